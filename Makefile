@@ -1,0 +1,47 @@
+# Needs Python 3.11 or newer and make, nothing else. Another Python: make test PYTHON=python3.12
+PYTHON ?= python3
+VENV = .venv
+# Tools run as `python -m tool`: their own scripts break when a folder's name holds a space.
+RUN = $(VENV)/bin/python -m
+
+.PHONY: help demo test bench clean
+# Two installations into one environment must not run side by side under make -j.
+.NOTPARALLEL:
+
+help:
+	@echo 'make demo    train the text classifier; pictures and the checkpoint go to out/'
+	@echo 'make test    lint, check the types, run every test'
+	@echo 'make bench   time a training step beside PyTorch'
+	@echo 'make clean   remove everything that these commands made, out/ and $(VENV)/ included'
+	@echo 'The first use of each makes $(VENV)/ and installs what it needs there.'
+
+demo: $(VENV)/.examples
+	$(VENV)/bin/python examples/train_classifier.py
+
+test: $(VENV)/.dev
+	$(RUN) ruff check .
+	$(RUN) ruff format --check .
+	$(RUN) mypy
+	$(RUN) pytest
+
+bench: $(VENV)/.dev
+	$(VENV)/bin/python benchmarks/run.py
+
+clean:
+	rm -rf $(VENV) out build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Stamps: pip runs again only when pyproject.toml changed. `dev` includes `examples`.
+$(VENV)/.examples: $(VENV)/.made pyproject.toml
+	$(RUN) pip install --disable-pip-version-check --editable '.[examples]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.made pyproject.toml
+	$(RUN) pip install --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(VENV)/.examples
+
+$(VENV)/.made:
+	@command -v $(PYTHON) >/dev/null || { echo '$(PYTHON) not found: name a Python 3.11 or newer, e.g. make $(MAKECMDGOALS) PYTHON=python3.12' >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "minigrad needs Python 3.11 or newer, and $(PYTHON) is %d.%d: name another, e.g. make $(MAKECMDGOALS) PYTHON=python3.12" % sys.version_info[:2])'
+	$(PYTHON) -m venv $(VENV)
+	@touch $@

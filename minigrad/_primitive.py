@@ -1,0 +1,506 @@
+"""A primitive: one forward function, and beside it one line of NumPy for the derivative of each argument.
+
+    tanh = primitive(np.tanh).vjp(x=lambda g, ans: g * (1 - ans * ans))
+
+A rule is a vector-Jacobian product: from ``g``, the cotangent of the output, it makes the cotangent of one input. The
+names of its parameters say what the tape has to keep for it: ``ans`` (the output), the primitive's own array arguments,
+``<argument>_shape``, or one of its keywords such as ``axis``. Rules are read once, when they are declared.
+
+The same rule runs on NumPy arrays, on arrays of another library, and on Tensors: first-order backward hands it raw
+arrays, ``create_graph=True`` hands it Tensors, and second and higher orders come out for free. Un-broadcasting, casting
+and taking real parts happen in one place, ``_tape.fit``; no rule mentions them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from ._tape import NO_KEYWORDS, Entry, Leaf, Output, active, enable_grad, recording, sweep
+from .errors import ArgumentError, DTypeError, MinigradError, OutOfRangeError, ShapeError, UnsupportedError
+from .tensor import Tensor, _make, registry
+
+Rule = Callable[..., Any]
+_RESERVED = {"g", "ans", "i", "args", "needs", "saved"}
+
+
+class Primitive:
+    """An operation that the tape records. Made by :func:`primitive`."""
+
+    def __init__(self, function: Callable[..., Any], name: str, numpy: Iterable[Any], bind: Any) -> None:
+        self.function = function
+        self.name = name
+        self.arguments: tuple[str, ...] = ()  # the array arguments; empty for a variadic primitive
+        self.rules: dict[str, Rule] = {}
+        self.rule_for_each: Rule | None = None
+        self.composition: Callable[..., Any] | None = None
+        self.kernels: dict[type, Kernel] = {}
+        self._plans: dict[Any, Plan] = {}
+        self._bind_call = bind
+        self.__name__ = self.__qualname__ = name
+        self.__doc__ = function.__doc__
+        self._is_ufunc = isinstance(function, np.ufunc)
+        self.defaults: dict[str, Any] = {}
+        if not self._is_ufunc:
+            self.__signature__ = inspect.signature(function)
+            parameters = self.__signature__.parameters.values()
+            self.defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
+            self._check_names(p.name for p in parameters)
+            self.arguments = tuple(p.name for p in parameters if p.kind is p.POSITIONAL_ONLY)
+            self._signatures = [self.__signature__, *filter(None, map(_signature_or_none, numpy))]
+        for f in numpy:
+            registry[f] = self
+
+    def __repr__(self) -> str:
+        return f"<primitive {self.name}>"
+
+    # Declaring derivatives
+
+    def vjp(self, **rules: Rule | None) -> Primitive:
+        """Declare for each array argument, in order, the rule for its derivative (None: it has none)."""
+        self._check_names(rules)
+        self.arguments = self.arguments or tuple(rules)
+        self.rules = {name: rule for name, rule in rules.items() if rule is not None}
+        unknown = set(rules) - set(self.arguments)
+        if unknown:
+            raise ArgumentError(f"{self.name} has no array argument {unknown}; it has {self.arguments}")
+        for name, rule in self.rules.items():
+            self._check_rule(rule, f"the rule for '{name}'", {"ans", *self.arguments}, 1)
+        return self
+
+    def vjp_each(self, rule: Rule) -> Primitive:
+        """Declare one rule for the i-th of any number of array arguments; it may ask for ``i`` and ``args``."""
+        self._check_rule(rule, "the rule", {"ans", "i", "args"}, 1)
+        self.rule_for_each = rule
+        return self
+
+    def reference(self, composition: Callable[..., Any]) -> Primitive:
+        """Declare the derivatives by writing the forward function as a composition of other primitives."""
+        self.composition = composition
+        return self
+
+    def kernel(self, array_type: type, forward: Callable[..., Any], backward: Rule) -> Primitive:
+        """Declare a faster forward and backward for raw arrays of one type.
+
+        ``forward(*arrays, **keywords) -> (ans, saved)``, or NotImplemented for a case it leaves to the plain rules.
+        ``backward(g, needs, ...) -> tuple`` gives the gradients of all arguments at once, None where ``needs`` is False;
+        it may ask for ``saved``. The arrays it returns are its own: the sweep may add into them. A kernel is never
+        differentiated; that is what the plain rules beside it are for.
+        """
+        self._check_rule(backward, "the kernel's backward", {"ans", "saved", *self.arguments}, 2)
+        self.kernels[array_type] = Kernel(forward, backward)
+        return self
+
+    def _check_names(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name in _RESERVED or name.endswith("_shape"):
+                raise ArgumentError(
+                    f"'{name}' is a name that rules use for themselves; rename this argument of {self.name}"
+                )
+
+    def _check_rule(self, rule: Rule, what: str, values: set[str], skip: int) -> None:
+        names = list(inspect.signature(rule).parameters)
+        known = values | {f"{name}_shape" for name in self.arguments}
+        if not self._is_ufunc:
+            known |= set(self.__signature__.parameters)
+        unknown = [name for name in names[skip:] if name not in known]
+        if names[:1] != ["g"] or unknown:
+            raise ArgumentError(
+                f"{what} of {self.name} has the parameters {names}: the first must be 'g', the others among {sorted(known)}"
+            )
+
+    # Calling
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        if len(args) != len(self.arguments) and self.arguments:
+            args, keywords = self.bind(args, keywords)
+        arrays, parents, needs, bit = [], [], 0, 1
+        tensors = False
+        for arg in args:
+            if isinstance(arg, Tensor):
+                node = arg._node
+                arrays.append(arg._data)
+                parents.append(node)
+                tensors = True
+                if node is not None:
+                    needs |= bit
+            else:
+                arrays.append(arg)
+                parents.append(None)
+            bit += bit
+        kernel = self._choose_kernel(arrays) if self.kernels else None
+        try:
+            computed = NotImplemented if kernel is None else kernel.forward(*arrays, **keywords)
+            if computed is NotImplemented:
+                kernel, ans = None, self.function(*arrays, **keywords)
+            else:
+                ans, saved = computed
+        except (ValueError, TypeError, IndexError) as error:
+            raise self._explain(error, arrays) from error
+        if not tensors:
+            return ans
+        if type(ans) is not np.ndarray:
+            if isinstance(ans, (tuple, list)):
+                return self._several(ans, arrays, parents, needs, bit, keywords)
+            if isinstance(ans, np.generic):
+                ans = np.asarray(ans)
+        if not needs or (active.contexts and not recording()):
+            return _make(ans, None)
+        if kernel is None:
+            plan = self._plans.get(needs + bit) or self._plan(needs, bit, None)
+            arrays.append(ans)
+        else:
+            plan = self._plans.get((needs + bit, kernel)) or self._plan(needs, bit, kernel)
+            arrays += (ans, saved)
+        if plan.extras:
+            arrays += [extra(arrays, keywords) for extra in plan.extras]
+        entry = Entry(plan, parents, plan.pick(arrays), ans.shape, ans.dtype, keywords or NO_KEYWORDS)
+        if active.contexts:
+            _notify(entry, arrays, ans)
+        return _make(ans, entry)
+
+    def _several(
+        self, ans: Sequence[Any], arrays: list[Any], parents: list[Any], needs: int, bit: int, keywords: dict[str, Any]
+    ) -> Any:
+        """The results of a primitive with several outputs: a tuple (or namedtuple, list) of Tensors."""
+        outputs = [np.asarray(array) if isinstance(array, np.generic) else array for array in ans]
+        nodes: list[Any] = [None] * len(outputs)
+        if needs and recording():
+            plan = self._plans.get(needs + bit) or self._plan(needs, bit, None)
+            scope = [*arrays, ans]
+            scope += [extra(scope, keywords) for extra in plan.extras]
+            entry = Entry(plan, parents, plan.pick(scope), (), outputs[0].dtype, keywords or NO_KEYWORDS)
+            _notify(entry, arrays, ans)
+            nodes = [Output(entry, i, array.shape, array.dtype) for i, array in enumerate(outputs)]
+        tensors = [_make(array, node) for array, node in zip(outputs, nodes)]
+        kind: Any = type(ans)
+        return kind(*tensors) if hasattr(ans, "_fields") else kind(tensors)
+
+    def _plan(self, needs: int, bit: int, kernel: Kernel | None) -> Plan:
+        count = bit.bit_length() - 1
+        plan = Plan(self, [bool(needs >> i & 1) for i in range(count)], kernel)
+        self._plans[needs + bit if kernel is None else (needs + bit, kernel)] = plan
+        return plan
+
+    def _choose_kernel(self, arrays: list[Any]) -> Kernel | None:
+        """The kernel for these arrays: all of one library, the floating ones of one dtype."""
+        kernel = self.kernels.get(type(arrays[0]))
+        if kernel is None or reference_mode.active():
+            return None
+        dtype = arrays[0].dtype
+        for array in arrays:
+            if array is not None and (
+                type(array) is not type(arrays[0]) or (array.dtype != dtype and array.dtype.kind not in "biu")
+            ):
+                return None
+        return kernel if dtype.kind == "f" else None
+
+    def call_numpy(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """The call as NumPy's protocols deliver it."""
+        if self._is_ufunc:
+            for name, value in kwargs.items():
+                if name not in ("dtype", "casting"):
+                    raise UnsupportedError(
+                        f"np.{self.name} of a Tensor does not take {name}={_short(value)}: "
+                        + ("write t = t + u rather than an in-place operation" if name == "out" else "use np.where")
+                    )
+            return self(*args, **kwargs)
+        arrays, keywords = self.bind(args, kwargs)
+        return self(*arrays, **keywords)
+
+    def bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Sort a call, given in any of the ways NumPy allows, into array arguments and keywords.
+
+        Raises:
+            UnsupportedError: a keyword this primitive does not know, or a Tensor where only plain values may stand.
+        """
+        if self._bind_call is not None:
+            arrays, keywords = self._bind_call(*args, **kwargs)
+            return tuple(arrays), self._checked_keywords(keywords)
+        if self._is_ufunc:
+            raise UnsupportedError(f"np.{self.name} takes {len(self.arguments)} array(s), got {len(args)}")
+        arguments = self._bound_arguments(args, kwargs)
+        arrays = tuple(arguments.pop(name, self.defaults.get(name)) for name in self.arguments)
+        return arrays, self._checked_keywords(arguments)
+
+    def _bound_arguments(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+        signature = self._signatures[-1]  # NumPy's own, where it can be read
+        flexible = [
+            p.replace(kind=p.POSITIONAL_OR_KEYWORD) if p.kind is p.POSITIONAL_ONLY else p
+            for p in signature.parameters.values()
+        ]
+        try:
+            bound = signature.replace(parameters=flexible).bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise UnsupportedError(f"{self.name}{self.__signature__}: {error}") from error
+        return {name: v for name, v in bound.items() if v is not signature.parameters[name].default}
+
+    def _checked_keywords(self, keywords: dict[str, Any]) -> dict[str, Any]:
+        for name, value in keywords.items():
+            if name not in self.__signature__.parameters:
+                raise UnsupportedError(f"{self.name} of a Tensor does not take {name}={_short(value)}")
+            if isinstance(value, Tensor):
+                raise UnsupportedError(
+                    f"{self.name} takes plain values for '{name}', got a Tensor: use t.item() or t.numpy()"
+                )
+        return keywords
+
+    def _explain(self, error: Exception, arrays: list[Any]) -> Exception:
+        """NumPy's message, with the name, shape and dtype of each argument and, where it is plain, the way out."""
+        if isinstance(error, MinigradError):
+            return error
+        names = self.arguments or [f"argument {i}" for i in range(len(arrays))]
+        described = ", ".join(f"{name}: {_short(array)}" for name, array in zip(names, arrays))
+        message = f"{self.name}({described}): {error}"
+        if isinstance(error, IndexError):
+            return OutOfRangeError(message)
+        if isinstance(error, TypeError):
+            return DTypeError(message)
+        if self.name == "matmul":
+            message += ". The last axis of x must be as long as the second-to-last of y (or y's only) one"
+        elif "broadcast" in str(error):
+            message += (
+                ". Axes are compared from the right and must be equal or 1: reshape, transpose or add an axis with None"
+            )
+        return ShapeError(message)
+
+
+class Kernel:
+    """A forward and a backward for raw arrays of one library."""
+
+    def __init__(self, forward: Callable[..., Any], backward: Rule) -> None:
+        self.forward = forward
+        self.backward = backward
+        self.names = list(inspect.signature(backward).parameters)[2:]
+
+
+class Plan:
+    """What a primitive keeps and runs, for one choice of the inputs that need a gradient.
+
+    A recorded call is first a list, its *scope*: the arrays, then ``ans`` (and ``saved``), then the extras, which are
+    shapes and keywords that a rule asks for. ``pick`` takes from it what the rules need.
+    """
+
+    __slots__ = ("_names", "_needs", "_slots", "extras", "fresh", "kernel", "pick", "primitive", "rules")
+
+    def __init__(self, primitive: Primitive, needs: list[bool], kernel: Kernel | None) -> None:
+        self.primitive = primitive
+        self.kernel = kernel
+        self.fresh = kernel is not None
+        self.extras: list[Callable[[list[Any], dict[str, Any]], Any]] = []
+        self._needs = tuple(needs)
+        self._names: list[str] = []
+        positions: list[int] = []
+        arguments = primitive.arguments or tuple(f"args{i}" for i in range(len(needs)))
+        fixed = [*arguments, "ans"] + (["saved"] if kernel else [])
+
+        def slot(name: str) -> int:
+            if name not in self._names:
+                self._names.append(name)
+                if name in fixed:
+                    positions.append(fixed.index(name))
+                else:
+                    positions.append(len(fixed) + len(self.extras))
+                    self.extras.append(_extra(name, primitive, arguments))
+            return self._names.index(name)
+
+        self.rules: list[Rule | None] = [None] * len(needs)
+        if primitive.composition is not None:
+            for name in arguments:
+                slot(name)
+        else:
+            for i, name in enumerate(arguments):
+                if needs[i]:
+                    self.rules[i] = self._bind_rule(name, i, slot, arguments)
+        self._slots = [slot(name) for name in kernel.names] if kernel else []
+        self.pick = _picker(positions)
+
+    def _bind_rule(self, name: str, i: int, slot: Callable[[str], int], arguments: tuple[str, ...]) -> Rule:
+        """A function of ``(g, kept)`` that calls the rule with what it asks for."""
+        rule = self.primitive.rules.get(name) or self.primitive.rule_for_each
+        if rule is None:
+            raise UnsupportedError(
+                f"{self.primitive.name} has no derivative with respect to '{name}', which requires a gradient: "
+                "pass a plain array (t.numpy() or t.detach()) if none is needed"
+            )
+        names = list(inspect.signature(rule).parameters)[1:]
+        if self.primitive.rule_for_each is not None:
+            return _bind_variadic_rule(rule, names, i, slot, arguments)
+        slots = [slot(n) for n in names]
+        if not slots:
+            return lambda g, kept: rule(g)
+        if len(slots) == 1:
+            (a,) = slots
+            return lambda g, kept: rule(g, kept[a])
+        if len(slots) == 2:
+            a, b = slots
+            return lambda g, kept: rule(g, kept[a], kept[b])
+        return lambda g, kept: rule(g, *[kept[s] for s in slots])
+
+    def pull(self, entry: Entry, g: Any) -> Sequence[Any]:
+        """The cotangents of the inputs of ``entry``, None for those that need none, from the cotangent of its output."""
+        kept = entry.kept
+        assert kept is not None
+        if self.kernel is not None:
+            return self.kernel.backward(g, self._needs, *[kept[s] for s in self._slots])
+        if self.primitive.composition is not None:
+            return self._pull_composition(entry, g, create_graph=False)
+        return [None if rule is None else rule(g, kept) for rule in self.rules]
+
+    def pull_tensors(self, entry: Entry, g: Any) -> Sequence[Any]:
+        """As ``pull``, for a cotangent that is a Tensor: the rules run on Tensors and are themselves recorded."""
+        with enable_grad():
+            if self.primitive.composition is not None:
+                return self._pull_composition(entry, g, create_graph=True)
+            kept = self._rebuild(entry)
+            return [None if rule is None else rule(g, kept) for rule in self.rules]
+
+    def _rebuild(self, entry: Entry) -> list[Any]:
+        """The kept values with their places on the tape. Arrays a kernel saved have none and are left out."""
+        assert entry.kept is not None
+        arguments = self.primitive.arguments or tuple(f"args{i}" for i in range(len(entry.parents)))
+        values: list[Any] = []
+        for name, value in zip(self._names, entry.kept):
+            if name in arguments:
+                node = entry.parents[arguments.index(name)]
+                value = value if node is None else _make(value, node)
+            elif name == "ans" and isinstance(value, (tuple, list)):
+                value = [_make(array, Output(entry, i, array.shape, array.dtype)) for i, array in enumerate(value)]
+            elif name == "ans":
+                value = _make(value, entry)
+            elif name == "saved":
+                value = None
+            values.append(value)
+        return values
+
+    def _pull_composition(self, entry: Entry, g: Any, create_graph: bool) -> list[Any]:
+        """Differentiate the reference composition, from inputs that are the ends of a small tape of its own."""
+        assert entry.kept is not None and self.primitive.composition is not None
+        inputs: list[Any] = []
+        for array, parent in zip(entry.kept, entry.parents):
+            if parent is None:
+                inputs.append(array)
+            elif create_graph:
+                inputs.append(registry[np.positive](_make(array, parent)))
+            else:
+                inputs.append(_make(array, Leaf(None, array.shape, array.dtype)))
+        with enable_grad():
+            ans = self.primitive.composition(*inputs, **entry.keywords)
+        ends = [t._node if isinstance(t, Tensor) else None for t in inputs]
+        wanted = [node for node in ends if node is not None]
+        found = sweep({ans._node: g}, create_graph=create_graph, retain_graph=create_graph, wanted=wanted)
+        return [None if node is None else found.get(node) for node in ends]
+
+
+def _picker(positions: list[int]) -> Callable[[list[Any]], tuple[Any, ...]]:
+    if len(positions) > 1:
+        return itemgetter(*positions)
+    if positions:
+        (only,) = positions
+        return lambda scope: (scope[only],)
+    return lambda scope: ()
+
+
+def _extra(name: str, primitive: Primitive, arguments: tuple[str, ...]) -> Callable[[list[Any], dict[str, Any]], Any]:
+    if name.endswith("_shape"):
+        position = arguments.index(name.removesuffix("_shape"))
+        return lambda scope, keywords: np.shape(scope[position])
+    default = primitive.defaults.get(name)
+    return lambda scope, keywords: keywords.get(name, default)
+
+
+def _bind_variadic_rule(
+    rule: Rule, names: list[str], i: int, slot: Callable[[str], int], arguments: tuple[str, ...]
+) -> Rule:
+    """As ``Plan._bind_rule``, for a rule that may ask for ``i`` (which argument) and ``args`` (all of them)."""
+    slots = {n: slot(n) for n in names if n not in ("i", "args")}
+    all_slots = [slot(n) for n in arguments] if "args" in names else []
+
+    def call(g: Any, kept: Sequence[Any]) -> Any:
+        values = {"i": i, "args": [kept[s] for s in all_slots]} | {n: kept[s] for n, s in slots.items()}
+        return rule(g, *[values[n] for n in names])
+
+    return call
+
+
+def _notify(entry: Entry, arrays: list[Any], ans: Any) -> None:
+    for context in active.contexts:
+        if hasattr(context, "record"):
+            context.record(entry, arrays, ans)
+
+
+def _signature_or_none(function: Any) -> inspect.Signature | None:
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        return None  # a C function that does not tell: our own parameters are in NumPy's order
+
+
+def _short(value: Any) -> str:
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        return f"shape {tuple(value.shape)} {value.dtype}"
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def primitive(
+    function: Callable[..., Any], *, name: str | None = None, numpy: Sequence[Any] = (), bind: Any = None
+) -> Primitive:
+    """Declare ``function`` as one operation of the tape; its derivatives follow with ``.vjp(...)``.
+
+    Array arguments come first. They are the arguments before a ``/`` in the signature, or else those ``.vjp`` names;
+    what follows is metadata, given by keyword. Called with a Tensor among its arguments the primitive gives a Tensor;
+    called with plain arrays only, it is ``function``.
+
+    Args:
+        function: what to compute: a NumPy function or ufunc, or one of your own on arrays.
+        name: shown in graphs; by default the function's own.
+        numpy: NumPy functions that this primitive stands in for when their argument is a Tensor.
+        bind: for a function of any number of arrays: from a call's arguments to ``(arrays, keywords)``.
+
+    Example:
+        >>> cube = primitive(lambda x: x * x * x, name="cube").vjp(x=lambda g, x: g * 3 * x * x)
+    """
+    if isinstance(function, np.ufunc) or (getattr(function, "__module__", "") or "").partition(".")[0] == "numpy":
+        numpy = (function, *numpy)
+    return Primitive(function, name or function.__name__, tuple(dict.fromkeys(numpy)), bind)
+
+
+class PlainFunction:
+    """A NumPy function that has no derivative and sees the arrays themselves: ``np.shape``, ``np.argmax`` ..."""
+
+    def __init__(self, function: Callable[..., Any], gives_tensor: bool) -> None:
+        self.function = function
+        self.gives_tensor = gives_tensor
+        registry[function] = self
+
+    def call_numpy(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        result = self.function(*_plain(list(args)), **{name: _plain(value) for name, value in kwargs.items()})
+        return _make(result, None) if self.gives_tensor else result
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value._data
+    if isinstance(value, (list, tuple)):
+        return type(value)(_plain(item) for item in value)
+    return value
+
+
+class reference_mode:
+    """``with reference_mode():`` no kernels, only the plain rules: slower, and the same numbers to rounding."""
+
+    def __enter__(self) -> None:
+        active.contexts.append(self)
+
+    def __exit__(self, *_: object) -> None:
+        active.contexts.remove(self)
+
+    @staticmethod
+    def active() -> bool:
+        """Whether such a block is active in this thread."""
+        return any(isinstance(context, reference_mode) for context in active.contexts)

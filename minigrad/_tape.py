@@ -1,0 +1,376 @@
+"""The tape: what was computed and in which order, and the sweep that walks it backwards.
+
+An :class:`Entry` is one operation that was carried out, linked to the entries its inputs came from. Sorted by their
+sequence numbers, the entries that led to a value are its Wengert list; reverse-mode differentiation walks that list
+from the end, and each entry turns the cotangent of its output into cotangents of its inputs (a vector-Jacobian
+product). Nothing here recurses, so a chain of 200,000 operations is no special case.
+
+Ownership runs one way: Tensor -> Entry -> its parents and the arrays it keeps. An entry never holds a Tensor and a
+:class:`Leaf` points at its Tensor weakly, so there are no cycles and reference counting alone frees a graph.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import itertools
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import FrameType, MappingProxyType, TracebackType
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
+
+import numpy as np
+
+from .errors import GraphError
+
+if TYPE_CHECKING:
+    from ._primitive import Plan, Primitive
+    from .tensor import Tensor
+
+Array = Any  # numpy.ndarray, cupy.ndarray, or any array that implements NumPy's protocols (NEP 13 and NEP 18)
+Node = "Entry | Leaf | Output"
+NO_KEYWORDS: Mapping[str, Any] = MappingProxyType({})
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_sequence = itertools.count()
+
+
+class Leaf:
+    """The place on the tape of a Tensor that was given, not computed: where gradients arrive."""
+
+    __slots__ = ("__weakref__", "dtype", "owner", "shape")
+
+    def __init__(self, tensor: Tensor | None, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self.owner = None if tensor is None else weakref.ref(tensor)
+        self.shape = shape
+        self.dtype = dtype
+
+    @property
+    def tensor(self) -> Tensor | None:
+        """The Tensor whose leaf this is, or None once nobody holds it any more."""
+        return None if self.owner is None else self.owner()
+
+
+class Entry:
+    """One recorded operation.
+
+    Attributes:
+        seq: its number in the order of execution.
+        plan: the primitive, with the rules for those inputs that need a gradient.
+        parents: for each array argument the node it came from, or None if it needs no gradient.
+        kept: the values the rules will read; None once released.
+        shape, dtype: of the output (for several outputs, of none in particular: see :class:`Output`).
+        keywords: the metadata the operation was called with (``axis`` ...).
+        note: what ``with trace():`` wrote down about it, else None.
+    """
+
+    __slots__ = ("__weakref__", "dtype", "keywords", "kept", "note", "parents", "plan", "seq", "shape")
+
+    def __init__(
+        self,
+        plan: Plan,
+        parents: list[Any],
+        kept: tuple[Any, ...],
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        keywords: Mapping[str, Any],
+    ) -> None:
+        self.seq = next(_sequence)
+        self.plan = plan
+        self.parents = parents
+        self.kept: tuple[Any, ...] | None = kept
+        self.shape = shape
+        self.dtype = dtype
+        self.keywords = keywords
+        self.note: Note | None = None
+
+    @property
+    def primitive(self) -> Primitive:
+        return self.plan.primitive
+
+
+class Output:
+    """One of the outputs of an entry whose primitive has several (``split``)."""
+
+    __slots__ = ("dtype", "entry", "index", "shape")
+
+    def __init__(self, entry: Entry, index: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self.entry = entry
+        self.index = index
+        self.shape = shape
+        self.dtype = dtype
+
+
+class Note(Protocol):
+    """What a context such as ``trace()`` attaches to an entry; the sweep tells it the cotangent."""
+
+    def backward(self, cotangent: Any) -> None: ...
+
+
+class Context(Protocol):
+    """What may be active in a thread: a recording switch, or something that watches the entries being made."""
+
+    def record(self, entry: Entry, arrays: list[Any], answer: Any) -> None: ...
+
+
+class _Active(threading.local):
+    """What is active in this thread, innermost last.
+
+    ``contexts`` are recording switches and watchers: empty in the hot path of a training loop. ``scopes`` are the modules
+    whose call is under way, each with its name; only a trace asks for them.
+    """
+
+    def __init__(self) -> None:
+        self.contexts: list[Any] = []
+        self.scopes: list[tuple[object, str]] = []
+
+
+active = _Active()
+
+
+@contextlib.contextmanager
+def scope(owner: object, name: str) -> Iterator[None]:
+    """Operations inside the block belong to ``owner``, which is called ``name`` (a module and its attribute path)."""
+    active.scopes.append((owner, name))
+    try:
+        yield
+    finally:
+        active.scopes.pop()
+
+
+def recording() -> bool:
+    """Whether operations on tensors that require gradients are being put on the tape in this thread."""
+    for context in reversed(active.contexts):
+        if isinstance(context, set_grad) and not context.suspended:
+            return context.enabled
+    return True
+
+
+class set_grad:
+    """``set_grad(enabled)`` switches the recording of operations on or off: a context manager and a decorator.
+
+    The switch belongs to the thread, is undone when an exception leaves the block, and does not leak out of a generator:
+    while a generator or coroutine that entered the block is suspended, the block does not count.
+    """
+
+    def __init__(self, enabled: bool) -> None:
+        self.enabled = enabled
+        self._frame: FrameType | None = None
+        self._blocks: list[set_grad] = []
+
+    @property
+    def suspended(self) -> bool:
+        """Whether the block was entered by a generator that is waiting at a ``yield`` now."""
+        return self._frame is not None and self._frame.f_back is None
+
+    def __enter__(self) -> None:
+        frame = sys._getframe(1)
+        suspendable = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+        block = set_grad(self.enabled)  # one object may be entered more than once
+        block._frame = frame if frame.f_code.co_flags & suspendable else None
+        active.contexts.append(block)
+        self._blocks.append(block)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        active.contexts.remove(self._blocks.pop())
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        if inspect.isgeneratorfunction(function):
+
+            @functools.wraps(function)
+            def generator(*args: P.args, **kwargs: P.kwargs) -> Any:
+                with set_grad(self.enabled):
+                    return (yield from function(*args, **kwargs))
+
+            return generator
+
+        @functools.wraps(function)
+        def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+            with set_grad(self.enabled):
+                return function(*args, **kwargs)
+
+        return wrapper
+
+
+class no_grad(set_grad):
+    """``with no_grad():`` or ``@no_grad()``: compute without recording, as in evaluation."""
+
+    def __init__(self) -> None:
+        super().__init__(False)
+
+
+class enable_grad(set_grad):
+    """``with enable_grad():`` or ``@enable_grad()``: record again inside a ``no_grad`` block."""
+
+    def __init__(self) -> None:
+        super().__init__(True)
+
+
+def wengert_list(nodes: Iterable[Any]) -> list[Entry]:
+    """The entries that led to any of ``nodes``, in the order in which they were carried out."""
+    found: set[Entry] = set()
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        if type(node) is Output:
+            node = node.entry
+        if type(node) is Entry and node not in found:
+            found.add(node)
+            waiting.extend(node.parents)
+    return sorted(found, key=_sequence_number)
+
+
+def _sequence_number(entry: Entry) -> int:
+    return entry.seq
+
+
+def tape(tensor: Tensor) -> list[Entry]:
+    """The Wengert list of ``tensor``: every recorded operation that led to it, in the order of execution."""
+    return wengert_list([tensor._node])
+
+
+def depending_on(wanted: Iterable[Any], entries: list[Entry]) -> set[Any]:
+    """``wanted`` and the nodes among ``entries`` whose value depends on one of them."""
+    depending = {_entry(node) for node in wanted}
+    for entry in entries:
+        for parent in entry.parents:
+            if _entry(parent) in depending:
+                depending.add(entry)
+                break
+    return depending
+
+
+def sweep(
+    seeds: Mapping[Any, Any],
+    *,
+    create_graph: bool = False,
+    retain_graph: bool = False,
+    wanted: Iterable[Any] | None = None,
+) -> dict[Any, Any]:
+    """Carry cotangents back along the tape.
+
+    Each entry is visited once, in reverse order of execution, when all contributions to its output are in.
+
+    Args:
+        seeds: the nodes to start from, each with its cotangent: an array of the node's shape, or a Tensor with
+            ``create_graph``, which records the sweep itself.
+        retain_graph: keep what the entries keep, so that the graph can be swept again.
+        wanted: the nodes whose cotangents are asked for; by default every leaf.
+
+    Returns:
+        The cotangent of each wanted node that a seed depends on.
+
+    Raises:
+        GraphError: an entry on the way was released by an earlier sweep. Nothing has been changed then.
+    """
+    entries = wengert_list(seeds)
+    stops: set[Any] = set() if wanted is None else set(wanted)
+    depending = None if wanted is None else depending_on(stops, entries)
+    if depending is not None:
+        entries = [entry for entry in entries if entry in depending]
+    for entry in entries:
+        if entry.kept is None:
+            raise GraphError(
+                f"backward() came a second time through '{entry.primitive.name}', whose saved values were freed by the "
+                "first: pass retain_graph=True to the first call, or compute the value again"
+            )
+    cotangents = _Cotangents(create_graph)
+    for node, cotangent in seeds.items():
+        cotangents.add(node, cotangent, False)
+    results: dict[Any, Any] = {}
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+        for entry in reversed(entries):
+            g = cotangents.pop(entry)
+            if g is None:
+                continue
+            if entry in stops:
+                results[entry] = g
+            if entry.note is not None:
+                entry.note.backward(g)
+            plan = entry.plan
+            contributions = plan.pull_tensors(entry, g) if create_graph else plan.pull(entry, g)
+            for node, contribution in zip(entry.parents, contributions):
+                if node is None or contribution is None or (depending is not None and _entry(node) not in depending):
+                    continue
+                if contribution.shape != node.shape or contribution.dtype is not node.dtype:
+                    contribution = fit(contribution, node, entry)
+                cotangents.add(node, contribution, plan.fresh)
+            if not (retain_graph or create_graph):
+                entry.kept = None
+    results.update(cotangents.arrived)
+    return results
+
+
+def _entry(node: Any) -> Any:
+    return node.entry if type(node) is Output else node
+
+
+class _Cotangents:
+    """The cotangents on their way back, with the one rule about who owns an array.
+
+    ``(a + b).backward()`` hands the same array to both operands, and ``sum`` hands out a read-only view, so an incoming
+    array is never written to. The first addition of two contributions allocates; only that buffer, or an array that
+    a kernel declares its own, is added into.
+    """
+
+    def __init__(self, create_graph: bool) -> None:
+        self.arrived: dict[Any, Any] = {}
+        self._owned: set[Any] = set()
+        self._out_of_place = create_graph
+
+    def add(self, node: Any, contribution: Any, fresh: bool) -> None:
+        if type(node) is Output:
+            slots = self.arrived.setdefault(node.entry, {})
+            slots[node.index] = slots[node.index] + contribution if node.index in slots else contribution
+        elif node not in self.arrived:
+            self.arrived[node] = contribution
+            if fresh and contribution.shape:  # 0-d results may be immutable NumPy scalars
+                self._owned.add(node)
+        elif node in self._owned:
+            total = self.arrived[node]
+            total += contribution
+        else:
+            self.arrived[node] = total = self.arrived[node] + contribution
+            if not self._out_of_place and total.shape:
+                self._owned.add(node)
+
+    def pop(self, entry: Entry) -> Any:
+        """The cotangent of ``entry``'s output; for several outputs a dict from index to cotangent."""
+        self._owned.discard(entry)
+        return self.arrived.pop(entry, None)
+
+
+def fit(contribution: Any, node: Any, entry: Entry) -> Any:
+    """Make a contribution one of ``node``: the one place that un-broadcasts, takes real parts and casts.
+
+    A rule may return the gradient of a *broadcast* input, of a promoted dtype, or a complex one for a real input.
+    """
+    if contribution.shape != node.shape:
+        contribution = unbroadcast(contribution, node.shape)
+        if contribution.shape != node.shape:
+            raise GraphError(
+                f"the derivative rule of '{entry.primitive.name}' gave a gradient of shape {contribution.shape} "
+                f"for an input of shape {node.shape}"
+            )
+    if contribution.dtype != node.dtype:
+        if contribution.dtype.kind == "c" and node.dtype.kind != "c":
+            contribution = contribution.real
+        contribution = contribution.astype(node.dtype)
+    return contribution
+
+
+def unbroadcast(array: Any, shape: tuple[int, ...]) -> Any:
+    """Sum ``array`` over the axes along which an input of ``shape`` was broadcast."""
+    extra = array.ndim - len(shape)
+    stretched = [extra + i for i, n in enumerate(shape) if n == 1 and array.shape[extra + i] != 1] if extra >= 0 else []
+    axes = (*range(extra), *stretched)
+    if axes:
+        array = array.sum(axis=axes, keepdims=True)
+    return array.reshape(array.shape[extra:]) if extra > 0 else array

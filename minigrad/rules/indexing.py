@@ -1,0 +1,95 @@
+"""Picking elements, and its transpose: adding a cotangent back where the elements were picked."""
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from .._primitive import Primitive, primitive
+
+Shape = tuple[int, ...]
+
+
+def _getitem(x: Any, /, index: Any) -> Any:
+    return x[index]
+
+
+def _is_basic(index: Any) -> bool:
+    """Whether the index picks no element twice and gives a view: integers, slices, None and Ellipsis."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return all(part is None or part is Ellipsis or isinstance(part, (slice, int, np.integer)) for part in parts)
+
+
+def _scatter_add(updates: Any, /, index: Any, shape: Shape) -> Any:
+    """Zeros of ``shape``, with ``updates`` added at ``index``; an element named twice gets both contributions."""
+    out = np.zeros_like(updates, shape=shape)
+    if _is_basic(index):
+        out[index] = updates
+    else:
+        np.add.at(out, index, updates)
+    return out
+
+
+def _take(a: Any, indices: Any, /, axis: int | None = None) -> Any:
+    return np.take(a, indices, axis=axis)
+
+
+def _take_rule(g: Any, a_shape: Shape, indices: Any, axis: int | None) -> Any:
+    if axis is None:
+        return np.reshape(scatter_add(g, index=indices, shape=(int(np.prod(a_shape)),)), a_shape)
+    return scatter_add(g, index=(slice(None),) * (axis % len(a_shape)) + (indices,), shape=a_shape)
+
+
+def _along_axis(a_ndim: int, indices: Any, axis: int) -> tuple[Any, ...]:
+    """The full index that ``take_along_axis`` stands for: every other axis counts through."""
+    grid: list[Any] = []
+    for i in range(a_ndim):
+        shape = [1] * a_ndim
+        shape[i] = -1
+        grid.append(indices if i == axis % a_ndim else np.arange(indices.shape[i], like=indices).reshape(shape))
+    return tuple(grid)
+
+
+def _take_along_axis(arr: Any, indices: Any, /, axis: int = -1) -> Any:
+    return np.take_along_axis(arr, indices, axis=axis)
+
+
+def _where(condition: Any, x: Any, y: Any, /) -> Any:
+    return np.where(condition, x, y)
+
+
+def _clip(a: Any, a_min: Any = None, a_max: Any = None, /) -> Any:
+    return np.clip(a, a_min, a_max)
+
+
+def _clip_call(
+    a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """NumPy calls the bounds ``a_min, a_max`` or ``min, max``."""
+    return (a, a_min if min is None else min, a_max if max is None else max), {}
+
+
+def _within(a: Any, a_min: Any, a_max: Any) -> Any:
+    """Where clipping leaves ``a`` as it is; a value on a bound counts as inside."""
+    above = True if a_min is None else a >= a_min
+    return above & (True if a_max is None else a <= a_max)
+
+
+scatter_add: Primitive = primitive(_scatter_add, name="scatter_add").vjp(updates=lambda g, index: g[index])
+getitem = primitive(_getitem, name="getitem", numpy=[operator.getitem]).vjp(
+    x=lambda g, x_shape, index: scatter_add(g, index=index, shape=x_shape)
+)
+take = primitive(_take, name="take", numpy=[np.take]).vjp(a=_take_rule)
+take_along_axis = primitive(_take_along_axis, name="take_along_axis", numpy=[np.take_along_axis]).vjp(
+    arr=lambda g, arr_shape, indices, axis: scatter_add(
+        g, index=_along_axis(len(arr_shape), indices, axis), shape=arr_shape
+    )
+)
+where = primitive(_where, name="where", numpy=[np.where]).vjp(
+    x=lambda g, condition: np.where(condition, g, 0), y=lambda g, condition: np.where(condition, 0, g)
+)
+clip = primitive(_clip, name="clip", numpy=[np.clip], bind=_clip_call).vjp(
+    a=lambda g, a, a_min, a_max: g * _within(a, a_min, a_max),
+    a_min=lambda g, a, a_min: g * (a < a_min),
+    a_max=lambda g, a, a_max: g * (a > a_max),
+)

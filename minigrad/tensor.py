@@ -1,0 +1,556 @@
+"""Tensor: an array, its gradient, and its place on the tape.
+
+A Tensor follows NumPy. Its operators, its methods and NumPy's own functions (``np.exp(t)``) all look up the same
+registry, which maps a NumPy function to the primitive that knows its derivative.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ._tape import Entry, Leaf, Output, sweep
+from .device import as_array, is_device_array, to_host
+from .errors import DTypeError, GraphError, ShapeError, UnsupportedError
+
+Axis = int | tuple[int, ...] | None
+T = TypeVar("T", bound="Tensor")
+
+registry: dict[Callable[..., Any], Any] = {}
+"""NumPy function -> the Primitive (or PlainFunction) that stands in for it when an argument is a Tensor."""
+
+
+class Tensor:
+    """An array that can be differentiated.
+
+    Args:
+        data: anything ``np.asarray`` takes, with the dtype it would give (Python floats are float64), or a device array.
+        requires_grad: record the operations on this tensor, so that ``backward()`` fills in its ``grad``.
+        dtype: convert to this dtype.
+        name: shown in graphs and messages.
+        copy: ``False`` shares memory with ``data``: a later write to either changes both, and a write between forward
+            and ``backward()`` falsifies the gradient.
+
+    Raises:
+        DTypeError: ``requires_grad`` with integers or booleans, which have no derivative; data that is not numbers.
+    """
+
+    __slots__ = ("__weakref__", "_data", "_grad", "_node", "name")
+
+    _data: Any
+    _node: Any  # Entry, Leaf or Output; None if no gradient is required
+    _grad: Tensor | None
+    name: str | None
+
+    def __init__(
+        self, data: Any, requires_grad: bool = False, *, dtype: Any = None, name: str | None = None, copy: bool = True
+    ) -> None:
+        if isinstance(data, Tensor):
+            data = data._data
+        self._data = as_array(data, dtype, copy or None)
+        self._node = None
+        self._grad = None
+        self.name = name
+        if requires_grad:
+            self.requires_grad = True
+
+    # What it is
+
+    @property
+    def data(self) -> Any:
+        """The array itself, outside of differentiation. ``t.data -= ...`` changes it in place."""
+        return self._data
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        if isinstance(value, Tensor):
+            value = value._data
+        if type(self._node) in (Entry, Output):
+            raise GraphError(f"data of {self._describe()} cannot be replaced: it was computed; replace data of a leaf")
+        if value is self._data:
+            return
+        array = as_array(value)
+        if self._node is not None and (array.shape != self._data.shape or array.dtype != self._data.dtype):
+            _check_differentiable(array.dtype)
+            self._node = Leaf(self, array.shape, array.dtype)  # graphs recorded before keep the old leaf
+            self._grad = None
+        self._data = array
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that ``backward()`` has accumulated here, or None."""
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        if value is None:
+            self._grad = None
+            return
+        array = value._data if isinstance(value, Tensor) else as_array(value)
+        if array.shape != self.shape:
+            raise ShapeError(f"grad of a tensor of shape {self.shape} cannot have shape {array.shape}")
+        self._grad = _make(array.astype(self.dtype), None)
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether operations on this tensor are recorded."""
+        return self._node is not None
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        if type(self._node) in (Entry, Output):
+            if not value:
+                raise GraphError(
+                    f"requires_grad of {self._describe()} cannot be switched off: it was computed; use t.detach()"
+                )
+        elif not value:
+            self._node = None
+        elif self._node is None:
+            _check_differentiable(self.dtype)
+            self._node = Leaf(self, self.shape, self.dtype)
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether this tensor was given rather than computed on the tape."""
+        return type(self._node) not in (Entry, Output)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        shape: tuple[int, ...] = self._data.shape
+        return shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        dtype: np.dtype[Any] = self._data.dtype
+        return dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self._data.shape)
+
+    @property
+    def size(self) -> int:
+        return int(self._data.size)
+
+    @property
+    def T(self) -> Tensor:
+        """The transpose: all axes reversed."""
+        return self.transpose()
+
+    @property
+    def mT(self) -> Tensor:
+        """The matrix transpose: the last two axes swapped."""
+        return self.swapaxes(-1, -2)
+
+    def numpy(self) -> Any:
+        """The values as a NumPy array, outside of differentiation (on the host it shares this tensor's memory)."""
+        return to_host(self._data)
+
+    def item(self) -> Any:
+        """The value of a tensor of one element as a Python number."""
+        if self.size != 1:
+            raise ShapeError(f"item() needs a tensor of one element, got shape {self.shape}")
+        return self._data.item()
+
+    def tolist(self) -> Any:
+        """The values as nested lists of Python numbers."""
+        return self.numpy().tolist()
+
+    def detach(self) -> Tensor:
+        """The same array, cut off from the tape."""
+        return _make(self._data, None)
+
+    def _describe(self) -> str:
+        name = f" '{self.name}'" if self.name else ""
+        return f"the tensor{name} of shape {self.shape} and dtype {self.dtype}"
+
+    # Differentiation
+
+    def backward(self, grad: Any = None, retain_graph: bool = False, create_graph: bool = False) -> None:
+        """Add the gradient of this tensor with respect to every leaf it was computed from to that leaf's ``grad``.
+
+        Args:
+            grad: the gradient of some scalar with respect to this tensor (the cotangent), of its shape; 1 by default,
+                for a tensor of one element.
+            retain_graph: keep the saved values, so that ``backward()`` can be called again.
+            create_graph: record the backward pass too, so that the gradients can themselves be differentiated.
+
+        Raises:
+            GraphError: nothing was recorded, the graph was freed already, or ``grad`` is missing for a non-scalar.
+            ShapeError: ``grad`` has another shape. On any of these no gradient has been changed.
+        """
+        if self._node is None:
+            raise GraphError(
+                f"backward() on {self._describe()}, which does not require a gradient: it was not computed "
+                "from a tensor with requires_grad=True, or was computed under no_grad()"
+            )
+        cotangent = self._cotangent(grad)
+        if create_graph and not isinstance(cotangent, Tensor):
+            cotangent = _make(cotangent, None)
+        elif isinstance(cotangent, Tensor) and not create_graph:
+            cotangent = cotangent._data
+        gradients = sweep({self._node: cotangent}, retain_graph=retain_graph, create_graph=create_graph)
+        arrivals = [(node.tensor, node, g) for node, g in gradients.items() if type(node) is Leaf]
+        for tensor, node, _ in arrivals:
+            if tensor is not None and tensor._node is not node:
+                raise GraphError(
+                    f"{tensor._describe()} had shape {node.shape} and dtype {node.dtype} when this graph was recorded: "
+                    "its data was replaced since; run the forward pass again"
+                )
+        for tensor, _, g in arrivals:
+            if tensor is not None:
+                tensor._accumulate(g)
+
+    def _cotangent(self, grad: Any) -> Any:
+        if grad is None:
+            if self.size != 1:
+                raise GraphError(
+                    f"backward() on a tensor of shape {self.shape} needs grad, the gradient of a scalar with respect to it, "
+                    "of that shape: sum() or mean() it first, or pass grad=np.ones_like(t)"
+                )
+            return np.ones_like(self._data)
+        array = grad if isinstance(grad, Tensor) else as_array(grad)
+        if array.shape != self.shape:
+            raise ShapeError(f"backward(grad=...) got shape {array.shape} for a tensor of shape {self.shape}")
+        if array.dtype.kind == "c" and self.dtype.kind != "c":
+            raise DTypeError(f"backward(grad=...) got dtype {array.dtype} for a real tensor of dtype {self.dtype}")
+        return array if array.dtype == self.dtype else array.astype(self.dtype)
+
+    def _accumulate(self, g: Any) -> None:
+        """Add a gradient that has arrived. ``grad`` stays one object, owned by this tensor alone."""
+        if isinstance(
+            g, Tensor
+        ):  # create_graph: the gradient is itself on the tape, so it is rebound, never written to
+            self._grad = g if self._grad is None else self._grad + g
+        elif self._grad is None:
+            self._grad = _make(_owned_copy(g), None)
+        elif self._grad._node is not None:
+            self._grad = _make(self._grad._data + g, None)
+        else:
+            self._grad._data += g
+
+    def zero_grad(self) -> None:
+        """Forget the gradient: ``grad`` becomes None."""
+        self._grad = None
+
+    # NumPy's protocols
+
+    __array_priority__ = 1000.0
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        implementation = registry.get(ufunc)
+        if method != "__call__" or implementation is None:
+            name = f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
+            raise UnsupportedError(_no_rule(name))
+        return implementation.call_numpy(inputs, kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        implementation = registry.get(function)
+        if implementation is None:
+            module = getattr(function, "__module__", None) or "numpy"
+            raise UnsupportedError(_no_rule(f"{module.replace('numpy', 'np', 1)}.{function.__name__}"))
+        return implementation.call_numpy(args, kwargs)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        if self._node is not None:
+            raise UnsupportedError(
+                f"NumPy asked for the plain array of {self._describe()}, which requires a gradient: that would cut it off "
+                "from the tape. Use t.numpy() for the values, np.stack([...]) or np.concatenate([...]) to build "
+                "an array from tensors, and t.item() for one number"
+            )
+        if is_device_array(self._data):
+            raise UnsupportedError("a tensor on a device does not become a NumPy array by itself: use t.numpy()")
+        return np.array(self._data, dtype=dtype, copy=copy)
+
+    def __float__(self) -> float:
+        return float(self._number("float"))
+
+    def __int__(self) -> int:
+        return int(self._number("int"))
+
+    def __complex__(self) -> complex:
+        return complex(self._number("complex"))
+
+    def __index__(self) -> int:
+        return operator.index(self._number("index"))
+
+    def _number(self, kind: str) -> Any:
+        if self._node is not None:
+            raise UnsupportedError(
+                f"{kind}() of {self._describe()}, which requires a gradient, would cut it off from the tape: use t.item() "
+                "for the number, or NumPy's functions (np.exp, np.stack ...) to go on computing with it"
+            )
+        return self.item()
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise ShapeError(
+                f"the truth value of a tensor of shape {self.shape} is ambiguous: use (t > 0).any() or .all()"
+            )
+        return bool(self._data)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise UnsupportedError("len() of a 0-d tensor")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self.shape:
+            raise UnsupportedError("iteration over a 0-d tensor")
+        return (self[i] for i in range(self.shape[0]))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())
+
+    def __repr__(self) -> str:
+        prefix = type(self).__name__ + "("
+        parts = [np.array2string(self.numpy(), separator=", ", prefix=prefix)]
+        if self.dtype not in (np.float64, np.int64, np.bool_):
+            parts.append(f"dtype={self.dtype}")
+        if is_device_array(self._data):
+            parts.append(f"device={getattr(self._data, 'device', 'unknown')}")
+        if not self.is_leaf:
+            entry = self._node.entry if type(self._node) is Output else self._node
+            parts.append(f"op={entry.primitive.name}")
+        elif self.requires_grad:
+            parts.append("requires_grad=True")
+        if self.name:
+            parts.append(f"name={self.name!r}")
+        return prefix + ", ".join(parts) + ")"
+
+    def __reduce__(self) -> Any:
+        if not self.is_leaf:
+            raise GraphError(
+                f"{self._describe()} was computed on the tape and cannot be copied or pickled: detach() it"
+            )
+        grad = None if self._grad is None else self._grad._data
+        return _rebuild, (type(self), self._data, self.requires_grad, self.name, grad)
+
+    # Indexing
+
+    def __getitem__(self, index: Any) -> Tensor:
+        result: Tensor = registry[operator.getitem](self, index=_plain_index(index))
+        return result
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if self._node is not None:
+            raise UnsupportedError(
+                f"item assignment on {self._describe()}, which requires a gradient, would falsify values the tape has kept: "
+                "use np.where(condition, new, t), or t.data[...] = ... on a leaf outside of differentiation"
+            )
+        if isinstance(value, Tensor):
+            if value._node is not None:
+                raise UnsupportedError(
+                    f"assigning {value._describe()}, which requires a gradient, into a tensor that requires none would cut it "
+                    "off from the tape: build the result with np.stack, np.concatenate or np.where, or assign t.item()"
+                )
+            value = value._data
+        self._data[_plain_index(index)] = value
+
+    # Operators. Comparisons see the values and give plain arrays of booleans.
+
+    def __add__(self, other: Any) -> Tensor:
+        return registry[np.add](self, other)
+
+    def __radd__(self, other: Any) -> Tensor:
+        return registry[np.add](other, self)
+
+    def __sub__(self, other: Any) -> Tensor:
+        return registry[np.subtract](self, other)
+
+    def __rsub__(self, other: Any) -> Tensor:
+        return registry[np.subtract](other, self)
+
+    def __mul__(self, other: Any) -> Tensor:
+        return registry[np.multiply](self, other)
+
+    def __rmul__(self, other: Any) -> Tensor:
+        return registry[np.multiply](other, self)
+
+    def __truediv__(self, other: Any) -> Tensor:
+        return registry[np.divide](self, other)
+
+    def __rtruediv__(self, other: Any) -> Tensor:
+        return registry[np.divide](other, self)
+
+    def __floordiv__(self, other: Any) -> Tensor:
+        return registry[np.floor_divide](self, other)
+
+    def __rfloordiv__(self, other: Any) -> Tensor:
+        return registry[np.floor_divide](other, self)
+
+    def __mod__(self, other: Any) -> Tensor:
+        return registry[np.remainder](self, other)
+
+    def __rmod__(self, other: Any) -> Tensor:
+        return registry[np.remainder](other, self)
+
+    def __pow__(self, other: Any) -> Tensor:
+        return registry[np.power](self, other)
+
+    def __rpow__(self, other: Any) -> Tensor:
+        return registry[np.power](other, self)
+
+    def __matmul__(self, other: Any) -> Tensor:
+        return registry[np.matmul](self, other)
+
+    def __rmatmul__(self, other: Any) -> Tensor:
+        return registry[np.matmul](other, self)
+
+    def __neg__(self) -> Tensor:
+        return registry[np.negative](self)
+
+    def __pos__(self) -> Tensor:
+        return registry[np.positive](self)
+
+    def __abs__(self) -> Tensor:
+        return registry[np.absolute](self)
+
+    def __eq__(self, other: Any) -> Any:
+        return self._data == _values(other)
+
+    def __ne__(self, other: Any) -> Any:
+        return self._data != _values(other)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._data < _values(other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._data <= _values(other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._data > _values(other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._data >= _values(other)
+
+    __hash__ = object.__hash__
+
+    # NumPy's methods
+
+    def sum(self, axis: Axis = None, keepdims: bool = False) -> Tensor:
+        return registry[np.sum](self, axis=axis, keepdims=keepdims)
+
+    def mean(self, axis: Axis = None, keepdims: bool = False) -> Tensor:
+        return registry[np.mean](self, axis=axis, keepdims=keepdims)
+
+    def var(self, axis: Axis = None, ddof: float = 0, keepdims: bool = False) -> Tensor:
+        return registry[np.var](self, axis=axis, ddof=ddof, keepdims=keepdims)
+
+    def std(self, axis: Axis = None, ddof: float = 0, keepdims: bool = False) -> Tensor:
+        return registry[np.std](self, axis=axis, ddof=ddof, keepdims=keepdims)
+
+    def max(self, axis: Axis = None, keepdims: bool = False) -> Tensor:
+        return registry[np.max](self, axis=axis, keepdims=keepdims)
+
+    def min(self, axis: Axis = None, keepdims: bool = False) -> Tensor:
+        return registry[np.min](self, axis=axis, keepdims=keepdims)
+
+    def argmax(self, axis: int | None = None) -> Any:
+        """The index of the largest value, as a plain integer array: it has no derivative."""
+        return self._data.argmax(axis=axis)
+
+    def argmin(self, axis: int | None = None) -> Any:
+        """The index of the smallest value, as a plain integer array: it has no derivative."""
+        return self._data.argmin(axis=axis)
+
+    def reshape(self, *shape: Any) -> Tensor:
+        return registry[np.reshape](self, shape=_varargs(shape))
+
+    def ravel(self) -> Tensor:
+        return self.reshape(-1)
+
+    def flatten(self) -> Tensor:
+        """As ``ravel``; tensors are not written to, so no copy is needed."""
+        return self.reshape(-1)
+
+    def transpose(self, *axes: Any) -> Tensor:
+        return registry[np.transpose](self, axes=_varargs(axes) if axes else None)
+
+    def swapaxes(self, axis1: int, axis2: int) -> Tensor:
+        return registry[np.swapaxes](self, axis1=axis1, axis2=axis2)
+
+    def squeeze(self, axis: Axis = None) -> Tensor:
+        return registry[np.squeeze](self, axis=axis)
+
+    def take(self, indices: Any, axis: int | None = None) -> Tensor:
+        return registry[np.take](self, indices, axis=axis)
+
+    def clip(self, min: Any = None, max: Any = None) -> Tensor:
+        return registry[np.clip](self, min, max)
+
+    def astype(self, dtype: Any) -> Tensor:
+        """The values in another dtype; the gradient comes back in this tensor's own."""
+        return registry[np.astype](self, dtype=np.dtype(dtype))
+
+    def exp(self) -> Tensor:
+        return registry[np.exp](self)
+
+    def log(self) -> Tensor:
+        return registry[np.log](self)
+
+    def sqrt(self) -> Tensor:
+        return registry[np.sqrt](self)
+
+    def tanh(self) -> Tensor:
+        return registry[np.tanh](self)
+
+
+_new = Tensor.__new__
+
+
+def _make(array: Any, node: Any) -> Tensor:
+    """A Tensor around ``array`` at ``node``, without the checks and the copy of the constructor."""
+    tensor = _new(Tensor)
+    tensor._data = array
+    tensor._node = node
+    tensor._grad = None
+    tensor.name = None
+    return tensor
+
+
+def _rebuild(kind: type[T], data: Any, requires_grad: bool, name: str | None, grad: Any) -> T:
+    tensor = _new(kind)
+    Tensor.__init__(tensor, data, requires_grad, name=name, copy=False)
+    tensor.grad = grad
+    return tensor
+
+
+def _check_differentiable(dtype: np.dtype[Any]) -> None:
+    if dtype.kind not in "fc":
+        raise DTypeError(
+            f"requires_grad=True needs a floating or complex dtype, got {dtype}, which has no derivative: "
+            "pass floats (2.0 rather than 2) or dtype=float"
+        )
+
+
+def _owned_copy(array: Any) -> Any:
+    return np.array(array) if isinstance(array, (np.ndarray, np.generic)) else array.copy()
+
+
+def _values(value: Any) -> Any:
+    return value._data if isinstance(value, Tensor) else value
+
+
+def _varargs(args: tuple[Any, ...]) -> Any:
+    """``f(2, 3)`` and ``f((2, 3))`` mean the same."""
+    return args[0] if len(args) == 1 else args
+
+
+def _plain_index(index: Any) -> Any:
+    """An index with every Tensor in it replaced by its array (an index has no derivative)."""
+    if isinstance(index, Tensor):
+        return index._data
+    if isinstance(index, tuple):
+        return tuple(_plain_index(part) for part in index)
+    return index
+
+
+def _no_rule(name: str) -> str:
+    return (
+        f"{name} has no derivative rule in minigrad and was called on a Tensor: use t.numpy() if no gradient is needed, "
+        "or declare one with minigrad.primitive"
+    )
