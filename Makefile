@@ -25,7 +25,7 @@ test: $(VENV)/.dev
 	$(RUN) pytest
 
 bench: $(VENV)/.dev
-	$(VENV)/bin/python benchmarks/run.py
+	$(RUN) benchmarks --save
 
 clean:
 	rm -rf $(VENV) out build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -20,11 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from ._tape import NO_KEYWORDS, Entry, Leaf, Output, active, enable_grad, recording, sweep
+from ._tape import NO_KEYWORDS, Entry, Leaf, Output, active, enable_grad, next_sequence_number, recording, sweep
 from .errors import ArgumentError, DTypeError, MinigradError, OutOfRangeError, ShapeError, UnsupportedError
 from .tensor import Tensor, _make, registry
 
 Rule = Callable[..., Any]
+_new, _ndarray = object.__new__, np.ndarray
 _RESERVED = {"g", "ans", "i", "args", "needs", "saved"}
 
 
@@ -39,7 +40,7 @@ class Primitive:
         self.rule_for_each: Rule | None = None
         self.composition: Callable[..., Any] | None = None
         self.kernels: dict[type, Kernel] = {}
-        self._plans: dict[Any, Plan] = {}
+        self._plans: dict[int, Plan] = {}
         self._bind_call = bind
         self.__name__ = self.__qualname__ = name
         self.__doc__ = function.__doc__
@@ -132,59 +133,61 @@ class Primitive:
                 arrays.append(arg)
                 parents.append(None)
             bit += bit
-        kernel = self._choose_kernel(arrays) if self.kernels else None
         try:
-            computed = NotImplemented if kernel is None else kernel.forward(*arrays, **keywords)
-            if computed is NotImplemented:
-                kernel, ans = None, self.function(*arrays, **keywords)
+            if self.kernels:
+                ans, saved, kernel = self._compute(arrays, keywords)
             else:
-                ans, saved = computed
+                ans, saved, kernel = self.function(*arrays, **keywords), None, None
         except (ValueError, TypeError, IndexError) as error:
             raise self._explain(error, arrays) from error
         if not tensors:
             return ans
-        if type(ans) is not np.ndarray:
-            if isinstance(ans, (tuple, list)):
-                return self._several(ans, arrays, parents, needs, bit, keywords)
-            if isinstance(ans, np.generic):
-                ans = np.asarray(ans)
+        several = False
+        if type(ans) is not _ndarray:
+            ans = _as_arrays(ans)
+            several = isinstance(ans, (tuple, list))
         if not needs or (active.contexts and not recording()):
-            return _make(ans, None)
-        if kernel is None:
-            plan = self._plans.get(needs + bit) or self._plan(needs, bit, None)
-            arrays.append(ans)
-        else:
-            plan = self._plans.get((needs + bit, kernel)) or self._plan(needs, bit, kernel)
-            arrays += (ans, saved)
+            return _outputs(ans, None)
+        plans = self._plans if kernel is None else kernel.plans
+        plan = plans.get(needs + bit) or self._plan(plans, needs, bit, kernel)
+        arrays.append(ans)
+        arrays.append(saved)
         if plan.extras:
             arrays += [extra(arrays, keywords) for extra in plan.extras]
-        entry = Entry(plan, parents, plan.pick(arrays), ans.shape, ans.dtype, keywords or NO_KEYWORDS)
+        first = ans[0] if several else ans
+        entry = _new(Entry)
+        entry.seq = next_sequence_number()
+        entry.plan = plan
+        entry.parents = parents
+        entry.kept = plan.pick(arrays)
+        entry.shape = first.shape
+        entry.dtype = first.dtype
+        entry.keywords = keywords or NO_KEYWORDS
+        entry.note = None
         if active.contexts:
             _notify(entry, arrays, ans)
-        return _make(ans, entry)
+        if several:
+            return _outputs(ans, entry)
+        result = _new(Tensor)
+        result._data = ans
+        result._node = entry
+        result._grad = None
+        result.name = None
+        return result
 
-    def _several(
-        self, ans: Sequence[Any], arrays: list[Any], parents: list[Any], needs: int, bit: int, keywords: dict[str, Any]
-    ) -> Any:
-        """The results of a primitive with several outputs: a tuple (or namedtuple, list) of Tensors."""
-        outputs = [np.asarray(array) if isinstance(array, np.generic) else array for array in ans]
-        nodes: list[Any] = [None] * len(outputs)
-        if needs and recording():
-            plan = self._plans.get(needs + bit) or self._plan(needs, bit, None)
-            scope = [*arrays, ans]
-            scope += [extra(scope, keywords) for extra in plan.extras]
-            entry = Entry(plan, parents, plan.pick(scope), (), outputs[0].dtype, keywords or NO_KEYWORDS)
-            _notify(entry, arrays, ans)
-            nodes = [Output(entry, i, array.shape, array.dtype) for i, array in enumerate(outputs)]
-        tensors = [_make(array, node) for array, node in zip(outputs, nodes)]
-        kind: Any = type(ans)
-        return kind(*tensors) if hasattr(ans, "_fields") else kind(tensors)
-
-    def _plan(self, needs: int, bit: int, kernel: Kernel | None) -> Plan:
+    def _plan(self, plans: dict[int, Plan], needs: int, bit: int, kernel: Kernel | None) -> Plan:
+        """Made once for each choice of inputs that need a gradient; ``bit`` is 2 to the number of arguments."""
         count = bit.bit_length() - 1
-        plan = Plan(self, [bool(needs >> i & 1) for i in range(count)], kernel)
-        self._plans[needs + bit if kernel is None else (needs + bit, kernel)] = plan
+        plan = plans[needs + bit] = Plan(self, [bool(needs >> i & 1) for i in range(count)], kernel)
         return plan
+
+    def _compute(self, arrays: list[Any], keywords: dict[str, Any]) -> tuple[Any, Any, Kernel | None]:
+        """The answer, what a kernel saved for its backward, and that kernel if there was one."""
+        kernel = self._choose_kernel(arrays)
+        computed = NotImplemented if kernel is None else kernel.forward(*arrays, **keywords)
+        if computed is NotImplemented:
+            return self.function(*arrays, **keywords), None, None
+        return *computed, kernel
 
     def _choose_kernel(self, arrays: list[Any]) -> Kernel | None:
         """The kernel for these arrays: all of one library, the floating ones of one dtype."""
@@ -275,13 +278,14 @@ class Kernel:
     def __init__(self, forward: Callable[..., Any], backward: Rule) -> None:
         self.forward = forward
         self.backward = backward
+        self.plans: dict[int, Plan] = {}
         self.names = list(inspect.signature(backward).parameters)[2:]
 
 
 class Plan:
     """What a primitive keeps and runs, for one choice of the inputs that need a gradient.
 
-    A recorded call is first a list, its *scope*: the arrays, then ``ans`` (and ``saved``), then the extras, which are
+    A recorded call is first a list, its *scope*: the arrays, then ``ans`` and ``saved``, then the extras, which are
     shapes and keywords that a rule asks for. ``pick`` takes from it what the rules need.
     """
 
@@ -296,7 +300,7 @@ class Plan:
         self._names: list[str] = []
         positions: list[int] = []
         arguments = primitive.arguments or tuple(f"args{i}" for i in range(len(needs)))
-        fixed = [*arguments, "ans"] + (["saved"] if kernel else [])
+        fixed = [*arguments, "ans", "saved"]
 
         def slot(name: str) -> int:
             if name not in self._names:
@@ -394,6 +398,28 @@ class Plan:
         wanted = [node for node in ends if node is not None]
         found = sweep({ans._node: g}, create_graph=create_graph, retain_graph=create_graph, wanted=wanted)
         return [None if node is None else found.get(node) for node in ends]
+
+
+def _as_arrays(ans: Any) -> Any:
+    """NumPy gives scalars where a result has no dimension; a Tensor holds a 0-d array."""
+    if isinstance(ans, np.generic):
+        return np.asarray(ans)
+    if isinstance(ans, (tuple, list)):
+        return _like(ans, [_as_arrays(array) for array in ans])
+    return ans
+
+
+def _outputs(ans: Any, entry: Entry | None) -> Any:
+    """The result as a Tensor, or, of a primitive with several outputs, as a tuple, namedtuple or list of them."""
+    if not isinstance(ans, (tuple, list)):
+        return _make(ans, entry)
+    nodes = [entry and Output(entry, i, array.shape, array.dtype) for i, array in enumerate(ans)]
+    return _like(ans, [_make(array, node) for array, node in zip(ans, nodes)])
+
+
+def _like(container: Any, items: list[Any]) -> Any:
+    kind = type(container)
+    return kind(*items) if hasattr(container, "_fields") else kind(items)
 
 
 def _picker(positions: list[int]) -> Callable[[list[Any]], tuple[Any, ...]]:

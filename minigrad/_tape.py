@@ -37,7 +37,7 @@ NO_KEYWORDS: Mapping[str, Any] = MappingProxyType({})
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_sequence = itertools.count()
+next_sequence_number = itertools.count().__next__
 
 
 class Leaf:
@@ -46,7 +46,7 @@ class Leaf:
     __slots__ = ("__weakref__", "dtype", "owner", "shape")
 
     def __init__(self, tensor: Tensor | None, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        self.owner = None if tensor is None else weakref.ref(tensor)
+        self.owner: Callable[[], Tensor | None] | None = None if tensor is None else weakref.ref(tensor)
         self.shape = shape
         self.dtype = dtype
 
@@ -64,30 +64,22 @@ class Entry:
         plan: the primitive, with the rules for those inputs that need a gradient.
         parents: for each array argument the node it came from, or None if it needs no gradient.
         kept: the values the rules will read; None once released.
-        shape, dtype: of the output (for several outputs, of none in particular: see :class:`Output`).
+        shape, dtype: of the output; with several outputs of the first, each :class:`Output` having its own.
         keywords: the metadata the operation was called with (``axis`` ...).
         note: what ``with trace():`` wrote down about it, else None.
     """
 
-    __slots__ = ("__weakref__", "dtype", "keywords", "kept", "note", "parents", "plan", "seq", "shape")
+    __slots__ = ("dtype", "keywords", "kept", "note", "parents", "plan", "seq", "shape")
 
-    def __init__(
-        self,
-        plan: Plan,
-        parents: list[Any],
-        kept: tuple[Any, ...],
-        shape: tuple[int, ...],
-        dtype: np.dtype[Any],
-        keywords: Mapping[str, Any],
-    ) -> None:
-        self.seq = next(_sequence)
-        self.plan = plan
-        self.parents = parents
-        self.kept: tuple[Any, ...] | None = kept
-        self.shape = shape
-        self.dtype = dtype
-        self.keywords = keywords
-        self.note: Note | None = None
+    # No __init__: Primitive.__call__ fills these in on the hot path, where one more call would cost a tenth of a multiply.
+    seq: int
+    plan: Plan
+    parents: list[Any]
+    kept: tuple[Any, ...] | None
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    keywords: Mapping[str, Any]
+    note: Note | None
 
     @property
     def primitive(self) -> Primitive:

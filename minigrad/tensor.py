@@ -193,7 +193,7 @@ class Tensor:
         elif isinstance(cotangent, Tensor) and not create_graph:
             cotangent = cotangent._data
         gradients = sweep({self._node: cotangent}, retain_graph=retain_graph, create_graph=create_graph)
-        arrivals = [(node.tensor, node, g) for node, g in gradients.items() if type(node) is Leaf]
+        arrivals = [(node.tensor, node, g) for node, g in gradients.items()]
         for tensor, node, _ in arrivals:
             if tensor is not None and tensor._node is not node:
                 raise GraphError(
@@ -212,7 +212,7 @@ class Tensor:
                     "of that shape: sum() or mean() it first, or pass grad=np.ones_like(t)"
                 )
             return np.ones_like(self._data)
-        array = grad if isinstance(grad, Tensor) else as_array(grad)
+        array = grad if isinstance(grad, (Tensor, np.ndarray)) else as_array(grad)
         if array.shape != self.shape:
             raise ShapeError(f"backward(grad=...) got shape {array.shape} for a tensor of shape {self.shape}")
         if array.dtype.kind == "c" and self.dtype.kind != "c":

@@ -1,0 +1,177 @@
+"""From a Tensor to the graph of how it was computed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from .._primitive import _short
+from .._tape import Entry, Output, _entry, wengert_list
+from ..errors import ArgumentError, GraphError
+from ..tensor import Tensor
+from .model import Edge, Graph, Module, Node
+from .trace import Constant, Note, Scope, norm
+
+
+def draw_dot(tensor: Tensor, params: Any = None, rankdir: str | None = None) -> Graph:
+    """The computation graph of ``tensor``: how it was computed from parameters and inputs.
+
+    A value shows the norm of its ``grad`` ("grad -" while it has none); operations show theirs, and the modules they ran
+    in, if they were recorded inside ``with minigrad.trace():``. Call it again after ``backward()`` to see the gradients.
+
+    Args:
+        params: which tensors are parameters, and their names: a dict from name to Tensor, or anything with
+            ``named_parameters()``. Others are parameters if they are of a subclass of Tensor (``nn.Parameter``), else
+            inputs, and bear their ``Tensor.name``. A computed tensor in the dict is drawn as one that was kept.
+        rankdir: "LR" for left to right, "TB" for top to bottom; by default up to 25 nodes lie left to right.
+
+    Raises:
+        GraphError: ``tensor`` was not recorded.
+        ArgumentError: ``params`` or ``rankdir`` is something else.
+    """
+    if not isinstance(tensor, Tensor):
+        raise ArgumentError(f"draw_dot needs a Tensor, got {type(tensor).__name__}")
+    if rankdir not in (None, "LR", "TB"):
+        raise ArgumentError(f"draw_dot takes rankdir='LR' or 'TB', got {rankdir!r}")
+    if tensor._node is None:
+        raise GraphError(
+            f"draw_dot({tensor._describe()}): there is nothing to draw, because it was not recorded: compute it from a "
+            "tensor with requires_grad=True, outside no_grad()"
+        )
+    graph = _Capture(_named(params)).run(tensor)
+    graph.rankdir = rankdir
+    return graph
+
+
+def _named(params: Any) -> dict[str, Tensor]:
+    """The names and tensors in ``params``."""
+    if params is not None and not isinstance(params, Mapping) and not hasattr(params, "named_parameters"):
+        raise ArgumentError(
+            "draw_dot takes for params a dict from name to Tensor or an object with named_parameters(), "
+            f"got {type(params).__name__}"
+        )
+    named = dict(params.named_parameters() if hasattr(params, "named_parameters") else params or {})
+    for name, tensor in named.items():
+        if not isinstance(tensor, Tensor):
+            raise ArgumentError(f"params[{name!r}] must be a Tensor, got {type(tensor).__name__}")
+    return named
+
+
+class _Capture:
+    """One walk along the Wengert list, which makes the nodes, edges and modules in a fixed order."""
+
+    def __init__(self, named: Mapping[str, Tensor]) -> None:
+        self.graph = Graph()
+        # A place on the tape, or the id of a constant's array, -> its name; -> its node
+        self.names = {id(t._data) if t._node is None else _entry(t._node): str(name) for name, t in named.items()}
+        self.numbers: dict[Any, int] = {}
+        self.modules: dict[Any, int] = {}
+        self.arrays: list[Any] = []  # keeps the constants alive as long as their ids are used
+
+    def run(self, tensor: Tensor) -> Graph:
+        for entry in wengert_list([tensor._node]):
+            self.operation(entry)
+        last = self.graph.nodes[self.value(tensor._node)]
+        if last.operation is not None:
+            last.kind, last.name = "loss", tensor.name or last.name
+            if type(tensor._node) is Output:
+                last.shape = tensor.shape
+        self.place_values()
+        return self.graph
+
+    def add(self, kind: str, place: Any, shape: tuple[int, ...] | None, dtype: Any, **more: Any) -> Node:
+        name = more.pop("name", None) or None
+        node = Node(len(self.graph.nodes), kind, more.pop("operation", None), name, shape, str(dtype), **more)
+        self.graph.nodes.append(node)
+        self.numbers[place] = node.id
+        return node
+
+    def operation(self, entry: Entry) -> None:
+        note = entry.note if isinstance(entry.note, Note) else None
+        constants = {constant.position: constant for constant in note.constants} if note else {}
+        names = entry.primitive.arguments or [str(i) for i in range(len(entry.parents))]
+        edges = []
+        for position, (name, parent) in enumerate(zip(names, entry.parents)):
+            if parent is not None:
+                output = parent.index if type(parent) is Output else None
+                edges.append(Edge(self.value(parent), 0, name, output, parent.shape))
+            elif position in constants:
+                constant = constants[position]
+                edges.append(Edge(self.constant(constant), 0, name, None, constant.shape))
+        node = self.add(
+            "kept" if entry in self.names else "operation",
+            entry,
+            entry.shape,
+            entry.dtype,
+            operation=entry.primitive.name,
+            name=self.names.get(entry),
+            watched=note is not None,
+            gradient=math.hypot(*note.gradients.values()) if note and note.gradients else None,
+            module=self.module(note.scopes) if note else None,
+            details=", ".join(f"{k}={_short(v)}" for k, v in entry.keywords.items() if v is not None),
+        )
+        for edge in edges:
+            edge.target = node.id
+        self.graph.edges += edges
+
+    def value(self, place: Any) -> int:
+        """The number of the node for a parent or for the end of the tape; a leaf is new when it is first met."""
+        if type(place) is Output:
+            self.graph.nodes[self.numbers[place.entry]].shape = None  # one of several
+            return self.numbers[place.entry]
+        if place not in self.numbers:
+            tensor = place.tensor
+            parameter = place in self.names or type(tensor) not in (Tensor, type(None))
+            held = tensor is not None and tensor._node is place  # else its data was replaced: the grad is another's
+            self.add(
+                "parameter" if parameter else "input",
+                place,
+                place.shape,
+                place.dtype,
+                name=self.names.get(place) or getattr(tensor, "name", None),
+                watched=held,
+                gradient=norm(tensor.grad) if held and tensor.grad is not None else None,
+            )
+        return self.numbers[place]
+
+    def constant(self, constant: Constant) -> int:
+        """The number of the node for an argument that needs no gradient: one for each array, if it still exists."""
+        array = constant.array() if constant.array else None
+        place = constant if array is None else id(array)
+        self.arrays.append(array)
+        if place not in self.numbers:
+            value = "" if constant.value is None else f"{constant.value:.4g}"
+            name = self.names.get(place)
+            self.add("constant", place, constant.shape, constant.dtype, name=name, details=value)
+        return self.numbers[place]
+
+    def module(self, scopes: tuple[Scope, ...]) -> int | None:
+        """The number of the innermost of these nested modules."""
+        parent = None
+        for scope in scopes:
+            key = (parent, scope.name, scope.kind, scope.identity)
+            if key not in self.modules:
+                self.modules[key] = len(self.graph.modules)
+                self.graph.modules.append(Module(len(self.graph.modules), scope.name, scope.kind, parent))
+            parent = self.modules[key]
+        return parent
+
+    def place_values(self) -> None:
+        """Put each parameter and constant into the innermost module that holds all operations that read it."""
+        nodes, placed = self.graph.nodes, set()
+        for edge in self.graph.edges:
+            source, target = nodes[edge.source], nodes[edge.target]
+            if source.kind in ("parameter", "constant"):
+                source.module = self.common(source.module, target.module) if source.id in placed else target.module
+                placed.add(source.id)
+
+    def common(self, a: int | None, b: int | None) -> int | None:
+        """The innermost module that both are part of."""
+        around = set()
+        while a is not None:
+            around.add(a)
+            a = self.graph.modules[a].parent
+        while b is not None and b not in around:
+            b = self.graph.modules[b].parent
+        return b

@@ -1,0 +1,143 @@
+"""The tape as plain data: nodes, edges and modules, which every view (DOT, SVG ...) reads and nothing else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..errors import ArgumentError, GraphError, MissingExtraError
+from .dot import write_dot
+from .layout import lay_out, responsive
+
+PICTURES = (".svg", ".png", ".pdf")
+TEXTS = (".dot", ".gv")
+
+
+@dataclass(slots=True)
+class Node:
+    """An operation, or a value that went into one.
+
+    Attributes:
+        id: its place in the list of nodes, which is a topological order: the order of execution, each value before the
+            first operation that reads it.
+        kind: "operation", "loss" (the operation whose output is drawn), "kept" (an operation whose output was given a
+            name), "parameter", "input", or "constant" (an argument that needs no gradient; only a trace sees it).
+        operation: the primitive's name; None for a value.
+        name: what the user calls the value.
+        shape: of the value, or of the operation's output; None for an operation with several outputs (its edges say).
+        dtype: of the same.
+        watched: whether the gradient would be known: for values from ``.grad``, for operations from a trace.
+        gradient: the Euclidean norm of the gradient of the loss with respect to the value; None until one has arrived.
+        module: index into ``Graph.modules`` of the innermost module it belongs to, or None.
+        details: more about it, in words: an operation's keywords, a constant's value.
+    """
+
+    id: int
+    kind: str
+    operation: str | None
+    name: str | None
+    shape: tuple[int, ...] | None
+    dtype: str
+    watched: bool = False
+    gradient: float | None = None
+    module: int | None = None
+    details: str = ""
+
+
+@dataclass(slots=True)
+class Edge:
+    """A value on its way into an operation.
+
+    Attributes:
+        source, target: ids of nodes.
+        argument: the name of the operation's argument.
+        output: which of several outputs of the source it is; None if the source has only one.
+        shape: of the value.
+    """
+
+    source: int
+    target: int
+    argument: str
+    output: int | None
+    shape: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Module:
+    """A module (a layer) that ran during a trace.
+
+    Attributes:
+        id: index into ``Graph.modules``; a module comes after the one it is part of.
+        name: its attribute path, as far as the module that called it knows it.
+        kind: the name of its class.
+        parent: id of the module that called it; None for the outermost.
+    """
+
+    id: int
+    name: str
+    kind: str
+    parent: int | None
+
+
+@dataclass(slots=True)
+class Graph:
+    """A computation graph. It is a copy: a later ``backward()`` does not change it, and it keeps no array alive.
+
+    Attributes:
+        rankdir: "LR" (left to right) or "TB" (top to bottom); None lets the size decide.
+    """
+
+    nodes: list[Node] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
+    modules: list[Module] = field(default_factory=list)
+    rankdir: str | None = None
+
+    def __repr__(self) -> str:
+        kinds = Counter(node.kind for node in self.nodes)
+        return f"Graph({', '.join(f'{count} {kind}' for kind, count in kinds.items())}; {len(self.edges)} edges)"
+
+    def to_dot(self) -> str:
+        """The graph in the DOT language. Needs no program."""
+        return write_dot(self)
+
+    def to_svg(self) -> str:
+        """The drawing as SVG text, which scales to the width of its page.
+
+        Raises:
+            MissingExtraError: no layout program is installed.
+            GraphError: the graph is too large to be laid out.
+        """
+        return responsive(self._lay_out("svg").decode())
+
+    def render(self, path: str | Path) -> Path:
+        """Write the drawing to ``path``, in the format its suffix names: .svg, .png, .pdf, or .dot for the text.
+
+        Raises:
+            ArgumentError: another suffix. Besides, as for :meth:`to_svg`.
+        """
+        path = Path(path)
+        suffix = path.suffix.lower()
+        if suffix in TEXTS:
+            content = self.to_dot().encode()
+        elif suffix == ".svg":
+            content = self.to_svg().encode()
+        elif suffix in PICTURES:
+            content = self._lay_out(suffix[1:])
+        else:
+            raise ArgumentError(
+                f"render({str(path)!r}): the suffix {path.suffix!r} names no format; "
+                f"end the path in one of {', '.join(PICTURES + TEXTS)}"
+            )
+        path.write_bytes(content)
+        return path
+
+    def _lay_out(self, format: str) -> bytes:
+        return lay_out(self.to_dot(), format, len(self.nodes))
+
+    def _repr_svg_(self) -> str | None:
+        """For notebooks; without a layout program they show the ``repr``."""
+        try:
+            return self.to_svg()
+        except (MissingExtraError, GraphError):
+            return None

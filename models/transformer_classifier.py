@@ -1,0 +1,120 @@
+"""TransformerClassifier: a Transformer encoder that tells which class a text belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import numpy as np
+
+import nn
+from minigrad import ShapeError, Tensor
+
+
+@dataclass(frozen=True)
+class ClassifierConfig:
+    """The sizes of a :class:`TransformerClassifier`.
+
+    Attributes:
+        vocab_size: token ids are 0 to vocab_size - 1.
+        num_classes: labels are 0 to num_classes - 1.
+        d_model: the width of the residual stream; a multiple of ``num_heads``.
+        hidden: the width inside the feed-forward part; 0 means ``4 * d_model``.
+        norm: "pre" (normalise what enters a sublayer) or "post" (normalise what leaves it, as in the paper).
+    """
+
+    vocab_size: int
+    num_classes: int
+    d_model: int = 64
+    num_heads: int = 4
+    num_layers: int = 2
+    hidden: int = 0
+    dropout: float = 0.0
+    activation: str = "relu"
+    norm: str = "pre"
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        return cls(**values)
+
+
+class TransformerClassifier(nn.Module):
+    """Embedding and positions, encoder layers, the mean over the tokens that are not padding, an Affine.
+
+    The encoder is that of Vaswani et al. 2017 (arXiv:1706.03762, section 3.1), pre-norm by default.
+
+    Args:
+        rng: where the initial weights come from: the same generator state gives the same model.
+    """
+
+    def __init__(self, config: ClassifierConfig, *, rng: np.random.Generator, dtype: Any = np.float32) -> None:
+        self.config = config
+        d_model, hidden = config.d_model, config.hidden or 4 * config.d_model
+        self.embedding = nn.Embedding(config.vocab_size, d_model, rng=rng, dtype=dtype)
+        self.positions = nn.PositionalEncoding(d_model)
+        self.dropout = nn.Dropout(config.dropout, rng=rng)
+        self.layers = [
+            nn.TransformerEncoderLayer(
+                d_model,
+                config.num_heads,
+                hidden,
+                norm=config.norm,
+                activation=config.activation,
+                dropout=config.dropout,
+                rng=rng,
+                dtype=dtype,
+            )
+            for _ in range(config.num_layers)
+        ]
+        self.norm = nn.LayerNorm(d_model, dtype=dtype) if config.norm == "pre" else None
+        self.output = nn.Affine(d_model, config.num_classes, rng=rng, dtype=dtype)
+
+    def forward(self, ids: Any, mask: Any = None) -> Tensor:
+        """Class scores (logits) of token sequences.
+
+        Args:
+            ids: (batch, length) integers.
+            mask: (batch, length) booleans, True for tokens and False for padding; None if nothing is padding.
+
+        Returns:
+            (batch, num_classes)
+
+        Raises:
+            ShapeError: ``ids`` is not a matrix, or ``mask`` has another shape.
+        """
+        if np.ndim(ids) != 2 or (mask is not None and np.shape(mask) != np.shape(ids)):
+            raise ShapeError(
+                f"ids must have shape (batch, length) and mask the same, got {np.shape(ids)}"
+                + ("" if mask is None else f" and {np.shape(mask)}")
+            )
+        x = self.dropout(self.positions(self.embedding(ids)))  # (batch, length, d_model)
+        for layer in self.layers:
+            x = layer(x, key_mask=mask)
+        if self.norm is not None:
+            x = self.norm(x)
+        return self.output(masked_mean(x, mask))
+
+    def attention_weights(self, ids: Any, mask: Any = None) -> list[Tensor]:
+        """What each token attends to, to look at: for each layer (batch, heads, query, key)."""
+        x = self.dropout(self.positions(self.embedding(ids)))
+        weights = []
+        for layer in self.layers:
+            seen = layer.attention_norm(x) if self.config.norm == "pre" else x
+            weights.append(layer.attention.attention_weights(seen, key_mask=mask))
+            x = layer(x, key_mask=mask)
+        return weights
+
+
+def masked_mean(x: Tensor, mask: Any) -> Tensor:
+    """The mean over the tokens that ``mask`` allows: (batch, length, d), (batch, length) -> (batch, d).
+
+    A sequence that is all padding gives zeros.
+    """
+    if mask is None:
+        return x.mean(axis=1)
+    count = np.maximum(mask.sum(axis=1, keepdims=True), 1)
+    weights = (mask / count).astype(x.dtype)
+    return (weights[:, None, :] @ x)[:, 0, :]  # one product, instead of a masked copy and its sum

@@ -1,0 +1,54 @@
+"""The affine map, which others call Linear or Dense."""
+
+from typing import Any
+
+import numpy as np
+
+from minigrad import ShapeError, Tensor, affine
+
+from . import init
+from ._checks import as_input, check_positive
+from .module import Module, Parameter
+
+
+class Affine(Module):
+    """``x @ weight + bias``.
+
+    Args:
+        in_features, out_features: the widths of x and of the result.
+        rng: draws the weight (Xavier uniform); the bias starts at zero.
+        bias: whether there is one.
+        dtype: of the parameters, in which the layer computes.
+
+    Shapes: x (..., in_features) -> (..., out_features); ``weight`` (in_features, out_features), ``bias`` (out_features,).
+    PyTorch's Linear keeps the transpose of ``weight``.
+
+    Raises:
+        ShapeError: the last axis of x is not in_features.
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        *,
+        rng: np.random.Generator,
+        bias: bool = True,
+        dtype: Any = np.float32,
+    ) -> None:
+        check_positive(in_features=in_features, out_features=out_features)
+        self.weight = Parameter(init.xavier_uniform((in_features, out_features), rng=rng, dtype=dtype))
+        self.bias = Parameter(np.zeros(out_features, dtype)) if bias else None
+
+    def forward(self, x: Any) -> Tensor:
+        x = as_input(x, self.weight.dtype, "Affine")
+        in_features, out_features = self.weight.shape
+        if not x.ndim or x.shape[-1] != in_features:
+            raise ShapeError(
+                f"Affine({in_features}, {out_features}) needs x of shape (..., {in_features}), got {x.shape}"
+            )
+        return x @ self.weight if self.bias is None else affine(x, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        in_features, out_features = self.weight.shape
+        return f"{in_features}, {out_features}" + ("" if self.bias is not None else ", bias=False")

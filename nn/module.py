@@ -1,0 +1,206 @@
+"""Module: a piece of a network that knows its parameters. Parameter: a tensor that is trained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
+from minigrad._tape import active, scope
+from minigrad.device import to_host
+
+
+class Parameter(Tensor):
+    """A tensor that belongs to a module and is trained: it requires a gradient and is found by ``Module.parameters()``.
+
+    ``p.requires_grad = False`` freezes it: it stays in the state dict, and optimizers leave it alone.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, data: Any, *, dtype: Any = None, name: str | None = None) -> None:
+        super().__init__(data, True, dtype=dtype, name=name)
+
+
+def _missing_forward(self: Module, *args: Any, **kwargs: Any) -> Any:
+    raise NotImplementedError(f"{type(self).__name__} defines no forward(): it is what calling the module runs")
+
+
+class Module:
+    """What layers and networks are made of.
+
+    Assign parameters and other modules, or lists, tuples and dicts of them, to attributes, and write ``forward``::
+
+        class Net(Module):
+            def __init__(self, rng):
+                self.layers = [Affine(2, 8, rng=rng), Affine(8, 1, rng=rng)]
+
+            def forward(self, x):
+                return self.layers[1](relu(self.layers[0](x)))
+
+    Everything is found by looking through the attributes in the order of their assignment, so there is nothing to
+    register. The name of a parameter is the path to it: ``"layers.0.weight"``. What is assigned in two places (tied
+    weights) is one parameter, with the name of the first.
+    """
+
+    training = True  # set on the instance by train() and eval()
+
+    forward: Callable[..., Any] = _missing_forward
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run ``forward``. Inside ``with trace():`` its operations are recorded as this module's, under its path."""
+        if active.contexts and any(hasattr(context, "record") for context in active.contexts):
+            with scope(self, self._path_in_trace()):
+                return self.forward(*args, **kwargs)
+        return self.forward(*args, **kwargs)
+
+    def _path_in_trace(self) -> str:
+        """The path from the module whose call is outermost; of that one itself, its class."""
+        for owner, _ in active.scopes:
+            if isinstance(owner, Module):
+                paths = (path for path, module in owner.named_modules() if module is self)
+                return next(paths, type(self).__name__) or type(self).__name__
+        return type(self).__name__
+
+    # What it holds
+
+    def named_parameters(self) -> Iterator[tuple[str, Parameter]]:
+        """Each parameter once, with its path, depth first in the order of the attributes."""
+        return ((path, found) for path, found in _walk(self, "", set()) if isinstance(found, Parameter))
+
+    def parameters(self) -> Iterator[Parameter]:
+        """Each parameter once, in the order of :meth:`named_parameters`."""
+        return (parameter for _, parameter in self.named_parameters())
+
+    def named_modules(self) -> Iterator[tuple[str, Module]]:
+        """This module, whose path is ``""``, and each module in it once, with its path."""
+        return ((path, found) for path, found in _walk(self, "", set()) if isinstance(found, Module))
+
+    def modules(self) -> Iterator[Module]:
+        """This module and each module in it once."""
+        return (module for _, module in self.named_modules())
+
+    @property
+    def num_parameters(self) -> int:
+        """How many numbers are in the parameters, tied ones counted once."""
+        return sum(parameter.size for parameter in self.parameters())
+
+    # State
+
+    def state_dict(self) -> dict[str, np.ndarray[Any, Any]]:
+        """A copy of every parameter as a NumPy array on the host, by path."""
+        return {path: np.array(p.numpy(), order="C") for path, p in self._parameters_by_path().items()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Copy the arrays of ``state`` into the parameters of the same paths.
+
+        For a partial load merge the two first: ``module.load_state_dict(module.state_dict() | some_of_it)``.
+
+        Raises:
+            ArgumentError: keys are missing or unexpected.
+            ShapeError, DTypeError: an array has another shape or dtype than its parameter.
+                On any of these no parameter has been changed.
+        """
+        parameters = self._parameters_by_path()
+        missing = [path for path in parameters if path not in state]
+        unexpected = [path for path in state if path not in parameters]
+        if missing or unexpected:
+            kinds = (("missing", missing), ("unexpected", unexpected))
+            listed = "; ".join(f"{kind}: {_listed(paths)}" for kind, paths in kinds if paths)
+            raise ArgumentError(f"the state dict does not fit {type(self).__name__}: {listed}")
+        arrays = {path: _fitting(path, state[path], parameter) for path, parameter in parameters.items()}
+        for path, parameter in parameters.items():
+            parameter.data = np.array(arrays[path], like=parameter.data)
+
+    def _parameters_by_path(self) -> dict[str, Parameter]:
+        by_path: dict[str, Parameter] = {}
+        for path, parameter in self.named_parameters():
+            if path in by_path:
+                raise ArgumentError(
+                    f"two parameters of {type(self).__name__} have the path {path!r}: rename an attribute"
+                )
+            by_path[path] = parameter
+        return by_path
+
+    def astype(self, dtype: Any) -> Self:
+        """Convert the parameters, in place, to a floating ``dtype``. Make optimizers afterwards."""
+        for parameter in self.parameters():
+            parameter.data = parameter.data.astype(dtype)
+        return self
+
+    def train(self, mode: bool = True) -> Self:
+        """Switch to training (``Dropout`` drops), here and in every module inside."""
+        for module in self.modules():
+            module.training = mode
+        return self
+
+    def eval(self) -> Self:
+        """Switch to evaluation (``Dropout`` does nothing), here and in every module inside."""
+        return self.train(False)
+
+    def zero_grad(self) -> None:
+        """Forget the gradients of the parameters."""
+        for parameter in self.parameters():
+            parameter.zero_grad()
+
+    # What it looks like
+
+    def extra_repr(self) -> str:
+        """The settings to show in the parentheses of ``repr``."""
+        return ""
+
+    def __repr__(self) -> str:
+        lines: list[str] = []
+        enclosing: list[str] = []  # the paths of the modules around the current one
+        for path, module in self.named_modules():
+            while enclosing and not path.startswith(enclosing[-1]):
+                enclosing.pop()
+            label = path.removeprefix(enclosing[-1]) + ": " if enclosing else ""
+            count = module.num_parameters
+            size = f"  {count:,} parameter{'s' * (count != 1)}" if count else ""
+            lines.append(f"{'  ' * len(enclosing)}{label}{type(module).__name__}({module.extra_repr()}){size}")
+            enclosing.append(path + "." if path else "")
+        return "\n".join(lines)
+
+
+def _walk(value: Any, path: str, seen: set[int]) -> Iterator[tuple[str, Any]]:
+    """Every Module and Parameter in ``value``, each once, before what is inside it."""
+    if isinstance(value, Module):
+        children: Any = vars(value).items()
+    elif isinstance(value, dict):
+        children = value.items()
+    elif isinstance(value, (list, tuple)):
+        children = enumerate(value)
+    elif isinstance(value, Parameter):
+        children = ()
+    else:
+        return
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, (Module, Parameter)):
+        yield path, value
+    for name, child in children:
+        yield from _walk(child, f"{path}.{name}" if path else str(name), seen)
+
+
+def _listed(paths: list[str], most: int = 5) -> str:
+    more = f" and {len(paths) - most} more" if len(paths) > most else ""
+    return ", ".join(map(repr, paths[:most])) + more
+
+
+def _fitting(path: str, value: Any, parameter: Parameter) -> Any:
+    """``value`` as a NumPy array of the parameter's shape and dtype."""
+    array = np.asarray(to_host(value.data if isinstance(value, Tensor) else value))
+    if array.shape != parameter.shape:
+        raise ShapeError(
+            f"the state dict has shape {array.shape} for '{path}', and the parameter has {parameter.shape}"
+        )
+    if array.dtype != parameter.dtype:
+        raise DTypeError(
+            f"the state dict has dtype {array.dtype} for '{path}', and the parameter has {parameter.dtype}: convert the "
+            f"array, array.astype(np.{parameter.dtype}), or the module, module.astype(np.{array.dtype})"
+        )
+    return array

@@ -1,0 +1,306 @@
+"""Optimizers, which change parameters in place by their gradients; and gradient clipping.
+
+Parameters without a gradient (unused in this step, or frozen) are left alone, and so is what the optimizer remembers about
+them. For different settings on different parameters make several optimizers.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from minigrad import ArgumentError, DTypeError, GraphError, ShapeError, Tensor
+from minigrad.device import to_host
+
+from ._checks import beside
+from .module import Module
+
+Array = Any
+
+
+class Optimizer:
+    """What the optimizers have in common.
+
+    Args:
+        parameters: tensors, e.g. ``module.parameters()``; one that comes twice counts once.
+        lr: the learning rate, >= 0. It may be assigned at any time: ``optimizer.lr = 1e-4``.
+
+    Raises:
+        ArgumentError: there are no parameters, or a setting is out of its range.
+        GraphError: a tensor was computed, so that there is nothing to change.
+    """
+
+    settings: tuple[str, ...] = ("lr",)
+    slots: tuple[str, ...] = ()  # what is remembered for each parameter
+
+    def __init__(self, parameters: Iterable[Tensor], lr: float) -> None:
+        self.parameters = distinct(parameters)
+        if not self.parameters:
+            raise ArgumentError(f"{type(self).__name__} got no parameters")
+        self.lr = lr
+        self.state: list[dict[str, Any]] = [{} for _ in self.parameters]
+
+    @property
+    def lr(self) -> float:
+        """The learning rate."""
+        return self._lr
+
+    @lr.setter
+    def lr(self, value: float) -> None:
+        self._lr = _number("lr", value)
+
+    def step(self) -> None:
+        """Change each parameter that has a gradient."""
+        for parameter, state in zip(self.parameters, self.state):
+            if parameter.grad is not None:
+                self._update(parameter.data, parameter.grad.data, state)
+
+    def _update(self, p: Array, g: Array, state: dict[str, Any]) -> None:
+        """Change the array ``p`` in place by its gradient ``g``; ``state`` is empty the first time."""
+        raise NotImplementedError
+
+    def zero_grad(self) -> None:
+        """Forget the gradients of the parameters."""
+        for parameter in self.parameters:
+            parameter.zero_grad()
+
+    def state_dict(self) -> dict[str, Any]:
+        """The settings, and for each parameter, in order, a copy of what is remembered (NumPy arrays and numbers)."""
+        return {
+            "optimizer": type(self).__name__,
+            "settings": {name: getattr(self, name) for name in self.settings},
+            "parameters": [
+                {name: np.array(to_host(v)) if hasattr(v, "dtype") else v for name, v in state.items()}
+                for state in self.state
+            ],
+        }
+
+    def load_state_dict(self, saved: Mapping[str, Any]) -> None:
+        """Take over the settings and the memory that ``state_dict`` of such an optimizer gave.
+
+        Raises:
+            ArgumentError: it is of another optimizer, or of another number of parameters.
+            ShapeError, DTypeError: an array does not fit its parameter. On any of these nothing has been changed.
+        """
+        if saved.keys() != {"optimizer", "settings", "parameters"} or saved["optimizer"] != type(self).__name__:
+            raise ArgumentError(f"this is no state of {type(self).__name__}: {saved.get('optimizer', list(saved))!r}")
+        if len(saved["parameters"]) != len(self.parameters):
+            raise ArgumentError(
+                f"the saved state is for {len(saved['parameters'])} parameters, and this {type(self).__name__} has "
+                f"{len(self.parameters)}"
+            )
+        loaded = type(self)(self.parameters, **saved["settings"])  # checks the settings
+        for i, (parameter, state) in enumerate(zip(self.parameters, saved["parameters"])):
+            if state and state.keys() != set(self.slots):
+                raise ArgumentError(f"the saved state of parameter {i} has {list(state)}, not {list(self.slots)}")
+            loaded.state[i] = {name: _fitting(value, parameter, i, name) for name, value in state.items()}
+        vars(self).update(vars(loaded))
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{name}={getattr(self, name)}" for name in self.settings)
+        return f"{type(self).__name__}({settings}; {len(self.parameters)} tensors)"
+
+
+class SGD(Optimizer):
+    """Stochastic gradient descent, with momentum: ``b = momentum * b + g; p -= lr * b``.
+
+    ``b`` starts as the first gradient (Polyak 1964, in the form of Sutskever et al. 2013 without Nesterov's). With
+    ``weight_decay``, ``g`` is ``g + weight_decay * p``.
+    """
+
+    settings = ("lr", "momentum", "weight_decay")
+    slots = ("momentum",)
+
+    def __init__(
+        self, parameters: Iterable[Tensor], lr: float = 1e-2, *, momentum: float = 0.0, weight_decay: float = 0.0
+    ) -> None:
+        super().__init__(parameters, lr)
+        self.momentum = _number("momentum", momentum, below=1)
+        self.weight_decay = _number("weight_decay", weight_decay)
+
+    def _update(self, p: Array, g: Array, state: dict[str, Any]) -> None:
+        if self.weight_decay:
+            g = g + self.weight_decay * p
+        if self.momentum:
+            if state:
+                state["momentum"] *= self.momentum
+                state["momentum"] += g
+            else:
+                state["momentum"] = np.array(g, like=p)
+            g = state["momentum"]
+        p -= self.lr * g
+
+
+class Adam(Optimizer):
+    """Adam: steps of about ``lr``, whatever the scale of the gradient. Kingma and Ba 2015, arXiv:1412.6980, algorithm 1.
+
+    In step t, with the means corrected for having started at zero::
+
+        m = beta_1 * m + (1 - beta_1) * g
+        v = beta_2 * v + (1 - beta_2) * g * g
+        p -= lr * m / (1 - beta_1**t) / (sqrt(v / (1 - beta_2**t)) + eps)
+
+    With ``weight_decay``, ``g`` is ``g + weight_decay * p``.
+    """
+
+    settings = ("lr", "betas", "eps", "weight_decay")
+    slots = ("step", "m", "v")
+
+    def __init__(
+        self,
+        parameters: Iterable[Tensor],
+        lr: float = 1e-3,
+        *,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+    ) -> None:
+        super().__init__(parameters, lr)
+        beta_1, beta_2 = betas
+        self.betas = (_number("betas[0]", beta_1, below=1), _number("betas[1]", beta_2, below=1))
+        self.eps = _number("eps", eps)
+        self.weight_decay = _number("weight_decay", weight_decay)
+
+    def _update(self, p: Array, g: Array, state: dict[str, Any]) -> None:
+        if not state:
+            state.update(step=0, m=np.zeros_like(p), v=np.zeros_like(p))
+        beta_1, beta_2 = self.betas
+        state["step"] = t = state["step"] + 1
+        m, v = state["m"], state["v"]
+        g = self._decayed(p, g)
+        m *= beta_1
+        m += (1 - beta_1) * g
+        v *= beta_2
+        v += (1 - beta_2) * g * g
+        # The corrections go with the numbers rather than with the arrays, which saves a pass over memory.
+        change = np.sqrt(v)
+        change *= 1 / math.sqrt(1 - beta_2**t)
+        change += self.eps
+        change = np.divide(m, change)
+        change *= self.lr / (1 - beta_1**t)
+        p -= change
+
+    def _decayed(self, p: Array, g: Array) -> Array:
+        """The gradient with the weight decay in it."""
+        return g + self.weight_decay * p if self.weight_decay else g
+
+
+class AdamW(Adam):
+    """Adam with the weight decay apart from the gradient: first ``p -= lr * weight_decay * p``, then Adam's step.
+
+    Loshchilov and Hutter 2019, arXiv:1711.05101, algorithm 2.
+    """
+
+    def __init__(
+        self,
+        parameters: Iterable[Tensor],
+        lr: float = 1e-3,
+        *,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+    ) -> None:
+        super().__init__(parameters, lr, betas=betas, eps=eps, weight_decay=weight_decay)
+
+    def _decayed(self, p: Array, g: Array) -> Array:
+        if self.weight_decay:
+            p *= 1 - self.lr * self.weight_decay
+        return g
+
+
+def clip_grad_norm(parameters: Iterable[Tensor], max_norm: float) -> float:
+    """Scale all gradients together so that their norm, taken as one long vector, is at most ``max_norm``.
+
+    Pascanu, Mikolov and Bengio 2013, arXiv:1211.5063, algorithm 1.
+
+    Returns:
+        The norm before. ``max_norm=math.inf`` only measures it.
+
+    Raises:
+        ArgumentError: a gradient holds NaN or infinity; nothing has been scaled. Catch it and skip the step, or find out
+            where it comes from.
+    """
+    if not max_norm > 0:
+        raise ArgumentError(f"max_norm must be positive, got {max_norm!r}")
+    tensors = [t for t in distinct(parameters) if t.grad is not None]
+    norm = math.hypot(*(_norm(t.grad.data) for t in tensors if t.grad is not None))
+    if not math.isfinite(norm):
+        bad = next(t for t in tensors if t.grad is not None and not np.isfinite(t.grad.data).all())
+        raise ArgumentError(
+            f"the gradient of {bad._describe()} is not finite (the norm of all is {norm}): nothing was scaled"
+        )
+    if norm > max_norm:
+        _change_grads(tensors, lambda g, out: np.multiply(g, max_norm / norm, out=out))
+    return norm
+
+
+def clip_grad_value(parameters: Iterable[Tensor], max_value: float) -> None:
+    """Bring each element of each gradient into [-max_value, max_value]; NaN stays NaN."""
+    if not max_value > 0:
+        raise ArgumentError(f"max_value must be positive, got {max_value!r}")
+    tensors = [t for t in distinct(parameters) if t.grad is not None]
+    _change_grads(tensors, lambda g, out: np.clip(g, -max_value, max_value, out=out))
+
+
+def _norm(g: Array) -> float:
+    with np.errstate(over="ignore", invalid="ignore"):
+        norm = math.sqrt(float(np.vdot(g, g).real))
+        if math.isfinite(norm):
+            return norm
+        largest = np.max(np.abs(g))  # the squares may only have been too large for the dtype
+        return float(largest) * float(np.linalg.norm(g / largest))
+
+
+def _change_grads(tensors: list[Tensor], function: Callable[[Array, Array], Array]) -> None:
+    """Change gradients in place; those of ``create_graph`` are themselves on the tape and are replaced."""
+    for t in tensors:
+        assert t.grad is not None
+        if t.grad.requires_grad:
+            t.grad = function(t.grad.data, None)
+        else:
+            function(t.grad.data, t.grad.data)
+
+
+def distinct(parameters: Iterable[Tensor]) -> list[Tensor]:
+    """The parameters as a list, each once.
+
+    Raises:
+        ArgumentError: what was given is no iterable of tensors.
+        GraphError: one of them was computed.
+    """
+    if isinstance(parameters, Module):
+        raise ArgumentError(f"got a {type(parameters).__name__} for parameters: pass module.parameters()")
+    found = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    for i, parameter in enumerate(found):
+        if not isinstance(parameter, Tensor):
+            raise ArgumentError(f"parameters must be tensors, got {type(parameter).__name__} at place {i}")
+        if not parameter.is_leaf:
+            raise GraphError(f"{parameter._describe()} at place {i} of parameters was computed: pass what it came from")
+    return list({id(parameter): parameter for parameter in found}.values())
+
+
+def _number(name: str, value: Any, below: float = math.inf) -> float:
+    """``value`` as a Python float (NumPy's would promote float32 arrays), in [0, below)."""
+    number = float(value)
+    if not 0 <= number < below:
+        raise ArgumentError(
+            f"{name} must be " + (f"in [0, {below})" if below < math.inf else ">= 0") + f", got {value!r}"
+        )
+    return number
+
+
+def _fitting(value: Any, parameter: Tensor, i: int, name: str) -> Any:
+    """A remembered value for ``parameter``: a copy beside its data, or a plain number."""
+    if name == "step":
+        return int(value)
+    array = np.array(value)
+    if array.shape != parameter.shape:
+        raise ShapeError(
+            f"the saved '{name}' of parameter {i} has shape {array.shape}, the parameter {parameter.shape}"
+        )
+    if array.dtype != parameter.dtype:
+        raise DTypeError(
+            f"the saved '{name}' of parameter {i} has dtype {array.dtype}, the parameter {parameter.dtype}"
+        )
+    return beside(array, parameter.data)

@@ -1,0 +1,286 @@
+"""Every primitive on every sample of the case table: values, derivatives, dtypes, layouts, kernels, devices."""
+
+import importlib
+import math
+import pkgutil
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad import Primitive, Tensor
+from minigrad.tensor import registry
+from tests.minigrad import oracle
+from tests.minigrad.cases import CASES, Case, cases_of
+
+F32 = np.dtype(np.float32)
+
+
+def primitives() -> dict[str, Primitive]:
+    """What the registry and the modules of rules hold, by name."""
+    modules = [importlib.import_module(f"minigrad.rules.{m.name}") for m in pkgutil.iter_modules(mg.rules.__path__)]
+    found = [v for module in (mg, *modules) for v in vars(module).values()] + list(registry.values())
+    return {p.name: p for p in found if isinstance(p, Primitive)}
+
+
+PRIMITIVES = primitives()
+WITH_KERNELS = [p.name for p in PRIMITIVES.values() if p.kernels]
+
+every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+with_kernels = pytest.mark.parametrize("case", cases_of(WITH_KERNELS), ids=lambda case: case.id)
+
+
+def test_every_primitive_has_a_case() -> None:
+    assert PRIMITIVES.keys() == {case.primitive for case in CASES}
+    assert len({case.id for case in CASES}) == len(CASES)
+
+
+@every_case
+def test_case_reaches_its_primitive_and_numpys_value(case: Case) -> None:
+    want = case.f(*case.arrays())
+    got = case.f(*oracle.inputs_of(case.arrays()))
+    assert case.primitive in [entry.primitive.name for t in oracle.flat(got) for entry in mg.tape(t)]
+    assert type(got) is (type(want) if isinstance(want, list | tuple) else Tensor)
+    for t, a in zip(oracle.flat(got), oracle.flat(want), strict=True):
+        np.testing.assert_array_equal(t.data, a)
+        assert (t.shape, t.dtype, type(t.data)) == (np.shape(a), a.dtype, np.ndarray)
+
+
+@every_case
+def test_finite_differences(case: Case) -> None:
+    if not case.order:
+        pytest.skip("at a kink: compared with PyTorch, or with the conventions below")
+    arrays = case.arrays()
+    floating = [i for i, a in enumerate(arrays) if oracle.differentiable(a)]
+
+    def f(*values: Any) -> Any:
+        given = list(arrays)
+        for i, value in zip(floating, values, strict=True):
+            given[i] = value
+        return case.f(*given)
+
+    mg.check_grads(f, [arrays[i] for i in floating], case.order)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.torch], ids=lambda case: case.id)
+def test_torch(case: Case) -> None:
+    assert case.torch is not None
+    want = oracle.by_torch(case.torch, case.arrays())
+    first_order = oracle.by_backward(case.f, case.arrays())
+    both_orders = oracle.by_create_graph(case.f, case.arrays())
+    for got in (first_order, both_orders):
+        oracle.assert_close(got.values, want.values)
+        oracle.assert_close(got.first, want.first)
+    if case.order:
+        oracle.assert_close(both_orders.second, want.second)
+
+
+@every_case
+def test_float32_stays_float32(case: Case) -> None:
+    """The output has NumPy's dtype, every gradient its input's, and the numbers are those of float64 to rounding."""
+    arrays = case.arrays(F32)
+    exact = oracle.by_create_graph(case.f, [a.astype(np.float64) if a.dtype == F32 else a for a in arrays])
+    got = oracle.by_create_graph(case.f, arrays)
+    assert {a.dtype for part in (got.values, got.first, got.second) for a in part} == {F32}
+    assert {a.dtype for a in oracle.by_backward(case.f, arrays).first} == {F32}
+    for part, want in zip(got, exact, strict=True):
+        oracle.assert_close(part, want, rtol=2e-4, dtypes=False)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if len(case.inputs) > 1], ids=lambda case: case.id)
+def test_mixed_precision(case: Case) -> None:
+    """float32 beside float64: NumPy's dtype comes out, and each gradient has its own input's."""
+    arrays = case.arrays(F32)
+    for i in [i for i, a in enumerate(arrays) if a.dtype == F32][1:]:
+        arrays[i] = arrays[i].astype(np.float64)
+    exact = oracle.by_create_graph(case.f, [a.astype(np.float64) if a.dtype == F32 else a for a in arrays])
+    values = oracle.flat(case.f(*arrays))
+    for got in (oracle.by_backward(case.f, arrays), oracle.by_create_graph(case.f, arrays)):
+        assert [a.dtype for a in got.values] == [a.dtype for a in values]
+        assert [a.dtype for a in got.first] == [a.dtype for a in arrays if oracle.differentiable(a)]
+        assert [a.dtype for a in got.second] in ([], [a.dtype for a in got.first])
+        for part, want in zip(got, exact, strict=True):
+            oracle.assert_close(part, want if part else [], rtol=2e-4, dtypes=False)
+
+
+def reversed_axes(a: np.ndarray) -> np.ndarray:
+    """Negative strides."""
+    return np.ascontiguousarray(np.flip(a))[(slice(None, None, -1),) * a.ndim]
+
+
+def strided(a: np.ndarray) -> np.ndarray:
+    """Every second element of a larger array."""
+    larger = np.full([2 * n for n in a.shape], 77, a.dtype)
+    larger[(slice(None, None, 2),) * a.ndim] = a
+    return larger[(slice(None, None, 2),) * a.ndim]
+
+
+def read_only(a: np.ndarray) -> np.ndarray:
+    """Whoever writes to it raises."""
+    a.flags.writeable = False
+    return a
+
+
+@pytest.mark.parametrize("layout", [reversed_axes, strided, read_only, np.asfortranarray])
+@every_case
+def test_layouts(case: Case, layout: Callable[[np.ndarray], np.ndarray]) -> None:
+    want = oracle.by_create_graph(case.f, case.arrays())
+    arrays = [layout(a) if a.ndim else a for a in case.arrays()]
+    for got in (oracle.by_backward(case.f, arrays), oracle.by_create_graph(case.f, arrays)):
+        for part, expected in zip(got, want, strict=True):
+            oracle.assert_close(part, expected if part else [])
+    for a, before in zip(arrays, case.arrays(), strict=True):
+        np.testing.assert_array_equal(a, before)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@with_kernels
+def test_kernels_agree_with_the_plain_rules(case: Case, dtype: Any) -> None:
+    compute = (oracle.by_backward, oracle.by_create_graph)
+    fast = [one(case.f, case.arrays(dtype)) for one in compute]
+    with mg.reference_mode():
+        plain = [one(case.f, case.arrays(dtype)) for one in compute]
+    for got, want in zip(fast, plain, strict=True):
+        for part, expected in zip(got, want, strict=True):
+            oracle.assert_close(part, expected, rtol=1e-10 if dtype is np.float64 else 1e-4)
+
+
+@every_case
+def test_an_input_used_twice(case: Case) -> None:
+    """Contributions to one input are added up, whoever owns the arrays: f(x) + 2 f(x) has three times the gradient."""
+
+    def thrice(*inputs: Any) -> list[Any]:
+        return [a + 2.0 * b for a, b in zip(oracle.flat(case.f(*inputs)), oracle.flat(case.f(*inputs)), strict=True)]
+
+    want = oracle.by_create_graph(case.f, case.arrays())
+    for got in (oracle.by_backward(thrice, case.arrays()), oracle.by_create_graph(thrice, case.arrays())):
+        oracle.assert_close(got.first, [3 * a for a in want.first])
+        if got.second:
+            oracle.assert_close(got.second, [3 * a for a in want.second])
+
+
+@every_case
+def test_some_inputs_need_no_gradient(case: Case) -> None:
+    """Each input alone, the others plain arrays or untracked tensors, gets the gradient that it has among all."""
+    want = oracle.by_backward(case.f, case.arrays()).first
+    floating = [i for i, a in enumerate(case.arrays()) if oracle.differentiable(a)]
+    if len(floating) < 2:
+        pytest.skip("has one floating input")
+    for number, i in enumerate(floating):
+        for untracked in (lambda a: a, Tensor):
+            inputs = [untracked(a) if oracle.differentiable(a) else a for a in case.arrays()]
+            inputs[i] = Tensor(case.arrays()[i], requires_grad=True)
+            loss = oracle.project(case.f(*inputs), 1)
+            loss.backward()
+            oracle.assert_close(oracle.gradients([inputs[i]]), [want[number]])
+
+
+@every_case
+def test_on_a_device(case: Case, put: Callable[[Any], Any]) -> None:
+    device = type(put(np.zeros(1)))
+    want = oracle.by_create_graph(case.f, case.arrays())
+    for got in (oracle.by_backward(case.f, case.arrays(), put), oracle.by_create_graph(case.f, case.arrays(), put)):
+        for part, expected in zip(got, want, strict=True):
+            oracle.assert_close(part, expected if part else [])
+    inputs = oracle.inputs_of(case.arrays(), put)
+    outputs = oracle.flat(case.f(*inputs))
+    oracle.project(outputs, 1, put).backward()
+    arrays = [t.data for t in outputs] + [t.grad.data for t in inputs if isinstance(t, Tensor) and t.grad is not None]
+    assert {type(a) for a in arrays} == {device}
+
+
+# --- what a derivative is by convention, where there is no one answer ---
+
+ZERO, ONE, NAN, INF = np.array(0.0), np.array(1.0), float("nan"), float("inf")
+CONVENTIONS: list[tuple[str, Callable[..., Any], list[Any], list[Any]]] = [
+    ("abs turns at 0", np.abs, [0.0], [0.0]),
+    ("relu turns at 0", mg.relu, [[0.0, -0.0]], [[0.0, 0.0]]),
+    ("sign is flat", np.sign, [[-2.0, 0.0, 2.0]], [[0.0, 0.0, 0.0]]),
+    ("a tie is shared", np.maximum, [2.0, 2.0], [0.5, 0.5]),
+    ("a tie is shared by minimum", np.minimum, [[1.0, 2.0], [1.0, 3.0]], [[0.5, 1.0], [0.5, 0.0]]),
+    ("maximum of x and x is x", lambda x: np.maximum(x, x), [3.0], [1.0]),
+    ("ties of max sum to 1", np.max, [[1.0, 3.0, 3.0]], [[0.0, 0.5, 0.5]]),
+    ("ties of min, per row", lambda x: x.min(axis=1).sum(), [[[1.0, 1.0], [1.0, 2.0]]], [[[0.5, 0.5], [1.0, 0.0]]]),
+    ("on a bound clip lets through", lambda x, a: np.clip(x, a, 2.0), [[1.0, 2.0], 1.0], [[1.0, 1.0], 0.0]),
+    ("crossed bounds: the upper counts", np.clip, [0.0, 2.0, 1.0], [0.0, 0.0, 1.0]),
+    ("sqrt at 0", np.sqrt, [0.0], [INF]),
+    ("x ** 0 is constant", lambda x: x**0, [[0.0, -1.0, 2.0]], [[0.0, 0.0, 0.0]]),
+    ("x ** [0, 1, 2] at 0", lambda x, y: x**y, [[0.0, 0.0, 0.0], [0.0, 1.0, 2.0]], [[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]),
+    ("an integer power of a negative", lambda x: x ** np.array([2, 3]), [[-2.0, -2.0]], [[-4.0, 12.0]]),
+    ("log of a negative base", lambda x: (-2.0) ** x, [2.0], [NAN]),
+    ("std of equal numbers", np.std, [[4.0, 4.0]], [[0.0, 0.0]]),
+    ("std of one number", np.std, [4.0], [0.0]),
+    ("var of one number", np.var, [4.0], [0.0]),
+    ("tanh far out", np.tanh, [[1000.0, -1000.0]], [[0.0, 0.0]]),
+    ("gelu far out", mg.gelu, [[30.0, -30.0, 1e200, -1e200]], [[1.0, 0.0, 1.0, 0.0]]),
+    ("gelu far out, tanh", lambda x: mg.gelu(x, approximate="tanh"), [[30.0, -30.0]], [[1.0, 0.0]]),
+    ("erf far out", mg.erf, [[30.0, -30.0, INF]], [[0.0, 0.0, 0.0]]),
+    ("where, twice", lambda x: np.where(x > 0, np.sqrt(np.where(x > 0, x, 1.0)), 0.0), [[4.0, -1.0]], [[0.25, 0.0]]),
+    ("softmax of -inf", lambda x: mg.softmax(x)[0], [[1.0, -INF]], [[0.0, 0.0]]),
+    ("cross_entropy far out", lambda x: mg.cross_entropy(x, np.array(1)), [[1e4, -1e4]], [[1.0, -1.0]]),
+]
+
+
+@pytest.mark.parametrize(("f", "inputs", "want"), [c[1:] for c in CONVENTIONS], ids=[c[0] for c in CONVENTIONS])
+def test_conventions(f: Callable[..., Any], inputs: list[Any], want: list[Any]) -> None:
+    for create_graph in (False, True):
+        tensors = [Tensor(x, requires_grad=True) for x in inputs]
+        f(*tensors).sum().backward(create_graph=create_graph)
+        for t, expected in zip(tensors, want, strict=True):
+            assert t.grad is not None
+            np.testing.assert_allclose(t.grad.data, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "want"),
+    [
+        (np.abs, 0.0, 0.0),
+        (np.tanh, 1000.0, 0.0),
+        (mg.relu, 0.0, 0.0),
+        (lambda x: x**2, 0.0, 2.0),
+        (lambda x: x**1, 0.0, 0.0),
+        (mg.gelu, 30.0, 0.0),
+        (mg.gelu, -1e200, 0.0),
+        (mg.erf, 30.0, 0.0),
+    ],
+)
+def test_second_order_conventions(f: Callable[..., Any], x: float, want: float) -> None:
+    assert mg.grad(mg.grad(f))(x) == want
+
+
+# --- what an empty slice has ---
+
+
+@pytest.mark.parametrize("f", [np.mean, np.var, np.std])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_the_mean_of_nothing(f: Callable[..., Any]) -> None:
+    """NumPy warns and gives NaN; the gradient has no elements, or is NaN where nothing but freedom is divided by 0."""
+    empty, single = Tensor(np.zeros((0, 3)), requires_grad=True), Tensor([1.0], requires_grad=True)
+    f(empty, axis=0).sum().backward()
+    assert empty.grad is not None and empty.grad.shape == (0, 3)
+    if f is not np.mean:
+        f(single, ddof=1).backward()
+        assert single.grad is not None and math.isnan(single.grad.item())
+
+
+@pytest.mark.parametrize(("dtype", "ulps"), [(np.float64, 4), (np.float32, 4)])
+def test_erf_is_accurate(dtype: Any, ulps: int) -> None:
+    x = np.linspace(-7, 7, 5001).astype(dtype)
+    want = np.array([math.erf(v) for v in x.tolist()])
+    np.testing.assert_allclose(mg.erf(x), want, rtol=ulps * np.finfo(dtype).eps, atol=0)
+    assert np.isnan(mg.erf(np.array([NAN]))).all()
+
+
+# --- complex numbers: right, or refused ---
+
+
+@pytest.mark.parametrize("f", [np.exp, np.abs, np.var, np.std, np.sum, np.square, lambda z: z * z.T, lambda z: z / (z + 3)])
+def test_complex_is_right_or_refused(f: Callable[..., Any]) -> None:
+    z = np.array([[0.3 + 1j, -2 + 0.5j], [1 - 1j, 0.1 + 2j]])
+    try:
+        f(Tensor(z, requires_grad=True)).sum().backward()
+    except mg.MinigradError:
+        return
+    mg.check_grads(f, [z])
