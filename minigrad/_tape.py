@@ -27,7 +27,8 @@ import numpy as np
 from .errors import GraphError
 
 if TYPE_CHECKING:
-    from ._primitive import Plan, Primitive
+    from ._plan import Plan
+    from ._primitive import Primitive
     from .tensor import Tensor
 
 Array = Any  # numpy.ndarray, cupy.ndarray, or any array that implements NumPy's protocols (NEP 13 and NEP 18)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -35,18 +34,18 @@ def save_checkpoint(path: str | os.PathLike[str], arrays: Mapping[str, Any], abo
     try:
         metadata = {"format": FORMAT, "about": json.dumps(dict(about), ensure_ascii=False)}
     except TypeError as error:
-        raise CheckpointError(f"about must be made of what JSON has (dict, list, str, number, bool, None): {error}") from error
+        raise CheckpointError(
+            f"about must be made of what JSON has (dict, list, str, number, bool, None): {error}"
+        ) from error
     host = {name: np.ascontiguousarray(to_host(a.data if isinstance(a, Tensor) else a)) for name, a in arrays.items()}
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(safetensors.save(host, metadata))
+        temporary.write_bytes(safetensors.save(host, metadata))
         os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def load_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -65,7 +64,11 @@ def load_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[
             metadata = file.metadata() or {}
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - the handle is no dict
     except (safetensors.SafetensorError, ValueError, TypeError) as error:
-        raise CheckpointError(f"'{path}' is not a safetensors file, or is truncated ({error}): save it again") from error
+        raise CheckpointError(
+            f"'{path}' is not a safetensors file, or is truncated ({error}): save it again"
+        ) from error
     if metadata.get("format") != FORMAT:
-        raise CheckpointError(f"'{path}' is a safetensors file, but no checkpoint of minigrad (its metadata: {metadata})")
+        raise CheckpointError(
+            f"'{path}' is a safetensors file, but no checkpoint of minigrad (its metadata: {metadata})"
+        )
     return arrays, json.loads(metadata["about"])

@@ -321,6 +321,9 @@ class Tensor:
             parts.append(f"name={self.name!r}")
         return prefix + ", ".join(parts) + ")"
 
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if spec else str(self)
+
     def __reduce__(self) -> Any:
         if not self.is_leaf:
             raise GraphError(

@@ -5,36 +5,37 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .model import Edge, Graph, Module, Node
 
 FONT = "Helvetica,Arial,sans-serif"
-WIDEST_ROW = 25  # a graph of more nodes runs from top to bottom
-LONGEST_NAME = 36  # characters of a name that a label shows
+LONGEST_ROW = 25  # a graph of more nodes runs from top to bottom
+LONGEST_NAME = 36  # characters of a name that a label shows; the tooltip has them all
 
-# Each kind differs from the others in shape as well as in colour, and in lightness, for black-and-white prints.
+# Kinds differ in shape, colour and lightness, so that a black-and-white print tells them apart too.
 STYLES = {
     "operation": 'shape=box style="rounded,filled" fillcolor="#ffffff" color="#4a4a4a"',
     "kept": 'shape=box style="rounded,filled" fillcolor="#ece2f3" color="#6b4a82" peripheries=2',
-    "loss": 'shape=octagon style=filled fillcolor="#c5e3bf" color="#2f6b2f" margin="0.06,0.04"',
-    "parameter": 'shape=cylinder style=filled fillcolor="#ffdf9e" color="#8a6414"',
-    "input": 'shape=parallelogram style=filled fillcolor="#c4dff5" color="#28618f" margin="0.02,0.03"',
+    "loss": 'shape=octagon style="filled" fillcolor="#c5e3bf" color="#2f6b2f" margin="0.03,0.02"',
+    "parameter": 'shape=cylinder style="filled" fillcolor="#ffdf9e" color="#8a6414"',
+    "input": 'shape=polygon sides=4 skew=0.25 style="filled" fillcolor="#c4dff5" color="#28618f" margin="0.03,0.03"',
     "constant": 'shape=box style="filled,dotted" fillcolor="#f2f2f2" color="#6a6a6a"',
 }
 
 
 def write_dot(graph: Graph) -> str:
     """The whole graph. The same graph gives the same text, on any machine and in any run."""
-    rankdir = graph.rankdir or ("LR" if len(graph.nodes) <= WIDEST_ROW else "TB")
+    rankdir = graph.rankdir or ("LR" if len(graph.nodes) <= LONGEST_ROW else "TB")
     lines = [
         "digraph minigrad {",
         f'  graph [rankdir={rankdir} fontname="{FONT}" fontsize=11 nodesep=0.2 ranksep=0.3]',
         f'  node [fontname="{FONT}" fontsize=11 height=0.3 width=0.3 margin="0.09,0.04"]',
         f'  edge [fontname="{FONT}" fontsize=9 color="#5a5a5a" arrowsize=0.6]',
     ]
+    beside = _beside(graph)
     members: dict[int | None, list[Node]] = defaultdict(list)
     children: dict[int | None, list[Module]] = defaultdict(list)
     for node in graph.nodes:
@@ -45,7 +46,10 @@ def write_dot(graph: Graph) -> str:
     def write_module(module: Module | None, indent: str) -> None:
         """Recurses as deep as modules are nested, which their own calls did too."""
         number = None if module is None else module.id
-        lines.extend(indent + _node(node, module) for node in members[number])
+        for node in members[number]:
+            lines.append(indent + _node(node, module))
+            if node.id in beside:
+                lines.append(indent + _row(node.id, beside[node.id]))
         for child in children[number]:
             lines.append(f"{indent}subgraph cluster_{child.id} {{")
             lines.append(f"{indent}  {_cluster(child, module)}")
@@ -53,19 +57,50 @@ def write_dot(graph: Graph) -> str:
             lines.append(f"{indent}}}")
 
     write_module(None, "  ")
+    after = {second for values in beside.values() for second in values[1:]}
     for number, edge in enumerate(graph.edges):
-        weight = 1 if graph.nodes[edge.source].operation is None else 4  # keeps the row of operations straight
-        lines.append(f"  {_edge(edge, number, weight)}")
+        between_operations = graph.nodes[edge.source].operation is not None
+        layout = " weight=4" if between_operations else " constraint=false" if edge.source in after else ""
+        lines.append(f"  {_edge(edge, number)}{layout}]")
     return "\n".join([*lines, "}"]) + "\n"
 
 
+def _beside(graph: Graph) -> dict[int, list[int]]:
+    """For each operation up to two parameters or constants to draw beside it: those that only it reads.
+
+    Drawn before it, as Graphviz would, they stand level with the previous operation, and where modules are drawn as
+    boxes, two boxes with something on one level cannot stand one after the other: the drawing becomes a staircase.
+    In a large graph without modules, which has rows of many operations, before is the better place.
+    """
+    uses = Counter(edge.source for edge in graph.edges)
+    reads: dict[int, list[int]] = defaultdict(list)
+    for edge in graph.edges:
+        reads[edge.target].append(edge.source)
+    beside = {}
+    for operation, sources in reads.items():
+        own = [i for i in sources if uses[i] == 1 and graph.nodes[i].kind in ("parameter", "constant")]
+        if len(own) == len(sources):
+            own = own[1:]  # something has to come before
+        if own and (len(graph.nodes) <= LONGEST_ROW or graph.nodes[operation].module is not None):
+            beside[operation] = own[:2]
+    return beside
+
+
+def _row(operation: int, values: list[int]) -> str:
+    """One value before the operation, the other, by an invisible edge, after it."""
+    nodes = "; ".join(f"n{number}" for number in (*values, operation))
+    order = f"; n{operation} -> n{values[1]} [style=invis]" if len(values) == 2 else ""
+    return f"{{ rank=same; {nodes}{order} }}"
+
+
 def _node(node: Node, module: Module | None) -> str:
-    attributes = f'id="node{node.id}" class="{node.kind}" {STYLES[node.kind]}'
-    if node.gradient is not None and not math.isfinite(node.gradient):
-        attributes += " penwidth=4"
-    elif node.gradient == 0:
-        attributes += f' style="{"rounded," if node.kind == "operation" else ""}filled,dashed"'
-    return f'n{node.id} [{attributes} label=<{_label(node, module)}> tooltip="{_tooltip(node)}"]'
+    style = STYLES[node.kind]
+    if node.gradient == 0:
+        style = style.replace('filled"', 'filled,dashed"')
+    elif node.gradient is not None and not math.isfinite(node.gradient):
+        style += " penwidth=4"
+    label, tooltip = _label(node, module), _tooltip(node)
+    return f'n{node.id} [id="node{node.id}" class="{node.kind}" {style} label=<{label}> tooltip="{tooltip}"]'
 
 
 def _label(node: Node, module: Module | None) -> str:
@@ -84,28 +119,28 @@ def _label(node: Node, module: Module | None) -> str:
 
 
 def _tooltip(node: Node) -> str:
-    what = " ".join(filter(None, [node.kind, node.name, node.operation and f"{node.operation}({node.details})"]))
-    return _text(what).replace("\\", "&#92;")
+    call = node.operation and f"{node.operation}({node.details})"
+    return _quoted(" ".join(filter(None, [node.kind, node.name, call])))
 
 
 def _within(module: Module | None, path: str) -> str:
-    """An attribute path without the part that the cluster around it says already."""
+    """An attribute path without the part that the box around it says already."""
     return path.removeprefix(f"{module.name}.") if module else path
 
 
 def _cluster(module: Module, parent: Module | None) -> str:
-    title = _text(_shortened(_within(parent, module.name))) + ("" if module.kind == module.name else f": {_text(module.kind)}")
+    title = _text(_shortened(_within(parent, module.name)))
+    if module.kind != module.name:
+        title += f": {_text(module.kind)}"
     return (
-        f'graph [id="module{module.id}" class="module" label=<{title}> tooltip="" labeljust=l '
+        f'graph [id="module{module.id}" class="module" label=<{title}> tooltip="{_quoted(module.name)}" labeljust=l '
         'style="rounded,filled" fillcolor="#0000000a" color="#b0b0b0" fontcolor="#4a4a4a" margin=8]'
     )
 
 
-def _edge(edge: Edge, number: int, weight: int) -> str:
-    attributes = f'id="edge{number}" weight={weight} tooltip="{_text(edge.argument)}"'
-    if edge.output is not None:
-        attributes += f" label=<[{edge.output}] {edge.shape}>"
-    return f"n{edge.source} -> n{edge.target} [{attributes}]"
+def _edge(edge: Edge, number: int) -> str:
+    label = "" if edge.output is None else f" label=<[{edge.output}] {edge.shape}>"
+    return f'n{edge.source} -> n{edge.target} [id="edge{number}" tooltip="{_quoted(edge.argument)}"{label}'
 
 
 def _small(text: str) -> str:
@@ -120,3 +155,8 @@ def _text(text: str) -> str:
     """Text for a label: on one line, without the characters XML forbids (its production [2]), and escaped."""
     text = re.sub(r"[\t\r\n]+", " ", text)
     return html.escape(re.sub("[^ -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text))
+
+
+def _quoted(text: str) -> str:
+    """Text for a quoted attribute, in which Graphviz would replace \\N and its like."""
+    return _text(text).replace("\\", "&#92;")

@@ -33,5 +33,8 @@ def lay_out(dot: str, format: str, nodes: int) -> bytes:
 def responsive(svg: str) -> str:
     """The SVG with a viewBox alone instead of a fixed size: as wide as its page, but no wider than it was drawn."""
     return re.sub(
-        r'<svg width="([\d.]+pt)" height="[\d.]+pt"', r'<svg style="width: 100%; max-width: \1; height: auto"', svg, count=1
+        r'<svg width="([\d.]+pt)" height="[\d.]+pt"',
+        r'<svg style="width: 100%; max-width: \1; height: auto"',
+        svg,
+        count=1,
     )

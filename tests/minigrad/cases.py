@@ -107,7 +107,7 @@ for _name, _x, _y, _torch, _count in BINARY:
     for _shape, _other in PAIRS[:_count]:
         case(_name, getattr(np, _name), _x(*_shape), _y(*_other), label=f"{_shape}, {_other}", torch=_torch)
     case(_name, lambda x, f=getattr(np, _name): f(x, x), positive(2, 3), label="with itself", order=0,
-         torch=lambda x, f=_torch: f(x, x) if f else torch.ones_like(x) * x.detach() ** 0)  # fmt: skip
+         torch=(lambda x, f=_torch: f(x, x)) if _torch else torch.ones_like)  # fmt: skip
 
 SCALAR: list[tuple[str, str, Function, Any]] = [
     ("add", "x + 2", lambda x: x + 2, normal), ("add", "1.5 + x", lambda x: 1.5 + x, normal),

@@ -1,9 +1,11 @@
 """Derivatives of one function computed in several ways, to be compared with each other.
 
-Each way answers with the same three lists: the values, the first-order and the second-order derivatives. The outputs are
-projected on a fixed direction `u` and the gradients on a fixed `v`:
+Each way answers with the same three lists: the values, the first-order and the second-order derivatives,
 
-    first = d <u, f(x)> / dx        second = d <v, first> / dx
+    first = d p(f(x)) / dx        second = d p(first) / dx        p(y) = <u, y> + <y, y> / 2
+
+with a fixed random direction `u`. The square makes the cotangent depend on `x`: second order then shows also how a rule
+depends on its cotangent.
 """
 
 import builtins
@@ -58,10 +60,10 @@ def inputs_of(arrays: Arrays, put: Function | None = None) -> list[Any]:
 
 
 def project(outputs: Any, seed: int, put: Function | None = None) -> Any:
-    """`<u, outputs>`"""
+    """`p(outputs)`"""
     outputs = flat(outputs)
     move = put or (lambda a: a)
-    return builtins.sum(np.sum(o * move(u)) for o, u in zip(outputs, directions(outputs, seed), strict=True))
+    return builtins.sum(np.sum(o * (move(u) + 0.5 * o)) for o, u in zip(outputs, directions(outputs, seed), strict=True))
 
 
 def gradients(leaves: Sequence[Tensor]) -> list[np.ndarray]:
@@ -99,7 +101,7 @@ def by_torch(f: Function, arrays: Arrays) -> Derivatives:
 
     def pull(outputs: Any, seed: int, create_graph: bool) -> list[Any]:
         us = directions([o.numpy(force=True) for o in outputs], seed)
-        loss = builtins.sum((o * torch.from_numpy(u.copy())).sum() for o, u in zip(outputs, us, strict=True))
+        loss = builtins.sum((o * (torch.from_numpy(u.copy()) + 0.5 * o)).sum() for o, u in zip(outputs, us, strict=True))
         if not loss.requires_grad:
             return [torch.zeros_like(t) for t in leaves]
         return list(torch.autograd.grad(loss, leaves, create_graph=create_graph, materialize_grads=True))
