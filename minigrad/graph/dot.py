@@ -21,7 +21,7 @@ STYLES = {
     "kept": 'shape=box style="rounded,filled" fillcolor="#ece2f3" color="#6b4a82" peripheries=2',
     "loss": 'shape=octagon style="filled" fillcolor="#c5e3bf" color="#2f6b2f" margin="0.03,0.02"',
     "parameter": 'shape=cylinder style="filled" fillcolor="#ffdf9e" color="#8a6414"',
-    "input": 'shape=polygon sides=4 skew=0.25 style="filled" fillcolor="#c4dff5" color="#28618f" margin="0.03,0.03"',
+    "input": 'shape=note style="filled" fillcolor="#c4dff5" color="#28618f"',
     "constant": 'shape=box style="filled,dotted" fillcolor="#f2f2f2" color="#6a6a6a"',
 }
 
@@ -79,9 +79,9 @@ def _beside(graph: Graph) -> dict[int, list[int]]:
     beside = {}
     for operation, sources in reads.items():
         own = [i for i in sources if uses[i] == 1 and graph.nodes[i].kind in ("parameter", "constant")]
-        if len(own) == len(sources):
-            own = own[1:]  # something has to come before
-        if own and (len(graph.nodes) <= LONGEST_ROW or graph.nodes[operation].module is not None):
+        if len(own) == len(sources) and graph.nodes[own[0]].kind == "constant":
+            own = own[1:]  # the data that a first layer reads come before it
+        if own and (len(graph.nodes) <= LONGEST_ROW or graph.modules):
             beside[operation] = own[:2]
     return beside
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import re
 import shutil
 
 from ..errors import GraphError, import_extra
 
 MOST_NODES = 2500  # beyond it a layout takes minutes, and nobody could read it
+
+DOTS_PER_INCH = 144  # of a PNG: sharp on a slide
 
 
 def lay_out(dot: str, format: str, nodes: int) -> bytes:
@@ -23,6 +25,8 @@ def lay_out(dot: str, format: str, nodes: int) -> bytes:
             f"the graph has {nodes} nodes, and above {MOST_NODES} laying it out takes too long: draw a smaller part, "
             "or take its DOT text, to_dot() or render('graph.dot')"
         )
+    if format == "png":
+        dot = dot.replace("graph [", f"graph [dpi={DOTS_PER_INCH} ", 1)  # elsewhere it would only scale the coordinates
     if shutil.which("dot") and importlib.util.find_spec("graphviz"):
         return bytes(importlib.import_module("graphviz").pipe("dot", format, dot.encode()))
     purpose = "drawing a graph (its DOT text, to_dot(), needs nothing)"

@@ -33,7 +33,7 @@ def product(**rules: Any) -> Any:
 PLANTED: dict[str, tuple[Callable[..., Any], list[np.ndarray], int]] = {
     "0.1 % too large": (sine(x=lambda g, x: g * np.cos(x) * 1.001), [X], 1),
     "wrong sign": (sine(x=lambda g, x: -g * np.cos(x)), [X], 1),
-    "one element wrong": (sine(x=lambda g, x: g * np.cos(x) * (1 + (x == X[0, 0]))), [X], 1),
+    "one element wrong": (sine(x=lambda g, x: g * np.cos(x) * (1 + (x == X[0, 1]))), [X], 1),
     "zero": (sine(x=lambda g: np.zeros_like(g)), [X], 1),
     "the cotangent is forgotten": (sine(x=lambda g, x: np.cos(x) + 0 * g), [X], 1),
     "answer for input": (sine(x=lambda g, ans: g * np.cos(ans)), [X], 1),
