@@ -171,7 +171,7 @@ def _read_tsv(path: Path) -> list[_Row]:
     if not filled:
         raise ValueError(f"{path} is empty: {_TSV_FORMAT}")
     if not any("\t" in line for _, line in filled):
-        raise ValueError(f"{path} has no labels, as none of its {len(filled)} lines has a TAB: {_TSV_FORMAT}")
+        raise ValueError(f"{path} has no labels, as no line (of {len(filled)}) has a TAB: {_TSV_FORMAT}")
     for number, line in filled:
         columns = [normalize_text(column) for column in line.split("\t")]
         if len(columns) != 2:

@@ -14,6 +14,8 @@ from .errors import (
     ShapeError,
     UnsupportedError,
 )
+from .graph import draw_dot
+from .graph.trace import trace
 from .rules.neural import (
     affine,
     cross_entropy,
@@ -46,6 +48,7 @@ __all__ = [
     "affine",
     "check_grads",
     "cross_entropy",
+    "draw_dot",
     "enable_grad",
     "erf",
     "gelu",
@@ -59,6 +62,7 @@ __all__ = [
     "scaled_dot_product_attention",
     "softmax",
     "tape",
+    "trace",
     "value_and_grad",
     "vjp",
 ]

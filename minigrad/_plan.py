@@ -104,11 +104,10 @@ class Plan:
 
     def pull_tensors(self, entry: Entry, g: Any) -> Sequence[Any]:
         """As ``pull``, for a cotangent that is a Tensor: the rules run on Tensors and are themselves recorded."""
-        with enable_grad():
-            if self.primitive.composition is not None:
-                return self._pull_composition(entry, g, create_graph=True)
-            kept = self._rebuild(entry)
-            return [None if rule is None else rule(g, kept) for rule in self.rules]
+        if self.primitive.composition is not None:
+            return self._pull_composition(entry, g, create_graph=True)
+        kept = self._rebuild(entry)
+        return [None if rule is None else rule(g, kept) for rule in self.rules]
 
     def _rebuild(self, entry: Entry) -> list[Any]:
         """The kept values with their places on the tape. Arrays a kernel saved have none and are left out."""

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ._plan import Kernel, Plan, Rule
-from ._tape import NO_KEYWORDS, Entry, Output, active, next_sequence_number, recording
+from ._tape import NO_KEYWORDS, Entry, Output, active, in_any_thread, next_sequence_number, recording
 from .errors import ArgumentError, DTypeError, MinigradError, OutOfRangeError, ShapeError, UnsupportedError
 from .tensor import Tensor, _make, registry
 
@@ -35,6 +35,7 @@ class Primitive:
         self.function = function
         self.name = name
         self.arguments: tuple[str, ...] = ()  # the array arguments; empty for a variadic primitive
+        self.arity = 0  # the number of those; 0 for any number
         self.rules: dict[str, Rule] = {}
         self.rule_for_each: Rule | None = None
         self.composition: Callable[..., Any] | None = None
@@ -51,6 +52,7 @@ class Primitive:
             self.defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
             self._check_names(p.name for p in parameters)
             self.arguments = tuple(p.name for p in parameters if p.kind is p.POSITIONAL_ONLY)
+            self.arity = len(self.arguments)
             self._signatures = [self.__signature__, *filter(None, map(_signature_or_none, numpy))]
         for f in numpy:
             registry[f] = self
@@ -64,6 +66,7 @@ class Primitive:
         """Declare for each array argument, in order, the rule for its derivative (None: it has none)."""
         self._check_names(rules)
         self.arguments = self.arguments or tuple(rules)
+        self.arity = len(self.arguments)
         self.rules = {name: rule for name, rule in rules.items() if rule is not None}
         unknown = set(rules) - set(self.arguments)
         if unknown:
@@ -116,7 +119,7 @@ class Primitive:
     # Calling
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        if len(args) != len(self.arguments) and self.arguments:
+        if len(args) != self.arity and self.arity:
             args, keywords = self.bind(args, keywords)
         arrays, parents, needs, bit = [], [], 0, 1
         tensors = False
@@ -129,7 +132,7 @@ class Primitive:
                 if node is not None:
                     needs |= bit
             else:
-                arrays.append(arg)
+                arrays.append(arg if not isinstance(arg, (list, tuple)) else np.asarray(arg))
                 parents.append(None)
             bit += bit
         try:
@@ -138,14 +141,15 @@ class Primitive:
             else:
                 ans, saved, kernel = self.function(*arrays, **keywords), None, None
         except (ValueError, TypeError, IndexError) as error:
-            raise self._explain(error, arrays) from error
+            raise self._explain(error, arrays, keywords) from error
         if not tensors:
             return ans
         several = False
         if type(ans) is not _ndarray:
             ans = _as_arrays(ans)
             several = isinstance(ans, (tuple, list))
-        if not needs or (active.contexts and not recording()):
+        first = ans[0] if several else ans
+        if not needs or first.dtype.kind not in "fc" or (in_any_thread and not recording()):
             return _outputs(ans, None)
         plans = self._plans if kernel is None else kernel.plans
         plan = plans.get(needs + bit) or self._plan(plans, needs, bit, kernel)
@@ -153,7 +157,6 @@ class Primitive:
         arrays.append(saved)
         if plan.extras:
             arrays += [extra(arrays, keywords) for extra in plan.extras]
-        first = ans[0] if several else ans
         entry = _new(Entry)
         entry.seq = next_sequence_number()
         entry.plan = plan
@@ -163,7 +166,7 @@ class Primitive:
         entry.dtype = first.dtype
         entry.keywords = keywords or NO_KEYWORDS
         entry.note = None
-        if active.contexts:
+        if in_any_thread:
             _notify(entry, arrays, ans)
         if several:
             return _outputs(ans, entry)
@@ -191,8 +194,8 @@ class Primitive:
     def _choose_kernel(self, arrays: list[Any]) -> Kernel | None:
         """The kernel for these arrays: all of one library, the floating ones of one dtype."""
         kernel = self.kernels.get(type(arrays[0]))
-        if kernel is None or reference_mode.active():
-            return None
+        if kernel is None or not arrays[0].ndim or reference_mode.active():
+            return None  # kernels work in place, which the scalars that NumPy makes of 0-d arrays do not allow
         dtype = arrays[0].dtype
         for array in arrays:
             if array is not None and (
@@ -226,6 +229,9 @@ class Primitive:
         if self._is_ufunc:
             raise UnsupportedError(f"np.{self.name} takes {len(self.arguments)} array(s), got {len(args)}")
         arguments = self._bound_arguments(args, kwargs)
+        missing = [name for name in self.arguments if name not in arguments and name not in self.defaults]
+        if missing:
+            raise UnsupportedError(f"{self.name}{self.__signature__} of a Tensor needs {', '.join(missing)}")
         arrays = tuple(arguments.pop(name, self.defaults.get(name)) for name in self.arguments)
         return arrays, self._checked_keywords(arguments)
 
@@ -251,10 +257,13 @@ class Primitive:
                 )
         return keywords
 
-    def _explain(self, error: Exception, arrays: list[Any]) -> Exception:
+    def _explain(self, error: Exception, arrays: list[Any], keywords: dict[str, Any]) -> Exception:
         """NumPy's message, with the name, shape and dtype of each argument and, where it is plain, the way out."""
         if isinstance(error, MinigradError):
             return error
+        unknown = [name for name in keywords if not self._is_ufunc and name not in self.__signature__.parameters]
+        if unknown:
+            return UnsupportedError(f"{self.name}{self.__signature__} has no keyword {', '.join(unknown)}")
         names = self.arguments or [f"argument {i}" for i in range(len(arrays))]
         described = ", ".join(f"{name}: {_short(array)}" for name, array in zip(names, arrays))
         message = f"{self.name}({described}): {str(error).rstrip('. ')}"
@@ -361,10 +370,10 @@ class reference_mode:
     """``with reference_mode():`` no kernels, only the plain rules: slower, and the same numbers to rounding."""
 
     def __enter__(self) -> None:
-        active.contexts.append(self)
+        active.enter(self)
 
     def __exit__(self, *_: object) -> None:
-        active.contexts.remove(self)
+        active.leave(self)
 
     @staticmethod
     def active() -> bool:

@@ -42,12 +42,16 @@ next_sequence_number = itertools.count().__next__
 
 
 class Leaf:
-    """The place on the tape of a Tensor that was given, not computed: where gradients arrive."""
+    """The place on the tape of a Tensor that was given, not computed: where gradients arrive.
 
-    __slots__ = ("__weakref__", "dtype", "owner", "shape")
+    A leaf without an owner is where a transform put one of its inputs.
+    """
+
+    __slots__ = ("__weakref__", "dtype", "owner", "seq", "shape")
 
     def __init__(self, tensor: Tensor | None, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         self.owner: Callable[[], Tensor | None] | None = None if tensor is None else weakref.ref(tensor)
+        self.seq = next_sequence_number()
         self.shape = shape
         self.dtype = dtype
 
@@ -122,8 +126,17 @@ class _Active(threading.local):
         self.contexts: list[Any] = []
         self.scopes: list[tuple[object, str]] = []
 
+    def enter(self, context: Any) -> None:
+        self.contexts.append(context)
+        in_any_thread.append(context)
+
+    def leave(self, context: Any) -> None:
+        self.contexts.remove(context)
+        in_any_thread.remove(context)
+
 
 active = _Active()
+in_any_thread: list[Any] = []  # looking into a plain list is several times cheaper than into a thread's own
 
 
 @contextlib.contextmanager
@@ -166,13 +179,13 @@ class set_grad:
         suspendable = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
         block = set_grad(self.enabled)  # one object may be entered more than once
         block._frame = frame if frame.f_code.co_flags & suspendable else None
-        active.contexts.append(block)
+        active.enter(block)
         self._blocks.append(block)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        active.contexts.remove(self._blocks.pop())
+        active.leave(self._blocks.pop())
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         if inspect.isgeneratorfunction(function):
@@ -240,6 +253,7 @@ def depending_on(wanted: Iterable[Any], entries: list[Entry]) -> set[Any]:
     return depending
 
 
+@np.errstate(all="ignore")  # gradients may be infinite or NaN; the forward pass is where NumPy warns
 def sweep(
     seeds: Mapping[Any, Any],
     *,
@@ -253,7 +267,7 @@ def sweep(
 
     Args:
         seeds: the nodes to start from, each with its cotangent: an array of the node's shape, or a Tensor with
-            ``create_graph``, which records the sweep itself.
+            ``create_graph``, which records the sweep itself (call it with recording switched on).
         retain_graph: keep what the entries keep, so that the graph can be swept again.
         wanted: the nodes whose cotangents are asked for; by default every leaf.
 
@@ -278,25 +292,25 @@ def sweep(
     for node, cotangent in seeds.items():
         cotangents.add(node, cotangent, False)
     results: dict[Any, Any] = {}
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
-        for entry in reversed(entries):
-            g = cotangents.pop(entry)
-            if g is None:
+    for entry in reversed(entries):
+        g = cotangents.pop(entry)
+        if g is None:
+            continue
+        if entry in stops:
+            results[entry] = g
+        if entry.note is not None:
+            entry.note.backward(g)
+        plan = entry.plan
+        contributions = plan.pull_tensors(entry, g) if create_graph else plan.pull(entry, g)
+        fresh = plan.fresh and not create_graph  # a kernel's arrays are its own; Tensors are never written to
+        for node, contribution in zip(entry.parents, contributions):
+            if node is None or contribution is None or (depending is not None and _entry(node) not in depending):
                 continue
-            if entry in stops:
-                results[entry] = g
-            if entry.note is not None:
-                entry.note.backward(g)
-            plan = entry.plan
-            contributions = plan.pull_tensors(entry, g) if create_graph else plan.pull(entry, g)
-            for node, contribution in zip(entry.parents, contributions):
-                if node is None or contribution is None or (depending is not None and _entry(node) not in depending):
-                    continue
-                if contribution.shape != node.shape or contribution.dtype is not node.dtype:
-                    contribution = fit(contribution, node, entry)
-                cotangents.add(node, contribution, plan.fresh)
-            if not (retain_graph or create_graph):
-                entry.kept = None
+            if contribution.shape != node.shape or contribution.dtype is not node.dtype:
+                contribution = fit(contribution, node, entry)
+            cotangents.add(node, contribution, fresh)
+        if not retain_graph:
+            entry.kept = None
     results.update(cotangents.arrived)
     return results
 

@@ -68,9 +68,9 @@ def _check(
     if order > level:
 
         def gradient(*a: Any) -> Any:
-            return vjp(f, *a)[1](u)
+            return vjp(f, *a[:-1])[1](a[-1])
 
-        _check(gradient, args, order, level + 1, step, rtol, rng)
+        _check(gradient, (*args, u), order, level + 1, step, rtol, rng)  # u too: a rule must be linear in the cotangent
 
 
 def _double(value: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ._tape import Entry, Leaf, Output, sweep
+from ._tape import Entry, Leaf, Output, enable_grad, sweep
 from .device import as_array, is_device_array, to_host
 from .errors import DTypeError, GraphError, ShapeError, UnsupportedError
 
@@ -188,17 +188,23 @@ class Tensor:
                 "from a tensor with requires_grad=True, or was computed under no_grad()"
             )
         cotangent = self._cotangent(grad)
-        if create_graph and not isinstance(cotangent, Tensor):
-            cotangent = _make(cotangent, None)
-        elif isinstance(cotangent, Tensor) and not create_graph:
-            cotangent = cotangent._data
+        if create_graph:
+            with enable_grad():
+                self._sweep(cotangent if isinstance(cotangent, Tensor) else _make(cotangent, None), True, True)
+        else:
+            self._sweep(cotangent._data if isinstance(cotangent, Tensor) else cotangent, retain_graph, False)
+
+    def _sweep(self, cotangent: Any, retain_graph: bool, create_graph: bool) -> None:
         gradients = sweep({self._node: cotangent}, retain_graph=retain_graph, create_graph=create_graph)
-        arrivals = [(node.tensor, node, g) for node, g in gradients.items()]
-        for tensor, node, _ in arrivals:
-            if tensor is not None and tensor._node is not node:
+        arrivals = [(leaf.tensor, leaf, g) for leaf, g in gradients.items()]
+        for tensor, leaf, _ in arrivals:
+            if tensor is not None and tensor._node is not leaf:
+                change = (
+                    "its data was replaced since" if tensor.requires_grad else "requires_grad was switched off since"
+                )
                 raise GraphError(
-                    f"{tensor._describe()} had shape {node.shape} and dtype {node.dtype} when this graph was recorded: "
-                    "its data was replaced since; run the forward pass again"
+                    f"{tensor._describe()} had shape {leaf.shape} and dtype {leaf.dtype} and required a gradient when this "
+                    f"graph was recorded: {change}; run the forward pass again"
                 )
         for tensor, _, g in arrivals:
             if tensor is not None:
@@ -223,8 +229,8 @@ class Tensor:
         """Add a gradient that has arrived. ``grad`` stays one object, owned by this tensor alone."""
         if isinstance(
             g, Tensor
-        ):  # create_graph: the gradient is itself on the tape, so it is rebound, never written to
-            self._grad = g if self._grad is None else self._grad + g
+        ):  # create_graph: the gradient is itself on the tape, so it is rebound, never added into
+            self._grad = registry[np.positive](g) if self._grad is None else self._grad + g
         elif self._grad is None:
             self._grad = _make(_owned_copy(g), None)
         elif self._grad._node is not None:

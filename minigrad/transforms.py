@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ._tape import Leaf, Output, depending_on, enable_grad, recording, sweep, wengert_list
+from ._tape import Leaf, enable_grad, recording, sweep, wengert_list
 from ._tree import leaves, map_leaves
 from .device import as_array
 from .errors import ArgumentError, DTypeError, UnsupportedError
@@ -44,7 +44,8 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
     def pullback(cotangent: Any) -> tuple[Any, ...]:
         create_graph = connected or any(isinstance(g, Tensor) and g.requires_grad for g in leaves(cotangent))
         seeds = _seeds(output, cotangent, create_graph)
-        found = sweep(seeds, create_graph=create_graph, retain_graph=True, wanted=starts)
+        with enable_grad():
+            found = sweep(seeds, create_graph=create_graph, retain_graph=True, wanted=starts)
         gradients = map_leaves(
             lambda t, primal: _result(found.get(t._node), t, isinstance(primal, Tensor)), inputs, primals
         )
@@ -69,10 +70,11 @@ def _reaches_outside(primals: Any, starts: list[Any], ends: list[Any]) -> bool:
     """Whether the outputs also depend on something tracked that is not an input."""
     if any(isinstance(leaf, Tensor) and leaf.requires_grad for leaf in leaves(primals)):
         return True
-    entries = wengert_list(ends)
-    inside = depending_on(starts, entries)
-    nodes = [*ends, *(parent for entry in entries for parent in entry.parents if parent is not None)]
-    return any((node.entry if type(node) is Output else node) not in inside for node in nodes)
+    first = min((node.seq for node in starts), default=0)
+    parents = [*ends, *(parent for entry in wengert_list(ends) for parent in entry.parents)]
+    others = [node for node in parents if type(node) is Leaf and node not in starts]
+    # A leaf without an owner that is younger than our inputs was an input of a transform inside ``f``, over by now.
+    return any(leaf.tensor is not None or (leaf.owner is None and leaf.seq < first) for leaf in others)
 
 
 def _seeds(output: Any, cotangent: Any, create_graph: bool) -> dict[Any, Any]:

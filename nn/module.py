@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
-from minigrad._tape import active, scope
+from minigrad._tape import active, in_any_thread, scope
 from minigrad.device import to_host
 
 
@@ -51,7 +51,7 @@ class Module:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run ``forward``. Inside ``with trace():`` its operations are recorded as this module's, under its path."""
-        if active.contexts and any(hasattr(context, "record") for context in active.contexts):
+        if in_any_thread and any(hasattr(context, "record") for context in active.contexts):
             with scope(self, self._path_in_trace()):
                 return self.forward(*args, **kwargs)
         return self.forward(*args, **kwargs)

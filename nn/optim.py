@@ -226,7 +226,7 @@ def clip_grad_norm(parameters: Iterable[Tensor], max_norm: float) -> float:
     tensors = [t for t in distinct(parameters) if t.grad is not None]
     norm = math.hypot(*(_norm(t.grad.data) for t in tensors if t.grad is not None))
     if not math.isfinite(norm):
-        bad = next(t for t in tensors if t.grad is not None and not np.isfinite(t.grad.data).all())
+        bad = next((t for t in tensors if t.grad is not None and not np.isfinite(t.grad.data).all()), tensors[0])
         raise ArgumentError(
             f"the gradient of {bad._describe()} is not finite (the norm of all is {norm}): nothing was scaled"
         )

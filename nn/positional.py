@@ -44,7 +44,7 @@ class PositionalEncoding(Module):
         length = x.shape[-2]
         table = self._table
         if type(table) is not type(x.data) or table.dtype != x.dtype or len(table) < length:
-            longest = max(length, len(table))
+            longest = max(len(table), 1 << length.bit_length())  # a power of 2: few new tables while sequences grow
             self._table = table = beside(sinusoids(longest, self.d_model).astype(x.dtype), x.data)
         return x + table[:length]
 

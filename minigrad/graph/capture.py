@@ -6,8 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from .._primitive import _short
 from .._tape import Entry, Output, _entry, wengert_list
+from ..device import is_device_array
 from ..errors import ArgumentError, GraphError
 from ..tensor import Tensor
 from .model import Edge, Graph, Module, Node
@@ -23,7 +26,8 @@ def draw_dot(tensor: Tensor, params: Any = None, rankdir: str | None = None) -> 
     Args:
         params: which tensors are parameters, and their names: a dict from name to Tensor, or anything with
             ``named_parameters()``. Others are parameters if they are of a subclass of Tensor (``nn.Parameter``), else
-            inputs, and bear their ``Tensor.name``. A computed tensor in the dict is drawn as one that was kept.
+            inputs, and bear their ``Tensor.name``. A computed tensor in the dict is drawn as one that was kept, and an
+            array or Tensor that needs no gradient, which only a trace sees, under its name.
         rankdir: "LR" for left to right, "TB" for top to bottom; by default up to 25 nodes lie left to right.
 
     Raises:
@@ -44,27 +48,27 @@ def draw_dot(tensor: Tensor, params: Any = None, rankdir: str | None = None) -> 
     return graph
 
 
-def _named(params: Any) -> dict[str, Tensor]:
-    """The names and tensors in ``params``."""
+def _named(params: Any) -> dict[str, Any]:
+    """The names and tensors (or arrays) in ``params``."""
     if params is not None and not isinstance(params, Mapping) and not hasattr(params, "named_parameters"):
         raise ArgumentError(
             "draw_dot takes for params a dict from name to Tensor or an object with named_parameters(), "
             f"got {type(params).__name__}"
         )
     named = dict(params.named_parameters() if hasattr(params, "named_parameters") else params or {})
-    for name, tensor in named.items():
-        if not isinstance(tensor, Tensor):
-            raise ArgumentError(f"params[{name!r}] must be a Tensor, got {type(tensor).__name__}")
+    for name, value in named.items():
+        if not isinstance(value, (Tensor, np.ndarray)) and not is_device_array(value):
+            raise ArgumentError(f"params[{name!r}] must be a Tensor or an array, got {type(value).__name__}")
     return named
 
 
 class _Capture:
     """One walk along the Wengert list, which makes the nodes, edges and modules in a fixed order."""
 
-    def __init__(self, named: Mapping[str, Tensor]) -> None:
+    def __init__(self, named: Mapping[str, Any]) -> None:
         self.graph = Graph()
         # A place on the tape, or the id of a constant's array, -> its name; -> its node
-        self.names = {id(t._data) if t._node is None else _entry(t._node): str(name) for name, t in named.items()}
+        self.names = {_place(value): str(name) for name, value in named.items()}
         self.numbers: dict[Any, int] = {}
         self.modules: dict[Any, int] = {}
         self.arrays: list[Any] = []  # keeps the constants alive as long as their ids are used
@@ -80,12 +84,11 @@ class _Capture:
         self.place_values()
         return self.graph
 
-    def add(self, kind: str, place: Any, shape: tuple[int, ...] | None, dtype: Any, **more: Any) -> Node:
-        name = more.pop("name", None) or None
-        node = Node(len(self.graph.nodes), kind, more.pop("operation", None), name, shape, str(dtype), **more)
-        self.graph.nodes.append(node)
-        self.numbers[place] = node.id
-        return node
+    def add(self, kind: str, place: Any, what: Any, operation: str | None, name: str | None, **more: Any) -> int:
+        """A new node for ``place``, with the shape and dtype of ``what``. Returns its number."""
+        number = self.numbers[place] = len(self.graph.nodes)
+        self.graph.nodes.append(Node(number, kind, operation, name or None, what.shape, str(what.dtype), **more))
+        return number
 
     def operation(self, entry: Entry) -> None:
         note = entry.note if isinstance(entry.note, Note) else None
@@ -99,20 +102,19 @@ class _Capture:
             elif position in constants:
                 constant = constants[position]
                 edges.append(Edge(self.constant(constant), 0, name, None, constant.shape))
-        node = self.add(
+        number = self.add(
             "kept" if entry in self.names else "operation",
             entry,
-            entry.shape,
-            entry.dtype,
-            operation=entry.primitive.name,
-            name=self.names.get(entry),
+            entry,
+            entry.primitive.name,
+            self.names.get(entry),
             watched=note is not None,
             gradient=math.hypot(*note.gradients.values()) if note and note.gradients else None,
             module=self.module(note.scopes) if note else None,
             details=", ".join(f"{k}={_short(v)}" for k, v in entry.keywords.items() if v is not None),
         )
         for edge in edges:
-            edge.target = node.id
+            edge.target = number
         self.graph.edges += edges
 
     def value(self, place: Any) -> int:
@@ -127,9 +129,9 @@ class _Capture:
             self.add(
                 "parameter" if parameter else "input",
                 place,
-                place.shape,
-                place.dtype,
-                name=self.names.get(place) or getattr(tensor, "name", None),
+                place,
+                None,
+                self.names.get(place) or getattr(tensor, "name", None),
                 watched=held,
                 gradient=norm(tensor.grad) if held and tensor.grad is not None else None,
             )
@@ -142,8 +144,7 @@ class _Capture:
         self.arrays.append(array)
         if place not in self.numbers:
             value = "" if constant.value is None else f"{constant.value:.4g}"
-            name = self.names.get(place)
-            self.add("constant", place, constant.shape, constant.dtype, name=name, details=value)
+            self.add("constant", place, constant, None, self.names.get(place), details=value)
         return self.numbers[place]
 
     def module(self, scopes: tuple[Scope, ...]) -> int | None:
@@ -175,3 +176,10 @@ class _Capture:
         while b is not None and b not in around:
             b = self.graph.modules[b].parent
         return b
+
+
+def _place(value: Any) -> Any:
+    """Where a Tensor is on the tape; for one that is not there, and for an array, the id of the array."""
+    if not isinstance(value, Tensor):
+        return id(value)
+    return id(value._data) if value._node is None else _entry(value._node)

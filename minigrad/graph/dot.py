@@ -15,7 +15,7 @@ FONT = "Helvetica,Arial,sans-serif"
 LONGEST_ROW = 25  # a graph of more nodes runs from top to bottom
 LONGEST_NAME = 36  # characters of a name that a label shows; the tooltip has them all
 
-# Kinds differ in shape, colour and lightness, so that a black-and-white print tells them apart too.
+# Kinds differ in shape as well as in colour, so that a black-and-white print tells them apart too.
 STYLES = {
     "operation": 'shape=box style="rounded,filled" fillcolor="#ffffff" color="#4a4a4a"',
     "kept": 'shape=box style="rounded,filled" fillcolor="#ece2f3" color="#6b4a82" peripheries=2',
@@ -29,9 +29,10 @@ STYLES = {
 def write_dot(graph: Graph) -> str:
     """The whole graph. The same graph gives the same text, on any machine and in any run."""
     rankdir = graph.rankdir or ("LR" if len(graph.nodes) <= LONGEST_ROW else "TB")
+    titles = "labeljust=l" if rankdir == "LR" else "labeljust=r"  # of modules: out of the way of the edges
     lines = [
         "digraph minigrad {",
-        f'  graph [rankdir={rankdir} fontname="{FONT}" fontsize=11 nodesep=0.2 ranksep=0.3]',
+        f'  graph [rankdir={rankdir} fontname="{FONT}" fontsize=11 nodesep=0.2 ranksep=0.3 {titles}]',
         f'  node [fontname="{FONT}" fontsize=11 height=0.3 width=0.3 margin="0.09,0.04"]',
         f'  edge [fontname="{FONT}" fontsize=9 color="#5a5a5a" arrowsize=0.6]',
     ]
@@ -98,7 +99,7 @@ def _node(node: Node, module: Module | None) -> str:
     if node.gradient == 0:
         style = style.replace('filled"', 'filled,dashed"')
     elif node.gradient is not None and not math.isfinite(node.gradient):
-        style += " penwidth=4"
+        style += " penwidth=3"
     label, tooltip = _label(node, module), _tooltip(node)
     return f'n{node.id} [id="node{node.id}" class="{node.kind}" {style} label=<{label}> tooltip="{tooltip}"]'
 
@@ -133,7 +134,7 @@ def _cluster(module: Module, parent: Module | None) -> str:
     if module.kind != module.name:
         title += f": {_text(module.kind)}"
     return (
-        f'graph [id="module{module.id}" class="module" label=<{title}> tooltip="{_quoted(module.name)}" labeljust=l '
+        f'graph [id="module{module.id}" class="module" label=<{title}> tooltip="{_quoted(module.name)}" '
         'style="rounded,filled" fillcolor="#0000000a" color="#b0b0b0" fontcolor="#4a4a4a" margin=8]'
     )
 
@@ -152,11 +153,15 @@ def _shortened(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Text for a label: on one line, without the characters XML forbids (its production [2]), and escaped."""
+    """Text for a label: on one line, without the characters XML forbids (its production [2]), and escaped.
+
+    A backslash is doubled, for Graphviz puts the node's name in the place of \\N in any label.
+    """
     text = re.sub(r"[\t\r\n]+", " ", text)
-    return html.escape(re.sub("[^ -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text))
+    text = re.sub("[^ -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)
+    return html.escape(text).replace("\\", r"\\")
 
 
 def _quoted(text: str) -> str:
-    """Text for a quoted attribute, in which Graphviz would replace \\N and its like."""
-    return _text(text).replace("\\", "&#92;")
+    """Text for a tooltip, of which Graphviz reads the backslashes once more."""
+    return _text(text).replace("\\", r"\\")

@@ -95,7 +95,8 @@ class Graph:
 
     def __repr__(self) -> str:
         kinds = Counter(node.kind for node in self.nodes)
-        return f"Graph({', '.join(f'{count} {kind}' for kind, count in kinds.items())}; {len(self.edges)} edges)"
+        counts = [f"{count} {kind}{'s' * (count > 1 and kind != 'kept')}" for kind, count in kinds.items()]
+        return f"Graph({', '.join(counts)}; {len(self.edges)} edges)"
 
     def to_dot(self) -> str:
         """The graph in the DOT language. Needs no program."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import weakref
 from types import TracebackType
 from typing import Any
@@ -26,18 +27,17 @@ class trace:
     """
 
     def __enter__(self) -> trace:
-        active.contexts.append(self)
+        active.enter(self)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        active.contexts.remove(self)
+        active.leave(self)
 
     def record(self, entry: Entry, arrays: list[Any], answer: Any) -> None:
         """Called by the engine for each entry; ``arrays`` begins with the arguments of the operation."""
-        if entry.note is None:  # an outer trace may have been here before
-            entry.note = Note(entry, arrays)
+        entry.note = Note(entry, arrays)
 
 
 class Scope:
@@ -59,12 +59,11 @@ class Constant:
     def __init__(self, position: int, value: Any) -> None:
         self.position = position
         self.shape: tuple[int, ...] = np.shape(value)
-        self.dtype = str(getattr(value, "dtype", type(value).__name__))
-        self.value = value if isinstance(value, (bool, int, float, complex, np.generic)) else None
-        try:
+        self.dtype = str(value.dtype if hasattr(value, "dtype") else np.asarray(value).dtype)
+        self.value = value if isinstance(value, (int, float, complex, np.number)) else None
+        self.array: weakref.ref[Any] | None = None
+        with contextlib.suppress(TypeError):  # a Python number takes no weak reference
             self.array = weakref.ref(value)
-        except TypeError:  # a Python number
-            self.array = None
 
 
 class Note:

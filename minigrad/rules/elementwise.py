@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._primitive import primitive
+from ..errors import UnsupportedError
 
 # Arithmetic
 add = primitive(np.add).vjp(x=lambda g: g, y=lambda g: g)
@@ -14,6 +15,7 @@ multiply = primitive(np.multiply).vjp(x=lambda g, y: g * y, y=lambda g, x: g * x
 divide = primitive(np.divide).vjp(x=lambda g, y: g / y, y=lambda g, ans, y: -g * ans / y)
 negative = primitive(np.negative).vjp(x=lambda g: -g)
 positive = primitive(np.positive).vjp(x=lambda g: g)
+conjugate = primitive(np.conjugate).vjp(x=lambda g: np.conjugate(g))
 reciprocal = primitive(np.reciprocal).vjp(x=lambda g, ans: -g * ans * ans)
 square = primitive(np.square).vjp(x=lambda g, x: 2 * g * x)
 floor_divide = primitive(np.floor_divide).vjp(x=lambda g: np.zeros_like(g), y=lambda g: np.zeros_like(g))
@@ -25,6 +27,19 @@ def _power_x(g: Any, x: Any, y: Any) -> Any:
     if isinstance(y, (int, float)):  # keeps the exponent a weak scalar, so that float32 stays float32
         return g * (y * x ** (y - 1)) if y else np.zeros_like(g)
     return g * np.where(y == 0, 0.0, y * x ** np.where(y == 0, 1, y - 1))
+
+
+def _absolute_x(g: Any, ans: Any, x: Any) -> Any:
+    """``g sign(x)``; of a complex x, ``g conj(x) / |x|``."""
+    if not np.iscomplexobj(x):
+        return g * np.sign(x)
+    return g * np.conjugate(x) / np.where(ans == 0, 1, ans)
+
+
+def _sign_x(g: Any, x: Any) -> Any:
+    if np.iscomplexobj(x):
+        raise UnsupportedError("sign has no derivative rule for complex numbers: write x / np.abs(x)")
+    return np.zeros_like(g)
 
 
 # Powers. The logarithm of a base of 0 is not needed: 0**y is constant.
@@ -46,8 +61,8 @@ cos = primitive(np.cos).vjp(x=lambda g, x: -g * np.sin(x))
 tanh = primitive(np.tanh).vjp(x=lambda g, ans: g * (1 - ans * ans))
 
 # Kinks. At a tie the gradient is shared; where abs turns, it is 0; a clipped value passes it on at the bounds themselves.
-absolute = primitive(np.absolute).vjp(x=lambda g, x: g * np.sign(x))
-sign = primitive(np.sign).vjp(x=lambda g: np.zeros_like(g))
+absolute = primitive(np.absolute).vjp(x=_absolute_x)
+sign = primitive(np.sign).vjp(x=_sign_x)
 maximum = primitive(np.maximum).vjp(
     x=lambda g, x, y: g * (x > y) + 0.5 * g * (x == y), y=lambda g, x, y: g * (y > x) + 0.5 * g * (x == y)
 )

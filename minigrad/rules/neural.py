@@ -181,8 +181,10 @@ def _layer_norm(x: Any, gamma: Any, beta: Any, /, eps: float = 1e-5) -> Any:
     return centred / np.sqrt(variance + eps) * gamma + beta
 
 
-def _layer_norm_forward(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> tuple[Any, Any]:
+def _layer_norm_forward(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
     d = x.shape[-1]
+    if not gamma.shape == beta.shape == (d,):
+        return NotImplemented
     rows = _rows(x)
     averaging = np.full((d, 1), 1 / d if d else 0, x.dtype)  # mean as a product: several times faster than np.mean
     normed = rows - np.matmul(rows, averaging)

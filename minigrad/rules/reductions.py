@@ -56,7 +56,7 @@ def _min(a: Any, /, axis: Axis = None, keepdims: bool = False) -> Any:
 
 def _var_rule(g: Any, a: Any, a_shape: Shape, axis: Axis, ddof: float, keepdims: bool) -> Any:
     centred = a - np.mean(a, axis=axis, keepdims=True)
-    return _expand(g, axis, keepdims) * centred * (2.0 / (_count(a_shape, axis) - ddof))
+    return _expand(g, axis, keepdims) * np.conjugate(centred) * 2 / (_count(a_shape, axis) - ddof)
 
 
 def _std_rule(g: Any, ans: Any, a: Any, a_shape: Shape, axis: Axis, ddof: float, keepdims: bool) -> Any:
@@ -73,9 +73,7 @@ sum = primitive(_sum, name="sum", numpy=[np.sum]).vjp(
     a=lambda g, a_shape, axis, keepdims: np.broadcast_to(_expand(g, axis, keepdims), a_shape)
 )
 mean = primitive(_mean, name="mean", numpy=[np.mean]).vjp(
-    a=lambda g, a_shape, axis, keepdims: np.broadcast_to(
-        _expand(g, axis, keepdims) * (1.0 / _count(a_shape, axis)), a_shape
-    )
+    a=lambda g, a_shape, axis, keepdims: np.broadcast_to(_expand(g, axis, keepdims) / _count(a_shape, axis), a_shape)
 )
 var = primitive(_var, name="var", numpy=[np.var]).vjp(a=_var_rule)
 std = primitive(_std, name="std", numpy=[np.std]).vjp(a=_std_rule)

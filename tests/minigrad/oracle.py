@@ -63,7 +63,9 @@ def project(outputs: Any, seed: int, put: Function | None = None) -> Any:
     """`p(outputs)`"""
     outputs = flat(outputs)
     move = put or (lambda a: a)
-    return builtins.sum(np.sum(o * (move(u) + 0.5 * o)) for o, u in zip(outputs, directions(outputs, seed), strict=True))
+    return builtins.sum(
+        np.sum(o * (move(u) + 0.5 * o)) for o, u in zip(outputs, directions(outputs, seed), strict=True)
+    )
 
 
 def gradients(leaves: Sequence[Tensor]) -> list[np.ndarray]:
@@ -101,7 +103,9 @@ def by_torch(f: Function, arrays: Arrays) -> Derivatives:
 
     def pull(outputs: Any, seed: int, create_graph: bool) -> list[Any]:
         us = directions([o.numpy(force=True) for o in outputs], seed)
-        loss = builtins.sum((o * (torch.from_numpy(u.copy()) + 0.5 * o)).sum() for o, u in zip(outputs, us, strict=True))
+        loss = builtins.sum(
+            (o * (torch.from_numpy(u.copy()) + 0.5 * o)).sum() for o, u in zip(outputs, us, strict=True)
+        )
         if not loss.requires_grad:
             return [torch.zeros_like(t) for t in leaves]
         return list(torch.autograd.grad(loss, leaves, create_graph=create_graph, materialize_grads=True))
@@ -110,6 +114,14 @@ def by_torch(f: Function, arrays: Arrays) -> Derivatives:
     first = pull(outputs, 1, True)
     second = pull(first, 2, False)
     return Derivatives(*([t.numpy(force=True) for t in ts] for ts in (outputs, first, second)))
+
+
+def assert_agrees(got: Derivatives, want: Derivatives, rtol: float = 1e-10, dtypes: bool = True) -> None:
+    """Value by value; a second order that was not computed is not compared."""
+    assert_close(got.values, want.values, rtol, dtypes)
+    assert_close(got.first, want.first, rtol, dtypes)
+    if got.second:
+        assert_close(got.second, want.second, rtol, dtypes)
 
 
 def assert_close(

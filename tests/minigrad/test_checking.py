@@ -64,7 +64,7 @@ def test_a_planted_third_order_error() -> None:
         return sine(x=lambda g, x: g * sine(x=lambda g, x: g * np.cos(constant(x)))(x + np.pi / 2))(x)
 
     check_grads(curve, [X], 2)
-    with pytest.raises(GradientError, match="^order 3"):
+    with pytest.raises(GradientError, match=r"^order 3"):
         check_grads(curve, [X], 3)
     check_grads(np.sin, [X], 3)
 

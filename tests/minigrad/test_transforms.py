@@ -14,7 +14,7 @@ ROW = np.array([1.0, 2.0, 3.0])
 
 
 def test_grad_of_grad_of() -> None:
-    f = np.sin
+    f: Any = np.sin
     for want in (np.cos, lambda x: -np.sin(x), lambda x: -np.cos(x), np.sin):
         f = grad(f)
         assert f(0.7) == pytest.approx(want(0.7))
@@ -64,6 +64,7 @@ def test_what_goes_in_comes_out() -> None:
     assert type(value) is np.float64 and value == 14.0
     np.testing.assert_array_equal(gradient, 2 * ROW)
     assert grad(f)(ROW.astype(np.float32)).dtype == np.float32
+    assert isinstance(grad(lambda x: x * grad(lambda y: x * y * y)(2.0))(3.0), float)  # the 2.0 is no tracked closure
 
 
 def test_argnum() -> None:

@@ -1,0 +1,207 @@
+"""What a trace writes down, how long it lives, and that nothing of it is left outside."""
+
+import gc
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad import Tensor
+from minigrad._tape import active, scope
+from minigrad.graph.trace import Note, norm
+
+
+def note_of(tensor: Tensor) -> Note:
+    note = mg.tape(tensor)[-1].note
+    assert isinstance(note, Note)
+    return note
+
+
+def leaf(value: Any) -> Any:
+    return Tensor(value, requires_grad=True)
+
+
+# --- where it is active ---
+
+
+def test_operations_outside_have_no_note() -> None:
+    x = leaf([1.0, 2.0])
+    before = x * 2
+    with mg.trace():
+        inside = before * 3
+    after = inside * 4
+    assert [entry.note is None for entry in mg.tape(after)] == [True, False, True]
+    assert active.contexts == []
+
+
+def test_the_block_ends_when_an_exception_leaves_it() -> None:
+    with pytest.raises(KeyError), mg.trace():
+        raise KeyError
+    assert active.contexts == []
+
+
+def test_one_trace_may_be_entered_twice_and_another_inside_it() -> None:
+    x = leaf(1.0)
+    with mg.trace() as t:
+        with t, mg.trace():
+            inner = x * 2
+        outer = x * 3
+    assert inner._node.note is not None and outer._node.note is not None
+    assert (x * 4)._node.note is None
+    inner.backward()
+    assert note_of(inner).gradients == {0: 1.0}
+
+
+def test_a_trace_belongs_to_its_thread() -> None:
+    x, notes = leaf(1.0), []
+    with mg.trace():
+        thread = threading.Thread(target=lambda: notes.append((x * 2)._node.note))
+        thread.start()
+        thread.join()
+    assert notes == [None]
+
+
+def test_no_grad_inside_a_trace_still_records_nothing() -> None:
+    with mg.trace(), mg.no_grad():
+        assert not (leaf(1.0) * 2).requires_grad
+
+
+# --- modules ---
+
+
+def test_an_operation_knows_the_modules_it_ran_in() -> None:
+    class Layer:
+        pass
+
+    model, layer = Layer(), Layer()
+    x = leaf(1.0)
+    with mg.trace():
+        with scope(model, "Model"):
+            with scope(layer, "layers.0"):
+                y = np.exp(x)
+            z = np.exp(y)
+        w = np.exp(z)
+    paths = [[(s.name, s.kind) for s in note_of(t).scopes] for t in (y, z, w)]
+    assert paths == [[("Model", "Layer"), ("layers.0", "Layer")], [("Model", "Layer")], []]
+    assert note_of(y).scopes[0].identity == note_of(z).scopes[0].identity != note_of(y).scopes[1].identity
+
+
+def test_constants_are_the_arguments_that_need_no_gradient() -> None:
+    x, data = leaf(np.ones((2, 3))), np.ones(3, np.float32)
+    with mg.trace():
+        product, clipped = data * x, x.clip(0.5)
+    (constant,) = note_of(product).constants
+    assert (constant.position, constant.shape, constant.dtype, constant.value) == (0, (3,), "float32", None)
+    assert constant.array is not None and constant.array() is data
+    assert [(c.position, c.shape, c.value) for c in note_of(clipped).constants] == [(1, (), 0.5)]
+
+
+# --- gradients ---
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_the_norm_of_each_cotangent_is_noted_by_a_backward_after_the_block(create_graph: bool) -> None:
+    x = leaf(np.linspace(-1, 1, 6).reshape(2, 3))
+    with mg.trace():
+        y = np.tanh(x)
+        loss = (y * y * 0.5).sum()
+    assert all(note_of(t).gradients == {} for t in (y, loss))
+    loss.backward(create_graph=create_graph)
+    np.testing.assert_allclose(note_of(y).gradients[0], np.linalg.norm(y.data), rtol=1e-12)
+    assert note_of(loss).gradients == {0: 1.0}
+
+
+def test_several_outputs_have_a_norm_each() -> None:
+    x = leaf(np.arange(6.0))
+    with mg.trace():
+        parts: Any = np.split(x, 3)
+    first, _, third = parts
+    (3 * first.sum() + (third * third).sum()).backward()
+    gradients = note_of(first).gradients
+    assert gradients.keys() == {0, 2}
+    np.testing.assert_allclose(gradients[0], np.linalg.norm([3.0, 3.0]))
+    np.testing.assert_allclose(gradients[2], np.linalg.norm([8.0, 10.0]))
+
+
+def test_the_last_sweep_counts() -> None:
+    x = leaf(1.0)
+    with mg.trace():
+        y = x * 2
+    y.backward(3.0, retain_graph=True)
+    y.backward(5.0)
+    assert note_of(y).gradients == {0: 5.0}
+
+
+@pytest.mark.parametrize(
+    ("array", "want"),
+    [
+        (np.array([3.0, -4.0]), 5.0),
+        (np.array([[3 + 4j], [0.0]]), 5.0),
+        (np.full(4, 1e30, np.float32), 2e30),
+        (np.full(4, 300, np.float16), 600.0),
+        (np.float64(-2.0), 2.0),
+        (np.zeros((0, 3)), 0.0),
+        (np.array([np.inf, 1.0]), np.inf),
+    ],
+    ids=["real", "complex", "float32 beyond the root of its maximum", "float16", "a scalar", "empty", "inf"],
+)
+def test_norm(array: Any, want: float) -> None:
+    assert norm(array) == pytest.approx(want, rel=1e-6)
+    if isinstance(array, np.ndarray):
+        assert norm(Tensor(array)) == norm(array)
+
+
+def test_the_norm_of_nan_is_nan() -> None:
+    assert np.isnan(norm(np.array([1.0, np.nan])))
+
+
+def test_a_trace_works_on_a_device(put: Callable[[Any], Any]) -> None:
+    x = Tensor(put(np.array([1.0, 2.0])), requires_grad=True)
+    with mg.trace():
+        y = mg.gelu(x * put(np.array([3.0, 4.0])))
+    y.backward(put(np.array([3.0, 4.0])))
+    assert note_of(y).gradients == {0: 5.0}
+    names = [(node.operation, node.kind) for node in mg.draw_dot(y).nodes]
+    assert names == [(None, "input"), (None, "constant"), ("multiply", "operation"), ("gelu", "loss")]
+
+
+# --- memory ---
+
+
+def count(*kinds: type) -> int:
+    return sum(isinstance(thing, kinds) for thing in gc.get_objects())
+
+
+def test_notes_and_entries_are_freed_with_the_loss() -> None:
+    x = leaf(np.ones(3))
+    data = np.ones(3)
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        before = count(mg.Entry, Note)
+        with mg.trace(), scope(object(), "model"):
+            loss = (np.tanh(x * data) + 2).sum()
+        loss.backward(retain_graph=True)
+        graph = mg.draw_dot(loss)
+        assert count(mg.Entry, Note) == before + 8
+        del loss
+        assert count(mg.Entry, Note) == before
+        assert graph.nodes[-1].gradient == 1.0
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def test_a_trace_keeps_no_array_alive() -> None:
+    x = leaf(np.ones(3))
+    constant = np.ones(3)
+    alive = weakref.ref(constant)
+    with mg.trace():
+        loss = (x + constant).sum()  # add keeps nothing
+    del constant
+    assert alive() is None
+    assert [node.shape for node in mg.draw_dot(loss).nodes if node.kind == "constant"] == [(3,)]

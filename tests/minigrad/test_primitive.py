@@ -1,0 +1,152 @@
+"""Declaring primitives: a user's own operation is one function and one rule for each argument."""
+
+import weakref
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad import ArgumentError, GraphError, Tensor, UnsupportedError, check_grads, primitive
+from minigrad.tensor import registry
+
+X = np.array([0.5, 1.0, 2.0])
+
+
+def test_a_rule_for_each_argument() -> None:
+    area = primitive(lambda w, h, /, scale=1.0: w * h * scale, name="area").vjp(
+        w=lambda g, h, scale: g * h * scale, h=lambda g, w, scale: g * w * scale
+    )
+    check_grads(lambda w, h: area(w, h, scale=3.0), [X, X[::-1]])
+    check_grads(lambda w: area(w, 2.0), [X])
+    assert area(X, X).tolist() == (X * X).tolist() and type(area(X, X)) is np.ndarray
+    y = area(X, h=Tensor(X, requires_grad=True), scale=2)
+    assert mg.tape(y)[0].primitive is area and mg.tape(y)[0].keywords["scale"] == 2 and repr(area) == "<primitive area>"
+
+
+def test_arguments_named_by_the_rules() -> None:
+    cube = primitive(lambda x: x * x * x, name="cube").vjp(x=lambda g, x: g * 3 * x * x)
+    check_grads(cube, [X], 3)
+
+
+def test_what_a_rule_can_ask_for() -> None:
+    asked: list[Any] = []
+
+    def rule(g: Any, ans: Any, x: Any, y: Any, x_shape: Any, y_shape: Any, n: int) -> Any:
+        asked.append((ans, x, y, x_shape, y_shape, n))
+        return g * n
+
+    f = primitive(lambda x, y, /, n=2: n * x + 0 * np.sum(y), name="f").vjp(x=rule, y=None)
+    f(Tensor(X, requires_grad=True), np.ones((2, 2))).sum().backward()
+    ans, x, y, *rest = asked[0]
+    assert (ans.tolist(), x.tolist(), y.tolist()) == ((2 * X).tolist(), X.tolist(), [[1, 1], [1, 1]])
+    assert rest == [(3,), (2, 2), 2] and type(x) is np.ndarray
+
+
+def test_an_argument_without_a_derivative() -> None:
+    shift = primitive(lambda x, by, /: np.roll(x, by), name="shift").vjp(x=lambda g, by: np.roll(g.data, -by))
+    x = Tensor(X, requires_grad=True)
+    (shift(x, 1) * X).sum().backward()
+    assert x.grad is not None and x.grad.tolist() == np.roll(X, -1).tolist()
+    with pytest.raises(UnsupportedError, match=r"shift has no derivative with respect to 'by'.*t\.detach\(\)"):
+        shift(X, Tensor(1.0, requires_grad=True))
+
+
+def test_any_number_of_arguments() -> None:
+    total = primitive(lambda *arrays: sum(arrays), name="total", bind=lambda *arrays: (arrays, {}))
+    total.vjp_each(lambda g, i, args: g * np.ones_like(args[i]))
+    check_grads(lambda a, b, c: total(a, b, c), [X, X, np.array(2.0)])
+
+
+def test_several_outputs() -> None:
+    Parts = namedtuple("Parts", "whole fraction")
+    split = primitive(lambda x, /: Parts(np.floor(x), x - np.floor(x)), name="parts")
+    split.vjp(x=lambda g: g.get(1, 0.0) + 0 * sum(g.values()))
+    x = Tensor(X, requires_grad=True)
+    parts = split(x)
+    assert type(parts) is Parts and parts.whole.tolist() == [0, 1, 2] and parts.fraction.requires_grad
+    (parts.fraction * 3).sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [3, 3, 3]
+
+
+def test_a_kernel_is_used_and_can_decline() -> None:
+    calls: list[str] = []
+
+    def forward(x: Any, scale: float = 1.0) -> Any:
+        if scale != 1.0:
+            return NotImplemented
+        calls.append("forward")
+        return x * x, 2 * x
+
+    def backward(g: Any, needs: Any, saved: Any) -> Any:
+        calls.append("backward")
+        return (g * saved,)
+
+    f = primitive(lambda x, /, scale=1.0: x * x * scale, name="f").vjp(x=lambda g, x, scale: g * 2 * x * scale)
+    f.kernel(np.ndarray, forward, backward)
+    x: Any = Tensor(X, requires_grad=True)
+    f(x).sum().backward()
+    assert calls == ["forward", "backward"]
+    with mg.reference_mode():
+        f(x).sum().backward()
+    f(x, scale=2.0).sum().backward()
+    f(Tensor(np.arange(3))), f(x.astype(np.complex128))
+    assert calls == ["forward", "backward"]
+    np.testing.assert_array_equal(x.grad.data, 2 * X * (1 + 1 + 2))
+    check_grads(f, [X])
+    check_grads(lambda x: f(x, scale=3.0), [X])
+
+
+def test_the_tape_keeps_what_the_rules_ask_for_and_no_more() -> None:
+    x = Tensor(X, requires_grad=True)
+    asked: list[tuple[Any, int]] = [(np.tanh, 1), (np.sum, 0)]
+    asked += [(lambda y: y + 1.0, 0), (lambda y: y * y, 2), (lambda y: y[1:], 0)]
+    for f, kept in asked:
+        entry = mg.tape(f(x * 1.0))[-1]
+        assert sum(isinstance(value, np.ndarray) for value in entry.kept or ()) == kept
+    inner = x * 1.0
+    array = weakref.ref(inner.data)
+    y = inner + 1.0
+    del inner
+    assert array() is None and y.requires_grad
+
+
+def test_a_rule_of_the_wrong_shape_is_named() -> None:
+    wrong = primitive(lambda x, /: x * 2, name="wrong").vjp(x=lambda g: g[:2])
+    x = Tensor(X, requires_grad=True)
+    with pytest.raises(GraphError, match=r"'wrong'.*\(2,\).*\(3,\)"):
+        wrong(x).sum().backward()
+    assert x.grad is None
+
+
+def test_rules_are_checked_when_they_are_declared() -> None:
+    def f(x: Any, y: Any, /, axis: int = 0) -> Any:
+        return x
+
+    for rules in (
+        {"x": lambda x: x}, {"x": lambda g, z: g}, {"x": lambda g, z_shape: g}, {"z": lambda g: g}, {"x": lambda: 0},
+        {"x": lambda g, i: g}, {"x": lambda g, saved: g}, {"x": lambda g, X: g},
+    ):  # fmt: skip
+        with pytest.raises(ArgumentError):
+            primitive(f, name="f").vjp(**rules)
+    for reserved in ("g", "ans", "i", "args", "needs", "saved", "x_shape"):
+        scope: dict[str, Any] = {}
+        exec(f"def named({reserved}, /): return 0", scope)
+        with pytest.raises(ArgumentError, match=f"'{reserved}'"):
+            primitive(scope["named"])
+    with pytest.raises(ArgumentError):
+        primitive(f, name="f").kernel(np.ndarray, f, lambda g, needs, z: (g,))
+    with pytest.raises(ArgumentError):
+        primitive(f, name="f").vjp_each(lambda g, z: g)
+
+
+def test_a_numpy_function_is_registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    for function in (np.cbrt, np.fliplr):
+        monkeypatch.setitem(registry, function, None)  # restored afterwards
+    cbrt = primitive(np.cbrt).vjp(x=lambda g, ans: g / (3 * ans * ans))
+    primitive(lambda m, /: np.fliplr(m), name="fliplr", numpy=[np.fliplr]).vjp(m=lambda g: np.fliplr(g))
+    check_grads(np.cbrt, [X])
+    check_grads(np.fliplr, [np.outer(X, X)])
+    y: Any = np.cbrt(Tensor(X, requires_grad=True))
+    assert mg.tape(y)[0].primitive is cbrt and cbrt.name == "cbrt"

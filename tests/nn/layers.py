@@ -1,0 +1,118 @@
+"""What the tests of the layers share: random weights, PyTorch's counterparts with the same ones, gradients by any path."""
+
+import copy
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from minigrad import Tensor, check_grads
+from nn import Affine, LayerNorm, Module, MultiHeadAttention, TransformerEncoderLayer
+
+Arrays = dict[str, np.ndarray]
+
+
+def assert_close(got: Any, expected: Any, name: str = "") -> None:
+    """Equal to 1e-10: in double precision, apart from the order of additions."""
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-10, err_msg=name)
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def randomized(module: Module, seed: int = 1) -> Any:
+    """The module with random values in every parameter, biases and gains too."""
+    generator = rng(seed)
+    for parameter in module.parameters():
+        parameter.data = (0.5 * generator.standard_normal(parameter.shape)).astype(parameter.dtype)
+    return module
+
+
+def value(tensor: Tensor) -> np.ndarray:
+    return tensor.data
+
+
+def gradient(tensor: Tensor) -> np.ndarray:
+    assert tensor.grad is not None
+    return tensor.grad.data
+
+
+# The same arrays under PyTorch's names. Its Linear keeps the transpose of our weight.
+
+
+def linear_state(affine: Affine, of: Callable[[Tensor], np.ndarray]) -> Arrays:
+    assert affine.bias is not None
+    return {"weight": of(affine.weight).T, "bias": of(affine.bias)}
+
+
+def norm_state(norm: LayerNorm, of: Callable[[Tensor], np.ndarray]) -> Arrays:
+    return {"weight": of(norm.weight), "bias": of(norm.bias)}
+
+
+def attention_state(attention: MultiHeadAttention, of: Callable[[Tensor], np.ndarray]) -> Arrays:
+    packed = [linear_state(part, of) for part in (attention.query, attention.key, attention.value)]
+    return {
+        "in_proj_weight": np.concatenate([part["weight"] for part in packed]),
+        "in_proj_bias": np.concatenate([part["bias"] for part in packed]),
+    } | prefixed("out_proj", linear_state(attention.output, of))
+
+
+def encoder_state(layer: TransformerEncoderLayer, of: Callable[[Tensor], np.ndarray]) -> Arrays:
+    return (
+        prefixed("self_attn", attention_state(layer.attention, of))
+        | prefixed("linear1", linear_state(layer.feed_forward.hidden, of))
+        | prefixed("linear2", linear_state(layer.feed_forward.output, of))
+        | prefixed("norm1", norm_state(layer.attention_norm, of))
+        | prefixed("norm2", norm_state(layer.feed_forward_norm, of))
+    )
+
+
+def prefixed(prefix: str, state: Arrays) -> Arrays:
+    return {f"{prefix}.{name}": array for name, array in state.items()}
+
+
+def to_torch(array: np.ndarray, requires_grad: bool = False) -> Any:
+    return torch.tensor(array, requires_grad=requires_grad)
+
+
+def load(theirs: Any, state: Arrays) -> Any:
+    """PyTorch's module with these weights, in double precision."""
+    theirs = theirs.double()
+    theirs.load_state_dict({name: to_torch(array) for name, array in state.items()})
+    return theirs
+
+
+def assert_same(ours: list[Tensor], theirs: list[Any], modules: Any = None, state_of: Any = None) -> None:
+    """Backward from ``ours[0]`` and ``theirs[0]``: equal values, and equal gradients of what follows and of all weights."""
+    (y, *inputs), (torch_y, *torch_inputs) = ours, theirs
+    assert_close(y.numpy(), torch_y.detach().numpy())
+    cotangent = rng(9).standard_normal(y.shape)
+    y.backward(cotangent)
+    torch_y.backward(to_torch(cotangent))
+    for x, torch_x in zip(inputs, torch_inputs, strict=True):
+        assert_close(gradient(x), torch_x.grad.numpy())
+    if modules is not None:
+        module, torch_module = modules
+        expected = {name: p.grad.numpy() for name, p in torch_module.named_parameters()}
+        gradients = state_of(module, gradient)
+        assert gradients.keys() == expected.keys()
+        for name, array in gradients.items():
+            assert_close(array, expected[name], name)
+
+
+def check_module(module: Module, *args: np.ndarray, **keywords: Any) -> None:
+    """``check_grads`` with respect to the inputs and to every parameter, at first and second order."""
+    paths = [path for path, _ in module.named_parameters()]
+
+    def call(parameters: Any, *inputs: Any) -> Any:
+        clone = copy.deepcopy(module)
+        for path, parameter in zip(paths, parameters, strict=True):
+            *owners, last = path.split(".")
+            tensor = parameter if isinstance(parameter, Tensor) else Tensor(parameter)  # an array in finite differences
+            setattr(functools.reduce(getattr, owners, clone), last, tensor)
+        return clone(*inputs, **keywords)
+
+    check_grads(call, ([p.data for p in module.parameters()], *args))

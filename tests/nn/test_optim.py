@@ -1,0 +1,342 @@
+"""Optimizers against PyTorch's over 50 steps, resuming them, and clipping."""
+
+import copy
+import math
+import pickle
+
+import numpy as np
+import pytest
+import torch
+
+from minigrad import ArgumentError, DTypeError, GraphError, ShapeError, Tensor
+from nn import SGD, Adam, AdamW, Affine, Parameter, clip_grad_norm, clip_grad_value
+from tests.nn.layers import assert_close, rng, to_torch
+
+SHAPES = [(3, 4), (4,), (), (2, 1, 3)]
+SETTINGS = [
+    (SGD, torch.optim.SGD, {"lr": 0.1}),
+    (SGD, torch.optim.SGD, {"lr": 0.1, "momentum": 0.9}),
+    (SGD, torch.optim.SGD, {"lr": 0.1, "momentum": 0.9, "weight_decay": 0.1}),
+    (Adam, torch.optim.Adam, {}),
+    (Adam, torch.optim.Adam, {"lr": 0.1, "betas": (0.8, 0.95), "eps": 0.01, "weight_decay": 0.1}),
+    (AdamW, torch.optim.AdamW, {}),
+    (AdamW, torch.optim.AdamW, {"lr": 0.1, "betas": (0.0, 0.5), "eps": 1e-6, "weight_decay": 0.3}),
+]
+each_optimizer = pytest.mark.parametrize(("ours", "theirs", "settings"), SETTINGS)
+
+
+def parameters(dtype=np.float64) -> list[Parameter]:
+    generator = rng()
+    return [Parameter(generator.standard_normal(shape), dtype=dtype) for shape in SHAPES]
+
+
+def set_gradients(tensors, step: int) -> None:
+    """Random gradients of different sizes; every parameter goes without one in some of the steps."""
+    generator = rng(step)
+    for i, tensor in enumerate(tensors):
+        gradient = 10.0**i * generator.standard_normal(SHAPES[i])
+        tensor.grad = None if step % 5 == i else gradient
+
+
+def run(optimizer, steps) -> None:
+    for step in steps:
+        set_gradients(optimizer.parameters, step)
+        optimizer.step()
+
+
+@each_optimizer
+def test_equals_pytorch_over_50_steps(ours, theirs, settings) -> None:
+    tensors = parameters()
+    torch_tensors = [to_torch(p.data, True) for p in tensors]
+    optimizer, torch_optimizer = ours(tensors, **settings), theirs(torch_tensors, **settings)
+    for step in range(50):
+        if step == 25:
+            optimizer.lr = torch_optimizer.param_groups[0]["lr"] = 0.03
+        set_gradients(tensors, step)
+        for p, torch_p in zip(tensors, torch_tensors, strict=True):
+            torch_p.grad = None if p.grad is None else to_torch(p.grad.numpy())
+        optimizer.step()
+        torch_optimizer.step()
+        for p, torch_p in zip(tensors, torch_tensors, strict=True):
+            assert_close(p.numpy(), torch_p.detach().numpy())
+
+
+def test_defaults_are_those_of_pytorch() -> None:
+    for ours, theirs in ((Adam, torch.optim.Adam), (AdamW, torch.optim.AdamW)):
+        group = theirs([torch.ones(1)]).param_groups[0]
+        optimizer = ours(parameters())
+        assert all(getattr(optimizer, name) == group[name] for name in optimizer.settings)
+
+
+@each_optimizer
+def test_float32_stays_float32_and_in_place(ours, theirs, settings) -> None:
+    tensors = parameters(np.float32)
+    arrays = [p.data for p in tensors]
+    optimizer = ours(tensors, **settings)
+    optimizer.lr = np.float64(0.1)  # what a schedule may compute
+    assert type(optimizer.lr) is float
+    run(optimizer, range(3))
+    assert all(p.data is array and array.dtype == np.float32 for p, array in zip(tensors, arrays, strict=True))
+    assert {a.dtype for state in optimizer.state for a in state.values() if hasattr(a, "dtype")} <= {np.dtype("f4")}
+
+
+def test_without_a_gradient_nothing_happens_to_a_parameter_or_its_memory() -> None:
+    used, unused = Parameter([1.0]), Parameter([1.0])
+    optimizer = AdamW([used, unused], weight_decay=0.1)
+    used.grad = np.ones(1)
+    optimizer.step()
+    assert unused.tolist() == [1.0] and optimizer.state[1] == {} and used.tolist() != [1.0]
+    optimizer.zero_grad()
+    before = used.tolist()
+    optimizer.step()
+    assert used.grad is None and used.tolist() == before and optimizer.state[0]["step"] == 1
+
+
+@each_optimizer
+def test_gradients_are_left_as_they_are(ours, theirs, settings) -> None:
+    """Someone may still want to look at them, or take another step with the same ones."""
+    optimizer = ours(parameters(), **settings)
+    set_gradients(optimizer.parameters, 4)
+    before = gradients(optimizer.parameters)
+    optimizer.step()
+    optimizer.step()
+    for g, was in zip(gradients(optimizer.parameters), before, strict=True):
+        np.testing.assert_array_equal(g, was)
+
+
+def test_a_tied_parameter_is_changed_once() -> None:
+    tied = Parameter([1.0])
+    optimizer = SGD([tied, tied], lr=0.5)
+    tied.grad = np.ones(1)
+    optimizer.step()
+    assert tied.tolist() == [0.5] and len(optimizer.parameters) == 1
+
+
+def test_training_reaches_the_least_squares_solution() -> None:
+    x, generator = rng(1).standard_normal((50, 3)), rng(2)
+    target = x @ [[1.0], [-2.0], [3.0]] + 0.5
+    for optimizer_of in (lambda p: SGD(p, 0.1, momentum=0.5), lambda p: Adam(p, 0.1)):
+        layer = Affine(3, 1, rng=generator, dtype=np.float64)
+        optimizer = optimizer_of(layer.parameters())
+        for _ in range(400):
+            optimizer.zero_grad()
+            ((layer(x) - target) ** 2).mean().backward()
+            optimizer.step()
+        assert layer.bias is not None
+        np.testing.assert_allclose(np.append(layer.weight.data, layer.bias.data), [1, -2, 3, 0.5], atol=1e-6)
+
+
+# --- state ---
+
+
+@each_optimizer
+def test_resumes_to_the_bit(ours, theirs, settings) -> None:
+    whole, first = (ours(parameters(), **settings) for _ in range(2))
+    run(whole, range(20))
+    run(first, range(10))
+    saved, weights = first.state_dict(), [p.numpy().copy() for p in first.parameters]
+    run(first, [99])  # what was saved is a copy
+    for _ in range(2):  # and so is what was loaded
+        resumed = ours([Parameter(w) for w in weights], lr=123.0)
+        resumed.load_state_dict(saved)
+        run(resumed, range(10, 20))
+        for p, q in zip(whole.parameters, resumed.parameters, strict=True):
+            np.testing.assert_array_equal(p.numpy(), q.numpy())
+
+
+@pytest.mark.parametrize(
+    "duplicate", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))], ids=["deepcopy", "pickle"]
+)
+def test_a_copy_of_module_and_optimizer_trains_alone(duplicate) -> None:
+    layer = Affine(3, 1, rng=rng())
+    optimizer = Adam(layer.parameters(), 0.1)
+    other_layer, other = duplicate((layer, optimizer))
+    before = layer.state_dict()
+    other_layer(np.ones((2, 3))).sum().backward()
+    other.step()
+    assert not np.array_equal(other_layer.weight.data, before["weight"])
+    np.testing.assert_array_equal(layer.weight.data, before["weight"])
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        (lambda s: s.update(optimizer="SGD"), ArgumentError, "no state of Adam: 'SGD'"),
+        (lambda s: s.pop("settings"), ArgumentError, "no state of Adam"),
+        (lambda s: s["parameters"].pop(), ArgumentError, "for 3 parameters, and this Adam has 4"),
+        (lambda s: s["parameters"][1].pop("m"), ArgumentError, r"parameter 1 has \['step', 'v'\]"),
+        (
+            lambda s: s["parameters"][3].update(v=np.ones(2)),
+            ShapeError,
+            r"'v' of parameter 3 has shape \(2,\), .*\(2, 1, 3\)",
+        ),
+        (
+            lambda s: s["parameters"][1].update(m=np.ones(4, "f4")),
+            DTypeError,
+            "'m' of parameter 1 .* float32, .* float64",
+        ),
+        (lambda s: s["settings"].update(eps=-1), ArgumentError, "eps must be >= 0, got -1"),
+    ],
+    ids=["optimizer", "keys", "count", "slots", "shape", "dtype", "setting"],
+)
+def test_a_state_that_does_not_fit_says_so_and_changes_nothing(change, error, words) -> None:
+    optimizer, other = Adam(parameters()), Adam(parameters(), 0.5)
+    run(optimizer, range(6))
+    run(other, range(9))
+    before, state = optimizer.state_dict(), other.state_dict()
+    change(state)
+    with pytest.raises(error, match=words):
+        optimizer.load_state_dict(state)
+    after = optimizer.state_dict()
+    assert after["settings"] == before["settings"]
+    for was, now in zip(before["parameters"], after["parameters"], strict=True):
+        assert was.keys() == now.keys() and all(np.array_equal(was[name], now[name]) for name in was)
+
+
+# --- bad settings ---
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda p: SGD(p, -0.1), "lr must be >= 0, got -0.1"),
+        (lambda p: SGD(p, math.nan), "lr must be >= 0, got nan"),
+        (lambda p: SGD(p, math.inf), "lr must be >= 0, got inf"),
+        (lambda p: SGD(p, momentum=1.0), r"momentum must be in \[0, 1\), got 1.0"),
+        (lambda p: SGD(p, weight_decay=-1), "weight_decay must be >= 0, got -1"),
+        (lambda p: Adam(p, betas=(0.9, 1.0)), r"betas\[1\] must be in \[0, 1\), got 1.0"),
+        (lambda p: Adam(p, betas=(-0.1, 0.9)), r"betas\[0\] must be in"),
+        (lambda p: Adam(p, eps=-1e-8), "eps must be >= 0"),
+        (lambda p: setattr(Adam(p), "lr", math.nan), "lr must be >= 0"),
+    ],
+)
+def test_bad_settings(make, words) -> None:
+    with pytest.raises(ArgumentError, match=words):
+        make(parameters())
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ([], "Adam got no parameters"),
+        (Affine(2, 2, rng=rng()), r"got a Affine for parameters: pass module.parameters\(\)"),
+        (Affine(2, 2, rng=rng()).named_parameters(), "must be tensors, got tuple at place 0"),
+        ([np.ones(2)], "must be tensors, got ndarray"),
+    ],
+)
+def test_what_is_no_list_of_tensors(given, words) -> None:
+    with pytest.raises(ArgumentError, match=words):
+        Adam(given)
+
+
+def test_a_computed_tensor_cannot_be_optimized() -> None:
+    with pytest.raises(GraphError, match="was computed"):
+        SGD([Parameter([1.0]) * 2])
+
+
+def test_one_tensor_is_a_parameter_and_not_a_list_of_its_rows() -> None:
+    tensor = Parameter([1.0, 2.0])
+    assert SGD(tensor).parameters == [tensor]
+
+
+def test_repr() -> None:
+    assert repr(Adam(parameters())) == "Adam(lr=0.001, betas=(0.9, 0.999), eps=1e-08, weight_decay=0.0; 4 tensors)"
+
+
+# --- clipping ---
+
+
+def with_gradients(dtype=np.float64) -> list[Parameter]:
+    tensors = parameters(dtype)
+    set_gradients(tensors, 1)  # the second one has none
+    return tensors
+
+
+def gradients(tensors) -> list[np.ndarray]:
+    return [t.grad.numpy().copy() for t in tensors if t.grad is not None]
+
+
+def test_clip_grad_norm_scales_all_gradients_together() -> None:
+    tensors = with_gradients()
+    before = gradients(tensors)
+    expected = math.sqrt(sum((g * g).sum() for g in before))
+    assert clip_grad_norm(tensors, 2.0) == pytest.approx(expected, rel=1e-12)
+    for g, was in zip(gradients(tensors), before, strict=True):
+        np.testing.assert_allclose(g, was * 2 / expected, rtol=1e-12)
+    assert clip_grad_norm(tensors, math.inf) == pytest.approx(2.0, rel=1e-12)
+
+
+def test_clip_grad_norm_equals_pytorch() -> None:
+    tensors = with_gradients()
+    torch_tensors = [to_torch(p.data, True) for p in tensors]
+    for p, torch_p in zip(tensors, torch_tensors, strict=True):
+        torch_p.grad = None if p.grad is None else to_torch(p.grad.numpy())
+    torch_norm = torch.nn.utils.clip_grad_norm_(torch_tensors, 0.5)
+    assert clip_grad_norm(tensors, 0.5) == pytest.approx(torch_norm.item(), rel=1e-12)
+    for p, torch_p in zip(tensors, torch_tensors, strict=True):
+        if p.grad is not None:  # PyTorch adds 1e-6 to the norm
+            np.testing.assert_allclose(p.grad.numpy(), torch_p.grad.numpy(), rtol=1e-8)
+
+
+def test_a_small_norm_changes_nothing_and_a_tied_gradient_counts_once() -> None:
+    tied = Parameter([1.0, 1.0])
+    tied.grad = [3.0, 4.0]
+    assert clip_grad_norm([tied, tied], 6.0) == 5.0
+    assert tied.grad is not None and tied.grad.tolist() == [3.0, 4.0]
+    assert clip_grad_norm([Parameter([1.0])], 1.0) == 0.0
+
+
+def test_squares_too_large_for_float32_are_no_infinite_norm() -> None:
+    p = Parameter([1.0, 1.0], dtype=np.float32)
+    p.grad = [3e30, 4e30]
+    assert clip_grad_norm([p], 10.0) == pytest.approx(5e30)
+    assert p.grad is not None
+    np.testing.assert_allclose(p.grad.numpy(), [6, 8], rtol=1e-6)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_a_gradient_that_is_not_finite_raises_and_nothing_is_scaled(bad) -> None:
+    tensors = with_gradients(np.float32)
+    tensors[3].name = "culprit"
+    assert tensors[3].grad is not None
+    tensors[3].grad.data[1, 0, 2] = bad
+    before = gradients(tensors)
+    with pytest.raises(ArgumentError, match=r"'culprit' of shape \(2, 1, 3\) .* is not finite .*: nothing was scaled"):
+        clip_grad_norm(tensors, 1.0)
+    for g, was in zip(gradients(tensors), before, strict=True):
+        np.testing.assert_array_equal(g, was)
+
+
+def test_clip_grad_value() -> None:
+    tensors = with_gradients()
+    expected = [np.clip(g, -0.5, 0.5) for g in gradients(tensors)]
+    clip_grad_value(tensors, 0.5)
+    for g, clipped in zip(gradients(tensors), expected, strict=True):
+        np.testing.assert_array_equal(g, clipped)
+
+
+@pytest.mark.parametrize("clip", [clip_grad_norm, clip_grad_value])
+@pytest.mark.parametrize("limit", [0, -1.0, math.nan])
+def test_a_limit_must_be_positive(clip, limit) -> None:
+    with pytest.raises(ArgumentError, match="must be positive"):
+        clip(with_gradients(), limit)
+
+
+@pytest.mark.parametrize("clip", [clip_grad_norm, clip_grad_value])
+def test_a_gradient_on_the_tape_is_replaced_and_not_written_to(clip) -> None:
+    p = Parameter([3.0])
+    (p * p * p).sum().backward(create_graph=True)
+    on_tape = p.grad
+    assert on_tape is not None and on_tape.requires_grad
+    clip([p], 1.0)
+    assert on_tape.tolist() == [27.0] and p.grad is not None and p.grad.tolist() == [1.0]
+
+
+def test_tensors_that_are_no_parameters_train_too() -> None:
+    x = Tensor([4.0], requires_grad=True)
+    optimizer = SGD([x], lr=0.25)
+    for _ in range(30):
+        optimizer.zero_grad()
+        (x * x).sum().backward()
+        optimizer.step()
+    assert abs(x.item()) < 1e-6
