@@ -323,26 +323,35 @@ def _short(value: Any) -> str:
 
 
 def primitive(
-    function: Callable[..., Any], *, name: str | None = None, numpy: Sequence[Any] = (), bind: Any = None
+    function: Callable[..., Any],
+    forward: Callable[..., Any] | None = None,
+    *,
+    name: str | None = None,
+    also: Sequence[Callable[..., Any]] = (),
+    bind: Callable[..., Any] | None = None,
 ) -> Primitive:
     """Declare ``function`` as one operation of the tape; its derivatives follow with ``.vjp(...)``.
 
     Array arguments come first. They are the arguments before a ``/`` in the signature, or else those ``.vjp`` names;
     what follows is metadata, given by keyword. Called with a Tensor among its arguments the primitive gives a Tensor;
-    called with plain arrays only, it is ``function``.
+    called with plain arrays only, it computes with them.
 
     Args:
-        function: what to compute: a NumPy function or ufunc, or one of your own on arrays.
-        name: shown in graphs; by default the function's own.
-        numpy: NumPy functions that this primitive stands in for when their argument is a Tensor.
+        function: a NumPy function or ufunc, whose place the primitive takes when an argument is a Tensor; or a function of
+            your own on arrays.
+        forward: what to compute, if not ``function`` itself: with fewer keywords, or with ``/`` after the arrays.
+        name: shown in graphs and messages; by default the function's own.
+        also: other NumPy functions that mean the same (``np.amax``).
         bind: for a function of any number of arrays: from a call's arguments to ``(arrays, keywords)``.
 
     Example:
         >>> cube = primitive(lambda x: x * x * x, name="cube").vjp(x=lambda g, x: g * 3 * x * x)
     """
-    if isinstance(function, np.ufunc) or (getattr(function, "__module__", "") or "").partition(".")[0] == "numpy":
-        numpy = (function, *numpy)
-    return Primitive(function, name or function.__name__, tuple(dict.fromkeys(numpy)), bind)
+    of_numpy = (
+        isinstance(function, np.ufunc) or (getattr(function, "__module__", "") or "").partition(".")[0] == "numpy"
+    )
+    replaced = [function, *also] if of_numpy or forward is not None else list(also)
+    return Primitive(forward or function, name or function.__name__, replaced, bind)
 
 
 class PlainFunction:

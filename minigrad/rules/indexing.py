@@ -11,10 +11,6 @@ from .._primitive import Primitive, primitive
 Shape = tuple[int, ...]
 
 
-def _getitem(x: Any, /, index: Any) -> Any:
-    return x[index]
-
-
 def _is_basic(index: Any) -> bool:
     """Whether the index picks no element twice and gives a view: integers, slices, None and Ellipsis."""
     parts = index if isinstance(index, tuple) else (index,)
@@ -42,10 +38,6 @@ def _positions(index: Any, shape: Shape, like: Any) -> Any:
     return np.arange(math.prod(shape), like=like).reshape(shape)[index]
 
 
-def _take(a: Any, indices: Any, /, axis: int | None = None) -> Any:
-    return np.take(a, indices, axis=axis)
-
-
 def _take_rule(g: Any, a_shape: Shape, indices: Any, axis: int | None) -> Any:
     if axis is None:
         return np.reshape(scatter_add(g, index=indices, shape=(int(np.prod(a_shape)),)), a_shape)
@@ -62,18 +54,6 @@ def _along_axis(a_ndim: int, indices: Any, axis: int) -> tuple[Any, ...]:
     return tuple(grid)
 
 
-def _take_along_axis(arr: Any, indices: Any, /, axis: int = -1) -> Any:
-    return np.take_along_axis(arr, indices, axis=axis)
-
-
-def _where(condition: Any, x: Any, y: Any, /) -> Any:
-    return np.where(condition, x, y)
-
-
-def _clip(a: Any, a_min: Any = None, a_max: Any = None, /) -> Any:
-    return np.clip(a, a_min, a_max)
-
-
 def _clip_call(
     a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -88,19 +68,21 @@ def _within(a: Any, a_min: Any, a_max: Any) -> Any:
 
 
 scatter_add: Primitive = primitive(_scatter_add, name="scatter_add").vjp(updates=lambda g, index: g[index])
-getitem = primitive(_getitem, name="getitem", numpy=[operator.getitem]).vjp(
+getitem = primitive(operator.getitem, lambda x, /, index: x[index]).vjp(
     x=lambda g, x_shape, index: scatter_add(g, index=index, shape=x_shape)
 )
-take = primitive(_take, name="take", numpy=[np.take]).vjp(a=_take_rule)
-take_along_axis = primitive(_take_along_axis, name="take_along_axis", numpy=[np.take_along_axis]).vjp(
+take = primitive(np.take, lambda a, indices, /, axis=None: np.take(a, indices, axis=axis)).vjp(a=_take_rule)
+take_along_axis = primitive(
+    np.take_along_axis, lambda arr, indices, /, axis=-1: np.take_along_axis(arr, indices, axis=axis)
+).vjp(
     arr=lambda g, arr_shape, indices, axis: scatter_add(
         g, index=_along_axis(len(arr_shape), indices, axis), shape=arr_shape
     )
 )
-where = primitive(_where, name="where", numpy=[np.where]).vjp(
+where = primitive(np.where, lambda condition, x, y, /: np.where(condition, x, y)).vjp(
     x=lambda g, condition: np.where(condition, g, 0), y=lambda g, condition: np.where(condition, 0, g)
 )
-clip = primitive(_clip, name="clip", numpy=[np.clip], bind=_clip_call).vjp(
+clip = primitive(np.clip, lambda a, a_min=None, a_max=None, /: np.clip(a, a_min, a_max), bind=_clip_call).vjp(
     a=lambda g, a, a_min, a_max: g * _within(a, a_min, a_max),
     a_min=lambda g, a, a_min, a_max: g * (a < a_min) * (True if a_max is None else a_min <= a_max),
     a_max=lambda g, a, a_min, a_max: g * ((a if a_min is None else np.maximum(a, a_min)) > a_max),

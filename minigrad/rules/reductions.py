@@ -30,30 +30,6 @@ def _shared(a: Any, extreme: Any, axis: Axis) -> Any:
     return hit / np.sum(hit, axis=axis, keepdims=True)
 
 
-def _sum(a: Any, /, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    return np.sum(a, axis=axis, dtype=dtype, keepdims=keepdims)
-
-
-def _mean(a: Any, /, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    return np.mean(a, axis=axis, dtype=dtype, keepdims=keepdims)
-
-
-def _var(a: Any, /, axis: Axis = None, ddof: float = 0, keepdims: bool = False) -> Any:
-    return np.var(a, axis=axis, ddof=ddof, keepdims=keepdims)
-
-
-def _std(a: Any, /, axis: Axis = None, ddof: float = 0, keepdims: bool = False) -> Any:
-    return np.std(a, axis=axis, ddof=ddof, keepdims=keepdims)
-
-
-def _max(a: Any, /, axis: Axis = None, keepdims: bool = False) -> Any:
-    return np.max(a, axis=axis, keepdims=keepdims)
-
-
-def _min(a: Any, /, axis: Axis = None, keepdims: bool = False) -> Any:
-    return np.min(a, axis=axis, keepdims=keepdims)
-
-
 def _var_rule(g: Any, a: Any, a_shape: Shape, axis: Axis, ddof: float, keepdims: bool) -> Any:
     centred = a - np.mean(a, axis=axis, keepdims=True)
     return _expand(g, axis, keepdims) * np.conjugate(centred) * 2 / (_count(a_shape, axis) - ddof)
@@ -69,13 +45,23 @@ def _extreme_rule(g: Any, ans: Any, a: Any, axis: Axis, keepdims: bool) -> Any:
     return _expand(g, axis, keepdims) * _shared(a, _expand(ans, axis, keepdims), axis)
 
 
-sum = primitive(_sum, name="sum", numpy=[np.sum]).vjp(
-    a=lambda g, a_shape, axis, keepdims: np.broadcast_to(_expand(g, axis, keepdims), a_shape)
-)
-mean = primitive(_mean, name="mean", numpy=[np.mean]).vjp(
-    a=lambda g, a_shape, axis, keepdims: np.broadcast_to(_expand(g, axis, keepdims) / _count(a_shape, axis), a_shape)
-)
-var = primitive(_var, name="var", numpy=[np.var]).vjp(a=_var_rule)
-std = primitive(_std, name="std", numpy=[np.std]).vjp(a=_std_rule)
-max = primitive(_max, name="max", numpy=[np.max, np.amax]).vjp(a=_extreme_rule)
-min = primitive(_min, name="min", numpy=[np.min, np.amin]).vjp(a=_extreme_rule)
+sum = primitive(
+    np.sum,
+    lambda a, /, axis=None, dtype=None, keepdims=False: np.sum(a, axis=axis, dtype=dtype, keepdims=keepdims),
+).vjp(a=lambda g, a_shape, axis, keepdims: np.broadcast_to(_expand(g, axis, keepdims), a_shape))
+mean = primitive(
+    np.mean,
+    lambda a, /, axis=None, dtype=None, keepdims=False: np.mean(a, axis=axis, dtype=dtype, keepdims=keepdims),
+).vjp(a=lambda g, a_shape, axis, keepdims: np.broadcast_to(_expand(g, axis, keepdims) / _count(a_shape, axis), a_shape))
+var = primitive(
+    np.var, lambda a, /, axis=None, ddof=0, keepdims=False: np.var(a, axis=axis, ddof=ddof, keepdims=keepdims)
+).vjp(a=_var_rule)
+std = primitive(
+    np.std, lambda a, /, axis=None, ddof=0, keepdims=False: np.std(a, axis=axis, ddof=ddof, keepdims=keepdims)
+).vjp(a=_std_rule)
+max = primitive(
+    np.max, lambda a, /, axis=None, keepdims=False: np.max(a, axis=axis, keepdims=keepdims), also=[np.amax]
+).vjp(a=_extreme_rule)
+min = primitive(
+    np.min, lambda a, /, axis=None, keepdims=False: np.min(a, axis=axis, keepdims=keepdims), also=[np.amin]
+).vjp(a=_extreme_rule)

@@ -6,49 +6,8 @@ from typing import Any
 import numpy as np
 
 from .._primitive import primitive
-from ..tensor import Axis
 
 Shape = tuple[int, ...]
-
-
-def _reshape(a: Any, /, shape: Any) -> Any:
-    return np.reshape(a, shape)
-
-
-def _transpose(a: Any, /, axes: Sequence[int] | None = None) -> Any:
-    return np.transpose(a, axes)
-
-
-def _swapaxes(a: Any, /, axis1: int, axis2: int) -> Any:
-    return np.swapaxes(a, axis1, axis2)
-
-
-def _squeeze(a: Any, /, axis: Axis = None) -> Any:
-    return np.squeeze(a, axis)
-
-
-def _expand_dims(a: Any, /, axis: int | tuple[int, ...]) -> Any:
-    return np.expand_dims(a, axis)
-
-
-def _broadcast_to(array: Any, /, shape: Any) -> Any:
-    return np.broadcast_to(array, shape)
-
-
-def _astype(x: Any, /, dtype: Any) -> Any:
-    return x.astype(dtype)
-
-
-def _concatenate(*arrays: Any, axis: int | None = 0) -> Any:
-    return np.concatenate(arrays, axis=axis)
-
-
-def _stack(*arrays: Any, axis: int = 0) -> Any:
-    return np.stack(arrays, axis=axis)
-
-
-def _split(ary: Any, /, indices_or_sections: Any, axis: int = 0) -> Any:
-    return np.split(ary, indices_or_sections, axis)
 
 
 def _inverse_transpose(g: Any, axes: Sequence[int] | None) -> Any:
@@ -81,23 +40,30 @@ def _of_sequence(arrays: Sequence[Any], axis: Any = 0, **keywords: Any) -> tuple
 
 builtin_sum = sum
 
-reshape = primitive(_reshape, name="reshape", numpy=[np.reshape]).vjp(a=lambda g, a_shape: np.reshape(g, a_shape))
-transpose = primitive(_transpose, name="transpose", numpy=[np.transpose]).vjp(
-    a=lambda g, axes: _inverse_transpose(g, axes)
-)
-swapaxes = primitive(_swapaxes, name="swapaxes", numpy=[np.swapaxes]).vjp(
-    a=lambda g, axis1, axis2: np.swapaxes(g, axis1, axis2)
-)
-squeeze = primitive(_squeeze, name="squeeze", numpy=[np.squeeze]).vjp(a=lambda g, a_shape: np.reshape(g, a_shape))
-expand_dims = primitive(_expand_dims, name="expand_dims", numpy=[np.expand_dims]).vjp(
+# The forwards pass metadata by position, which is all that CuPy understands.
+reshape = primitive(np.reshape, lambda a, /, shape: np.reshape(a, shape)).vjp(
     a=lambda g, a_shape: np.reshape(g, a_shape)
 )
-broadcast_to = primitive(_broadcast_to, name="broadcast_to", numpy=[np.broadcast_to]).vjp(array=lambda g: g)
-astype = primitive(_astype, name="astype", numpy=[np.astype]).vjp(x=lambda g: g)
-concatenate = primitive(_concatenate, name="concatenate", numpy=[np.concatenate], bind=_of_sequence).vjp_each(
-    _concatenate_rule
+transpose = primitive(np.transpose, lambda a, /, axes=None: np.transpose(a, axes)).vjp(
+    a=lambda g, axes: _inverse_transpose(g, axes)
 )
-stack = primitive(_stack, name="stack", numpy=[np.stack], bind=_of_sequence).vjp_each(
+swapaxes = primitive(np.swapaxes, lambda a, /, axis1, axis2: np.swapaxes(a, axis1, axis2)).vjp(
+    a=lambda g, axis1, axis2: np.swapaxes(g, axis1, axis2)
+)
+squeeze = primitive(np.squeeze, lambda a, /, axis=None: np.squeeze(a, axis)).vjp(
+    a=lambda g, a_shape: np.reshape(g, a_shape)
+)
+expand_dims = primitive(np.expand_dims, lambda a, /, axis: np.expand_dims(a, axis)).vjp(
+    a=lambda g, a_shape: np.reshape(g, a_shape)
+)
+broadcast_to = primitive(np.broadcast_to, lambda array, /, shape: np.broadcast_to(array, shape)).vjp(array=lambda g: g)
+astype = primitive(np.astype, lambda x, /, dtype: x.astype(dtype)).vjp(x=lambda g: g)
+concatenate = primitive(
+    np.concatenate, lambda *arrays, axis=0: np.concatenate(arrays, axis=axis), bind=_of_sequence
+).vjp_each(_concatenate_rule)
+stack = primitive(np.stack, lambda *arrays, axis=0: np.stack(arrays, axis=axis), bind=_of_sequence).vjp_each(
     lambda g, i, axis: np.take(g, i, axis=axis)
 )
-split = primitive(_split, name="split", numpy=[np.split]).vjp(ary=_split_rule)
+split = primitive(np.split, lambda ary, /, indices_or_sections, axis=0: np.split(ary, indices_or_sections, axis)).vjp(
+    ary=_split_rule
+)

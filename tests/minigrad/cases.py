@@ -144,7 +144,8 @@ UNARY: list[tuple[str, Any, Any, Any]] = [
     ("log2", np.log2, positive, torch.log2), ("log10", np.log10, positive, torch.log10),
     ("log1p", np.log1p, positive, torch.log1p), ("sin", np.sin, normal, torch.sin), ("cos", np.cos, normal, torch.cos),
     ("tanh", np.tanh, normal, torch.tanh), ("absolute", np.absolute, apart, torch.abs),
-    ("sign", np.sign, apart, torch.sign), ("erf", mg.erf, wide, torch.erf),
+    ("sign", np.sign, apart, torch.sign), ("conjugate", np.conjugate, normal, torch.conj),
+    ("erf", mg.erf, wide, torch.erf),
     ("relu", mg.relu, apart, torch.relu), ("gelu", mg.gelu, wide, functional.gelu),
 ]  # fmt: skip
 for _shape in [(3, 4), (), (0, 2), (40,)]:

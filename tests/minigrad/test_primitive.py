@@ -145,7 +145,7 @@ def test_a_numpy_function_is_registered(monkeypatch: pytest.MonkeyPatch) -> None
     for function in (np.cbrt, np.fliplr):
         monkeypatch.setitem(registry, function, None)  # restored afterwards
     cbrt = primitive(np.cbrt).vjp(x=lambda g, ans: g / (3 * ans * ans))
-    primitive(lambda m, /: np.fliplr(m), name="fliplr", numpy=[np.fliplr]).vjp(m=lambda g: np.fliplr(g))
+    primitive(np.fliplr).vjp(m=lambda g: np.fliplr(g))
     check_grads(np.cbrt, [X])
     check_grads(np.fliplr, [np.outer(X, X)])
     y: Any = np.cbrt(Tensor(X, requires_grad=True))

@@ -111,6 +111,14 @@ def test_backward_from_a_leaf_and_from_an_inner_node() -> None:
     assert inner.grad is None
 
 
+def test_a_cotangent_of_another_precision_is_cast() -> None:
+    for g in ([3, 4], np.array([3.0, 4.0]), np.array([3, 4], np.int8)):
+        for f in (lambda x: x, lambda x: x * 1.0, lambda x: x.reshape(2, 1).T[0]):
+            x = Tensor([1.0, 2.0], requires_grad=True, dtype=np.float32)
+            f(x).backward(g)
+            assert grad_of(x).dtype == np.float32 and grad_of(x).tolist() == [3, 4]
+
+
 def test_gradients_accumulate_until_zeroed() -> None:
     x = leaf(3)
     for n in (1, 2, 3):

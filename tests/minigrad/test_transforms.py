@@ -205,7 +205,8 @@ def test_names_are_kept() -> None:
 
 
 def test_complex_gradients_follow_jax() -> None:
-    """grad f = df/dx - i df/dy: for f = Re(z**2) = x**2 - y**2 that is 2x + 2iy, the conjugate of PyTorch's."""
+    """grad f = df/dx - i df/dy, the conjugate of PyTorch's: 2x + 2iy for Re(z**2) = x**2 - y**2, 2x - 2iy for |z|**2."""
     z = np.array(1.0 + 2.0j)
+    np.testing.assert_allclose(grad(lambda z: np.abs(z) ** 2)(z), 2 * np.conj(z))
     _, pullback = vjp(lambda z: z * z, z)
     np.testing.assert_allclose(pullback(np.array(1.0 + 0j))[0], 2 * z)
