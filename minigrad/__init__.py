@@ -1,6 +1,7 @@
 """minigrad: reverse-mode automatic differentiation on NumPy, small enough to read and made to be watched."""
 
 from . import rules  # noqa: F401 - fills the registry
+from ._memory import keep_freed_memory
 from ._primitive import Primitive, primitive, reference_mode
 from ._tape import Entry, enable_grad, no_grad, tape
 from .checking import GradientError, check_grads
@@ -31,6 +32,8 @@ from .tensor import Tensor
 from .transforms import grad, value_and_grad, vjp
 
 __version__ = "0.1.0"
+
+keep_freed_memory()
 
 __all__ = [
     "ArgumentError",
