@@ -26,7 +26,12 @@ def state_dict(weights: dict[str, Any]) -> dict[str, Any]:
     """The workload's weights under the model's names."""
     state = {"embedding.weight": weights["E"], "norm.weight": weights["gf"], "norm.bias": weights["bf"]}
     state |= {"output.weight": weights["Wc"], "output.bias": weights["bc"]}
-    affine = {"attention.query": "Wq bq", "attention.key": "Wk bk", "attention.value": "Wv bv", "attention.output": "Wo bo"}
+    affine = {
+        "attention.query": "Wq bq",
+        "attention.key": "Wk bk",
+        "attention.value": "Wv bv",
+        "attention.output": "Wo bo",
+    }
     affine |= {"attention_norm": "g1 b1", "feed_forward_norm": "g2 b2"}
     affine |= {"feed_forward.hidden": "W1 c1", "feed_forward.output": "W2 c2"}
     for n in "01":

@@ -33,7 +33,8 @@ def training_step(work: str, dtype: str = "float32") -> Callable[[int], float]:
         for n in "01":
             h = F.layer_norm(x, (s.D,), P["g1" + n], P["b1" + n])
             qkv = F.linear(h, P["Wqkv" + n], P["bqkv" + n]).view(s.B, s.L, 3, s.H, s.D // s.H)
-            o = F.scaled_dot_product_attention(*qkv.permute(2, 0, 3, 1, 4), attn_mask=attend)
+            q, k, v = qkv.permute(2, 0, 3, 1, 4)
+            o = F.scaled_dot_product_attention(q, k, v, attn_mask=attend)
             x = x + F.linear(o.transpose(1, 2).reshape(s.B, s.L, s.D), P["Wo" + n], P["bo" + n])
             h = F.layer_norm(x, (s.D,), P["g2" + n], P["b2" + n])
             x = x + F.linear(activation(F.linear(h, P["W1" + n], P["c1" + n])), P["W2" + n], P["c2" + n])

@@ -31,7 +31,7 @@ def main(peer: str, work: str) -> None:
     i = len(losses)
     for line in sys.stdin:
         step(i)  # the caches were the other peer's
-        times = []
+        times: list[float] = []
         end = time.perf_counter() + float(line)
         while len(times) < 3 or time.perf_counter() < end:
             start = time.perf_counter()

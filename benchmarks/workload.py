@@ -53,7 +53,7 @@ def weights_and_batches(work: str) -> tuple[dict[str, Any], dict[str, Any]]:
     for layer in "01":
         shapes |= {name + layer: tuple(n * s.D for n in units) for name, units in LAYER.items()}
     shapes |= {"gf": (s.D,), "bf": (s.D,), "Wc": (s.D, s.C), "bc": (s.C,)}
-    random = np.random.RandomState(1234)  # noqa: NPY002 - a Generator's stream may change
+    random = np.random.RandomState(1234)
     weights = {}
     for name, shape in shapes.items():
         if name == "E":

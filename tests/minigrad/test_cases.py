@@ -269,7 +269,20 @@ def test_erf_is_accurate(dtype: Any, ulps: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "f", [np.exp, np.abs, np.conjugate, np.var, np.std, np.sum, np.square, lambda z: z * z.T, lambda z: z / (z + 3)]
+    "f",
+    [
+        np.exp,
+        mg.erf,
+        mg.gelu,
+        np.abs,
+        np.conjugate,
+        np.var,
+        np.std,
+        np.sum,
+        np.square,
+        lambda z: z * z.T,
+        lambda z: z / (z + 3),
+    ],
 )
 def test_complex_is_right_or_refused(f: Callable[..., Any]) -> None:
     z = np.array([[0.3 + 1j, -2 + 0.5j], [1 - 1j, 0.1 + 2j]])

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from minigrad import Tensor
 from minigrad.errors import MissingExtraError
 from minigrad.serialize import CheckpointError, load_checkpoint, save_checkpoint
 
-ARRAYS = {
+ARRAYS: dict[str, Any] = {
     "w": np.arange(6, dtype=np.float32).reshape(2, 3).T,  # not contiguous
     "empty": np.zeros((0, 2)),
     "scalar": np.array(3, dtype=np.int64),
