@@ -114,7 +114,9 @@ def main() -> None:
         prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument(
-        "--works", default="tiny,toy,small", help="which sizes, separated by commas (also toy_gelu, small_gelu)"
+        "--works",
+        default="tiny,toy,small,multiply,multiply_backward",
+        help="separated by commas; also toy_gelu and small_gelu",
     )
     parser.add_argument("--rounds", type=int, default=15, help="how often each peer gets its turn (at least 2)")
     parser.add_argument("--seconds", type=float, default=0.5, help="how long a turn takes")

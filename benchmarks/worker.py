@@ -14,6 +14,8 @@ import statistics
 import sys
 import time
 
+from benchmarks import micro
+
 
 def peak_megabytes() -> float:
     """The largest memory this process has had, in MiB."""
@@ -25,7 +27,11 @@ def main(peer: str, work: str) -> None:
     import numpy as np
 
     bare = peak_megabytes()
-    step = importlib.import_module(f"benchmarks.peer_{peer}").training_step(work)
+    step = (
+        micro.micro_step(peer, work)
+        if work in micro.WORKS
+        else importlib.import_module(f"benchmarks.peer_{peer}").training_step(work)
+    )
     losses = [step(i) for i in range(5 if work.startswith("small") else 20)]
     print(json.dumps({"losses": losses, "numpy": np.__version__}), flush=True)
     i = len(losses)

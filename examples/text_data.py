@@ -1,4 +1,4 @@
-"""Labelled short texts for `train_classifier.py`: load and split them, number their characters, cut them into batches.
+"""Labelled short texts for `train_classifier.py`: load and split them, make tokens of them, and batches.
 
 Two sources, one result, a `TextDataset`: the names of the emoji in 14 languages, where the task is to tell the language
 (`load_emoji_names`), or anybody's own file of `text TAB label` lines (`load_tsv`). Both depend on nothing but their
@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from minigrad.errors import import_extra
 
-PADDING, UNKNOWN = 0, 1  # the ids that stand for no character
+PADDING, UNKNOWN = 0, 1  # the ids that stand for no n-gram
+LONGEST_NGRAM = 3  # characters
 
 SKIN_TONES = set("🏻🏼🏽🏾🏿")
 # Emoji that differ only in gender, hair or direction have names that differ in one word ("woman running", "man running
@@ -216,58 +217,88 @@ def _dataset(rows: list[_Row], validation: set[str]) -> TextDataset:
 
 
 class Vocabulary:
-    """The characters a model knows, numbered from 2; id 0 is padding, id 1 any other character.
+    """The runs of one to three characters (n-grams) that a model knows, numbered from 2; id 0 is padding.
+
+    A text becomes one token for each of its characters and one for the space before it: the longest known n-gram that
+    starts there. Tokens overlap, and the spaces show where a word begins and ends: "a cat" is " a ", "a c", " ca",
+    "cat", "at ", "t ". Where not even the character is known the token is id 1.
+
+    Attributes:
+        ngrams: that of id 2, of id 3 and so on.
+        prefixes: (number of ids, 3), what each n-gram begins with: for "cat" the ids of "c", "ca" and "cat", and for
+            "c" its own, padding and padding.
 
     Raises:
-        ValueError: an element of `characters` is not one character, or appears twice.
+        ValueError: an element of `ngrams` is not one to three characters, appears twice, or begins with something that is
+            not an element.
     """
 
-    def __init__(self, characters: Iterable[str]) -> None:
-        self.characters = list(characters)
-        for character in self.characters:
-            if not isinstance(character, str) or len(character) != 1:
-                raise ValueError(f"characters must be strings of length 1, got {character!r}")
-        self._ids = {character: i for i, character in enumerate(self.characters, start=UNKNOWN + 1)}
-        if len(self._ids) != len(self.characters):
-            twice, _ = Counter(self.characters).most_common(1)[0]
-            raise ValueError(f"characters must differ, got {twice!r} twice")
+    def __init__(self, ngrams: Iterable[str]) -> None:
+        self.ngrams = list(ngrams)
+        for ngram in self.ngrams:
+            if not isinstance(ngram, str) or not 1 <= len(ngram) <= LONGEST_NGRAM:
+                raise ValueError(f"n-grams must be strings of 1 to {LONGEST_NGRAM} characters, got {ngram!r}")
+        self._ids = {ngram: i for i, ngram in enumerate(self.ngrams, start=UNKNOWN + 1)}
+        if len(self._ids) != len(self.ngrams):
+            twice, _ = Counter(self.ngrams).most_common(1)[0]
+            raise ValueError(f"n-grams must differ, got {twice!r} twice")
+        self.prefixes = np.full((len(self), LONGEST_NGRAM), PADDING)
+        self.prefixes[UNKNOWN, 0] = UNKNOWN
+        for ngram, i in self._ids.items():
+            for n in range(1, len(ngram) + 1):
+                if ngram[:n] not in self._ids:
+                    raise ValueError(f"n-grams must come with what they begin with, got {ngram!r} without {ngram[:n]!r}")
+                self.prefixes[i, n - 1] = self._ids[ngram[:n]]
 
     @classmethod
-    def from_texts(cls, texts: Iterable[str], *, min_count: int = 2) -> Self:
-        """The characters that appear at least `min_count` times in `texts`: the training texts, and no others.
+    def from_texts(cls, texts: Iterable[str], *, min_count: int = 3) -> Self:
+        """The n-grams that appear at least `min_count` times in `texts`: the training texts, and no others.
 
         With `min_count=1` no training text would hold an unknown character, and its embedding would stay untrained.
         """
-        counts = Counter(character for text in texts for character in text)
-        return cls(sorted(character for character, count in counts.items() if count >= min_count))
+        counts = Counter(
+            padded[start : start + n]
+            for padded in map(_between_spaces, texts)
+            for n in range(1, LONGEST_NGRAM + 1)
+            for start in range(len(padded) - n + 1)
+        )
+        return cls(sorted(ngram for ngram, count in counts.items() if count >= min_count))
 
     def __len__(self) -> int:
         """The number of ids, padding and unknown included."""
-        return len(self.characters) + UNKNOWN + 1
+        return len(self.ngrams) + UNKNOWN + 1
 
     def encode(self, text: str) -> NDArray[np.int64]:
-        """Ids `(length,)`. A capital letter that is not known counts as its small one."""
-        return np.array([self._id(character) for character in normalize_text(text)], dtype=np.int64)
+        """Ids `(1 + length of the text,)`. A capital letter that is not known counts as its small one."""
+        known = (character if character in self._ids else character.lower() for character in normalize_text(text))
+        padded = _between_spaces("".join(known))
+        return np.array([self._longest(padded[i : i + LONGEST_NGRAM]) for i in range(len(padded) - 1)], dtype=np.int64)
 
-    def _id(self, character: str) -> int:
-        return self._ids.get(character, self._ids.get(character.lower(), UNKNOWN))
+    def _longest(self, text: str) -> int:
+        """The id of the longest n-gram that `text` begins with."""
+        known = (self._ids[text[:n]] for n in range(len(text), 0, -1) if text[:n] in self._ids)
+        return next(known, UNKNOWN)
 
-    def decode(self, ids: Iterable[int]) -> str:
-        """The text of some ids: padding is left out, an unknown character is U+FFFD (\N{REPLACEMENT CHARACTER}).
+    def characters(self, ids: Iterable[int]) -> list[str]:
+        """The character at which each token starts: nothing for padding, U+FFFD (\N{REPLACEMENT CHARACTER}) for unknown.
 
         Raises:
             ValueError: an id is not in the vocabulary.
         """
-        alphabet = ["", "\N{REPLACEMENT CHARACTER}", *self.characters]
+        alphabet = ["", "\N{REPLACEMENT CHARACTER}", *(ngram[0] for ngram in self.ngrams)]
         ids = list(ids)
         for i in ids:
             if not 0 <= i < len(alphabet):
                 raise ValueError(f"ids must be from 0 to {len(alphabet) - 1}, got {i}")
-        return "".join(alphabet[i] for i in ids)
+        return [alphabet[i] for i in ids]
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text whose tokens `ids` are: their `characters` together, without the space that `encode` put first."""
+        return "".join(self.characters(ids)).strip()
 
     def to_dict(self) -> dict[str, Any]:
         """What `from_dict` makes an equal vocabulary of; it can be written as JSON."""
-        return {"characters": self.characters}
+        return {"ngrams": self.ngrams}
 
     @classmethod
     def from_dict(cls, state: dict[str, Any]) -> Self:
@@ -275,15 +306,19 @@ class Vocabulary:
         Raises:
             ValueError: `state` is not what `to_dict` gives.
         """
-        if not isinstance(state, dict) or not isinstance(state.get("characters"), list):
-            raise ValueError(f"not a saved vocabulary, which is {{'characters': [...]}}: got {state!r:.80}")
-        return cls(state["characters"])
+        if not isinstance(state, dict) or not isinstance(state.get("ngrams"), list):
+            raise ValueError(f"not a saved vocabulary, which is {{'ngrams': [...]}}: got {state!r:.80}")
+        return cls(state["ngrams"])
+
+
+def _between_spaces(text: str) -> str:
+    return f" {text} "
 
 
 def pad(sequences: Sequence[NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Ids and mask, both `(batch, longest)`; the mask is True on characters and False on padding."""
+    """Ids and mask, both `(batch, longest)`; the mask is True on tokens and False on padding."""
     lengths = np.array([len(sequence) for sequence in sequences], dtype=np.int64)
-    longest = max(1, int(lengths.max(initial=0)))  # a text without characters is a row of padding, not of length 0
+    longest = max(1, int(lengths.max(initial=0)))  # a sequence without tokens is a row of padding, not of length 0
     mask = np.arange(longest) < lengths[:, None]
     ids = np.full(mask.shape, PADDING, dtype=np.int64)
     if lengths.any():

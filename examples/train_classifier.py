@@ -6,13 +6,17 @@ By default the texts are names of emoji and the classes the languages they are i
     python examples/train_classifier.py --predict "grinning face" --checkpoint out/classifier.safetensors
 
 Written to `out/`: classifier.safetensors (weights, sizes, vocabulary), loss.png, attention.png, and graph.svg.
+
+The tokens are runs of up to three characters, one starting at each character (`text_data.Vocabulary`).
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,16 +24,34 @@ import numpy as np
 from baselines import run_in_subprocess
 from numpy.typing import NDArray
 from pictures import draw_attention, draw_losses, drawable
-from text_data import TextDataset, Vocabulary, batches, load_dataset, pad
+from text_data import UNKNOWN, TextDataset, Vocabulary, batches, load_dataset, pad
 
 import minigrad
 import nn
+from minigrad import Tensor
 from minigrad.errors import MinigradError, import_extra
 from minigrad.serialize import CheckpointError, load_checkpoint, save_checkpoint
 from models import ClassifierConfig, TransformerClassifier
 
 
-MAX_LENGTH = 64  # characters; longer texts are cut
+MODEL = "TransformerClassifier on n-grams"  # what a checkpoint of this example says it holds
+MAX_TOKENS = 64  # of a text: a space and 63 characters; the rest is cut
+
+
+class NgramEmbedding(nn.Embedding):
+    """The vector of a token is the sum of those of its prefixes: "cat" is E["c"] + E["ca"] + E["cat"].
+
+    So a rare n-gram has what is common to all that begin like it, and learns only how it differs. (fastText sums the n-grams
+    of a word in the same way: Bojanowski et al. 2017, arXiv:1607.04606, section 3.2.)
+    """
+
+    def __init__(self, vocabulary: Vocabulary, embedding_dim: int, *, rng: np.random.Generator) -> None:
+        super().__init__(len(vocabulary), embedding_dim, rng=rng, std=0.1)
+        self.prefixes = vocabulary.prefixes
+
+    def forward(self, ids: NDArray[np.int64]) -> Tensor:
+        """(batch, length) -> (batch, length, embedding_dim)"""
+        return super().forward(self.prefixes[ids]).sum(axis=-2)
 
 
 @dataclass
@@ -48,9 +70,18 @@ class Classifier:
     vocabulary: Vocabulary
     classes: list[str]
 
+    @classmethod
+    def create(
+        cls, config: ClassifierConfig, vocabulary: Vocabulary, classes: list[str], rng: np.random.Generator
+    ) -> Classifier:
+        """With new weights."""
+        model = TransformerClassifier(config, rng=rng)
+        model.embedding = NgramEmbedding(vocabulary, config.d_model, rng=rng)
+        return cls(model, vocabulary, classes)
+
     def encode(self, texts: list[str]) -> list[NDArray[np.int64]]:
-        """Character ids, at most MAX_LENGTH of them."""
-        return [self.vocabulary.encode(text)[:MAX_LENGTH] for text in texts]
+        """Token ids, at most MAX_TOKENS of them for each text."""
+        return [self.vocabulary.encode(text)[:MAX_TOKENS] for text in texts]
 
     def probabilities(self, texts: list[str]) -> NDArray[np.float32]:
         """(texts, classes)"""
@@ -62,7 +93,7 @@ class Classifier:
 
     def save(self, path: Path) -> None:
         about = {
-            "model": "TransformerClassifier",
+            "model": MODEL,
             "config": self.model.config.to_dict(),
             "vocabulary": self.vocabulary.to_dict(),
             "classes": self.classes,
@@ -71,15 +102,21 @@ class Classifier:
 
     @classmethod
     def load(cls, path: Path) -> Classifier:
-        """Raises CheckpointError if the file is no checkpoint of this example."""
+        """
+        Raises:
+            CheckpointError: the file is no checkpoint of this example.
+        """
         arrays, about = load_checkpoint(path)
-        if about.get("model") != "TransformerClassifier":
-            raise CheckpointError(
-                f"'{path}' holds a {about.get('model')}, not a TransformerClassifier: give the right file"
-            )
-        model = TransformerClassifier(ClassifierConfig.from_dict(about["config"]), rng=np.random.default_rng(0))
-        model.load_state_dict(arrays)
-        return cls(model, Vocabulary.from_dict(about["vocabulary"]), about["classes"])
+        if about.get("model") != MODEL:
+            raise CheckpointError(f"'{path}' holds the model {about.get('model')!r}, not {MODEL!r}: give the right file")
+        try:
+            config = ClassifierConfig.from_dict(about["config"])
+            vocabulary = Vocabulary.from_dict(about["vocabulary"])
+            classifier = cls.create(config, vocabulary, about["classes"], np.random.default_rng(0))
+            classifier.model.load_state_dict(arrays)
+        except (KeyError, TypeError, ValueError) as error:
+            raise CheckpointError(f"'{path}' is damaged, or of another version of this example: {error}") from error
+        return classifier
 
 
 def learning_rate(step: int, steps: int, peak: float) -> float:
@@ -131,8 +168,20 @@ def accuracy(classifier: Classifier, texts: list[str], labels: NDArray[np.int64]
 
 
 def predict(checkpoint: Path, text: str) -> None:
-    """Print the most probable classes of one text."""
+    """Print the most probable classes of one text.
+
+    Raises:
+        CheckpointError: the file is no checkpoint of this example.
+        ValueError: there is no text.
+    """
+    if not text.strip():
+        raise ValueError("--predict needs a text of at least one character, got an empty one")
     classifier = Classifier.load(checkpoint)
+    ids = classifier.vocabulary.encode(text)
+    if len(ids) > MAX_TOKENS:
+        print(f"note: only the first {MAX_TOKENS - 1} of {len(ids) - 1} characters count", file=sys.stderr)
+    if unknown := int((ids == UNKNOWN).sum()):
+        print(f"note: {unknown} of {len(ids) - 1} characters are unknown to this model", file=sys.stderr)
     probabilities = classifier.probabilities([text])[0]
     for i in np.argsort(probabilities)[::-1][:3]:
         print(f"{probabilities[i]:7.2%}  {classifier.classes[i]}")
@@ -151,7 +200,8 @@ def look(classifier: Classifier, data: TextDataset, path: Path, count: int = 3) 
         guess = classifier.classes[int(classifier.probabilities([chosen[label]]).argmax())]
         with minigrad.no_grad():
             weights = classifier.model.attention_weights(ids[None])[0].numpy()[0]  # (heads, length, length)
-        maps.append((chosen[label], f"{data.classes[label]}, taken for {guess}: head 1", weights))
+        caption = f"“{chosen[label]}”: {data.classes[label]}, taken for {guess}"
+        maps.append((classifier.vocabulary.characters(ids), caption, weights))
     if maps:
         draw_attention(maps, path)
 
@@ -163,11 +213,12 @@ def draw_graph(classifier: Classifier, data: TextDataset, path: Path) -> None:
     classifier.model.zero_grad()
     with minigrad.trace():
         loss = nn.cross_entropy(classifier.model(ids, mask), data.validation_labels[:2])
+        loss.name = "loss"
         loss.backward(retain_graph=True)
-    minigrad.draw_dot(loss, params=classifier.model).render(path)
+        minigrad.draw_dot(loss, params=classifier.model).render(path)
 
 
-def parse_arguments() -> argparse.Namespace:
+def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="a UTF-8 file of lines: text TAB label (default: the names of emoji)")
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the checkpoint and the pictures")
@@ -176,15 +227,20 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--batch-size", type=int, default=64)
     parser.add_argument("--learning-rate", type=float, default=3e-3, help="at its peak")
     parser.add_argument("--d-model", type=int, default=64, help="width of the model, a multiple of 4")
-    parser.add_argument("--dropout", type=float, default=0.1)
-    parser.add_argument("--quick", action="store_true", help="a few seconds, to see that everything works")
+    parser.add_argument("--dropout", type=float, default=0.3)
+    parser.add_argument("--quick", action="store_true", help="one epoch on 640 texts, to see that everything works")
     parser.add_argument("--no-baselines", action="store_true", help="leave out the comparison with n-grams")
     parser.add_argument("--predict", metavar="TEXT", help="classify a text with a checkpoint instead of training")
     parser.add_argument("--checkpoint", type=Path, help="for --predict (default: OUT/classifier.safetensors)")
-    return parser.parse_args()
+    args = parser.parse_args(arguments)
+    for name, least in {"seed": 0, "epochs": 1, "batch_size": 1}.items():
+        if getattr(args, name) < least:
+            parser.error(f"--{name.replace('_', '-')} must be at least {least}, got {getattr(args, name)}")
+    return args
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> History:
+    """Load the data, train, save, draw and report. Nothing is written before the data are known to be good."""
     start = time.perf_counter()
     data = load_dataset(args.data, seed=args.seed)
     if args.quick:
@@ -197,11 +253,14 @@ def run(args: argparse.Namespace) -> None:
         dropout=args.dropout,
     )
     rng = np.random.default_rng(args.seed)
-    classifier = Classifier(TransformerClassifier(config, rng=rng), vocabulary, data.classes)
+    classifier = Classifier.create(config, vocabulary, data.classes, rng)
+    args.out.mkdir(parents=True, exist_ok=True)  # now, and not after the training: it may be impossible
     print(
         f"{len(data.train_texts)} training and {len(data.validation_texts)} validation texts, {len(data.classes)} classes, "
-        f"{len(vocabulary)} characters, {classifier.model.num_parameters} parameters"
+        f"{len(vocabulary)} n-grams, {classifier.model.num_parameters:,} parameters"
     )
+    if cut := sum(len(text) >= MAX_TOKENS for text in data.train_texts + data.validation_texts):
+        print(f"note: {cut} texts are cut to their first {MAX_TOKENS - 1} characters")
     history = train(classifier, data, args, rng)
     seconds = time.perf_counter() - start
     classifier.save(args.out / "classifier.safetensors")
@@ -209,18 +268,36 @@ def run(args: argparse.Namespace) -> None:
     look(classifier, data, args.out / "attention.png")
     draw_graph(classifier, data, args.out / "graph.svg")
     report(args, history, seconds)
+    return history
 
 
 def report(args: argparse.Namespace, history: History, seconds: float) -> None:
-    print(f"\ntrained in {seconds:.0f} s; checkpoint and pictures are in {args.out}/")
+    peak = peak_memory()
+    memory = "" if peak is None else f", peak memory {peak / 1e6:.0f} MB"
+    print(f"\ntrained in {seconds:.0f} s{memory}; the checkpoint and the pictures are in {args.out}/")
     print(f"validation accuracy  Transformer                    {history.accuracies[-1]:.4f}")
-    if not args.no_baselines:
+    if args.no_baselines or args.quick:  # a comparison of one quick epoch with anything would say nothing
+        return
+    try:
         baselines = run_in_subprocess(args.data, args.seed)
-        if baselines.ngram is None:
-            print(f"                     character 1-3-grams            not computed: {baselines.note}")
-        else:
-            print(f"                     character 1-3-grams, logistic  {baselines.ngram:.4f}")
-        print(f"                     most frequent class            {baselines.majority:.4f}")
+    except RuntimeError as error:
+        print(f"                     {error}")
+        return
+    if baselines.ngram is None:
+        print(f"                     character 1-3-grams            not computed: {baselines.note}")
+    else:
+        print(f"                     character 1-3-grams, logistic  {baselines.ngram:.4f}")
+    print(f"                     most frequent class            {baselines.majority:.4f}")
+
+
+def peak_memory() -> int | None:
+    """The most bytes that this process has held in memory so far; None where the system does not say (Windows)."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak  # Linux counts in KiB
 
 
 def shortened(data: TextDataset, count: int) -> TextDataset:
@@ -244,7 +321,7 @@ def main() -> None:
             predict(args.checkpoint or args.out / "classifier.safetensors", args.predict)
         else:
             run(args)
-    except (MinigradError, ValueError) as error:
+    except (MinigradError, ValueError, OSError) as error:
         raise SystemExit(f"error: {error}") from error
 
 

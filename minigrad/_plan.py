@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._tape import Entry, Leaf, Output, enable_grad, sweep
+from ._tape import Entry, Leaf, Output, enable_grad, next_sequence_number, sweep
 from .errors import UnsupportedError
 from .tensor import Tensor, _make, registry
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ._primitive import Primitive
 
 Rule = Callable[..., Any]
+_new = object.__new__  # on the hot path, where calling __init__ would cost a tenth of a multiply
 
 
 class Kernel:
@@ -146,7 +147,26 @@ class Plan:
         return [None if node is None else found.get(node) for node in ends]
 
 
-def _picker(positions: list[int]) -> Callable[[list[Any]], tuple[Any, ...]]:
+def record(ans: Any, plan: Plan, parents: list[Any], kept: Sequence[Any], keywords: Mapping[str, Any]) -> Tensor:
+    """Put one operation on the tape: the answer as a Tensor that leads to its new entry."""
+    entry = _new(Entry)
+    entry.seq = next_sequence_number()
+    entry.plan = plan
+    entry.parents = parents
+    entry.kept = kept
+    entry.shape = ans.shape
+    entry.dtype = ans.dtype
+    entry.keywords = keywords
+    entry.note = None
+    result = _new(Tensor)
+    result._data = ans
+    result._node = entry
+    result._grad = None
+    result.name = None
+    return result
+
+
+def _picker(positions: list[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
     if len(positions) > 1:
         return itemgetter(*positions)
     if positions:

@@ -19,12 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from ._plan import Kernel, Plan, Rule
-from ._tape import NO_KEYWORDS, Entry, Output, active, in_any_thread, next_sequence_number, recording
+from ._operators import unrolled
+from ._plan import Kernel, Plan, Rule, record
+from ._tape import NO_KEYWORDS, Entry, Output, active, in_any_thread, recording
 from .errors import ArgumentError, DTypeError, MinigradError, OutOfRangeError, ShapeError, UnsupportedError
-from .tensor import Tensor, _make, registry
+from .tensor import Tensor, _make, operators, registry
 
-_new, _ndarray = object.__new__, np.ndarray
+_ndarray = np.ndarray
 _RESERVED = {"g", "ans", "i", "args", "needs", "saved"}
 
 
@@ -73,6 +74,8 @@ class Primitive:
             raise ArgumentError(f"{self.name} has no array argument {unknown}; it has {self.arguments}")
         for name, rule in self.rules.items():
             self._check_rule(rule, f"the rule for '{name}'", {"ans", *self.arguments}, 1)
+        if isinstance(self.function, np.ufunc) and self.arity <= 2 and self.function.nout == 1:
+            operators[self.function] = unrolled(self)
         return self
 
     def vjp_each(self, rule: Rule) -> Primitive:
@@ -157,25 +160,10 @@ class Primitive:
         arrays.append(saved)
         if plan.extras:
             arrays += [extra(arrays, keywords) for extra in plan.extras]
-        entry = _new(Entry)
-        entry.seq = next_sequence_number()
-        entry.plan = plan
-        entry.parents = parents
-        entry.kept = plan.pick(arrays)
-        entry.shape = first.shape
-        entry.dtype = first.dtype
-        entry.keywords = keywords or NO_KEYWORDS
-        entry.note = None
+        result = record(first, plan, parents, plan.pick(arrays), keywords or NO_KEYWORDS)
         if in_any_thread:
-            _notify(entry, arrays, ans)
-        if several:
-            return _outputs(ans, entry)
-        result = _new(Tensor)
-        result._data = ans
-        result._node = entry
-        result._grad = None
-        result.name = None
-        return result
+            _notify(result._node, arrays, ans)
+        return _outputs(ans, result._node) if several else result
 
     def _plan(self, plans: dict[int, Plan], needs: int, bit: int, kernel: Kernel | None) -> Plan:
         """Made once for each choice of inputs that need a gradient; ``bit`` is 2 to the number of arguments."""

@@ -18,7 +18,8 @@ import itertools
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from types import FrameType, MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
@@ -76,11 +77,11 @@ class Entry:
 
     __slots__ = ("dtype", "keywords", "kept", "note", "parents", "plan", "seq", "shape")
 
-    # No __init__: Primitive.__call__ fills these in on the hot path, where one more call would cost a tenth of a multiply.
+    # No __init__: see _plan.record.
     seq: int
     plan: Plan
     parents: list[Any]
-    kept: tuple[Any, ...] | None
+    kept: Sequence[Any] | None
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     keywords: Mapping[str, Any]
@@ -219,6 +220,9 @@ class enable_grad(set_grad):
         super().__init__(True)
 
 
+_by_sequence = attrgetter("seq")
+
+
 def wengert_list(nodes: Iterable[Any]) -> list[Entry]:
     """The entries that led to any of ``nodes``, in the order in which they were carried out."""
     found: set[Entry] = set()
@@ -230,11 +234,7 @@ def wengert_list(nodes: Iterable[Any]) -> list[Entry]:
         if type(node) is Entry and node not in found:
             found.add(node)
             waiting.extend(node.parents)
-    return sorted(found, key=_sequence_number)
-
-
-def _sequence_number(entry: Entry) -> int:
-    return entry.seq
+    return sorted(found, key=_by_sequence)
 
 
 def tape(tensor: Tensor) -> list[Entry]:

@@ -22,6 +22,9 @@ T = TypeVar("T", bound="Tensor")
 registry: dict[Callable[..., Any], Any] = {}
 """NumPy function -> the Primitive (or PlainFunction) that stands in for it when an argument is a Tensor."""
 
+operators: dict[Callable[..., Any], Callable[..., Any]] = {}
+"""ufunc of one or two arguments -> the same primitive, unrolled for speed."""
+
 
 class Tensor:
     """An array that can be differentiated.
@@ -196,17 +199,16 @@ class Tensor:
 
     def _sweep(self, cotangent: Any, retain_graph: bool, create_graph: bool) -> None:
         gradients = sweep({self._node: cotangent}, retain_graph=retain_graph, create_graph=create_graph)
-        arrivals = [(leaf.tensor, leaf, g) for leaf, g in gradients.items()]
-        for tensor, leaf, _ in arrivals:
+        for leaf in gradients:
+            tensor = leaf.tensor
             if tensor is not None and tensor._node is not leaf:
-                change = (
-                    "its data was replaced since" if tensor.requires_grad else "requires_grad was switched off since"
-                )
+                change = "its data was replaced since" if tensor.requires_grad else "requires_grad was switched off since"
                 raise GraphError(
                     f"{tensor._describe()} had shape {leaf.shape} and dtype {leaf.dtype} and required a gradient when this "
                     f"graph was recorded: {change}; run the forward pass again"
                 )
-        for tensor, _, g in arrivals:
+        for leaf, g in gradients.items():
+            tensor = leaf.tensor
             if tensor is not None:
                 tensor._accumulate(g)
 
@@ -362,61 +364,61 @@ class Tensor:
     # Operators. Comparisons see the values and give plain arrays of booleans.
 
     def __add__(self, other: Any) -> Tensor:
-        return registry[np.add](self, other)
+        return operators[np.add](self, other)
 
     def __radd__(self, other: Any) -> Tensor:
-        return registry[np.add](other, self)
+        return operators[np.add](other, self)
 
     def __sub__(self, other: Any) -> Tensor:
-        return registry[np.subtract](self, other)
+        return operators[np.subtract](self, other)
 
     def __rsub__(self, other: Any) -> Tensor:
-        return registry[np.subtract](other, self)
+        return operators[np.subtract](other, self)
 
     def __mul__(self, other: Any) -> Tensor:
-        return registry[np.multiply](self, other)
+        return operators[np.multiply](self, other)
 
     def __rmul__(self, other: Any) -> Tensor:
-        return registry[np.multiply](other, self)
+        return operators[np.multiply](other, self)
 
     def __truediv__(self, other: Any) -> Tensor:
-        return registry[np.divide](self, other)
+        return operators[np.divide](self, other)
 
     def __rtruediv__(self, other: Any) -> Tensor:
-        return registry[np.divide](other, self)
+        return operators[np.divide](other, self)
 
     def __floordiv__(self, other: Any) -> Tensor:
-        return registry[np.floor_divide](self, other)
+        return operators[np.floor_divide](self, other)
 
     def __rfloordiv__(self, other: Any) -> Tensor:
-        return registry[np.floor_divide](other, self)
+        return operators[np.floor_divide](other, self)
 
     def __mod__(self, other: Any) -> Tensor:
-        return registry[np.remainder](self, other)
+        return operators[np.remainder](self, other)
 
     def __rmod__(self, other: Any) -> Tensor:
-        return registry[np.remainder](other, self)
+        return operators[np.remainder](other, self)
 
     def __pow__(self, other: Any) -> Tensor:
-        return registry[np.power](self, other)
+        return operators[np.power](self, other)
 
     def __rpow__(self, other: Any) -> Tensor:
-        return registry[np.power](other, self)
+        return operators[np.power](other, self)
 
     def __matmul__(self, other: Any) -> Tensor:
-        return registry[np.matmul](self, other)
+        return operators[np.matmul](self, other)
 
     def __rmatmul__(self, other: Any) -> Tensor:
-        return registry[np.matmul](other, self)
+        return operators[np.matmul](other, self)
 
     def __neg__(self) -> Tensor:
-        return registry[np.negative](self)
+        return operators[np.negative](self)
 
     def __pos__(self) -> Tensor:
-        return registry[np.positive](self)
+        return operators[np.positive](self)
 
     def __abs__(self) -> Tensor:
-        return registry[np.absolute](self)
+        return operators[np.absolute](self)
 
     def __eq__(self, other: Any) -> Any:
         return self._data == _values(other)
@@ -496,16 +498,16 @@ class Tensor:
         return registry[np.astype](self, dtype=np.dtype(dtype))
 
     def exp(self) -> Tensor:
-        return registry[np.exp](self)
+        return operators[np.exp](self)
 
     def log(self) -> Tensor:
-        return registry[np.log](self)
+        return operators[np.log](self)
 
     def sqrt(self) -> Tensor:
-        return registry[np.sqrt](self)
+        return operators[np.sqrt](self)
 
     def tanh(self) -> Tensor:
-        return registry[np.tanh](self)
+        return operators[np.tanh](self)
 
 
 _new = Tensor.__new__

@@ -1,5 +1,6 @@
 """Products of matrices."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ def _matmul_y(g: Any, x: Any, y_shape: tuple[int, ...]) -> Any:
     if x.ndim == 1:
         return np.expand_dims(x, -1) * np.expand_dims(g, -2)
     if len(y_shape) == 2 and x.ndim > 2:  # one product over all rows instead of a batch of products and their sum
-        rows = x.size // x.shape[-1] if x.size else 0
+        rows = math.prod(x.shape[:-1])
         return np.matmul(x.reshape(rows, x.shape[-1]).swapaxes(0, 1), g.reshape(rows, g.shape[-1]))
     return np.matmul(x.swapaxes(-1, -2), g)
 

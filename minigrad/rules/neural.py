@@ -145,7 +145,7 @@ def _affine(x: Any, weight: Any, bias: Any, /) -> Any:
 
 def _rows(a: Any) -> Any:
     """``a`` as a matrix: all axes but the last in one."""
-    return a.reshape(a.size // a.shape[-1] if a.size else 0, a.shape[-1])
+    return a.reshape(math.prod(a.shape[:-1]), a.shape[-1])
 
 
 def _affine_forward(x: Any, weight: Any, bias: Any) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._primitive import primitive
 from ..device import as_array
+from ..errors import DTypeError
 
 _STEPS = 64  # grid points per unit
 _LIMIT = 6.0  # erf(6) is 1 to double precision
@@ -33,6 +34,8 @@ def _taylor_table(terms: int) -> Any:
 def _erf(x: Any, /) -> Any:
     """erf(x) = 2/sqrt(pi) integral_0^x exp(-t^2) dt, to the last digits of the dtype: Taylor from the nearest grid point."""
     x = as_array(x)
+    if x.dtype.kind == "c":
+        raise DTypeError(f"erf takes real numbers, got {x.dtype}")
     if x.dtype.kind != "f":
         x = x.astype(np.float64)
     table = _taylor_table(7 if x.dtype.itemsize > 4 else 3).astype(x.dtype)

@@ -319,6 +319,7 @@ for _shape, _other in [
     ((2, 3), (3, 4)), ((3,), (3,)), ((3,), (3, 4)), ((2, 3), (3,)), ((5, 2, 3), (3, 4)), ((5, 2, 3), (5, 3, 4)),
     ((2, 3), (5, 3, 4)), ((2, 1, 2, 3), (5, 3, 4)), ((1, 2, 3), (5, 3, 4)), ((3,), (5, 3, 4)), ((5, 2, 3), (3,)),
     ((1,), (1,)), ((0, 3), (3, 2)), ((2, 0), (0, 3)), ((0,), (0,)), ((0, 2, 3), (3, 4)), ((2, 3), (3, 0)),
+    ((5, 2, 0), (0, 3)),
 ]:  # fmt: skip
     case(
         "matmul", lambda x, y: x @ y, normal(*_shape), normal(*_other), label=f"{_shape}, {_other}", torch=torch.matmul
@@ -334,6 +335,7 @@ for _name, _f, _torch in (("softmax", mg.softmax, torch.softmax), ("log_softmax"
     case(_name, _f, fixed([[1e4, -1e4, 0.0], [1e4, 1e4, -1e4]]), label="large", order=0,
          torch=lambda x, f=_torch: f(x, dim=-1))  # fmt: skip
 
+case("affine", mg.affine, normal(5, 0), normal(0, 2), normal(2), label="no inputs", torch=lambda x, w, b: x @ w + b)
 for _shape in [(5, 3), (2, 5, 3), (3,), (0, 3)]:
     case("affine", mg.affine, normal(*_shape), normal(3, 2), normal(2), label=_shape, torch=lambda x, w, b: x @ w + b)
     case("layer_norm", mg.layer_norm, normal(*_shape), normal(3), normal(3), label=_shape,

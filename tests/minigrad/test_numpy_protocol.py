@@ -209,6 +209,19 @@ def test_keywords_without_a_meaning_here_raise(call: Callable[[Any], Any]) -> No
     np.testing.assert_array_equal(t.data, A)
 
 
+def test_defaults_may_be_spelled_out() -> None:
+    t: Any = tracked()
+    for y in (
+        np.sum(t, axis=None, dtype=None, out=None),
+        np.max(t, None, None),
+        np.var(t, ddof=0, dtype=None),
+        np.reshape(t, (3, 2), order="C"),
+        np.take(t, [0], mode="raise"),
+        np.transpose(t, axes=None),
+    ):
+        assert isinstance(y, Tensor) and y.requires_grad
+
+
 def test_where_with_one_argument_is_nonzero_or_refused() -> None:
     for t in (Tensor(A > 0), Tensor([1.0, 0.0])):
         try:

@@ -70,6 +70,21 @@ def test_several_outputs() -> None:
     assert x.grad is not None and x.grad.tolist() == [3, 3, 3]
 
 
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
+def test_an_integer_among_several_outputs(order: list[int]) -> None:
+    """It is no value to differentiate, wherever it stands; the others are."""
+
+    def parts(x: Any, /) -> Any:
+        return [[np.floor(x).astype(int), x - np.floor(x)][i] for i in order]
+
+    split = primitive(parts, name="parts").vjp(x=lambda g: g[order.index(1)])
+    x = Tensor(X, requires_grad=True)
+    outputs = split(x)
+    assert [t.requires_grad for t in outputs] == [t.dtype == float for t in outputs]
+    (outputs[order.index(1)] * 3).sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [3, 3, 3]
+
+
 def test_a_kernel_is_used_and_can_decline() -> None:
     calls: list[str] = []
 

@@ -48,6 +48,12 @@ def test_grad_of_a_tracked_input_stays_connected() -> None:
     np.testing.assert_allclose(x.grad.data, 12 * 2 * ROW)
 
 
+def test_a_tracked_value_outlives_its_leaf() -> None:
+    """An inner transform must see the outer one's input also where nobody holds the tensor that it came from."""
+    x = Tensor(1.5, requires_grad=True) * 2.0
+    assert grad(lambda y: grad(lambda z: y * y * z)(1.0))(x).item() == 6.0
+
+
 def test_no_transform_touches_grad() -> None:
     x, w = Tensor(ROW, requires_grad=True), Tensor(ROW, requires_grad=True)
     value_and_grad(lambda a: (a * w).sum())(x)
