@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -44,31 +45,33 @@ def draw_losses(losses: Sequence[float], accuracies: Sequence[float], path: Path
     plt.close(figure)
 
 
-def draw_attention(maps: Sequence[tuple[str, str, Any]], path: Path) -> None:
-    """Attention weights of a few texts, one row a text.
+def draw_attention(maps: Sequence[tuple[Sequence[str], str, Any]], path: Path) -> None:
+    """Attention weights of a few texts, one row a text and one panel a head.
 
     Args:
-        maps: a text, a caption, and weights (panels, length, length): row = the character that looks, column = where.
+        maps: the characters of a text, a caption, and weights (heads, length, length): row = who looks, column = where.
     """
     plt = _pyplot()
-    columns = max(len(weights) for _, _, weights in maps)
-    longest = max(len(text) for text, _, _ in maps)
-    side = max(2.2, 0.17 * longest + 0.8)
-    figure, axes = plt.subplots(
-        len(maps), columns, figsize=(side * columns, (side + 0.35) * len(maps)), squeeze=False, layout="constrained"
-    )
-    with plt.rc_context({"font.family": _fonts()}):
-        for row, (text, caption, weights) in zip(axes, maps):
-            for number, (ax, panel) in enumerate(zip(row, weights)):
-                image = ax.imshow(panel, cmap="Blues", vmin=0, vmax=1)
-                ax.set_xticks(range(len(text)), list(text), fontsize=8, family=_fonts())
-                ax.set_yticks(range(len(text)), list(text), fontsize=8, family=_fonts())
+    heads = max(len(weights) for _, _, weights in maps)
+    side = max(2.2, 0.17 * max(len(characters) for characters, _, _ in maps) + 0.5)
+    with plt.rc_context({"font.family": _fonts(), "font.size": 8}):
+        figure = plt.figure(figsize=(side * heads + 1, (side + 0.6) * len(maps)), layout="constrained")
+        rows = np.atleast_1d(figure.subfigures(len(maps), 1))
+        for row, (characters, caption, weights) in zip(rows, maps):
+            row.suptitle(caption, x=0.02, ha="left", fontsize=11)
+            axes = row.subplots(1, heads, squeeze=False)[0]
+            labels = ["␣" if character == " " else character for character in characters]
+            for head, (ax, panel) in enumerate(zip(axes, weights), start=1):
+                image = ax.imshow(panel, cmap="Blues", vmin=0, vmax=weights.max())
+                ax.set_title(f"head {head}", fontsize=9)
+                ax.set_xticks(range(len(labels)), labels)
+                ax.set_yticks(range(len(labels)), labels if head == 1 else [])
                 ax.tick_params(length=0)
-                ax.set_title(caption if number == 0 else f"head {number + 1}", fontsize=9, loc="left", family=_fonts())
-        figure.colorbar(image, ax=axes, shrink=0.5, label="attention weight")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=120)
-    plt.close(figure)
+            axes[0].set(xlabel="looks at", ylabel="the token that starts at")
+            row.colorbar(image, ax=axes, label="attention weight")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, dpi=110)
+        plt.close(figure)
 
 
 def _fonts() -> list[str]:
@@ -81,8 +84,11 @@ def _fonts() -> list[str]:
 
 def drawable(text: str) -> bool:
     """Whether the installed fonts have every character of ``text``."""
+    return all(ord(character) in _drawable_characters() for character in text)
+
+
+@functools.cache
+def _drawable_characters() -> set[int]:
     manager = import_extra("matplotlib.font_manager", "examples", "drawing")
     ft2font = import_extra("matplotlib.ft2font", "examples", "drawing")
-    paths = [manager.findfont(name) for name in _fonts()]
-    known = [set(ft2font.FT2Font(path).get_charmap()) for path in paths]
-    return all(any(ord(character) in characters for characters in known) for character in text)
+    return set().union(*(ft2font.FT2Font(manager.findfont(name)).get_charmap() for name in _fonts()))

@@ -247,7 +247,9 @@ class Vocabulary:
         for ngram, i in self._ids.items():
             for n in range(1, len(ngram) + 1):
                 if ngram[:n] not in self._ids:
-                    raise ValueError(f"n-grams must come with what they begin with, got {ngram!r} without {ngram[:n]!r}")
+                    raise ValueError(
+                        f"n-grams must come with what they begin with, got {ngram!r} without {ngram[:n]!r}"
+                    )
                 self.prefixes[i, n - 1] = self._ids[ngram[:n]]
 
     @classmethod

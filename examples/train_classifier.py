@@ -14,25 +14,31 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+if __name__ == "__main__":
+    # The matrices are small: a second BLAS thread gains little on an idle machine, and on a busy one costs several times
+    # the time.
+    for library in ("OPENBLAS", "MKL", "OMP"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
 import numpy as np
-from baselines import run_in_subprocess
 from numpy.typing import NDArray
-from pictures import draw_attention, draw_losses, drawable
-from text_data import UNKNOWN, TextDataset, Vocabulary, batches, load_dataset, pad
 
 import minigrad
 import nn
+from baselines import run_in_subprocess
 from minigrad import Tensor
 from minigrad.errors import MinigradError, import_extra
 from minigrad.serialize import CheckpointError, load_checkpoint, save_checkpoint
 from models import ClassifierConfig, TransformerClassifier
-
+from pictures import draw_attention, draw_losses, drawable
+from text_data import UNKNOWN, TextDataset, Vocabulary, batches, load_dataset, pad
 
 MODEL = "TransformerClassifier on n-grams"  # what a checkpoint of this example says it holds
 MAX_TOKENS = 64  # of a text: a space and 63 characters; the rest is cut
@@ -108,14 +114,16 @@ class Classifier:
         """
         arrays, about = load_checkpoint(path)
         if about.get("model") != MODEL:
-            raise CheckpointError(f"'{path}' holds the model {about.get('model')!r}, not {MODEL!r}: give the right file")
+            raise CheckpointError(f"'{path}' holds a {about.get('model')!r}, not a {MODEL!r}: give the right file")
         try:
             config = ClassifierConfig.from_dict(about["config"])
             vocabulary = Vocabulary.from_dict(about["vocabulary"])
             classifier = cls.create(config, vocabulary, about["classes"], np.random.default_rng(0))
             classifier.model.load_state_dict(arrays)
         except (KeyError, TypeError, ValueError) as error:
-            raise CheckpointError(f"'{path}' is damaged, or of another version of this example: {error}") from error
+            raise CheckpointError(
+                f"'{path}' is damaged, or of another version of this example ({type(error).__name__}: {error}): train again"
+            ) from error
         return classifier
 
 
@@ -190,8 +198,9 @@ def predict(checkpoint: Path, text: str) -> None:
 def look(classifier: Classifier, data: TextDataset, path: Path, count: int = 3) -> None:
     """Draw the heads of the first layer on a few validation texts, of different classes where possible."""
     chosen: dict[int, str] = {}
-    for text, label in zip(data.validation_texts, data.validation_labels):
-        if 4 <= len(text) <= 16 and int(label) not in chosen and drawable(text):
+    rows = zip(data.validation_texts, data.validation_labels)
+    for text, label in sorted(rows, key=lambda row: abs(len(row[0]) - 12)):
+        if int(label) not in chosen and drawable(text):
             chosen[int(label)] = text
     preferred = sorted(chosen, key=lambda label: (data.classes[label] not in ("en", "ja", "de"), label))
     maps = []
@@ -200,7 +209,7 @@ def look(classifier: Classifier, data: TextDataset, path: Path, count: int = 3) 
         guess = classifier.classes[int(classifier.probabilities([chosen[label]]).argmax())]
         with minigrad.no_grad():
             weights = classifier.model.attention_weights(ids[None])[0].numpy()[0]  # (heads, length, length)
-        caption = f"“{chosen[label]}”: {data.classes[label]}, taken for {guess}"
+        caption = f"“{chosen[label]}”: class {data.classes[label]}, predicted {guess}"
         maps.append((classifier.vocabulary.characters(ids), caption, weights))
     if maps:
         draw_attention(maps, path)
@@ -254,13 +263,16 @@ def run(args: argparse.Namespace) -> History:
     )
     rng = np.random.default_rng(args.seed)
     classifier = Classifier.create(config, vocabulary, data.classes, rng)
-    args.out.mkdir(parents=True, exist_ok=True)  # now, and not after the training: it may be impossible
+    try:
+        args.out.mkdir(parents=True, exist_ok=True)  # before the training, as it may be impossible
+    except OSError as error:
+        raise ValueError(f"--out '{args.out}' cannot be made ({error.strerror}): name another folder") from error
     print(
         f"{len(data.train_texts)} training and {len(data.validation_texts)} validation texts, {len(data.classes)} classes, "
         f"{len(vocabulary)} n-grams, {classifier.model.num_parameters:,} parameters"
     )
     if cut := sum(len(text) >= MAX_TOKENS for text in data.train_texts + data.validation_texts):
-        print(f"note: {cut} texts are cut to their first {MAX_TOKENS - 1} characters")
+        print(f"note: longer than {MAX_TOKENS - 1} characters, and cut there: {cut}")
     history = train(classifier, data, args, rng)
     seconds = time.perf_counter() - start
     classifier.save(args.out / "classifier.safetensors")

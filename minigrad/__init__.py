@@ -1,20 +1,27 @@
 """minigrad: reverse-mode automatic differentiation on NumPy, small enough to read and made to be watched."""
 
 from . import rules  # noqa: F401 - fills the registry
+from ._autograd_grad import autograd_grad
+from ._checkpoint import checkpoint
 from ._memory import keep_freed_memory
 from ._primitive import Primitive, primitive, reference_mode
 from ._tape import Entry, enable_grad, no_grad, tape
+from .anomaly import detect_anomaly
 from .checking import GradientError, check_grads
+from .derivatives import hessian, hvp, jacobian
 from .errors import (
+    AnomalyError,
     ArgumentError,
     DTypeError,
     GraphError,
+    LinAlgError,
     MinigradError,
     MissingExtraError,
     OutOfRangeError,
     ShapeError,
     UnsupportedError,
 )
+from .function import Function
 from .graph import draw_dot
 from .graph.trace import trace
 from .rules.neural import (
@@ -27,20 +34,24 @@ from .rules.neural import (
     scaled_dot_product_attention,
     softmax,
 )
+from .rules.reductions import logsumexp
 from .rules.special import erf
 from .tensor import Tensor
-from .transforms import grad, value_and_grad, vjp
+from .transforms import elementwise_grad, grad, jvp, value_and_grad, vjp
 
 __version__ = "0.1.0"
 
 keep_freed_memory()
 
 __all__ = [
+    "AnomalyError",
     "ArgumentError",
     "DTypeError",
     "Entry",
+    "Function",
     "GradientError",
     "GraphError",
+    "LinAlgError",
     "MinigradError",
     "MissingExtraError",
     "OutOfRangeError",
@@ -49,15 +60,24 @@ __all__ = [
     "Tensor",
     "UnsupportedError",
     "affine",
+    "autograd_grad",
     "check_grads",
+    "checkpoint",
     "cross_entropy",
+    "detect_anomaly",
     "draw_dot",
+    "elementwise_grad",
     "enable_grad",
     "erf",
     "gelu",
     "grad",
+    "hessian",
+    "hvp",
+    "jacobian",
+    "jvp",
     "layer_norm",
     "log_softmax",
+    "logsumexp",
     "no_grad",
     "primitive",
     "reference_mode",

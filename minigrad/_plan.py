@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._inplace import check_constants, fingerprint
 from ._tape import Entry, Leaf, Output, enable_grad, next_sequence_number, sweep
 from .errors import UnsupportedError
 from .tensor import Tensor, _make, registry
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ._primitive import Primitive
 
 Rule = Callable[..., Any]
+_ndarray = np.ndarray
 _new = object.__new__  # on the hot path, where calling __init__ would cost a tenth of a multiply
 
 
@@ -34,10 +36,11 @@ class Plan:
     """What a primitive keeps and runs, for one choice of the inputs that need a gradient.
 
     A recorded call is first a list, its *scope*: the arrays, then ``ans`` and ``saved``, then the extras, which are
-    shapes and keywords that a rule asks for. ``pick`` takes from it what the rules need.
+    shapes and keywords that a rule asks for. ``pick`` takes from it what the rules need, called ``names``, and adds
+    fingerprints of the ``constants`` among them, which are arrays that are not differentiated: the caller's own.
     """
 
-    __slots__ = ("_names", "_needs", "_slots", "extras", "fresh", "kernel", "pick", "primitive", "rules")
+    __slots__ = ("_needs", "_slots", "constants", "extras", "fresh", "kernel", "names", "pick", "primitive", "rules")
 
     def __init__(self, primitive: Primitive, needs: list[bool], kernel: Kernel | None) -> None:
         self.primitive = primitive
@@ -45,20 +48,20 @@ class Plan:
         self.fresh = kernel is not None
         self.extras: list[Callable[[list[Any], dict[str, Any]], Any]] = []
         self._needs = tuple(needs)
-        self._names: list[str] = []
+        self.names: list[str] = []
         positions: list[int] = []
         arguments = primitive.arguments or tuple(f"args{i}" for i in range(len(needs)))
         fixed = [*arguments, "ans", "saved"]
 
         def slot(name: str) -> int:
-            if name not in self._names:
-                self._names.append(name)
+            if name not in self.names:
+                self.names.append(name)
                 if name in fixed:
                     positions.append(fixed.index(name))
                 else:
                     positions.append(len(fixed) + len(self.extras))
                     self.extras.append(_extra(name, primitive, arguments))
-            return self._names.index(name)
+            return self.names.index(name)
 
         self.rules: list[Rule | None] = [None] * len(needs)
         if primitive.composition is not None:
@@ -69,7 +72,9 @@ class Plan:
                 if needs[i]:
                     self.rules[i] = self._bind_rule(name, i, slot, arguments)
         self._slots = [slot(name) for name in kernel.names] if kernel else []
-        self.pick = _picker(positions)
+        constants = [name for i, name in enumerate(arguments) if name in self.names and not needs[i]]
+        self.constants = [self.names.index(name) for name in constants]
+        self.pick = _picker(positions, [fixed.index(name) for name in constants])
 
     def _bind_rule(self, name: str, i: int, slot: Callable[[str], int], arguments: tuple[str, ...]) -> Rule:
         """A function of ``(g, kept)`` that calls the rule with what it asks for."""
@@ -95,27 +100,30 @@ class Plan:
 
     def pull(self, entry: Entry, g: Any) -> Sequence[Any]:
         """The cotangents of the inputs of ``entry``, None for those that need none, from the cotangent of its output."""
-        kept = entry.kept
-        assert kept is not None
+        kept: Any = entry.kept
+        if self.constants:
+            check_constants(entry)
         if self.kernel is not None:
             return self.kernel.backward(g, self._needs, *[kept[s] for s in self._slots])
         if self.primitive.composition is not None:
             return self._pull_composition(entry, g, create_graph=False)
-        return [None if rule is None else rule(g, kept) for rule in self.rules]
+        return [rule and rule(g, kept) for rule in self.rules]
 
     def pull_tensors(self, entry: Entry, g: Any) -> Sequence[Any]:
         """As ``pull``, for a cotangent that is a Tensor: the rules run on Tensors and are themselves recorded."""
+        if self.constants:
+            check_constants(entry)
         if self.primitive.composition is not None:
             return self._pull_composition(entry, g, create_graph=True)
         kept = self._rebuild(entry)
-        return [None if rule is None else rule(g, kept) for rule in self.rules]
+        return [rule and rule(g, kept) for rule in self.rules]
 
     def _rebuild(self, entry: Entry) -> list[Any]:
         """The kept values with their places on the tape. Arrays a kernel saved have none and are left out."""
         assert entry.kept is not None
         arguments = self.primitive.arguments or tuple(f"args{i}" for i in range(len(entry.parents)))
         values: list[Any] = []
-        for name, value in zip(self._names, entry.kept):
+        for name, value in zip(self.names, entry.kept):
             if name in arguments:
                 node = entry.parents[arguments.index(name)]
                 value = value if node is None else _make(value, node)
@@ -158,6 +166,7 @@ def record(ans: Any, plan: Plan, parents: list[Any], kept: Sequence[Any], keywor
     entry.dtype = ans.dtype
     entry.keywords = keywords
     entry.note = None
+    entry.hooks = None
     result = _new(Tensor)
     result._data = ans
     result._node = entry
@@ -166,7 +175,19 @@ def record(ans: Any, plan: Plan, parents: list[Any], kept: Sequence[Any], keywor
     return result
 
 
-def _picker(positions: list[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
+def _picker(positions: list[int], constants: Sequence[int] = ()) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    """What takes these positions from a scope, and adds the fingerprints of ``constants``, which are among them."""
+    if len(positions) == len(constants) == 1:  # x * 2.0, x * array
+        (only,) = positions
+
+        def pick_constant(scope: Sequence[Any]) -> Sequence[Any]:
+            value = scope[only]
+            return (value, fingerprint(value)) if isinstance(value, _ndarray) else (value,)
+
+        return pick_constant
+    if constants:
+        pick = _picker(positions)
+        return lambda scope: (*pick(scope), *[fingerprint(scope[i]) for i in constants])
     if len(positions) > 1:
         return itemgetter(*positions)
     if positions:

@@ -19,10 +19,11 @@ from typing import Any
 
 import numpy as np
 
+from ._inplace import seal_shared, shared
 from ._operators import unrolled
 from ._plan import Kernel, Plan, Rule, record
 from ._tape import NO_KEYWORDS, Entry, Output, active, in_any_thread, recording
-from .errors import ArgumentError, DTypeError, MinigradError, OutOfRangeError, ShapeError, UnsupportedError
+from .errors import ArgumentError, DTypeError, LinAlgError, MinigradError, OutOfRangeError, ShapeError, UnsupportedError
 from .tensor import Tensor, _make, operators, registry
 
 _ndarray = np.ndarray
@@ -151,7 +152,7 @@ class Primitive:
         if type(ans) is not _ndarray:
             ans = _as_arrays(ans)
             several = isinstance(ans, (tuple, list))
-        first = ans[0] if several else ans
+        first = next((a for a in ans if a.dtype.kind in "fc"), ans[0]) if several else ans
         if not needs or first.dtype.kind not in "fc" or (in_any_thread and not recording()):
             return _outputs(ans, None)
         plans = self._plans if kernel is None else kernel.plans
@@ -212,7 +213,10 @@ class Primitive:
             UnsupportedError: a keyword this primitive does not know, or a Tensor where only plain values may stand.
         """
         if self._bind_call is not None:
-            arrays, keywords = self._bind_call(*args, **kwargs)
+            try:
+                arrays, keywords = self._bind_call(*args, **kwargs)
+            except TypeError as error:
+                raise UnsupportedError(f"{self.name} of a Tensor: {error}") from error
             return tuple(arrays), self._checked_keywords(keywords)
         if self._is_ufunc:
             raise UnsupportedError(f"np.{self.name} takes {len(self.arguments)} array(s), got {len(args)}")
@@ -224,16 +228,10 @@ class Primitive:
         return arrays, self._checked_keywords(arguments)
 
     def _bound_arguments(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
-        signature = self._signatures[-1]  # NumPy's own, where it can be read
-        flexible = [
-            p.replace(kind=p.POSITIONAL_OR_KEYWORD) if p.kind is p.POSITIONAL_ONLY else p
-            for p in signature.parameters.values()
-        ]
         try:
-            bound = signature.replace(parameters=flexible).bind(*args, **kwargs).arguments
+            return _bind_as(self._signatures[-1], args, kwargs).arguments  # NumPy's own, where it can be read
         except TypeError as error:
             raise UnsupportedError(f"{self.name}{self.__signature__}: {error}") from error
-        return {name: v for name, v in bound.items() if v is not signature.parameters[name].default}
 
     def _checked_keywords(self, keywords: dict[str, Any]) -> dict[str, Any]:
         for name, value in keywords.items():
@@ -255,10 +253,8 @@ class Primitive:
         names = self.arguments or [f"argument {i}" for i in range(len(arrays))]
         described = ", ".join(f"{name}: {_short(array)}" for name, array in zip(names, arrays))
         message = f"{self.name}({described}): {str(error).rstrip('. ')}"
-        if isinstance(error, IndexError):
-            return OutOfRangeError(message)
-        if isinstance(error, TypeError):
-            return DTypeError(message)
+        if isinstance(error, (IndexError, TypeError, np.linalg.LinAlgError)):
+            return _own_error(error, message)
         if self.name == "matmul":
             message += ". The last axis of x must be as long as the second-to-last of y (or y's only) one"
         elif "broadcast" in str(error):
@@ -281,7 +277,10 @@ def _outputs(ans: Any, entry: Entry | None) -> Any:
     """The result as a Tensor, or, of a primitive with several outputs, as a tuple, namedtuple or list of them."""
     if not isinstance(ans, (tuple, list)):
         return _make(ans, entry)
-    nodes = [entry and Output(entry, i, array.shape, array.dtype) for i, array in enumerate(ans)]
+    nodes = [
+        Output(entry, i, a.shape, a.dtype) if entry is not None and a.dtype.kind in "fc" else None
+        for i, a in enumerate(ans)
+    ]
     return _like(ans, [_make(array, node) for array, node in zip(ans, nodes)])
 
 
@@ -294,6 +293,8 @@ def _notify(entry: Entry, arrays: list[Any], ans: Any) -> None:
     for context in active.contexts:
         if hasattr(context, "record"):
             context.record(entry, arrays, ans)
+    if shared:
+        seal_shared(entry)
 
 
 def _signature_or_none(function: Any) -> inspect.Signature | None:
@@ -303,9 +304,27 @@ def _signature_or_none(function: Any) -> inspect.Signature | None:
         return None  # a C function that does not tell: our own parameters are in NumPy's order
 
 
+def _bind_as(signature: inspect.Signature, args: Sequence[Any], kwargs: dict[str, Any]) -> inspect.BoundArguments:
+    """The arguments of a call by name, without those that are the default itself."""
+    flexible = [
+        p.replace(kind=p.POSITIONAL_OR_KEYWORD) if p.kind is p.POSITIONAL_ONLY else p
+        for p in signature.parameters.values()
+    ]
+    bound = signature.replace(parameters=flexible).bind(*args, **kwargs)
+    for name, value in list(bound.arguments.items()):
+        if value is signature.parameters[name].default:
+            del bound.arguments[name]
+    return bound
+
+
+def _own_error(error: Exception, message: str) -> MinigradError:
+    kinds = {IndexError: OutOfRangeError, TypeError: DTypeError, np.linalg.LinAlgError: LinAlgError}
+    return next((own for kind, own in kinds.items() if isinstance(error, kind)), ShapeError)(message)
+
+
 def _short(value: Any) -> str:
-    if hasattr(value, "shape") and hasattr(value, "dtype"):
-        return f"shape {tuple(value.shape)} {value.dtype}"
+    if isinstance(getattr(value, "shape", None), tuple) and hasattr(value, "dtype"):
+        return f"shape {value.shape} {value.dtype}"
     text = repr(value)
     return text if len(text) <= 40 else text[:37] + "..."
 
@@ -340,6 +359,54 @@ def primitive(
     )
     replaced = [function, *also] if of_numpy or forward is not None else list(also)
     return Primitive(forward or function, name or function.__name__, replaced, bind)
+
+
+class Composite:
+    """A NumPy function that on Tensors is a composition of others; made by :func:`composite`."""
+
+    def __init__(self, function: Callable[..., Any], composition: Callable[..., Any]) -> None:
+        module = getattr(function, "__module__", None) or "numpy"
+        self.name = f"{module.replace('numpy', 'np', 1)}.{function.__name__}"
+        self.composition = composition
+        self.__signature__ = inspect.signature(composition)
+        self._numpys = _signature_or_none(function) or self.__signature__
+        unknown = self.__signature__.parameters.keys() - self._numpys.parameters.keys()
+        if unknown:
+            raise ArgumentError(f"{self.name}{self._numpys} has no argument {', '.join(sorted(unknown))}")
+        registry[function] = self
+
+    def __repr__(self) -> str:
+        return f"<composite {self.name}>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.call_numpy(args, kwargs)
+
+    def call_numpy(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """The call as NumPy's protocols deliver it."""
+        try:
+            bound = _bind_as(self._numpys, args, kwargs)
+        except TypeError as error:
+            raise UnsupportedError(f"{self.name}{self.__signature__}: {error}") from error
+        for name, value in bound.arguments.items():
+            if name not in self.__signature__.parameters:
+                raise UnsupportedError(f"{self.name} of a Tensor does not take {name}={_short(value)}")
+        try:
+            return self.composition(*bound.args, **bound.kwargs)
+        except MinigradError:
+            raise
+        except (ValueError, TypeError, IndexError) as error:
+            raise _own_error(error, f"{self.name}: {str(error).rstrip('. ')}") from error
+
+
+def composite(function: Callable[..., Any], composition: Callable[..., Any]) -> Composite:
+    """Declare that on Tensors the NumPy function is this composition of others, which the tape records in its place.
+
+    The composition bears NumPy's names for the arguments it takes; a call with another one (``out=``) is refused.
+
+    Example:
+        >>> flipud = composite(np.flipud, lambda m: np.flip(m, 0))
+    """
+    return Composite(function, composition)
 
 
 class PlainFunction:

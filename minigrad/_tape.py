@@ -28,6 +28,7 @@ import numpy as np
 from .errors import GraphError
 
 if TYPE_CHECKING:
+    from ._hooks import Hooks
     from ._plan import Plan
     from ._primitive import Primitive
     from .tensor import Tensor
@@ -48,10 +49,11 @@ class Leaf:
     A leaf without an owner is where a transform put one of its inputs.
     """
 
-    __slots__ = ("__weakref__", "dtype", "owner", "seq", "shape")
+    __slots__ = ("__weakref__", "dtype", "hooks", "owner", "seq", "shape")
 
     def __init__(self, tensor: Tensor | None, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         self.owner: Callable[[], Tensor | None] | None = None if tensor is None else weakref.ref(tensor)
+        self.hooks: Hooks | None = None
         self.seq = next_sequence_number()
         self.shape = shape
         self.dtype = dtype
@@ -72,10 +74,11 @@ class Entry:
         kept: the values the rules will read; None once released.
         shape, dtype: of the output; with several outputs of the first, each :class:`Output` having its own.
         keywords: the metadata the operation was called with (``axis`` ...).
-        note: what ``with trace():`` wrote down about it, else None.
+        note: what ``with trace():`` and others wrote down about it, else None; see :func:`notes`.
+        hooks: what ``register_hook`` and ``retain_grad`` asked for, else None.
     """
 
-    __slots__ = ("dtype", "keywords", "kept", "note", "parents", "plan", "seq", "shape")
+    __slots__ = ("dtype", "hooks", "keywords", "kept", "note", "parents", "plan", "seq", "shape")
 
     # No __init__: see _plan.record.
     seq: int
@@ -86,6 +89,7 @@ class Entry:
     dtype: np.dtype[Any]
     keywords: Mapping[str, Any]
     note: Note | None
+    hooks: Hooks | None
 
     @property
     def primitive(self) -> Primitive:
@@ -105,9 +109,28 @@ class Output:
 
 
 class Note(Protocol):
-    """What a context such as ``trace()`` attaches to an entry; the sweep tells it the cotangent."""
+    """What a context such as ``trace()`` attaches to an entry, which may bear several.
 
-    def backward(self, cotangent: Any) -> None: ...
+    The sweep tells it the cotangent of the entry's output and what the rules made of it for each parent.
+    """
+
+    next: Note | None
+
+    def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any]) -> None: ...
+
+
+def attach(entry: Entry, note: Note) -> None:
+    """Add a note to an entry."""
+    note.next = entry.note
+    entry.note = note
+
+
+def notes(entry: Entry) -> Iterator[Note]:
+    """The notes of an entry, the latest first."""
+    note = entry.note
+    while note is not None:
+        yield note
+        note = note.next
 
 
 class Context(Protocol):
@@ -131,13 +154,15 @@ class _Active(threading.local):
         self.contexts.append(context)
         in_any_thread.append(context)
 
-    def leave(self, context: Any) -> None:
-        self.contexts.remove(context)
+    def leave(self, context: Any, entered_in: list[Any] | None = None) -> None:
+        """``entered_in``: the ``contexts`` of the thread that entered, if it may have been another one."""
+        (self.contexts if entered_in is None else entered_in).remove(context)
         in_any_thread.remove(context)
 
 
 active = _Active()
 in_any_thread: list[Any] = []  # looking into a plain list is several times cheaper than into a thread's own
+before_sweep: list[Callable[[Sequence[Entry]], None]] = []  # called with what is about to be swept, in order
 
 
 @contextlib.contextmanager
@@ -162,12 +187,14 @@ class set_grad:
     """``set_grad(enabled)`` switches the recording of operations on or off: a context manager and a decorator.
 
     The switch belongs to the thread, is undone when an exception leaves the block, and does not leak out of a generator:
-    while a generator or coroutine that entered the block is suspended, the block does not count.
+    while a generator or coroutine that entered the block is suspended, the block does not count. (So a generator under
+    ``contextlib.contextmanager`` cannot switch it for its caller: enter ``no_grad()`` there directly.)
     """
 
     def __init__(self, enabled: bool) -> None:
         self.enabled = enabled
         self._frame: FrameType | None = None
+        self._entered_in: list[Any] = []
         self._blocks: list[set_grad] = []
 
     @property
@@ -181,12 +208,16 @@ class set_grad:
         block = set_grad(self.enabled)  # one object may be entered more than once
         block._frame = frame if frame.f_code.co_flags & suspendable else None
         active.enter(block)
+        block._entered_in = active.contexts
         self._blocks.append(block)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        active.leave(self._blocks.pop())
+        of_this_thread = [block for block in self._blocks if block._entered_in is active.contexts]
+        block = (of_this_thread or self._blocks)[-1]  # a generator may have been handed to another thread
+        self._blocks.remove(block)
+        active.leave(block, block._entered_in)
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         if inspect.isgeneratorfunction(function):
@@ -242,15 +273,16 @@ def tape(tensor: Tensor) -> list[Entry]:
     return wengert_list([tensor._node])
 
 
-def depending_on(wanted: Iterable[Any], entries: list[Entry]) -> set[Any]:
-    """``wanted`` and the nodes among ``entries`` whose value depends on one of them."""
-    depending = {_entry(node) for node in wanted}
+def leading_to(wanted: set[Any], entries: list[Entry]) -> tuple[list[Entry], set[Any]]:
+    """The entries a cotangent passes through on its way to ``wanted``; and these together with ``wanted`` itself."""
+    passed, on_the_way = [], set(wanted)
     for entry in entries:
         for parent in entry.parents:
-            if _entry(parent) in depending:
-                depending.add(entry)
+            if _entry(parent) in on_the_way:
+                passed.append(entry)
+                on_the_way.add(entry)
                 break
-    return depending
+    return passed, on_the_way
 
 
 @np.errstate(all="ignore")  # gradients may be infinite or NaN; the forward pass is where NumPy warns
@@ -269,25 +301,28 @@ def sweep(
         seeds: the nodes to start from, each with its cotangent: an array of the node's shape, or a Tensor with
             ``create_graph``, which records the sweep itself (call it with recording switched on).
         retain_graph: keep what the entries keep, so that the graph can be swept again.
-        wanted: the nodes whose cotangents are asked for; by default every leaf.
+        wanted: the nodes whose cotangents are asked for; by default every leaf, and what ``retain_grad()`` was called on.
 
     Returns:
-        The cotangent of each wanted node that a seed depends on.
+        The cotangent of each of those that a seed depends on; for an :class:`Output` see :func:`cotangent_of`.
 
     Raises:
-        GraphError: an entry on the way was released by an earlier sweep. Nothing has been changed then.
+        GraphError: an entry on the way was released by an earlier sweep, and nothing has been changed then; or it keeps
+            an array that was changed in place since.
     """
     entries = wengert_list(seeds)
-    stops: set[Any] = set() if wanted is None else set(wanted)
-    depending = None if wanted is None else depending_on(stops, entries)
-    if depending is not None:
-        entries = [entry for entry in entries if entry in depending]
+    ends = None if wanted is None else {_entry(node) for node in wanted}
+    on_the_way: set[Any] | None = None
+    if ends is not None:
+        entries, on_the_way = leading_to(ends, entries)
     for entry in entries:
         if entry.kept is None:
             raise GraphError(
                 f"backward() came a second time through '{entry.primitive.name}', whose saved values were freed by the "
                 "first: pass retain_graph=True to the first call, or compute the value again"
             )
+    for look in before_sweep:
+        look(entries)
     cotangents = _Cotangents(create_graph)
     for node, cotangent in seeds.items():
         cotangents.add(node, cotangent, False)
@@ -296,23 +331,36 @@ def sweep(
         g = cotangents.pop(entry)
         if g is None:
             continue
-        if entry in stops:
+        if entry.hooks is not None:
+            g = entry.hooks.run(g)
+            if ends is None and entry.hooks.retained:
+                results[entry] = g
+        if ends is not None and entry in ends:
             results[entry] = g
-        if entry.note is not None:
-            entry.note.backward(g)
         plan = entry.plan
         contributions = plan.pull_tensors(entry, g) if create_graph else plan.pull(entry, g)
+        if entry.note is not None:
+            for note in notes(entry):
+                note.backward(entry, g, contributions)
         fresh = plan.fresh and not create_graph  # a kernel's arrays are its own; Tensors are never written to
         for node, contribution in zip(entry.parents, contributions):
-            if node is None or contribution is None or (depending is not None and _entry(node) not in depending):
+            if node is None or contribution is None or (on_the_way is not None and _entry(node) not in on_the_way):
                 continue
             if contribution.shape != node.shape or contribution.dtype is not node.dtype:
                 contribution = fit(contribution, node, entry)
             cotangents.add(node, contribution, fresh)
         if not retain_graph:
             entry.kept = None
-    results.update(cotangents.arrived)
+    for node, g in cotangents.arrived.items():
+        if ends is None or node in ends:
+            results[node] = g if node.hooks is None else node.hooks.run(g)
     return results
+
+
+def cotangent_of(node: Any, found: Mapping[Any, Any]) -> Any:
+    """The cotangent of ``node`` among the results of a sweep; None if none arrived."""
+    g = found.get(_entry(node))
+    return g.get(node.index) if g is not None and type(node) is Output else g
 
 
 def _entry(node: Any) -> Any:
@@ -326,6 +374,8 @@ class _Cotangents:
     array is never written to. The first addition of two contributions allocates; only that buffer, or an array that
     a kernel declares its own, is added into.
     """
+
+    __slots__ = ("_out_of_place", "_owned", "arrived")
 
     def __init__(self, create_graph: bool) -> None:
         self.arrived: dict[Any, Any] = {}
@@ -350,7 +400,6 @@ class _Cotangents:
 
     def pop(self, entry: Entry) -> Any:
         """The cotangent of ``entry``'s output; for several outputs a dict from index to cotangent."""
-        self._owned.discard(entry)
         return self.arrived.pop(entry, None)
 
 

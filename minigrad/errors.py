@@ -7,6 +7,8 @@ that ``except ValueError`` and ``except MinigradError`` both work.
 import importlib
 from types import ModuleType
 
+import numpy as np
+
 
 class MinigradError(Exception):
     """What every error raised by minigrad has in common."""
@@ -32,8 +34,16 @@ class GraphError(MinigradError, RuntimeError):
     """The tape cannot do what was asked: nothing was recorded, or it was freed already."""
 
 
+class AnomalyError(MinigradError, RuntimeError):
+    """An operation inside ``detect_anomaly()`` made a NaN or an infinity."""
+
+
 class OutOfRangeError(MinigradError, IndexError):
     """An index, a token id or a label is outside its range."""
+
+
+class LinAlgError(MinigradError, np.linalg.LinAlgError):
+    """A matrix that the algorithm cannot take: it is singular, not square, or not positive definite."""
 
 
 class MissingExtraError(MinigradError, ImportError):

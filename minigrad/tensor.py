@@ -6,21 +6,25 @@ registry, which maps a NumPy function to the primitive that knows its derivative
 
 from __future__ import annotations
 
+import functools
 import operator
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
 
-from ._tape import Entry, Leaf, Output, enable_grad, sweep
+from ._hooks import Handle, hooks_of, output_index
+from ._inplace import handed_out, share
+from ._tape import Entry, Leaf, Output, enable_grad, no_grad, sweep
 from .device import as_array, is_device_array, to_host
 from .errors import DTypeError, GraphError, ShapeError, UnsupportedError
 
 Axis = int | tuple[int, ...] | None
 T = TypeVar("T", bound="Tensor")
 
-registry: dict[Callable[..., Any], Any] = {}
-"""NumPy function -> the Primitive (or PlainFunction) that stands in for it when an argument is a Tensor."""
+registry: dict[Any, Any] = {}
+"""NumPy function, or ``(ufunc, method)``, -> the Primitive (or other) that stands in for it when an argument is a Tensor."""
 
 operators: dict[Callable[..., Any], Callable[..., Any]] = {}
 """ufunc of one or two arguments -> the same primitive, unrolled for speed."""
@@ -34,8 +38,8 @@ class Tensor:
         requires_grad: record the operations on this tensor, so that ``backward()`` fills in its ``grad``.
         dtype: convert to this dtype.
         name: shown in graphs and messages.
-        copy: ``False`` shares memory with ``data``: a later write to either changes both, and a write between forward
-            and ``backward()`` falsifies the gradient.
+        copy: ``False`` shares memory with ``data``: a later write to either changes both. Together with ``requires_grad``
+            every operation is recorded more slowly while this tensor lives, so that ``backward()`` can see such a write.
 
     Raises:
         DTypeError: ``requires_grad`` with integers or booleans, which have no derivative; data that is not numbers.
@@ -52,6 +56,11 @@ class Tensor:
         self, data: Any, requires_grad: bool = False, *, dtype: Any = None, name: str | None = None, copy: bool = True
     ) -> None:
         if isinstance(data, Tensor):
+            if data._node is not None:
+                raise UnsupportedError(
+                    f"Tensor() of {data._describe()}, which requires a gradient, would cut it off from the tape: "
+                    "use it as it is, or pass t.detach()"
+                )
             data = data._data
         self._data = as_array(data, dtype, copy or None)
         self._node = None
@@ -59,12 +68,18 @@ class Tensor:
         self.name = name
         if requires_grad:
             self.requires_grad = True
+            if not copy and isinstance(data, np.ndarray) and np.may_share_memory(self._data, data):
+                share(self._node)
 
     # What it is
 
     @property
     def data(self) -> Any:
-        """The array itself, outside of differentiation. ``t.data -= ...`` changes it in place."""
+        """The array itself, outside of differentiation. ``t.data -= ...`` changes it in place.
+
+        ``backward()`` of what was computed from it before such a change raises, if it needs the old values.
+        """
+        handed_out(self)
         return self._data
 
     @data.setter
@@ -78,7 +93,9 @@ class Tensor:
         array = as_array(value)
         if self._node is not None and (array.shape != self._data.shape or array.dtype != self._data.dtype):
             _check_differentiable(array.dtype)
+            hooks = self._node.hooks
             self._node = Leaf(self, array.shape, array.dtype)  # graphs recorded before keep the old leaf
+            self._node.hooks = hooks
             self._grad = None
         self._data = array
 
@@ -139,6 +156,16 @@ class Tensor:
         return int(self._data.size)
 
     @property
+    def real(self) -> Tensor:
+        """The real part."""
+        return registry[np.real](self)
+
+    @property
+    def imag(self) -> Tensor:
+        """The imaginary part: zeros for real numbers."""
+        return registry[np.imag](self)
+
+    @property
     def T(self) -> Tensor:
         """The transpose: all axes reversed."""
         return self.transpose()
@@ -150,6 +177,7 @@ class Tensor:
 
     def numpy(self) -> Any:
         """The values as a NumPy array, outside of differentiation (on the host it shares this tensor's memory)."""
+        handed_out(self)
         return to_host(self._data)
 
     def item(self) -> Any:
@@ -160,7 +188,7 @@ class Tensor:
 
     def tolist(self) -> Any:
         """The values as nested lists of Python numbers."""
-        return self.numpy().tolist()
+        return to_host(self._data).tolist()
 
     def detach(self) -> Tensor:
         """The same array, cut off from the tape."""
@@ -199,20 +227,26 @@ class Tensor:
 
     def _sweep(self, cotangent: Any, retain_graph: bool, create_graph: bool) -> None:
         gradients = sweep({self._node: cotangent}, retain_graph=retain_graph, create_graph=create_graph)
-        for leaf in gradients:
+        arrivals: list[tuple[Tensor, Any]] = []
+        for leaf, g in gradients.items():
+            if type(leaf) is Entry:
+                arrivals += hooks_of(leaf).arrivals(g)  # retain_grad()
+                continue
             tensor = leaf.tensor
-            if tensor is not None and tensor._node is not leaf:
+            if tensor is None:
+                continue  # nobody holds it any more
+            if tensor._node is not leaf:
                 change = "its data was replaced since" if tensor.requires_grad else "requires_grad was switched off since"
                 raise GraphError(
                     f"{tensor._describe()} had shape {leaf.shape} and dtype {leaf.dtype} and required a gradient when this "
                     f"graph was recorded: {change}; run the forward pass again"
                 )
-        for leaf, g in gradients.items():
-            tensor = leaf.tensor
-            if tensor is not None:
-                tensor._accumulate(g)
+            arrivals.append((tensor, g))
+        for tensor, g in arrivals:
+            tensor._accumulate(g)
 
-    def _cotangent(self, grad: Any) -> Any:
+    def _cotangent(self, grad: Any, what: str = "backward(grad=...)") -> Any:
+        """``grad`` as an array or Tensor of this tensor's dtype, once it is clear that it can be its cotangent."""
         if grad is None:
             if self.size != 1:
                 raise GraphError(
@@ -222,9 +256,9 @@ class Tensor:
             return np.ones_like(self._data)
         array = grad if isinstance(grad, (Tensor, np.ndarray)) else as_array(grad)
         if array.shape != self.shape:
-            raise ShapeError(f"backward(grad=...) got shape {array.shape} for a tensor of shape {self.shape}")
+            raise ShapeError(f"{what} got shape {array.shape} for a tensor of shape {self.shape}")
         if array.dtype.kind == "c" and self.dtype.kind != "c":
-            raise DTypeError(f"backward(grad=...) got dtype {array.dtype} for a real tensor of dtype {self.dtype}")
+            raise DTypeError(f"{what} got dtype {array.dtype} for a real tensor of dtype {self.dtype}")
         return array if array.dtype == self.dtype else array.astype(self.dtype)
 
     def _accumulate(self, g: Any) -> None:
@@ -244,13 +278,47 @@ class Tensor:
         """Forget the gradient: ``grad`` becomes None."""
         self._grad = None
 
+    def register_hook(self, hook: Callable[[Tensor], Any]) -> Handle:
+        """Call ``hook(g)`` whenever the gradient ``g`` with respect to this tensor has been computed.
+
+        That is once in each ``backward()`` (or transform, or ``autograd_grad``) that passes by, with the sum of all
+        contributions, before it is passed on or added to ``grad``. What the hook returns, unless None, takes the place of
+        ``g``. Several hooks are called in the order of their registration. ``g`` is a Tensor that must not be written to;
+        with ``create_graph`` it is on the tape, and so is what the hook makes of it.
+
+        A hook lives as long as the graph, or, on a leaf, until ``requires_grad`` is switched off or the handle that is
+        returned removes it: ``handle.remove()``. Copies and pickles of a leaf have none.
+
+        Raises:
+            GraphError: no gradient is required here.
+            ShapeError, DTypeError: (during the sweep) the hook returned something that cannot replace ``g``.
+        """
+        if self._node is None:
+            raise GraphError(f"register_hook() on {self._describe()}, which does not require a gradient")
+        return hooks_of(self._node).add(output_index(self._node), functools.partial(_call_hook, hook))
+
+    def retain_grad(self) -> None:
+        """Let ``backward()`` fill in ``grad`` although this tensor was computed. (A leaf's is filled in anyway.)
+
+        It gets what the hooks registered here, earlier or later, have made of the gradient.
+
+        Raises:
+            GraphError: no gradient is required here.
+        """
+        if self._node is None:
+            raise GraphError(f"retain_grad() on {self._describe()}, which does not require a gradient")
+        if not self.is_leaf:
+            retained = hooks_of(self._node).retained
+            if all(reference() is not self for _, reference in retained):
+                retained.append((output_index(self._node), weakref.ref(self)))
+
     # NumPy's protocols
 
     __array_priority__ = 1000.0
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        implementation = registry.get(ufunc)
-        if method != "__call__" or implementation is None:
+        implementation = registry.get(ufunc if method == "__call__" else (ufunc, method))
+        if implementation is None:
             name = f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
             raise UnsupportedError(_no_rule(name))
         return implementation.call_numpy(inputs, kwargs)
@@ -271,6 +339,7 @@ class Tensor:
             )
         if is_device_array(self._data):
             raise UnsupportedError("a tensor on a device does not become a NumPy array by itself: use t.numpy()")
+        handed_out(self)
         return np.array(self._data, dtype=dtype, copy=copy)
 
     def __float__(self) -> float:
@@ -315,7 +384,7 @@ class Tensor:
 
     def __repr__(self) -> str:
         prefix = type(self).__name__ + "("
-        parts = [np.array2string(self.numpy(), separator=", ", prefix=prefix)]
+        parts = [np.array2string(to_host(self._data), separator=", ", prefix=prefix)]
         if self.dtype not in (np.float64, np.int64, np.bool_):
             parts.append(f"dtype={self.dtype}")
         if is_device_array(self._data):
@@ -359,6 +428,7 @@ class Tensor:
                     "off from the tape: build the result with np.stack, np.concatenate or np.where, or assign t.item()"
                 )
             value = value._data
+        handed_out(self)
         self._data[_plain_index(index)] = value
 
     # Operators. Comparisons see the values and give plain arrays of booleans.
@@ -398,6 +468,12 @@ class Tensor:
 
     def __rmod__(self, other: Any) -> Tensor:
         return operators[np.remainder](other, self)
+
+    def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple[Tensor, Tensor]:
+        return other // self, other % self
 
     def __pow__(self, other: Any) -> Tensor:
         return operators[np.power](self, other)
@@ -460,6 +536,36 @@ class Tensor:
     def min(self, axis: Axis = None, keepdims: bool = False) -> Tensor:
         return registry[np.min](self, axis=axis, keepdims=keepdims)
 
+    def prod(self, axis: Axis = None, keepdims: bool = False) -> Tensor:
+        return registry[np.prod](self, axis=axis, keepdims=keepdims)
+
+    def cumsum(self, axis: int | None = None) -> Tensor:
+        return registry[np.cumsum](self, axis=axis)
+
+    def cumprod(self, axis: int | None = None) -> Tensor:
+        return registry[np.cumprod](self, axis=axis)
+
+    def round(self, decimals: int = 0) -> Tensor:
+        return registry[np.round](self, decimals=decimals)
+
+    def conj(self) -> Tensor:
+        return operators[np.conjugate](self)
+
+    def conjugate(self) -> Tensor:
+        return operators[np.conjugate](self)
+
+    def any(self, axis: Axis = None, keepdims: bool = False) -> Any:
+        """Whether any value is not 0, as plain booleans."""
+        return self._data.any(axis=axis, keepdims=keepdims)
+
+    def all(self, axis: Axis = None, keepdims: bool = False) -> Any:
+        """Whether no value is 0, as plain booleans."""
+        return self._data.all(axis=axis, keepdims=keepdims)
+
+    def argsort(self, axis: int | None = -1, kind: Any = None) -> Any:
+        """The order that sorts the values, as a plain integer array: it has no derivative. (``np.sort(t)`` sorts.)"""
+        return self._data.argsort(axis=axis, kind=kind)
+
     def argmax(self, axis: int | None = None) -> Any:
         """The index of the largest value, as a plain integer array: it has no derivative."""
         return self._data.argmax(axis=axis)
@@ -468,15 +574,17 @@ class Tensor:
         """The index of the smallest value, as a plain integer array: it has no derivative."""
         return self._data.argmin(axis=axis)
 
-    def reshape(self, *shape: Any) -> Tensor:
+    def reshape(self, *shape: Any, order: str = "C") -> Tensor:
+        if order != "C":
+            return np.reshape(self, _varargs(shape), order)  # type: ignore[call-overload]
         return registry[np.reshape](self, shape=_varargs(shape))
 
-    def ravel(self) -> Tensor:
-        return self.reshape(-1)
+    def ravel(self, order: str = "C") -> Tensor:
+        return self.reshape(-1, order=order)
 
-    def flatten(self) -> Tensor:
+    def flatten(self, order: str = "C") -> Tensor:
         """As ``ravel``; tensors are not written to, so no copy is needed."""
-        return self.reshape(-1)
+        return self.reshape(-1, order=order)
 
     def transpose(self, *axes: Any) -> Tensor:
         return registry[np.transpose](self, axes=_varargs(axes) if axes else None)
@@ -487,8 +595,37 @@ class Tensor:
     def squeeze(self, axis: Axis = None) -> Tensor:
         return registry[np.squeeze](self, axis=axis)
 
-    def take(self, indices: Any, axis: int | None = None) -> Tensor:
+    def dot(self, b: Any) -> Tensor:
+        return registry[np.dot](self, b)
+
+    def repeat(self, repeats: Any, axis: int | None = None) -> Tensor:
+        return np.repeat(self, repeats, axis)  # type: ignore[return-value]
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+        return registry[np.diagonal](self, offset=offset, axis1=axis1, axis2=axis2)
+
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+        return registry[np.trace](self, offset, axis1, axis2)
+
+    def copy(self) -> Tensor:
+        """The same values in memory of their own, on the tape."""
+        return registry[np.copy](self)
+
+    def take(self, indices: Any, axis: int | None = None, mode: str = "raise") -> Tensor:
+        if mode != "raise":
+            return np.take(self, indices, axis, mode=mode)  # type: ignore[call-overload]
         return registry[np.take](self, indices, axis=axis)
+
+    def compress(self, condition: Any, axis: int | None = None) -> Tensor:
+        return registry[np.compress](condition, self, axis)
+
+    def choose(self, choices: Any, mode: str = "raise") -> Tensor:
+        """From each of the arrays ``choices`` the elements where this tensor, of integers, has its number."""
+        return registry[np.choose](self, choices, mode=mode)
+
+    def nonzero(self) -> Any:
+        """Where the values are not 0, as plain integer arrays, one for each axis."""
+        return self._data.nonzero()
 
     def clip(self, min: Any = None, max: Any = None) -> Tensor:
         return registry[np.clip](self, min, max)
@@ -525,7 +662,8 @@ def _make(array: Any, node: Any) -> Tensor:
 
 def _rebuild(kind: type[T], data: Any, requires_grad: bool, name: str | None, grad: Any) -> T:
     tensor = _new(kind)
-    Tensor.__init__(tensor, data, requires_grad, name=name, copy=False)
+    Tensor.__init__(tensor, data, name=name, copy=False)
+    tensor.requires_grad = requires_grad
     tensor.grad = grad
     return tensor
 
@@ -536,6 +674,29 @@ def _check_differentiable(dtype: np.dtype[Any]) -> None:
             f"requires_grad=True needs a floating or complex dtype, got {dtype}, which has no derivative: "
             "pass floats (2.0 rather than 2) or dtype=float"
         )
+
+
+def _call_hook(hook: Callable[[Tensor], Any], g: Any) -> Any:
+    """The cotangent after a hook: a Tensor with create_graph, else an array."""
+    recorded = isinstance(g, Tensor)
+    given = g if recorded else _make(read_only(g), None)
+    with enable_grad() if recorded else no_grad():
+        returned = hook(given)
+        if returned is None:
+            return g
+        result = given._cotangent(returned, "a hook's result")
+    if recorded:
+        return result if isinstance(result, Tensor) else _make(result, None)
+    return result._data if isinstance(result, Tensor) else result
+
+
+def read_only(array: Any) -> Any:
+    """A NumPy array that cannot be written to, on the same memory; an array of another library as it is."""
+    if not isinstance(array, (np.ndarray, np.generic)):
+        return array
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
 
 
 def _owned_copy(array: Any) -> Any:
@@ -552,12 +713,15 @@ def _varargs(args: tuple[Any, ...]) -> Any:
 
 
 def _plain_index(index: Any) -> Any:
-    """An index with every Tensor in it replaced by its array (an index has no derivative)."""
+    """An index with every Tensor in it replaced by its array (an index has no derivative), in memory of its own.
+
+    The tape keeps the index: a copy cannot be changed behind its back.
+    """
     if isinstance(index, Tensor):
-        return index._data
+        return index._data.copy()
     if isinstance(index, tuple):
         return tuple(_plain_index(part) for part in index)
-    return index
+    return index.copy() if hasattr(index, "copy") else index
 
 
 def _no_rule(name: str) -> str:

@@ -8,18 +8,59 @@ inner node, so the two derivatives cannot be confused.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ._inplace import handed_out
 from ._tape import Leaf, enable_grad, recording, sweep, wengert_list
-from ._tree import leaves, map_leaves
+from ._tree import check_structure, leaves, map_leaves
 from .device import as_array
-from .errors import ArgumentError, DTypeError, UnsupportedError
+from .errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
 from .tensor import Tensor, _make, registry
 
 Argnum = int | tuple[int, ...]
+
+
+class Recorded:
+    """One call of ``f``, recorded from fresh nodes for its inputs.
+
+    Attributes:
+        output: what ``f`` returned: Tensors, or what does not depend on any.
+        connected: whether it also depends on something tracked that is not an input, so that results stay on the tape.
+    """
+
+    def __init__(self, f: Callable[..., Any], primals: Sequence[Any]) -> None:
+        outside = recording()
+        with enable_grad():
+            self.inputs = map_leaves(_fresh, tuple(primals))
+            self.output = f(*self.inputs)
+        self.primals = tuple(primals)
+        self.starts = [t._node for t in leaves(self.inputs)]
+        ends = [t._node for t in leaves(self.output) if isinstance(t, Tensor) and t._node is not None]
+        self.connected = outside and _reaches_outside(primals, self.starts, ends)
+        self.as_tensor = any(isinstance(leaf, Tensor) for leaf in leaves(primals))
+
+    def value(self) -> Any:
+        """The output for the caller: a Tensor where one went in or it stays on the tape, else NumPy's."""
+        return map_leaves(lambda t: _outcome(t, self.connected, self.as_tensor), self.output)
+
+    def pull(self, output: Any, cotangent: Any, what: str = "a cotangent") -> tuple[Any, ...]:
+        """The cotangents of the inputs, from one of ``output``, which is ``self.output`` or a part of it."""
+        check_structure(output, cotangent, what)
+        create_graph = self.records(cotangent)
+        seeds = _seeds(output, cotangent, create_graph, what)
+        with enable_grad():
+            found = sweep(seeds, create_graph=create_graph, retain_graph=True, wanted=self.starts)
+        gradients: tuple[Any, ...] = map_leaves(
+            lambda t, primal: _result(found.get(t._node), t, isinstance(primal, Tensor)), self.inputs, self.primals
+        )
+        return gradients
+
+    def records(self, direction: Any) -> bool:
+        """Whether a sweep that starts from ``direction`` is to be recorded."""
+        return recording() and (self.connected or any(_is_tracked(g) for g in leaves(direction)))
 
 
 def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
@@ -31,27 +72,66 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
 
     Raises:
         DTypeError: an input is not floating or complex.
+        ArgumentError, ShapeError: (the pullback) the cotangent is not like the output.
     """
-    outside_recording = recording()
+    run = Recorded(f, primals)
+    for t in leaves((run.inputs, run.output)):
+        if isinstance(t, Tensor):
+            handed_out(t)  # the caller holds their arrays, and may write to them before pulling back
+    return run.value(), lambda cotangent: run.pull(run.output, cotangent)
+
+
+def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """``f(*primals)`` and its derivative ``J @ tangents``, the change of the output when the inputs move along ``tangents``.
+
+    This is the pullback transposed: ``u -> J.T @ u`` is linear in ``u``, so one sweep that is recorded and a second sweep
+    through that record give ``J``. The price is two reverse passes and the memory of both, not that of forward mode.
+
+    Args:
+        primals: the arguments of ``f``, a tuple or list.
+        tangents: as ``primals``, with arrays of the same shapes.
+
+    Raises:
+        ArgumentError, ShapeError, DTypeError: ``tangents`` is not like ``primals``.
+    """
+    check_arguments(primals, tangents, "primals", "tangents")
+    run = Recorded(f, primals)
+    tangents = map_leaves(lambda t, v: t._cotangent(v, "a tangent"), run.inputs, tuple(tangents))
+    create_graph = run.records(tangents)
     with enable_grad():
-        inputs = map_leaves(_fresh, primals)
-        output = f(*inputs)
-    starts = [t._node for t in leaves(inputs)]
-    ends = [t._node for t in leaves(output) if isinstance(t, Tensor) and t._node is not None]
-    connected = outside_recording and _reaches_outside(primals, starts, ends)
-    as_tensor = any(isinstance(leaf, Tensor) for leaf in leaves(primals))
-
-    def pullback(cotangent: Any) -> tuple[Any, ...]:
-        create_graph = connected or any(isinstance(g, Tensor) and g.requires_grad for g in leaves(cotangent))
-        seeds = _seeds(output, cotangent, create_graph)
-        with enable_grad():
-            found = sweep(seeds, create_graph=create_graph, retain_graph=True, wanted=starts)
-        gradients = map_leaves(
-            lambda t, primal: _result(found.get(t._node), t, isinstance(primal, Tensor)), inputs, primals
+        ends = map_leaves(_zero_cotangent, run.output)  # where the pullback is taken does not matter: it is linear
+        pulled = sweep(
+            _seeds(run.output, ends, True, "a cotangent"), create_graph=True, retain_graph=True, wanted=run.starts
         )
-        return tuple(gradients)
+        pullback = map_leaves(lambda t: pulled.get(t._node), run.inputs)
+        seeds = _seeds(pullback, tangents, create_graph, "a tangent")
+        wanted = [u._node for u in leaves(ends)]
+        found = sweep(seeds, create_graph=create_graph, retain_graph=create_graph, wanted=wanted)
+    as_tensor = run.as_tensor or any(isinstance(v, Tensor) for v in leaves(tangents))
 
-    return map_leaves(lambda t: _outcome(t, connected, as_tensor), output), pullback
+    def along(t: Any, u: Any) -> Any:
+        if not isinstance(t, Tensor):
+            return np.zeros_like(t)
+        return _result(None if u is None else found.get(u._node), t, as_tensor)
+
+    return run.value(), map_leaves(along, run.output, ends)
+
+
+def check_arguments(primals: Any, others: Any, primals_name: str, others_name: str) -> None:
+    for name, value in ((primals_name, primals), (others_name, others)):
+        if not isinstance(value, (tuple, list)):
+            raise ArgumentError(
+                f"{name} must be a tuple or list with one item for each argument of the function, got {type(value).__name__}"
+            )
+    check_structure(list(primals), list(others), others_name)
+
+
+def _is_tracked(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.requires_grad
+
+
+def _zero_cotangent(t: Any) -> Tensor | None:
+    return _make(np.zeros_like(t._data), Leaf(None, t.shape, t.dtype)) if _is_tracked(t) else None
 
 
 def _fresh(primal: Any) -> Tensor:
@@ -74,16 +154,19 @@ def _reaches_outside(primals: Any, starts: list[Any], ends: list[Any]) -> bool:
     parents = [*ends, *(parent for entry in wengert_list(ends) for parent in entry.parents)]
     others = [node for node in parents if type(node) is Leaf and node not in starts]
     # A leaf without an owner that is younger than our inputs was an input of a transform inside ``f``, over by now.
-    return any(leaf.tensor is not None or (leaf.owner is None and leaf.seq < first) for leaf in others)
+    return any(leaf.owner is not None or leaf.seq < first for leaf in others)
 
 
-def _seeds(output: Any, cotangent: Any, create_graph: bool) -> dict[Any, Any]:
+def _seeds(output: Any, cotangent: Any, create_graph: bool, what: str) -> dict[Any, Any]:
+    """For each node of ``output`` its cotangent, to start a sweep from."""
     seeds: dict[Any, Any] = {}
 
     def seed(t: Any, g: Any) -> None:
-        if not isinstance(t, Tensor) or t._node is None:
+        if not _is_tracked(t):
+            if g is not None and np.shape(g) != np.shape(t):
+                raise ShapeError(f"{what} got shape {np.shape(g)} for an array of shape {np.shape(t)}")
             return
-        g = t._cotangent(g)
+        g = t._cotangent(g, what)
         raw = g._data if isinstance(g, Tensor) else g
         value = (g if isinstance(g, Tensor) else _make(g, None)) if create_graph else raw
         seeds[t._node] = seeds[t._node] + value if t._node in seeds else value
@@ -108,6 +191,37 @@ def _outcome(t: Any, connected: bool, as_tensor: bool) -> Any:
     return t.detach() if as_tensor else t._data[()]
 
 
+def choose(
+    f: Callable[..., Any], argnum: Argnum, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Callable[..., Any], list[Any]]:
+    """``f`` as a function of the arguments that ``argnum`` names, and those arguments.
+
+    Raises:
+        ArgumentError: there is no such argument, or one is named twice.
+    """
+    numbers = (argnum,) if isinstance(argnum, int) else tuple(argnum)
+    if any(not -len(args) <= i < len(args) for i in numbers):
+        raise ArgumentError(f"argnum={argnum!r}, but the function was called with {len(args)} positional argument(s)")
+    numbers = tuple(i % len(args) for i in numbers)
+    if len(set(numbers)) < len(numbers):
+        raise ArgumentError(f"argnum={argnum!r} names an argument twice")
+
+    def of_chosen(*values: Any) -> Any:
+        complete = list(args)
+        for i, value in zip(numbers, values):
+            complete[i] = value
+        return f(*complete, **kwargs)
+
+    return of_chosen, [args[i] for i in numbers]
+
+
+def _kind(value: Any) -> tuple[Any, np.dtype[Any]]:
+    """Shape and dtype of an array or number; the shape is None for a container."""
+    if isinstance(value, (list, tuple, dict)) or value is None:
+        return None, np.dtype(object)
+    return getattr(value, "shape", ()), getattr(value, "dtype", np.dtype(type(value)))
+
+
 def value_and_grad(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[..., Any]:
     """A function that returns ``f(*args)`` and its gradient with respect to argument ``argnum`` (or several, a tuple).
 
@@ -120,27 +234,15 @@ def value_and_grad(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[..., A
 
     @functools.wraps(f)
     def transformed(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        chosen = (argnum,) if isinstance(argnum, int) else tuple(argnum)
-        if any(not -len(args) <= i < len(args) for i in chosen):
-            raise ArgumentError(
-                f"argnum={argnum!r}, but the function was called with {len(args)} positional argument(s)"
-            )
-
-        def of_chosen(*values: Any) -> Any:
-            complete = list(args)
-            for i, value in zip(chosen, values):
-                complete[i] = value
-            return f(*complete, **kwargs)
-
-        value, pullback = vjp(of_chosen, *(args[i] for i in chosen))
-        shape, dtype = getattr(value, "shape", ()), getattr(value, "dtype", np.dtype(type(value)))
-        if isinstance(value, (list, tuple, dict)) or shape != () or dtype.kind not in "fiub":
+        run = Recorded(*choose(f, argnum, args, kwargs))
+        value = run.value()
+        shape, dtype = _kind(value)
+        if shape != () or dtype.kind not in "fiub":
             raise UnsupportedError(
                 f"grad needs a function that returns one real number, got {type(value).__name__} of shape {shape} and dtype "
                 f"{dtype}: sum() it, or use vjp with a cotangent"
             )
-        one = np.ones_like(value._data if isinstance(value, Tensor) else value)
-        gradients = pullback(one)
+        gradients = run.pull(run.output, _ones(value))
         return value, gradients[0] if isinstance(argnum, int) else gradients
 
     return transformed
@@ -159,3 +261,40 @@ def grad(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[..., Any]:
         return both(*args, **kwargs)[1]
 
     return gradient
+
+
+def elementwise_grad(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[..., Any]:
+    """A function that returns the derivative of each element of ``f(*args)`` by the same element of argument ``argnum``.
+
+    ``f`` must work element by element, like a ufunc: ``elementwise_grad(np.tanh)(x)`` is ``1 - np.tanh(x)**2``. It computes the
+    gradient of the *sum* of the output, which for any other ``f`` is something else; use :func:`jacobian` there.
+
+    Raises (when called):
+        UnsupportedError: ``f`` returned something other than a real array.
+        ShapeError: its shape is not that of the argument.
+        ArgumentError: there is no argument ``argnum``.
+    """
+
+    @functools.wraps(f)
+    def transformed(*args: Any, **kwargs: Any) -> Any:
+        run = Recorded(*choose(f, argnum, args, kwargs))
+        value = run.value()
+        shape, dtype = _kind(value)
+        if shape is None or dtype.kind not in "fiub":
+            raise UnsupportedError(
+                f"elementwise_grad needs a function that returns a real array, got {type(value).__name__} of dtype {dtype}"
+            )
+        for argument in run.primals:
+            if _kind(argument)[0] != shape:
+                raise ShapeError(
+                    f"elementwise_grad needs an output of the same shape as its argument, {_kind(argument)[0]}, got {shape}: "
+                    "use jacobian for a function that does not work element by element"
+                )
+        gradients = run.pull(run.output, _ones(value))
+        return gradients[0] if isinstance(argnum, int) else gradients
+
+    return transformed
+
+
+def _ones(value: Any) -> Any:
+    return np.ones_like(value._data if isinstance(value, Tensor) else value)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, Tensor
+from minigrad._checkpoint import replayed
 
 from ._checks import beside, check_real
 from .init import check_generator
@@ -41,14 +42,17 @@ class Dropout(Module):
         x = check_real(x, "Dropout")
         if not self.training or not self.p:
             return x
-        mask = beside(self._mask(x.shape, x.dtype), x.data)
-        self.step += 1
-        return x * mask
+        step = replayed(self._next_step)  # the same when a checkpoint runs this a second time
+        return x * beside(self._mask(step, x.shape, x.dtype), x.data)
 
-    def _mask(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    def _next_step(self) -> int:
+        self.step += 1
+        return self.step - 1
+
+    def _mask(self, step: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
         """0 where an element is dropped, 1 / (1 - p) elsewhere: four elements of 16 random bits from each 64-bit number."""
         size = int(np.prod(shape))
-        philox = np.random.Philox(key=np.array([self.key, self.step], np.uint64))
+        philox = np.random.Philox(key=np.array([self.key, step], np.uint64))
         bits = philox.random_raw(-(-size // 4)).view(np.uint16)[:size].reshape(shape)
         dropped = min(round(self.p * 65536), 65535)
         return np.multiply(bits >= dropped, 65536 / (65536 - dropped), dtype=dtype)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._primitive import _short
-from .._tape import Entry, Output, _entry, wengert_list
+from .._tape import Entry, Output, _entry, notes, wengert_list
 from ..device import is_device_array
 from ..errors import ArgumentError, GraphError
 from ..tensor import Tensor
@@ -91,7 +91,7 @@ class _Capture:
         return number
 
     def operation(self, entry: Entry) -> None:
-        note = entry.note if isinstance(entry.note, Note) else None
+        note = next((note for note in notes(entry) if isinstance(note, Note)), None)
         constants = {constant.position: constant for constant in note.constants} if note else {}
         names = entry.primitive.arguments or [str(i) for i in range(len(entry.parents))]
         edges = []

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import weakref
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from .._tape import Entry, active
+from .._tape import Entry, active, attach
 from ..tensor import Tensor
 
 
@@ -37,7 +38,7 @@ class trace:
 
     def record(self, entry: Entry, arrays: list[Any], answer: Any) -> None:
         """Called by the engine for each entry; ``arrays`` begins with the arguments of the operation."""
-        entry.note = Note(entry, arrays)
+        attach(entry, Note(entry, arrays))
 
 
 class Scope:
@@ -75,7 +76,9 @@ class Note:
         gradients: for each output that a sweep has reached the Euclidean norm of its cotangent; the last sweep's.
     """
 
-    __slots__ = ("constants", "gradients", "scopes")
+    __slots__ = ("constants", "gradients", "next", "scopes")
+
+    next: Any
 
     def __init__(self, entry: Entry, arrays: list[Any]) -> None:
         self.scopes = tuple(Scope(owner, name) for owner, name in active.scopes)
@@ -83,7 +86,7 @@ class Note:
         self.constants = [Constant(i, a) for i, (parent, a) in arguments if parent is None and a is not None]
         self.gradients: dict[int, float] = {}
 
-    def backward(self, cotangent: Any) -> None:
+    def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any]) -> None:
         cotangents = cotangent if isinstance(cotangent, dict) else {0: cotangent}
         self.gradients = {output: norm(g) for output, g in cotangents.items()}
 

@@ -1,5 +1,49 @@
 """The derivative rules. Importing this package fills the registry."""
 
-from . import elementwise, indexing, linalg, neural, plain, reductions, shaping, special
+from . import (
+    axes,
+    calculus,
+    choosing,
+    convolution,
+    cumulative,
+    decompositions,
+    einsum,
+    elementwise,
+    fft,
+    indexing,
+    linalg,
+    methods,
+    neural,
+    norms,
+    padding,
+    plain,
+    reductions,
+    shaping,
+    sorting,
+    special,
+    trigonometric,
+)
 
-__all__ = ["elementwise", "indexing", "linalg", "neural", "plain", "reductions", "shaping", "special"]
+__all__ = [
+    "axes",
+    "calculus",
+    "choosing",
+    "convolution",
+    "cumulative",
+    "decompositions",
+    "einsum",
+    "elementwise",
+    "fft",
+    "indexing",
+    "linalg",
+    "methods",
+    "neural",
+    "norms",
+    "padding",
+    "plain",
+    "reductions",
+    "shaping",
+    "sorting",
+    "special",
+    "trigonometric",
+]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import primitive
+from .._primitive import composite, primitive
 from ..errors import UnsupportedError
 
 # Arithmetic
@@ -15,36 +15,39 @@ multiply = primitive(np.multiply).vjp(x=lambda g, y: g * y, y=lambda g, x: g * x
 divide = primitive(np.divide).vjp(x=lambda g, y: g / y, y=lambda g, ans, y: -g * ans / y)
 negative = primitive(np.negative).vjp(x=lambda g: -g)
 positive = primitive(np.positive).vjp(x=lambda g: g)
-conjugate = primitive(np.conjugate).vjp(x=lambda g: np.conjugate(g))
 reciprocal = primitive(np.reciprocal).vjp(x=lambda g, ans: -g * ans * ans)
 square = primitive(np.square).vjp(x=lambda g, x: 2 * g * x)
 floor_divide = primitive(np.floor_divide).vjp(x=lambda g: np.zeros_like(g), y=lambda g: np.zeros_like(g))
 remainder = primitive(np.remainder).vjp(x=lambda g: g, y=lambda g, x, y: -g * np.floor_divide(x, y))
+fmod = primitive(np.fmod).vjp(x=lambda g: g, y=lambda g, x, y, ans: -g * np.rint((x - ans) / y))
+ldexp = primitive(np.ldexp).vjp(x=lambda g, exponent: np.ldexp(g, exponent), exponent=None)
+deg2rad = primitive(np.deg2rad, also=[np.radians]).vjp(x=lambda g: g * (math.pi / 180))
+rad2deg = primitive(np.rad2deg, also=[np.degrees]).vjp(x=lambda g: g * (180 / math.pi))
 
 
 def _power_x(g: Any, x: Any, y: Any) -> Any:
-    """``g y x**(y-1)``, and 0 for the exponent 0, where x**0 is constant and the formula might give 0 * inf."""
+    """``g y x**(y-1)``, and 0 for 0**0: x**0 is constant where the formula gives 0 * inf."""
     if isinstance(y, (int, float)):  # keeps the exponent a weak scalar, so that float32 stays float32
         return g * (y * x ** (y - 1)) if y else np.zeros_like(g)
-    return g * np.where(y == 0, 0.0, y * x ** np.where(y == 0, 1, y - 1))
+    return g * y * np.where((x == 0) & (y == 0), 1, x) ** (y - 1.0)
 
 
-def _absolute_x(g: Any, ans: Any, x: Any) -> Any:
-    """``g sign(x)``; of a complex x, ``g conj(x) / |x|``."""
-    if not np.iscomplexobj(x):
-        return g * np.sign(x)
-    return g * np.conjugate(x) / np.where(ans == 0, 1, ans)
+def _power_y(g: Any, ans: Any, x: Any, y: Any) -> Any:
+    """``g x**y log(x)``, and 0 where 0**y is constant, for y >= 0."""
+    return g * ans * np.log(np.where((x == 0) & (y >= 0), 1.0, x))
 
 
-def _sign_x(g: Any, x: Any) -> Any:
-    if np.iscomplexobj(x):
-        raise UnsupportedError("sign has no derivative rule for complex numbers: write x / np.abs(x)")
-    return np.zeros_like(g)
-
-
-# Powers. The logarithm of a base of 0 is not needed: 0**y is constant.
-power = primitive(np.power).vjp(x=_power_x, y=lambda g, ans, x: g * ans * np.log(np.where(x == 0, 1.0, x)))
+# Powers
+power = primitive(np.power).vjp(x=_power_x, y=_power_y)
+float_power = primitive(np.float_power).vjp(x=_power_x, y=_power_y)
 sqrt = primitive(np.sqrt).vjp(x=lambda g, ans: 0.5 * g / ans)
+cbrt = primitive(np.cbrt).vjp(x=lambda g, ans: g / (3 * ans * ans))
+
+
+def _gap(x: Any, y: Any) -> Any:
+    """``y - x``, and 0 for the same infinity: exp(-logaddexp(0, y - x)) is the share of exp(x) in exp(x) + exp(y)."""
+    return np.where((x == y) & np.isinf(x), 0, y - x)
+
 
 # Exponentials and logarithms
 exp = primitive(np.exp).vjp(x=lambda g, ans: g * ans)
@@ -54,18 +57,82 @@ log = primitive(np.log).vjp(x=lambda g, x: g / x)
 log2 = primitive(np.log2).vjp(x=lambda g, x: g / (x * math.log(2)))
 log10 = primitive(np.log10).vjp(x=lambda g, x: g / (x * math.log(10)))
 log1p = primitive(np.log1p).vjp(x=lambda g, x: g / (1 + x))
+logaddexp = primitive(np.logaddexp).vjp(
+    x=lambda g, x, y: g * np.exp(-np.logaddexp(0, _gap(x, y))),
+    y=lambda g, x, y: g * np.exp(-np.logaddexp(0, _gap(y, x))),
+)
+logaddexp2 = primitive(np.logaddexp2).vjp(
+    x=lambda g, x, y: g * np.exp2(-np.logaddexp2(0, _gap(x, y))),
+    y=lambda g, x, y: g * np.exp2(-np.logaddexp2(0, _gap(y, x))),
+)
 
-# Trigonometric and hyperbolic functions
-sin = primitive(np.sin).vjp(x=lambda g, x: g * np.cos(x))
-cos = primitive(np.cos).vjp(x=lambda g, x: -g * np.sin(x))
-tanh = primitive(np.tanh).vjp(x=lambda g, ans: g * (1 - ans * ans))
 
-# Kinks. At a tie the gradient is shared; where abs turns, it is 0; a clipped value passes it on at the bounds themselves.
+def ratio(x: Any, length: Any) -> Any:
+    """``x / length``, and 0 where the length is 0: the derivative of a length where it has none."""
+    zero = length == 0
+    return np.where(zero, 0, x / np.where(zero, 1, length))
+
+
+def _absolute_x(g: Any, ans: Any, x: Any) -> Any:
+    """``g sign(x)``; of a complex x, ``g conj(x) / |x|``."""
+    return g * ratio(np.conjugate(x), ans) if np.iscomplexobj(x) else g * np.sign(x)
+
+
+def refuse_complex(name: str, x: Any, way_out: str) -> None:
+    if np.iscomplexobj(x):
+        raise UnsupportedError(f"{name} has no derivative rule for complex numbers: {way_out}")
+
+
+def _sign_x(g: Any, x: Any) -> Any:
+    refuse_complex("sign", x, "write x / np.abs(x)")
+    return np.zeros_like(g)
+
+
+def _nan_to_num_x(g: Any, x: Any) -> Any:
+    refuse_complex("nan_to_num", x, "write np.where(np.isfinite(x), x, 0)")
+    return np.where(np.isfinite(x), g, 0)
+
+
+# Kinks. At a tie the gradient is shared; where abs turns, it is 0; the larger of a number and NaN is, for fmax, the number.
 absolute = primitive(np.absolute).vjp(x=_absolute_x)
-sign = primitive(np.sign).vjp(x=_sign_x)
+fabs = primitive(np.fabs).vjp(x=lambda g, x: g * np.sign(x))
+copysign = primitive(np.copysign).vjp(
+    x=lambda g, x, y: g * np.sign(x) * np.copysign(1.0, y), y=lambda g: np.zeros_like(g)
+)
 maximum = primitive(np.maximum).vjp(
     x=lambda g, x, y: g * (x > y) + 0.5 * g * (x == y), y=lambda g, x, y: g * (y > x) + 0.5 * g * (x == y)
 )
 minimum = primitive(np.minimum).vjp(
     x=lambda g, x, y: g * (x < y) + 0.5 * g * (x == y), y=lambda g, x, y: g * (y < x) + 0.5 * g * (x == y)
 )
+fmax = primitive(np.fmax).vjp(
+    x=lambda g, x, y: g * ((x > y) | np.isnan(y)) + 0.5 * g * (x == y),
+    y=lambda g, x, y: g * ((y > x) | np.isnan(x)) + 0.5 * g * (x == y),
+)
+fmin = primitive(np.fmin).vjp(
+    x=lambda g, x, y: g * ((x < y) | np.isnan(y)) + 0.5 * g * (x == y),
+    y=lambda g, x, y: g * ((y < x) | np.isnan(x)) + 0.5 * g * (x == y),
+)
+nan_to_num = primitive(
+    np.nan_to_num, lambda x, /, nan=0.0, posinf=None, neginf=None: np.nan_to_num(x, True, nan, posinf, neginf)
+).vjp(x=_nan_to_num_x)
+
+# Steps are flat, and their jumps have no derivative.
+sign = primitive(np.sign).vjp(x=_sign_x)
+floor = primitive(np.floor).vjp(x=lambda g: np.zeros_like(g))
+ceil = primitive(np.ceil).vjp(x=lambda g: np.zeros_like(g))
+rint = primitive(np.rint).vjp(x=lambda g: np.zeros_like(g))
+trunc = primitive(np.trunc).vjp(x=lambda g: np.zeros_like(g))
+round = primitive(np.round, lambda a, /, decimals=0: np.round(a, decimals), also=[np.around]).vjp(
+    a=lambda g: np.zeros_like(g)
+)
+heaviside = primitive(np.heaviside).vjp(x=lambda g: np.zeros_like(g), y=lambda g, x: g * (x == 0))
+modf = primitive(np.modf).vjp(x=lambda g: g[0] if 0 in g else np.zeros_like(g[1]))
+composite(np.divmod, lambda x1, x2: (np.floor_divide(x1, x2), np.remainder(x1, x2)))
+composite(np.fix, lambda x: np.trunc(x))
+
+# Parts of a complex number. A cotangent is du/dx - i du/dy, so that of the imaginary part turns by -i.
+conjugate = primitive(np.conjugate).vjp(x=lambda g: np.conjugate(g))
+real = primitive(np.real, lambda val, /: np.real(val)).vjp(val=lambda g: g)
+imag = primitive(np.imag, lambda val, /: np.imag(val)).vjp(val=lambda g: g * -1j)
+composite(np.angle, lambda z, deg=False: np.arctan2(np.imag(z), np.real(z)) * (180 / math.pi if deg else 1))

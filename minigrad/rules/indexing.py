@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from .._primitive import Primitive, primitive
+from ..errors import ArgumentError, UnsupportedError
+from ..tensor import Tensor
 
 Shape = tuple[int, ...]
 
@@ -23,7 +25,7 @@ def _scatter_add(updates: Any, /, index: Any, shape: Shape) -> Any:
     if _is_basic(index):
         out[index] = updates
     else:  # one flat index: all that CuPy's add.at takes, and several times faster in NumPy's
-        np.add.at(out.reshape(-1), _positions(index, shape, updates).reshape(-1), updates.reshape(-1))
+        np.add.at(out.reshape(-1), _positions(index, shape, out).reshape(-1), updates.reshape(-1))
     return out
 
 
@@ -44,14 +46,57 @@ def _take_rule(g: Any, a_shape: Shape, indices: Any, axis: int | None) -> Any:
     return scatter_add(g, index=(slice(None),) * (axis % len(a_shape)) + (indices,), shape=a_shape)
 
 
-def _along_axis(a_ndim: int, indices: Any, axis: int) -> tuple[Any, ...]:
+def _take_call(
+    a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    indices = _array(_plain(indices), a)
+    if mode != "raise":
+        indices = _brought_inside(indices, math.prod(np.shape(a)) if axis is None else np.shape(a)[axis], mode, "take")
+    return (a, indices), {"axis": axis} if out is None else {"axis": axis, "out": out}
+
+
+def _brought_inside(indices: Any, n: int, mode: str, name: str) -> Any:
+    """The indices in [0, n) that NumPy's modes "wrap" and "clip" make of any."""
+    if mode not in ("wrap", "clip"):
+        raise ArgumentError(f"{name} takes mode='raise', 'wrap' or 'clip', got {mode!r}")
+    if not n:
+        return indices
+    return np.mod(indices, n) if mode == "wrap" else np.clip(indices, 0, n - 1)
+
+
+def _plain(value: Any) -> Any:
+    """Indices or conditions, which have no derivative: the plain array of a Tensor, anything else as it is."""
+    return value._data if isinstance(value, Tensor) else value
+
+
+def _array(value: Any, like: Any) -> Any:
+    """An array or Tensor as it is; a number or a list as an array in the library of ``like``."""
+    if hasattr(value, "dtype"):
+        return value
+    array = like._data if isinstance(like, Tensor) else like
+    return np.asarray(value, like=array) if hasattr(array, "dtype") else np.asarray(value)
+
+
+def _along_axis(arr_shape: Shape, indices: Any, axis: int) -> tuple[Any, ...]:
     """The full index that ``take_along_axis`` stands for: every other axis counts through."""
     grid: list[Any] = []
-    for i in range(a_ndim):
-        shape = [1] * a_ndim
+    for i, n in enumerate(arr_shape):
+        shape = [1] * len(arr_shape)
         shape[i] = -1
-        grid.append(indices if i == axis % a_ndim else np.arange(indices.shape[i], like=indices).reshape(shape))
+        grid.append(indices if i == axis % len(arr_shape) else np.arange(n, like=indices).reshape(shape))
     return tuple(grid)
+
+
+def _take_along_axis_rule(g: Any, arr_shape: Shape, indices: Any, axis: int | None) -> Any:
+    if axis is None:
+        return np.reshape(scatter_add(g, index=indices, shape=(math.prod(arr_shape),)), arr_shape)
+    return scatter_add(g, index=_along_axis(arr_shape, indices, axis), shape=arr_shape)
+
+
+def _where_call(condition: Any, *branches: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if len(branches) != 2:
+        raise UnsupportedError("np.where(condition) of a Tensor needs x and y; for indices use np.nonzero(condition)")
+    return (condition, *branches), {}
 
 
 def _clip_call(
@@ -71,15 +116,13 @@ scatter_add: Primitive = primitive(_scatter_add, name="scatter_add").vjp(updates
 getitem = primitive(operator.getitem, lambda x, /, index: x[index]).vjp(
     x=lambda g, x_shape, index: scatter_add(g, index=index, shape=x_shape)
 )
-take = primitive(np.take, lambda a, indices, /, axis=None: np.take(a, indices, axis=axis)).vjp(a=_take_rule)
+take = primitive(np.take, lambda a, indices, /, axis=None: np.take(a, indices, axis=axis), bind=_take_call).vjp(
+    a=_take_rule
+)
 take_along_axis = primitive(
     np.take_along_axis, lambda arr, indices, /, axis=-1: np.take_along_axis(arr, indices, axis=axis)
-).vjp(
-    arr=lambda g, arr_shape, indices, axis: scatter_add(
-        g, index=_along_axis(len(arr_shape), indices, axis), shape=arr_shape
-    )
-)
-where = primitive(np.where, lambda condition, x, y, /: np.where(condition, x, y)).vjp(
+).vjp(arr=_take_along_axis_rule)
+where = primitive(np.where, lambda condition, x, y, /: np.where(condition, x, y), bind=_where_call).vjp(
     x=lambda g, condition: np.where(condition, g, 0), y=lambda g, condition: np.where(condition, 0, g)
 )
 clip = primitive(np.clip, lambda a, a_min=None, a_max=None, /: np.clip(a, a_min, a_max), bind=_clip_call).vjp(

@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import PlainFunction
+from .._primitive import PlainFunction, composite
+from ..errors import UnsupportedError
+from ..tensor import Tensor, registry
 
 VALUES: tuple[Any, ...] = (
     np.shape, np.ndim, np.size, np.isnan, np.isinf, np.isfinite, np.isneginf, np.isposinf, np.signbit, np.isreal,
@@ -12,11 +14,54 @@ VALUES: tuple[Any, ...] = (
     np.argmin, np.argsort, np.argwhere, np.nonzero, np.flatnonzero, np.count_nonzero, np.searchsorted, np.any, np.all,
     np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal, np.logical_and, np.logical_or,
     np.logical_not, np.logical_xor, np.result_type, np.can_cast, np.may_share_memory, np.shares_memory, np.array_repr,
-    np.array_str, np.array2string,
+    np.array_str, np.array2string, np.nanargmax, np.nanargmin, np.argpartition, np.lexsort, np.digitize,
+    np.ix_, np.unravel_index, np.ravel_multi_index, np.tril_indices_from, np.triu_indices_from, np.diag_indices_from,
+    np.isin,
 )  # fmt: skip
-TENSORS: tuple[Any, ...] = (np.zeros_like, np.ones_like, np.full_like, np.empty_like)
+TENSORS: tuple[Any, ...] = (np.zeros_like, np.ones_like, np.empty_like)
+IN_PLACE: dict[Any, str] = {
+    np.copyto: "np.where(where, src, dst)",
+    np.fill_diagonal: "np.where(np.eye(n, dtype=bool), val, a)",
+    np.place: "np.where(mask, vals, arr)",
+    np.put: "np.where on a mask, or t.data[...] = ... outside of differentiation",
+    np.put_along_axis: "np.where on a mask, or t.data[...] = ... outside of differentiation",
+    np.putmask: "np.where(mask, values, a)",
+}
+
+
+class InPlaceFunction:
+    """A NumPy function that writes into its argument, which the tape may have kept: refused."""
+
+    def __init__(self, function: Any, instead: str) -> None:
+        self.message = f"np.{function.__name__} writes into an array, which cannot be recorded: use {instead}"
+        registry[function] = self
+
+    def call_numpy(self, args: Any, kwargs: Any) -> Any:
+        raise UnsupportedError(self.message)
+
+
+def _full_like(
+    a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, device: Any = None
+) -> Any:
+    """A fill value that requires a gradient is broadcast, so that it keeps its place on the tape."""
+    if not (isinstance(fill_value, Tensor) and fill_value.requires_grad):
+        keywords = {"dtype": dtype, "order": order, "subok": subok, "shape": shape, "device": device}
+        return plain_full_like.call_numpy((a, fill_value), {k: v for k, v in keywords.items() if v is not None})
+    dtype = np.dtype(dtype or a.dtype)
+    if dtype.kind not in "fc":
+        raise UnsupportedError(
+            f"np.full_like of dtype {dtype} would cut its fill value off from the tape: pass dtype=fill_value.dtype, "
+            "or fill_value.detach()"
+        )
+    return np.broadcast_to(fill_value, np.shape(a) if shape is None else shape).astype(dtype)
+
 
 for _function in VALUES:
     PlainFunction(_function, gives_tensor=False)
 for _function in TENSORS:
     PlainFunction(_function, gives_tensor=True)
+for _function, _instead in IN_PLACE.items():
+    InPlaceFunction(_function, _instead)
+
+plain_full_like = PlainFunction(np.full_like, gives_tensor=True)
+full_like = composite(np.full_like, _full_like)

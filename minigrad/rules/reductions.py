@@ -4,64 +4,95 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import primitive
-from ..tensor import Axis
-
-Shape = tuple[int, ...]
-
-
-def _expand(g: Any, axis: Axis, keepdims: bool) -> Any:
-    """Give a reduced array its reduced axes back, with length 1, so that it broadcasts against the input."""
-    return g if keepdims or axis is None else np.expand_dims(g, axis)
+from .._primitive import composite, primitive
+from ..tensor import Axis, _values
+from .axes import Shape, axes_of, count, expand, taking
+from .elementwise import ratio
 
 
-def _count(shape: Shape, axis: Axis) -> int:
-    """How many elements go into each result."""
-    axes = range(len(shape)) if axis is None else (axis,) if isinstance(axis, int) else axis
-    count = 1
-    for i in axes:
-        count *= shape[i]
-    return count
+def _logsumexp(a: Any, /, axis: Axis = None, keepdims: bool = False) -> Any:
+    """``log(sum(exp(a)))`` over ``axis``, stable for large inputs: the maximum is subtracted first.
+
+    Its derivative is ``softmax(a)``; a sum of -inf or inf is shared by the inputs that are.
+    """
+    top = np.max(a, axis=axis, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0)
+    with np.errstate(divide="ignore"):  # log(0) is the right answer where all inputs are -inf
+        ans = np.log(np.sum(np.exp(a - top), axis=axis, keepdims=True)) + top
+    return ans if keepdims else np.squeeze(ans, axes_of(a.ndim, axis))
 
 
-def _shared(a: Any, extreme: Any, axis: Axis) -> Any:
-    """1 where ``a`` is the extreme of its slice, divided by how many are (ties share the gradient)."""
-    hit = a == extreme
-    return hit / np.sum(hit, axis=axis, keepdims=True)
+def _spread(g: Any, a_shape: Shape, axis: Axis, where: Any) -> Any:
+    """Hand the cotangent of each result to all elements that went into it."""
+    spread = np.broadcast_to(expand(g, a_shape, axis), a_shape)
+    return spread if where is True else np.where(where, spread, 0)
 
 
-def _var_rule(g: Any, a: Any, a_shape: Shape, axis: Axis, ddof: float, keepdims: bool) -> Any:
-    centred = a - np.mean(a, axis=axis, keepdims=True)
-    return _expand(g, axis, keepdims) * np.conjugate(centred) * 2 / (_count(a_shape, axis) - ddof)
+def _mean_rule(g: Any, a_shape: Shape, axis: Axis, where: Any) -> Any:
+    return _spread(expand(g, a_shape, axis) / count(a_shape, axis, where), a_shape, axis, where)
 
 
-def _std_rule(g: Any, ans: Any, a: Any, a_shape: Shape, axis: Axis, ddof: float, keepdims: bool) -> Any:
+def _var_rule(g: Any, a: Any, a_shape: Shape, axis: Axis, ddof: float, where: Any) -> Any:
+    """``2 g conj(a - mean(a)) / (n - ddof)``"""
+    n = count(a_shape, axis, where)
+    known = a if where is True else np.where(where, a, 0)
+    centred = known - np.sum(known, axis=axis, keepdims=True) / n
+    freedom = (n - ddof) * (n > ddof)
+    return _spread(2 * expand(g, a_shape, axis) / freedom, a_shape, axis, where) * np.conjugate(centred)
+
+
+def _std_rule(g: Any, ans: Any, a: Any, a_shape: Shape, axis: Axis, ddof: float, where: Any) -> Any:
     """d std = d var / (2 std); 0 where the standard deviation is 0, as for abs at 0."""
-    safe = np.where(ans == 0, 1.0, ans)
-    return _var_rule(np.where(ans == 0, 0.0, 0.5 * g / safe), a, a_shape, axis, ddof, keepdims)
+    return _var_rule(0.5 * ratio(g, ans), a, a_shape, axis, ddof, where)
 
 
-def _extreme_rule(g: Any, ans: Any, a: Any, axis: Axis, keepdims: bool) -> Any:
-    return _expand(g, axis, keepdims) * _shared(a, _expand(ans, axis, keepdims), axis)
+def _extreme_rule(g: Any, ans: Any, a: Any, a_shape: Shape, axis: Axis, where: Any, initial: Any) -> Any:
+    """1 where ``a`` is the extreme of its slice, divided by how many are (ties share the gradient)."""
+    top = expand(ans, a_shape, axis)
+    hit = (a == top) & where
+    ties = np.sum(hit, axis=axis, dtype=a.dtype, keepdims=True)
+    return expand(g, a_shape, axis) * (hit / (ties if initial is None else ties + (top == initial)))
 
 
-sum = primitive(
-    np.sum,
-    lambda a, /, axis=None, dtype=None, keepdims=False: np.sum(a, axis=axis, dtype=dtype, keepdims=keepdims),
-).vjp(a=lambda g, a_shape, axis, keepdims: np.broadcast_to(_expand(g, axis, keepdims), a_shape))
-mean = primitive(
-    np.mean,
-    lambda a, /, axis=None, dtype=None, keepdims=False: np.mean(a, axis=axis, dtype=dtype, keepdims=keepdims),
-).vjp(a=lambda g, a_shape, axis, keepdims: np.broadcast_to(_expand(g, axis, keepdims) / _count(a_shape, axis), a_shape))
-var = primitive(
-    np.var, lambda a, /, axis=None, ddof=0, keepdims=False: np.var(a, axis=axis, ddof=ddof, keepdims=keepdims)
-).vjp(a=_var_rule)
-std = primitive(
-    np.std, lambda a, /, axis=None, ddof=0, keepdims=False: np.std(a, axis=axis, ddof=ddof, keepdims=keepdims)
-).vjp(a=_std_rule)
-max = primitive(
-    np.max, lambda a, /, axis=None, keepdims=False: np.max(a, axis=axis, keepdims=keepdims), also=[np.amax]
-).vjp(a=_extreme_rule)
-min = primitive(
-    np.min, lambda a, /, axis=None, keepdims=False: np.min(a, axis=axis, keepdims=keepdims), also=[np.amin]
-).vjp(a=_extreme_rule)
+def _logsumexp_rule(g: Any, a: Any, a_shape: Shape, axis: Axis) -> Any:
+    """``g softmax(a)``. (``exp(a - ans)`` would keep few digits where ans is large.)"""
+    top = np.max(_values(a), axis=axis, keepdims=True)
+    e = np.exp(np.where(np.isinf(top), np.where(a == top, 0, -np.inf), a - top))
+    return expand(g, a_shape, axis) * (e / np.sum(e, axis=axis, keepdims=True))
+
+
+sum = primitive(np.sum, taking(np.sum, axis=None, dtype=None, keepdims=False, initial=0, where=True)).vjp(a=_spread)
+mean = primitive(np.mean, taking(np.mean, axis=None, dtype=None, keepdims=False, where=True)).vjp(a=_mean_rule)
+var = primitive(np.var, taking(np.var, axis=None, dtype=None, ddof=0, keepdims=False, where=True)).vjp(a=_var_rule)
+std = primitive(np.std, taking(np.std, axis=None, dtype=None, ddof=0, keepdims=False, where=True)).vjp(a=_std_rule)
+max = primitive(np.max, taking(np.max, axis=None, keepdims=False, initial=None, where=True), also=[np.amax]).vjp(
+    a=_extreme_rule
+)
+min = primitive(np.min, taking(np.min, axis=None, keepdims=False, initial=None, where=True), also=[np.amin]).vjp(
+    a=_extreme_rule
+)
+logsumexp = primitive(_logsumexp, name="logsumexp").vjp(a=_logsumexp_rule)
+composite(
+    np.ptp,
+    lambda a, axis=None, *, keepdims=False: np.max(a, axis, keepdims=keepdims) - np.min(a, axis, keepdims=keepdims),
+)
+
+# What is NaN does not count.
+nansum = primitive(np.nansum, taking(np.nansum, axis=None, dtype=None, keepdims=False, initial=0, where=True)).vjp(
+    a=lambda g, a, a_shape, axis, where: _spread(g, a_shape, axis, ~np.isnan(a) & where)
+)
+nanmean = primitive(np.nanmean, taking(np.nanmean, axis=None, dtype=None, keepdims=False, where=True)).vjp(
+    a=lambda g, a, a_shape, axis, where: _mean_rule(g, a_shape, axis, ~np.isnan(a) & where)
+)
+nanvar = primitive(np.nanvar, taking(np.nanvar, axis=None, dtype=None, ddof=0, keepdims=False, where=True)).vjp(
+    a=lambda g, a, a_shape, axis, ddof, where: _var_rule(g, a, a_shape, axis, ddof, ~np.isnan(a) & where)
+)
+nanstd = primitive(np.nanstd, taking(np.nanstd, axis=None, dtype=None, ddof=0, keepdims=False, where=True)).vjp(
+    a=lambda g, ans, a, a_shape, axis, ddof, where: _std_rule(g, ans, a, a_shape, axis, ddof, ~np.isnan(a) & where)
+)
+nanmax = primitive(np.nanmax, taking(np.nanmax, axis=None, keepdims=False, initial=None, where=True)).vjp(
+    a=_extreme_rule
+)
+nanmin = primitive(np.nanmin, taking(np.nanmin, axis=None, keepdims=False, initial=None, where=True)).vjp(
+    a=_extreme_rule
+)

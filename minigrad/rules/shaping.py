@@ -1,13 +1,33 @@
 """Functions that rearrange an array without computing: their rules put the cotangent back in place."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from .._primitive import primitive
+from .._primitive import composite, primitive
+from ..errors import ArgumentError, UnsupportedError
+from .indexing import scatter_add
 
 Shape = tuple[int, ...]
+
+
+def _reshape_call(a: Any, shape: Any, order: str = "C", *, copy: Any = None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    keywords = {"shape": shape} if order == "C" else {"shape": shape, "order": _resolved(a, order)}
+    return (a,), keywords if copy is None else {"copy": copy, **keywords}
+
+
+def _resolved(a: Any, order: str) -> str:
+    """The orders "A" and "K", which look at the memory layout, as "C" or "F"."""
+    if order in ("C", "F"):
+        return order
+    if order not in ("A", "K"):
+        raise ArgumentError(f"order is 'C', 'F', 'A' or 'K', got {order!r}")
+    flags = a._data.flags
+    if order == "K" and not (flags.c_contiguous or flags.f_contiguous):
+        raise UnsupportedError("order='K' of a Tensor that is not contiguous is not supported: pass order='C' or 'F'")
+    return "F" if flags.f_contiguous and not flags.c_contiguous else "C"
 
 
 def _inverse_transpose(g: Any, axes: Sequence[int] | None) -> Any:
@@ -33,16 +53,206 @@ def _split_rule(g: dict[int, Any], ans: Sequence[Any], axis: int) -> Any:
     return np.concatenate([g[i] if i in g else np.zeros_like(part) for i, part in enumerate(ans)], axis=axis)
 
 
+def _split(ary: Any, /, indices_or_sections: Any, axis: int = 0) -> Any:
+    parts = np.split(ary, indices_or_sections, axis)
+    if builtin_sum(part.shape[axis] for part in parts) != ary.shape[axis]:
+        raise ArgumentError(f"split of a Tensor needs ascending indices, got {indices_or_sections}")
+    return parts
+
+
 def _of_sequence(arrays: Sequence[Any], axis: Any = 0, **keywords: Any) -> tuple[Sequence[Any], dict[str, Any]]:
     """NumPy passes the arrays as one sequence; a primitive takes them one by one."""
     return arrays, {"axis": axis, **keywords}
 
 
+def _axes_after(function: Callable[..., Any], a: Any, *args: Any) -> Shape:
+    """Where each axis of ``a`` goes, seen in an array whose i-th axis has length i."""
+    return tuple(function(np.empty(range(np.ndim(a))), *args).shape)
+
+
+def _rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
+    _axes_after(np.rot90, m, k, axes)  # raises if the axes are not two
+    if k % 4 == 2:
+        return np.flip(m, tuple(axes))
+    turned = np.flip(m, axes[1]) if k % 4 == 1 else m
+    turned = np.swapaxes(turned, *axes) if k % 2 else turned[...]
+    return np.flip(turned, axes[1]) if k % 4 == 3 else turned
+
+
+def _negated(shift: Any) -> Any:
+    return tuple(-s for s in shift) if isinstance(shift, (tuple, list)) else -shift
+
+
+def _tile(A: Any, reps: Any) -> Any:
+    """Between any two axes a new one that is broadcast, and then merged with the one behind it."""
+    times = tuple(reps) if np.ndim(reps) else (int(reps),)
+    ndim = max(len(times), A.ndim)
+    times, shape = (1,) * (ndim - len(times)) + times, (1,) * (ndim - A.ndim) + A.shape
+    pairs = [n for pair in zip(times, shape) for n in pair]
+    apart = np.reshape(A, [1 if i % 2 == 0 else n for i, n in enumerate(pairs)])
+    return np.reshape(np.broadcast_to(apart, pairs), [r * n for r, n in zip(times, shape)])
+
+
+def _counts(repeats: Any) -> Any:
+    """An int, or a list of one count for each element."""
+    counts = np.asarray(repeats).tolist()
+    return counts[0] if isinstance(counts, list) and len(counts) == 1 else counts
+
+
+def _repeat_call(a: Any, repeats: Any, axis: int | None = None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    return (a,), {"repeats": _counts(repeats), "axis": axis}
+
+
+def _repeat_rule(g: Any, a_shape: Shape, repeats: Any, axis: int | None) -> Any:
+    shape = (math.prod(a_shape),) if axis is None or not a_shape else a_shape
+    axis = range(len(shape))[axis or 0]
+    before, n, after = shape[:axis], shape[axis], shape[axis + 1 :]
+    if isinstance(repeats, int):
+        total = np.sum(np.reshape(g, (*before, n, repeats, *after)), axis=axis + 1)
+    else:
+        index = np.repeat(np.arange(n), repeats).tolist()
+        total = scatter_add(g, index=(slice(None),) * axis + (index,), shape=shape)
+    return np.reshape(total, a_shape)
+
+
+def _resize(a: Any, new_shape: Any) -> Any:
+    shape = tuple(new_shape) if np.ndim(new_shape) else (int(new_shape),)
+    if min(shape, default=0) < 0:
+        raise ArgumentError(f"resize cannot make the shape {shape}")
+    size = math.prod(shape)
+    if not a.size:
+        return np.zeros_like(a, shape=shape)
+    return np.reshape(np.tile(np.ravel(a), -(-size // a.size))[:size], shape)
+
+
+def _each(function: Callable[[Any], Any]) -> Callable[..., Any]:
+    """Of several arrays the results as a tuple."""
+    return lambda *arys: function(arys[0]) if len(arys) == 1 else tuple(function(a) for a in arys)
+
+
+def _with_axes(shape: Callable[[Shape], Shape]) -> Callable[[Any], Any]:
+    return lambda a: np.reshape(a, shape(np.shape(a)))
+
+
+def _three_axes(shape: Shape) -> Shape:
+    leading = (1,) * (len(shape) < 2) + shape
+    return leading + (1,) * (3 - len(leading))
+
+
+def _hstack(tup: Sequence[Any]) -> Any:
+    arrays = [np.atleast_1d(a) for a in tup]
+    return np.concatenate(arrays, axis=1 if arrays and np.ndim(arrays[0]) > 1 else 0)
+
+
+def _column_stack(tup: Sequence[Any]) -> Any:
+    return np.concatenate([np.reshape(a, (-1, 1)) if np.ndim(a) < 2 else a for a in tup], axis=1)
+
+
+def _block(arrays: Any) -> Any:
+    """Innermost lists are joined along the last axis, those around them along the one before."""
+    depth, first = 0, arrays
+    while isinstance(first, list):
+        depth, first = depth + 1, first[0]
+    ndim = depth
+
+    def check(item: Any, level: int) -> None:
+        nonlocal ndim
+        if isinstance(item, list) != (level > 0):
+            raise ArgumentError("block needs lists that are all nested equally deep")
+        if level:
+            for part in item:
+                check(part, level - 1)
+        else:
+            ndim = max(ndim, np.ndim(item))
+
+    def join(item: Any, level: int) -> Any:
+        if level:
+            return np.concatenate([join(part, level - 1) for part in item], axis=-level)
+        return np.reshape(item, (1,) * (ndim - np.ndim(item)) + np.shape(item))
+
+    check(arrays, depth)
+    return join(arrays, depth)
+
+
+def _array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
+    if np.ndim(indices_or_sections):
+        return np.split(ary, indices_or_sections, axis)
+    sections = int(indices_or_sections)
+    if sections <= 0:
+        raise ArgumentError(f"array_split needs at least 1 section, got {sections}")
+    each, longer = divmod(ary.shape[axis], sections)
+    return np.split(ary, [i * each + min(i, longer) for i in range(1, sections)], axis)
+
+
+def _split_along(function: Callable[..., Any], axis: int) -> Any:
+    """vsplit, hsplit or dsplit."""
+
+    def split_along(ary: Any, indices_or_sections: Any) -> Any:
+        if ary.ndim <= axis and not (function is np.hsplit and ary.ndim == 1):
+            raise ArgumentError(f"{function.__name__} needs at least {axis + 1} axes, got shape {ary.shape}")
+        return np.split(ary, indices_or_sections, min(axis, ary.ndim - 1))
+
+    return composite(function, split_along)
+
+
+def _unstack(x: Any, axis: int = 0) -> Any:
+    count = x.shape[axis]
+    return tuple(np.squeeze(part, axis) for part in np.split(x, count, axis)) if count else ()
+
+
+def _meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
+    if indexing not in ("xy", "ij"):
+        raise ArgumentError(f"meshgrid takes indexing='xy' or 'ij', got {indexing!r}")
+    order = list(range(len(xi)))
+    if indexing == "xy":
+        order[:2] = order[:2][::-1]
+    axes = [np.reshape(x, (1,) * i + (-1,) + (1,) * (len(xi) - 1 - i)) for i, x in zip(order, xi)]
+    return tuple(axes) if sparse else np.broadcast_arrays(*axes)
+
+
+def _from_diagonal(d: Any, shape: Shape, offset: int) -> Any:
+    """``d`` (..., k) on a diagonal of matrices (..., n, m) of zeros, whose elements lie m + 1 apart in memory."""
+    n, m = shape[-2:]
+    start = offset if offset >= 0 else -offset * m
+    places = slice(start, start + d.shape[-1] * (m + 1), m + 1)
+    return np.reshape(scatter_add(d, index=(..., places), shape=(*shape[:-2], n * m)), shape)
+
+
+def _diagonal_rule(g: Any, a_shape: Shape, offset: int, axis1: int, axis2: int) -> Any:
+    ends = (axis1 % len(a_shape), axis2 % len(a_shape))
+    others = [n for i, n in enumerate(a_shape) if i not in ends]
+    matrices = _from_diagonal(g, (*others, a_shape[axis1], a_shape[axis2]), offset)
+    return np.moveaxis(matrices, (-2, -1), ends)
+
+
+def _diag(v: Any, k: int = 0) -> Any:
+    if v.ndim not in (1, 2):
+        raise ArgumentError(f"diag needs 1 or 2 axes, got shape {v.shape}")
+    n = v.shape[0] + abs(k)
+    return np.diagonal(v, k) if v.ndim == 2 else _from_diagonal(v, (n, n), k)
+
+
+def _windows_call(x: Any, window_shape: Any, axis: Any = None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    return (x,), {"window": window_shape, "axis": axis}
+
+
+def _windows(x: Any, window: Any, axis: Any = None) -> Any:
+    """Along each axis the elements i, i + 1, ... of window i, on a new last axis."""
+    sizes = tuple(window) if np.ndim(window) else (window,)
+    ndim = x.ndim
+    axes = range(ndim) if axis is None else tuple(axis) if np.ndim(axis) else (axis,)
+    for i, size in zip(axes, sizes):
+        i %= ndim
+        index = np.add.outer(np.arange(x.shape[i] - size + 1), np.arange(size)).tolist()
+        x = np.moveaxis(x[(slice(None),) * i + (index,)], i + 1, -1)
+    return x
+
+
 builtin_sum = sum
 
 # The forwards pass metadata by position, which is all that CuPy understands.
-reshape = primitive(np.reshape, lambda a, /, shape: np.reshape(a, shape)).vjp(
-    a=lambda g, a_shape: np.reshape(g, a_shape)
+reshape = primitive(np.reshape, lambda a, /, shape, order="C": np.reshape(a, shape, order), bind=_reshape_call).vjp(
+    a=lambda g, a_shape, order: np.reshape(g, a_shape, order)
 )
 transpose = primitive(np.transpose, lambda a, /, axes=None: np.transpose(a, axes)).vjp(
     a=lambda g, axes: _inverse_transpose(g, axes)
@@ -64,6 +274,70 @@ concatenate = primitive(
 stack = primitive(np.stack, lambda *arrays, axis=0: np.stack(arrays, axis=axis), bind=_of_sequence).vjp_each(
     lambda g, i, axis: np.take(g, i, axis=axis)
 )
-split = primitive(np.split, lambda ary, /, indices_or_sections, axis=0: np.split(ary, indices_or_sections, axis)).vjp(
-    ary=_split_rule
+split = primitive(np.split, _split).vjp(ary=_split_rule)
+
+# The same, several ways round
+ravel = composite(np.ravel, lambda a, order="C": np.reshape(a, -1, order))
+matrix_transpose = composite(np.matrix_transpose, lambda x: np.swapaxes(x, -1, -2))
+linalg_matrix_transpose = composite(np.linalg.matrix_transpose, lambda x: np.swapaxes(x, -1, -2))
+moveaxis = composite(
+    np.moveaxis,
+    lambda a, source, destination: np.transpose(a, _axes_after(np.moveaxis, a, source, destination)),
 )
+rollaxis = composite(np.rollaxis, lambda a, axis, start=0: np.transpose(a, _axes_after(np.rollaxis, a, axis, start)))
+broadcast_arrays = composite(
+    np.broadcast_arrays,
+    lambda *args: tuple(np.broadcast_to(a, np.broadcast_shapes(*map(np.shape, args))) for a in args),
+)
+atleast_1d = composite(np.atleast_1d, _each(_with_axes(lambda shape: shape or (1,))))
+atleast_2d = composite(np.atleast_2d, _each(_with_axes(lambda shape: (1,) * (2 - len(shape)) + shape)))
+atleast_3d = composite(np.atleast_3d, _each(_with_axes(_three_axes)))
+meshgrid = composite(np.meshgrid, _meshgrid)
+resize = composite(np.resize, _resize)
+
+# Joining and splitting
+vstack = composite(np.vstack, lambda tup: np.concatenate([np.atleast_2d(a) for a in tup], axis=0))
+hstack = composite(np.hstack, _hstack)
+dstack = composite(np.dstack, lambda tup: np.concatenate([np.atleast_3d(a) for a in tup], axis=2))
+column_stack = composite(np.column_stack, _column_stack)
+block = composite(np.block, _block)
+array_split = composite(np.array_split, _array_split)
+vsplit, hsplit, dsplit = _split_along(np.vsplit, 0), _split_along(np.hsplit, 1), _split_along(np.dsplit, 2)
+if hasattr(np, "unstack"):  # NumPy 2.1
+    unstack = composite(np.unstack, _unstack)
+
+# Turning and repeating
+flip = primitive(np.flip, lambda m, /, axis=None: np.flip(m, axis)).vjp(m=lambda g, axis: np.flip(g, axis))
+fliplr = composite(np.fliplr, lambda m: m[:, ::-1])
+flipud = composite(np.flipud, lambda m: m[::-1, ...])
+rot90 = composite(np.rot90, _rot90)
+roll = primitive(np.roll, lambda a, /, shift, axis=None: np.roll(a, shift, axis)).vjp(
+    a=lambda g, shift, axis: np.roll(g, _negated(shift), axis)
+)
+repeat = primitive(np.repeat, lambda a, /, repeats, axis=None: np.repeat(a, repeats, axis), bind=_repeat_call).vjp(
+    a=_repeat_rule
+)
+tile = composite(np.tile, _tile)
+copy = primitive(np.copy, lambda a, /, order="K": np.copy(a, order)).vjp(a=lambda g: g)
+sliding_window_view = primitive(
+    np.lib.stride_tricks.sliding_window_view,
+    lambda x, /, window, axis=None: np.lib.stride_tricks.sliding_window_view(x, window, axis),
+    bind=_windows_call,
+).reference(_windows)
+
+# Diagonals and triangles
+diagonal = primitive(np.diagonal, lambda a, /, offset=0, axis1=0, axis2=1: np.diagonal(a, offset, axis1, axis2)).vjp(
+    a=_diagonal_rule
+)
+tril = primitive(np.tril, lambda m, /, k=0: np.tril(m, k)).vjp(m=lambda g, k: np.tril(g, k))
+triu = primitive(np.triu, lambda m, /, k=0: np.triu(m, k)).vjp(m=lambda g, k: np.triu(g, k))
+diag = composite(np.diag, _diag)
+diagflat = composite(np.diagflat, lambda v, k=0: _diag(np.ravel(v), k))
+trace = composite(
+    np.trace,
+    lambda a, offset=0, axis1=0, axis2=1, dtype=None: np.sum(
+        np.diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype
+    ),
+)
+linalg_diagonal = composite(np.linalg.diagonal, lambda x, offset=0: np.diagonal(x, offset, -2, -1))
+linalg_trace = composite(np.linalg.trace, lambda x, offset=0, dtype=None: np.trace(x, offset, -2, -1, dtype))

@@ -250,32 +250,58 @@ def test_the_validation_fraction_lies_between_0_and_1(tmp_path: Path, fraction: 
 # --- the vocabulary ---
 
 
-def test_encode_numbers_characters_from_2_and_decode_inverts_it() -> None:
-    vocabulary = Vocabulary.from_texts(["abba", "cab", "ccz"])
-    assert len(vocabulary) == 5  # padding, unknown, a, b, c; z appears once
-    assert vocabulary.encode("cab").tolist() == [4, 2, 3]
+def tokens(vocabulary: Vocabulary, text: str) -> list[str]:
+    return [["padding", "unknown", *vocabulary.ngrams][i] for i in vocabulary.encode(text)]
+
+
+def test_a_token_is_the_longest_known_ngram_at_each_character() -> None:
+    vocabulary = Vocabulary([" ", "a", "b", "c", " c", "ca", "ab", "cab", "b "])
+    assert len(vocabulary) == 11  # padding and unknown besides
+    assert tokens(vocabulary, "cab") == [" c", "cab", "ab", "b "]
+    assert tokens(vocabulary, "a cabca") == [" ", "a", " c", "cab", "ab", "b", "ca", "a"]
+    assert vocabulary.encode("cab").tolist() == [6, 9, 8, 10]
     assert vocabulary.encode("cab").dtype == np.int64
-    assert vocabulary.decode([4, 2, 3, PADDING, PADDING]) == "cab"
-    assert vocabulary.encode("az!").tolist() == [2, UNKNOWN, UNKNOWN]
-    assert vocabulary.decode(vocabulary.encode("az")) == "a\ufffd"
-    assert vocabulary.encode("").shape == (0,)
+    assert tokens(vocabulary, "az!") == [" ", "a", "unknown", "unknown"]
+    assert tokens(vocabulary, "") == [" "]
+
+
+def test_decode_gives_the_first_character_of_each_token() -> None:
+    vocabulary = Vocabulary([" ", "a", "b", " a", "ab"])
+    assert vocabulary.characters([5, 6, 4, UNKNOWN, PADDING]) == [" ", "a", "b", "\ufffd", ""]
+    assert vocabulary.decode([5, 6, 4, PADDING, PADDING]) == "ab"
+    assert vocabulary.decode(vocabulary.encode("az b")) == "a\ufffd b"
+
+
+def test_prefixes_are_what_an_ngram_begins_with() -> None:
+    vocabulary = Vocabulary(["c", "ca", "cat", "a"])
+    assert vocabulary.prefixes.dtype == np.int64
+    assert vocabulary.prefixes.tolist() == [[0, 0, 0], [1, 0, 0], [2, 0, 0], [2, 3, 0], [2, 3, 4], [5, 0, 0]]
+
+
+def test_the_ngrams_are_those_of_the_texts_between_spaces_that_are_not_rare() -> None:
+    assert Vocabulary.from_texts(["ab", "ab", "ab", "b", "xy", "xy"]).ngrams == [
+        *(" ", " a", " ab", "a", "ab", "ab ", "b", "b "),
+    ]
+    assert Vocabulary.from_texts(["ab"], min_count=1).ngrams == [" ", " a", " ab", "a", "ab", "ab ", "b", "b "]
+    assert Vocabulary.from_texts(["ab"], min_count=2).ngrams == [" "]
 
 
 def test_rare_characters_are_unknown_so_that_unknown_is_trained() -> None:
-    texts = ["aab", "c"]
-    assert Vocabulary.from_texts(texts).characters == ["a"]
-    assert Vocabulary.from_texts(texts, min_count=1).characters == ["a", "b", "c"]
+    texts = ["aa", "ba", "b"]
+    assert tokens(Vocabulary.from_texts(texts), "ab") == [" ", "a", "unknown"]
 
 
 def test_the_order_of_the_texts_does_not_change_the_ids() -> None:
-    assert Vocabulary.from_texts(["ab", "ba"]).characters == Vocabulary.from_texts(["ba", "ab"]).characters
+    assert Vocabulary.from_texts(["ab", "ba"] * 3).ngrams == Vocabulary.from_texts(["ba", "ab"] * 3).ngrams
 
 
 def test_encode_accepts_other_spellings_of_a_known_character() -> None:
-    vocabulary = Vocabulary(["a", "é", "B", "b"])
-    assert vocabulary.encode("Aa").tolist() == [2, 2]
-    assert vocabulary.encode("Bb").tolist() == [4, 5]  # a known capital is itself
-    assert vocabulary.encode(" e\u0301\n").tolist() == [3]
+    vocabulary = Vocabulary(["a", "é", "B", "b", "i", "\u0307", "ba"])
+    assert tokens(vocabulary, "Aa")[1:] == ["a", "a"]
+    assert tokens(vocabulary, "Bb")[1:] == ["B", "b"]  # a known capital is itself
+    assert tokens(vocabulary, "bA")[1:] == ["ba", "a"]
+    assert tokens(vocabulary, " e\u0301\n")[1:] == ["é"]
+    assert tokens(vocabulary, "İ")[1:] == ["i", "\u0307"]  # as str.lower() has it, which made the training texts
 
 
 @given(st.lists(st.text(min_size=1), min_size=1))
@@ -285,28 +311,44 @@ def test_known_texts_survive_encode_and_decode(texts: list[str]) -> None:
         assert vocabulary.decode(vocabulary.encode(text)) == text_data.normalize_text(text)
 
 
+@given(st.lists(st.text("abc ", min_size=1, max_size=8), min_size=1), st.integers(1, 4))
+def test_every_prefix_of_a_known_ngram_is_known(texts: list[str], min_count: int) -> None:
+    vocabulary = Vocabulary.from_texts(texts, min_count=min_count)
+    assert Vocabulary(vocabulary.ngrams).ngrams == vocabulary.ngrams  # refuses one without its prefixes
+    names = ["", "", *vocabulary.ngrams]
+    for row, ngram in zip(vocabulary.prefixes[2:], vocabulary.ngrams):
+        assert [names[i] for i in row] == [ngram[:n] if n <= len(ngram) else "" for n in (1, 2, 3)]
+
+
 def test_a_vocabulary_survives_json() -> None:
-    vocabulary = Vocabulary.from_texts(["Großer 犬犬", "Großer"])
+    vocabulary = Vocabulary.from_texts(["Großer 犬犬犬", "Großer", "Großer"])
     again = Vocabulary.from_dict(json.loads(json.dumps(vocabulary.to_dict())))
-    assert again.characters == vocabulary.characters
+    assert again.ngrams == vocabulary.ngrams
     assert again.encode("犬 groß").tolist() == vocabulary.encode("犬 groß").tolist()
+    assert np.array_equal(again.prefixes, vocabulary.prefixes)
 
 
-@pytest.mark.parametrize("state", [{}, {"characters": "abc"}, {"characters": None}, [], None])
+@pytest.mark.parametrize("state", [{}, {"ngrams": "abc"}, {"ngrams": None}, {"characters": ["a"]}, [], None])
 def test_what_is_no_saved_vocabulary_is_refused(state: object) -> None:
     with pytest.raises(ValueError, match="not a saved vocabulary"):
         Vocabulary.from_dict(state)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("characters", [["ab"], [""], [3], [None]])
-def test_a_character_is_one_character(characters: list[str]) -> None:
-    with pytest.raises(ValueError, match="strings of length 1"):
-        Vocabulary(characters)
+@pytest.mark.parametrize("ngrams", [["abcd"], [""], [3], [None], [["a"]]])
+def test_an_ngram_is_one_to_three_characters(ngrams: list[str]) -> None:
+    with pytest.raises(ValueError, match="strings of 1 to 3 characters"):
+        Vocabulary(ngrams)
 
 
-def test_a_character_twice_is_refused() -> None:
+def test_an_ngram_twice_is_refused() -> None:
     with pytest.raises(ValueError, match="'b' twice"):
         Vocabulary(["a", "b", "b"])
+
+
+@pytest.mark.parametrize(("ngrams", "missing"), [(["ab"], "a"), (["a", "abc"], "ab"), (["b", "ab"], "a")])
+def test_an_ngram_without_its_beginning_is_refused(ngrams: list[str], missing: str) -> None:
+    with pytest.raises(ValueError, match=f"got '{ngrams[-1]}' without '{missing}'"):
+        Vocabulary(ngrams)
 
 
 @pytest.mark.parametrize("i", [-1, 4])
@@ -333,7 +375,7 @@ def test_batches_hold_every_sequence_once_padded_to_the_longest(
         assert [array.dtype.name for array in (ids, mask, chosen)] == ["int64", "bool", "int64"]
         assert ids.shape == mask.shape == (len(chosen), max(1, max(len(sequences[i]) for i in chosen)))
         assert (ids[~mask] == PADDING).all()
-        assert (np.diff(mask.astype(int), axis=1) <= 0).all()  # characters first, padding last
+        assert (np.diff(mask.astype(int), axis=1) <= 0).all()  # tokens first, padding last
         found.update({int(i): row[keep].tolist() for i, row, keep in zip(chosen, ids, mask, strict=True)})
         sizes.append(len(chosen))
     assert found == dict(enumerate(lists))
@@ -373,7 +415,7 @@ def test_batches_refuse_bad_arguments() -> None:
         next(batches(sequences, np.zeros(3, dtype=np.int64), 0))
 
 
-def test_pad_of_a_text_without_characters_is_all_padding() -> None:
+def test_pad_of_a_sequence_without_tokens_is_all_padding() -> None:
     ids, mask = pad([np.array([], dtype=np.int64)])
     assert ids.tolist() == [[PADDING]]
     assert mask.tolist() == [[False]]

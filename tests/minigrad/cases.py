@@ -31,6 +31,7 @@ class Case:
         inputs: makers of arrays; the floating ones are differentiated.
         torch: the same function of PyTorch tensors, if there is one.
         order: to which order finite differences hold (0 at a kink).
+        host_only: why a device cannot run it, if it cannot.
     """
 
     primitive: str
@@ -39,6 +40,7 @@ class Case:
     label: str
     torch: Function | None = None
     order: int = 2
+    host_only: str = ""
 
     def arrays(self, dtype: Any = np.float64) -> list[np.ndarray]:
         """Fresh inputs, the same in every run."""
@@ -54,8 +56,16 @@ class Case:
 CASES: list[Case] = []
 
 
-def case(primitive: str, f: Function, *inputs: Spec, label: Any, torch: Function | None = None, order: int = 2) -> None:
-    CASES.append(Case(primitive, f, inputs, str(label), torch, order))
+def case(
+    primitive: str,
+    f: Function,
+    *inputs: Spec,
+    label: Any,
+    torch: Function | None = None,
+    order: int = 2,
+    host_only: str = "",
+) -> None:
+    CASES.append(Case(primitive, f, inputs, str(label), torch, order, host_only))
 
 
 # --- inputs ---

@@ -10,9 +10,17 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import Primitive, Tensor
+from minigrad import Primitive, Tensor, scipy_special
 from minigrad.tensor import registry
-from tests.minigrad import oracle
+from tests.minigrad import (  # noqa: F401 - the modules of cases fill the table
+    cases_elementwise,
+    cases_indexing,
+    cases_linalg,
+    cases_reductions,
+    cases_shaping,
+    cases_special,
+    oracle,
+)
 from tests.minigrad.cases import CASES, Case, cases_of
 
 F32 = np.dtype(np.float32)
@@ -21,7 +29,7 @@ F32 = np.dtype(np.float32)
 def primitives() -> dict[str, Primitive]:
     """What the registry and the modules of rules hold, by name."""
     modules = [importlib.import_module(f"minigrad.rules.{m.name}") for m in pkgutil.iter_modules(mg.rules.__path__)]
-    found = [v for module in (mg, *modules) for v in vars(module).values()] + list(registry.values())
+    found = [v for module in (mg, scipy_special, *modules) for v in vars(module).values()] + list(registry.values())
     return {p.name: p for p in found if isinstance(p, Primitive)}
 
 
@@ -172,7 +180,7 @@ def test_some_inputs_need_no_gradient(case: Case) -> None:
             oracle.assert_close(oracle.gradients([inputs[i]]), [want[number]])
 
 
-@every_case
+@pytest.mark.parametrize("case", [case for case in CASES if not case.host_only], ids=lambda case: case.id)
 def test_on_a_device(case: Case, put: Callable[[Any], Any]) -> None:
     device = type(put(np.zeros(1)))
     want = oracle.by_create_graph(case.f, case.arrays())

@@ -113,6 +113,109 @@ def test_take(shape: tuple[int, ...], data: Any) -> None:
     assert inner(u, np.take(other, index, axis)) == pytest.approx(inner(gradient, other), abs=1e-12)
 
 
+@st.composite
+def rearrangements(draw: Any) -> tuple[tuple[int, ...], Any]:
+    """A shape and a linear function of an array of it: one of the many that only move, repeat or leave out elements."""
+    shape = draw(npst.array_shapes(min_dims=1, max_dims=3, max_side=4))
+    axis = draw(st.integers(-len(shape), len(shape) - 1))
+    n = shape[axis]
+    kind = draw(st.sampled_from(["flip", "roll", "repeat", "tile", "moveaxis", "delete", "reshape", "pad", "resize"]))
+    if kind == "flip":
+        axes = draw(st.one_of(st.none(), npst.valid_tuple_axes(len(shape))))
+        return shape, lambda x: np.flip(x, axes)
+    if kind == "roll":
+        axes = draw(npst.valid_tuple_axes(len(shape), min_size=1))
+        shifts = tuple(draw(st.integers(-9, 9)) for _ in axes)
+        return shape, lambda x: np.roll(x, shifts, axes)
+    if kind == "repeat":
+        repeats = draw(st.one_of(st.integers(0, 3), st.lists(st.integers(0, 3), min_size=n, max_size=n)))
+        return shape, lambda x: np.repeat(x, repeats, axis)
+    if kind == "tile":
+        reps = tuple(draw(st.lists(st.integers(0, 3), max_size=4)))
+        return shape, lambda x: np.tile(x, reps)
+    if kind == "moveaxis":
+        to, start = draw(st.integers(-len(shape), len(shape) - 1)), draw(st.integers(-len(shape), len(shape)))
+        return shape, draw(st.sampled_from([lambda x: np.moveaxis(x, axis, to), lambda x: np.rollaxis(x, axis, start)]))
+    if kind == "delete":
+        which = draw(st.one_of(st.slices(n), st.integers(-n, n - 1), st.lists(st.integers(-n, n - 1), max_size=3)))
+        return shape, lambda x: np.delete(x, which, axis)
+    if kind == "reshape":
+        first, second = draw(st.sampled_from("CF")), draw(st.sampled_from("CF"))
+        return shape, lambda x: np.reshape(np.ravel(x, first), x.shape[::-1], order=second)
+    if kind == "resize":
+        new = draw(npst.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=5))
+        return shape, lambda x: np.resize(x, new)
+    widths = [(draw(st.integers(0, 9)), draw(st.integers(0, 9))) for _ in shape]
+    mode = draw(st.sampled_from(["constant", "edge", "linear_ramp", "mean", "reflect", "symmetric", "wrap"]))
+    options: Any = {}
+    if mode in ("reflect", "symmetric"):
+        options["reflect_type"] = draw(st.sampled_from(["even", "odd"]))
+    if mode == "mean":
+        options["stat_length"] = [(draw(st.integers(1, 5)), draw(st.integers(1, 5))) for _ in shape]
+    return shape, lambda x: np.pad(x, widths, mode, **options)
+
+
+@settings(max_examples=300)
+@given(rearrangements(), st.booleans())
+def test_rearrangements(rearrangement: tuple[tuple[int, ...], Any], reverse: bool) -> None:
+    shape, f = rearrangement
+    x, other = normal(shape), normal(shape, 5)
+    if reverse:  # negative strides
+        x = np.flip(x)
+    want = f(x)
+    np.testing.assert_array_equal(f(Tensor(x, requires_grad=True, copy=False)).data, want)
+    u = normal(want.shape, 7)
+    (gradient,) = pulled(f, u, x)
+    assert inner(u, want) == pytest.approx(inner(gradient, x), abs=1e-10)
+    assert inner(u, f(other)) == pytest.approx(inner(gradient, other), abs=1e-10)
+
+
+@moderate
+@given(npst.array_shapes(min_dims=2, max_dims=4, max_side=4), st.integers(-5, 5), st.data())
+def test_diagonal(shape: tuple[int, ...], offset: int, data: Any) -> None:
+    axis1, axis2 = data.draw(st.permutations(range(len(shape))))[:2]
+    axis1 -= len(shape) * data.draw(st.booleans())
+    x = normal(shape)
+    want = np.diagonal(x, offset, axis1, axis2)
+    u = normal(want.shape, 7)
+    (gradient,) = pulled(lambda t: np.diagonal(t, offset, axis1, axis2), u, x)
+    np.testing.assert_array_equal(np.diagonal(gradient, offset, axis1, axis2), u)
+    assert np.count_nonzero(gradient) == np.count_nonzero(u)
+
+
+@moderate
+@given(npst.mutually_broadcastable_shapes(num_shapes=2, min_dims=1, max_dims=3, max_side=3), st.data())
+def test_take_along_axis(shapes: Any, data: Any) -> None:
+    x_shape, i_shape = shapes.input_shapes
+    ndim = max(len(x_shape), len(i_shape))
+    x_shape, i_shape = ((1,) * (ndim - len(s)) + s for s in (x_shape, i_shape))
+    axis = data.draw(st.integers(-ndim, ndim - 1))
+    n = x_shape[axis]
+    index = data.draw(npst.arrays(np.int64, i_shape, elements=st.integers(-n, n - 1)))
+    x, other = normal(x_shape), normal(x_shape, 5)
+    want = np.take_along_axis(x, index, axis)
+    u = normal(want.shape, 7)
+    (gradient,) = pulled(lambda t: np.take_along_axis(t, index, axis), u, x)
+    assert inner(u, want) == pytest.approx(inner(gradient, x), abs=1e-12)
+    assert inner(u, np.take_along_axis(other, index, axis)) == pytest.approx(inner(gradient, other), abs=1e-12)
+
+
+@moderate
+@given(npst.array_shapes(max_dims=3, max_side=4), st.data())
+def test_insert(shape: tuple[int, ...], data: Any) -> None:
+    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
+    n = shape[axis]
+    where = data.draw(st.one_of(st.integers(-n, n), st.lists(st.integers(-n, n), max_size=3), st.slices(n)))
+    count = len(range(n)[where]) if isinstance(where, slice) else len(where) if isinstance(where, list) else 1
+    added = (*shape[:axis], count, *shape[axis:][1:]) if isinstance(where, (list, slice)) else ()
+    x, y = normal(shape), normal(added, 3)
+    want = np.insert(x, where, y, axis)
+    np.testing.assert_array_equal(np.insert(Tensor(x), where, Tensor(y), axis).data, want)
+    u = normal(want.shape, 7)
+    gx, gy = pulled(lambda x, y: np.insert(x, where, y, axis), u, x, y)
+    assert inner(u, want) == pytest.approx(inner(gx, x) + inner(gy, y), abs=1e-10)
+
+
 REDUCTIONS: dict[str, tuple[Any, Any]] = {
     "sum": (np.sum, torch.sum), "mean": (np.mean, torch.mean), "max": (np.max, torch.amax), "min": (np.min, torch.amin),
     "var": (np.var, lambda x, **k: torch.var(x, correction=0, **k)),

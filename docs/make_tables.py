@@ -1,8 +1,9 @@
-"""Writes docs/functions.md, the table of the NumPy functions that work on Tensors, from the registry.
+"""Writes docs/functions.md, the functions that work on Tensors, and docs/conventions.md, what derivatives are at kinks.
 
-    python docs/make_function_table.py
+    python -m docs.make_tables
 
-A test holds the file to what this program would write today, so the table is never edited by hand.
+The first comes from the registry, the second from the tables that the tests run. A test holds both files to what this
+program would write today, so they are never edited by hand.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ import minigrad as mg
 from minigrad import Primitive
 from minigrad._primitive import PlainFunction
 from minigrad.tensor import registry
+from tests.minigrad import test_cases, test_numerics
 
-TABLE = Path(__file__).parent / "functions.md"
+HERE = Path(__file__).parent
 INTRODUCTION = """# The functions that work on Tensors
 
-Written by `python docs/make_function_table.py` from the registry; a test holds it to the code.
+Written by `python -m docs.make_tables` from the registry; a test holds it to the code.
 
 Call them as NumPy's (`np.exp(t)`), or as methods where NumPy has the method. Everything else that NumPy offers raises a
 `TypeError` that names the function: nothing is ever silently cut off from the tape.
@@ -55,7 +57,9 @@ def rows() -> dict[str, list[tuple[str, str]]]:
         name = name_of(function)
         if isinstance(implementation, Primitive):
             inputs = implementation.rules or implementation.arguments
-            what = "derivative in " + ", ".join(f"`{argument}`" for argument in inputs) if inputs else "derivative in each"
+            what = (
+                "derivative in " + ", ".join(f"`{argument}`" for argument in inputs) if inputs else "derivative in each"
+            )
             what += "; with a kernel" if implementation.kernels else ""
         elif isinstance(implementation, PlainFunction):
             what = "gives a Tensor without a gradient" if implementation.gives_tensor else "plain values, no derivative"
@@ -71,7 +75,7 @@ def fused() -> list[tuple[str, str]]:
     return [(f"minigrad.{name}", (value.__doc__ or "").strip().splitlines()[0]) for name, value in own]
 
 
-def text() -> str:
+def functions_page() -> str:
     lines = [INTRODUCTION]
     for heading, functions in [*sorted(rows().items()), ("minigrad's own", fused())]:
         lines += [f"## {heading}", "", "| function | on Tensors |", "|---|---|"]
@@ -80,6 +84,39 @@ def text() -> str:
     return "\n".join(lines)
 
 
+CONVENTIONS_INTRODUCTION = """# What a derivative is where there is no one answer
+
+Written by `python -m docs.make_tables` from the tables that the tests run: each line is a test. The gradient is that of the
+sum of the outputs, with respect to each input in turn.
+
+In short: at a tie the gradient is shared and sums to 1; where a function turns (`abs`, `relu`, a norm at 0) it is 0; on
+its bounds `clip` lets the gradient through; where a tangent is vertical (`sqrt` at 0) it is infinite; what is constant
+(`x ** 0`) has derivative 0. For complex numbers the gradient of a real `f` is `df/dx - i df/dy`, as in JAX: conjugate it
+before comparing with PyTorch.
+
+## The `where` trap
+
+`np.where(x > 0, np.sqrt(x), 0)` has the value 0 at `x = 0` and the gradient NaN: the branch that is not chosen is
+differentiated all the same, and gets the cotangent 0, and `0 * inf` is NaN. Keep the argument out of the trap as well:
+
+    np.where(x > 0, np.sqrt(np.where(x > 0, x, 1)), 0)
+"""
+
+
+def conventions_page() -> str:
+    lines = [CONVENTIONS_INTRODUCTION, "## The table", "", "| case | inputs | gradients |", "|---|---|---|"]
+    for label, _, inputs, gradients in [*test_cases.CONVENTIONS, *test_numerics.CONVENTIONS]:
+        lines.append(f"| {label} | {_listed(inputs)} | {_listed(gradients)} |".replace("**", "\\*\\*"))
+    return "\n".join(lines) + "\n"
+
+
+def _listed(values: list[Any]) -> str:
+    return ", ".join(f"`{np.array2string(np.asarray(value), separator=', ')}`" for value in values)
+
+
+PAGES = {"functions.md": functions_page, "conventions.md": conventions_page}
+
 if __name__ == "__main__":
-    TABLE.write_text(text(), encoding="utf-8")
-    print(f"{TABLE}: {sum(len(functions) for functions in rows().values())} functions")
+    for name, page in PAGES.items():
+        (HERE / name).write_text(page(), encoding="utf-8")
+        print(HERE / name)

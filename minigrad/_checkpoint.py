@@ -1,0 +1,215 @@
+"""checkpoint: compute a part of the forward pass twice, and keep nothing of it in between.
+
+The operations of the part are on the tape like any others, with their parents, so gradients of every order, gradients of what
+the function closes over, hooks and drawings need nothing special. Only what the entries *keep* is dropped when the
+function has returned. When a sweep comes to the first of them, the function runs again, the entries of that second run
+are matched with those of the first by their order, and hand over what they keep.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from ._tape import Entry, Leaf, active, enable_grad, in_any_thread, recording
+from ._tree import leaves, map_leaves
+from .errors import GraphError
+from .tensor import Tensor, _make
+
+R = TypeVar("R")
+
+
+def checkpoint(f: Callable[..., R], /, *args: Any, **kwargs: Any) -> R:
+    """``f(*args, **kwargs)``, keeping only its arguments and results for the backward pass, which runs ``f`` again.
+
+    Gradients are those of ``f`` itself, of any order, also with respect to tensors that ``f`` uses without being given them,
+    such as the parameters of a module: ``x = checkpoint(layer, x)``. For n layers of equal size, checkpoints around groups
+    of ``sqrt(n)`` need memory for about ``2 sqrt(n)`` layers at the price of one more forward pass (Chen et al. 2016,
+    arXiv:1604.06174). Checkpoints may be nested.
+
+    ``f`` must do the same both times. ``nn.Dropout`` repeats its mask, and a ``numpy.random.Generator`` among the arguments
+    is replayed from the state that it has now; other side effects happen twice.
+
+    Raises:
+        GraphError: (in the sweep) the second run did something else, or gave other results than the first: what ``f``
+            reads has been changed in between, or is random.
+    """
+    if not recording():
+        return f(*args, **kwargs)
+    part = _Part(f, args, kwargs)
+    with _running(_Run(None)) as run:
+        output = f(*args, **kwargs)
+    part.drop(run, output)
+    return output
+
+
+class _Run:
+    """A context that collects the entries that one run makes, and the values of :func:`replayed` in it."""
+
+    def __init__(self, values: list[Any] | None) -> None:
+        self.entries: list[Entry] = []
+        self.values: list[Any] = []
+        self.replay: Iterator[Any] | None = None if values is None else iter(values)
+
+    def record(self, entry: Entry, arrays: list[Any], answer: Any) -> None:
+        self.entries.append(entry)
+
+
+@contextlib.contextmanager
+def _running(run: _Run) -> Iterator[_Run]:
+    active.enter(run)
+    try:
+        yield run
+    finally:
+        active.leave(run)
+
+
+def replayed(make: Callable[[], R]) -> R:
+    """``make()``, but in the second run of a checkpointed function what it gave in the first.
+
+    For what changes from call to call, such as the number that a dropout mask is made from.
+    """
+    if not in_any_thread:
+        return make()
+    first_runs = []
+    for context in reversed(active.contexts):
+        if isinstance(context, _Run):
+            if context.replay is not None:
+                try:
+                    value: R = next(context.replay)
+                except StopIteration:
+                    raise _differs("it asked for more random numbers") from None
+                break
+            first_runs.append(context)
+    else:
+        value = make()
+    for run in first_runs:
+        run.values.append(value)
+    return value
+
+
+class _Given:
+    """A Tensor among the arguments, without its place on the tape: the second run needs only to know that it had one."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.array = tensor._data
+        self.tracked = tensor.requires_grad
+
+    def tensor(self) -> Tensor:
+        return _make(self.array, Leaf(None, self.array.shape, self.array.dtype) if self.tracked else None)
+
+
+class _Part:
+    """A checkpointed call: how to run it again, and what the first run did."""
+
+    def __init__(self, f: Callable[..., Any], args: Any, kwargs: Any) -> None:
+        self.f = f
+        self.arguments = map_leaves(_to_keep, (args, kwargs))
+        self.values: list[Any] = []
+        self.done: list[tuple[Any, ...]] = []
+        self.outputs: list[Any] = []
+        self.dropped: list[int] = []
+        self.found: dict[int, tuple[Any, Any]] | None = None
+
+    def drop(self, run: _Run, output: Any) -> None:
+        """Let go of what the entries of the first run keep."""
+        self.values = run.values
+        self.done = [_description(entry) for entry in run.entries]
+        self.outputs = _arrays(output)
+        for i, entry in enumerate(run.entries):
+            plan: Any = entry.plan
+            if entry.kept or isinstance(plan, _Dropped):  # a checkpoint inside of this one
+                self.dropped.append(i)
+                entry.plan, entry.kept = cast(Any, _Dropped(self, i, plan)), ()
+
+    def restore(self, entry: Entry, index: int) -> None:
+        """Give ``entry``, which was number ``index``, its plan and what it keeps."""
+        if self.found is None:
+            self.found = self._run_again()
+        entry.plan, entry.kept = self.found.pop(index)
+
+    def _run_again(self) -> dict[int, tuple[Any, Any]]:
+        args, kwargs = map_leaves(_to_give, self.arguments)
+        with enable_grad(), _running(_Run(self.values)) as run:
+            output = self.f(*args, **kwargs)
+        done = [_description(entry) for entry in run.entries]
+        if done != self.done:
+            pairs = enumerate(zip(done, self.done))
+            i = next((i for i, (now, before) in pairs if now != before), min(len(done), len(self.done)))
+            before, now = (_show(each[i : i + 1]) for each in (self.done, done))
+            raise _differs(f"operation {i + 1} was {before} and is now {now}")
+        for before, now in zip(self.outputs, _arrays(output), strict=True):
+            if not _close(before, now):
+                raise _differs("its results have other values")
+        self.outputs = []
+        return {i: (run.entries[i].plan, run.entries[i].kept) for i in self.dropped}
+
+
+class _Dropped:
+    """The plan of an entry whose kept values were dropped: the first pull brings back both."""
+
+    def __init__(self, part: _Part, index: int, plan: Any) -> None:
+        self.part = part
+        self.index = index
+        self.primitive, self.names, self.fresh = plan.primitive, plan.names, plan.fresh
+
+    def pull(self, entry: Entry, g: Any) -> Sequence[Any]:
+        self.part.restore(entry, self.index)
+        contributions = entry.plan.pull(entry, g)
+        self.fresh = entry.plan.fresh
+        return contributions
+
+    def pull_tensors(self, entry: Entry, g: Any) -> Sequence[Any]:
+        self.part.restore(entry, self.index)
+        return entry.plan.pull_tensors(entry, g)
+
+
+def _to_keep(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return _Given(value)
+    return copy.deepcopy(value) if isinstance(value, np.random.Generator) else value
+
+
+def _to_give(value: Any) -> Any:
+    if isinstance(value, _Given):
+        return value.tensor()
+    return copy.deepcopy(value) if isinstance(value, np.random.Generator) else value
+
+
+def _description(entry: Entry) -> tuple[Any, ...]:
+    needs = ["constant" if parent is None else "tracked" for parent in entry.parents]
+    return entry.primitive, entry.shape, entry.dtype, ", ".join(needs)
+
+
+def _show(descriptions: Sequence[tuple[Any, ...]]) -> str:
+    """In words, none or one of them; the last item is which of the inputs need a gradient."""
+    return (
+        "".join(f"{op.name} of shape {shape}, {dtype}, inputs {needs}" for op, shape, dtype, needs in descriptions)
+        or "missing"
+    )
+
+
+def _arrays(output: Any) -> list[Any]:
+    return [t._data for t in leaves(output) if isinstance(t, Tensor)]
+
+
+def _close(before: Any, now: Any) -> bool:
+    """Equal but for the rounding in which two runs on the same machine may differ."""
+    if np.array_equal(before, now, equal_nan=before.dtype.kind in "fc"):
+        return True
+    if before.shape != now.shape or before.dtype.kind not in "fc":
+        return False
+    tolerance = float(np.finfo(before.dtype).eps) ** 0.5
+    scale = float(np.max(np.abs(before)))
+    return bool(np.allclose(before, now, rtol=tolerance, atol=tolerance * scale, equal_nan=True))
+
+
+def _differs(what: str) -> GraphError:
+    return GraphError(
+        f"a checkpointed function did not repeat itself: {what}. What it reads must not change before backward(), the "
+        "result not be written to, and random numbers come from a numpy Generator that is an argument of it"
+    )

@@ -1,0 +1,253 @@
+"""In-place changes of arrays that the tape has kept: found when they are about to falsify a gradient.
+
+Fingerprinting every array that every operation keeps would cost a tenth of a small multiply, so what is watched is chosen
+by who could write to it (docs/in-place.md has the measurements, and lists what is caught and what is not):
+
+* An operand that is not differentiated, such as a plain array, has its fingerprint kept beside it, by ``Plan.pick``.
+* A tensor's own array is watched from the moment it is handed out, by ``t.data``, ``t.numpy()`` or ``t[...] = ...``,
+  while something else holds it too. What was recorded before that moment must not have changed since.
+* The array of a leaf that shares memory with its maker (``copy=False``) is sealed by each operation that keeps it.
+* Inside ``detect_anomaly()`` everything that is kept is sealed.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._tape import Entry, Leaf, attach, before_sweep, in_any_thread, next_sequence_number
+from .errors import GraphError
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+_SMALL = 2048  # bytes; up to here the whole array counts
+_SAMPLES = 256  # at least, from a larger array
+_COLUMNS = 1021  # a prime, so that rows of another length do not line up
+
+
+def fingerprint(array: Any, whole: bool = False) -> int | None:
+    """A number that changes with the contents of a NumPy array; None for anything else, which is not watched.
+
+    Of an array of more than 2 KiB the fingerprint sees some 256 elements spread evenly, or, if ``whole``, all of them.
+    """
+    if not isinstance(array, np.ndarray):
+        return None
+    if array.nbytes <= _SMALL:
+        return hash(array.tobytes())
+    if not whole:
+        flat = array.ravel("K") if array.flags.forc else array.flat  # never a copy of all of it
+        return hash(flat[:: array.size // _SAMPLES | 1].tobytes())
+    raw = array.ravel("K").view(np.uint8)
+    end = raw.size - raw.size % (8 * _COLUMNS)
+    sums = raw[:end].view(np.uint64).reshape(-1, _COLUMNS).sum(axis=0)  # several times faster than a hash
+    return hash((sums.tobytes(), raw[end:].tobytes()))
+
+
+# --- Operands that are not differentiated ---
+
+
+def check_constants(entry: Entry) -> None:
+    """Compare the constants an entry keeps with the fingerprints that ``Plan.pick`` put behind them."""
+    kept, plan = entry.kept, entry.plan
+    assert kept is not None
+    for position, before in zip(plan.constants, kept[len(plan.names) :]):
+        if before is not None and fingerprint(kept[position]) != before:
+            raise _changed(entry, position)
+
+
+# --- Arrays of tensors that were handed out ---
+
+
+class _Sightings:
+    """What was in an array, or in views of it, when they were handed out.
+
+    Attributes:
+        array: the array that owns the memory.
+        seen: when (a sequence number), which part, and its fingerprint then. A part is None for all of it, or the offset,
+            shape, strides and dtype of a view, since a view itself may be gone by the time of the sweep.
+    """
+
+    __slots__ = ("array", "seen")
+
+    def __init__(self, array: Any) -> None:
+        key = id(array)
+        self.array = weakref.ref(array, lambda _: watched.pop(key, None))
+        self.seen: list[tuple[int, _Part, int | None]] = []
+
+    def add(self, part: _Part) -> None:
+        contents = fingerprint(_take(self.array(), part), whole=True)
+        seen = self.seen
+        last = next((sighting for sighting in reversed(seen) if sighting[1] == part), None)
+        if last is not None and last[2] == contents:
+            seen = [sighting for sighting in seen if sighting is not last]  # unchanged: the later moment covers more
+        self.seen = [*seen[-63:], (next_sequence_number(), part, contents)]  # a new list: other threads may be reading
+
+    def changed_since(self, seq: int, kept: Any, now: dict[_Part, int | None]) -> bool:
+        """Whether a part that overlaps with ``kept`` is not what it was when first handed out after number ``seq``.
+
+        ``now`` remembers the fingerprints of the parts from one question to the next.
+        """
+        looked_at: list[_Part] = []
+        for when, part, contents in self.seen:
+            if when > seq and part not in looked_at:
+                looked_at.append(part)
+                array = _take(self.array(), part)
+                if part not in now:
+                    now[part] = fingerprint(array, whole=True)
+                if now[part] != contents and np.shares_memory(array, kept):
+                    return True
+        return False
+
+
+_Part = tuple[int, tuple[int, ...], tuple[int, ...], np.dtype[Any]] | None
+watched: dict[int, _Sightings] = {}
+
+
+class _Holder:
+    _data = np.empty(0)
+
+
+# By the attribute, and by the call itself. (Of a variable the count would differ between versions of Python.)
+_HELD_ONCE = sys.getrefcount(_Holder._data)
+
+
+def _alone(tensor: Any) -> bool:
+    """Whether nothing but the tensor, no graph in particular, holds its array nor the one that this is a view of."""
+    if sys.getrefcount(tensor._data) > _HELD_ONCE:
+        return False
+    if tensor._data.base is None:
+        return True
+    owned = isinstance(tensor._data.base, np.ndarray) and tensor._data.base.base is None
+    return owned and sys.getrefcount(tensor._data.base) <= _HELD_ONCE
+
+
+def handed_out(tensor: Tensor) -> None:
+    """The array of ``tensor`` is about to be in the hands of somebody who may write to it.
+
+    Where something else holds it too, which may be a graph, a later change of it is an error in the backward of what has
+    been recorded up to now.
+    """
+    if not isinstance(tensor._data, np.ndarray):
+        return
+    alone = _alone(tensor)
+    if alone and not watched:
+        return
+    owner = _owner(tensor._data)
+    if alone:
+        watched.pop(id(owner), None)
+        return
+    sightings = watched.get(id(owner)) or watched.setdefault(id(owner), _Sightings(owner))
+    sightings.add(_part(tensor._data, owner))
+
+
+def check_watched(entries: Sequence[Entry]) -> None:
+    """Raise if one of ``entries``, about to be swept, keeps an array that has been changed since it was handed out."""
+    if not watched:
+        return
+    now: dict[int, dict[_Part, int | None]] = {}
+    for entry in entries:
+        for position, value in enumerate(entry.kept or ()):
+            for array in _arrays(value):
+                owner = id(_owner(array))
+                sightings = watched.get(owner)
+                if sightings is not None and sightings.changed_since(entry.seq, array, now.setdefault(owner, {})):
+                    raise _changed(entry, position)
+
+
+before_sweep.append(check_watched)
+
+
+def _arrays(value: Any) -> Iterator[Any]:
+    """The arrays in a kept value: itself, or what a kernel saved, several outputs, an index."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from _arrays(item)
+
+
+def _owner(array: Any) -> Any:
+    """The array whose memory a view shows."""
+    owner = base = array
+    while (base := getattr(base, "base", None)) is not None:
+        if isinstance(base, np.ndarray):
+            owner = base
+    return owner
+
+
+def _part(array: Any, owner: Any) -> _Part:
+    if array is owner or not (owner.base is None or owner.flags.forc):
+        return None
+    offset = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+    return offset, array.shape, array.strides, array.dtype
+
+
+def _take(owner: Any, part: _Part) -> Any:
+    if part is None:
+        return owner
+    offset, shape, strides, dtype = part
+    return np.ndarray(shape, dtype, owner.ravel("K"), offset, strides)
+
+
+# --- Sealed entries ---
+
+
+class Seal:
+    """A note with a fingerprint of what an entry keeps, compared when the entry is swept."""
+
+    __slots__ = ("next", "prints", "whole")
+
+    next: Any
+
+    def __init__(self, entry: Entry, positions: Sequence[int], whole: bool) -> None:
+        assert entry.kept is not None
+        self.whole = whole
+        self.prints = [(position, self._print(entry.kept[position])) for position in positions]
+
+    def _print(self, value: Any) -> list[int | None]:
+        return [fingerprint(array, self.whole) for array in _arrays(value)]
+
+    def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any]) -> None:
+        assert entry.kept is not None
+        for position, before in self.prints:
+            if self._print(entry.kept[position]) != before:
+                raise _changed(entry, position)
+
+
+shared: weakref.WeakSet[Leaf] = weakref.WeakSet()
+"""The leaves whose arrays somebody else has too, because they were made with ``copy=False``."""
+
+
+def share(leaf: Leaf) -> None:
+    """From now on, and as long as ``leaf`` lives, operations are recorded the slow way, which seals what it gives."""
+    shared.add(leaf)
+    in_any_thread.append(shared)
+    weakref.finalize(leaf, in_any_thread.remove, shared).atexit = False
+
+
+def seal_shared(entry: Entry) -> None:
+    """Seal the arguments of a new entry that are arrays of shared leaves."""
+    names, arguments = entry.plan.names, entry.primitive.arguments
+    for name, parent in zip(arguments, entry.parents):
+        if name in names and type(parent) is Leaf and parent in shared:
+            attach(entry, Seal(entry, [names.index(name)], whole=False))
+
+
+def _changed(entry: Entry, position: int) -> GraphError:
+    primitive, name = entry.primitive, entry.plan.names[position]
+    which = {"ans": "its result", "saved": "what it saved"}.get(name, f"its argument '{name}'")
+    if name in primitive.arguments:
+        leaf = entry.parents[primitive.arguments.index(name)]
+        tensor = leaf.tensor if type(leaf) is Leaf else None
+        if tensor is not None and tensor.name:
+            which += f", the tensor '{tensor.name}',"
+    return GraphError(
+        f"an array that '{primitive.name}' keeps for its derivative, {which} has been changed in place since the forward "
+        "pass, so that the gradient would be wrong: change it after backward(), run the forward pass again, or give the "
+        "operation a copy (np.copy) of what will change"
+    )

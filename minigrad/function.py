@@ -1,0 +1,248 @@
+"""Function: an operation of your own with its forward and backward written out, as PyTorch users know it.
+
+In minigrad's own style it is shorter: ``primitive(forward).vjp(x=rule)``. A Function is for what does not fit there: a
+backward that computes all gradients together, or values of any kind that it takes over from the forward.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ._inplace import check_constants, fingerprint
+from ._plan import record
+from ._primitive import _notify, _outputs
+from ._tape import NO_KEYWORDS, Entry, Output, in_any_thread, no_grad, recording
+from ._tree import leaves
+from .device import as_array
+from .errors import ArgumentError, GraphError, UnsupportedError
+from .tensor import Tensor, _make, read_only
+
+
+class FunctionContext:
+    """``ctx``: what the backward of one call of a :class:`Function` gets from its forward.
+
+    Plain values may be assigned to attributes of any name; tensors belong into :meth:`save_for_backward`.
+
+    Attributes:
+        needs_input_grad: for each argument of ``apply`` whether a gradient will be asked for.
+        saved_tensors: in backward, what was saved, in the same order.
+    """
+
+    def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
+        self.needs_input_grad = needs_input_grad
+        self.saved_tensors: tuple[Any, ...] = ()
+
+    def save_for_backward(self, *values: Any) -> None:
+        """Keep these Tensors (or arrays, or None) until backward is over.
+
+        Inputs and outputs come back with their place on the tape, so that a backward written with differentiable operations can
+        be differentiated in its turn. Anything else is good for first derivatives only; a *constant* can be an attribute.
+        """
+        self.saved_tensors = values
+
+
+class Function:
+    """Subclass it, write ``forward`` and ``backward``, and call ``apply``.
+
+    ``forward(ctx, *args, **kwargs)`` gets what ``apply`` got. It computes under ``no_grad()`` and returns a Tensor or
+    array, or a tuple of them. ``backward(ctx, *grads)`` gets a Tensor for each output (zeros for one that was not used)
+    and returns, for each positional argument of ``apply``, its gradient, or None. Floating arguments that are Tensors and
+    require gradients are positional; all others may be anything. With plain arrays only, ``apply`` gives what
+    ``forward`` gives.
+
+    Example:
+        >>> class Cube(Function):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         ctx.save_for_backward(x)
+        ...         return x * x * x
+        ...
+        ...     @staticmethod
+        ...     def backward(ctx, g):
+        ...         (x,) = ctx.saved_tensors
+        ...         return g * 3 * x * x
+        >>> x = Tensor(2.0, requires_grad=True)
+        >>> Cube.apply(x).backward()
+        >>> x.grad.item()
+        12.0
+    """
+
+    @staticmethod
+    def forward(ctx: Any, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError("a Function needs a static method forward(ctx, ...)")
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        raise NotImplementedError("a Function needs a static method backward(ctx, ...)")
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Run ``forward`` and put it on the tape as one operation.
+
+        Raises:
+            UnsupportedError: a Tensor that requires a gradient is in a keyword argument or inside a container.
+            ArgumentError, GraphError: (in the sweep) ``backward`` returned too few or too many gradients, one for an argument
+                that is no Tensor, or one that was cut off from the tape although it is to be differentiated again.
+        """
+        cls._refuse_hidden_tensors(args, kwargs)
+        on = recording()
+        parents = [arg._node if on and isinstance(arg, Tensor) else None for arg in args]
+        ctx = FunctionContext(tuple(parent is not None for parent in parents))
+        with no_grad():
+            returned = cls.forward(ctx, *args, **kwargs)
+        if not any(isinstance(arg, Tensor) for arg in args):
+            return returned
+        outputs = tuple(returned) if isinstance(returned, (tuple, list)) else (returned,)
+        arrays = tuple(as_array(_value(output)) for output in outputs)
+        ans = arrays if isinstance(returned, (tuple, list)) else arrays[0]
+        floating = [array for array in arrays if array.dtype.kind in "fc"]
+        if not any(ctx.needs_input_grad) or not floating:
+            return _outputs(ans, None)
+        plan: Any = _Plan(cls, ctx, args, ans)
+        entry = record(floating[0], plan, parents, plan.keep(args, outputs, arrays), NO_KEYWORDS)._node
+        if in_any_thread:
+            _notify(entry, [_value(arg) for arg in args], ans)
+        return _outputs(ans, entry)
+
+    @classmethod
+    def _refuse_hidden_tensors(cls, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        hidden = leaves([kwargs, *(arg for arg in args if not isinstance(arg, Tensor))])
+        if any(isinstance(leaf, Tensor) and leaf.requires_grad for leaf in hidden):
+            raise UnsupportedError(
+                f"{cls.__name__}.apply got a Tensor that requires a gradient in a keyword argument or a container, where it "
+                "would be cut off from the tape: pass it as a positional argument of its own"
+            )
+
+
+@dataclass(frozen=True)
+class _Operation:
+    """What stands in for the primitive of an entry."""
+
+    name: str
+    arguments: tuple[str, ...]
+
+
+class _Plan:
+    """The plan of one call: what was saved, where it came from, and how a cotangent is pulled back."""
+
+    fresh = False
+
+    def __init__(self, function: type[Function], ctx: FunctionContext, args: Sequence[Any], ans: Any) -> None:
+        self.function = function
+        self.ctx = ctx
+        self.primitive = _Operation(function.__name__, _argument_names(function, len(args)))
+        self.is_tensor = [isinstance(arg, Tensor) for arg in args]
+        self.several = isinstance(ans, tuple)
+        self.outputs = [(array.shape, array.dtype) for array in ans] if self.several else []
+
+    def keep(self, args: Sequence[Any], outputs: Sequence[Any], arrays: Sequence[Any]) -> tuple[Any, ...]:
+        """What the entry shall keep: the saved values, without the Tensors around them, because an entry may hold none."""
+        saved, self.ctx.saved_tensors = self.ctx.saved_tensors, ()
+        self.origins = [_origin(value, args, outputs) for value in saved]
+        self.wrapped = [isinstance(value, Tensor) for value in saved]
+        self.names = [self.primitive.arguments[i] if kind == "argument" else kind for kind, i in self.origins]
+        needed = self.ctx.needs_input_grad
+        self.constants = [p for p, (kind, i) in enumerate(self.origins) if kind == "argument" and not needed[i]]
+        kept = [arrays[i] if kind == "ans" else _value(value) for value, (kind, i) in zip(saved, self.origins)]
+        return (*kept, *[fingerprint(kept[position]) for position in self.constants])
+
+    def pull(self, entry: Entry, g: Any) -> Sequence[Any]:
+        with no_grad():
+            gradients = self._backward(entry, g, create_graph=False)
+        return [t._data if isinstance(t, Tensor) else t for t in gradients]
+
+    def pull_tensors(self, entry: Entry, g: Any) -> Sequence[Any]:
+        gradients = self._backward(entry, g, create_graph=True)
+        return [t if t is None or isinstance(t, Tensor) else _make(t, None) for t in gradients]
+
+    def _backward(self, entry: Entry, g: Any, create_graph: bool) -> list[Any]:
+        check_constants(entry)
+        ctx = copy.copy(self.ctx)
+        ctx.saved_tensors = tuple(self._saved(entry, create_graph))
+        grads = self._grads(g)
+        returned = self.function.backward(ctx, *grads)
+        gradients = list(returned) if isinstance(returned, (tuple, list)) else [returned]
+        self._check(gradients, grads)
+        return [
+            g if g is None or isinstance(g, Tensor) else as_array(g) if parent is not None else None
+            for g, parent in zip(gradients, entry.parents)
+        ]
+
+    def _saved(self, entry: Entry, create_graph: bool) -> Sequence[Any]:
+        """What was saved, inputs and outputs with their nodes if the backward is recorded."""
+        assert entry.kept is not None
+        values: list[Any] = []
+        for value, (kind, i), wrapped in zip(entry.kept, self.origins, self.wrapped):
+            if not create_graph:
+                values.append(_make(value, None) if wrapped else value)
+            elif kind == "argument":
+                values.append(_make(value, entry.parents[i]) if wrapped else value)
+            elif kind == "ans":
+                values.append(_make(value, Output(entry, i, value.shape, value.dtype) if self.several else entry))
+            elif getattr(value, "dtype", np.dtype(bool)).kind in "fc":
+                raise GraphError(
+                    f"{self.function.__name__} saved an array that is neither one of its inputs nor one of its outputs, so "
+                    "that a second derivative would take it for a constant: save inputs and outputs and compute the rest in "
+                    "backward, or assign it to an attribute of ctx if it is a constant"
+                )
+            else:
+                values.append(_make(value, None) if wrapped else value)
+        return values
+
+    def _grads(self, g: Any) -> list[Tensor]:
+        """A Tensor for each output."""
+        if not isinstance(g, dict):
+            return [g if isinstance(g, Tensor) else _make(read_only(g), None)]
+        given = next(iter(g.values()))
+        like = given._data if isinstance(given, Tensor) else given
+        grads = []
+        for i, (shape, dtype) in enumerate(self.outputs):
+            one = g[i] if i in g else np.zeros_like(like, shape=shape, dtype=dtype)
+            grads.append(one if isinstance(one, Tensor) else _make(read_only(one), None))
+        return grads
+
+    def _check(self, gradients: list[Any], grads: list[Tensor]) -> None:
+        name, names = self.function.__name__, self.primitive.arguments
+        if len(gradients) != len(names):
+            raise ArgumentError(
+                f"{name}.backward returned {len(gradients)} gradient(s) for {len(names)} argument(s) of forward "
+                f"({', '.join(names)}): return one for each, None where there is none"
+            )
+        for gradient, argument, is_tensor in zip(gradients, names, self.is_tensor):
+            if gradient is not None and not is_tensor:
+                raise ArgumentError(
+                    f"{name}.backward returned a gradient for '{argument}', which was no Tensor: return None there"
+                )
+            cut_off = not (isinstance(gradient, Tensor) and gradient.requires_grad)  # it is linear in grads
+            if gradient is not None and cut_off and all(t.requires_grad for t in grads) and np.any(_value(gradient)):
+                raise GraphError(
+                    f"{name}.backward returned a gradient for '{argument}' that is cut off from the tape, so that a second "
+                    "derivative would be wrong: compute it from the incoming gradients and ctx.saved_tensors with operations "
+                    "on Tensors"
+                )
+
+
+def _origin(value: Any, args: Sequence[Any], outputs: Sequence[Any]) -> tuple[str, int]:
+    """Where a saved value came from: an argument, the answer, or neither."""
+    for kind, candidates in (("argument", args), ("ans", outputs)):
+        for i, candidate in enumerate(candidates):
+            if value is candidate:
+                return kind, i
+    return "saved", 0
+
+
+def _argument_names(function: type[Function], count: int) -> tuple[str, ...]:
+    """The names of the positional arguments of ``forward`` after ``ctx``."""
+    parameters = list(inspect.signature(function.forward).parameters.values())[1:]
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)][:count]
+    return (*names, *(f"args{i}" for i in range(len(names), count)))
+
+
+def _value(value: Any) -> Any:
+    return value._data if isinstance(value, Tensor) else value

@@ -1,0 +1,183 @@
+"""Differences, integrals, weighted means and interpolation, as compositions of other functions."""
+
+from typing import Any
+
+import numpy as np
+
+from .._primitive import composite
+from ..errors import ArgumentError, ShapeError
+from ..tensor import Axis, Tensor
+from .axes import array_of, axes_of
+
+
+def _cut(a: Any, axis: int, start: int | None, stop: int | None) -> Any:
+    """``a[start:stop]`` along ``axis``."""
+    return a[(slice(None),) * axis + (slice(start, stop),)]
+
+
+def _along(a: Any, ndim: int, axis: int) -> Any:
+    """A 1-D array laid along ``axis`` of ``ndim`` axes."""
+    return np.reshape(a, (1,) * axis + (-1,) + (1,) * (ndim - axis - 1)) if a.ndim else a
+
+
+# Differences
+
+
+def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+    if n < 0:
+        raise ArgumentError(f"diff takes n >= 0, got {n}")
+    a = array_of(a)
+    if not a.ndim:
+        raise ShapeError("diff needs an array of at least one axis, got a 0-d one")
+    (axis,) = axes_of(a.ndim, axis)
+    if n == 0:
+        return a
+    shape = tuple(1 if i == axis else length for i, length in enumerate(a.shape))
+    ends = [None if end is None else array_of(end) for end in (prepend, append)]
+    before, after = (end if end is None or end.ndim else np.broadcast_to(end, shape) for end in ends)
+    if before is not None or after is not None:
+        a = np.concatenate([part for part in (before, a, after) if part is not None], axis=axis)
+    for _ in range(n):
+        a = _cut(a, axis, 1, None) - _cut(a, axis, None, -1)
+    return a
+
+
+def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    flat = np.reshape(array_of(ary), (-1,))
+    parts = [None if to_begin is None else np.reshape(array_of(to_begin), (-1,)), flat[1:] - flat[:-1],
+             None if to_end is None else np.reshape(array_of(to_end), (-1,))]  # fmt: skip
+    return np.concatenate([part for part in parts if part is not None])
+
+
+def _gradient(f: Any, *varargs: Any, axis: Axis = None, edge_order: int = 1) -> Any:
+    """Differences of second order inside and of ``edge_order`` at the edges; also in the coordinates."""
+    f = array_of(f)
+    if edge_order not in (1, 2):
+        raise ArgumentError(f"gradient takes edge_order 1 or 2, got {edge_order}")
+    axes = axes_of(f.ndim, axis)
+    spacings = [array_of(s) for s in varargs] or [np.asarray(1.0)]
+    if len(spacings) == 1 and not spacings[0].ndim:
+        spacings *= len(axes)
+    if len(spacings) != len(axes):
+        raise ArgumentError(f"gradient takes a spacing for each of the {len(axes)} axes, got {len(varargs)}")
+    dtype = f.dtype if f.dtype.kind in "fc" else np.dtype(float)
+    slopes = [_slope(f, s, i, edge_order).astype(dtype) for s, i in zip(spacings, axes)]
+    return slopes[0] if len(slopes) == 1 else tuple(slopes)
+
+
+def _slope(f: Any, spacing: Any, axis: int, edge_order: int) -> Any:
+    """df/dx along one axis; ``spacing`` is the step, or the coordinates."""
+    n = f.shape[axis]
+    if n < edge_order + 1:
+        raise ShapeError(f"gradient needs {edge_order + 1} points along each axis, got {n}")
+    if spacing.ndim > 1 or (spacing.ndim and spacing.shape != (n,)):
+        raise ShapeError(f"gradient takes 1-D coordinates, {n} for axis {axis}, got shape {spacing.shape}")
+    h = spacing
+    if spacing.ndim:
+        h = spacing[1:] - spacing[:-1]
+        if not isinstance(spacing, Tensor) and (h == h[0]).all():
+            h = h[0]  # even steps; what is differentiated depends on all coordinates nevertheless
+    inner = _inner_slope(f, h, axis)
+    return np.concatenate([_edge(f, h, axis, edge_order, 0), inner, _edge(f, h, axis, edge_order, -1)], axis=axis)
+
+
+def _inner_slope(f: Any, h: Any, axis: int) -> Any:
+    left, middle, right = _cut(f, axis, None, -2), _cut(f, axis, 1, -1), _cut(f, axis, 2, None)
+    if not h.ndim:
+        return (right - left) / (2.0 * h)
+    p, q = _along(h[:-1], f.ndim, axis), _along(h[1:], f.ndim, axis)
+    return -q / (p * (p + q)) * left + (q - p) / (p * q) * middle + p / (q * (p + q)) * right
+
+
+def _edge(f: Any, h: Any, axis: int, order: int, end: int) -> Any:
+    """The one-sided slope at the first (0) or last (-1) point; seen from the last, all steps are negative."""
+    points = range(3) if end == 0 else range(-1, -4, -1)
+    y = [_cut(f, axis, i, i + 1 or None) for i in points[: order + 1]]
+    sign = 1 if end == 0 else -1
+    p = sign * (h[end] if h.ndim else h)
+    if order == 1:
+        return (y[1] - y[0]) / p
+    q = sign * (h[points[1]] if h.ndim else h)
+    terms = -(2.0 * p + q) / (p * (p + q)) * y[0], (p + q) / (p * q) * y[1], -p / (q * (p + q)) * y[2]
+    first, second, third = terms if end == 0 else terms[::-1]  # added as NumPy adds them
+    return first + second + third
+
+
+composite(np.diff, _diff)
+composite(np.ediff1d, _ediff1d)
+composite(np.gradient, _gradient)
+
+# Integrals and means
+
+
+def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+    y = array_of(y)
+    if not y.ndim:
+        raise ShapeError("trapezoid needs an array of at least one axis, got a 0-d one")
+    (axis,) = axes_of(y.ndim, axis)
+    if x is not None:
+        x = array_of(x)
+        dx = _along(np.diff(x), y.ndim, axis) if x.ndim == 1 else np.diff(x, axis=axis)
+    return np.sum(dx * (_cut(y, axis, 1, None) + _cut(y, axis, None, -1)) / 2.0, axis=axis)
+
+
+def _average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
+    a = array_of(a)
+    if weights is None:
+        mean = np.mean(a, axis=axis, keepdims=keepdims)
+        return (mean, np.full_like(mean, a.size / max(mean.size, 1))) if returned else mean
+    weights = _fitting(array_of(weights), a, axis)
+    total = np.sum(weights, axis=axis, keepdims=keepdims)
+    if (total == 0).any():
+        raise ArgumentError("average got weights that sum to zero")
+    mean = np.sum(a * weights, axis=axis, keepdims=keepdims) / total
+    return (mean, np.broadcast_to(total, mean.shape)) if returned else mean
+
+
+def _fitting(weights: Any, a: Any, axis: Axis) -> Any:
+    """Weights of the shape of ``a``, or one for each place along ``axis``, so that they broadcast against ``a``."""
+    if weights.shape == a.shape:
+        return weights
+    axes = () if axis is None else axes_of(a.ndim, axis)
+    if weights.shape != tuple(a.shape[i] for i in axes):
+        raise ShapeError(
+            f"average takes weights of the shape of a, {a.shape}, or of its axes {axis}, got shape {weights.shape}"
+        )
+    ordered = np.transpose(weights, tuple(np.argsort(axes).tolist()))
+    return np.reshape(ordered, tuple(n if i in axes else 1 for i, n in enumerate(a.shape)))
+
+
+composite(np.trapezoid, _trapezoid)
+composite(np.average, _average)
+
+# Interpolation
+
+
+def _double(value: Any) -> Any:
+    """NumPy interpolates in double precision."""
+    value = array_of(value)
+    return value.astype(np.complex128 if value.dtype.kind == "c" else np.float64)
+
+
+def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> Any:
+    """Differentiable in x, xp and fp. At a knot the slope to its right counts; outside of the knots it is 0."""
+    x, xp, fp = _double(x), _double(xp), _double(fp)
+    if xp.ndim != 1 or xp.shape != fp.shape or not xp.shape[0]:
+        raise ShapeError(f"interp takes xp and fp of one length, at least 1, got shapes {xp.shape} and {fp.shape}")
+    if period is not None:
+        x, xp, left, right = np.remainder(x, abs(period)), np.remainder(xp, abs(period)), None, None
+        order = np.argsort(xp)
+        xp, fp = xp[order], fp[order]
+        xp = np.concatenate([xp[-1:] - abs(period), xp, xp[:1] + abs(period)])
+        fp = np.concatenate([fp[-1:], fp, fp[:1]])
+    first, last = fp[0], fp[-1]
+    if xp.shape[0] > 1:
+        i = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, xp.shape[0] - 2)
+        inside = (fp[i + 1] - fp[i]) / (xp[i + 1] - xp[i]) * (x - xp[i]) + fp[i]
+    else:
+        inside = last
+    inside = np.where(x < xp[-1], inside, np.where(x > xp[-1], last if right is None else right, last))
+    return np.where(x < xp[0], first if left is None else left, np.where(np.isnan(x), x, inside))
+
+
+composite(np.interp, _interp)

@@ -1,0 +1,141 @@
+"""Functions that choose among arrays or leave elements out: compositions of ``where``, ``take`` and ``concatenate``."""
+
+import functools
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._primitive import composite
+from ..device import to_host
+from ..errors import ArgumentError, DTypeError, OutOfRangeError
+from .indexing import _array, _brought_inside, _plain, scatter_add
+
+
+def _common_dtype(values: Sequence[Any]) -> Any:
+    """NumPy's promotion, in which a Python number is weak."""
+    return np.result_type(*[v if type(v) in (int, float, complex) else _values(v).dtype for v in values])
+
+
+def _values(value: Any) -> Any:
+    """What has no derivative, such as a condition or an index, as a plain array."""
+    value = _plain(value)
+    return value if hasattr(value, "dtype") else np.asarray(value)
+
+
+def _cast(a: Any, dtype: Any) -> Any:
+    return a if a.dtype == dtype else a.astype(dtype)
+
+
+def _choose(a: Any, choices: Any, mode: str = "raise") -> Any:
+    index, choices = _array(_plain(a), a), list(choices)
+    n = len(choices)
+    if index.dtype.kind not in "biu":
+        raise DTypeError(f"choose needs integers that say which choice to take, got {index.dtype}")
+    if mode != "raise":
+        index = _brought_inside(index, n, mode, "choose")
+    elif index.size and (int(index.min()) < 0 or int(index.max()) >= n):
+        raise OutOfRangeError(f"choose has {n} choices, numbered 0 to {n - 1}, and got {index.min()} to {index.max()}")
+    result = np.broadcast_to(_array(choices[-1], a), np.broadcast_shapes(np.shape(index), *map(np.shape, choices)))
+    for i, choice in enumerate(choices[:-1]):
+        result = np.where(index == i, choice, result)
+    return _cast(result, _common_dtype(choices))
+
+
+def _select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
+    if len(condlist) != len(choicelist) or not condlist:
+        raise ArgumentError(
+            f"select needs as many conditions as choices and at least one, got {len(condlist)} and {len(choicelist)}"
+        )
+    conditions = [_values(condition) for condition in condlist]
+    for condition in conditions:
+        if condition.dtype != bool:
+            raise DTypeError(f"select needs conditions that are booleans, got {condition.dtype}")
+    result = default
+    for condition, choice in zip(reversed(conditions), reversed(choicelist)):
+        result = np.where(condition, choice, result)
+    return _cast(result, _common_dtype([*choicelist, default]))
+
+
+def _piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Any:
+    """Each function is called with the elements where its condition holds, and with nothing else."""
+    single = not isinstance(condlist, (list, tuple)) and np.ndim(condlist) == np.ndim(x)
+    conditions = [_values(c).astype(bool) for c in ([condlist] if single else condlist)]
+    if len(funclist) == len(conditions) + 1:
+        conditions.append(~functools.reduce(operator.or_, conditions))
+    if len(funclist) != len(conditions):
+        raise ArgumentError(f"piecewise got {len(funclist)} functions for {len(conditions)} conditions")
+    result = np.zeros_like(x)
+    for condition, value in zip(conditions, funclist):
+        if callable(value):
+            picked = x[condition]
+            if not picked.size:
+                continue
+            value = _array(value(picked, *args, **kw), x)
+            value = scatter_add(np.broadcast_to(value, picked.shape), index=condition, shape=x.shape)
+        result = np.where(condition, value, result)
+    return _cast(result, x.dtype)
+
+
+def _compress(condition: Any, a: Any, axis: int | None = None) -> Any:
+    condition = _values(condition)
+    if condition.ndim != 1:
+        raise ArgumentError(f"compress needs a condition of 1 axis, got shape {condition.shape}")
+    return np.take(a, _places(condition, a), axis)
+
+
+def _places(condition: Any, a: Any) -> Any:
+    """Where the condition holds, in the library of ``a``."""
+    places, array = np.flatnonzero(condition), _plain(a)
+    return np.asarray(places, like=array) if isinstance(places, np.ndarray) and hasattr(array, "dtype") else places
+
+
+def _rows(a: Any, order: Any, axis: int) -> Any:
+    """The elements along ``axis``, in the order of a host array of indices."""
+    return a[(slice(None),) * axis + (order.tolist(),)]
+
+
+def _flat_or(a: Any, axis: int | None) -> tuple[Any, int]:
+    """``axis=None`` means: of the array laid out flat."""
+    return (np.ravel(a), 0) if axis is None else (a, range(a.ndim)[axis])
+
+
+def _delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
+    arr, axis = _flat_or(arr, axis)
+    return _rows(arr, np.delete(np.arange(arr.shape[axis]), to_host(_plain(obj))), axis)
+
+
+def _insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
+    """Behind ``arr`` stand the new values, as broadcast; then all are taken in the order that NumPy gives to indices."""
+    arr, axis = _flat_or(arr, axis)
+    n, shape = arr.shape[axis], list(arr.shape)
+    where = np.arange(n)[obj] if isinstance(obj, slice) else np.asarray(to_host(_plain(obj)))
+    if where.dtype == bool:
+        where = np.flatnonzero(where)
+    values = _array(values, arr)
+    if where.size == 1:  # any number of values at one place
+        values = np.reshape(values, (1,) * (arr.ndim - values.ndim) + values.shape)
+        values = np.moveaxis(values, 0, axis) if where.ndim == 0 else values
+        shape[axis] = values.shape[axis]
+    else:
+        shape[axis] = where.size
+    order = np.insert(np.arange(n), where.astype(int), np.arange(n, n + shape[axis]))
+    return _rows(np.concatenate([arr, _cast(np.broadcast_to(values, shape), arr.dtype)], axis), order, axis)
+
+
+def _append(arr: Any, values: Any, axis: int | None = None) -> Any:
+    arr, values = _array(arr, values), _array(values, arr)
+    return np.concatenate([np.ravel(arr), np.ravel(values)] if axis is None else [arr, values], axis or 0)
+
+
+choose = composite(np.choose, _choose)
+select = composite(np.select, _select)
+piecewise = composite(np.piecewise, _piecewise)
+compress = composite(np.compress, _compress)
+extract = composite(
+    np.extract, lambda condition, arr: np.take(np.ravel(arr), _places(np.ravel(_values(condition)), arr))
+)
+delete = composite(np.delete, _delete)
+insert = composite(np.insert, _insert)
+append = composite(np.append, _append)

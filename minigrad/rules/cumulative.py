@@ -1,0 +1,54 @@
+"""Products over an axis, and running sums and products."""
+
+from typing import Any
+
+import numpy as np
+
+from .._primitive import composite, primitive
+from ..tensor import Axis
+from .axes import Shape, expand, from_last, from_rows, rows_of, taking, to_last
+
+
+def _delayed(products: Any) -> Any:
+    """1 in front of ``products``, whose last one falls off."""
+    return np.concatenate([np.ones_like(products[..., :1]), products[..., :-1]], axis=-1)
+
+
+def _prod_rule(g: Any, a: Any, a_shape: Shape, axis: Axis, where: Any, initial: Any) -> Any:
+    """g times the product of all others: of those before and of those after. A division would fail at zeros."""
+    rows = rows_of(a if where is True else np.where(where, a, 1), axis)
+    others = _delayed(np.cumprod(rows, axis=-1)) * _delayed(np.cumprod(rows[..., ::-1], axis=-1))[..., ::-1]
+    product = expand(g * initial, a_shape, axis) * from_rows(others, a_shape, axis)
+    return product if where is True else np.where(where, product, 0)
+
+
+def _cumsum_rule(g: Any, a_shape: Shape, axis: int | None) -> Any:
+    return from_last(np.cumsum(to_last(g, axis)[..., ::-1], axis=-1)[..., ::-1], a_shape, axis)
+
+
+def _cumprod_rule(g: Any, a: Any, ans: Any, a_shape: Shape, axis: int | None) -> Any:
+    """The i-th is ``a[0] ... a[i-1] s[i]`` with ``s[i] = g[i] + a[i+1] s[i+1]``, without a division, in log n steps.
+
+    Before a step ``s[i]`` reaches over ``step`` terms and ``factors[i]`` is ``a[i+1] ... a[i+step]``; each step doubles that.
+    """
+    s, factors = to_last(g, axis), to_last(a, axis)[..., 1:]
+    step = 1
+    while step < s.shape[-1]:
+        s = np.concatenate([s[..., :-step] + factors * s[..., step:], s[..., -step:]], axis=-1)
+        factors = factors[..., :-step] * factors[..., step:]
+        step *= 2
+    return from_last(_delayed(to_last(ans, axis)) * s, a_shape, axis)
+
+
+prod = primitive(np.prod, taking(np.prod, axis=None, dtype=None, keepdims=False, initial=1, where=True)).vjp(
+    a=_prod_rule
+)
+cumsum = primitive(np.cumsum, taking(np.cumsum, axis=None, dtype=None)).vjp(a=_cumsum_rule)
+cumprod = primitive(np.cumprod, taking(np.cumprod, axis=None, dtype=None)).vjp(a=_cumprod_rule)
+nanprod = primitive(np.nanprod, taking(np.nanprod, axis=None, dtype=None, keepdims=False, initial=1, where=True)).vjp(
+    a=lambda g, a, a_shape, axis, where, initial: _prod_rule(g, a, a_shape, axis, ~np.isnan(a) & where, initial)
+)
+composite(np.nancumsum, lambda a, axis=None, dtype=None: np.cumsum(np.where(np.isnan(a), 0, a), axis=axis, dtype=dtype))
+composite(
+    np.nancumprod, lambda a, axis=None, dtype=None: np.cumprod(np.where(np.isnan(a), 1, a), axis=axis, dtype=dtype)
+)

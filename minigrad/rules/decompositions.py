@@ -1,0 +1,276 @@
+"""``np.linalg`` of square systems and of the matrix decompositions. All of it works on stacks of matrices.
+
+What has no derivative is never given one quietly:
+
+* Eigenvectors and singular vectors are known up to a sign, or of complex matrices up to a phase: a loss must not depend on
+  it. A real loss that does gets the derivative for the sign that came out; a complex one is refused.
+* Vectors of equal eigenvalues or equal singular values have no derivative: it comes out as NaN or infinite.
+  Eigenvalues and singular values alone, without the vectors, always have one of first order.
+* ``cholesky``, ``eigh`` and ``eigvalsh`` read one triangle of their matrix, so the gradient lies in that triangle.
+
+The formulas are those of M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
+differentiation" (2008), and for complex vectors of Z.-Q. Wan and S.-X. Zhang, arXiv:1909.02659. They are written for the
+cotangent ``conj(g)``, which pairs with dA as tr(conj(g)^H dA).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .._primitive import PlainFunction, composite, primitive
+from ..errors import UnsupportedError
+from ..tensor import _values
+from .linalg import identity
+
+
+def _t(x: Any) -> Any:
+    """The transpose of each matrix."""
+    return np.swapaxes(x, -1, -2)
+
+
+def _h(x: Any) -> Any:
+    """The conjugate transpose of each matrix."""
+    return np.conjugate(np.swapaxes(x, -1, -2))
+
+
+def _row(x: Any) -> Any:
+    return np.expand_dims(x, -2)
+
+
+def _column(x: Any) -> Any:
+    return np.expand_dims(x, -1)
+
+
+# --- inverse, systems of equations, determinants --------------------------------------------------------------------
+
+
+def _solve_rule_b(g: Any, a: Any, b_shape: tuple[int, ...]) -> Any:
+    """``a^-T g``; only a 1-D b is a vector, as in NumPy 2."""
+    return np.linalg.solve(_t(a), _column(g))[..., 0] if len(b_shape) == 1 else np.linalg.solve(_t(a), g)
+
+
+def _solve_rule_a(g: Any, ans: Any, a: Any, b_shape: tuple[int, ...]) -> Any:
+    """``-(a^-T g) x^T``"""
+    w = _solve_rule_b(g, a, b_shape)
+    return -_column(w) * _row(ans) if len(b_shape) == 1 else -w @ _t(ans)
+
+
+def _cofactors(a: Any, det: Any) -> Any:
+    """The derivative of the determinant: ``det(a) a^-T``, which is a polynomial and so exists for singular matrices too.
+
+    ``det(a)`` and the inverse come from the same LU factors and their errors cancel, however small the determinant, as
+    long as it is not 0 (Stewart, "On the adjugate matrix", 1998); then the singular value decomposition a = U S V^H gives
+    det(U) det(V^H) conj(U) cofactors(S) conj(V^H).
+    """
+    if np.all(det != 0):
+        return np.expand_dims(det, (-2, -1)) * _t(np.linalg.inv(a))
+    u, s, vh = np.linalg.svd(a)
+    others = np.prod(np.where(identity(s.shape[-1], s) > 0, 1, _row(s)), axis=-1)
+    sign = np.linalg.det(u) * np.linalg.det(vh)
+    return np.conjugate(u) * _row(others * _column(sign)) @ np.conjugate(vh)
+
+
+def _slogdet_rule(g: dict[int, Any], ans: Any, a: Any) -> Any:
+    """``a^-T`` times the cotangent of the logarithm; the sign of a complex determinant turns with its angle."""
+    turn = 0
+    if 0 in g and np.iscomplexobj(a):
+        z = g[0] * ans[0]
+        turn = 0.5 * (z - np.conjugate(z))  # i Im(z)
+    return np.expand_dims(g.get(1, 0) + turn, (-2, -1)) * _t(np.linalg.inv(a))
+
+
+def _pinv_rule(g: Any, ans: Any, a: Any) -> Any:
+    """Golub and Pereyra, "The differentiation of pseudo-inverses ..." (1973), eq. 4.12: right where the rank is constant."""
+    p, c = ans, np.conjugate(g)
+    rows, columns = p @ _h(p) @ (c - c @ a @ p), (c - p @ a @ c) @ _h(p) @ p
+    return _t(rows + columns - p @ _t(g) @ p)
+
+
+inv = primitive(np.linalg.inv, lambda a, /: np.linalg.inv(a)).vjp(a=lambda g, ans: -_t(ans) @ g @ _t(ans))
+solve = primitive(np.linalg.solve, lambda a, b, /: np.linalg.solve(a, b)).vjp(a=_solve_rule_a, b=_solve_rule_b)
+det = primitive(np.linalg.det, lambda a, /: np.linalg.det(a)).vjp(
+    a=lambda g, ans, a: np.expand_dims(g, (-2, -1)) * _cofactors(a, ans)
+)
+slogdet = primitive(np.linalg.slogdet, lambda a, /: np.linalg.slogdet(a)).vjp(a=_slogdet_rule)
+pinv = primitive(np.linalg.pinv, lambda a, /, rcond=1e-15: np.linalg.pinv(a, rcond)).vjp(a=_pinv_rule)
+
+
+# --- Cholesky and QR ------------------------------------------------------------------------------------------------
+
+
+def _half_triangle(like: Any) -> Any:
+    """1 below the diagonal, 1/2 on it: what makes a Hermitian matrix out of its lower triangle, and back."""
+    eye = identity(like.shape[-1], like)
+    return np.tril(np.ones_like(eye)) - 0.5 * eye
+
+
+def _into_triangle(g: Any, lower: bool) -> Any:
+    """The gradient with respect to a Hermitian matrix, where only one triangle of the matrix is read."""
+    half = _half_triangle(g)
+    return (g + _h(g)) * (half if lower else _t(half))
+
+
+def _cholesky_forward(a: Any, /, upper: bool = False) -> Any:
+    if upper and not isinstance(a, np.ndarray):  # CuPy's has no such keyword
+        return _h(np.linalg.cholesky(_h(a)))
+    return np.linalg.cholesky(a, upper=True) if upper else np.linalg.cholesky(a)
+
+
+def _cholesky_rule(g: Any, ans: Any, upper: bool) -> Any:
+    """``L^-H F(L^H conj(g)) L^-1`` with F taking the lower triangle and half of the diagonal."""
+    if upper:
+        return _h(_cholesky_rule(_h(g), _h(ans), False))
+    inner = _t(ans) @ g * _half_triangle(g)
+    return _into_triangle(_t(np.linalg.solve(_h(ans), _t(np.linalg.solve(_t(ans), inner)))), True)
+
+
+def _qr_forward(a: Any, /, mode: Any = "reduced") -> Any:
+    if mode not in ("reduced", "r"):
+        raise UnsupportedError(
+            f"qr of a Tensor takes mode='reduced' or 'r', got {mode!r}, whose result has no derivative"
+        )
+    return np.linalg.qr(a, mode)
+
+
+def _qr_rule(g: Any, ans: Any, a: Any, mode: str) -> Any:
+    """Walter and Lehmann, arXiv:1009.6112: ``(Q' + Q copyltu(M)) R^-H`` with ``M = R R'^H - Q'^H Q``, Q' and R' the cotangents.
+
+    The columns of a beyond the square are ``Q R2``, a product like any other.
+    """
+    (q, r), g = (ans, g) if mode == "reduced" else (np.linalg.qr(a), {1: g})
+    gq = np.conjugate(g[0]) if 0 in g else np.zeros_like(q)
+    gr = np.conjugate(g[1]) if 1 in g else np.zeros_like(r)
+    k = q.shape[-1]
+    beyond = q @ gr[..., k:]
+    gq = gq + a[..., k:] @ _h(gr[..., k:])
+    r, gr = r[..., :k], gr[..., :k]
+    m = (r @ _h(gr) - _h(gq) @ q) * _half_triangle(r)
+    square = _h(np.linalg.solve(r, _h(gq + q @ (m + _h(m)))))
+    return np.conjugate(np.concatenate([square, beyond], axis=-1))
+
+
+cholesky = primitive(np.linalg.cholesky, _cholesky_forward).vjp(a=_cholesky_rule)
+qr = primitive(np.linalg.qr, _qr_forward).vjp(a=_qr_rule)
+
+
+# --- eigenvalues and singular values --------------------------------------------------------------------------------
+
+
+def _check_phase(name: str, turning: Any, inner: Any) -> None:
+    """Refuse a loss that changes when a complex vector is multiplied by a phase: ``turning`` is its derivative by that."""
+    turning, inner = _values(turning), _values(inner)
+    if np.iscomplexobj(turning) and inner.size:
+        rounding = float(np.finfo(turning.dtype).eps) ** 0.5
+        if bool(np.max(np.abs(np.imag(turning))) > rounding * (1 + np.max(np.abs(inner)))):
+            raise UnsupportedError(
+                f"the vectors of a complex {name} are known up to a phase each, and this loss depends on the phase: "
+                "it has no derivative. Use what does not, such as np.abs(v) or v @ v.conj().mT"
+            )
+
+
+def _gaps(w: Any, eye: Any) -> Any:
+    """``w_j - w_i``, and 1 on the diagonal. Equal values give 0, hence infinity or NaN."""
+    return _row(w) - _column(w) + eye
+
+
+def _eigh_rule(g: dict[int, Any], ans: Any, UPLO: Any) -> Any:
+    """``V (diag(w') + (V^H V') / (w_j - w_i)) V^H``, w' and V' the cotangents."""
+    w, v = ans
+    eye = identity(w.shape[-1], v)
+    inner = eye * _row(g.get(0, 0 * w))
+    if 1 in g:
+        rotated = _t(v) @ g[1]
+        _check_phase("eigh", np.sum(rotated * eye, axis=-1), rotated)
+        inner = inner + rotated / _gaps(w, eye) * (1 - eye)
+    return _into_triangle(np.conjugate(v) @ inner @ _t(v), UPLO == "L")
+
+
+def _eigvalsh_rule(g: Any, a: Any, UPLO: Any) -> Any:
+    _, v = np.linalg.eigh(a, UPLO)
+    return _into_triangle(np.conjugate(v) * _row(g) @ _t(v), UPLO == "L")
+
+
+def _eig_rule(g: dict[int, Any], ans: Any) -> Any:
+    """As eigh, with V^-1 in the place of V^H, and the columns of V kept at length 1."""
+    w, v = ans
+    eye = identity(w.shape[-1], v)
+    inner = eye * _row(np.conjugate(g[0]) if 0 in g else 0 * w)
+    if 1 in g:
+        rotated = _h(v) @ np.conjugate(g[1])
+        along = np.sum(rotated * eye, axis=-1)
+        _check_phase("eig", along, rotated)
+        stretch = _h(v) @ v * _row(0.5 * (along + np.conjugate(along)))
+        inner = inner + (rotated - stretch) / np.conjugate(_gaps(w, eye)) * (1 - eye)
+    return np.conjugate(np.linalg.solve(_h(v), inner @ _h(v)))
+
+
+def _svd_rule(g: Any, ans: Any, a: Any, full_matrices: bool, compute_uv: bool) -> Any:
+    """The derivative of ``a = U diag(s) V^H``; ``X = skew(U^H U')`` and ``Y = skew(V^H V')``, with cotangents U' and V'."""
+    if not compute_uv:
+        u, _, vh = np.linalg.svd(a, full_matrices=False)
+        return np.conjugate(u) * _row(g) @ np.conjugate(vh)
+    u, s, vh = ans
+    k = s.shape[-1]
+    eye = identity(k, u)
+    inner = eye * _row(g.get(1, 0 * s))
+    if 0 not in g and 2 not in g:
+        return np.conjugate(u[..., :k] @ inner @ vh[..., :k, :])
+    gu, gv = np.conjugate(g.get(0, 0 * u)), _t(g.get(2, 0 * vh))
+    if full_matrices:
+        _check_completion(gu[..., k:], gv[..., k:])
+    u, v, gu, gv = u[..., :k], _h(vh)[..., :k], gu[..., :k], gv[..., :k]
+    x, y = _h(u) @ gu, _h(v) @ gv
+    x, y = x - _h(x), y - _h(y)
+    _check_phase("svd", np.sum((x + y) * eye, axis=-1), x + y)
+    sums = _row(s) + _column(s) + (0 if np.iscomplexobj(u) else eye)  # the diagonal of x - y is 0 for real matrices
+    inner = inner + 0.5 * ((x + y) / _gaps(s, eye) * (1 - eye) + (x - y) / sums)
+    ga = u @ inner @ _h(v)
+    if u.shape[-2] > k:
+        ga = ga + ((gu - u @ (_h(u) @ gu)) / _row(s)) @ _h(v)
+    if v.shape[-2] > k:
+        ga = ga + (u / _row(s)) @ _h(gv - v @ (_h(v) @ gv))
+    return np.conjugate(ga)
+
+
+def _check_completion(*cotangents: Any) -> None:
+    for g in cotangents:
+        if np.any(_values(g) != 0):
+            raise UnsupportedError(
+                "the vectors that svd(full_matrices=True) adds to make U and V square are arbitrary and have no derivative, "
+                "but this loss depends on them: pass full_matrices=False"
+            )
+
+
+eigh = primitive(np.linalg.eigh, lambda a, /, UPLO="L": np.linalg.eigh(a, UPLO)).vjp(a=_eigh_rule)
+eigvalsh = primitive(np.linalg.eigvalsh, lambda a, /, UPLO="L": np.linalg.eigvalsh(a, UPLO)).vjp(a=_eigvalsh_rule)
+eig = primitive(np.linalg.eig, lambda a, /: np.linalg.eig(a)).vjp(a=_eig_rule)
+svd = primitive(
+    np.linalg.svd,
+    lambda a, /, full_matrices=True, compute_uv=True: np.linalg.svd(a, full_matrices, compute_uv),
+).vjp(a=_svd_rule)
+
+
+# --- compositions ---------------------------------------------------------------------------------------------------
+
+
+def _tensorinv(a: Any, ind: int = 2) -> Any:
+    """The inverse of the matrix whose rows are the first ``ind`` axes."""
+    rows, columns = np.shape(a)[:ind], np.shape(a)[ind:]
+    return np.reshape(np.linalg.inv(np.reshape(a, (int(np.prod(rows)), -1))), columns + rows)
+
+
+def _tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
+    """The x with ``tensordot(a, x, x.ndim) == b``."""
+    if axes is not None:
+        last = [int(i) % np.ndim(a) for i in axes]
+        a = np.transpose(a, [i for i in range(np.ndim(a)) if i not in last] + last)
+    x_shape = np.shape(a)[np.ndim(b) :]
+    return np.reshape(np.linalg.solve(np.reshape(a, (-1, int(np.prod(x_shape)))), np.reshape(b, -1)), x_shape)
+
+
+# lstsq has no rule: np.linalg.pinv(a) @ b has one. NumPy's eigvals may order the values differently from eig, whose vectors the derivative needs.
+composite(np.linalg.eigvals, lambda a: np.linalg.eig(a)[0])
+composite(np.linalg.svdvals, lambda x, /: np.linalg.svd(x, compute_uv=False))
+composite(np.linalg.tensorinv, _tensorinv)
+composite(np.linalg.tensorsolve, _tensorsolve)
+PlainFunction(np.linalg.matrix_rank, gives_tensor=False)

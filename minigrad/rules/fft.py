@@ -1,0 +1,108 @@
+"""Fourier transforms. They are linear, so a rule is the transposed transform, without conjugation.
+
+The matrix of ``fft``, F_jk = exp(-2 pi i j k / n), is symmetric: its transpose is itself, whatever ``norm`` it is scaled by.
+The real transforms leave out half of a spectrum that is its own mirror image; n-dimensional ones go axis by axis.
+"""
+
+from typing import Any, Literal
+
+import numpy as np
+
+from .._primitive import composite, primitive
+from ..errors import ArgumentError
+from .indexing import scatter_add
+
+Norm = Literal["backward", "ortho", "forward"] | None
+_SWAPPED: dict[Norm, Norm] = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+
+
+def _resize(g: Any, length: int, axis: int) -> Any:
+    """What the transform cut off or filled with zeros, undone: ``g`` filled with zeros or cut off along ``axis``."""
+    axis %= g.ndim
+    here = (*[slice(None)] * axis, slice(min(length, g.shape[axis])))
+    if g.shape[axis] >= length:
+        return g[here]
+    return scatter_add(g, index=here, shape=(*g.shape[:axis], length, *g.shape[axis + 1 :]))
+
+
+def _irfft_rule(g: Any, a_shape: tuple[int, ...], axis: int, norm: Norm) -> Any:
+    """Every frequency stands for two, its own and the mirrored one, but for 0 and, of an even length, the middle one."""
+    n, axis = g.shape[axis], axis % g.ndim
+    half = np.conjugate(np.fft.rfft(g, None, axis, _SWAPPED[norm]))
+    paired = slice(1, (n + 1) // 2)
+    first, twice, last = [half[(*[slice(None)] * axis, part)] for part in (slice(1), paired, slice(paired.stop, None))]
+    return _resize(np.concatenate([first, 2 * twice, last], axis=axis), a_shape[axis], axis)
+
+
+def _rfft_rule(g: Any, a_shape: tuple[int, ...], n: int | None, axis: int, norm: Norm) -> Any:
+    return _resize(np.fft.fft(g, a_shape[axis] if n is None else n, axis, norm), a_shape[axis], axis)
+
+
+fft = primitive(np.fft.fft, lambda a, /, n=None, axis=-1, norm=None: np.fft.fft(a, n, axis, norm)).vjp(
+    a=lambda g, a_shape, axis, norm: _resize(np.fft.fft(g, None, axis, norm), a_shape[axis], axis)
+)
+ifft = primitive(np.fft.ifft, lambda a, /, n=None, axis=-1, norm=None: np.fft.ifft(a, n, axis, norm)).vjp(
+    a=lambda g, a_shape, axis, norm: _resize(np.fft.ifft(g, None, axis, norm), a_shape[axis], axis)
+)
+rfft = primitive(np.fft.rfft, lambda a, /, n=None, axis=-1, norm=None: np.fft.rfft(a, n, axis, norm)).vjp(a=_rfft_rule)
+irfft = primitive(np.fft.irfft, lambda a, /, n=None, axis=-1, norm=None: np.fft.irfft(a, n, axis, norm)).vjp(
+    a=_irfft_rule
+)
+fftshift = primitive(np.fft.fftshift, lambda x, /, axes=None: np.fft.fftshift(x, axes)).vjp(
+    x=lambda g, axes: np.fft.ifftshift(g, axes)
+)
+ifftshift = primitive(np.fft.ifftshift, lambda x, /, axes=None: np.fft.ifftshift(x, axes)).vjp(
+    x=lambda g, axes: np.fft.fftshift(g, axes)
+)
+
+
+# --- several axes, and spectra that are real ------------------------------------------------------------------------
+
+
+def _steps(a: Any, s: Any, axes: Any) -> list[tuple[int | None, int]]:
+    """For each axis the length of the transform (None: that of the input) and its number. In s, -1 is the input's length."""
+    if axes is None:
+        axes = range(-len(s), 0) if s is not None else range(np.ndim(a))
+    if s is not None and len(s) != len(axes):
+        raise ArgumentError(f"the lengths s={s} and the axes {tuple(axes)} must be as many")
+    lengths = [None] * len(axes) if s is None else [np.shape(a)[i] if n == -1 else n for n, i in zip(s, axes)]
+    return list(zip(lengths, axes))
+
+
+def _fftn(a: Any, s: Any = None, axes: Any = None, norm: Norm = None) -> Any:
+    for n, axis in reversed(_steps(a, s, axes)):
+        a = np.fft.fft(a, n, axis, norm)
+    return a
+
+
+def _ifftn(a: Any, s: Any = None, axes: Any = None, norm: Norm = None) -> Any:
+    for n, axis in reversed(_steps(a, s, axes)):
+        a = np.fft.ifft(a, n, axis, norm)
+    return a
+
+
+def _rfftn(a: Any, s: Any = None, axes: Any = None, norm: Norm = None) -> Any:
+    *others, (last_n, last_axis) = _steps(a, s, axes)
+    a = np.fft.rfft(a, last_n, last_axis, norm)
+    for n, axis in reversed(others):
+        a = np.fft.fft(a, n, axis, norm)
+    return a
+
+
+def _irfftn(a: Any, s: Any = None, axes: Any = None, norm: Norm = None) -> Any:
+    *others, (last_n, last_axis) = _steps(a, s, axes)
+    for n, axis in others:
+        a = np.fft.ifft(a, n, axis, norm)
+    return np.fft.irfft(a, last_n, last_axis, norm)
+
+
+composite(np.fft.fftn, _fftn)
+composite(np.fft.ifftn, _ifftn)
+composite(np.fft.rfftn, _rfftn)
+composite(np.fft.irfftn, _irfftn)
+composite(np.fft.fft2, lambda a, s=None, axes=(-2, -1), norm=None: _fftn(a, s, axes, norm))
+composite(np.fft.ifft2, lambda a, s=None, axes=(-2, -1), norm=None: _ifftn(a, s, axes, norm))
+composite(np.fft.rfft2, lambda a, s=None, axes=(-2, -1), norm=None: _rfftn(a, s, axes, norm))
+composite(np.fft.irfft2, lambda a, s=None, axes=(-2, -1), norm=None: _irfftn(a, s, axes, norm))
+composite(np.fft.hfft, lambda a, n=None, axis=-1, norm=None: np.fft.irfft(np.conjugate(a), n, axis, _SWAPPED[norm]))
+composite(np.fft.ihfft, lambda a, n=None, axis=-1, norm=None: np.conjugate(np.fft.rfft(a, n, axis, _SWAPPED[norm])))

@@ -1,0 +1,98 @@
+"""Norms of vectors and of matrices.
+
+At 0, where a norm has no derivative, its gradient is 0; elements that tie for a maximum share the gradient.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .._primitive import composite, primitive
+from ..tensor import Axis
+
+
+def _axes(ndim: int, axis: Axis) -> tuple[int, ...]:
+    if axis is None:
+        return tuple(range(ndim))
+    return tuple(int(i) % ndim for i in np.ravel(axis))
+
+
+def _norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> Any:
+    axes = _axes(np.ndim(x), axis)
+    if ord is None or ord in ("fro", "f") or (ord == 2 and len(axes) == 1):
+        return _root(np.sum(_squares(x), axis=axes, keepdims=keepdims), 2)
+    if len(axes) == 1:
+        return _vector_norm(x, ord, axes, keepdims)
+    return _matrix_norm(x, ord, axes, keepdims)
+
+
+def _squares(x: Any) -> Any:
+    """``|x|^2``, smooth at 0"""
+    return np.real(x * np.conjugate(x)) if np.iscomplexobj(x) else x * x
+
+
+def _root(total: Any, p: float) -> Any:
+    """``total ** (1/p)``, with the derivative 0 at 0."""
+    zero = total == 0
+    return np.where(zero, 0 if p > 0 else np.inf, np.where(zero, 1, total) ** (1 / p))
+
+
+def _vector_norm(x: Any, ord: float, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """``sum(|x|^p)^(1/p)`` and its limits; 0 counts the elements that are not 0."""
+    size = np.abs(x)
+    if ord == np.inf:
+        return np.max(size, axis=axes, keepdims=keepdims)
+    if ord == -np.inf:
+        return np.min(size, axis=axes, keepdims=keepdims)
+    if ord == 0:
+        return np.sum(np.sign(size), axis=axes, keepdims=keepdims)
+    if ord == 1:
+        return np.sum(size, axis=axes, keepdims=keepdims)
+    zero = size == 0
+    powers = np.where(zero, 0 if ord > 0 else np.inf, np.where(zero, 1, size) ** ord)
+    return _root(np.sum(powers, axis=axes, keepdims=keepdims), ord)
+
+
+def _matrix_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """1 and inf: the largest sum of a column, or of a row; 2: the largest singular value; "nuc": their sum."""
+    if ord in ("nuc", 2, -2):
+        s = np.abs(np.linalg.svd(np.moveaxis(x, axes, (-2, -1)), compute_uv=False))
+        ans = np.sum(s, axis=-1) if ord == "nuc" else np.max(s, axis=-1) if ord == 2 else np.min(s, axis=-1)
+    else:
+        summed, other = axes if ord in (1, -1) else axes[::-1]
+        sums = np.sum(np.abs(x), axis=summed)
+        extreme = np.max if ord in (1, np.inf) else np.min
+        ans = extreme(sums, axis=other - (other > summed))
+    return np.expand_dims(ans, axes) if keepdims else ans
+
+
+norm = primitive(
+    np.linalg.norm,
+    lambda x, /, ord=None, axis=None, keepdims=False: np.linalg.norm(x, ord, axis, keepdims),
+).reference(_norm)
+
+
+def _norm_over_axes(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2) -> Any:
+    """The norm of all elements along the axes, as of one long vector."""
+    axes = _axes(np.ndim(x), axis)
+    rest = tuple(i for i in range(np.ndim(x)) if i not in axes)
+    shape = [np.shape(x)[i] for i in rest]
+    if axis is None or len(axes) != 1:
+        x, along = np.reshape(np.transpose(x, axes + rest), (int(np.prod([np.shape(x)[i] for i in axes])), *shape)), 0
+    else:
+        (along,) = axes
+    ans = np.linalg.norm(x, ord, along)
+    return np.expand_dims(ans, axes) if keepdims else ans
+
+
+def _cond(x: Any, p: Any = None) -> Any:
+    """``norm(x) norm(x^-1)``; of order 2, or None, the ratio of the largest to the smallest singular value."""
+    if p is None or p in (2, -2):
+        s = np.linalg.svd(x, compute_uv=False)
+        return s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+    return np.linalg.norm(x, p, (-2, -1)) * np.linalg.norm(np.linalg.inv(x), p, (-2, -1))
+
+
+composite(np.linalg.vector_norm, _norm_over_axes)
+composite(np.linalg.matrix_norm, lambda x, /, *, keepdims=False, ord="fro": np.linalg.norm(x, ord, (-2, -1), keepdims))
+composite(np.linalg.cond, _cond)

@@ -1,0 +1,88 @@
+"""``np.pad`` in all its modes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._primitive import composite, primitive
+from ..errors import ArgumentError, UnsupportedError
+
+Widths = list[tuple[int, int]]
+_COPYING = ("edge", "reflect", "symmetric", "wrap")  # the new elements are copies of old ones
+_PICKING: dict[str, Callable[..., Any]] = {"maximum": np.max, "minimum": np.min, "median": np.median}
+
+
+def _widths(pad_width: Any, ndim: int) -> Widths:
+    """(before, after) for each axis, from any of the forms that NumPy takes."""
+    if isinstance(pad_width, dict):
+        pairs = [(0, 0)] * ndim
+        for axis, width in pad_width.items():
+            pairs[axis] = (width, width) if np.ndim(width) == 0 else tuple(width)
+        pad_width = pairs
+    widths = np.asarray(pad_width)
+    if ndim and widths.dtype.kind not in "iu":
+        raise ArgumentError(f"pad needs integer widths, got {pad_width!r}")
+    if (widths < 0).any():
+        raise ArgumentError(f"pad cannot take a negative width, got {pad_width!r}: use slices to cut off")
+    return [(before, after) for before, after in np.broadcast_to(widths, (ndim, 2)).tolist()]
+
+
+def _pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
+    if mode == "empty" or not isinstance(mode, str):
+        raise UnsupportedError(f"pad of a Tensor does not take mode={mode!r}: use mode='constant' or np.concatenate")
+    width = _widths(pad_width, array.ndim)
+    if not width:
+        return np.copy(array)
+    if mode == "constant":
+        return pad_constant(array, width=width, options=kwargs)
+    return pad_mode(array, width=width, mode=mode, options=kwargs)
+
+
+def _pad_mode(array: Any, width: Widths, mode: str, options: dict[str, Any]) -> Any:
+    """One axis after the other, each time from what the axes before have made, as NumPy does it."""
+    for axis, (before, after) in enumerate(width):
+        if not before and not after:
+            continue
+        n, here = array.shape[axis], (slice(None),) * axis
+        if mode in _PICKING:
+            array = _with_extremes(array, axis, (before, after), _PICKING[mode], options.get("stat_length"))
+        elif mode in _COPYING and options.get("reflect_type", "even") == "even":
+            array = array[(*here, np.pad(np.arange(n), (before, after), mode, **options).tolist())]  # type: ignore[call-overload]
+        else:
+            array = _weighted(array, axis, (before, after), mode, options)
+    return array
+
+
+def _weighted(array: Any, axis: int, width: tuple[int, int], mode: str, options: dict[str, Any]) -> Any:
+    """The matrix of weights is what NumPy makes of the identity. Constants (``end_values``) have no derivative."""
+    chosen = {name: value for name, value in options.items() if name != "end_values" and value is not None}
+    if "stat_length" in chosen:
+        chosen["stat_length"] = (_of_axis(chosen["stat_length"], axis, array.ndim), (1, 1))
+    matrix = np.pad(np.eye(array.shape[axis]), (width, (0, 0)), mode, **chosen)  # type: ignore[call-overload]
+    weights = np.asarray(matrix.T.astype(array.dtype), like=array._data)
+    return np.moveaxis(np.matmul(np.moveaxis(array, axis, -1), weights), -1, axis)
+
+
+def _of_axis(option: Any, axis: int, ndim: int) -> tuple[int, int]:
+    before, after = np.broadcast_to(np.asarray(option), (ndim, 2))[axis].tolist()
+    return before, after
+
+
+def _with_extremes(array: Any, axis: int, width: tuple[int, int], extreme: Any, stat_length: Any) -> Any:
+    n, here = array.shape[axis], (slice(None),) * axis
+    k, m = (n, n) if stat_length is None else _of_axis(stat_length, axis, array.ndim)
+    sides = (array[(*here, slice(0, k))], array[(*here, slice(max(n - m, 0), n))])
+    first, last = (np.repeat(extreme(side, axis=axis, keepdims=True), count, axis) for side, count in zip(sides, width))
+    return np.concatenate([first, array, last], axis=axis)
+
+
+pad_constant = primitive(lambda array, /, width, options: np.pad(array, width, "constant", **options), name="pad").vjp(
+    array=lambda g, array_shape, width: g[
+        tuple(slice(before, before + n) for (before, _), n in zip(width, array_shape))
+    ]
+)
+pad_mode = primitive(
+    lambda array, /, width, mode, options: np.pad(array, width, mode, **options), name="pad_mode"
+).reference(_pad_mode)
+pad = composite(np.pad, _pad)

@@ -1,0 +1,211 @@
+"""Linear algebra and Fourier transforms: conventions, refusals, and what no case of the table can say."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad import Tensor
+from minigrad.errors import ArgumentError, ShapeError, UnsupportedError
+
+LA: Any = np.linalg
+FFT: Any = np.fft
+VECDOT: Any = np.vecdot
+
+
+def gradient(f: Callable[..., Any], x: Any) -> np.ndarray:
+    result: np.ndarray = mg.grad(f)(np.asarray(x))
+    return result
+
+
+# --- at 0 and at ties ---
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero")
+@pytest.mark.parametrize("order", [None, 2, 1, 3, 0.5, -1, 0, np.inf, -np.inf])
+def test_a_vector_norm_at_0_has_gradient_0(order: Any) -> None:
+    np.testing.assert_array_equal(gradient(lambda x: LA.norm(x, order), np.zeros(3)), np.zeros(3))
+    np.testing.assert_array_equal(
+        mg.grad(lambda x: (mg.grad(lambda y: LA.norm(y, order))(x) ** 2).sum())(np.zeros(3)), 0
+    )
+
+
+@pytest.mark.parametrize("order", [None, "fro", "nuc", 2, -2, 1, np.inf])
+def test_a_matrix_norm_at_0_has_gradient_0(order: Any) -> None:
+    np.testing.assert_array_equal(gradient(lambda x: LA.norm(x, order), np.zeros((2, 3))), np.zeros((2, 3)))
+
+
+def test_only_the_row_that_is_0_has_gradient_0() -> None:
+    found = gradient(lambda x: LA.norm(x, axis=1, keepdims=True).sum(), [[3.0, 4.0], [0.0, 0.0]])
+    np.testing.assert_allclose(found, [[0.6, 0.8], [0.0, 0.0]])
+
+
+def test_ties_of_the_maximum_norm_share() -> None:
+    np.testing.assert_array_equal(gradient(lambda x: LA.norm(x, np.inf), [2.0, -2.0, 1.0]), [0.5, -0.5, 0.0])
+
+
+def test_equal_singular_values_share_the_spectral_norm() -> None:
+    np.testing.assert_allclose(gradient(lambda x: LA.norm(x, 2), np.eye(2)), 0.5 * np.eye(2), atol=1e-15)
+
+
+def test_second_order_of_a_norm_where_an_element_is_0() -> None:
+    """The Hessian of |x| is (1 - x x^T / |x|^2) / |x|."""
+    x = np.array([0.0, 2.0])
+    rows = [mg.grad(lambda v, i=i: mg.grad(LA.norm)(v)[i])(x) for i in range(2)]
+    np.testing.assert_allclose(rows, [[0.5, 0.0], [0.0, 0.0]], atol=1e-15)
+
+
+# --- determinants of singular matrices ---
+
+
+@pytest.mark.parametrize("rank", [0, 1, 2])
+def test_the_derivative_of_a_singular_determinant_are_the_cofactors(rank: int) -> None:
+    rng = np.random.default_rng(rank)
+    a = np.round(rng.standard_normal((3, rank)) * 4) @ np.round(rng.standard_normal((rank, 3)) * 4)
+    minors = [[(-1) ** (i + j) * LA.det(np.delete(np.delete(a, i, 0), j, 1)) for j in range(3)] for i in range(3)]
+    np.testing.assert_allclose(gradient(LA.det, a), minors, atol=1e-10)
+
+
+def test_the_second_derivative_at_a_zero_matrix_is_nan_rather_than_wrong() -> None:
+    second = mg.grad(lambda a: mg.grad(LA.det)(a)[0, 0])(np.zeros((2, 2)))
+    assert np.isnan(second).any()
+
+
+# --- triangles and degenerate spectra ---
+
+
+@pytest.mark.parametrize("f", [LA.cholesky, LA.eigvalsh, lambda a: LA.eigh(a)[0]])
+def test_the_gradient_lies_in_the_triangle_that_is_read(f: Callable[..., Any]) -> None:
+    a = np.array([[4.0, 9.0], [1.0, 3.0]])
+    found = gradient(lambda x: (f(x) ** 3).sum(), a)
+    assert found[0, 1] == 0 and found[1, 0] != 0
+    mg.check_grads(f, [a])
+
+
+def test_vectors_of_equal_eigenvalues_give_nan() -> None:
+    weights = np.arange(9.0).reshape(3, 3)
+    assert not np.isfinite(gradient(lambda a: (LA.eigh(a)[1] * weights).sum(), np.eye(3))).all()
+    assert not np.isfinite(gradient(lambda a: (LA.svd(a)[0] * weights).sum(), np.eye(3))).all()
+
+
+def test_equal_eigenvalues_alone_have_a_gradient() -> None:
+    np.testing.assert_allclose(gradient(lambda a: LA.eigh(a)[0].sum(), np.eye(3)), np.eye(3), atol=1e-15)
+    np.testing.assert_allclose(gradient(lambda a: LA.svd(a)[1].sum(), np.eye(3)), np.eye(3), atol=1e-15)
+
+
+COMPLEX = np.array([[2.0, 1 + 1j, 0.5j], [1 - 1j, -1.0, 0.3], [-0.5j, 0.3, 0.4]])
+
+
+@pytest.mark.parametrize(
+    "f", [lambda a: LA.eigh(a)[1], lambda a: LA.eig(a)[1], lambda a: LA.svd(a)[0], lambda a: LA.svd(a)[2]]
+)
+def test_a_loss_that_depends_on_the_phase_is_refused(f: Callable[..., Any]) -> None:
+    with pytest.raises(UnsupportedError, match="phase"):
+        mg.grad(lambda a: np.sum(np.real(f(a) * (1 + 2j))))(COMPLEX)
+
+
+def test_a_loss_that_depends_on_the_added_vectors_is_refused() -> None:
+    a = np.random.default_rng(0).standard_normal((4, 2))
+    with pytest.raises(UnsupportedError, match="full_matrices=False"):
+        mg.grad(lambda x: (LA.svd(x)[0] ** 3).sum())(a)
+    used = gradient(lambda x: (LA.svd(x)[0][:, :2] ** 4).sum(), a)
+    np.testing.assert_allclose(used, gradient(lambda x: (LA.svd(x, full_matrices=False)[0] ** 4).sum(), a))
+
+
+# --- what is refused ---
+
+REFUSED: list[tuple[str, Callable[[Tensor], Any], type[Exception], str]] = [
+    ("lstsq", lambda a: LA.lstsq(a, np.ones(2)), UnsupportedError, "no derivative rule"),
+    ("qr complete", lambda a: LA.qr(a, mode="complete"), UnsupportedError, "complete"),
+    ("svd hermitian", lambda a: LA.svd(a, hermitian=True), UnsupportedError, "hermitian"),
+    ("pinv hermitian", lambda a: LA.pinv(a, hermitian=True), UnsupportedError, "hermitian"),
+    ("einsum out", lambda a: np.einsum("ij->i", a, out=np.zeros(2)), UnsupportedError, "out"),
+    ("einsum dtype", lambda a: np.einsum("ij->i", a, dtype=np.float32), UnsupportedError, "dtype"),
+    ("einsum subscripts", lambda a: np.einsum("ijk->i", a), ShapeError, "einsum"),
+    ("einsum labels", lambda a: np.einsum(a, [0, 99]), ArgumentError, "0 ... 51"),
+    ("dot out", lambda a: np.dot(a, a, out=np.zeros((2, 2))), UnsupportedError, "out"),
+    ("dot shapes", lambda a: np.dot(a, np.ones(3)), ShapeError, "dot"),
+    ("vecdot keepdims", lambda a: VECDOT(a, a, keepdims=True), UnsupportedError, "keepdims"),
+    ("linalg.outer", lambda a: LA.outer(a, a), ShapeError, "1-D"),
+    ("linalg.cross", lambda a: LA.cross(a, a), ShapeError, "3"),
+    ("multi_dot of one", lambda a: LA.multi_dot([a]), ArgumentError, "two"),
+    ("multi_dot of a vector", lambda a: LA.multi_dot([a, np.ones(2), a]), ShapeError, "matrices"),
+    ("inv of no square", lambda a: LA.inv(a[:1]), LA.LinAlgError, "square"),
+    ("inv of a singular matrix", lambda a: LA.inv(a - a), LA.LinAlgError, "[Ss]ingular"),
+    ("cholesky", lambda a: LA.cholesky(-a @ a.T), LA.LinAlgError, "definite"),
+    ("norm order", lambda a: LA.norm(a, "nonsense"), ValueError, "norm"),
+    ("fft norm", lambda a: FFT.fft(a, norm="nonsense"), ValueError, "norm"),
+    ("fft out", lambda a: FFT.fft(a, out=np.zeros((2, 2), complex)), UnsupportedError, "out"),
+    ("fftn lengths", lambda a: FFT.fftn(a, s=(2, 2), axes=(0,)), ArgumentError, "as many"),
+]
+
+
+@pytest.mark.parametrize(("f", "kind", "message"), [r[1:] for r in REFUSED], ids=[r[0] for r in REFUSED])
+def test_refusals(f: Callable[[Tensor], Any], kind: type[Exception], message: str) -> None:
+    t = Tensor([[1.0, 2.0], [3.0, 5.0]], requires_grad=True)
+    with pytest.raises(kind, match=message) as caught:
+        f(t)
+    assert isinstance(caught.value, mg.MinigradError)
+
+
+# --- named results, plain values ---
+
+
+@pytest.mark.parametrize("name", ["slogdet", "eigh", "eig", "svd", "qr"])
+def test_named_tuples_stay_named(name: str) -> None:
+    a = np.array([[2.0, 1.0], [1.0, 3.0]])
+    got, want = getattr(LA, name)(Tensor(a, requires_grad=True)), getattr(LA, name)(a)
+    assert type(got) is type(want) and got._fields == want._fields
+    assert all(isinstance(part, Tensor) for part in got)
+
+
+def test_matrix_rank_is_a_plain_number() -> None:
+    assert LA.matrix_rank(Tensor(np.eye(3), requires_grad=True)) == 3
+
+
+def test_dot_with_a_number() -> None:
+    np.testing.assert_array_equal(
+        gradient(lambda x: np.dot(x, 2.0).sum() + np.inner(3.0, x).sum(), np.ones(2)), [5.0, 5.0]
+    )
+
+
+@pytest.mark.filterwarnings("ignore:Arrays of 2-dimensional vectors:DeprecationWarning")
+def test_cross_of_two_components() -> None:
+    rng = np.random.default_rng(0)
+    u, v, w = rng.standard_normal((4, 2)), rng.standard_normal(2), rng.standard_normal(3)
+    for a, b in [(u, v), (v, w), (w, u)]:
+        mg.check_grads(np.cross, [a, b])
+
+
+# --- complex arguments: the derivative is df/dx - i df/dy ---
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        FFT.fft, FFT.ifft, FFT.irfft, FFT.hfft, FFT.fft2, lambda a: np.abs(FFT.fft(a)) ** 2, LA.inv, LA.det,
+        LA.cholesky, LA.qr, LA.pinv, LA.norm, lambda a: LA.norm(a, 1), lambda a: LA.norm(a, "nuc"),
+        lambda a: LA.norm(a, 3, axis=0), LA.eigvalsh, LA.eigvals, LA.svdvals, lambda a: np.vdot(a, a),
+        lambda a: np.einsum("ij,kj", a, a),
+        lambda a: LA.solve(a, a[0]), LA.slogdet, lambda a: LA.matrix_power(a, 3), np.vecdot,
+    ],
+)  # fmt: skip
+def test_complex_arguments(f: Callable[..., Any]) -> None:
+    a = COMPLEX + 2 * np.eye(3)
+    mg.check_grads(f, [a, a + 0.1j] if f is np.vecdot else [a])
+
+
+@pytest.mark.skipif(not hasattr(np, "vecmat"), reason="NumPy 2.2 has it")
+def test_vecmat_conjugates() -> None:
+    x, a = COMPLEX[1], COMPLEX
+    np.testing.assert_allclose(np.vecmat(Tensor(x), a).data, np.vecmat(x, a))
+    mg.check_grads(np.vecmat, [x, a])
+
+
+def test_the_convention_for_complex_gradients() -> None:
+    """Of a holomorphic function it is the derivative itself, and of |z|^2 it is 2 conj(z)."""
+    z = np.array([1.0 + 2j])
+    np.testing.assert_allclose(mg.grad(lambda z: np.real(FFT.fft(z * z)[0]))(z), 2 * z)
+    np.testing.assert_allclose(mg.grad(lambda z: LA.norm(z) ** 2)(z), 2 * np.conj(z))

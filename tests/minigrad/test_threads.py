@@ -1,0 +1,380 @@
+"""Threads and processes: graphs of their own, modes of their own; and that nothing is left of a million graphs."""
+
+import itertools
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+import nn
+from minigrad import GraphError, Tensor
+from minigrad._inplace import check_watched, watched
+from minigrad._tape import active, before_sweep, in_any_thread, recording
+
+THREADS = 6
+
+
+@pytest.fixture
+def eager_switching() -> Iterator[None]:
+    """Let the interpreter change threads all the time."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def in_threads(work: Callable[[int], Any], count: int = THREADS) -> list[Any]:
+    """The results of ``work(0)``, ``work(1)`` ..., all at once."""
+    start = threading.Barrier(count, timeout=30)
+
+    def begin(i: int) -> Any:
+        start.wait()
+        return work(i)
+
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(begin, range(count)))
+
+
+# --- threads ---
+
+
+def train(seed: int) -> list[Any]:
+    """A few steps of everything: a layer, in-place updates, a branch under no_grad, second order, a split."""
+    rng = np.random.default_rng(seed)
+    model = nn.Affine(4, 4, rng=rng, dtype=np.float64)
+    x = rng.standard_normal((5, 4))
+    seen: list[Any] = []
+    for _ in range(15):
+        for p in model.parameters():
+            p.zero_grad()
+        out: Any = np.tanh(model(x))
+        first, second = np.split(out, 2, axis=1)
+        loss = mg.softmax(first @ second.T + x[:, :1]).max(axis=0).sum() + (out * out).mean()
+        loss.backward(create_graph=seed % 2 == 0)
+        for p in model.parameters():
+            assert p.grad is not None
+            p.data -= 0.1 * p.grad.data
+        with mg.no_grad():
+            assert not (model(x) * 1.0).requires_grad
+        seen.append(loss.item())
+    seen.append(mg.grad(mg.grad(lambda t: t**4))(float(seed)))
+    return [*seen, *[p.tolist() for p in model.parameters()]]
+
+
+@pytest.mark.usefixtures("eager_switching")
+def test_each_thread_gets_what_it_would_get_alone() -> None:
+    together = in_threads(train)
+    assert together == [train(seed) for seed in range(THREADS)]
+    assert not in_any_thread and not watched
+
+
+@pytest.mark.usefixtures("eager_switching")
+def test_threads_may_share_weights_through_transforms() -> None:
+    """A transform touches nobody's ``.grad``."""
+    w = Tensor(np.random.default_rng(0).standard_normal((4, 4)), requires_grad=True)
+    x = np.random.default_rng(1).standard_normal((THREADS, 4))
+
+    def work(i: int) -> Any:
+        return [mg.grad(lambda v: np.sin(x[i] @ v).sum())(w.data).tolist() for _ in range(30)]
+
+    for i, results in enumerate(in_threads(work)):
+        want = np.outer(x[i], np.cos(x[i] @ w.data))
+        np.testing.assert_allclose(results, np.broadcast_to(want, (30, 4, 4)))
+    assert w.grad is None
+
+
+def test_a_graph_may_be_swept_in_another_thread() -> None:
+    leaves = [Tensor(np.full(3, i + 1.0), requires_grad=True) for i in range(THREADS)]
+    losses = [(x**3).sum() for x in leaves]
+    in_threads(lambda i: losses[i].backward())
+    for i, x in enumerate(leaves):
+        assert x.grad is not None and x.grad.tolist() == [3 * (i + 1.0) ** 2] * 3
+
+
+@pytest.mark.usefixtures("eager_switching")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_is_active_in_one_thread_is_not_in_another() -> None:
+    contexts: list[Any] = [mg.no_grad, mg.enable_grad, mg.trace, mg.detect_anomaly, mg.reference_mode]
+
+    def work(i: int) -> None:
+        for _ in range(50):
+            x = Tensor([0.0, 1.0], requires_grad=True)
+            if i == len(contexts):
+                y: Any = np.log(x)  # nobody looks for infinities here
+                assert recording() and y._node.note is None
+                continue
+            with contexts[i]():
+                assert recording() == (i != 0)
+                y = x * 2.0
+                assert y.requires_grad == (i != 0) and (y._node is None or (y._node.note is None) == (i not in (2, 3)))
+            assert recording() and not active.contexts
+
+    in_threads(work, len(contexts) + 1)
+    assert not in_any_thread and before_sweep == [check_watched]
+
+
+def test_one_switch_in_several_threads() -> None:
+    """Each thread leaves the block that it entered."""
+    switch = mg.no_grad()
+    entered = [threading.Event(), threading.Event()]
+    left = threading.Event()
+
+    def work(i: int) -> None:
+        """Thread 0 enters and leaves first."""
+        if i == 1:
+            assert entered[0].wait(10)
+        with switch:
+            entered[i].set()
+            assert (entered[1] if i == 0 else left).wait(10) and not recording()
+        if i == 0:
+            left.set()
+        assert recording()
+
+    in_threads(work, 2)
+    assert not in_any_thread
+
+
+def test_a_generator_that_goes_on_in_another_thread() -> None:
+    def batches() -> Iterator[int]:
+        with mg.no_grad():
+            yield 1
+            yield 2
+
+    running = batches()
+    assert next(running) == 1
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(list, running).result() == [2]
+        assert pool.submit(recording).result()
+    assert recording() and not active.contexts and not in_any_thread
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, GeneratorExit])
+def test_whatever_leaves_the_block_restores_the_mode(error: type[BaseException]) -> None:
+    every: list[Any] = [mg.no_grad, mg.enable_grad, mg.trace, mg.detect_anomaly]
+    for contexts in itertools.permutations(every, 2):
+        with pytest.raises(error), contexts[0](), contexts[1]():
+            raise error
+        assert recording() and not active.contexts and not in_any_thread and before_sweep == [check_watched]
+
+
+def test_an_error_in_the_sweep_restores_the_mode() -> None:
+    def fail(g: Any) -> Any:
+        raise ZeroDivisionError
+
+    failing = mg.primitive(lambda x, /: x + 0, name="failing").vjp(x=fail)
+    x = Tensor(1.0, requires_grad=True)
+    for create_graph in (False, True):
+        with mg.no_grad(), pytest.raises(ZeroDivisionError):
+            with mg.enable_grad():
+                y = failing(x * 2.0)
+            y.backward(create_graph=create_graph)
+        assert recording() and not active.contexts and x.grad is None
+
+
+# --- processes ---
+
+
+def run(code: str) -> str:
+    """What a Python of its own prints."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-W", "ignore:This process:DeprecationWarning", "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+FORK = """
+    import os, threading
+    import numpy as np
+    import minigrad as mg
+    import nn
+
+    a = np.random.default_rng(0).standard_normal((50, 50))
+    x = mg.Tensor(a, requires_grad=True)
+
+    def gradient():
+        x.zero_grad()
+        np.tanh(x @ x.T).sum().backward()
+        return x.grad.data.copy()
+
+    want = gradient()
+    before = (x**3).sum()  # recorded by the parent, swept by both
+    stay, inside = threading.Event(), threading.Event()
+
+    def evaluate():
+        with mg.no_grad():
+            inside.set()
+            stay.wait(60)
+
+    other = threading.Thread(target=evaluate)
+    other.start()
+    inside.wait(60)
+    child = os.fork()
+    try:
+        np.testing.assert_array_equal(gradient(), want)
+        x.zero_grad()
+        before.backward()
+        np.testing.assert_allclose(x.grad.data, 3 * a**2)
+        with mg.no_grad():
+            assert not (x * 2).requires_grad
+        x.data -= 1
+        np.testing.assert_array_equal(x.data, a - 1)
+        layer = nn.Affine(50, 2, rng=np.random.default_rng(0), dtype=np.float64)
+        layer(a).sum().backward()
+        np.testing.assert_allclose(layer.weight.grad.data[:, 0], a.sum(axis=0))
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+        if child == 0:
+            os._exit(1)
+        raise
+    if child == 0:
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    stay.set()
+    other.join()
+    print("both")
+"""
+
+POOL = """
+    import multiprocessing
+    import numpy as np
+    import minigrad as mg
+    import nn
+
+    model = nn.Affine(3, 2, rng=np.random.default_rng(0), dtype=np.float64)
+    x = np.random.default_rng(1).standard_normal((4, 5, 3))
+
+    def gradient(i):
+        for p in model.parameters():
+            p.zero_grad()
+        (model(x[i]) ** 2).sum().backward()
+        return [p.grad for p in model.parameters()]
+
+    want = [gradient(i) for i in range(4)]
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        for got, wanted in zip(pool.map(gradient, range(4)), want):
+            for g, w in zip(got, wanted):
+                np.testing.assert_array_equal(g.data, w.data)
+    print("all")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.parametrize(("code", "says"), [(FORK, "both"), (POOL, "all")], ids=["os.fork", "multiprocessing"])
+def test_after_a_fork_both_go_on(code: str, says: str) -> None:
+    assert run(code) == says + "\n"
+
+
+def test_what_was_computed_does_not_go_to_another_process() -> None:
+    import copy
+    import pickle
+
+    x = Tensor([1.0, 2.0], requires_grad=True, name="x")
+    whole: Any = x * 2.0
+    part = np.split(whole, 2)[1]
+    model = nn.Affine(2, 2, rng=np.random.default_rng(0))
+    model.cached = whole  # type: ignore[attr-defined]
+    for thing in (whole, part, [whole], {"a": part}, model):
+        for duplicate in (copy.deepcopy, pickle.dumps):
+            with pytest.raises(GraphError, match=r"the tensor of shape \(\d,\).*was computed.*detach\(\)"):
+                duplicate(thing)
+    model.cached = whole.detach()  # type: ignore[attr-defined]
+    assert pickle.loads(pickle.dumps(model)).cached.tolist() == [2, 4]
+
+
+# --- leaks ---
+
+LEAK = """
+    import gc, resource, sys
+    import numpy as np
+    import minigrad as mg
+
+    gc.disable()
+    x, w, g = mg.Tensor(np.ones((2, 2)), requires_grad=True), mg.Tensor(np.ones((2, 2)), requires_grad=True), np.ones((2, 2))
+    scalar = mg.grad(lambda t: t * t * x.detach()[0, 0])
+
+    def failing():
+        try:
+            np.exp(x) + np.ones(3)
+        except mg.ShapeError:
+            return
+        raise AssertionError
+
+    def changed():
+        loss = (x * x).sum()
+        x.data[0] *= -1
+        try:
+            loss.backward()
+        except mg.GraphError:
+            return
+        raise AssertionError
+
+    def watched(context):
+        with context():
+            (x * w).sum().backward()
+
+    def second_order():
+        (x * x * w).sum().backward(create_graph=True)
+        (x.grad * x.grad).sum().backward()
+
+    rare = [
+        lambda: np.exp(x) * w,  # never swept
+        lambda: mg.softmax(x @ w).max().backward(retain_graph=True),
+        lambda: (lambda parts: parts[0] * parts[1])(np.split(x, 2)).sum().backward(),
+        lambda: mg.scaled_dot_product_attention(x, x, x).sum().backward(),
+        lambda: (x[np.array([0, 0, 1])] * 2.0).sum().backward(),
+        lambda: scalar(3.0),
+        lambda: mg.vjp(np.exp, g)[1](g),
+        lambda: watched(mg.detect_anomaly),
+        lambda: watched(mg.trace),
+        lambda: (mg.Tensor(g, requires_grad=True, copy=False) * w).backward(g),
+        second_order, failing, changed,
+    ]
+
+    def graphs(count):
+        for i in range(count):
+            if i % {every}:
+                (x * w).backward(g)
+            else:
+                rare[i // {every} % len(rare)]()
+                x.zero_grad(), w.zero_grad()
+
+    def memory():
+        return sys.getallocatedblocks(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    for graph in rare:  # the allocators keep some blocks of every kind
+        for _ in range(2_500):
+            graph()
+            x.zero_grad(), w.zero_grad()
+    graphs(5_000)
+    seen = [memory()]
+    for _ in range(4):
+        graphs({count} // 4)
+        seen.append(memory())
+    growth = min(after[0] - before[0] for before, after in zip(seen, seen[1:]))
+    print(growth, (seen[-1][1] - seen[0][1]) * (1 if sys.platform == "darwin" else 1024))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="measures memory with the module 'resource'")
+@pytest.mark.parametrize(("count", "every"), [(20_000, 4), pytest.param(1_000_000, 20, marks=pytest.mark.slow)])
+def test_no_graph_leaks_without_the_garbage_collector(count: int, every: int) -> None:
+    """In each of four parts: an object left of each graph of one of the rare kinds would be 96 blocks a part, or 960."""
+    blocks, peak = map(int, run(LEAK.replace("{count}", str(count)).replace("{every}", str(every))).split())
+    assert blocks < 50, blocks
+    assert peak < 5e6, peak  # bytes of arrays
