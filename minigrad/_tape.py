@@ -333,7 +333,7 @@ def sweep(
             continue
         if entry.hooks is not None:
             g = entry.hooks.run(g)
-            if ends is None and entry.hooks.retained:
+            if entry.hooks.retained:
                 results[entry] = g
         if ends is not None and entry in ends:
             results[entry] = g

@@ -60,8 +60,12 @@ def _select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0
 
 def _piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Any:
     """Each function is called with the elements where its condition holds, and with nothing else."""
-    single = not isinstance(condlist, (list, tuple)) and np.ndim(condlist) == np.ndim(x)
+    one = (bool, np.bool)
+    single = isinstance(condlist, one) or (x.ndim and (isinstance(condlist[0], one) or np.ndim(condlist[0]) == 0))
     conditions = [_values(c).astype(bool) for c in ([condlist] if single else condlist)]
+    for condition in conditions:
+        if condition.shape != x.shape:
+            raise ArgumentError(f"piecewise needs conditions of the shape of x, {x.shape}, got {condition.shape}")
     if len(funclist) == len(conditions) + 1:
         conditions.append(~functools.reduce(operator.or_, conditions))
     if len(funclist) != len(conditions):
@@ -110,17 +114,13 @@ def _insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     """Behind ``arr`` stand the new values, as broadcast; then all are taken in the order that NumPy gives to indices."""
     arr, axis = _flat_or(arr, axis)
     n, shape = arr.shape[axis], list(arr.shape)
-    where = np.arange(n)[obj] if isinstance(obj, slice) else np.asarray(to_host(_plain(obj)))
-    if where.dtype == bool:
-        where = np.flatnonzero(where)
-    values = _array(values, arr)
-    if where.size == 1:  # any number of values at one place
+    obj, values = to_host(_plain(obj)), _array(values, arr)
+    shape[axis] = np.insert(np.arange(n), obj, 0).size - n  # at how many places
+    if shape[axis] == 1:  # any number of values at one place
         values = np.reshape(values, (1,) * (arr.ndim - values.ndim) + values.shape)
-        values = np.moveaxis(values, 0, axis) if where.ndim == 0 else values
+        values = np.moveaxis(values, 0, axis) if np.ndim(obj) == 0 and not isinstance(obj, slice) else values
         shape[axis] = values.shape[axis]
-    else:
-        shape[axis] = where.size
-    order = np.insert(np.arange(n), where.astype(int), np.arange(n, n + shape[axis]))
+    order = np.insert(np.arange(n), obj, np.arange(n, n + shape[axis]))
     return _rows(np.concatenate([arr, _cast(np.broadcast_to(values, shape), arr.dtype)], axis), order, axis)
 
 

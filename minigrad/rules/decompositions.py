@@ -268,7 +268,8 @@ def _tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     return np.reshape(np.linalg.solve(np.reshape(a, (-1, int(np.prod(x_shape)))), np.reshape(b, -1)), x_shape)
 
 
-# lstsq has no rule: np.linalg.pinv(a) @ b has one. NumPy's eigvals may order the values differently from eig, whose vectors the derivative needs.
+# NumPy's eigvals may order the values differently from eig, whose vectors the derivative needs. lstsq has no rule here:
+# np.linalg.pinv(a) @ b says the same and has one.
 composite(np.linalg.eigvals, lambda a: np.linalg.eig(a)[0])
 composite(np.linalg.svdvals, lambda x, /: np.linalg.svd(x, compute_uv=False))
 composite(np.linalg.tensorinv, _tensorinv)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._primitive import Primitive, primitive
+from ..device import is_device_array
 from ..errors import ArgumentError, UnsupportedError
 from ..tensor import Tensor
 
@@ -21,6 +22,8 @@ def _is_basic(index: Any) -> bool:
 
 def _scatter_add(updates: Any, /, index: Any, shape: Shape) -> Any:
     """Zeros of ``shape``, with ``updates`` added at ``index``; an element named twice gets both contributions."""
+    if updates.dtype.kind == "c" and is_device_array(updates):  # where complex numbers cannot be added at an index
+        return _scatter_add(updates.real, index, shape) + 1j * _scatter_add(updates.imag, index, shape)
     out = np.zeros_like(updates, order="C", shape=shape)
     if _is_basic(index):
         out[index] = updates
@@ -49,7 +52,9 @@ def _take_rule(g: Any, a_shape: Shape, indices: Any, axis: int | None) -> Any:
 def _take_call(
     a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    indices = _array(_plain(indices), a)
+    indices = _plain(indices)
+    if not isinstance(indices, (int, np.integer)):  # one number stays a basic index, which needs no add.at
+        indices = _array(indices, a)
     if mode != "raise":
         indices = _brought_inside(indices, math.prod(np.shape(a)) if axis is None else np.shape(a)[axis], mode, "take")
     return (a, indices), {"axis": axis} if out is None else {"axis": axis, "out": out}

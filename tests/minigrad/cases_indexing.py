@@ -68,8 +68,6 @@ ROWS: Rows = [
      lambda x, y: torch.cat([x.ravel()[:3], y[None], x.ravel()[3:]])),
     ("getitem", "np.insert slice of numbers", lambda x: np.insert(x, slice(0, 3, 2), 2.0), [normal(3)],
      lambda x: torch.cat([torch.full_like(x[:1], 2.0), x[:2], torch.full_like(x[:1], 2.0), x[2:]])),
-    ("getitem", "np.insert mask", lambda x, m: np.insert(x, m, 2.0, 0), [normal(2, 3), fixed([False, True])],
-     lambda x, m: torch.cat([x[:1], torch.full_like(x[:1], 2.0), x[1:]])),
     ("astype", "np.full_like, fill differentiated", lambda x: np.full_like(x, x.sum()), [normal(2, 3)],
      lambda x: x.sum().expand(2, 3)),
 ]  # fmt: skip

@@ -171,7 +171,6 @@ for _label, _width, _shape in WIDTHS:
 case("pad", lambda x: np.pad(x, (1, 2), constant_values=(3.0, 4.0)), normal(3), label="constant_values",
      torch=lambda x: functional.pad(functional.pad(x, (1, 0), value=3.0), (0, 2), value=4.0))  # fmt: skip
 case("pad", lambda x: np.pad(x, 1), normal(2, 0), label="empty", torch=lambda x: functional.pad(x, (1, 1, 1, 1)))
-case("pad", lambda x: np.pad(x, {-1: (0, 2)}), normal(2, 3), label="by axis", torch=lambda x: functional.pad(x, (0, 2)))
 case("copy", lambda x: np.pad(x, 1), normal(), label="np.pad of 0-d", torch=torch.clone)
 
 MODES: list[tuple[str, dict[str, Any]]] = [

@@ -28,7 +28,8 @@ UNARY: list[tuple[str, Any, Any]] = [
     ("erf", wide, T.erf), ("erfc", wide, T.erfc), ("erfcx", normal, T.erfcx), ("erfinv", signed_unit, T.erfinv),
     ("erfcinv", unit, None), ("ndtr", wide, T.ndtr), ("ndtri", unit, T.ndtri), ("log_ndtr", wide, T.log_ndtr),
     ("expit", wide, T.expit), ("log_expit", wide, torch.nn.functional.logsigmoid), ("logit", unit, T.logit),
-    ("gamma", positive, None), ("gammaln", positive, None), ("loggamma", positive, None), ("rgamma", positive, None), ("psi", positive, None),
+    ("gamma", positive, None), ("gammaln", positive, None), ("loggamma", positive, None),
+    ("rgamma", positive, None), ("psi", positive, None),
     ("entr", positive, T.entr), ("j0", wide, None), ("j1", wide, None), ("y0", positive, None), ("y1", positive, None),
     ("i0", normal, T.i0), ("i1", normal, T.i1), ("i0e", apart, T.i0e), ("i1e", apart, T.i1e),
 ]  # fmt: skip

@@ -111,6 +111,59 @@ def test_nothing_is_kept_until_backward() -> None:
     np.testing.assert_array_equal(grad_of(x), grad_of(kept))
 
 
+def test_nothing_is_kept_of_a_checkpoint_inside() -> None:
+    """Not even what was given to it, which is an intermediate result of the one around it."""
+    hidden: list[Any] = []
+
+    def outer(x: Any) -> Any:
+        h = np.exp(x)
+        hidden.append(weakref.ref(h._data))
+        return checkpoint(np.tanh, checkpoint(np.sin, h))
+
+    x = leaf()
+    y = checkpoint(outer, x)
+    assert hidden[0]() is None
+    y.sum().backward()
+    np.testing.assert_allclose(grad_of(x), np.exp(X) * np.cos(np.exp(X)) / np.cosh(np.sin(np.exp(X))) ** 2)
+
+
+def test_arrays_are_released_while_the_sweep_goes_on() -> None:
+    seen: list[bool] = []
+    late: list[Any] = []
+
+    def look(g: Any) -> Any:
+        seen.append(late[-1]() is None)
+        return g
+
+    early = mg.primitive(lambda x, /: x + 0, name="early").vjp(x=lambda g, x: look(g))
+
+    def f(x: Any) -> Any:
+        h = np.exp(early(x))
+        late.append(weakref.ref(h._data))
+        return np.tanh(h * h)
+
+    checkpoint(f, leaf()).sum().backward()
+    assert seen == [True] and len(late) == 2
+
+
+def test_a_second_run_that_failed_can_be_repeated() -> None:
+    fails = [False, True, False]
+
+    def f(x: Any, rng: np.random.Generator) -> Any:
+        y = x * rng.standard_normal(3)
+        if fails.pop(0):
+            raise MemoryError
+        return y * y
+
+    x, noise = leaf(), np.random.default_rng(7).standard_normal(3)
+    y = checkpoint(f, x, np.random.default_rng(7)).sum()
+    with pytest.raises(MemoryError):
+        y.backward(retain_graph=True)
+    assert x.grad is None
+    y.backward()
+    np.testing.assert_allclose(grad_of(x), 2 * X * noise**2)
+
+
 def test_one_part_at_a_time_is_run_again() -> None:
     """And only parts that a gradient passes through."""
     runs: list[int] = []
@@ -257,6 +310,17 @@ def test_kernels_in_one_run_and_plain_rules_in_the_other() -> None:
         with mg.reference_mode() if second else mg.enable_grad():
             y.backward()
         np.testing.assert_allclose(grad_of(x), grad_of(want))
+
+
+def test_an_array_that_a_kernel_would_own_but_a_rule_does_not() -> None:
+    same = mg.primitive(lambda x, /: x * 1, name="same").vjp(x=lambda g, x: g)
+    same.kernel(np.ndarray, lambda x: (x * 1, None), lambda g, needs, x: (g.copy(),))
+    x, g = leaf(), np.ones_like(X)
+    doubled = x * 2
+    y = doubled + checkpoint(same, x)
+    with mg.reference_mode():
+        y.backward(g)
+    assert (g == 1).all() and (grad_of(x) == 3).all()
 
 
 def test_a_function_class_inside() -> None:

@@ -141,6 +141,8 @@ def test_unused_outputs_come_as_zeros() -> None:
 def test_context() -> None:
     seen: list[Any] = []
 
+    w = leaf()
+
     class Look(Function):
         @staticmethod
         def forward(ctx: Any, a: Any, b: Any, c: Any) -> Any:
@@ -152,7 +154,7 @@ def test_context() -> None:
         @staticmethod
         def backward(ctx: Any, g: Any) -> Any:
             a, none, b = ctx.saved_tensors
-            seen.append((a, none, b, ctx.needs_input_grad, (g * a).requires_grad))
+            seen.append((a, none, b, ctx.needs_input_grad, (g * a * w).requires_grad))
             return g * b, None, None
 
     a, b = leaf(), Tensor(X)
@@ -311,6 +313,13 @@ def test_an_in_place_change_of_what_was_saved_is_found() -> None:
         p.backward()
 
 
+def test_an_output_that_backward_used_is_the_same_place_on_the_tape() -> None:
+    x, y = leaf(), leaf()
+    e, p = Pair.apply(x, y)
+    (gx,) = mg.autograd_grad(p.sum(), x, create_graph=True)  # e y
+    np.testing.assert_allclose(mg.autograd_grad(gx.sum(), e)[0].data, X)
+
+
 @pytest.mark.parametrize("create_graph", [False, True])
 @pytest.mark.parametrize("f", [lambda x: Power.apply(x, 3), Exp.apply, lambda x: Pair.apply(x, x)[1]])
 def test_graphs_die_by_reference_counting(f: Any, create_graph: bool) -> None:
@@ -318,7 +327,7 @@ def test_graphs_die_by_reference_counting(f: Any, create_graph: bool) -> None:
     gc.disable()
     try:
         x = leaf()
-        y = f(x * 1.0)
+        y = f(x) * f(x * 1.0)
         refs = [weakref.ref(o) for o in (x, x.data, y, y.data)]
         y.sum().backward(create_graph=create_graph)
         if create_graph:

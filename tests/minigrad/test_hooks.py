@@ -99,6 +99,7 @@ def test_not_called_where_no_gradient_passes() -> None:
     mg.autograd_grad((h * 2).sum(), x, retain_graph=True)
     assert len(seen) == 4
     mg.grad(lambda y: (y * w).sum())(X)
+    mg.autograd_grad(((x * 2).sum(), w, h), leaf() * 1.0, (None, X, X), allow_unused=True)
     assert len(seen) == 4
 
 

@@ -265,7 +265,8 @@ def an_optimizer_between() -> Any:
 
 CAUGHT = [
     data_assigned, data_decremented, one_element, of_two_changes_the_second, numpy_written, detached, result,
-    result_of_several, several_results_of_which_one_is_kept, view_of_what_was_kept, what_is_viewed, transposed, windows, saved_by_a_kernel, item_of_a_constant,
+    result_of_several, several_results_of_which_one_is_kept, view_of_what_was_kept,
+    what_is_viewed, transposed, windows, saved_by_a_kernel, item_of_a_constant,
     array_of_a_constant, plain_operand, plain_operand_on_the_left, plain_operand_of_a_function,
     plain_operand_beside_the_answer, refilled_buffer, refilled_indices, labels, shared_with_the_caller,
     a_view_shared_with_the_caller, second_order, gradient_with_a_graph, swept_again, an_optimizer_between,
@@ -380,6 +381,14 @@ def harmless_replaced() -> Any:
     return x, loss, 2 * ROW
 
 
+def harmless_index() -> Any:
+    """The tape keeps a copy of it."""
+    x, i = leaf(), np.array([0, 1])
+    loss = x[i].sum()
+    i[0] = 2
+    return x, loss, [1, 1, 0]
+
+
 def harmless_branch() -> Any:
     x, y = leaf(), leaf()
     (y * y).sum()
@@ -389,7 +398,8 @@ def harmless_branch() -> Any:
 
 
 @pytest.mark.parametrize("case", [
-    harmless_before, harmless_read, harmless_undone, harmless_not_kept, harmless_elsewhere, harmless_replaced, harmless_branch,
+    harmless_before, harmless_read, harmless_undone, harmless_not_kept, harmless_elsewhere, harmless_replaced,
+    harmless_index, harmless_branch,
 ])  # fmt: skip
 def test_a_change_that_falsifies_nothing_is_allowed(case: Callable[[], Any]) -> None:
     x, loss, want = case()
@@ -443,13 +453,6 @@ def assigned_array() -> Any:
     return loss
 
 
-def index_array() -> Any:
-    i = np.array([0, 1])
-    loss = leaf()[i].sum()
-    i[0] = 2
-    return loss
-
-
 def few_elements_of_a_large_constant() -> Any:
     a = np.ones(10_000)
     loss = (leaf(1.0) * a).sum()
@@ -457,15 +460,13 @@ def few_elements_of_a_large_constant() -> Any:
     return loss
 
 
-@pytest.mark.parametrize(
-    "change", [*CAUGHT, older_alias, assigned_array, index_array, few_elements_of_a_large_constant]
-)
+@pytest.mark.parametrize("change", [*CAUGHT, older_alias, assigned_array, few_elements_of_a_large_constant])
 def test_detect_anomaly_sees_more(change: Callable[[], Any]) -> None:
     with mg.detect_anomaly(), pytest.raises(GraphError, match="changed in place"):
         change().backward()
 
 
-@pytest.mark.parametrize("change", [older_alias, assigned_array, index_array, few_elements_of_a_large_constant])
+@pytest.mark.parametrize("change", [older_alias, assigned_array, few_elements_of_a_large_constant])
 def test_and_outside_of_it_they_are_missed(change: Callable[[], Any]) -> None:
     """docs/in-place.md says so; whoever makes them caught corrects it."""
     change().backward()
@@ -555,7 +556,9 @@ def test_watching_keeps_nothing_alive() -> None:
 def test_an_array_that_nobody_else_holds_is_not_watched() -> None:
     x = leaf()
     for t in (x, Tensor(ROW), leaf(np.ones((2, 3))), Tensor(np.ones(6)).reshape(2, 3), Tensor(np.ones((2, 3))).T):
-        assert t.data is not None and t.numpy() is not None and not watched
+        t.data
+        t.numpy()
+        assert not watched
     del t
     y = x * x
     assert y.data is not None  # multiply does not keep its answer

@@ -194,12 +194,29 @@ def test_choosing_promotes_as_numpy_does() -> None:
         np.testing.assert_array_equal(got.data, want)
 
 
+def test_pad_widths_by_axis() -> None:
+    widths: Any = {-1: (0, 2), 0: 1}
+    got: Any = np.pad(tracked(), widths)
+    np.testing.assert_array_equal(got.data, np.pad(A, ((1, 1), (0, 2))))
+
+
+def test_one_condition_of_piecewise_needs_no_list() -> None:
+    got: Any = np.piecewise(tracked(A[1]), A[1] > 3, [np.square, np.negative])
+    np.testing.assert_array_equal(got.data, np.piecewise(A[1], A[1] > 3, [np.square, np.negative]))
+
+
 def test_choose_is_a_method_too() -> None:
     t = tracked()
     got = Tensor([1, 0, 1]).choose([t, 2 * t])
     np.testing.assert_array_equal(got.data, np.choose([1, 0, 1], [A, 2 * A]))
     got.sum().backward()
     np.testing.assert_array_equal(t.grad.data, [[2, 1, 2]] * 2)
+
+
+def test_complex_numbers_are_added_on_a_device(put: Callable[[Any], Any]) -> None:
+    t: Any = Tensor(put(Z), requires_grad=True)
+    (t[:, put(np.array([0, 0, 2]))] * (1 + 1j)).sum().real.backward()
+    np.testing.assert_array_equal(oracle.home(t.grad), np.array([[2, 0, 1]] * 2) * (1 + 1j))
 
 
 def test_lists_as_indices_on_a_device(put: Callable[[Any], Any]) -> None:
@@ -265,6 +282,7 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], type[MinigradError], str]] = {
     "select lengths": (lambda t: np.select([A > 1], [t, t]), ArgumentError, "1 and 2"),
     "select by numbers": (lambda t: np.select([A], [t]), DTypeError, "booleans.*float64"),
     "piecewise": (lambda t: np.piecewise(t, [A > 1], [1, 2, 3]), ArgumentError, "3 functions for 1 condition"),
+    "piecewise rows": (lambda t: np.piecewise(t, A > 1, [1, 2]), ArgumentError, r"shape of x, \(2, 3\), got \(3,\)"),
     "compress": (lambda t: np.compress([[True]], t), ArgumentError, r"1 axis.*\(1, 1\)"),
     "delete": (lambda t: np.delete(t, 7), OutOfRangeError, r"np\.delete.*7"),
     "insert": (lambda t: np.insert(t, 9, 1.0), OutOfRangeError, r"np\.insert.*9"),
