@@ -41,7 +41,13 @@ class InPlaceFunction:
 
 
 def _full_like(
-    a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, device: Any = None
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Any = None,
+    device: Any = None,
 ) -> Any:
     """A fill value that requires a gradient is broadcast, so that it keeps its place on the tape."""
     if not (isinstance(fill_value, Tensor) and fill_value.requires_grad):

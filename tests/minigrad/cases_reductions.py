@@ -105,7 +105,9 @@ case("cumsum", lambda x, m: np.nancumsum(np.where(m, np.nan, x), axis=1), normal
 case("cumprod", lambda x, m: np.nancumprod(np.where(m, np.nan, x), axis=0), normal(3, 4), GAPS, label="nancumprod")
 case("sort", lambda x, m: np.nanmedian(np.where(m, np.nan, x), axis=0), apart(3, 4), GAPS, label="nanmedian")
 case("sort", lambda x, m: np.nanquantile(np.where(m, np.nan, x), 0.25, axis=1), apart(3, 4), GAPS, label="nanquantile")
-case("sort", lambda x, m: np.nanpercentile(np.where(m, np.nan, x), 40, axis=0), apart(3, 4), GAPS, label="nanpercentile")
+case(
+    "sort", lambda x, m: np.nanpercentile(np.where(m, np.nan, x), 40, axis=0), apart(3, 4), GAPS, label="nanpercentile"
+)
 
 # --- sorting ---
 
