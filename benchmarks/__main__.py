@@ -123,12 +123,20 @@ def main() -> None:
     parser.add_argument("--save", action="store_true", help="write the table to benchmarks/results/")
     arguments = parser.parse_args()
     rows = [row for work in arguments.works.split(",") for row in measure(work, arguments.rounds, arguments.seconds)]
-    text = f"{machine()}; {arguments.rounds} rounds of {arguments.seconds} s each\n\n{table(rows)}\n"
-    print(text)
+    print(f"{machine()}; {arguments.rounds} rounds of {arguments.seconds} s each\n\n{table(rows)}\n")
     if arguments.save:
-        RESULTS.mkdir(exist_ok=True)
-        (RESULTS / "training_step.md").write_text(text, encoding="utf-8")
-        (RESULTS / "training_step.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
+        save(rows)
+
+
+def save(rows: list[dict[str, Any]]) -> None:
+    """Write the rows to benchmarks/results/, beside those that are there of other works."""
+    RESULTS.mkdir(exist_ok=True)
+    file = RESULTS / "training_step.json"
+    measured = {row["work"] for row in rows}
+    old = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
+    rows = sorted([row for row in old if row["work"] not in measured] + rows, key=lambda row: row["work"])
+    file.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+    (RESULTS / "training_step.md").write_text(f"{machine()}\n\n{table(rows)}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

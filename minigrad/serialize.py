@@ -71,4 +71,10 @@ def load_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[
         raise CheckpointError(
             f"'{path}' is a safetensors file, but no checkpoint of minigrad (its metadata: {metadata})"
         )
-    return arrays, json.loads(metadata["about"])
+    try:
+        about = json.loads(metadata.get("about", ""))
+    except ValueError:
+        about = None
+    if not isinstance(about, dict):
+        raise CheckpointError(f"'{path}' does not say what its arrays are (no JSON object 'about'): save it again")
+    return arrays, about

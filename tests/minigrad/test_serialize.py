@@ -77,6 +77,10 @@ def test_missing_truncated_and_foreign_files(tmp_path):
     safetensors.numpy.save_file({"a": np.ones(1)}, path, {"format": "minigrad-99", "about": json.dumps({})})
     with pytest.raises(CheckpointError, match="minigrad-99"):
         load_checkpoint(path)
+    for about in ({}, {"about": "not JSON"}, {"about": "[1]"}):
+        safetensors.numpy.save_file({"a": np.ones(1)}, path, {"format": "minigrad-1"} | about)
+        with pytest.raises(CheckpointError, match="does not say what its arrays are"):
+            load_checkpoint(path)
 
 
 def test_without_safetensors_the_error_names_the_extra(tmp_path, monkeypatch):
