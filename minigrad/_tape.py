@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from ._primitive import Primitive
     from .tensor import Tensor
 
-Array = Any  # numpy.ndarray, cupy.ndarray, or any array that implements NumPy's protocols (NEP 13 and NEP 18)
-Node = "Entry | Leaf | Output"
 NO_KEYWORDS: Mapping[str, Any] = MappingProxyType({})
 
 P = ParamSpec("P")
