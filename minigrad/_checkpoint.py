@@ -53,7 +53,7 @@ class _Run:
         self.values: list[Any] = []
         self.replay: Iterator[Any] | None = None if values is None else iter(values)
 
-    def record(self, entry: Entry, arrays: list[Any], answer: Any) -> None:
+    def record(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
         self.entries.append(entry)
 
 

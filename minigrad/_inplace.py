@@ -212,7 +212,7 @@ class Seal:
     def _print(self, value: Any) -> list[int | None]:
         return [fingerprint(array, self.whole) for array in _arrays(value)]
 
-    def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any]) -> None:
+    def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any], seconds: float) -> None:
         assert entry.kept is not None
         for position, before in self.prints:
             if self._print(entry.kept[position]) != before:

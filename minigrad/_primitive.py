@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -125,6 +126,7 @@ class Primitive:
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         if len(args) != self.arity and self.arity:
             args, keywords = self.bind(args, keywords)
+        started = perf_counter() if in_any_thread else 0.0
         arrays, parents, needs, bit = [], [], 0, 1
         tensors = False
         for arg in args:
@@ -163,7 +165,7 @@ class Primitive:
             arrays += [extra(arrays, keywords) for extra in plan.extras]
         result = record(first, plan, parents, plan.pick(arrays), keywords or NO_KEYWORDS)
         if in_any_thread:
-            _notify(result._node, arrays, ans)
+            _notify(result._node, arrays, ans, perf_counter() - started)
         return _outputs(ans, result._node) if several else result
 
     def _plan(self, plans: dict[int, Plan], needs: int, bit: int, kernel: Kernel | None) -> Plan:
@@ -289,10 +291,10 @@ def _like(container: Any, items: list[Any]) -> Any:
     return kind(*items) if hasattr(container, "_fields") else kind(items)
 
 
-def _notify(entry: Entry, arrays: list[Any], ans: Any) -> None:
+def _notify(entry: Entry, arrays: list[Any], ans: Any, seconds: float) -> None:
     for context in active.contexts:
         if hasattr(context, "record"):
-            context.record(entry, arrays, ans)
+            context.record(entry, arrays, ans, seconds)
     if shared:
         seal_shared(entry)
 

@@ -20,6 +20,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
+from time import perf_counter
 from types import FrameType, MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
@@ -109,12 +110,13 @@ class Output:
 class Note(Protocol):
     """What a context such as ``trace()`` attaches to an entry, which may bear several.
 
-    The sweep tells it the cotangent of the entry's output and what the rules made of it for each parent.
+    The sweep tells it the cotangent of the entry's output, what the rules made of it for each parent, and how long that
+    took.
     """
 
     next: Note | None
 
-    def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any]) -> None: ...
+    def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any], seconds: float) -> None: ...
 
 
 def attach(entry: Entry, note: Note) -> None:
@@ -134,19 +136,21 @@ def notes(entry: Entry) -> Iterator[Note]:
 class Context(Protocol):
     """What may be active in a thread: a recording switch, or something that watches the entries being made."""
 
-    def record(self, entry: Entry, arrays: list[Any], answer: Any) -> None: ...
+    def record(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None: ...
 
 
 class _Active(threading.local):
     """What is active in this thread, innermost last.
 
     ``contexts`` are recording switches and watchers: empty in the hot path of a training loop. ``scopes`` are the modules
-    whose call is under way, each with its name; only a trace asks for them.
+    whose call is under way, each with its name; only a trace asks for them. ``pulling`` is the entry whose rules a sweep
+    with ``create_graph`` is running, and the nodes that sweep started from; only known while a context is active.
     """
 
     def __init__(self) -> None:
         self.contexts: list[Any] = []
         self.scopes: list[tuple[object, str]] = []
+        self.pulling: tuple[Entry, Iterable[Any]] | None = None
 
     def enter(self, context: Any) -> None:
         self.contexts.append(context)
@@ -336,10 +340,12 @@ def sweep(
         if ends is not None and entry in ends:
             results[entry] = g
         plan = entry.plan
-        contributions = plan.pull_tensors(entry, g) if create_graph else plan.pull(entry, g)
+        started = 0.0 if entry.note is None else perf_counter()
+        contributions = _pull_tensors(entry, g, seeds) if create_graph else plan.pull(entry, g)
         if entry.note is not None:
+            seconds = perf_counter() - started
             for note in notes(entry):
-                note.backward(entry, g, contributions)
+                note.backward(entry, g, contributions, seconds)
         fresh = plan.fresh and not create_graph  # a kernel's arrays are its own; Tensors are never written to
         for node, contribution in zip(entry.parents, contributions):
             if node is None or contribution is None or (on_the_way is not None and _entry(node) not in on_the_way):
@@ -353,6 +359,17 @@ def sweep(
         if ends is None or node in ends:
             results[node] = g if node.hooks is None else node.hooks.run(g)
     return results
+
+
+def _pull_tensors(entry: Entry, g: Any, seeds: Iterable[Any]) -> Sequence[Any]:
+    """As ``Plan.pull_tensors``, so that a trace knows which entry's rules the operations come from."""
+    if not in_any_thread or active.pulling is not None:  # a rule may itself sweep: the outermost counts
+        return entry.plan.pull_tensors(entry, g)
+    active.pulling = entry, seeds
+    try:
+        return entry.plan.pull_tensors(entry, g)
+    finally:
+        active.pulling = None
 
 
 def cotangent_of(node: Any, found: Mapping[Any, Any]) -> Any:

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from ._inplace import Seal
+from ._source import user_frame
 from ._tape import Entry, Leaf, active, attach, before_sweep, notes, sweep
 from .device import to_host
 from .errors import AnomalyError
 from .tensor import Tensor
 
-_LIBRARY = {"minigrad", "nn", "numpy"}  # packages whose frames are not the user's
 _SWEEP = inspect.unwrap(sweep).__code__
 
 Causes = Sequence[tuple[Callable[..., Any], str]]
@@ -54,9 +54,9 @@ class detect_anomaly:
         before_sweep.remove(self._before_sweep)
         active.leave(self)
 
-    def record(self, entry: Entry, arrays: list[Any], answer: Any) -> None:
+    def record(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
         """Called by the engine for each entry; ``arrays`` begins with the arguments of the operation."""
-        origin = _Origin(_user_frame())
+        origin = _Origin(user_frame())
         for out in answer if isinstance(answer, (tuple, list)) else [answer]:
             if not _finite(out) and not _sweeps_under_way():  # in a sweep, what the rule makes of it counts
                 operands = dict(zip(_argument_names(entry), arrays))
@@ -93,7 +93,7 @@ class _Origin:
         text = f"\nCalled{module} by\n" if module else "\nCalled by\n"
         return text + f'  File "{file}", line {line}, in {function}\n    {linecache.getline(file, line).strip()}'
 
-    def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any]) -> None:
+    def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any], seconds: float) -> None:
         for name, parent, contribution in zip(_argument_names(entry), entry.parents, contributions):
             if parent is not None and contribution is not None and not _finite(contribution):
                 if _sweeps_under_way() == 1:  # within another rule's sweep, what that rule makes of it counts
@@ -102,14 +102,6 @@ class _Origin:
 
 
 # --- Where ---
-
-
-def _user_frame() -> FrameType | None:
-    """The innermost frame that runs the user's own code."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _LIBRARY:
-        frame = frame.f_back
-    return frame
 
 
 def _sweeps_under_way() -> int:

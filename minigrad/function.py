@@ -10,6 +10,7 @@ import copy
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,7 @@ class Function:
             ArgumentError, GraphError: (in the sweep) ``backward`` returned too few or too many gradients, one for an argument
                 that is no Tensor, or one that was cut off from the tape although it is to be differentiated again.
         """
+        started = perf_counter() if in_any_thread else 0.0
         cls._refuse_hidden_tensors(args, kwargs)
         on = recording()
         parents = [arg._node if on and isinstance(arg, Tensor) else None for arg in args]
@@ -107,7 +109,7 @@ class Function:
         plan: Any = _Plan(cls, ctx, args, ans)
         entry = record(floating[0], plan, parents, plan.keep(args, outputs, arrays), NO_KEYWORDS)._node
         if in_any_thread:
-            _notify(entry, [_value(arg) for arg in args], ans)
+            _notify(entry, [_value(arg) for arg in args], ans, perf_counter() - started)
         return _outputs(ans, entry)
 
     @classmethod

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from .._primitive import _short
-from .._tape import Entry, Output, _entry, notes, wengert_list
+from .._tape import Entry, Output, _entry, fit, wengert_list
 from ..device import is_device_array
 from ..errors import ArgumentError, GraphError
 from ..tensor import Tensor
 from .model import Edge, Graph, Module, Node
-from .trace import Constant, Note, Scope, norm
+from .trace import Constant, Note, Scope, norm, note_of
 
 
 def draw_dot(tensor: Tensor, params: Any = None, rankdir: str | None = None) -> Graph:
@@ -34,25 +34,37 @@ def draw_dot(tensor: Tensor, params: Any = None, rankdir: str | None = None) -> 
         GraphError: ``tensor`` was not recorded.
         ArgumentError: ``params`` or ``rankdir`` is something else.
     """
-    if not isinstance(tensor, Tensor):
-        raise ArgumentError(f"draw_dot needs a Tensor, got {type(tensor).__name__}")
     if rankdir not in (None, "LR", "TB"):
         raise ArgumentError(f"draw_dot takes rankdir='LR' or 'TB', got {rankdir!r}")
-    if tensor._node is None:
-        raise GraphError(
-            f"draw_dot({tensor._describe()}): there is nothing to draw, because it was not recorded: compute it from a "
-            "tensor with requires_grad=True, outside no_grad()"
-        )
-    graph = _Capture(_named(params)).run(tensor)
+    graph = capture(tensor, params, caller="draw_dot")
     graph.rankdir = rankdir
     return graph
 
 
-def _named(params: Any) -> dict[str, Any]:
+def capture(tensors: Tensor | Sequence[Tensor], params: Any = None, *, caller: str = "capture") -> Graph:
+    """The graph of how one or several tensors were computed; the first is its loss. ``params`` is as for :func:`draw_dot`.
+
+    Raises:
+        ArgumentError: ``tensors`` or ``params`` is something else.
+        GraphError: a tensor was not recorded.
+    """
+    found = [tensors] if isinstance(tensors, Tensor) else list(tensors) if isinstance(tensors, (list, tuple)) else []
+    if not found or not all(isinstance(tensor, Tensor) for tensor in found):
+        raise ArgumentError(f"{caller} needs a Tensor, or a list of them, got {type(tensors).__name__}")
+    for tensor in found:
+        if tensor._node is None:
+            raise GraphError(
+                f"{caller}({tensor._describe()}): there is nothing to draw, because it was not recorded: compute it from a "
+                "tensor with requires_grad=True, outside no_grad()"
+            )
+    return _Capture(_named(params, caller)).run(found)
+
+
+def _named(params: Any, caller: str) -> dict[str, Any]:
     """The names and tensors (or arrays) in ``params``."""
     if params is not None and not isinstance(params, Mapping) and not hasattr(params, "named_parameters"):
         raise ArgumentError(
-            "draw_dot takes for params a dict from name to Tensor or an object with named_parameters(), "
+            f"{caller} takes for params a dict from name to Tensor or an object with named_parameters(), "
             f"got {type(params).__name__}"
         )
     named = dict(params.named_parameters() if hasattr(params, "named_parameters") else params or {})
@@ -73,15 +85,17 @@ class _Capture:
         self.modules: dict[Any, int] = {}
         self.arrays: list[Any] = []  # keeps the constants alive as long as their ids are used
 
-    def run(self, tensor: Tensor) -> Graph:
-        for entry in wengert_list([tensor._node]):
+    def run(self, tensors: Sequence[Tensor]) -> Graph:
+        for entry in wengert_list(tensor._node for tensor in tensors):
             self.operation(entry)
-        last = self.graph.nodes[self.value(tensor._node)]
-        if last.operation is not None:
-            last.kind, last.name = "loss", tensor.name or last.name
-            if type(tensor._node) is Output:
-                last.shape = tensor.shape
+        for tensor in tensors:
+            last = self.graph.nodes[self.value(tensor._node)]
+            if last.operation is not None:
+                last.kind, last.name = "loss" if tensor is tensors[0] else "kept", tensor.name or last.name
+                if type(tensor._node) is Output:
+                    last.shape = tensor.shape
         self.place_values()
+        self.sum_contributions()
         return self.graph
 
     def add(self, kind: str, place: Any, what: Any, operation: str | None, name: str | None, **more: Any) -> int:
@@ -91,17 +105,8 @@ class _Capture:
         return number
 
     def operation(self, entry: Entry) -> None:
-        note = next((note for note in notes(entry) if isinstance(note, Note)), None)
-        constants = {constant.position: constant for constant in note.constants} if note else {}
-        names = entry.primitive.arguments or [str(i) for i in range(len(entry.parents))]
-        edges = []
-        for position, (name, parent) in enumerate(zip(names, entry.parents)):
-            if parent is not None:
-                output = parent.index if type(parent) is Output else None
-                edges.append(Edge(self.value(parent), 0, name, output, parent.shape))
-            elif position in constants:
-                constant = constants[position]
-                edges.append(Edge(self.constant(constant), 0, name, None, constant.shape))
+        note = note_of(entry)
+        edges = self.operands(entry, note)
         number = self.add(
             "kept" if entry in self.names else "operation",
             entry,
@@ -109,13 +114,56 @@ class _Capture:
             entry.primitive.name,
             self.names.get(entry),
             watched=note is not None,
-            gradient=math.hypot(*note.gradients.values()) if note and note.gradients else None,
             module=self.module(note.scopes) if note else None,
             details=", ".join(f"{k}={_short(v)}" for k, v in entry.keywords.items() if v is not None),
+            keywords=entry.keywords,
+            **self.noted(note),
         )
         for edge in edges:
             edge.target = number
         self.graph.edges += edges
+
+    def operands(self, entry: Entry, note: Note | None) -> list[Edge]:
+        """The edges into an operation, whose number is not known yet."""
+        constants = {constant.position: constant for constant in note.constants} if note else {}
+        names = entry.primitive.arguments or [str(i) for i in range(len(entry.parents))]
+        edges = []
+        for position, (name, parent) in enumerate(zip(names, entry.parents)):
+            if parent is not None:
+                output = parent.index if type(parent) is Output else None
+                edge = Edge(self.value(parent), 0, name, output, parent.shape)
+            elif position in constants:
+                constant = constants[position]
+                edge = Edge(self.constant(constant), 0, name, None, constant.shape)
+            else:
+                continue
+            if note is not None and note.arguments is not None:
+                edge.value = note.arguments[position]
+                source = self.graph.nodes[edge.source]
+                if source.operation is None:
+                    source.value = edge.value
+            if note is not None and note.contributions and note.contributions[position] is not None:
+                edge.raw = note.contributions[position]
+                edge.contribution = fit(edge.raw, parent, entry)
+            edges.append(edge)
+        return edges
+
+    def noted(self, note: Note | None) -> dict[str, Any]:
+        """What a trace adds to the node of an operation."""
+        if note is None:
+            return {}
+        several = isinstance(note.answer, tuple)
+        return {
+            "gradient": math.hypot(*note.gradients.values()) if note.gradients else None,
+            "source": note.source,
+            "seconds": note.seconds,
+            "backward_seconds": note.backward_seconds,
+            "kept": note.kept,
+            "lane": note.lane,
+            "origin": self.numbers.get(note.origin),
+            "value": note.answer,
+            "cotangent": (note.cotangents or None) if several else note.cotangents.get(0),
+        }
 
     def value(self, place: Any) -> int:
         """The number of the node for a parent or for the end of the tape; a leaf is new when it is first met."""
@@ -166,6 +214,13 @@ class _Capture:
             if source.kind in ("parameter", "constant"):
                 source.module = self.common(source.module, target.module) if source.id in placed else target.module
                 placed.add(source.id)
+
+    def sum_contributions(self) -> None:
+        """The cotangent of each value that is no operation."""
+        for edge in self.graph.contributions():
+            node = self.graph.nodes[edge.source]
+            if node.operation is None:
+                node.cotangent = edge.contribution if node.cotangent is None else node.cotangent + edge.contribution
 
     def common(self, a: int | None, b: int | None) -> int | None:
         """The innermost module that both are part of."""

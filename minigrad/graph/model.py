@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from .._source import Source
 from ..errors import ArgumentError, GraphError, MissingExtraError
 from .dot import write_dot
 from .layout import lay_out, responsive
@@ -14,7 +17,7 @@ PICTURES = (".svg", ".png", ".pdf")
 TEXTS = (".dot", ".gv")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Node:
     """An operation, or a value that went into one.
 
@@ -31,6 +34,17 @@ class Node:
         gradient: the Euclidean norm of the gradient of the loss with respect to the value; None until one has arrived.
         module: index into ``Graph.modules`` of the innermost module it belongs to, or None.
         details: more about it, in words: an operation's keywords, a constant's value.
+        keywords: the metadata an operation was called with.
+        source: the line of the program that called it.
+        seconds, backward_seconds: how long the operation and its rules took.
+        kept: the arrays that the operation keeps for its backward: numbers that tell them apart, and their bytes.
+        lane: 0 for the forward pass, 1 for operations that a backward pass recorded, 2 for those of its backward pass ...
+        origin: in a backward pass the id of the operation whose rules it is part of.
+        value: the array itself, which nobody can change; of an operation with several outputs a tuple.
+        cotangent: the gradient of the loss with respect to it, as the last sweep left it; of an operation with several
+            outputs a dict from the number of an output. Of a value it is the sum of the contributions along its edges.
+
+    Source, times, bytes, lanes, values and cotangents come from a trace, and are None, or empty, without.
     """
 
     id: int
@@ -43,9 +57,18 @@ class Node:
     gradient: float | None = None
     module: int | None = None
     details: str = ""
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+    source: Source | None = None
+    seconds: float | None = None
+    backward_seconds: float | None = None
+    kept: Mapping[int, int] = field(default_factory=dict)
+    lane: int = 0
+    origin: int | None = None
+    value: Any = None
+    cotangent: Any = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Edge:
     """A value on its way into an operation.
 
@@ -54,6 +77,12 @@ class Edge:
         argument: the name of the operation's argument.
         output: which of several outputs of the source it is; None if the source has only one.
         shape: of the value.
+        value: the operand as the operation saw it, which in-place changes may set apart from the source's value.
+        raw: what the operation's rule for this argument gave in the last sweep, as it gave it.
+        contribution: the same as an addend of the source's gradient: summed over broadcast axes, real and cast. The very
+            same array as ``raw`` where there was nothing to do.
+
+    The arrays come from a trace and are None without, or where no sweep came through.
     """
 
     source: int
@@ -61,6 +90,9 @@ class Edge:
     argument: str
     output: int | None
     shape: tuple[int, ...]
+    value: Any = None
+    raw: Any = None
+    contribution: Any = None
 
 
 @dataclass(slots=True)
@@ -82,7 +114,7 @@ class Module:
 
 @dataclass(slots=True)
 class Graph:
-    """A computation graph. It is a copy: a later ``backward()`` does not change it, and it keeps no array alive.
+    """A computation graph. It is a copy: a later ``backward()`` does not change it.
 
     Attributes:
         rankdir: "LR" (left to right) or "TB" (top to bottom); None lets the size decide.
@@ -97,6 +129,23 @@ class Graph:
         kinds = Counter(node.kind for node in self.nodes)
         counts = [f"{count} {kind}{'s' * (count > 1 and kind != 'kept')}" for kind, count in kinds.items()]
         return f"Graph({', '.join(counts)}; {len(self.edges)} edges)"
+
+    def operations(self) -> Iterator[Node]:
+        """The nodes that are operations, in the order of execution."""
+        return (node for node in self.nodes if node.operation is not None)
+
+    def edges_into(self) -> dict[int, list[Edge]]:
+        """For each operation the edges of its operands, in the order of its arguments."""
+        into: dict[int, list[Edge]] = {node.id: [] for node in self.operations()}
+        for edge in self.edges:
+            into[edge.target].append(edge)
+        return into
+
+    def contributions(self) -> list[Edge]:
+        """The edges along which the last sweep carried a cotangent, in its order: each is one vector-Jacobian product."""
+        into = self.edges_into()
+        backwards = sorted(into, reverse=True)
+        return [edge for number in backwards for edge in into[number] if edge.contribution is not None]
 
     def to_dot(self) -> str:
         """The graph in the DOT language. Needs no program."""

@@ -1,24 +1,34 @@
-"""``with trace():`` writes down, beside each operation, what a drawing wants to show and training does not need."""
+"""``with trace():`` writes down, beside each operation, what a view wants to show and training does not need."""
 
 from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from .._tape import Entry, active, attach
+from .._inplace import _arrays
+from .._source import Source, user_line
+from .._tape import Entry, _entry, active, attach, notes
+from ..device import is_device_array, to_host
 from ..tensor import Tensor
 
 
 class trace:
-    """Inside ``with minigrad.trace():`` each recorded operation notes its module and, once swept, its gradient's norm.
+    """Inside ``with minigrad.trace():`` each recorded operation notes what a view of the graph shows.
+
+    That is its operands and its result, the line of the program that called it, the modules it ran in, what it keeps for
+    its backward and how long it took; and, once a sweep comes through it, the cotangent of its output and what its rules
+    made of that for each operand. Arrays are copied, to the host, because optimizers and users write in place.
 
     The notes belong to the operations: they outlive the block and ``backward()`` (which may come after the block), and
-    are freed with the graph. They hold no arrays. Operations outside a trace are not slowed down.
+    are freed with the graph. Operations outside a trace are not slowed down.
+
+    Args:
+        values: whether arrays are copied. Without, the notes hold no arrays, and drawings show shapes and norms.
 
     Example:
         >>> with minigrad.trace():
@@ -27,18 +37,45 @@ class trace:
         >>> minigrad.draw_dot(loss).render("model.svg")
     """
 
+    def __init__(self, values: bool = True) -> None:
+        self.values = values
+        self._pins: dict[int, tuple[weakref.ref[Any], Any]] = {}
+        self._depth = 0
+
     def __enter__(self) -> trace:
         active.enter(self)
+        self._depth += 1
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         active.leave(self)
+        self._depth -= 1
+        if not self._depth:
+            self._pins.clear()
 
-    def record(self, entry: Entry, arrays: list[Any], answer: Any) -> None:
+    def record(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
         """Called by the engine for each entry; ``arrays`` begins with the arguments of the operation."""
-        attach(entry, Note(entry, arrays))
+        note = Note(entry, arrays, answer, seconds)
+        if self.values:
+            note.arguments = [self.pin(array) for array in arrays[: len(entry.parents)]]
+            several = isinstance(answer, (tuple, list))
+            note.answer = tuple(map(self.pin, answer)) if several else self.pin(answer)
+        attach(entry, note)
+
+    def pin(self, value: Any) -> Any:
+        """A copy of an array on the host that nobody can change: one copy as long as the array stays as it is."""
+        if not isinstance(value, np.ndarray) and not is_device_array(value):
+            return value
+        host = to_host(value)
+        reference, copy = self._pins.get(id(value), (None, None))
+        if reference is not None and reference() is value and _same(copy, host):
+            return copy
+        copy = read_only(host)
+        with contextlib.suppress(TypeError):  # not every library's arrays take a weak reference
+            self._pins[id(value)] = weakref.ref(value), copy
+        return copy
 
 
 class Scope:
@@ -72,23 +109,82 @@ class Note:
 
     Attributes:
         scopes: the modules it ran in, outermost first.
+        source: the line of the user's program that called it.
         constants: the arguments that need no gradient.
+        kept: the arrays it keeps for its backward, each as a number that tells it from others, and its bytes.
+        seconds, backward_seconds: how long the operation took, and its rules (None before a sweep).
+        lane: 0 in a forward pass, 1 for operations that a backward pass recorded, 2 for the backward pass of that ...
+        origin: in a backward pass the entry whose rules it is part of.
         gradients: for each output that a sweep has reached the Euclidean norm of its cotangent; the last sweep's.
+        arguments, answer: copies of the operands and of the result (a tuple of several); None without values.
+        cotangents, contributions: of the last sweep, copies of the cotangent of each output it has reached, and of what the
+            rules made of them for each operand, before un-broadcasting; empty without values.
     """
 
-    __slots__ = ("constants", "gradients", "next", "scopes")
+    __slots__ = (
+        "answer", "arguments", "backward_seconds", "constants", "contributions", "cotangents", "gradients", "kept", "lane",
+        "next", "origin", "scopes", "seconds", "source",
+    )  # fmt: skip
 
     next: Any
 
-    def __init__(self, entry: Entry, arrays: list[Any]) -> None:
+    def __init__(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
         self.scopes = tuple(Scope(owner, name) for owner, name in active.scopes)
-        arguments = enumerate(zip(entry.parents, arrays))
-        self.constants = [Constant(i, a) for i, (parent, a) in arguments if parent is None and a is not None]
+        self.source: Source | None = user_line()
+        operands = enumerate(zip(entry.parents, arrays))
+        self.constants = [Constant(i, a) for i, (parent, a) in operands if parent is None and a is not None]
+        self.kept = {number: array.nbytes for number, array in _kept_arrays(entry)}
+        self.seconds = seconds
+        self.backward_seconds: float | None = None
+        self.origin, seeds = active.pulling or (None, ())
+        before = max((_lane(node) for node in entry.parents), default=0)
+        self.lane: int = max([before, *[1 + _lane(node) for node in seeds]])
         self.gradients: dict[int, float] = {}
+        self.arguments: list[Any] | None = None
+        self.answer: Any = None
+        self.cotangents: dict[int, Any] = {}
+        self.contributions: list[Any] = []
 
-    def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any]) -> None:
+    def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any], seconds: float) -> None:
         cotangents = cotangent if isinstance(cotangent, dict) else {0: cotangent}
         self.gradients = {output: norm(g) for output, g in cotangents.items()}
+        self.backward_seconds = seconds
+        if self.arguments is not None:
+            self.cotangents = {output: read_only(g) for output, g in cotangents.items()}
+            self.contributions = [
+                None if parent is None or c is None else read_only(c) for parent, c in zip(entry.parents, contributions)
+            ]
+
+
+def note_of(entry: Entry) -> Note | None:
+    """What the latest trace wrote down about an entry; None if it was recorded outside of one."""
+    return next((note for note in notes(entry) if isinstance(note, Note)), None)
+
+
+def _lane(node: Any) -> int:
+    place = _entry(node)
+    note = note_of(place) if type(place) is Entry else None
+    return note.lane if note else 0
+
+
+def _kept_arrays(entry: Entry) -> Iterator[tuple[int, Any]]:
+    """The arrays in what an entry keeps, each once."""
+    for value in entry.kept or ():
+        for array in [value] if is_device_array(value) else _arrays(value):
+            yield id(array), array
+
+
+def read_only(value: Any) -> Any:
+    """A copy on the host that nobody can change."""
+    copy = np.array(to_host(value.data if isinstance(value, Tensor) else value))
+    copy.flags.writeable = False
+    return copy
+
+
+def _same(copy: Any, now: Any) -> bool:
+    if copy.shape != now.shape or copy.dtype != now.dtype:
+        return False
+    return bool(np.array_equal(copy, now, equal_nan=copy.dtype.kind in "fc"))
 
 
 def norm(array: Any) -> float:

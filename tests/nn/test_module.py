@@ -226,7 +226,7 @@ class Watcher:
     def __init__(self) -> None:
         self.seen: list[tuple[str, list[str]]] = []
 
-    def record(self, entry, arrays, answer) -> None:
+    def record(self, entry, arrays, answer, seconds) -> None:
         self.seen.append((entry.primitive.name, [name for _, name in active.scopes]))
 
     def __enter__(self) -> "Watcher":

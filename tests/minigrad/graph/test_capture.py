@@ -10,6 +10,7 @@ import minigrad as mg
 from minigrad import ArgumentError, GraphError, Tensor, draw_dot
 from minigrad._tape import scope
 from minigrad.graph import Graph, Node
+from minigrad.graph.capture import capture
 
 
 def leaf(value: Any, name: str | None = None) -> Any:
@@ -104,7 +105,7 @@ def test_the_same_computation_gives_the_same_graph() -> None:
         return draw_dot(y)
 
     first, second = graph(), graph()
-    assert first == second and first.to_dot() == second.to_dot()
+    assert first.to_dot() == second.to_dot() and repr(first) == repr(second)
 
 
 def test_the_graph_does_not_change_afterwards() -> None:
@@ -327,7 +328,7 @@ def test_a_tensor_that_was_not_recorded() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"tensor": np.ones(2)}, "needs a Tensor, got ndarray"),
+        ({"tensor": np.ones(2)}, "needs a Tensor, or a list of them, got ndarray"),
         ({"params": 3}, "a dict from name to Tensor .* got int"),
         ({"params": {"w": 3}}, r"params\['w'\] must be a Tensor or an array, got int"),
         ({"rankdir": "XX"}, "rankdir='LR' or 'TB', got 'XX'"),
@@ -336,3 +337,85 @@ def test_a_tensor_that_was_not_recorded() -> None:
 def test_bad_arguments(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         draw_dot(**{"tensor": leaf(1.0) * 2} | arguments)
+
+
+# --- values, contributions, lanes: what only a trace knows ---
+
+
+def test_a_traced_graph_has_the_values_and_every_vector_jacobian_product() -> None:
+    x, w = leaf([1.0, 2.0], "x"), leaf(3.0, "w")
+    with mg.trace():
+        y = np.tanh(x * w)
+        loss = (y * x).sum()
+    loss.backward()
+    graph = draw_dot(loss)
+    by_name = {node.name or node.operation: node for node in graph.nodes if node.name != "loss"}
+    np.testing.assert_array_equal(by_name["tanh"].value, y.data)
+    np.testing.assert_array_equal(by_name["tanh"].cotangent, x.data)
+    assert isinstance(x.grad, Tensor) and isinstance(w.grad, Tensor)
+    np.testing.assert_allclose(by_name["x"].cotangent, x.grad.data, rtol=1e-15)
+    products = graph.contributions()
+    operations = [graph.nodes[edge.target].operation for edge in products]
+    assert operations == ["sum", "multiply", "multiply", "tanh", "multiply", "multiply"]
+    into_x = [edge.contribution for edge in products if graph.nodes[edge.source].name == "x"]
+    np.testing.assert_allclose(into_x[0], y.data)  # of y * x, the later operation first
+    np.testing.assert_allclose(into_x[1], 3 * x.data * (1 - y.data**2))
+
+
+def test_a_contribution_is_shown_before_and_after_un_broadcasting() -> None:
+    x, w = leaf([1.0, 2.0], "x"), leaf(3.0, "w")
+    with mg.trace():
+        loss = (x * w).sum()
+    loss.backward()
+    graph = draw_dot(loss)
+    to_x, to_w = graph.contributions()[1:]
+    assert to_x.raw is to_x.contribution
+    np.testing.assert_array_equal(to_w.raw, [1.0, 2.0])
+    assert to_w.contribution == 3.0 and to_w.contribution.shape == ()
+
+
+def test_an_untraced_graph_has_neither_values_nor_contributions() -> None:
+    x = leaf([1.0, 2.0])
+    loss = (x * 2).sum()
+    loss.backward()
+    graph = draw_dot(loss)
+    assert graph.contributions() == [] and all(node.value is node.cotangent is None for node in graph.nodes)
+
+
+def test_a_graph_keeps_its_arrays_when_the_optimizer_writes_in_place() -> None:
+    x = leaf([1.0, 2.0], "x")
+    with mg.trace():
+        loss = (x * x).sum()
+    loss.backward()
+    x.data -= 10
+    graph = draw_dot(loss)
+    np.testing.assert_array_equal(graph.nodes[0].value, [1.0, 2.0])
+    with pytest.raises(ValueError, match="read-only"):
+        graph.nodes[0].value[0] = 5.0
+
+
+def test_the_passes_of_a_cube_are_lanes() -> None:
+    """y = x**3 at 2: 8, 12, 12; each backward operation knows whose rule it came from."""
+    x = leaf(2.0, "x")
+    with mg.trace():
+        y = x**3
+        y.backward(create_graph=True)
+        first, x.grad = x.grad, None
+        assert isinstance(first, Tensor)
+        first.backward(create_graph=True)
+    second = x.grad
+    assert isinstance(second, Tensor)
+    graph = capture([y, first, second])
+    ends = [node for node in graph.nodes if node.kind in ("loss", "kept")]
+    assert [(float(node.value), node.lane) for node in ends] == [(8.0, 0), (12.0, 1), (12.0, 2)]
+    power = next(node for node in graph.operations())
+    assert {node.lane for node in graph.operations()} == {0, 1, 2}
+    assert power.origin is None
+    assert {node.origin for node in graph.operations() if node.lane == 1} - {None} == {power.id}
+    of_second = {node.origin for node in graph.operations() if node.lane == 2} - {None}
+    assert all(graph.nodes[number].lane < 2 for number in of_second)
+
+
+def test_a_list_of_tensors_must_be_tensors() -> None:
+    with pytest.raises(ArgumentError, match="capture needs a Tensor, or a list of them, got list"):
+        capture([1.0])  # type: ignore[list-item]

@@ -2,6 +2,7 @@
 
 import gc
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import Tensor
+from minigrad._inplace import _arrays
 from minigrad._tape import active, scope
 from minigrad.graph.trace import Note, norm
 
@@ -196,12 +198,94 @@ def test_notes_and_entries_are_freed_with_the_loss() -> None:
             gc.enable()
 
 
-def test_a_trace_keeps_no_array_alive() -> None:
+@pytest.mark.parametrize("values", [False, True])
+def test_a_trace_keeps_no_array_of_the_users_alive(values: bool) -> None:
     x = leaf(np.ones(3))
     constant = np.ones(3)
     alive = weakref.ref(constant)
-    with mg.trace():
+    with mg.trace(values=values):
         loss = (x + constant).sum()  # add keeps nothing
     del constant
     assert alive() is None
     assert [node.shape for node in mg.draw_dot(loss).nodes if node.kind == "constant"] == [(3,)]
+
+
+# --- values, places, times, bytes ---
+
+
+def test_operands_and_results_are_copies_made_when_the_operation_ran() -> None:
+    x, data = leaf([1.0, 2.0]), np.array([3.0, 4.0])
+    with mg.trace():
+        y = x + data
+        data[0] = 50.0
+        z = y + data
+    assert note_of(y).arguments is not None and note_of(z).arguments is not None
+    np.testing.assert_array_equal(note_of(y).arguments[1], [3.0, 4.0])
+    np.testing.assert_array_equal(note_of(z).arguments[1], [50.0, 4.0])
+    assert note_of(z).arguments[0] is note_of(y).answer  # one copy of what has not changed
+
+
+def test_without_values_there_are_norms_only() -> None:
+    x = leaf([3.0, 4.0])
+    with mg.trace(values=False):
+        y = x * x
+    y.backward(np.array([3.0, 4.0]))
+    note = note_of(y)
+    assert (note.arguments, note.answer, note.cotangents, note.contributions) == (None, None, {}, [])
+    assert note.gradients == {0: 5.0}
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_contributions_are_as_the_rules_gave_them_and_stay_so(create_graph: bool) -> None:
+    x, y = leaf(np.ones((2, 3))), leaf(2.0)
+    with mg.trace():
+        product = x * y
+        loss = (product + product).sum()  # the second contribution is added into the first
+    loss.backward(create_graph=create_graph)
+    to_x, to_y = note_of(product).contributions
+    np.testing.assert_array_equal(to_x, np.full((2, 3), 4.0))
+    np.testing.assert_array_equal(to_y, np.full((2, 3), 2.0))
+    assert [c.tolist() for c in mg.tape(loss)[1].note.contributions] == [np.ones((2, 3)).tolist()] * 2
+    assert type(to_x) is np.ndarray
+
+
+def test_an_operation_knows_the_line_that_called_it() -> None:
+    x = leaf(1.0)
+    with mg.trace():
+        y = np.exp(x)  # this line
+    source = note_of(y).source
+    assert source is not None and source.file == __file__
+    assert source.text == "y = np.exp(x)  # this line"
+    assert source.function == "test_an_operation_knows_the_line_that_called_it"
+
+
+def test_times_of_the_operation_and_of_its_rules() -> None:
+    x = leaf(1.0)
+
+    def slow(x: Any, /) -> Any:
+        time.sleep(0.02)
+        return x + 0.0
+
+    def slow_rule(g: Any) -> Any:
+        time.sleep(0.03)
+        return g
+
+    operation = mg.primitive(slow, name="slow").vjp(x=slow_rule)
+    with mg.trace():
+        y = operation(x)
+    assert note_of(y).seconds >= 0.02 and note_of(y).backward_seconds is None
+    y.backward()
+    seconds = note_of(y).backward_seconds
+    assert seconds is not None and seconds >= 0.03
+
+
+def test_the_bytes_an_operation_keeps() -> None:
+    x = leaf(np.ones((4, 5)))
+    with mg.trace():
+        y, z, normed = np.exp(x), x + x, mg.layer_norm(x, leaf(np.ones(5)), leaf(np.ones(5)))
+    assert note_of(y).kept == {id(y._data): 160}
+    assert note_of(z).kept == {}
+    kept = note_of(normed).kept
+    entry = mg.tape(normed)[-1]
+    assert sum(kept.values()) == sum(a.nbytes for v in entry.kept for a in _arrays(v))
+    assert len(kept) == len({id(a) for v in entry.kept for a in _arrays(v)})

@@ -1,0 +1,46 @@
+"""Where in the user's program something happens."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from types import FrameType
+from typing import NamedTuple
+
+_LIBRARY = {"minigrad", "nn", "numpy"}  # packages whose frames are not the user's
+
+
+class Source(NamedTuple):
+    """A line of the user's program.
+
+    Attributes:
+        file: its path.
+        line: its number, from 1.
+        function: what it is in.
+    """
+
+    file: str
+    line: int
+    function: str
+
+    @property
+    def text(self) -> str:
+        """The line itself, stripped; empty if the file cannot be read."""
+        return linecache.getline(self.file, self.line).strip()
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+def user_frame() -> FrameType | None:
+    """The innermost frame that runs the user's own code."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _LIBRARY:
+        frame = frame.f_back
+    return frame
+
+
+def user_line() -> Source | None:
+    """The line of the user's own code that is being carried out."""
+    frame = user_frame()
+    return None if frame is None else Source(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
