@@ -14,6 +14,7 @@ and taking real parts happen in one place, ``_tape.fit``; no rule mentions them.
 from __future__ import annotations
 
 import inspect
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from time import perf_counter
 from typing import Any
@@ -28,6 +29,7 @@ from .errors import ArgumentError, DTypeError, LinAlgError, MinigradError, OutOf
 from .tensor import Tensor, _make, operators, registry
 
 _ndarray = np.ndarray
+primitives: weakref.WeakValueDictionary[str, Primitive] = weakref.WeakValueDictionary()  # by name, the latest of each
 _RESERVED = {"g", "ans", "i", "args", "needs", "saved"}
 
 
@@ -59,6 +61,7 @@ class Primitive:
             self._signatures = [self.__signature__, *filter(None, map(_signature_or_none, numpy))]
         for f in numpy:
             registry[f] = self
+        primitives[name] = self
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"

@@ -151,7 +151,7 @@ def _forward_message(entry: Entry, operands: Mapping[str, Any], out: Any) -> str
     if tainted:
         cause = f"{_called(entry, tainted[0])} already holds {_first_bad(_array(operands[tainted[0]]))[1]}"
     else:
-        cause = _cause(_FORWARD.get(entry.primitive.name, ()), operands) or (
+        cause = usual_cause(FORWARD_CAUSES.get(entry.primitive.name, ()), operands) or (
             f"the numbers are too large for {out.dtype}, which ends at {np.finfo(out.dtype).max:.3g}"
             if made != "nan"
             else "it is undefined for these operands"
@@ -167,7 +167,7 @@ def _backward_message(entry: Entry, name: str, cotangent: Any, contribution: Any
         cause = "the gradient that arrived there was not finite already"
     else:
         values = kept | {"g": cotangent._data if isinstance(cotangent, Tensor) else cotangent}
-        cause = _cause(_BACKWARD.get(entry.primitive.name, ()), values) or (
+        cause = usual_cause(BACKWARD_CAUSES.get(entry.primitive.name, ()), values) or (
             f"its formula is undefined or overflows {contribution.dtype} for these values"
         )
     arrays = {n: value for n, value in kept.items() if n in ("ans", *_argument_names(entry))}
@@ -211,7 +211,7 @@ def _called(entry: Entry, name: str) -> str:
     return f"{label} (the tensor '{tensor.name}')" if tensor is not None and tensor.name else label
 
 
-def _cause(causes: Causes, values: Mapping[str, Any]) -> str | None:
+def usual_cause(causes: Causes, values: Mapping[str, Any]) -> str | None:
     """The words of the first test that holds anywhere; a test's parameters say which values it looks at."""
     if any(_kind(value) == "c" for value in values.values()):
         return None  # the tests compare real numbers
@@ -228,7 +228,7 @@ _LOGARITHM: Causes = [
 ]
 _OVER = "it overflows: from about 710 on in float64, 89 in float32 and 11 in float16"
 _OUTSIDE = [(lambda x: abs(x) > 1, "it is defined for -1 <= x <= 1 only")]
-_FORWARD: dict[str, Causes] = {
+FORWARD_CAUSES: dict[str, Causes] = {
     "log": _LOGARITHM,
     "log2": _LOGARITHM,
     "log10": _LOGARITHM,
@@ -266,7 +266,7 @@ _TRAP = (
 )
 _EDGE = [(lambda x: abs(x) == 1, "its derivative at -1 and 1 is infinite")]
 _SMALL: Causes = [(lambda x: abs(x) < 1, "it divides by x, which is too near to 0")]
-_BACKWARD: dict[str, Causes] = {
+BACKWARD_CAUSES: dict[str, Causes] = {
     "sqrt": [
         (lambda g, ans: (g == 0) & (ans == 0), f"the square root of 0: {_TRAP}"),
         (lambda ans: ans == 0, "the derivative of the square root at 0 is infinite"),

@@ -37,7 +37,7 @@ def save_checkpoint(path: str | os.PathLike[str], arrays: Mapping[str, Any], abo
         raise CheckpointError(
             f"about must be made of what JSON has (dict, list, str, number, bool, None): {error}"
         ) from error
-    host = {name: np.ascontiguousarray(to_host(a.data if isinstance(a, Tensor) else a)) for name, a in arrays.items()}
+    host = {name: np.asarray(to_host(a.data if isinstance(a, Tensor) else a), order="C") for name, a in arrays.items()}
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")

@@ -90,6 +90,7 @@ class _Capture:
             self.operation(entry)
         for tensor in tensors:
             last = self.graph.nodes[self.value(tensor._node)]
+            self.graph.ends.append((last.id, tensor._node.index if type(tensor._node) is Output else 0))
             if last.operation is not None:
                 last.kind, last.name = "loss" if tensor is tensors[0] else "kept", tensor.name or last.name
                 if type(tensor._node) is Output:
@@ -117,6 +118,7 @@ class _Capture:
             module=self.module(note.scopes) if note else None,
             details=", ".join(f"{k}={_short(v)}" for k, v in entry.keywords.items() if v is not None),
             keywords=entry.keywords,
+            primitive=getattr(entry.plan, "function", entry.primitive),
             **self.noted(note),
         )
         for edge in edges:
@@ -142,6 +144,7 @@ class _Capture:
                 source = self.graph.nodes[edge.source]
                 if source.operation is None:
                     source.value = edge.value
+                    source.name = source.name or note.names.get(position)
             if note is not None and note.contributions and note.contributions[position] is not None:
                 edge.raw = note.contributions[position]
                 edge.contribution = fit(edge.raw, parent, entry)

@@ -41,6 +41,8 @@ class Node:
         lane: 0 for the forward pass, 1 for operations that a backward pass recorded, 2 for those of its backward pass ...
         origin: in a backward pass the id of the operation whose rules it is part of.
         value: the array itself, which nobody can change; of an operation with several outputs a tuple.
+        primitive: what carried the operation out, for views that run it or read its rules: a Primitive or a Function class.
+        tainted: whether it holds NaN or infinity that came from the first operation that made one (``find_nan``).
         cotangent: the gradient of the loss with respect to it, as the last sweep left it; of an operation with several
             outputs a dict from the number of an output. Of a value it is the sum of the contributions along its edges.
 
@@ -66,6 +68,8 @@ class Node:
     origin: int | None = None
     value: Any = None
     cotangent: Any = None
+    primitive: Any = None
+    tainted: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -82,6 +86,9 @@ class Edge:
         contribution: the same as an addend of the source's gradient: summed over broadcast axes, real and cast. The very
             same array as ``raw`` where there was nothing to do.
 
+        error: what ``check_edges`` found: the relative error of the operation's derivative by this argument; NaN at a kink,
+            where there is none to compare with.
+
     The arrays come from a trace and are None without, or where no sweep came through.
     """
 
@@ -93,6 +100,7 @@ class Edge:
     value: Any = None
     raw: Any = None
     contribution: Any = None
+    error: float | None = None
 
 
 @dataclass(slots=True)
@@ -118,12 +126,14 @@ class Graph:
 
     Attributes:
         rankdir: "LR" (left to right) or "TB" (top to bottom); None lets the size decide.
+        ends: for each tensor that the graph was made of its node, and which of several outputs it is (0 if there is one).
     """
 
     nodes: list[Node] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
     modules: list[Module] = field(default_factory=list)
     rankdir: str | None = None
+    ends: list[tuple[int, int]] = field(default_factory=list)
 
     def __repr__(self) -> str:
         kinds = Counter(node.kind for node in self.nodes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from .._inplace import _arrays
 from .._source import Source, user_line
-from .._tape import Entry, _entry, active, attach, notes
+from .._tape import Entry, Leaf, _entry, active, attach, notes
 from ..device import is_device_array, to_host
 from ..tensor import Tensor
 
@@ -111,6 +111,7 @@ class Note:
         scopes: the modules it ran in, outermost first.
         source: the line of the user's program that called it.
         constants: the arguments that need no gradient.
+        names: of the tensors among the arguments that were given, not computed, by position.
         kept: the arrays it keeps for its backward, each as a number that tells it from others, and its bytes.
         seconds, backward_seconds: how long the operation took, and its rules (None before a sweep).
         lane: 0 in a forward pass, 1 for operations that a backward pass recorded, 2 for the backward pass of that ...
@@ -123,7 +124,7 @@ class Note:
 
     __slots__ = (
         "answer", "arguments", "backward_seconds", "constants", "contributions", "cotangents", "gradients", "kept", "lane",
-        "next", "origin", "scopes", "seconds", "source",
+        "names", "next", "origin", "scopes", "seconds", "source",
     )  # fmt: skip
 
     next: Any
@@ -133,10 +134,14 @@ class Note:
         self.source: Source | None = user_line()
         operands = enumerate(zip(entry.parents, arrays))
         self.constants = [Constant(i, a) for i, (parent, a) in operands if parent is None and a is not None]
+        leaves = [(i, node.tensor) for i, node in enumerate(entry.parents) if type(node) is Leaf]
+        self.names = {i: tensor.name for i, tensor in leaves if tensor is not None and tensor.name}
         self.kept = {number: array.nbytes for number, array in _kept_arrays(entry)}
         self.seconds = seconds
         self.backward_seconds: float | None = None
-        self.origin, seeds = active.pulling or (None, ())
+        pulling = active.pulling
+        self.origin: Entry | None = pulling[0] if pulling else None
+        seeds: Iterable[Any] = pulling[1] if pulling else ()
         before = max((_lane(node) for node in entry.parents), default=0)
         self.lane: int = max([before, *[1 + _lane(node) for node in seeds]])
         self.gradients: dict[int, float] = {}

@@ -15,7 +15,7 @@ import nn
 from minigrad import AnomalyError, Tensor, detect_anomaly
 from minigrad._inplace import check_watched
 from minigrad._tape import active, before_sweep, in_any_thread, notes
-from minigrad.anomaly import _BACKWARD, _FORWARD
+from minigrad.anomaly import BACKWARD_CAUSES, FORWARD_CAUSES
 from minigrad.graph.trace import Note
 from minigrad.tensor import registry
 from tests import fake_device
@@ -84,7 +84,7 @@ FORWARD: dict[str, list[tuple[tuple[float, ...], str, str]]] = {
 
 
 def test_each_known_cause_has_a_case() -> None:
-    assert set(_FORWARD) <= set(FORWARD) and set(_BACKWARD) <= set(BACKWARD)
+    assert set(FORWARD_CAUSES) <= set(FORWARD) and set(BACKWARD_CAUSES) <= set(BACKWARD)
 
 
 @pytest.mark.parametrize(
