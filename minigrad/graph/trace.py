@@ -6,7 +6,7 @@ import contextlib
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -42,7 +42,7 @@ class trace:
         self._pins: dict[int, tuple[weakref.ref[Any], Any]] = {}
         self._depth = 0
 
-    def __enter__(self) -> trace:
+    def __enter__(self) -> Self:
         active.enter(self)
         self._depth += 1
         return self

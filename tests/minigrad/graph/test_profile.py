@@ -1,0 +1,138 @@
+"""What a profile counts: times as they were, and bytes as the tape holds them."""
+
+import itertools
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad import Tensor, profile
+from minigrad._inplace import _arrays
+from minigrad._tape import scope
+
+
+def leaf(value: Any) -> Any:
+    return Tensor(value, requires_grad=True)
+
+
+def slow(forward: float, backward: float) -> Any:
+    def wait(x: Any, /) -> Any:
+        time.sleep(forward)
+        return x + 0.0
+
+    def rule(g: Any) -> Any:
+        time.sleep(backward)
+        return g
+
+    return mg.primitive(wait, name="slow").vjp(x=rule)
+
+
+def network(x: Any, w: Any) -> Any:
+    """Layers that keep arguments, answers, saved intermediates and arrays of each other."""
+    h = np.tanh(x @ w) * x
+    h = mg.layer_norm(h, leaf(np.ones(4)), leaf(np.zeros(4)))
+    return mg.cross_entropy(mg.gelu(h + x), np.array([0, 1, 2]))
+
+
+def held(loss: Tensor) -> int:
+    arrays = {id(a): a.nbytes for entry in mg.tape(loss) for value in entry.kept or () for a in _arrays(value)}
+    return sum(arrays.values())
+
+
+def test_kept_bytes_are_the_distinct_arrays_that_the_tape_holds() -> None:
+    with profile() as p:
+        loss = network(leaf(np.ones((3, 4))), leaf(np.eye(4)))
+        assert p.kept_bytes == held(loss) == sum(event.new_bytes for event in p.events) > 1000
+        assert p.kept_bytes < sum(sum(event.kept.values()) for event in p.events)  # some are kept twice
+    assert p.kept_bytes == p.peak_bytes == held(loss)
+
+
+def test_a_sweep_releases_them_one_operation_after_the_other() -> None:
+    with profile() as p:
+        loss = network(leaf(np.ones((3, 4))), leaf(np.eye(4)))
+        kept = p.kept_bytes
+        loss.backward()
+    assert p.kept_bytes == 0 and p.peak_bytes == kept
+    assert sum(event.freed_bytes for event in p.events) == kept
+    product = next(event for event in p.events if event.operation == "multiply")
+    assert product.freed_by is not None and product.freed_by.operation == "matmul"  # x is kept until its backward
+
+
+def test_retain_graph_releases_nothing_until_the_graph_goes() -> None:
+    with profile() as p:
+        loss = network(leaf(np.ones((3, 4))), leaf(np.eye(4)))
+        loss.backward(retain_graph=True)
+        assert p.kept_bytes == held(loss) > 0
+        del loss
+        assert p.kept_bytes == 0
+
+
+def test_times_are_those_of_the_operation_alone() -> None:
+    operation = slow(0.02, 0.03)
+    with profile() as p:
+        x = leaf(1.0)
+        time.sleep(0.05)  # the program's own
+        y = operation(operation(x) * 2)
+        y.backward()
+    slowest, other = p.by_operation()
+    assert (slowest.name, slowest.calls) == ("slow", 2)
+    assert 0.04 <= slowest.seconds < 0.09 and 0.06 <= slowest.backward_seconds < 0.12
+    assert other.name == "multiply" and other.seconds < 0.02
+
+
+def test_modules_have_their_own_rows() -> None:
+    x = leaf(np.ones(3))
+    with profile() as p:
+        with scope(object(), "outer"):
+            y = np.exp(x)
+            with scope(object(), "outer.inner"):
+                y = np.tanh(y)
+        loss = y.sum()
+    assert loss.requires_grad
+    assert {(row.name, row.calls, row.new_bytes) for row in p.by_module()} == {
+        ("outer", 1, 24),
+        ("outer.inner", 1, 24),
+        ("(outside of modules)", 1, 0),
+    }
+
+
+def test_the_table_in_words() -> None:
+    with profile() as p:
+        loss = network(leaf(np.ones((3, 4))), leaf(np.eye(4)))
+        loss.backward()
+    lines = str(p).splitlines()
+    assert lines[0].split() == ["operation", "calls", "forward", "ms", "backward", "ms", "bytes", "kept"]
+    assert {line.split()[0] for line in lines[1:8]} == {event.operation for event in p.events}
+    assert lines[-1].startswith(f"{len(p.events)} operations: ")
+    assert lines[-1].endswith(f"the tape keeps 0 bytes now, at most {p.peak_bytes:,}")
+    assert "... and 6 more" in p.table(most=1)
+    assert repr(p) == "profile(7 operations)"
+
+
+def test_a_chrome_trace_is_what_the_format_asks_for(tmp_path: Path) -> None:
+    with profile() as p:
+        loss = network(leaf(np.ones((3, 4))), leaf(np.eye(4)))
+        loss.backward()
+    written = json.loads(p.save_chrome_trace(tmp_path / "trace.json").read_text())["traceEvents"]
+    spans = [event for event in written if event["ph"] == "X"]
+    assert [event["name"] for event in spans if event["tid"] == 0] == [event.operation for event in p.events]
+    assert {event["name"] for event in spans if event["tid"] == 1} == {event.operation for event in p.events}
+    for lane in (0, 1):  # operations of one thread follow each other
+        times = sorted((event["ts"], event["ts"] + event["dur"]) for event in spans if event["tid"] == lane)
+        assert all(end <= start + 1 for (_, end), (start, _) in itertools.pairwise(times))
+    counts = [event["args"]["bytes"] for event in written if event["ph"] == "C"]
+    assert max(counts) == p.peak_bytes and counts[-1] == 0
+
+
+def test_nothing_is_counted_outside_and_values_are_not_copied() -> None:
+    x = leaf(np.ones(3))
+    with profile() as p:
+        y = np.exp(x)
+    z = np.exp(y)
+    assert z.requires_grad and len(p.events) == 1
+    graph = mg.draw_dot(y)
+    assert graph.nodes[-1].value is None and graph.nodes[-1].seconds == pytest.approx(p.events[0].seconds)
