@@ -10,8 +10,10 @@ from typing import Any
 
 from .._source import Source
 from ..errors import ArgumentError, GraphError, MissingExtraError
+from .diff import diff
 from .dot import write_dot
 from .layout import lay_out, responsive
+from .text import write_text
 
 PICTURES = (".svg", ".png", ".pdf")
 TEXTS = (".dot", ".gv")
@@ -43,6 +45,7 @@ class Node:
         value: the array itself, which nobody can change; of an operation with several outputs a tuple.
         primitive: what carried the operation out, for views that run it or read its rules: a Primitive or a Function class.
         tainted: whether it holds NaN or infinity that came from the first operation that made one (``find_nan``).
+        change: in a graph from ``diff``: "added", "removed" or "changed"; None for what is the same.
         cotangent: the gradient of the loss with respect to it, as the last sweep left it; of an operation with several
             outputs a dict from the number of an output. Of a value it is the sum of the contributions along its edges.
 
@@ -70,6 +73,7 @@ class Node:
     cotangent: Any = None
     primitive: Any = None
     tainted: bool = False
+    change: str | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -160,6 +164,14 @@ class Graph:
     def to_dot(self) -> str:
         """The graph in the DOT language. Needs no program."""
         return write_dot(self)
+
+    def to_text(self, colour: bool | None = None) -> str:
+        """The graph as a tree for terminals, the loss first; ``None`` colours where the terminal can. Needs no program."""
+        return write_text(self, colour)
+
+    def diff(self, other: Graph) -> Graph:
+        """``other`` as a change of this graph: added, removed and changed operations are marked, and coloured in drawings."""
+        return diff(self, other)
 
     def to_svg(self) -> str:
         """The drawing as SVG text, which scales to the width of its page.
