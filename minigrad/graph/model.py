@@ -26,8 +26,10 @@ class Node:
     Attributes:
         id: its place in the list of nodes, which is a topological order: the order of execution, each value before the
             first operation that reads it.
-        kind: "operation", "loss" (the operation whose output is drawn), "kept" (an operation whose output was given a
-            name), "parameter", "input", or "constant" (an argument that needs no gradient; only a trace sees it).
+        count: how many operations a node of the kind "module" stands for (``collapse``); else 1.
+        kind: "operation", "loss" (the operation whose output is drawn), "module" (one drawn as a single box), "kept" (an
+            operation whose output was given a name), "parameter", "input", or "constant" (an argument that needs no gradient;
+            only a trace sees it).
         operation: the primitive's name; None for a value.
         name: what the user calls the value.
         shape: of the value, or of the operation's output; None for an operation with several outputs (its edges say).
@@ -74,6 +76,7 @@ class Node:
     primitive: Any = None
     tainted: bool = False
     change: str | None = None
+    count: int = 1
 
 
 @dataclass(slots=True, eq=False)
@@ -116,12 +119,14 @@ class Module:
         name: its attribute path, as far as the module that called it knows it.
         kind: the name of its class.
         parent: id of the module that called it; None for the outermost.
+        count: how many equal ones it stands for (``fold``).
     """
 
     id: int
     name: str
     kind: str
     parent: int | None
+    count: int = 1
 
 
 @dataclass(slots=True)
