@@ -1,114 +1,314 @@
-"""Attention: each token looks at the others and takes a weighted mean of what they offer."""
+"""Attention with one head: a query takes a weighted mean of values, the more of each the better its key fits.
+
+One implementation, :class:`GlobalAttention`, and thin forms of it that differ in the score and in what they make queries,
+keys and values of. :mod:`nn.scores` has the scores, :mod:`nn.local_attention` those that look at a window only, and
+:class:`MultiHeadAttention` is the attention of Transformers.
+"""
 
 from typing import Any
 
 import numpy as np
 
-from minigrad import ArgumentError, DTypeError, ShapeError, Tensor, scaled_dot_product_attention
-from minigrad.rules.neural import attention_weights, split_heads
+from minigrad import ShapeError, Tensor
 
-from ._checks import as_input, beside, check_positive
+from . import init
+from ._checks import as_input, check_positive, check_real
 from .affine import Affine
-from .module import Module
+from .masks import combined_mask
+from .module import Module, Parameter
+from .scores import AdditiveScore, DotScore, GeneralScore, Score, make_score, masked_softmax, plain_score
 
 
-class MultiHeadAttention(Module):
-    """``concatenate(head_1, ..., head_H) W_o`` with ``head_i = softmax(q_i k_i^T / sqrt(d_model / H)) v_i``.
+class GlobalAttention(Module):
+    """``softmax(score(query, key)) value``, the softmax over all keys, and no weights but those of the score.
 
-    The queries, keys and values are affine images of the inputs: ``q = query W_q + b_q`` and so on, of width d_model, of
-    which each of the H heads has its stretch. Vaswani et al. 2017, arXiv:1706.03762, section 3.2.
+    "Global" as in Luong et al. 2015, arXiv:1508.04025, section 3.1: every key takes part that a mask does not exclude.
 
     Args:
-        d_model: the width of the inputs and of the result.
-        num_heads: H, a divisor of d_model.
-        rng: draws the four weights, ``query.weight``, ``key.weight``, ``value.weight`` and ``output.weight``.
+        score: "dot", "scaled_dot", "cosine", or a module (a function) that is called with query (batch, query, query_dim)
+            and key (batch, key, key_dim) and gives (batch, query, key): :mod:`nn.scores` has some.
 
     Calling it:
-        query: (batch, query, d_model).
-        key, value: (batch, key, d_model); by default the same as query, and as key: self-attention.
-        key_mask: booleans (batch, key), True = attend: which keys are tokens and which are padding.
-        mask: booleans (query, key), or four axes that broadcast to (batch, heads, query, key), True = attend. For example
-            ``np.tri(length, dtype=bool)`` lets each token see itself and what is before it.
+        query: (batch, query, query_dim), or one query for each sequence, (batch, query_dim).
+        key: (batch, key, key_dim), by default the queries; value: (batch, key, value_dim), by default the keys.
+        key_mask: (batch, key) booleans, True = attend, or integers 0 and 1: which keys are tokens and not padding.
+        mask: booleans (query, key), or three axes that broadcast to (batch, query, key), True = attend. Integers 0 and 1
+            of shape (batch, key) are a key mask.
+        causal: query i sees the keys up to its own place. With more keys than queries, the queries are the last ones.
 
-        The result is (batch, query, d_model). A query with no key to attend to gets zeros from every head (so the result
-        is ``output.bias``), not NaN.
+        The result is (batch, query, value_dim), or (batch, value_dim) for one query. A query with no key to attend to
+        gets zeros.
 
     Raises:
-        ArgumentError: num_heads does not divide d_model.
-        ShapeError: inputs or masks do not fit together.
-        DTypeError: a mask is not boolean.
+        ArgumentError: no score has this name.
+        ShapeError: inputs, scores or masks do not fit together.
+        DTypeError: a mask is floating, or the inputs are not.
+        OutOfRangeError: an integer mask has other values than 0 and 1.
     """
 
-    def __init__(
-        self, d_model: int, num_heads: int, *, rng: np.random.Generator, bias: bool = True, dtype: Any = np.float32
-    ) -> None:
-        check_positive(d_model=d_model, num_heads=num_heads)
-        if d_model % num_heads:
-            raise ArgumentError(f"num_heads={num_heads} does not divide d_model={d_model}: the heads share it evenly")
-        self.num_heads = num_heads
-        self.query = Affine(d_model, d_model, rng=rng, bias=bias, dtype=dtype)
-        self.key = Affine(d_model, d_model, rng=rng, bias=bias, dtype=dtype)
-        self.value = Affine(d_model, d_model, rng=rng, bias=bias, dtype=dtype)
-        self.output = Affine(d_model, d_model, rng=rng, bias=bias, dtype=dtype)
+    def __init__(self, score: str | Score = "dot") -> None:
+        self.score = plain_score(score)
 
     def forward(
-        self, query: Any, key: Any = None, value: Any = None, *, key_mask: Any = None, mask: Any = None
+        self,
+        query: Any,
+        key: Any = None,
+        value: Any = None,
+        *,
+        key_mask: Any = None,
+        mask: Any = None,
+        causal: bool = False,
     ) -> Tensor:
-        query, key, value = self._inputs(query, key, value)
-        allowed = self._allowed(query, key, key_mask, mask)
-        q, k, v = self.query(query), self.key(key), self.value(value)  # (batch, query or key, d_model)
-        context = scaled_dot_product_attention(q, k, v, allowed, num_heads=self.num_heads)  # (batch, query, d_model)
-        return self.output(context)
+        q, k, v = self._project(*self._inputs(query, key, value))
+        context = self._weights(q, k, key_mask, mask, causal) @ v  # (batch, query, value_dim)
+        return context if q.ndim == 3 else context[:, 0]
 
-    def attention_weights(self, query: Any, key: Any = None, *, key_mask: Any = None, mask: Any = None) -> Tensor:
-        """What each query attends to, to look at: (batch, heads, query, key), rows that sum to 1 (or 0 if all is masked)."""
-        query, key, _ = self._inputs(query, key, None)
-        allowed = self._allowed(query, key, key_mask, mask)
-        q, k = (split_heads(t, self.num_heads) for t in (self.query(query), self.key(key)))  # (batch, heads, length, d)
-        return attention_weights(q, k, allowed)
+    def attention_weights(
+        self,
+        query: Any,
+        key: Any = None,
+        value: Any = None,
+        *,
+        key_mask: Any = None,
+        mask: Any = None,
+        causal: bool = False,
+    ) -> Tensor:
+        """How much each query takes of each value: (batch, query, key), or (batch, key) for one query.
+
+        Rows sum to 1, or to 0 where every key is masked.
+        """
+        q, k, _ = self._project(*self._inputs(query, key, value))
+        weights = self._weights(q, k, key_mask, mask, causal)
+        return weights if q.ndim == 3 else weights[:, 0]
+
+    def _project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """What the score and the mean are taken of."""
+        return query, key, value
+
+    def _weights(self, query: Tensor, key: Tensor, key_mask: Any, mask: Any, causal: bool) -> Tensor:
+        """(batch, query, key)"""
+        scores = self._scores(query, key)
+        return masked_softmax(scores, _allowed(scores, key_mask, mask, causal))
+
+    def _scores(self, query: Tensor, key: Tensor) -> Tensor:
+        query = query if query.ndim == 3 else query[:, None]
+        scores = self.score(query, key)
+        expected = (*query.shape[:2], key.shape[1])
+        if scores.shape != expected:
+            raise ShapeError(f"the score must give the shape (batch, query, key) = {expected}, got {scores.shape}")
+        return scores
 
     def _inputs(self, query: Any, key: Any, value: Any) -> tuple[Tensor, Tensor, Tensor]:
-        d_model, dtype = self.query.weight.shape[0], self.query.weight.dtype
-        query = as_input(query, dtype, "MultiHeadAttention")
-        key = query if key is None else as_input(key, dtype, "MultiHeadAttention")
-        value = key if value is None else as_input(value, dtype, "MultiHeadAttention")
-        for name, x in (("query", query), ("key", key), ("value", value)):
-            if x.ndim != 3 or x.shape[-1] != d_model:
-                raise ShapeError(f"MultiHeadAttention needs {name} of shape (batch, length, {d_model}), got {x.shape}")
-        if key.shape[0] != query.shape[0] or value.shape != key.shape:
+        name = type(self).__name__
+        dtype = next((parameter.dtype for parameter in self.parameters()), None)
+        query = check_real(query, name) if dtype is None else as_input(query, dtype, name)
+        key = query if key is None else as_input(key, query.dtype, name)
+        value = key if value is None else as_input(value, query.dtype, name)
+        if query.ndim not in (2, 3) or key.ndim != 3 or value.ndim != 3:
             raise ShapeError(
-                f"MultiHeadAttention needs one batch size, and as many values as keys: got query {query.shape}, "
-                f"key {key.shape}, value {value.shape}"
+                f"{name} needs query (batch, query, width) or (batch, width), key and value (batch, key, width): got query "
+                f"{query.shape}, key {key.shape}, value {value.shape}"
+            )
+        if key.shape[0] != query.shape[0] or value.shape[:2] != key.shape[:2]:
+            raise ShapeError(
+                f"{name} needs one batch size, and as many values as keys: got query {query.shape}, key {key.shape}, value "
+                f"{value.shape}"
             )
         return query, key, value
 
-    def _allowed(self, query: Tensor, key: Tensor, key_mask: Any, mask: Any) -> Any:
-        """Both masks as one that broadcasts to (batch, heads, query, key), or None."""
-        full = (query.shape[0], self.num_heads, query.shape[1], key.shape[1])
-        if key_mask is not None:
-            key_mask = _boolean(key_mask, "key_mask", query)
-            if key_mask.shape != key.shape[:2]:
-                raise ShapeError(f"key_mask must have the shape (batch, key) = {key.shape[:2]}, got {key_mask.shape}")
-            key_mask = key_mask[:, None, None, :]
-        if mask is None:
-            return key_mask
-        mask = _boolean(mask, "mask", query)
-        if mask.ndim not in (2, 4) or any(n not in (1, m) for n, m in zip(mask.shape[::-1], full[::-1])):
-            raise ShapeError(
-                f"mask must have the shape (query, key) = {full[2:]}, or four axes that broadcast to (batch, heads, query, "
-                f"key) = {full}, got {mask.shape}: put axes of length 1 with mask[:, None] where it has none"
-            )
-        return mask if key_mask is None else mask & key_mask
+
+class DotProductAttention(GlobalAttention):
+    """``softmax(query key^T) value``, and with ``scale=True`` ``softmax(query key^T / sqrt(d)) value``.
+
+    Without weights. Luong et al. 2015, arXiv:1508.04025, section 3.1, "dot"; scaled, Vaswani et al. 2017,
+    arXiv:1706.03762, eq. 1. Called as :class:`GlobalAttention`, with queries and keys of one width.
+    """
+
+    def __init__(self, scale: bool = False) -> None:
+        super().__init__(DotScore(scale))
+
+
+class AdditiveAttention(GlobalAttention):
+    """``softmax(v . tanh(query W + key U + b)) value``, for queries and keys of different widths.
+
+    Bahdanau et al. 2014, arXiv:1409.0473, section 3.1 and appendix A.1.2. Called as :class:`GlobalAttention`; there may be
+    as many queries and keys as one likes. ``hidden_dim`` is the width inside, key_dim by default; see
+    :class:`AdditiveScore`.
+    """
+
+    def __init__(
+        self,
+        query_dim: int,
+        key_dim: int,
+        hidden_dim: int | None = None,
+        *,
+        rng: np.random.Generator,
+        bias: bool = True,
+        dtype: Any = np.float32,
+    ) -> None:
+        super().__init__(AdditiveScore(query_dim, key_dim, hidden_dim, rng=rng, bias=bias, dtype=dtype))
+
+
+class MultiplicativeAttention(GlobalAttention):
+    """``softmax((query W) key^T) value``, with ``bias=True`` ``softmax((query W + b) key^T) value``.
+
+    Luong et al. 2015, arXiv:1508.04025, section 3.1, "general". Called as :class:`GlobalAttention`, see
+    :class:`GeneralScore`.
+    """
+
+    def __init__(
+        self, query_dim: int, key_dim: int, *, rng: np.random.Generator, bias: bool = False, dtype: Any = np.float32
+    ) -> None:
+        super().__init__(GeneralScore(query_dim, key_dim, rng=rng, bias=bias, dtype=dtype))
+
+
+class Attention(GlobalAttention):
+    """``softmax(score(q, k)) v`` of affine images: ``q = query W_q + b_q``, ``k = key W_k + b_k``, ``v = value W_v + b_v``.
+
+    Args:
+        query_dim, key_dim: the widths of queries and keys; q and k have the width key_dim.
+        value_dim: the width of v, and so of the result.
+        rng: draws the weights.
+        score: "dot", "scaled_dot", "cosine", "general", "biased_general", "additive", or a module that is called with q
+            and k and gives (batch, query, key). The dot product is not scaled unless one asks for it.
+        bias: whether there are b_q, b_k and b_v.
+
+    Called as :class:`GlobalAttention`. The values may be (batch, key, key_dim), as by default, where they are the keys, and
+    become v; or (batch, key, value_dim), and are v as they come. (If the two widths are one, W_v is used.)
+    """
+
+    def __init__(
+        self,
+        query_dim: int,
+        key_dim: int,
+        value_dim: int,
+        *,
+        rng: np.random.Generator,
+        score: str | Score = "dot",
+        bias: bool = True,
+        dtype: Any = np.float32,
+    ) -> None:
+        self.query = Affine(query_dim, key_dim, rng=rng, bias=bias, dtype=dtype)
+        self.key = Affine(key_dim, key_dim, rng=rng, bias=bias, dtype=dtype)
+        self.value = Affine(key_dim, value_dim, rng=rng, bias=bias, dtype=dtype)
+        self.score = make_score(score, key_dim, key_dim, rng=rng, dtype=dtype)
+
+    def _project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        key_dim, value_dim = self.value.weight.shape
+        for name, x, widths in (
+            ("query", query, (self.query.weight.shape[0],)),
+            ("key", key, (key_dim,)),
+            ("value", value, (key_dim, value_dim)),
+        ):
+            if x.shape[-1] not in widths:
+                raise ShapeError(
+                    f"{type(self).__name__} needs {name} of width {' or '.join(map(str, widths))}, got {x.shape}"
+                )
+        is_projected = value.shape[-1] != key_dim
+        return self.query(query), self.key(key), value if is_projected else self.value(value)
+
+
+class SelfAttention(Attention):
+    """:class:`Attention` of a sequence to itself: x (batch, length, d_model) -> (batch, length, value_dim).
+
+    ``q = x W_q + b_q`` and ``k = x W_k + b_k`` have the width d_model, and so has ``v = x W_v + b_v`` unless ``value_dim``
+    is given. Masks and scores are the same; the dot product is not scaled unless ``score="scaled_dot"``.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        value_dim: int | None = None,
+        *,
+        rng: np.random.Generator,
+        score: str | Score = "dot",
+        bias: bool = True,
+        dtype: Any = np.float32,
+    ) -> None:
+        value_dim = d_model if value_dim is None else value_dim
+        super().__init__(d_model, d_model, value_dim, rng=rng, score=score, bias=bias, dtype=dtype)
+
+    def forward(  # type: ignore[override]  # there is one input
+        self, x: Any, *, key_mask: Any = None, mask: Any = None, causal: bool = False
+    ) -> Tensor:
+        return super().forward(x, key_mask=key_mask, mask=mask, causal=causal)
+
+
+class KeyValueAttention(GlobalAttention):
+    """Attention over states that are split: the first key_dim numbers are the key, the other value_dim the value.
+
+    ``h_t = [k_t, v_t]``, and state t takes ``sum_s softmax_s(score(k_t, k_s)) v_s``: what finds a state need not be what it
+    has to say. Daniluk et al. 2017, arXiv:1702.04521, section 2.2 (who let state t see the few before it).
+
+    Called as :class:`GlobalAttention`, with states (batch, length, key_dim + value_dim) for query and key; of the queries the
+    key part is used. The result is (batch, query, value_dim).
+
+    Args:
+        score: as in :class:`Attention`; additive in the paper.
+    """
+
+    def __init__(
+        self,
+        key_dim: int,
+        value_dim: int,
+        *,
+        rng: np.random.Generator,
+        score: str | Score = "additive",
+        dtype: Any = np.float32,
+    ) -> None:
+        check_positive(value_dim=value_dim)
+        self.key_dim, self.value_dim = key_dim, value_dim
+        self.score = make_score(score, key_dim, key_dim, rng=rng, dtype=dtype)
+
+    def _project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        width = self.key_dim + self.value_dim
+        for name, x in (("query", query), ("key", key), ("value", value)):
+            if x.shape[-1] != width:
+                raise ShapeError(
+                    f"KeyValueAttention needs {name} of width key_dim + value_dim = {width}, got {x.shape}"
+                )
+        return query[..., : self.key_dim], key[..., : self.key_dim], value[..., self.key_dim :]
 
     def extra_repr(self) -> str:
-        return f"{self.query.weight.shape[0]}, num_heads={self.num_heads}"
+        return f"{self.key_dim}, {self.value_dim}"
 
 
-def _boolean(mask: Any, name: str, beside_this: Tensor) -> Any:
-    """``mask`` as a boolean array where the inputs are."""
-    mask = beside(mask, beside_this.data)
-    if mask.dtype != bool:
-        raise DTypeError(
-            f"{name} must be boolean, True = attend, got dtype {mask.dtype}: pass {name} != 0 for a 0/1 mask"
-        )
-    return mask
+class ContextAttention(GlobalAttention):
+    """One vector for a sequence, its tokens weighted by how important a learned query u finds them.
+
+    ``softmax(u . tanh(x W + b))`` are the weights of the mean over x. Yang et al. 2016, "Hierarchical Attention Networks for
+    Document Classification" (NAACL), eq. 5 to 7. W and b are ``hidden.weight`` and ``hidden.bias``, u is ``query``.
+
+    Called with x (batch, length, input_dim) and ``key_mask`` and ``mask`` as in :class:`GlobalAttention` (there is one
+    query) -> (batch, input_dim); ``attention_weights`` gives (batch, length).
+    """
+
+    def __init__(
+        self, input_dim: int, hidden_dim: int | None = None, *, rng: np.random.Generator, dtype: Any = np.float32
+    ) -> None:
+        hidden_dim = input_dim if hidden_dim is None else hidden_dim
+        self.hidden = Affine(input_dim, hidden_dim, rng=rng, dtype=dtype)
+        self.query = Parameter(init.normal((hidden_dim,), hidden_dim**-0.5, rng=rng, dtype=dtype))
+        self.score = DotScore()
+
+    def forward(self, x: Any, *, key_mask: Any = None, mask: Any = None) -> Tensor:  # type: ignore[override]
+        return super().forward(self._queries(x), x, key_mask=key_mask, mask=mask)
+
+    def attention_weights(self, x: Any, *, key_mask: Any = None, mask: Any = None) -> Tensor:  # type: ignore[override]
+        """How much the result takes of each token: (batch, length)."""
+        return super().attention_weights(self._queries(x), x, key_mask=key_mask, mask=mask)
+
+    def _queries(self, x: Any) -> Tensor:
+        """u for each sequence: (batch, hidden_dim)."""
+        x = as_input(x, self.query.dtype, "ContextAttention")
+        if x.ndim != 3:
+            raise ShapeError(f"ContextAttention needs x of shape (batch, length, input_dim), got {x.shape}")
+        queries: Any = np.broadcast_to(self.query, (x.shape[0], *self.query.shape))
+        return queries
+
+    def _project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        return query, np.tanh(self.hidden(key)), value
+
+
+def _allowed(scores: Tensor, key_mask: Any, mask: Any, causal: bool) -> Any:
+    return combined_mask(scores.shape, scores.data, key_mask=key_mask, mask=mask, causal=causal)

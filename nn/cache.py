@@ -1,0 +1,78 @@
+"""What attention remembers of the tokens it has seen, for decoding one token at a time."""
+
+from typing import Any
+
+import numpy as np
+
+from minigrad import GraphError, ShapeError, Tensor
+
+from ._checks import beside
+
+
+class KeyValueCache:
+    """The keys and values of all tokens so far, so that decoding computes those of the new tokens only.
+
+    Make one for each attention layer and each batch of sequences, and give it at every call::
+
+        with no_grad():
+            cache = KeyValueCache()
+            y = attention(prompt, causal=True, cache=cache)  # (batch, length, d_model)
+            y = attention(token, causal=True, cache=cache)  # (batch, 1, d_model): sees the prompt and itself
+    """
+
+    def __init__(self) -> None:
+        self.length = 0  # how many tokens it holds
+        self._keys: Any = None  # (batch, capacity, width), of which the first `length` tokens are in use
+        self._values: Any = None
+
+    @property
+    def keys(self) -> Any:
+        """(batch, length, width), an array; None while empty."""
+        return None if self._keys is None else self._keys[:, : self.length]
+
+    @property
+    def values(self) -> Any:
+        """(batch, length, width), an array; None while empty."""
+        return None if self._values is None else self._values[:, : self.length]
+
+    def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Add the keys and values of new tokens, (batch, new, width), and give all: (batch, length, width).
+
+        Raises:
+            GraphError: a gradient is recorded, which could not flow into what earlier calls computed.
+            ShapeError: they are of another batch or another layer. On either the cache is unchanged.
+        """
+        if keys.requires_grad or values.requires_grad:
+            raise GraphError(
+                "a KeyValueCache takes no part in the backward pass: call the layer inside `with no_grad():`"
+            )
+        for name, held, new in (("keys", self._keys, keys), ("values", self._values, values)):
+            if held is None:
+                continue
+            ours, theirs = (held.shape[0], held.shape[2], held.dtype), (new.shape[0], new.shape[2], new.dtype)
+            if ours != theirs:
+                raise ShapeError(
+                    f"the cache holds {name} of {held.dtype} and shape {held[:, : self.length].shape}, and got {new.dtype} "
+                    f"and {new.shape}: make a new KeyValueCache for each layer and each batch"
+                )
+        end = self.length + keys.shape[1]
+        self._keys = self._written(self._keys, keys.data, end)
+        self._values = self._written(self._values, values.data, end)
+        self.length = end
+        return Tensor(self.keys, copy=False), Tensor(self.values, copy=False)
+
+    def select(self, rows: Any) -> None:
+        """Keep these sequences of the batch, in this order, as beam search does: ``rows`` (new batch,) are indices."""
+        if self._keys is not None:
+            rows = beside(rows, self._keys)
+            self._keys, self._values = self._keys[rows], self._values[rows]
+
+    def _written(self, held: Any, new: Any, end: int) -> Any:
+        """``held`` with ``new`` behind what is in use. A full buffer is replaced by one twice as long."""
+        if held is None or held.shape[1] < end:
+            longer = np.empty((new.shape[0], 1 << end.bit_length(), new.shape[2]), new.dtype, like=new)
+            if held is not None:
+                longer[:, : self.length] = held[:, : self.length]
+            held = longer
+        held[:, self.length : end] = new
+        return held

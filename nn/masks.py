@@ -1,0 +1,123 @@
+"""Masks say who may look at whom: boolean, True = attend."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError
+
+from ._checks import beside
+
+Array = np.ndarray[Any, Any]
+
+
+def causal_mask(query: int, key: int | None = None) -> Array:
+    """(query, key) booleans: each token sees itself and what is before it. Vaswani et al. 2017, section 3.2.3.
+
+    With more keys than queries the queries are the last tokens of the sequence, as in decoding with a cache.
+    """
+    key = query if key is None else key
+    return np.tri(query, key, key - query, dtype=bool)
+
+
+def window_mask(length: int, radius: int) -> Array:
+    """(length, length) booleans: each token sees the tokens at most ``radius`` places away (local attention).
+
+    Raises:
+        ArgumentError: radius is negative, so that no token would see any.
+    """
+    if radius < 0:
+        raise ArgumentError(f"radius must be 0 or more, got {radius!r}")
+    place = np.arange(length)
+    return np.abs(place[:, None] - place) <= radius
+
+
+def padding_mask(lengths: Sequence[int] | Array, length: int | None = None) -> Array:
+    """(batch, length) booleans, True for the first ``lengths[i]`` tokens of sequence i: a ``key_mask``.
+
+    Raises:
+        ShapeError, DTypeError: ``lengths`` is not one row of integers.
+        OutOfRangeError: one of them is negative, or more than ``length`` (by default the largest).
+    """
+    lengths = np.asarray(lengths)
+    if lengths.ndim != 1:
+        raise ShapeError(f"lengths must be one row, (batch,), got shape {lengths.shape}")
+    if lengths.size and lengths.dtype.kind not in "iu":
+        raise DTypeError(f"lengths must be integers, got dtype {lengths.dtype}")
+    longest = int(lengths.max(initial=0))
+    length = longest if length is None else length
+    if longest > length or lengths.min(initial=0) < 0:
+        raise OutOfRangeError(f"lengths must lie in [0, {length}], got {lengths.min()} to {longest}")
+    return np.arange(length) < lengths[:, None]
+
+
+def combined_mask(
+    shape: tuple[int, ...], like: Any, *, key_mask: Any = None, mask: Any = None, causal: bool = False
+) -> Any:
+    """What ``key_mask``, ``mask`` and ``causal`` all allow: booleans that broadcast to ``shape``, or None for everything.
+
+    Args:
+        shape: of the scores, (batch, query, key) or (batch, heads, query, key).
+        like: an array of the inputs; the mask goes where it is.
+        key_mask: (batch, key) booleans, or integers 0 and 1.
+        mask: booleans (query, key), or with as many axes as ``shape``, to which they broadcast. Integers 0 and 1 of
+            shape (batch, key) are a key mask, as tokenizers give them.
+        causal: whether each query sees the keys up to its own place only (:func:`causal_mask`).
+
+    Raises:
+        DTypeError: a mask is floating: 0.0 could mean "add nothing" as well as "do not look".
+        OutOfRangeError: an integer mask has other values than 0 and 1.
+        ShapeError: a mask does not fit.
+    """
+    parts = []
+    if key_mask is not None:
+        parts.append(_key_mask(_boolean(key_mask, "key_mask", like), shape, "key_mask"))
+    if mask is not None:
+        mask = beside(mask, like)
+        integer = mask.dtype.kind in "iu"
+        mask = _boolean(mask, "mask", like)
+        parts.append(_key_mask(mask, shape, "an integer mask") if integer else _full_mask(mask, shape))
+    if causal and shape[-2] != 1:  # one query is the last token, which sees all: the step of decoding with a cache
+        parts.append(beside(causal_mask(*shape[-2:]), like))
+    if not parts:
+        return None
+    allowed = parts[0]
+    for part in parts[1:]:
+        allowed = allowed & part
+    return allowed
+
+
+def _boolean(mask: Any, name: str, like: Any) -> Any:
+    mask = beside(mask, like)
+    if mask.dtype == bool:
+        return mask
+    if mask.dtype.kind not in "iu":
+        raise DTypeError(
+            f"{name} must be boolean, True = attend, got dtype {mask.dtype}: pass {name} != 0 for a 0/1 mask"
+        )
+    if mask.size and (int(mask.min()) < 0 or int(mask.max()) > 1):
+        worst = int(mask.min()) if int(mask.min()) < 0 else int(mask.max())
+        raise OutOfRangeError(
+            f"{name} of integers must hold 1 (attend) and 0 only, got {worst}: pass booleans, e.g. {name} != 0"
+        )
+    return mask != 0
+
+
+def _key_mask(mask: Any, shape: tuple[int, ...], name: str) -> Any:
+    if mask.shape != (shape[0], shape[-1]):
+        raise ShapeError(f"{name} must have the shape (batch, key) = {(shape[0], shape[-1])}, got {mask.shape}")
+    return mask.reshape(shape[0], *[1] * (len(shape) - 2), shape[-1])
+
+
+def _full_mask(mask: Any, shape: tuple[int, ...]) -> Any:
+    if mask.ndim not in (2, len(shape)) or any(n not in (1, m) for n, m in zip(mask.shape[::-1], shape[::-1])):
+        words = {
+            3: "three axes that broadcast to (batch, query, key)",
+            4: "four axes that broadcast to (batch, heads, query, key)",
+        }
+        raise ShapeError(
+            f"mask must have the shape (query, key) = {shape[-2:]}, or {words[len(shape)]} = {shape}, got {mask.shape}: put "
+            "axes of length 1 with mask[:, None] where it has none"
+        )
+    return mask

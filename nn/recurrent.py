@@ -1,0 +1,112 @@
+"""Recurrent networks: a state that is carried from token to token."""
+
+from typing import Any
+
+import numpy as np
+
+from minigrad import ShapeError, Tensor, sigmoid
+
+from ._checks import as_input, check_positive
+from .affine import Affine
+from .masks import combined_mask
+from .module import Module
+
+
+class GRUCell(Module):
+    """One step of a gated recurrent unit: how a state changes when it reads an input. ::
+
+        r = sigmoid(x W_r + b_r + h U_r + c_r)           what of the old state the candidate sees
+        z = sigmoid(x W_z + b_z + h U_z + c_z)           how much of the old state stays
+        n = tanh(x W_n + b_n + r * (h U_n + c_n))        the candidate
+        h' = (1 - z) * n + z * h
+
+    Cho et al. 2014, arXiv:1406.1078, section 2.3, with r applied after the product with U_n (Cho et al. apply it to h
+    before), as PyTorch and cuDNN do. ``input.weight`` is [W_r, W_z, W_n] side by side, ``state.weight`` [U_r, U_z, U_n].
+
+    Args:
+        input_dim, hidden_dim: the widths of inputs and states.
+
+    Shapes: x (batch, input_dim), h (batch, hidden_dim) -> (batch, hidden_dim).
+    """
+
+    def __init__(self, input_dim: int, hidden_dim: int, *, rng: np.random.Generator, dtype: Any = np.float32) -> None:
+        check_positive(input_dim=input_dim, hidden_dim=hidden_dim)
+        self.hidden_dim = hidden_dim
+        self.input = Affine(input_dim, 3 * hidden_dim, rng=rng, dtype=dtype)
+        self.state = Affine(hidden_dim, 3 * hidden_dim, rng=rng, dtype=dtype)
+
+    def forward(self, x: Any, h: Any) -> Tensor:
+        return self.step(self.input(x), h)
+
+    def step(self, image: Tensor, h: Any) -> Tensor:
+        """The same, of ``x W + b``: for all tokens of a sequence that can be one product."""
+        d = self.hidden_dim
+        h = as_input(h, self.state.weight.dtype, "GRUCell")
+        memory = self.state(h)  # (batch, 3 hidden_dim)
+        gates = sigmoid(image[:, : 2 * d] + memory[:, : 2 * d])
+        reset, keep = gates[:, :d], gates[:, d:]
+        candidate = np.tanh(image[:, 2 * d :] + reset * memory[:, 2 * d :])
+        return candidate + keep * (h - candidate)
+
+    def extra_repr(self) -> str:
+        return f"{self.input.weight.shape[0]}, {self.hidden_dim}"
+
+
+class GRU(Module):
+    """A :class:`GRUCell` along a sequence: the states after each token, and the last.
+
+    Args:
+        input_dim, hidden_dim: the widths of inputs and states.
+        reverse: read from the last token to the first.
+
+    Calling it:
+        x: (batch, length, input_dim).
+        initial: (batch, hidden_dim), the state before the first token; zeros by default.
+        key_mask: (batch, length) booleans, or integers 0 and 1: where x is a token. Padding leaves the state as it was,
+            so the last state is the one after the last token, and the states at padding are given as zeros.
+
+        The result is a pair: states (batch, length, hidden_dim) and the last state (batch, hidden_dim).
+
+    Raises:
+        ShapeError: shapes do not fit together.
+    """
+
+    def __init__(
+        self,
+        input_dim: int,
+        hidden_dim: int,
+        *,
+        rng: np.random.Generator,
+        reverse: bool = False,
+        dtype: Any = np.float32,
+    ) -> None:
+        self.reverse = reverse
+        self.cell = GRUCell(input_dim, hidden_dim, rng=rng, dtype=dtype)
+
+    def forward(self, x: Any, initial: Any = None, *, key_mask: Any = None) -> tuple[Tensor, Tensor]:
+        width, dtype = self.cell.input.weight.shape[0], self.cell.input.weight.dtype
+        x = as_input(x, dtype, "GRU")
+        if x.ndim != 3 or x.shape[-1] != width or not x.shape[1]:
+            raise ShapeError(f"GRU needs x of shape (batch, length, {width}) with length > 0, got {x.shape}")
+        batch, length, _ = x.shape
+        if initial is None:
+            initial = np.zeros((batch, self.cell.hidden_dim), dtype, like=x.data)
+        h: Any = as_input(initial, dtype, "GRU")
+        if h.shape != (batch, self.cell.hidden_dim):
+            raise ShapeError(
+                f"GRU needs initial of shape (batch, hidden_dim) = {(batch, self.cell.hidden_dim)}, got {h.shape}"
+            )
+        is_token = combined_mask((batch, 1, length), x.data, key_mask=key_mask)  # (batch, 1, length)
+        images: Any = np.split(self.cell.input(x), length, axis=1)  # length times (batch, 1, 3 hidden_dim)
+        states = [h] * length
+        for t in reversed(range(length)) if self.reverse else range(length):
+            new = self.cell.step(images[t][:, 0], h)
+            h = new if is_token is None else np.where(is_token[:, :, t], new, h)
+            states[t] = h
+        stacked: Any = np.stack(states, axis=1)  # (batch, length, hidden_dim)
+        if is_token is not None:
+            stacked = np.where(is_token.swapaxes(1, 2), stacked, 0.0)
+        return stacked, h
+
+    def extra_repr(self) -> str:
+        return "reverse=True" if self.reverse else ""

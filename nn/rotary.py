@@ -1,0 +1,63 @@
+"""Where a token stands, as an angle by which its queries and keys are turned."""
+
+from typing import Any
+
+import numpy as np
+
+from minigrad import ArgumentError, ShapeError, Tensor
+
+from ._checks import check_positive, check_real
+from .module import Module
+from .positional import PositionalEncoding
+
+
+class RotaryPositions(Module):
+    """Each pair of columns of a query or a key, turned by an angle in proportion to the token's position.
+
+    At position t, columns 2i and 2i + 1 of each head, as the complex number ``z = x[2i] + 1j * x[2i + 1]``, become
+    ``z * exp(1j * t / 10000**(2i / head_dim))``. The product of a turned query at t and a turned key at s depends on
+    t - s alone, so attention sees how far apart two tokens are. Su et al. 2021, arXiv:2104.09864, eq. 34.
+
+    The pairs are neighbouring columns, as in the paper; some libraries pair column i with column i + head_dim / 2.
+
+    Args:
+        head_dim: the width of a head; even.
+
+    Calling it: x (..., length, num_heads * head_dim) -> the same, for tokens at the positions ``start``, ``start + 1``, ...
+    There are no parameters.
+
+    Raises:
+        ArgumentError: head_dim is odd, or start negative.
+        ShapeError: the last axis of x is not made of heads.
+    """
+
+    def __init__(self, head_dim: int) -> None:
+        check_positive(head_dim=head_dim)
+        if head_dim % 2:
+            raise ArgumentError(
+                f"rotary positions turn pairs of columns: the width of a head must be even, got {head_dim}"
+            )
+        self.head_dim = head_dim
+        self.positions = PositionalEncoding(head_dim)  # its codes are the sine and the cosine of each angle
+
+    def forward(self, x: Any, *, start: int = 0) -> Tensor:
+        x = check_real(x, "RotaryPositions")
+        if x.ndim < 2 or x.shape[-1] % self.head_dim:
+            raise ShapeError(
+                f"RotaryPositions({self.head_dim}) needs x of shape (..., length, num_heads * {self.head_dim}), "
+                f"got {x.shape}"
+            )
+        if start < 0:
+            raise ArgumentError(f"start must be a position, 0 or more, got {start!r}")
+        length, width = x.shape[-2:]
+        codes = self.positions.codes(start, start + length, x.data)  # (length, head_dim): sin, cos, sin, cos ...
+        sin, cos = codes[:, 0::2, None], codes[:, 1::2, None]  # (length, head_dim / 2, 1)
+        # As a complex product: (a + ib)(cos + i sin) = (a cos - b sin) + i (b cos + a sin). The tables are laid out as wide
+        # as x, since arithmetic is fast along long rows.
+        cos, sin = np.concatenate([cos, cos], axis=-1), np.concatenate([-sin, sin], axis=-1)
+        cos, sin = (np.tile(t.reshape(length, self.head_dim), width // self.head_dim) for t in (cos, sin))
+        swapped = x.reshape(*x.shape[:-1], width // 2, 2)[..., ::-1].reshape(x.shape)  # b, a of each pair a, b
+        return x * cos + swapped * sin
+
+    def extra_repr(self) -> str:
+        return str(self.head_dim)

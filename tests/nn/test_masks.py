@@ -1,0 +1,154 @@
+"""Masks: what each says, how they combine, and what is refused."""
+
+import numpy as np
+import pytest
+
+from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError, Tensor
+from nn import causal_mask, padding_mask, window_mask
+from nn.masks import combined_mask
+from tests.fake_device import host_syncs
+
+LIKE = np.zeros(())
+THREE, FOUR = (2, 3, 4), (2, 5, 3, 4)  # (batch, query, key), (batch, heads, query, key)
+KEY = np.array([[True, True, True, False], [True, False, False, False]])
+MATRIX = np.array([[True, False, True, True], [False, True, True, False], [True, True, False, True]])
+
+
+def combined(shape, **masks):
+    """The combined mask, written out to the whole shape."""
+    return np.broadcast_to(combined_mask(shape, LIKE, **masks), shape)
+
+
+def test_causal_mask() -> None:
+    np.testing.assert_array_equal(causal_mask(3), [[1, 0, 0], [1, 1, 0], [1, 1, 1]])
+    assert causal_mask(3).dtype == bool
+
+
+def test_causal_queries_are_the_last_tokens() -> None:
+    np.testing.assert_array_equal(causal_mask(2, 4), [[1, 1, 1, 0], [1, 1, 1, 1]])
+    np.testing.assert_array_equal(causal_mask(5)[3:], causal_mask(2, 5))
+    assert causal_mask(1, 4).all()
+
+
+def test_window_mask() -> None:
+    np.testing.assert_array_equal(window_mask(4, 1), [[1, 1, 0, 0], [1, 1, 1, 0], [0, 1, 1, 1], [0, 0, 1, 1]])
+    np.testing.assert_array_equal(window_mask(3, 0), np.eye(3))
+    assert window_mask(3, 2).all() and window_mask(3, 2).dtype == bool
+    with pytest.raises(ArgumentError, match="radius must be 0 or more, got -1"):
+        window_mask(3, -1)
+
+
+def test_padding_mask() -> None:
+    np.testing.assert_array_equal(padding_mask([2, 0, 3]), [[1, 1, 0], [0, 0, 0], [1, 1, 1]])
+    np.testing.assert_array_equal(padding_mask(np.array([1, 2]), 4), [[1, 0, 0, 0], [1, 1, 0, 0]])
+    assert padding_mask([]).shape == (0, 0) and padding_mask([1]).dtype == bool
+
+
+@pytest.mark.parametrize(
+    ("lengths", "length", "error", "words"),
+    [
+        ([1, 5], 4, OutOfRangeError, r"lengths must lie in \[0, 4\], got 1 to 5"),
+        ([1, -2], None, OutOfRangeError, r"lengths must lie in \[0, 1\], got -2 to 1"),
+        ([[1, 2]], None, ShapeError, r"\(batch,\), got shape \(1, 2\)"),
+        ([1.0], None, DTypeError, "lengths must be integers, got dtype float64"),
+    ],
+)
+def test_lengths_that_are_none_raise(lengths, length, error, words) -> None:
+    with pytest.raises(error, match=words):
+        padding_mask(lengths, length)
+
+
+def test_no_mask_is_none() -> None:
+    assert combined_mask(FOUR, LIKE) is None
+
+
+def test_one_causal_query_needs_no_mask() -> None:
+    """The step of decoding with a cache."""
+    assert combined_mask((2, 5, 1, 4), LIKE, causal=True) is None
+    np.testing.assert_array_equal(combined((2, 5, 1, 4), causal=True, key_mask=KEY)[:, 0, 0], KEY)
+
+
+@pytest.mark.parametrize("shape", [THREE, FOUR])
+def test_each_alone(shape) -> None:
+    key = KEY[:, None] if shape == THREE else KEY[:, None, None]
+    np.testing.assert_array_equal(combined(shape, key_mask=KEY), np.broadcast_to(key, shape))
+    np.testing.assert_array_equal(combined(shape, mask=MATRIX), np.broadcast_to(MATRIX, shape))
+    np.testing.assert_array_equal(combined(shape, causal=True), np.broadcast_to(np.tri(3, 4, 1), shape))
+    full = np.random.default_rng(0).random(shape) < 0.5
+    np.testing.assert_array_equal(combined(shape, mask=full), full)
+
+
+@pytest.mark.parametrize("shape", [THREE, FOUR])
+def test_together_they_allow_what_all_allow(shape) -> None:
+    got = combined(shape, key_mask=KEY, mask=MATRIX, causal=True)
+    for place in np.ndindex(shape):
+        batch, query, key = place[0], place[-2], place[-1]
+        assert got[place] == (KEY[batch, key] and MATRIX[query, key] and key <= query + 1)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int8, np.uint8])
+def test_integers_zero_and_one_of_batch_and_key_are_a_key_mask(dtype) -> None:
+    """As tokenizers give them, under either name."""
+    for name in ("key_mask", "mask"):
+        np.testing.assert_array_equal(combined(FOUR, **{name: KEY.astype(dtype)}), combined(FOUR, key_mask=KEY))
+
+
+def test_an_integer_matrix_is_never_query_by_key() -> None:
+    square = (4, 4, 4)
+    integers = np.tri(4, dtype=int)
+    np.testing.assert_array_equal(combined(square, mask=integers)[:, 0], integers)  # a row for each sequence
+    np.testing.assert_array_equal(combined(square, mask=integers != 0)[0], integers)  # a row for each query
+    with pytest.raises(
+        ShapeError, match=r"an integer mask must have the shape \(batch, key\) = \(2, 4\), got \(3, 4\)"
+    ):
+        combined(THREE, mask=MATRIX.astype(int))
+
+
+def test_lists_and_tensors_are_masks_too() -> None:
+    for name, mask in (("key_mask", KEY), ("mask", MATRIX)):
+        for given in (mask.tolist(), Tensor(mask)):
+            np.testing.assert_array_equal(combined(FOUR, **{name: given}), combined(FOUR, **{name: mask}))
+    np.testing.assert_array_equal(combined(FOUR, mask=KEY.astype(int).tolist()), combined(FOUR, key_mask=KEY))
+
+
+@pytest.mark.parametrize("name", ["key_mask", "mask"])
+def test_other_values_and_floats_raise(name) -> None:
+    with pytest.raises(DTypeError, match=rf"{name} must be boolean, .* got dtype float64: pass {name} != 0 for a 0/1"):
+        combined(THREE, **{name: KEY.astype(float)})
+    for worst in (2, -1):
+        mask = KEY.astype(int)
+        mask[1, 2] = worst
+        with pytest.raises(OutOfRangeError, match=rf"{name} of integers must hold 1 .* got {worst}: .*{name} != 0"):
+            combined(THREE, **{name: mask})
+
+
+@pytest.mark.parametrize(
+    ("shape", "masks", "words"),
+    [
+        (THREE, {"key_mask": KEY[:, :3]}, r"key_mask must have the shape \(batch, key\) = \(2, 4\), got \(2, 3\)"),
+        (FOUR, {"key_mask": KEY[0]}, r"\(batch, key\) = \(2, 4\), got \(4,\)"),
+        (FOUR, {"key_mask": KEY[:1]}, r"\(batch, key\) = \(2, 4\), got \(1, 4\)"),
+        (THREE, {"mask": MATRIX.T}, r"\(query, key\) = \(3, 4\), or three axes .* = \(2, 3, 4\), got \(4, 3\)"),
+        (FOUR, {"mask": KEY}, r"\(query, key\) = \(3, 4\), or four axes .* = \(2, 5, 3, 4\), got \(2, 4\)"),
+        (FOUR, {"mask": MATRIX[None]}, r"got \(1, 3, 4\): put axes of length 1 with mask\[:, None\]"),
+        (FOUR, {"mask": MATRIX[:, 0]}, r"got \(3,\)"),
+    ],
+)
+def test_masks_of_another_shape_raise(shape, masks, words) -> None:
+    with pytest.raises(ShapeError, match=words):
+        combined(shape, **masks)
+
+
+def test_the_mask_goes_where_the_inputs_are(put) -> None:
+    """Masks from the host or from there; boolean ones do not make the host wait."""
+    expected = combined(FOUR, key_mask=KEY, mask=MATRIX, causal=True)
+    like = put(LIKE)
+    integer = combined_mask(FOUR, like, mask=put(KEY.astype(int)))
+    host_syncs.clear()
+    for to in (np.asarray, put):
+        got = combined_mask(FOUR, like, key_mask=to(KEY), mask=to(MATRIX), causal=True)
+        assert type(got) is type(integer) is type(like)
+        assert not host_syncs
+        np.testing.assert_array_equal(np.broadcast_to(got.get(), FOUR), expected)
+        host_syncs.clear()
+    np.testing.assert_array_equal(integer.get()[:, 0, 0], KEY)

@@ -1,0 +1,127 @@
+"""The GRU against PyTorch's, in both directions and with padding."""
+
+import numpy as np
+import pytest
+import torch
+
+from minigrad import ArgumentError, ShapeError, Tensor
+from nn import GRU, GRUCell
+from tests.nn.layers import (
+    assert_close,
+    assert_same,
+    check_module,
+    gradient,
+    load,
+    randomized,
+    rng,
+    to_torch,
+    value as value_of,
+)
+
+BATCH, LENGTH, INPUT, HIDDEN = 3, 5, 4, 6
+LENGTHS = np.array([5, 2, 3])
+KEY_MASK = np.arange(LENGTH) < LENGTHS[:, None]
+X, INITIAL = rng(3).standard_normal((BATCH, LENGTH, INPUT)), rng(4).standard_normal((BATCH, HIDDEN))
+
+
+def layer(reverse: bool = False) -> GRU:
+    made: GRU = randomized(GRU(INPUT, HIDDEN, rng=rng(), reverse=reverse, dtype=np.float64))
+    return made
+
+
+def cell_state(cell: GRUCell, of, suffix: str = "") -> dict[str, np.ndarray]:
+    assert cell.input.bias is not None and cell.state.bias is not None
+    return {
+        f"weight_ih{suffix}": of(cell.input.weight).T,
+        f"weight_hh{suffix}": of(cell.state.weight).T,
+        f"bias_ih{suffix}": of(cell.input.bias),
+        f"bias_hh{suffix}": of(cell.state.bias),
+    }
+
+
+def gru_state(ours: GRU, of) -> dict[str, np.ndarray]:
+    return cell_state(ours.cell, of, "_l0")
+
+
+def torch_gru(ours: GRU, x, initial, lengths=None):
+    """PyTorch's states and last state; of a reversed one, it has the backward half of a bidirectional layer."""
+    theirs = torch.nn.GRU(INPUT, HIDDEN, batch_first=True, bidirectional=ours.reverse).double()
+    suffix = "_l0_reverse" if ours.reverse else "_l0"
+    theirs.load_state_dict(
+        theirs.state_dict() | {k: to_torch(v) for k, v in cell_state(ours.cell, value_of, suffix).items()}
+    )
+    first = torch.stack([torch.zeros_like(initial), initial]) if ours.reverse else initial[None]
+    if lengths is not None:
+        x = torch.nn.utils.rnn.pack_padded_sequence(x, to_torch(lengths), batch_first=True, enforce_sorted=False)
+    states, last = theirs(x, first)
+    if lengths is not None:
+        states, _ = torch.nn.utils.rnn.pad_packed_sequence(states, batch_first=True)
+    return states[..., -HIDDEN:], last[-1]
+
+
+def test_the_cell_equals_pytorch() -> None:
+    ours = randomized(GRUCell(INPUT, HIDDEN, rng=rng(), dtype=np.float64))
+    theirs = load(torch.nn.GRUCell(INPUT, HIDDEN), cell_state(ours, value_of))
+    tensors = [Tensor(a, requires_grad=True) for a in (X[:, 0], INITIAL)]
+    torch_tensors = [to_torch(a, True) for a in (X[:, 0], INITIAL)]
+    assert_same([ours(*tensors), *tensors], [theirs(*torch_tensors), *torch_tensors], (ours, theirs), cell_state)
+
+
+def test_the_layer_equals_pytorch_with_all_gradients() -> None:
+    ours = layer()
+    theirs = load(torch.nn.GRU(INPUT, HIDDEN, batch_first=True), gru_state(ours, value_of))
+    x, torch_x = Tensor(X, requires_grad=True), to_torch(X, True)
+    assert_same([ours(x)[0], x], [theirs(torch_x)[0], torch_x], (ours, theirs), gru_state)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("lengths", [None, LENGTHS])
+def test_directions_and_padding_equal_pytorch(reverse, lengths) -> None:
+    ours, key_mask = layer(reverse), None if lengths is None else KEY_MASK
+    for i in range(2):  # the states, the last state
+        tensors = [Tensor(a, requires_grad=True) for a in (X, INITIAL)]
+        torch_tensors = [to_torch(a, True) for a in (X, INITIAL)]
+        y, expected = (
+            ours(*tensors, key_mask=key_mask)[i],
+            torch_gru(ours, torch_tensors[0], torch_tensors[1], lengths)[i],
+        )
+        assert_same([y, *tensors], [expected, *torch_tensors])
+
+
+def test_the_last_state_is_the_one_after_the_last_token() -> None:
+    states, last = layer()(X, key_mask=KEY_MASK.astype(int))
+    np.testing.assert_array_equal(last.numpy(), states.numpy()[np.arange(BATCH), LENGTHS - 1])
+    np.testing.assert_array_equal(layer(reverse=True)(X)[0].numpy()[:, 0], layer(reverse=True)(X)[1].numpy())
+
+
+def test_gradients() -> None:
+    check_module(randomized(GRUCell(INPUT, HIDDEN, rng=rng(), dtype=np.float64)), X[:, 0], INITIAL)
+    check_module(layer(reverse=True), X[:, :3], INITIAL, key_mask=KEY_MASK[:, :3])
+
+
+def test_computes_in_float32_and_on_a_device(put) -> None:
+    single = GRU(INPUT, HIDDEN, rng=rng())
+    assert {part.dtype for part in single(X, INITIAL, key_mask=KEY_MASK)} == {np.dtype(np.float32)}
+    ours = layer()
+    expected = ours(X, key_mask=KEY_MASK)
+    for parameter in ours.parameters():
+        parameter.data = put(parameter.data)
+    x = Tensor(put(X), requires_grad=True)
+    got = ours(x, key_mask=KEY_MASK)
+    for part, array in zip(got, expected, strict=True):
+        assert_close(part.numpy(), array.numpy())
+    got[1].sum().backward()
+    assert type(gradient(x)) is type(put(X))
+
+
+def test_what_does_not_fit_raises() -> None:
+    ours = layer()
+    for bad in (X[0], X[..., :3], X[:, :0]):
+        with pytest.raises(ShapeError, match=r"GRU needs x of shape \(batch, length, 4\) with length > 0, got"):
+            ours(bad)
+    with pytest.raises(ShapeError, match=r"initial of shape \(batch, hidden_dim\) = \(3, 6\), got \(2, 6\)"):
+        ours(X, INITIAL[:2])
+    with pytest.raises(ShapeError, match=r"key_mask must have the shape \(batch, key\) = \(3, 5\)"):
+        ours(X, key_mask=KEY_MASK[:, :4])
+    with pytest.raises(ArgumentError, match="hidden_dim must be a positive integer, got 0"):
+        GRU(2, 0, rng=rng())
