@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from minigrad.errors import import_extra
+from common import pyplot, save_figure
 
 _SMOOTHING = 50  # steps
 
 
-def _pyplot() -> Any:
-    matplotlib = import_extra("matplotlib", "examples", "drawing")
-    matplotlib.use("Agg")  # no window, and no display needed
-    return import_extra("matplotlib.pyplot", "examples", "drawing")
-
-
 def draw_losses(losses: Sequence[float], accuracies: Sequence[float], path: Path) -> None:
     """The training loss of every step with its running mean, and the validation accuracy after every epoch."""
-    plt = _pyplot()
+    plt = pyplot()
     figure, left = plt.subplots(figsize=(8, 4.5), layout="constrained")
     steps = np.arange(1, len(losses) + 1)
     left.plot(steps, losses, color="#9ecae1", linewidth=0.6, label="loss of a batch")
@@ -40,9 +33,7 @@ def draw_losses(losses: Sequence[float], accuracies: Sequence[float], path: Path
     )  # fmt: skip
     lines = [*left.get_lines(), *right.get_lines()]
     left.legend(lines, [line.get_label() for line in lines], loc="center right", frameon=False)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=120)
-    plt.close(figure)
+    save_figure(figure, path)
 
 
 def draw_attention(maps: Sequence[tuple[Sequence[str], str, Any]], path: Path) -> None:
@@ -51,10 +42,10 @@ def draw_attention(maps: Sequence[tuple[Sequence[str], str, Any]], path: Path) -
     Args:
         maps: the characters of a text, a caption, and weights (heads, length, length): row = who looks, column = where.
     """
-    plt = _pyplot()
+    plt = pyplot()
     heads = max(len(weights) for _, _, weights in maps)
     side = max(2.2, 0.17 * max(len(characters) for characters, _, _ in maps) + 0.5)
-    with plt.rc_context({"font.family": _fonts(), "font.size": 8}):
+    with plt.rc_context({"font.size": 8}):
         figure = plt.figure(figsize=(side * heads + 1, (side + 0.6) * len(maps)), layout="constrained")
         rows = np.atleast_1d(figure.subfigures(len(maps), 1))
         for row, (characters, caption, weights) in zip(rows, maps):
@@ -69,26 +60,4 @@ def draw_attention(maps: Sequence[tuple[Sequence[str], str, Any]], path: Path) -
                 ax.tick_params(length=0)
             axes[0].set(xlabel="looks at", ylabel="the token that starts at")
             row.colorbar(image, ax=axes, label="attention weight")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=110)
-        plt.close(figure)
-
-
-def _fonts() -> list[str]:
-    """Matplotlib's own font, then any installed one with Chinese and Japanese characters."""
-    manager = import_extra("matplotlib.font_manager", "examples", "drawing")
-    wanted = ("Noto Sans CJK JP", "Noto Sans JP", "Hiragino Sans", "Yu Gothic", "MS Gothic", "IPAexGothic")
-    installed = {font.name for font in manager.fontManager.ttflist}
-    return ["DejaVu Sans", *(name for name in wanted if name in installed)]
-
-
-def drawable(text: str) -> bool:
-    """Whether the installed fonts have every character of ``text``."""
-    return all(ord(character) in _drawable_characters() for character in text)
-
-
-@functools.cache
-def _drawable_characters() -> set[int]:
-    manager = import_extra("matplotlib.font_manager", "examples", "drawing")
-    ft2font = import_extra("matplotlib.ft2font", "examples", "drawing")
-    return set().union(*(ft2font.FT2Font(manager.findfont(name)).get_charmap() for name in _fonts()))
+        save_figure(figure, path, dpi=110)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -17,7 +17,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+import nn
 from minigrad.errors import import_extra
+
+Batch = tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]  # ids, mask, labels
 
 PADDING, UNKNOWN = 0, 1  # the ids that stand for no n-gram
 LONGEST_NGRAM = 3  # characters
@@ -329,30 +332,28 @@ def pad(sequences: Sequence[NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDAr
 
 
 def batches(
-    sequences: Sequence[NDArray[np.int64]],
-    labels: NDArray[np.int64],
-    batch_size: int,
-    rng: np.random.Generator | None = None,
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]]:
+    sequences: Sequence[NDArray[np.int64]], labels: NDArray[np.int64], batch_size: int, *, seed: int | None
+) -> nn.Batches:
     """Ids `(batch, longest)`, mask `(batch, longest)` (True = attend) and labels `(batch,)`, every sequence once.
 
-    Sequences of about one length go together, so that little time is spent on padding. `rng` shuffles the sequences of
-    one length, and the order of the batches; without it the short ones come first.
+    Sequences of about one length go together, so that little time is spent on padding. `seed` is of the order; with None the
+    short ones come first.
 
     Raises:
         ValueError: there are not as many labels as sequences, or `batch_size` is below 1.
     """
     if len(sequences) != len(labels):
         raise ValueError(f"labels must be as many as sequences: got {len(labels)} for {len(sequences)} sequences")
-    if batch_size < 1:
-        raise ValueError(f"batch_size must be at least 1, got {batch_size}")
-    lengths = np.array([len(sequence) for sequence in sequences])
-    order = np.arange(len(sequences)) if rng is None else rng.permutation(len(sequences))
-    order = order[np.argsort(lengths[order], kind="stable")]
-    starts = np.arange(0, len(order), batch_size)
-    if rng is not None:
-        rng.shuffle(starts)
-    for start in starts:
-        chosen = order[start : start + batch_size]
-        ids, mask = pad([sequences[i] for i in chosen])
-        yield ids, mask, labels[chosen]
+
+    def collate(indices: NDArray[np.int64]) -> Batch:
+        ids, mask = pad([sequences[i] for i in indices])
+        return ids, mask, labels[indices]
+
+    return nn.Batches(
+        len(sequences),
+        batch_size,
+        seed=seed or 0,
+        shuffle=seed is not None,
+        lengths=[len(sequence) for sequence in sequences],
+        collate=collate,
+    )

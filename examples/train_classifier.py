@@ -13,19 +13,16 @@ The tokens are runs of up to three characters, one starting at each character (`
 from __future__ import annotations
 
 import argparse
-import math
-import os
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 if __name__ == "__main__":
-    # The matrices are small: a second BLAS thread gains little on an idle machine, and on a busy one costs several times
-    # the time.
-    for library in ("OPENBLAS", "MKL", "OMP"):
-        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+    from common import one_blas_thread
+
+    one_blas_thread()
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,12 +30,12 @@ from numpy.typing import NDArray
 import minigrad
 import nn
 from baselines import run_in_subprocess
+from common import argument_parser, at_least, drawable, make_folder, run as run_program, table, trained_in
 from minigrad import Tensor
-from minigrad.errors import MinigradError, import_extra
 from minigrad.serialize import CheckpointError, load_checkpoint, save_checkpoint
 from models import ClassifierConfig, TransformerClassifier
-from pictures import draw_attention, draw_losses, drawable
-from text_data import UNKNOWN, TextDataset, Vocabulary, batches, load_dataset, pad
+from pictures import draw_attention, draw_losses
+from text_data import UNKNOWN, Batch, TextDataset, Vocabulary, batches, load_dataset, pad
 
 MODEL = "TransformerClassifier on n-grams"  # what a checkpoint of this example says it holds
 MAX_TOKENS = 64  # of a text: a space and 63 characters; the rest is cut
@@ -58,14 +55,6 @@ class NgramEmbedding(nn.Embedding):
     def forward(self, ids: NDArray[np.int64]) -> Tensor:
         """(batch, length) -> (batch, length, embedding_dim)"""
         return super().forward(self.prefixes[ids]).sum(axis=-2)
-
-
-@dataclass
-class History:
-    """What happened: the loss of every step, and (epoch, accuracy) on the validation texts."""
-
-    losses: list[float] = field(default_factory=list)
-    accuracies: list[float] = field(default_factory=list)
 
 
 @dataclass
@@ -127,51 +116,39 @@ class Classifier:
         return classifier
 
 
-def learning_rate(step: int, steps: int, peak: float) -> float:
+def learning_rates(steps: int, peak: float) -> Callable[[int], float]:
     """Linear warm-up over the first 5 % of the steps, then half a cosine down to 0."""
-    warm_up = max(1, steps // 20)
-    if step < warm_up:
-        return peak * (step + 1) / warm_up
-    return peak * 0.5 * (1 + math.cos(math.pi * (step - warm_up) / max(1, steps - warm_up)))
+    return nn.cosine_schedule(peak, steps, warmup=min(max(1, steps // 20), steps - 1))
 
 
-def train(classifier: Classifier, data: TextDataset, args: argparse.Namespace, rng: np.random.Generator) -> History:
-    """Adam on shuffled batches, with the accuracy on the validation texts after every epoch."""
-    tqdm = import_extra("tqdm", "examples", "the progress bar").tqdm
-    model, history = classifier.model, History()
-    optimizer = nn.AdamW(model.parameters(), lr=args.learning_rate, weight_decay=0.01)
-    sequences = classifier.encode(data.train_texts)
-    steps_per_epoch = math.ceil(len(sequences) / args.batch_size)
-    for epoch in range(args.epochs):
-        model.train()
-        progress = tqdm(
-            batches(sequences, data.train_labels, args.batch_size, rng),
-            total=steps_per_epoch,
-            desc=f"epoch {epoch + 1}/{args.epochs}",
-        )
-        for ids, mask, labels in progress:
-            optimizer.lr = learning_rate(len(history.losses), args.epochs * steps_per_epoch, args.learning_rate)
-            optimizer.zero_grad()
-            logits = model(ids, mask)
-            loss = nn.cross_entropy(logits, labels)
-            loss.backward()
-            nn.clip_grad_norm(model.parameters(), 1.0)
-            optimizer.step()
-            history.losses.append(loss.item())
-            correct = float((logits.argmax(axis=-1) == labels).mean())
-            progress.set_postfix(loss=f"{np.mean(history.losses[-50:]):.3f}", accuracy=f"{correct:.2f}", refresh=False)
-        history.accuracies.append(accuracy(classifier, data.validation_texts, data.validation_labels))
-        print(f"  validation accuracy {history.accuracies[-1]:.4f}")
-    return history
+def cross_entropy(model: TransformerClassifier, batch: Batch) -> Tensor:
+    """The loss of a batch."""
+    ids, mask, labels = batch
+    return nn.cross_entropy(model(ids, mask), labels)
+
+
+def train(classifier: Classifier, data: TextDataset, args: argparse.Namespace) -> nn.History:
+    """AdamW on shuffled batches, with the accuracy on the validation texts after every epoch."""
+    shuffled = batches(classifier.encode(data.train_texts), data.train_labels, args.batch_size, seed=args.seed)
+    return nn.fit(
+        classifier.model,
+        shuffled,
+        cross_entropy,
+        nn.AdamW(classifier.model.parameters(), lr=args.learning_rate, weight_decay=0.01),
+        epochs=args.epochs,
+        schedule=learning_rates(args.epochs * len(shuffled), args.learning_rate),
+        clip_norm=1.0,
+        validate=lambda _: {"accuracy": accuracy(classifier, data.validation_texts, data.validation_labels)},
+    )
 
 
 def accuracy(classifier: Classifier, texts: list[str], labels: NDArray[np.int64]) -> float:
     """The share of texts whose most probable class is the right one."""
-    sequences, correct = classifier.encode(texts), 0
+    correct = 0
     classifier.model.eval()
     with minigrad.no_grad():
-        for ids, mask, targets in batches(sequences, labels, 256):
-            correct += int((classifier.model(ids, mask).argmax(axis=-1) == targets).sum())
+        for ids, mask, targets in batches(classifier.encode(texts), labels, 256, seed=None).epoch(0):
+            correct += int((classifier.model(ids, mask).numpy().argmax(axis=-1) == targets).sum())
     return correct / len(labels)
 
 
@@ -228,27 +205,20 @@ def draw_graph(classifier: Classifier, data: TextDataset, path: Path) -> None:
 
 
 def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    quick, baselines = "one epoch on 640 texts", "the comparison with n-grams"
+    parser = argument_parser(__doc__, quick=quick, baselines=baselines)
     parser.add_argument("--data", type=Path, help="a UTF-8 file of lines: text TAB label (default: the names of emoji)")
-    parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the checkpoint and the pictures")
-    parser.add_argument("--seed", type=int, default=0, help="of the split, the weights, the order and dropout")
-    parser.add_argument("--epochs", type=int, default=8)
-    parser.add_argument("--batch-size", type=int, default=64)
+    parser.add_argument("--epochs", type=at_least(1), default=8)
+    parser.add_argument("--batch-size", type=at_least(1), default=64)
     parser.add_argument("--learning-rate", type=float, default=3e-3, help="at its peak")
     parser.add_argument("--d-model", type=int, default=64, help="width of the model, a multiple of 4")
     parser.add_argument("--dropout", type=float, default=0.3)
-    parser.add_argument("--quick", action="store_true", help="one epoch on 640 texts, to see that everything works")
-    parser.add_argument("--no-baselines", action="store_true", help="leave out the comparison with n-grams")
     parser.add_argument("--predict", metavar="TEXT", help="classify a text with a checkpoint instead of training")
     parser.add_argument("--checkpoint", type=Path, help="for --predict (default: OUT/classifier.safetensors)")
-    args = parser.parse_args(arguments)
-    for name, least in {"seed": 0, "epochs": 1, "batch_size": 1}.items():
-        if getattr(args, name) < least:
-            parser.error(f"--{name.replace('_', '-')} must be at least {least}, got {getattr(args, name)}")
-    return args
+    return parser.parse_args(arguments)
 
 
-def run(args: argparse.Namespace) -> History:
+def run(args: argparse.Namespace) -> nn.History:
     """Load the data, train, save, draw and report. Nothing is written before the data are known to be good."""
     start = time.perf_counter()
     data = load_dataset(args.data, seed=args.seed)
@@ -261,55 +231,40 @@ def run(args: argparse.Namespace) -> History:
         d_model=args.d_model,
         dropout=args.dropout,
     )
-    rng = np.random.default_rng(args.seed)
-    classifier = Classifier.create(config, vocabulary, data.classes, rng)
-    try:
-        args.out.mkdir(parents=True, exist_ok=True)  # before the training, as it may be impossible
-    except OSError as error:
-        raise ValueError(f"--out '{args.out}' cannot be made ({error.strerror}): name another folder") from error
+    classifier = Classifier.create(config, vocabulary, data.classes, np.random.default_rng(args.seed))
+    classifier.model.to(args.device)
+    make_folder(args.out)
     print(
         f"{len(data.train_texts)} training and {len(data.validation_texts)} validation texts, {len(data.classes)} classes, "
         f"{len(vocabulary)} n-grams, {classifier.model.num_parameters:,} parameters"
     )
     if cut := sum(len(text) >= MAX_TOKENS for text in data.train_texts + data.validation_texts):
         print(f"note: longer than {MAX_TOKENS - 1} characters, and cut there: {cut}")
-    history = train(classifier, data, args, rng)
+    history = train(classifier, data, args)
     seconds = time.perf_counter() - start
     classifier.save(args.out / "classifier.safetensors")
-    draw_losses(history.losses, history.accuracies, args.out / "loss.png")
+    draw_losses(history.losses, history.metric("accuracy"), args.out / "loss.png")
     look(classifier, data, args.out / "attention.png")
     draw_graph(classifier, data, args.out / "graph.svg")
     report(args, history, seconds)
     return history
 
 
-def report(args: argparse.Namespace, history: History, seconds: float) -> None:
-    peak = peak_memory()
-    memory = "" if peak is None else f", peak memory {peak / 1e6:.0f} MB"
-    print(f"\ntrained in {seconds:.0f} s{memory}; the checkpoint and the pictures are in {args.out}/")
-    print(f"validation accuracy  Transformer                    {history.accuracies[-1]:.4f}")
-    if args.no_baselines or args.quick:  # a comparison of one quick epoch with anything would say nothing
-        return
+def report(args: argparse.Namespace, history: nn.History, seconds: float) -> None:
+    print(f"\n{trained_in(seconds)}; the checkpoint and the pictures are in {args.out}/")
+    rows: list[tuple[str, float | str]] = [("Transformer", history.metrics[-1]["accuracy"])]
+    if not args.no_baselines and not args.quick:  # a comparison of one quick epoch with anything would say nothing
+        rows += baseline_rows(args)
+    print(table("validation accuracy", rows))
+
+
+def baseline_rows(args: argparse.Namespace) -> list[tuple[str, float | str]]:
     try:
         baselines = run_in_subprocess(args.data, args.seed)
     except RuntimeError as error:
-        print(f"                     {error}")
-        return
-    if baselines.ngram is None:
-        print(f"                     character 1-3-grams            not computed: {baselines.note}")
-    else:
-        print(f"                     character 1-3-grams, logistic  {baselines.ngram:.4f}")
-    print(f"                     most frequent class            {baselines.majority:.4f}")
-
-
-def peak_memory() -> int | None:
-    """The most bytes that this process has held in memory so far; None where the system does not say (Windows)."""
-    try:
-        import resource
-    except ImportError:
-        return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else 1024 * peak  # Linux counts in KiB
+        return [("", str(error))]
+    ngram = f"not computed: {baselines.note}" if baselines.ngram is None else baselines.ngram
+    return [("character 1-3-grams, logistic", ngram), ("most frequent class", baselines.majority)]
 
 
 def shortened(data: TextDataset, count: int) -> TextDataset:
@@ -328,14 +283,11 @@ def shortened(data: TextDataset, count: int) -> TextDataset:
 
 def main() -> None:
     args = parse_arguments()
-    try:
-        if args.predict is not None:
-            predict(args.checkpoint or args.out / "classifier.safetensors", args.predict)
-        else:
-            run(args)
-    except (MinigradError, ValueError, OSError) as error:
-        raise SystemExit(f"error: {error}") from error
+    if args.predict is not None:
+        predict(args.checkpoint or args.out / "classifier.safetensors", args.predict)
+    else:
+        run(args)
 
 
 if __name__ == "__main__":
-    main()
+    run_program(main)

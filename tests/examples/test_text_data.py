@@ -359,7 +359,7 @@ def test_decode_refuses_ids_out_of_range(i: int) -> None:
 
 # --- batches ---
 
-sequence_lists = st.lists(st.lists(st.integers(1, 9), max_size=12), max_size=40)
+sequence_lists = st.lists(st.lists(st.integers(1, 9), max_size=12), min_size=1, max_size=40)
 
 
 @given(sequence_lists, st.integers(1, 9), st.none() | st.integers(0, 3))
@@ -368,10 +368,9 @@ def test_batches_hold_every_sequence_once_padded_to_the_longest(
 ) -> None:
     sequences = [np.array(ids, dtype=np.int64) for ids in lists]
     labels = np.arange(len(sequences))
-    rng = None if seed is None else np.random.default_rng(seed)
     found = {}
     sizes = []
-    for ids, mask, chosen in batches(sequences, labels, size, rng):
+    for ids, mask, chosen in batches(sequences, labels, size, seed=seed).epoch(0):
         assert [array.dtype.name for array in (ids, mask, chosen)] == ["int64", "bool", "int64"]
         assert ids.shape == mask.shape == (len(chosen), max(1, max(len(sequences[i]) for i in chosen)))
         assert (ids[~mask] == PADDING).all()
@@ -383,19 +382,17 @@ def test_batches_hold_every_sequence_once_padded_to_the_longest(
     assert all(n == size for n in sorted(sizes)[1:])  # one batch may be smaller
 
 
-def test_batches_are_shuffled_by_the_generator_and_ordered_without_one() -> None:
+def test_batches_are_shuffled_by_the_seed_and_ordered_without_one() -> None:
     sequences = [np.ones(n % 5 + 1, dtype=np.int64) for n in range(100)]
     labels = np.arange(100)
 
-    def order(rng: np.random.Generator | None) -> list[list[int]]:
-        return [chosen.tolist() for _, _, chosen in batches(sequences, labels, 10, rng)]
+    def order(seed: int | None, epoch: int = 0) -> list[list[int]]:
+        return [chosen.tolist() for _, _, chosen in batches(sequences, labels, 10, seed=seed).epoch(epoch)]
 
-    assert order(np.random.default_rng(0)) == order(np.random.default_rng(0))
-    assert order(np.random.default_rng(0)) != order(np.random.default_rng(1))
-    rng = np.random.default_rng(0)
-    first, second = order(rng), order(rng)
-    assert {frozenset(chosen) for chosen in first} != {frozenset(chosen) for chosen in second}  # other company
-    widths = [ids.shape[1] for ids, _, _ in batches(sequences, labels, 10, np.random.default_rng(0))]
+    assert order(0) == order(0)
+    assert order(0) != order(1)
+    assert {frozenset(chosen) for chosen in order(0)} != {frozenset(chosen) for chosen in order(0, 1)}  # other company
+    widths = [ids.shape[1] for ids, _, _ in batches(sequences, labels, 10, seed=0).epoch(0)]
     assert widths != sorted(widths)
     assert list(chain(*order(None))) == sorted(range(100), key=lambda n: n % 5)
 
@@ -403,16 +400,16 @@ def test_batches_are_shuffled_by_the_generator_and_ordered_without_one() -> None
 def test_batches_waste_little_on_padding(names: text_data.TextDataset) -> None:
     vocabulary = Vocabulary.from_texts(names.train_texts)
     sequences = [vocabulary.encode(text) for text in names.train_texts]
-    masks = [mask for _, mask, _ in batches(sequences, names.train_labels, 64, np.random.default_rng(0))]
+    masks = [mask for _, mask, _ in batches(sequences, names.train_labels, 64, seed=0).epoch(0)]
     assert sum(mask.sum() for mask in masks) > 0.98 * sum(mask.size for mask in masks)
 
 
 def test_batches_refuse_bad_arguments() -> None:
     sequences = [np.ones(2, dtype=np.int64)] * 3
     with pytest.raises(ValueError, match="labels must be as many as sequences: got 2 for 3"):
-        next(batches(sequences, np.zeros(2, dtype=np.int64), 2))
-    with pytest.raises(ValueError, match="batch_size must be at least 1, got 0"):
-        next(batches(sequences, np.zeros(3, dtype=np.int64), 0))
+        batches(sequences, np.zeros(2, dtype=np.int64), 2, seed=0)
+    with pytest.raises(ValueError, match="batch_size must be a positive integer, got 0"):
+        batches(sequences, np.zeros(3, dtype=np.int64), 0, seed=0)
 
 
 def test_pad_of_a_sequence_without_tokens_is_all_padding() -> None:

@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -14,6 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+import common
 import nn
 import train_classifier as example
 from baselines import Baselines
@@ -45,10 +45,10 @@ def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def train(colours: Path, tmp_path: Path, without_pictures: None) -> Callable[..., example.History]:
+def train(colours: Path, tmp_path: Path, without_pictures: None) -> Callable[..., nn.History]:
     """Trains a small model on `colours`, in this process; `out` is `tmp_path/out`."""
 
-    def run(*options: str) -> example.History:
+    def run(*options: str) -> nn.History:
         fixed = ["--data", str(colours), "--out", str(tmp_path / "out"), "--d-model", "16", "--no-baselines"]
         return example.run(example.parse_arguments([*fixed, "--batch-size", "16", *options]))
 
@@ -138,8 +138,8 @@ def test_an_error_is_one_line_and_a_failing_exit_status(tmp_path: Path) -> None:
 
 def test_it_learns_two_classes_that_are_easily_told_apart(train: Any, tmp_path: Path) -> None:
     history = train("--epochs", "12")
-    assert history.accuracies[-1] == 1.0
-    assert len(history.accuracies) == 12
+    assert history.metric("accuracy")[-1] == 1.0
+    assert len(history.metrics) == 12
     assert len(history.losses) == 12 * math.ceil(2 * 51 / 16)
     assert history.losses[0] == pytest.approx(math.log(2), abs=0.5)
     assert np.mean(history.losses[-7:]) < 0.25 * history.losses[0]
@@ -147,9 +147,25 @@ def test_it_learns_two_classes_that_are_easily_told_apart(train: Any, tmp_path: 
     assert loaded.probabilities(["a red one", "blue"]).argmax(axis=1).tolist() == [0, 1]
 
 
+def test_a_device_learns_the_same(train: Any, put: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = train("--epochs", "1")
+    moved: list[str] = []
+
+    def to(model: nn.Module, device: str) -> None:
+        moved.append(device)
+        for parameter in model.parameters():
+            parameter.data = put(parameter.data)
+
+    monkeypatch.setattr(nn.Module, "to", to)
+    history = train("--epochs", "1", "--device", "cuda")
+    assert moved == ["cuda"]
+    assert np.allclose(history.losses, expected.losses, rtol=1e-3)
+    assert history.metrics == expected.metrics
+
+
 def test_the_seed_decides_every_loss(train: Any, tmp_path: Path) -> None:
     first, again, other = (train("--epochs", "2", "--seed", seed) for seed in "112")
-    assert asdict(first) == asdict(again)
+    assert first == again
     assert first.losses != other.losses
     weights = []
     for seed in "12":
@@ -173,11 +189,11 @@ def test_every_step_has_a_gradient_of_its_own_and_the_scheduled_rate(
         self.lr = 0  # so that every step sees the same weights
         step(self)
 
-    monkeypatch.setattr(nn, "clip_grad_norm", spy_on_clip)
+    monkeypatch.setattr(nn._training_run, "clip_grad_norm", spy_on_clip)
     monkeypatch.setattr(nn.AdamW, "step", spy_on_step)
     train("--epochs", "4", "--batch-size", "200", "--dropout", "0", "--learning-rate", "0.5")  # all data in each batch
     assert norms == pytest.approx([norms[0]] * 4, rel=1e-4)
-    assert rates == [example.learning_rate(i, 4, 0.5) for i in range(4)]
+    assert rates == [example.learning_rates(4, 0.5)(i) for i in range(4)]
 
 
 def test_dropout_is_used_in_every_epoch_of_training_and_not_in_prediction(train: Any, tmp_path: Path) -> None:
@@ -200,16 +216,16 @@ def test_the_accuracy_after_each_epoch_is_that_on_the_validation_texts(
         return next(answers)
 
     monkeypatch.setattr(example, "accuracy", spy)
-    assert train("--epochs", "2").accuracies == [0.25, 0.75]
+    assert train("--epochs", "2").metric("accuracy") == [0.25, 0.75]
 
 
 def test_the_learning_rate_rises_to_its_peak_and_falls_to_zero() -> None:
-    rates = [example.learning_rate(step, 100, peak=2.0) for step in range(100)]
+    rates = [example.learning_rates(100, peak=2.0)(step) for step in range(100)]
     assert rates[:6] == pytest.approx([0.4, 0.8, 1.2, 1.6, 2.0, 2.0])
     assert rates[5:] == sorted(rates[5:], reverse=True)
     assert rates[5 + 95 // 2] == pytest.approx(1.0, abs=0.02)  # half of it at the middle of the cosine
     assert 0 < rates[-1] < 0.002
-    assert example.learning_rate(0, 1, peak=2.0) == 2.0
+    assert example.learning_rates(1, peak=2.0)(0) == 2.0
 
 
 def test_a_token_is_the_sum_of_its_prefixes() -> None:
@@ -244,7 +260,7 @@ def test_the_accuracy_counts_right_answers_over_all_batches(classifier: Classifi
 def test_the_baselines_are_printed_beside_the_model(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    history = example.History([0.1], [0.5, 0.75])
+    history = nn.History([0.1], [{"accuracy": 0.5}, {"accuracy": 0.75}])
     monkeypatch.setattr(example, "run_in_subprocess", lambda data, seed: Baselines(0.125, 0.875, 1.0))
     example.report(example.parse_arguments([]), history, 12.3)
     printed = capsys.readouterr().out
@@ -263,7 +279,7 @@ def test_baselines_that_fail_do_not_hide_the_result(
         raise RuntimeError("the baselines failed: out of memory")
 
     monkeypatch.setattr(example, "run_in_subprocess", fail)
-    example.report(example.parse_arguments([]), example.History([0.1], [0.75]), 1)
+    example.report(example.parse_arguments([]), nn.History([0.1], [{"accuracy": 0.75}]), 1)
     assert re.search(r"Transformer +0\.7500\n +the baselines failed: out of memory", capsys.readouterr().out)
 
 
@@ -271,18 +287,8 @@ def test_baselines_that_fail_do_not_hide_the_result(
 def test_the_baselines_can_be_left_out(option: str, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[Any] = []
     monkeypatch.setattr(example, "run_in_subprocess", lambda *arguments: calls.append(arguments))
-    example.report(example.parse_arguments([option]), example.History([0.1], [0.75]), 1)
+    example.report(example.parse_arguments([option]), nn.History([0.1], [{"accuracy": 0.75}]), 1)
     assert calls == []
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no getrusage")
-def test_the_peak_memory_is_in_bytes() -> None:
-    peak = example.peak_memory()
-    assert peak is not None
-    array = np.ones(peak // 8 + 10_000_000)  # more than all that was there
-    after = example.peak_memory()
-    assert after is not None
-    assert array.nbytes < after < peak + 2 * array.nbytes
 
 
 # --- checkpoints ---
@@ -370,7 +376,7 @@ def fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., str]
         monkeypatch.chdir(tmp_path)
         monkeypatch.setattr(sys, "argv", ["train_classifier.py", *arguments])
         with pytest.raises(SystemExit) as caught:
-            example.main()
+            common.run(example.main)
         message = caught.value.code
         assert isinstance(message, str)  # so Python prints it and exits with status 1
         assert message.startswith("error: ")
@@ -419,14 +425,14 @@ def test_a_count_out_of_range_is_refused_with_the_usage(option: str, capsys: pyt
         example.parse_arguments(option.split())
     assert caught.value.code == 2
     name, value = option.split()
-    assert re.search(rf"error: {name} must be at least [01], got {value}", capsys.readouterr().err)
+    assert re.search(rf"error: argument {name}: must be at least [01], got {value}", capsys.readouterr().err)
 
 
 def test_a_package_that_is_not_installed_is_named_with_its_extra(
     colours: Path, fails: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "tqdm", None)
-    assert "the progress bar needs tqdm: pip install 'minigrad[examples]'" in fails("--data", str(colours))
+    assert "the progress bar needs tqdm: pip install 'minigrad[train]'" in fails("--data", str(colours))
 
 
 def test_a_folder_that_cannot_be_made_is_found_before_training(

@@ -1,0 +1,175 @@
+"""What the examples share: their options, one sentence for an error, a table of results, and drawing.
+
+This module imports neither NumPy nor minigrad at its top, so that a script can call `one_blas_thread` before they are:
+
+    if __name__ == "__main__":
+        from common import one_blas_thread
+
+        one_blas_thread()
+
+    import numpy as np
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+
+def one_blas_thread() -> None:
+    """Let the matrix library use one thread; call it before NumPy is imported, as it looks only once.
+
+    The matrices are small: a second thread gains little on an idle machine, and on a busy one costs several times the time.
+    A number that the user has set stays.
+    """
+    for library in ("OPENBLAS", "MKL", "OMP"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+
+def argument_parser(
+    description: str | None, *, quick: str, out: str | None = "out", baselines: str | None = None, device: bool = True
+) -> argparse.ArgumentParser:
+    """A parser that knows --seed, --device and --quick, and --out and --no-baselines where they fit.
+
+    Args:
+        description: usually `__doc__`.
+        quick: what --quick does, for --help: "one epoch on 640 texts".
+        out: the folder that --out stands for by default; None: the example writes nothing.
+        baselines: what --no-baselines leaves out; None: there is no such option.
+        device: whether the example can run on a GPU.
+    """
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=at_least(0), default=0, help="of all that is random (default: 0)")
+    if device:
+        parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where to compute (default: cpu)")
+    parser.add_argument("--quick", action="store_true", help=f"{quick}, to see that everything works")
+    if out is not None:
+        parser.add_argument("--out", type=Path, default=Path(out), help=f"folder for what is written (default: {out}/)")
+    if baselines is not None:
+        parser.add_argument("--no-baselines", action="store_true", help=f"leave out {baselines}")
+    return parser
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """The `type=` of an option that counts something: an integer not below `least`."""
+
+    def count(text: str) -> int:
+        value = int(text)
+        if value < least:
+            raise argparse.ArgumentTypeError(f"must be at least {least}, got {value}")
+        return value
+
+    count.__name__ = "int"  # argparse says: invalid int value
+    return count
+
+
+def run(main: Callable[[], object]) -> None:
+    """Run the program: an error that a user can mend is one sentence and exit status 1, Ctrl-C is 130."""
+    from minigrad.errors import MinigradError
+
+    try:
+        main()
+    except (MinigradError, ValueError, OSError) as error:
+        sys.exit(f"error: {error}")
+    except KeyboardInterrupt:
+        print("\ninterrupted", file=sys.stderr)  # the progress bar left the line open
+        sys.exit(130)  # what a shell gives for a program that SIGINT ended
+
+
+def make_folder(path: Path) -> Path:
+    """The folder for results: make it before the training, as it may be impossible.
+
+    Raises:
+        ValueError: it cannot be made.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"--out '{path}' cannot be made ({error.strerror}): name another folder") from error
+    return path
+
+
+def peak_memory() -> int | None:
+    """The most bytes that this process has held in memory so far; None where the system does not say (Windows)."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak  # Linux counts in KiB
+
+
+def trained_in(seconds: float) -> str:
+    """ "trained in 61 s, peak memory 183 MB"."""
+    peak = peak_memory()
+    return f"trained in {seconds:.0f} s" + ("" if peak is None else f", peak memory {peak / 1e6:.0f} MB")
+
+
+def table(title: str, rows: Sequence[tuple[str, float | str]], digits: int = 4) -> str:
+    """Results beside their baselines, a line each: a name and a number, or why there is none.
+
+    >>> print(table("validation accuracy", [("Transformer", 0.9092), ("most frequent class", 0.076)]))
+    validation accuracy  Transformer          0.9092
+                         most frequent class  0.0760
+    """
+    width = max(len(name) for name, _ in rows)
+    lines = []
+    for i, (name, value) in enumerate(rows):
+        shown = value if isinstance(value, str) else f"{value:.{digits}f}"
+        lines.append(f"{title if i == 0 else '':{len(title)}}  {name:{width}}  {shown}".rstrip())
+    return "\n".join(lines)
+
+
+# Drawing
+
+
+def pyplot() -> Any:
+    """matplotlib.pyplot, drawing into files: no window, and no display needed. It knows Chinese and Japanese characters.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    from minigrad.errors import import_extra
+
+    matplotlib = import_extra("matplotlib", "examples", "drawing")
+    matplotlib.use("Agg")
+    plt = import_extra("matplotlib.pyplot", "examples", "drawing")
+    plt.rcParams["font.family"] = fonts()
+    return plt
+
+
+def save_figure(figure: Any, path: Path, dpi: int = 120) -> None:
+    """Write a figure to a file, whose folder is made, and forget it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=dpi)
+    pyplot().close(figure)
+
+
+@functools.cache
+def fonts() -> list[str]:
+    """Matplotlib's own font, then any installed one with Chinese and Japanese characters."""
+    from minigrad.errors import import_extra
+
+    manager = import_extra("matplotlib.font_manager", "examples", "drawing")
+    wanted = ("Noto Sans CJK JP", "Noto Sans JP", "Hiragino Sans", "Yu Gothic", "MS Gothic", "IPAexGothic")
+    installed = {font.name for font in manager.fontManager.ttflist}
+    return ["DejaVu Sans", *(name for name in wanted if name in installed)]
+
+
+def drawable(text: str) -> bool:
+    """Whether the installed fonts have every character of `text`."""
+    return all(ord(character) in _drawable_characters() for character in text)
+
+
+@functools.cache
+def _drawable_characters() -> set[int]:
+    from minigrad.errors import import_extra
+
+    manager = import_extra("matplotlib.font_manager", "examples", "drawing")
+    ft2font = import_extra("matplotlib.ft2font", "examples", "drawing")
+    return set().union(*(ft2font.FT2Font(manager.findfont(name)).get_charmap() for name in fonts()))

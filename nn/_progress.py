@@ -1,0 +1,39 @@
+"""The progress bar of :func:`nn.fit`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from minigrad.errors import import_extra
+
+_SMOOTHING = 50  # steps
+
+Show = Callable[[Sequence[float], Mapping[str, float]], None]
+
+
+def load_tqdm() -> Any:
+    """
+    Raises:
+        MissingExtraError: tqdm is not installed.
+    """
+    return import_extra("tqdm", "train", "the progress bar").tqdm
+
+
+@contextmanager
+def progress_bar(tqdm: Any, label: str, done: int, total: int) -> Iterator[Show]:
+    """A bar for one epoch, or nothing if ``tqdm`` is None. What is yielded shows the losses so far, or the metrics."""
+    if tqdm is None:
+        yield lambda losses, metrics: None
+        return
+    with tqdm(desc=label, initial=done, total=total) as bar:
+
+        def show(losses: Sequence[float], metrics: Mapping[str, float]) -> None:
+            recent = losses[-_SMOOTHING:]
+            mean = {"loss": f"{sum(recent) / len(recent):.4f}"} if recent else {}
+            bar.set_postfix(mean | {name: f"{value:.4f}" for name, value in metrics.items()}, refresh=bool(metrics))
+            if not metrics:
+                bar.update()
+
+        yield show

@@ -1,0 +1,271 @@
+"""A training run under way: the loop of :func:`nn.fit`, and the moments at which it may be interrupted and saved."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from minigrad import ArgumentError, Tensor, no_grad
+from minigrad.device import is_device_array, to_host
+from minigrad.serialize import save_checkpoint
+
+from . import _training_state as state
+from ._interrupts import Interrupts
+from ._progress import progress_bar
+from ._training_state import Files, TrainingError
+from .clipping import clip_grad_norm
+from .data import EpochBatches
+from .history import Best, History
+from .module import Module
+from .optim import Optimizer
+
+_AT_ONCE = 50  # losses that are fetched from a device together
+
+
+@dataclass
+class TrainingRun:
+    """The arguments of ``fit``, and how far it has come."""
+
+    model: Module
+    batches: EpochBatches
+    loss: Callable[[Any, Any], Tensor]
+    optimizer: Optimizer
+    epochs: int
+    schedule: Callable[[int], float] | None
+    clip_norm: float | None
+    accumulate: int
+    validate: Callable[[Any], Mapping[str, Any]] | None
+    patience: int | None
+    best: Best | None
+    every: int | None
+    files: Files | None
+    tqdm: Any
+
+    def __post_init__(self) -> None:
+        self.history = History()  # as many metrics as epochs that are complete
+        self.updates = 0  # in the epoch under way
+        self.pending: list[Any] = []  # losses, still on the device
+        self.dropouts = list(state.dropouts(self.model).values())
+        self.dropout_steps = [dropout.step for dropout in self.dropouts]  # after the last update
+        self.whole = True  # False in the middle of a change, and after one that failed
+        self.saved = (0, 0)  # `_progress` at the last checkpoint
+        self.interrupts = Interrupts()
+
+    def train(self, resume: bool) -> History:
+        with self.interrupts, in_mode(self.model, training=True):
+            if resume and self.files is not None and self.files.last.exists():
+                with self.interrupts.deferred():
+                    self._restore(self.files.last)
+            try:
+                while len(self.history.metrics) < self.epochs and not self._out_of_patience():
+                    self._run_epoch()
+            except BaseException as error:
+                if self.whole and not isinstance(error, TrainingError):
+                    with suppress(TrainingError):  # the first error tells more
+                        self._save()
+                raise
+        return self.history
+
+    # An epoch and a step
+
+    def _run_epoch(self) -> None:
+        """What is left of the epoch under way."""
+        epoch, total = len(self.history.metrics), math.ceil(len(self.batches) / self.accumulate)
+        done = self.updates * self.accumulate
+        batches = itertools.islice(self.batches.epoch(epoch), done, None)
+        with progress_bar(self.tqdm, f"epoch {epoch + 1}/{self.epochs}", self.updates, total) as show:
+            while group := list(itertools.islice(batches, self.accumulate)):
+                self._step(group)
+                show(self.history.losses, {})
+                if self.every is not None and self._progress[0] % self.every == 0:
+                    self._save()
+            if not self.updates:
+                raise ArgumentError(f"there are no batches: batches.epoch({epoch}) gave none")
+            self._fetch()
+            metrics = self._validated()
+            with self._undivided():
+                self.history.metrics.append(metrics)
+                self.updates = 0
+                self._note_dropouts()
+            show(self.history.losses, metrics)
+        self._save()
+
+    def _step(self, group: list[Any]) -> None:
+        """One update from the batches of ``group``."""
+        self.optimizer.zero_grad()
+        loss = self._backward(group)
+        if not is_device_array(loss):
+            loss = float(loss)
+            self._check_losses([loss])  # before the weights are changed by it
+        if self.clip_norm is not None:
+            try:
+                clip_grad_norm(self.optimizer.parameters, self.clip_norm)
+            except ArgumentError as error:
+                raise self._stopped(f"at step {self._progress[0]} {error}") from error
+        if self.schedule is not None:
+            self.optimizer.lr = self.schedule(self._progress[0])
+        with self._undivided():
+            self.optimizer.step()
+            (self.history.losses if isinstance(loss, float) else self.pending).append(loss)
+            self.updates += 1
+            self._note_dropouts()
+        if len(self.pending) >= _AT_ONCE:
+            self._fetch()
+
+    def _backward(self, group: list[Any]) -> Any:
+        """Leave the gradients of the mean loss over all examples of ``group``, and give that loss: an array without axes."""
+        if len(group) == 1:
+            loss = self._loss(group[0])
+            loss.backward()
+            return loss.data
+        sizes = [_examples(batch) for batch in group]
+        total: Any = 0.0
+        for batch, size in zip(group, sizes):
+            loss = self._loss(batch) * (size / sum(sizes))
+            loss.backward()
+            total = total + loss.data
+        return total
+
+    def _loss(self, batch: Any) -> Tensor:
+        loss = self.loss(self.model, batch)
+        if not isinstance(loss, Tensor) or loss.shape != ():
+            got = f"a Tensor of shape {loss.shape}" if isinstance(loss, Tensor) else f"{type(loss).__name__}"
+            raise ArgumentError(
+                f"loss(model, batch) must give one number as a Tensor without axes, got {got}: take a mean"
+            )
+        return loss
+
+    def _validated(self) -> dict[str, float]:
+        if self.validate is None:
+            return {}
+        with in_mode(self.model, training=False), no_grad():
+            given = self.validate(self.model)
+        if not isinstance(given, Mapping):
+            raise ArgumentError(f'validate must give numbers by name, {{"accuracy": 0.9}}, got {type(given).__name__}')
+        try:
+            metrics = {str(name): float(value) for name, value in given.items()}
+        except (TypeError, ValueError) as error:
+            raise ArgumentError(f"validate must give numbers by name, got {dict(given)!r}: {error}") from error
+        if self.best is not None and self.best[1] not in metrics:
+            raise ArgumentError(f"best names {self.best[1]!r}, and validate gives {list(metrics)}")
+        return metrics
+
+    # How far it has come
+
+    @property
+    def _progress(self) -> tuple[int, int]:
+        """Steps done, epochs complete."""
+        return len(self.history.losses) + len(self.pending), len(self.history.metrics)
+
+    @contextmanager
+    def _undivided(self) -> Iterator[None]:
+        """What must be done as a whole or not be saved at all."""
+        with self.interrupts.deferred():
+            self.whole = False
+            yield
+            self.whole = True
+
+    def _note_dropouts(self) -> None:
+        self.dropout_steps = [dropout.step for dropout in self.dropouts]
+
+    def _fetch(self) -> None:
+        """Bring the pending losses to the host, all with one wait."""
+        if not self.pending:
+            return
+        losses = to_host(np.stack(self.pending)).tolist()
+        self._check_losses(losses)
+        with self._undivided():
+            self.history.losses += losses
+            self.pending = []
+
+    def _out_of_patience(self) -> bool:
+        if self.patience is None or self.best is None:
+            return False
+        return len(self.history.metrics) - 1 - self.history.best_epoch(self.best) >= self.patience
+
+    # Checkpoints
+
+    def _save(self) -> None:
+        """Write the last checkpoint, and before it the best one where an epoch has just been the best."""
+        if self.files is None or self._progress == self.saved:
+            return
+        self._fetch()
+        with self._undivided():
+            arrays, about = state.collect(self.model, self.optimizer)
+            if name := state.not_finite(arrays):
+                raise self._stopped(f"after step {self._progress[0] - 1} {name} has a NaN or an infinity in it")
+            for entry, step in zip(about["dropout"].values(), self.dropout_steps):
+                entry["step"] = step
+            arrays["losses"] = np.array(self.history.losses, np.float64)
+            about |= {"metrics": self.history.metrics, "updates": self.updates, "run": self._settings()}
+            epoch = len(self.history.metrics) - 1
+            if self.best is not None and not self.updates and self.history.best_epoch(self.best) == epoch:
+                save_checkpoint(self.files.best, arrays, about)
+            save_checkpoint(self.files.last, arrays, about)
+            self.saved = self._progress
+
+    def _restore(self, path: Path) -> None:
+        arrays, about = state.read(path)
+        for name, value in self._settings().items():
+            state.same(path, name, about["run"].get(name), value)
+        state.restore(path, self.model, self.optimizer, arrays, about)
+        self.history = History(arrays["losses"].tolist(), about["metrics"])
+        self.updates = about["updates"]
+        self._note_dropouts()
+        self.saved = self._progress
+
+    def _settings(self) -> dict[str, Any]:
+        """What must be the same when the run is resumed."""
+        described = self.batches.to_dict() if hasattr(self.batches, "to_dict") else {}
+        return {
+            "accumulate": self.accumulate,
+            "clip_norm": self.clip_norm,
+            "batches": {"in an epoch": len(self.batches)} | described,
+        }
+
+    # What is wrong
+
+    def _check_losses(self, losses: Sequence[float]) -> None:
+        for step, loss in enumerate(losses, start=len(self.history.losses)):
+            if not math.isfinite(loss):
+                raise self._stopped(f"the loss of step {step} is {loss}")
+
+    def _stopped(self, what: str) -> TrainingError:
+        kept = ""
+        if self.files is not None and self.saved[0]:
+            kept = f" The checkpoint '{self.files.last}', from after {self.saved[0]} steps, is as it was."
+        return TrainingError(
+            f"{what} (steps count from 0). A smaller learning rate, a warm-up or clip_norm may help; fit inside `with "
+            f"minigrad.detect_anomaly():` names the operation that it comes from.{kept}"
+        )
+
+
+@contextmanager
+def in_mode(model: Module, *, training: bool) -> Iterator[None]:
+    """The model in training or in evaluation; afterwards each module is as it was."""
+    before = [(module, module.training) for module in model.modules()]
+    model.train(training)
+    try:
+        yield
+    finally:
+        for module, mode in before:
+            module.training = mode
+
+
+def _examples(batch: Any) -> int:
+    """How many examples are in a batch: the length of it, or of the first array in it."""
+    parts = list(batch.values()) if isinstance(batch, dict) else batch
+    first = parts[0] if isinstance(parts, (tuple, list)) and parts else parts
+    if not np.shape(first):
+        raise ArgumentError(
+            f"accumulate weighs batches by their number of examples, and finds none in {type(batch).__name__}: let a batch be "
+            "a tuple of arrays"
+        )
+    return int(np.shape(first)[0])

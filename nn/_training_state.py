@@ -1,0 +1,172 @@
+"""What a checkpoint of :func:`nn.fit` holds: all that the losses to come depend on."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from minigrad import ArgumentError, DTypeError, MinigradError
+from minigrad.serialize import CheckpointError, load_checkpoint
+
+from .dropout import Dropout
+from .module import Module
+from .optim import Optimizer
+
+KIND = "minigrad training state, version 1"
+
+Arrays = dict[str, np.ndarray[Any, Any]]
+
+
+class TrainingError(MinigradError, RuntimeError):
+    """Training cannot go on: the loss, a gradient or a weight is no longer a finite number."""
+
+
+class Files(NamedTuple):
+    """Where checkpoints go."""
+
+    last: Path
+    best: Path
+
+    @classmethod
+    def of(cls, checkpoint: str | Path) -> Self:
+        path = Path(checkpoint)
+        if path.suffix == ".safetensors":
+            return cls(path, path.with_suffix(".best.safetensors"))
+        return cls(path / "last.safetensors", path / "best.safetensors")
+
+
+def dropouts(model: Module) -> dict[str, Dropout]:
+    """The modules whose randomness counts their calls, by path."""
+    return {path: module for path, module in model.named_modules() if isinstance(module, Dropout)}
+
+
+def collect(model: Module, optimizer: Optimizer) -> tuple[Arrays, dict[str, Any]]:
+    """Arrays, the weights as ``model.<path>`` and the optimizer's memory as ``optimizer.<number>.<name>``; and the rest."""
+    state = optimizer.state_dict()
+    arrays = {f"model.{path}": array for path, array in model.state_dict().items()}
+    numbers: list[dict[str, Any]] = []
+    for i, remembered in enumerate(state["parameters"]):
+        memory = {name: value for name, value in remembered.items() if hasattr(value, "dtype")}
+        arrays |= {f"optimizer.{i}.{name}": value for name, value in memory.items()}
+        numbers.append({name: value for name, value in remembered.items() if name not in memory})
+    about = {
+        "kind": KIND,
+        "model": type(model).__name__,
+        "config": config_of(model),
+        "dropout": {path: {"key": module.key, "step": module.step} for path, module in dropouts(model).items()},
+        "optimizer": {"name": state["optimizer"], "settings": state["settings"], "numbers": numbers},
+    }
+    return arrays, about
+
+
+def not_finite(arrays: Arrays) -> str | None:
+    """The name of the first array with a NaN or an infinity in it."""
+    return next((name for name, array in arrays.items() if not np.isfinite(array).all()), None)
+
+
+def read(path: Path) -> tuple[Arrays, dict[str, Any]]:
+    """The arrays and the description that ``fit`` wrote.
+
+    Raises:
+        CheckpointError: it is no whole checkpoint, or one that something else wrote.
+    """
+    arrays, about = load_checkpoint(path)
+    if about.get("kind") != KIND:
+        raise CheckpointError(
+            f"'{path}' is a checkpoint that fit did not write: it says {about.get('kind')!r}, not {KIND!r}"
+        )
+    return arrays, about
+
+
+def restore(path: Path, model: Module, optimizer: Optimizer, arrays: Arrays, about: dict[str, Any]) -> None:
+    """Put back the weights, the optimizer's settings and memory, and where the dropouts stand.
+
+    Raises:
+        CheckpointError: they are of another model or another optimizer. Nothing has been changed.
+    """
+    saved = about["optimizer"]
+    same(path, "the model", about["model"], type(model).__name__)
+    same(path, "the model's config", about["config"], config_of(model))
+    same(path, "the model's weights", _forms(_weights(model, arrays)), _forms(model.state_dict()))
+    same(path, "the optimizer", saved["name"], type(optimizer).__name__)
+    for name in set(saved["settings"]) - {"lr"}:  # lr may change in the course of training
+        same(path, f"{name} of the optimizer", saved["settings"][name], getattr(optimizer, name))
+    same(path, "the list of Dropout layers", list(about["dropout"]), list(dropouts(model)))
+    same(path, "the number of the optimizer's tensors", len(saved["numbers"]), len(optimizer.parameters))
+    memory = [
+        numbers | _with_prefix(f"optimizer.{i}.", arrays, dict.fromkeys(optimizer.slots, parameter.shape))
+        for i, (numbers, parameter) in enumerate(zip(saved["numbers"], optimizer.parameters))
+    ]
+    state = {"optimizer": saved["name"], "settings": saved["settings"], "parameters": memory}
+    try:
+        copy.copy(optimizer).load_state_dict(state)  # a trial: the model may not fit
+    except (ArgumentError, DTypeError) as error:
+        raise CheckpointError(f"'{path}' does not fit: {error}") from error
+    put_weights(path, model, arrays)
+    optimizer.load_state_dict(state)
+    for name, module in dropouts(model).items():
+        module.key, module.step = about["dropout"][name]["key"], about["dropout"][name]["step"]
+
+
+def put_weights(path: Path, model: Module, arrays: Arrays) -> None:
+    """``load_state_dict`` that keeps how each weight lies in memory: a product of another layout may differ in its last bit.
+
+    Raises:
+        CheckpointError: the weights do not fit; nothing has been changed.
+    """
+    before = [(parameter, parameter.data) for parameter in model.parameters()]
+    try:
+        model.load_state_dict(_weights(model, arrays))
+    except (ArgumentError, DTypeError) as error:
+        raise CheckpointError(f"'{path}' does not fit: {error}") from error
+    for parameter, array in before:
+        array[...] = parameter.data
+        parameter.data = array
+
+
+def _weights(model: Module, arrays: Arrays) -> Arrays:
+    return _with_prefix("model.", arrays, {name: parameter.shape for name, parameter in model.named_parameters()})
+
+
+def _forms(arrays: Arrays) -> dict[str, str]:
+    return {name: f"{array.dtype} {array.shape}" for name, array in arrays.items()}
+
+
+def _with_prefix(prefix: str, arrays: Arrays, shapes: dict[str, tuple[int, ...]]) -> Arrays:
+    """The arrays whose name begins so. (A file has no arrays without axes: a single number comes back as one of length 1.)"""
+    found = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+    return {name: array.reshape(()) if shapes.get(name) == () else array for name, array in found.items()}
+
+
+def config_of(model: Module) -> Any:
+    """``model.config`` as it comes back from JSON, or None."""
+    config: Any = getattr(model, "config", None)
+    try:
+        return as_json(config.to_dict()) if hasattr(config, "to_dict") else None
+    except TypeError as error:
+        raise ArgumentError(
+            f"the model's config.to_dict() goes into the checkpoint and must be JSON: {error}"
+        ) from error
+
+
+def as_json(value: Any) -> Any:
+    """A tuple becomes a list, as in a file."""
+    return json.loads(json.dumps(value))
+
+
+def same(path: Path, what: str, saved: Any, given: Any) -> None:
+    """Raise unless the checkpoint has what the run has."""
+    given = as_json(given)
+    if saved == given:
+        return
+    if isinstance(saved, dict) and isinstance(given, dict):
+        differing = {key for key in saved | given if saved.get(key) != given.get(key)}
+        saved, given = ({key: values.get(key) for key in sorted(differing)} for values in (saved, given))
+    raise CheckpointError(
+        f"'{path}' is of another run: {what} is {saved!r} there and {given!r} here; make the run as it was, or start anew with "
+        "resume=False or another path"
+    )

@@ -1,0 +1,402 @@
+"""fit against a loop written by hand, to the bit; validation, early stopping, accumulation; what goes wrong."""
+
+import copy
+import math
+import sys
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nn
+from minigrad import AnomalyError, ArgumentError, MissingExtraError, Tensor, detect_anomaly
+from minigrad._tape import recording
+from nn import Affine, Batches, Dropout, History, Module, TrainingError, fit
+from tests import fake_device
+from tests.nn.training import X, Y, adamw, loss, schedule, weights
+
+
+class Net(Module):
+    """Two Affines with a Dropout between."""
+
+    def __init__(self, seed: int = 0, p: float = 0.3, dtype: Any = np.float32) -> None:
+        rng = np.random.default_rng(seed)
+        self.hidden, self.dropout = Affine(4, 8, rng=rng, dtype=dtype), Dropout(p, rng=rng)
+        self.output = Affine(8, 2, rng=rng, dtype=dtype)
+
+    def forward(self, x: Any) -> Any:
+        return self.output(self.dropout(np.tanh(self.hidden(x))))
+
+
+def accuracy(model: Module) -> dict[str, float]:
+    return {"accuracy": float((model(X).numpy().argmax(-1) == Y).mean())}
+
+
+def batches(size: int = 8, seed: int = 5) -> Batches:
+    return Batches([X, Y], size, seed=seed)
+
+
+def run(model: Module, **options: Any) -> History:
+    """Three epochs of AdamW."""
+    return fit(model, batches(), loss, adamw(model), **({"epochs": 3, "progress": False} | options))
+
+
+# --- the loop ---
+
+
+def test_it_is_the_loop_written_by_hand_to_the_bit() -> None:
+    ours, theirs = Net(), Net()
+    history = run(ours, schedule=schedule, clip_norm=0.5, validate=accuracy)
+    losses: list[float] = []
+    metrics: list[dict[str, float]] = []
+    optimizer = adamw(theirs)
+    for epoch in range(3):
+        theirs.train()
+        for batch in batches().epoch(epoch):
+            optimizer.zero_grad()
+            value = loss(theirs, batch)
+            value.backward()
+            nn.clip_grad_norm(theirs.parameters(), 0.5)
+            optimizer.lr = schedule(len(losses))
+            optimizer.step()
+            losses.append(value.item())
+        theirs.eval()
+        metrics.append(accuracy(theirs))
+    assert history == History(losses, metrics)
+    assert len(losses) == 15
+    assert weights(ours) == weights(theirs)
+
+
+def test_it_learns() -> None:
+    model = Net(p=0)
+    history = run(model, epochs=30, validate=accuracy)
+    assert history.metric("accuracy")[-1] > 0.95
+    assert history.losses[-1] < 0.3 < history.losses[0]
+
+
+def test_without_schedule_the_rate_of_the_optimizer_stays() -> None:
+    model = Net()
+    optimizer = adamw(model)
+    fit(model, batches(), loss, optimizer, epochs=1, progress=False)
+    assert optimizer.lr == 0.05
+
+
+@pytest.mark.parametrize("optimizer", [nn.SGD, nn.AdaGrad, nn.RMSProp, nn.Adam, nn.AdamW])
+def test_accumulated_batches_are_one_batch_of_their_size(optimizer: Any) -> None:
+    """37 examples in batches of 4 make steps of 12, 12 and 13 = 4 + 4 + 4 + 1 in groups of three: 12, 12, 12 and 1."""
+    small, large = Net(p=0, dtype=np.float64), Net(p=0, dtype=np.float64)
+    settings: Any = {"epochs": 2, "progress": False, "clip_norm": 0.1}
+    mini = fit(small, batches(4), loss, optimizer(small.parameters(), lr=0.01), accumulate=3, **settings)
+    full = fit(large, batches(12), loss, optimizer(large.parameters(), lr=0.01), **settings)
+    assert len(mini.losses) == len(full.losses) == 8
+    np.testing.assert_allclose(mini.losses, full.losses, rtol=1e-12)
+    for ours, theirs in zip(small.parameters(), large.parameters()):
+        np.testing.assert_allclose(ours.data, theirs.data, rtol=0, atol=1e-10)
+
+
+def test_batches_of_different_sizes_count_by_their_examples() -> None:
+    """Two batches of 5 and 3 in one step are the batch of 8."""
+    small, large = Net(p=0, dtype=np.float64), Net(p=0, dtype=np.float64)
+    x, y = X[:8], Y[:8]
+    mini = fit(
+        small, Batches([x, y], 5, seed=0), loss, nn.SGD(small.parameters()), epochs=1, accumulate=4, progress=False
+    )
+    full = fit(large, Batches([x, y], 8, seed=0), loss, nn.SGD(large.parameters()), epochs=1, progress=False)
+    np.testing.assert_allclose(mini.losses, full.losses, rtol=1e-12)
+    for ours, theirs in zip(small.parameters(), large.parameters()):
+        np.testing.assert_allclose(ours.data, theirs.data, rtol=0, atol=1e-14)
+
+
+def test_a_batch_may_be_anything_that_the_loss_takes() -> None:
+    class Own:
+        def __len__(self) -> int:
+            return 2
+
+        def epoch(self, n: int) -> Any:
+            return iter([{"x": X[:4], "y": Y[:4]}, {"x": X[4:6], "y": Y[4:6]}])
+
+    for accumulate in (1, 2):
+        model = Net()
+        history = fit(
+            model,
+            Own(),
+            lambda model, batch: nn.cross_entropy(model(batch["x"]), batch["y"]),
+            adamw(model),
+            epochs=2,
+            accumulate=accumulate,
+            progress=False,
+        )
+        assert len(history.losses) == 4 // accumulate
+
+
+# --- modes and validation ---
+
+
+def test_training_and_validation_have_their_modes_and_leave_them_as_they_were() -> None:
+    model, seen = Net(), []
+
+    def watched(model: Any, batch: Any) -> Tensor:
+        seen.append((model.dropout.training, recording()))
+        return loss(model, batch)
+
+    def validate(model: Any) -> dict[str, float]:
+        seen.append((model.dropout.training, recording()))
+        return {}
+
+    model.dropout.eval()
+    fit(model, batches(40), watched, adamw(model), epochs=2, validate=validate, progress=False)
+    assert seen == [(True, True), (False, False)] * 2
+    assert (model.training, model.dropout.training) == (True, False)
+
+
+def test_modes_are_restored_after_an_error_in_validation() -> None:
+    model = Net()
+
+    def validate(model: Any) -> dict[str, float]:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run(model, validate=validate)
+    assert model.training and model.dropout.training and recording()
+    model.eval()
+    run(model)
+    assert not model.training
+
+
+def test_metrics_may_be_arrays_and_tensors_with_one_number() -> None:
+    history = run(
+        Net(), epochs=1, validate=lambda model: {"a": np.float32(0.5), "b": np.array(2), "c": model(X).mean()}
+    )
+    assert history.metrics[0].keys() == {"a", "b", "c"}
+    assert all(type(value) is float for value in history.metrics[0].values())
+
+
+@pytest.mark.parametrize(
+    ("how", "values", "epochs"),
+    [
+        ("max", [0.5, 0.6, 0.6, 0.4, 0.9], 4),  # an equal value is no better one
+        ("min", [0.5, 0.4, 0.3, 0.6, 0.5], 5),
+        ("max", [math.nan, math.nan, 0.1, 0.2], 2),
+        ("max", [0.1, math.nan, 0.2, math.nan, 0.1, 0.3], 5),
+    ],
+)
+def test_it_stops_when_the_best_epoch_is_too_long_ago(how: Any, values: list[float], epochs: int) -> None:
+    given = iter(values)
+    history = run(
+        Net(), epochs=len(values), validate=lambda model: {"score": next(given)}, best=(how, "score"), patience=2
+    )
+    np.testing.assert_array_equal(history.metric("score"), values[:epochs])
+
+
+# --- history ---
+
+
+def test_history_goes_to_a_dict_and_back() -> None:
+    history = History([0.5, 0.25], [{"accuracy": 0.75}, {}])
+    assert History.from_dict(copy.deepcopy(history.to_dict())) == history
+    np.testing.assert_array_equal(history.metric("accuracy"), [0.75, math.nan])
+    with pytest.raises(ArgumentError, match=r"there is no metric 'loss': the last epoch has \['accuracy'\]"):
+        History([], [{"accuracy": 1.0}]).metric("loss")
+
+
+def test_without_validation_every_epoch_has_empty_metrics() -> None:
+    assert run(Net(), epochs=2).metrics == [{}, {}]
+
+
+# --- the progress bar ---
+
+
+def test_the_bar_shows_epoch_loss_and_metrics(capsys: pytest.CaptureFixture[str]) -> None:
+    history = run(Net(), epochs=2, validate=accuracy, progress=True)
+    lines = capsys.readouterr().err.replace("\r", "\n")
+    assert "epoch 2/2: 100%|██████████| 5/5 [" in lines
+    assert f"accuracy={history.metrics[1]['accuracy']:.4f}" in lines
+    assert f"loss={np.mean(history.losses):.4f}" in lines
+
+
+def test_the_bar_needs_tqdm_and_nothing_else_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    model = Net()
+    before = weights(model)
+    with pytest.raises(MissingExtraError, match=r"the progress bar needs tqdm: pip install 'minigrad\[train\]'"):
+        run(model, progress=True)
+    assert weights(model) == before
+    run(model)
+
+
+# --- devices ---
+
+
+def on_device(model: Module, put: Any) -> Module:
+    for parameter in model.parameters():
+        parameter.data = put(parameter.data)
+    return model
+
+
+def test_a_device_gives_the_same_losses_which_are_fetched_together(put: Any) -> None:
+    def square(model: Module, batch: Any) -> Any:
+        return (model(batch[0]) ** 2).mean()
+
+    def train(model: Module, data: Batches) -> History:
+        return fit(model, data, square, adamw(model), epochs=6, schedule=schedule, accumulate=2, progress=False)
+
+    expected = train(Net(), Batches([X], 2, seed=5))
+    model, data = on_device(Net(), put), Batches([put(X)], 2, seed=5)
+    fake_device.host_syncs.clear()
+    history = train(model, data)
+    assert len(fake_device.host_syncs) in (0, 6)  # once an epoch of ten steps (real CuPy is not counted)
+    np.testing.assert_allclose(history.losses, expected.losses, rtol=1e-4)
+
+
+def test_a_nan_on_a_device_is_found_when_losses_are_fetched(put: Any) -> None:
+    model: Any = on_device(Net(), put)
+    calls = []
+
+    def broken(model: Any, batch: Any) -> Tensor:
+        calls.append(0)
+        return loss(model, batch) * (math.nan if len(calls) == 3 else 1.0)
+
+    with pytest.raises(TrainingError, match="the loss of step 2 is nan"):
+        fit(model, Batches([put(X), Y], 8, seed=5), broken, adamw(model), epochs=2, progress=False)
+    assert len(calls) == 5  # the end of the first epoch
+
+
+# --- what goes wrong ---
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_loss_that_is_not_finite_stops_before_it_changes_a_weight(value: float) -> None:
+    model, states = Net(), []
+
+    def broken(model: Any, batch: Any) -> Tensor:
+        states.append(weights(model))
+        return loss(model, batch) * (value if len(states) == 7 else 1.0)
+
+    with pytest.raises(TrainingError, match=rf"the loss of step 6 is {value} .*learning rate.*detect_anomaly"):
+        fit(model, batches(), broken, adamw(model), epochs=3, progress=False)
+    assert len(states) == 7
+    assert weights(model) == states[-1]
+
+
+def test_a_gradient_that_is_not_finite_is_found_by_clipping() -> None:
+    model = Net()
+    before = weights(model)
+
+    def broken(model: Any, batch: Any) -> Tensor:
+        value = loss(model, batch)
+        return value + 0 * np.sqrt(value - value.item())  # the derivative of the root at 0
+
+    with pytest.raises(TrainingError, match=r"at step 0 the gradient of .* is not finite"), np.errstate(all="ignore"):
+        fit(model, batches(), broken, adamw(model), epochs=1, clip_norm=1.0, progress=False)
+    assert weights(model) == before
+
+
+def test_inside_detect_anomaly_the_operation_is_named() -> None:
+    def broken(model: Any, batch: Any) -> Any:
+        return np.log(loss(model, batch) - 100)
+
+    model = Net()
+    with pytest.raises(AnomalyError, match="log"), detect_anomaly(), np.errstate(invalid="ignore"):
+        fit(model, batches(), broken, adamw(model), epochs=1, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"epochs": 0}, "epochs must be a positive integer, got 0"),
+        ({"epochs": 1.5}, "epochs must be a positive integer, got 1.5"),
+        ({"accumulate": 0}, "accumulate must be a positive integer"),
+        ({"clip_norm": 0}, "clip_norm must be positive, got 0"),
+        ({"patience": 0, "best": ("max", "accuracy"), "validate": accuracy}, "patience must be a positive integer"),
+        ({"patience": 2}, r'patience needs best, .* best=\("max", "accuracy"\)'),
+        ({"best": "accuracy", "validate": accuracy}, r'best must be \("min", name\) or .*, got \'accuracy\''),
+        ({"best": ("most", "accuracy"), "validate": accuracy}, r'best must be \("min", name\)'),
+        ({"best": ("max", "accuracy")}, "needs validate"),
+        ({"every": 5}, "every needs checkpoint"),
+        ({"resume": True}, "resume needs checkpoint"),
+    ],
+)
+def test_bad_settings_raise_before_anything_happens(options: dict[str, Any], words: str) -> None:
+    model = Net()
+    before = weights(model)
+    with pytest.raises(ArgumentError, match=words):
+        run(model, **options)
+    assert weights(model) == before
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ([(X, Y)], r"batches must have epoch\(n\) and len\(\), as nn.Batches\(...\) has, got list"),
+        (None, "got NoneType"),
+    ],
+)
+def test_batches_must_be_batches(given: Any, words: str) -> None:
+    model = Net()
+    with pytest.raises(ArgumentError, match=words):
+        fit(model, given, loss, adamw(model), epochs=1, progress=False)
+
+
+def test_an_epoch_without_batches_raises() -> None:
+    class Empty:
+        def __len__(self) -> int:
+            return 0
+
+        def epoch(self, n: int) -> Any:
+            return iter([])
+
+    model = Net()
+    with pytest.raises(ArgumentError, match=r"there are no batches: batches.epoch\(0\) gave none"):
+        fit(model, Empty(), loss, adamw(model), epochs=1, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        (lambda model, batch: 0.5, "must give one number as a Tensor without axes, got float: take a mean"),
+        (lambda model, batch: model(batch[0]), r"got a Tensor of shape \(8, 2\)"),
+    ],
+)
+def test_the_loss_must_be_one_number(bad: Any, words: str) -> None:
+    model = Net()
+    with pytest.raises(ArgumentError, match=words):
+        fit(model, batches(), bad, adamw(model), epochs=1, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (0.5, r'validate must give numbers by name, \{"accuracy": 0.9\}, got float'),
+        ({"accuracy": "good"}, "validate must give numbers by name, got .*good"),
+        ({"accuracy": X}, "validate must give numbers by name"),
+        ({"loss": 0.5}, r"best names 'accuracy', and validate gives \['loss'\]"),
+    ],
+)
+def test_validate_must_give_numbers_by_name(given: Any, words: str) -> None:
+    with pytest.raises(ArgumentError, match=words):
+        run(Net(), validate=lambda model: given, best=("max", "accuracy"))
+
+
+def test_accumulation_needs_batches_that_have_a_length() -> None:
+    class Own:
+        def __len__(self) -> int:
+            return 2
+
+        def epoch(self, n: int) -> Any:
+            return iter([0, 1])
+
+    model = Net()
+    with pytest.raises(
+        ArgumentError, match="number of examples, and finds none in int: let a batch be a tuple of arrays"
+    ):
+        fit(model, Own(), lambda m, b: loss(m, (X, Y)), adamw(model), epochs=1, accumulate=2, progress=False)
+
+
+def test_it_runs_in_a_thread() -> None:
+    """Where Ctrl-C cannot be deferred, and does not arrive either."""
+    results: list[History] = []
+    thread = threading.Thread(target=lambda: results.append(run(Net())))
+    thread.start()
+    thread.join()
+    assert results == [run(Net())]
