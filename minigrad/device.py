@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import DTypeError, UnsupportedError
+from .errors import ArgumentError, DeviceError, DTypeError, UnsupportedError, import_extra
 
 
 def is_device_array(value: object) -> bool:
@@ -47,6 +47,29 @@ def as_array(value: Any, dtype: Any = None, copy: bool | None = None) -> Any:
 def to_host(array: Any) -> Any:
     """``array`` as a NumPy array; the same object if it is one already."""
     return array.get() if is_device_array(array) else array
+
+
+def to_device(array: Any, device: str) -> Any:
+    """``array`` on "cpu" or "cuda" ("cuda:1" is the second GPU); the same object if it is there already.
+
+    Raises:
+        ArgumentError: there is no such kind of device.
+        MissingExtraError: CuPy is not installed.
+        DeviceError: CuPy finds no GPU or no driver.
+    """
+    kind, _, number = device.partition(":")
+    if kind == "cpu" and not number:
+        return to_host(array)
+    if kind != "cuda" or (number and not number.isdecimal()):
+        raise ArgumentError(f"device must be 'cpu', 'cuda' or 'cuda:N', got {device!r}")
+    cupy = import_extra("cupy", "gpu", f"device='{device}'")
+    try:
+        with cupy.cuda.Device(int(number or 0)):
+            return cupy.asarray(array)
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise DeviceError(
+            f"device='{device}' cannot be used ({error}): check that nvidia-smi lists this GPU, or use device='cpu'"
+        ) from error
 
 
 def arange(stop: int, like: Any) -> Any:

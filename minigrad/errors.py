@@ -38,6 +38,10 @@ class AnomalyError(MinigradError, RuntimeError):
     """An operation inside ``detect_anomaly()`` made a NaN or an infinity."""
 
 
+class DeviceError(MinigradError, RuntimeError):
+    """A device cannot be used: there is no GPU, or no driver for it."""
+
+
 class OutOfRangeError(MinigradError, IndexError):
     """An index, a token id or a label is outside its range."""
 

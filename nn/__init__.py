@@ -1,36 +1,127 @@
 """Layers, losses and optimizers on top of minigrad."""
 
-from . import init
+from . import functional, init
 from .affine import Affine
-from .attention import MultiHeadAttention
+from .attention import (
+    AdditiveAttention,
+    Attention,
+    ContextAttention,
+    DotProductAttention,
+    GlobalAttention,
+    KeyValueAttention,
+    MultiplicativeAttention,
+    SelfAttention,
+)
+from .attention_head import AttentionHead
+from .cache import KeyValueCache
+from .clipping import clip_grad_norm, clip_grad_value
+from .convert import from_torch_state, to_torch_state
+from .data import Batches
+from .decoding import Hypothesis, beam_search, greedy_decode
 from .dropout import Dropout
-from .embedding import Embedding
+from .embedding import Embedding, TiedOutput
 from .feed_forward import FeedForward
-from .losses import cross_entropy
+from .local_attention import LocalAttention, PredictiveLocalAttention
+from .losses import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    mean_squared_error,
+    negative_log_likelihood,
+)
+from .masks import causal_mask, padding_mask, window_mask
+from .message_passing import MessagePassing, SimplifiedAttention
 from .module import Module, Parameter
-from .normalization import LayerNorm
-from .optim import SGD, Adam, AdamW, Optimizer, clip_grad_norm, clip_grad_value
-from .positional import PositionalEncoding, sinusoids
-from .transformer import TransformerEncoderLayer
+from .multi_head import MultiHeadAttention
+from .normalization import LayerNorm, RMSNorm
+from .optim import SGD, AdaGrad, Adam, AdamW, Optimizer, RMSProp
+from .packed import PackedMultiHeadAttention
+from .pooling import pool
+from .positional import LearnedPositions, PositionalEncoding, sinusoids
+from .recurrent import GRU, GRUCell
+from .residual import Residual, Sequential
+from .rotary import RotaryPositions
+from .sampling import apply_temperature, keep_top_k, keep_top_p, sample_tokens, token_probabilities
+from .schedules import cosine_schedule, inverse_sqrt_schedule, linear_schedule
+from .scores import AdditiveScore, CosineScore, DotScore, GeneralScore
+from .train import History, TrainingError, fit, load_weights
+from .transformer import TransformerDecoderLayer, TransformerEncoderLayer
 
 __all__ = [
     "Module",
     "Parameter",
+    "functional",
     "init",
     "Affine",
     "Dropout",
     "Embedding",
     "FeedForward",
     "LayerNorm",
+    "LearnedPositions",
+    "AttentionHead",
+    "KeyValueCache",
     "MultiHeadAttention",
+    "PackedMultiHeadAttention",
+    "RotaryPositions",
     "PositionalEncoding",
+    "RMSNorm",
+    "Residual",
+    "Sequential",
+    "TiedOutput",
+    "Hypothesis",
+    "beam_search",
+    "greedy_decode",
+    "TransformerDecoderLayer",
     "TransformerEncoderLayer",
     "sinusoids",
+    "causal_mask",
+    "padding_mask",
+    "window_mask",
+    "pool",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
     "cross_entropy",
+    "mean_squared_error",
+    "negative_log_likelihood",
     "Optimizer",
+    "AdaGrad",
+    "RMSProp",
     "SGD",
     "Adam",
     "AdamW",
     "clip_grad_norm",
     "clip_grad_value",
+    "from_torch_state",
+    "to_torch_state",
+    "cosine_schedule",
+    "inverse_sqrt_schedule",
+    "linear_schedule",
+    "Batches",
+    "fit",
+    "load_weights",
+    "History",
+    "TrainingError",
+    "MessagePassing",
+    "SimplifiedAttention",
+    "DotScore",
+    "CosineScore",
+    "GeneralScore",
+    "AdditiveScore",
+    "LocalAttention",
+    "PredictiveLocalAttention",
+    "apply_temperature",
+    "keep_top_k",
+    "keep_top_p",
+    "sample_tokens",
+    "token_probabilities",
+    "Attention",
+    "SelfAttention",
+    "GlobalAttention",
+    "DotProductAttention",
+    "AdditiveAttention",
+    "MultiplicativeAttention",
+    "KeyValueAttention",
+    "ContextAttention",
+    "GRU",
+    "GRUCell",
 ]

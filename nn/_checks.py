@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import ArgumentError, DTypeError, Tensor
+from minigrad import ArgumentError, DTypeError, OutOfRangeError, Tensor
 
 
 def check_positive(**sizes: int) -> None:
@@ -34,6 +34,23 @@ def beside(value: Any, array: Any) -> Any:
     if isinstance(value, Tensor):
         value = value.data
     return value if type(value) is type(array) else np.asarray(value, like=array)
+
+
+def as_ids(ids: Any, count: int, function: str) -> Any:
+    """``ids`` as an array (or Tensor) of integers.
+
+    Raises:
+        DTypeError: they are no integers.
+        OutOfRangeError: one is negative or not below ``count``.
+    """
+    ids = ids if hasattr(ids, "dtype") else np.asarray(ids)
+    if ids.dtype.kind not in "iu":
+        raise DTypeError(f"{function} takes integer ids, got dtype {ids.dtype}")
+    # Before the ids reach a device, where an index out of range would wrap round silently.
+    if ids.size and (int(ids.min()) < 0 or int(ids.max()) >= count):
+        worst = int(ids.min()) if int(ids.min()) < 0 else int(ids.max())
+        raise OutOfRangeError(f"{function} got the id {worst}, but its vocabulary has {count} ids: 0 to {count - 1}")
+    return ids
 
 
 def check_real(x: Any, layer: str) -> Tensor:

@@ -1,13 +1,13 @@
-"""A vector for each token id."""
+"""A vector for each token id, and back: a score for each token id."""
 
 from typing import Any
 
 import numpy as np
 
-from minigrad import DTypeError, OutOfRangeError, Tensor
+from minigrad import ShapeError, Tensor, affine
 
 from . import init
-from ._checks import beside, check_positive
+from ._checks import as_ids, as_input, beside, check_positive
 from .module import Module, Parameter
 
 
@@ -21,6 +21,8 @@ class Embedding(Module):
         dtype: of the table and so of the result.
 
     Shapes: ids (...) integers in [0, num_embeddings) -> (..., embedding_dim).
+
+    A row of zeros with a one at place i, times the table, is the same vector; :meth:`from_one_hot` computes it so.
 
     Raises:
         DTypeError: ids are no integers.
@@ -40,15 +42,55 @@ class Embedding(Module):
         self.weight = Parameter(init.normal((num_embeddings, embedding_dim), std, rng=rng, dtype=dtype))
 
     def forward(self, ids: Any) -> Tensor:
-        ids = ids if hasattr(ids, "dtype") else np.asarray(ids)
-        if ids.dtype.kind not in "iu":
-            raise DTypeError(f"Embedding takes integer ids, got dtype {ids.dtype}")
-        count = self.weight.shape[0]
-        # Before the ids reach a device, where an index out of range would wrap round silently.
-        if ids.size and (int(ids.min()) < 0 or int(ids.max()) >= count):
-            worst = int(ids.min()) if int(ids.min()) < 0 else int(ids.max())
-            raise OutOfRangeError(f"Embedding got the id {worst}, but its vocabulary has {count} ids: 0 to {count - 1}")
+        ids = as_ids(ids, self.weight.shape[0], "Embedding")
         return np.take(self.weight, beside(ids, self.weight.data), axis=0)
+
+    def from_one_hot(self, rows: Any) -> Tensor:
+        """``rows @ weight``: (..., num_embeddings) -> (..., embedding_dim).
+
+        Of one-hot rows the numbers of ``forward``, at the cost of a product with the whole table. Other rows, such as
+        probabilities of tokens, give the mean of the vectors, and rows get a gradient.
+
+        Raises:
+            ShapeError: the last axis of rows is not num_embeddings.
+        """
+        rows = as_input(rows, self.weight.dtype, "Embedding")
+        count = self.weight.shape[0]
+        if not rows.ndim or rows.shape[-1] != count:
+            raise ShapeError(f"{self!r} needs one-hot rows of shape (..., {count}), got {rows.shape}")
+        return rows @ self.weight
 
     def extra_repr(self) -> str:
         return "{}, {}".format(*self.weight.shape)
+
+
+class TiedOutput(Module):
+    """``x @ embedding.weight.T + bias``: a score for each token, by the table that the tokens were embedded with.
+
+    Press and Wolf 2017, arXiv:1608.05859; Vaswani et al. 2017, arXiv:1706.03762, section 3.4. The table is one parameter,
+    whose gradient is the sum of what comes from both of its uses.
+
+    Args:
+        embedding: whose table it is.
+        bias: whether to add one, which starts at zero.
+
+    Shapes: x (..., embedding_dim) -> logits (..., num_embeddings); ``bias`` (num_embeddings,).
+
+    Raises:
+        ShapeError: the last axis of x is not embedding_dim.
+    """
+
+    def __init__(self, embedding: Embedding, *, bias: bool = False) -> None:
+        self.embedding = embedding
+        self.bias = Parameter(np.zeros(embedding.weight.shape[0], embedding.weight.dtype)) if bias else None
+
+    def forward(self, x: Any) -> Tensor:
+        weight = self.embedding.weight
+        x = as_input(x, weight.dtype, "TiedOutput")
+        width = weight.shape[1]
+        if not x.ndim or x.shape[-1] != width:
+            raise ShapeError(f"TiedOutput needs x of shape (..., {width}), got {x.shape}")
+        return x @ weight.T if self.bias is None else affine(x, weight.T, self.bias)
+
+    def extra_repr(self) -> str:
+        return "bias=True" if self.bias is not None else ""

@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
 from minigrad._tape import active, in_any_thread, scope
-from minigrad.device import to_host
+from minigrad.device import to_device, to_host
 
 
 class Parameter(Tensor):
@@ -128,6 +128,17 @@ class Module:
         """Convert the parameters, in place, to a floating ``dtype``. Make optimizers afterwards."""
         for parameter in self.parameters():
             parameter.data = parameter.data.astype(dtype)
+        return self
+
+    def to(self, device: str) -> Self:
+        """Move the parameters, in place, to ``"cpu"`` or ``"cuda"``. Make optimizers afterwards.
+
+        Raises:
+            ArgumentError, MissingExtraError, DeviceError: there is no such device; nothing has been moved.
+        """
+        moved = [(parameter, to_device(parameter.data, device)) for parameter in self.parameters()]
+        for parameter, array in moved:
+            parameter.data = array
         return self
 
     def train(self, mode: bool = True) -> Self:

@@ -7,6 +7,7 @@ import numpy as np
 from minigrad import ArgumentError, ShapeError, Tensor, layer_norm
 
 from ._checks import as_input, check_positive
+from .functional import rms_norm
 from .module import Module, Parameter
 
 
@@ -15,26 +16,68 @@ class LayerNorm(Module):
 
     Ba, Kiros and Hinton 2016, arXiv:1607.06450, eq. 4, where ``weight`` is the gain. It starts at 1 and ``bias`` at 0.
 
+    Args:
+        d_model: the length of the last axis.
+        eps: keeps the division finite. Inside the root it acts as a variance, outside as a standard deviation, so the
+            same number is much larger outside for rows that hardly vary.
+        eps_outside: ``(x - mean) / (std + eps) * weight + bias`` instead, as some texts write it.
+
     Shapes: x (..., d_model) -> the same; ``weight``, ``bias`` (d_model,).
 
     Raises:
         ShapeError: the last axis of x is not d_model.
     """
 
-    def __init__(self, d_model: int, *, eps: float = 1e-5, dtype: Any = np.float32) -> None:
+    def __init__(self, d_model: int, *, eps: float = 1e-5, eps_outside: bool = False, dtype: Any = np.float32) -> None:
         check_positive(d_model=d_model)
-        if not eps >= 0:
-            raise ArgumentError(f"eps must be a number >= 0, got {eps!r}")
-        self.eps = eps
+        self.eps = _checked_eps(eps)
+        self.eps_outside = eps_outside
         self.weight = Parameter(np.ones(d_model, dtype))
         self.bias = Parameter(np.zeros(d_model, dtype))
 
     def forward(self, x: Any) -> Tensor:
-        x = as_input(x, self.weight.dtype, "LayerNorm")
-        (d_model,) = self.weight.shape
-        if not x.ndim or x.shape[-1] != d_model:
-            raise ShapeError(f"LayerNorm({d_model}) needs x of shape (..., {d_model}), got {x.shape}")
-        return layer_norm(x, self.weight, self.bias, eps=self.eps)
+        x = _rows(x, self.weight, "LayerNorm")
+        if not self.eps_outside:
+            return layer_norm(x, self.weight, self.bias, eps=self.eps)
+        centred = x - x.mean(axis=-1, keepdims=True)
+        return centred / (x.std(axis=-1, keepdims=True) + self.eps) * self.weight + self.bias
+
+    def extra_repr(self) -> str:
+        return f"{self.weight.size}, eps={self.eps:g}" + (", eps_outside=True" if self.eps_outside else "")
+
+
+class RMSNorm(Module):
+    """``x / sqrt(mean(x^2) + eps) * weight`` over the last axis: LayerNorm without centring and bias.
+
+    Zhang and Sennrich 2019, arXiv:1910.07467, eq. 4. ``weight`` starts at 1.
+
+    Shapes: x (..., d_model) -> the same; ``weight`` (d_model,).
+
+    Raises:
+        ShapeError: the last axis of x is not d_model.
+    """
+
+    def __init__(self, d_model: int, *, eps: float = 1e-6, dtype: Any = np.float32) -> None:
+        check_positive(d_model=d_model)
+        self.eps = _checked_eps(eps)
+        self.weight = Parameter(np.ones(d_model, dtype))
+
+    def forward(self, x: Any) -> Tensor:
+        return rms_norm(_rows(x, self.weight, "RMSNorm"), self.weight, eps=self.eps)
 
     def extra_repr(self) -> str:
         return f"{self.weight.size}, eps={self.eps:g}"
+
+
+def _checked_eps(eps: float) -> float:
+    if not eps >= 0:
+        raise ArgumentError(f"eps must be a number >= 0, got {eps!r}")
+    return float(eps)
+
+
+def _rows(x: Any, weight: Parameter, layer: str) -> Tensor:
+    x = as_input(x, weight.dtype, layer)
+    (d_model,) = weight.shape
+    if not x.ndim or x.shape[-1] != d_model:
+        raise ShapeError(f"{layer}({d_model}) needs x of shape (..., {d_model}), got {x.shape}")
+    return x

@@ -1,11 +1,11 @@
-"""Optimizers, which change parameters in place by their gradients; and gradient clipping.
+"""Optimizers, which change parameters in place by their gradients.
 
 Parameters without a gradient (unused in this step, or frozen) are left alone, and so is what the optimizer remembers about
 them. For different settings on different parameters make several optimizers.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -25,20 +25,22 @@ class Optimizer:
     Args:
         parameters: tensors, e.g. ``module.parameters()``; one that comes twice counts once.
         lr: the learning rate, >= 0. It may be assigned at any time: ``optimizer.lr = 1e-4``.
+        weight_decay: with it, ``g`` in the formulas is ``g + weight_decay * p``.
 
     Raises:
         ArgumentError: there are no parameters, or a setting is out of its range.
         GraphError: a tensor was computed, so that there is nothing to change.
     """
 
-    settings: tuple[str, ...] = ("lr",)
+    settings: tuple[str, ...] = ("lr", "weight_decay")
     slots: tuple[str, ...] = ()  # what is remembered for each parameter
 
-    def __init__(self, parameters: Iterable[Tensor], lr: float) -> None:
+    def __init__(self, parameters: Iterable[Tensor], lr: float, *, weight_decay: float = 0.0) -> None:
         self.parameters = distinct(parameters)
         if not self.parameters:
             raise ArgumentError(f"{type(self).__name__} got no parameters")
         self.lr = lr
+        self.weight_decay = _number("weight_decay", weight_decay)
         self.state: list[dict[str, Any]] = [{} for _ in self.parameters]
 
     @property
@@ -59,6 +61,10 @@ class Optimizer:
     def _update(self, p: Array, g: Array, state: dict[str, Any]) -> None:
         """Change the array ``p`` in place by its gradient ``g``; ``state`` is empty the first time."""
         raise NotImplementedError
+
+    def _decayed(self, p: Array, g: Array) -> Array:
+        """The gradient with the weight decay in it."""
+        return g + self.weight_decay * p if self.weight_decay else g
 
     def zero_grad(self) -> None:
         """Forget the gradients of the parameters."""
@@ -105,8 +111,7 @@ class Optimizer:
 class SGD(Optimizer):
     """Stochastic gradient descent, with momentum: ``b = momentum * b + g; p -= lr * b``.
 
-    ``b`` starts as the first gradient (Polyak 1964, in the form of Sutskever et al. 2013 without Nesterov's). With
-    ``weight_decay``, ``g`` is ``g + weight_decay * p``.
+    ``b`` starts as the first gradient (Polyak 1964, in the form of Sutskever et al. 2013 without Nesterov's).
     """
 
     settings = ("lr", "momentum", "weight_decay")
@@ -115,13 +120,11 @@ class SGD(Optimizer):
     def __init__(
         self, parameters: Iterable[Tensor], lr: float = 1e-2, *, momentum: float = 0.0, weight_decay: float = 0.0
     ) -> None:
-        super().__init__(parameters, lr)
+        super().__init__(parameters, lr, weight_decay=weight_decay)
         self.momentum = _number("momentum", momentum, below=1)
-        self.weight_decay = _number("weight_decay", weight_decay)
 
     def _update(self, p: Array, g: Array, state: dict[str, Any]) -> None:
-        if self.weight_decay:
-            g = g + self.weight_decay * p
+        g = self._decayed(p, g)
         if self.momentum:
             if state:
                 state["momentum"] *= self.momentum
@@ -132,6 +135,69 @@ class SGD(Optimizer):
         p -= self.lr * g
 
 
+class AdaGrad(Optimizer):
+    """Steps that shrink with all gradients so far: ``s += g * g; p -= lr * g / (sqrt(s) + eps)``.
+
+    Duchi, Hazan and Singer 2011, JMLR 12, algorithm 1 with diagonal matrices.
+    """
+
+    settings = ("lr", "eps", "weight_decay")
+    slots = ("sum",)
+
+    def __init__(
+        self, parameters: Iterable[Tensor], lr: float = 1e-2, *, eps: float = 1e-10, weight_decay: float = 0.0
+    ) -> None:
+        super().__init__(parameters, lr, weight_decay=weight_decay)
+        self.eps = _number("eps", eps)
+
+    def _update(self, p: Array, g: Array, state: dict[str, Any]) -> None:
+        g = self._decayed(p, g)
+        if not state:
+            state["sum"] = np.zeros_like(p)
+        state["sum"] += g * g
+        p -= self.lr * g / (np.sqrt(state["sum"]) + self.eps)
+
+
+class RMSProp(Optimizer):
+    """Steps divided by the size of recent gradients, with momentum::
+
+        v = alpha * v + (1 - alpha) * g * g
+        b = momentum * b + g / (sqrt(v) + eps)
+        p -= lr * b
+
+    Tieleman and Hinton 2012, COURSERA: Neural Networks for Machine Learning, lecture 6.5.
+    """
+
+    settings = ("lr", "alpha", "eps", "momentum", "weight_decay")
+    slots = ("v", "momentum")
+
+    def __init__(
+        self,
+        parameters: Iterable[Tensor],
+        lr: float = 1e-2,
+        *,
+        alpha: float = 0.99,
+        eps: float = 1e-8,
+        momentum: float = 0.0,
+        weight_decay: float = 0.0,
+    ) -> None:
+        super().__init__(parameters, lr, weight_decay=weight_decay)
+        self.alpha = _number("alpha", alpha, below=1)
+        self.eps = _number("eps", eps)
+        self.momentum = _number("momentum", momentum, below=1)
+
+    def _update(self, p: Array, g: Array, state: dict[str, Any]) -> None:
+        g = self._decayed(p, g)
+        if not state:
+            state.update(v=np.zeros_like(p), momentum=np.zeros_like(p))
+        v, b = state["v"], state["momentum"]
+        v *= self.alpha
+        v += (1 - self.alpha) * g * g
+        b *= self.momentum
+        b += g / (np.sqrt(v) + self.eps)
+        p -= self.lr * b
+
+
 class Adam(Optimizer):
     """Adam: steps of about ``lr``, whatever the scale of the gradient. Kingma and Ba 2015, arXiv:1412.6980, algorithm 1.
 
@@ -140,8 +206,6 @@ class Adam(Optimizer):
         m = beta_1 * m + (1 - beta_1) * g
         v = beta_2 * v + (1 - beta_2) * g * g
         p -= lr * m / (1 - beta_1**t) / (sqrt(v / (1 - beta_2**t)) + eps)
-
-    With ``weight_decay``, ``g`` is ``g + weight_decay * p``.
     """
 
     settings = ("lr", "betas", "eps", "weight_decay")
@@ -156,11 +220,10 @@ class Adam(Optimizer):
         eps: float = 1e-8,
         weight_decay: float = 0.0,
     ) -> None:
-        super().__init__(parameters, lr)
+        super().__init__(parameters, lr, weight_decay=weight_decay)
         beta_1, beta_2 = betas
         self.betas = (_number("betas[0]", beta_1, below=1), _number("betas[1]", beta_2, below=1))
         self.eps = _number("eps", eps)
-        self.weight_decay = _number("weight_decay", weight_decay)
 
     def _update(self, p: Array, g: Array, state: dict[str, Any]) -> None:
         if not state:
@@ -180,10 +243,6 @@ class Adam(Optimizer):
         change = np.divide(m, change)
         change *= self.lr / (1 - beta_1**t)
         p -= change
-
-    def _decayed(self, p: Array, g: Array) -> Array:
-        """The gradient with the weight decay in it."""
-        return g + self.weight_decay * p if self.weight_decay else g
 
 
 class AdamW(Adam):
@@ -207,59 +266,6 @@ class AdamW(Adam):
         if self.weight_decay:
             p *= 1 - self.lr * self.weight_decay
         return g
-
-
-def clip_grad_norm(parameters: Iterable[Tensor], max_norm: float) -> float:
-    """Scale all gradients together so that their norm, taken as one long vector, is at most ``max_norm``.
-
-    Pascanu, Mikolov and Bengio 2013, arXiv:1211.5063, algorithm 1.
-
-    Returns:
-        The norm before. ``max_norm=math.inf`` only measures it.
-
-    Raises:
-        ArgumentError: a gradient holds NaN or infinity; nothing has been scaled. Catch it and skip the step, or find out
-            where it comes from.
-    """
-    if not max_norm > 0:
-        raise ArgumentError(f"max_norm must be positive, got {max_norm!r}")
-    tensors = [t for t in distinct(parameters) if t.grad is not None]
-    norm = math.hypot(*(_norm(t.grad.data) for t in tensors if t.grad is not None))
-    if not math.isfinite(norm):
-        bad = next((t for t in tensors if t.grad is not None and not np.isfinite(t.grad.data).all()), tensors[0])
-        raise ArgumentError(
-            f"the gradient of {bad._describe()} is not finite (the norm of all is {norm}): nothing was scaled"
-        )
-    if norm > max_norm:
-        _change_grads(tensors, lambda g, out: np.multiply(g, max_norm / norm, out=out))
-    return norm
-
-
-def clip_grad_value(parameters: Iterable[Tensor], max_value: float) -> None:
-    """Bring each element of each gradient into [-max_value, max_value]; NaN stays NaN."""
-    if not max_value > 0:
-        raise ArgumentError(f"max_value must be positive, got {max_value!r}")
-    tensors = [t for t in distinct(parameters) if t.grad is not None]
-    _change_grads(tensors, lambda g, out: np.clip(g, -max_value, max_value, out=out))
-
-
-def _norm(g: Array) -> float:
-    with np.errstate(over="ignore", invalid="ignore"):
-        norm = math.sqrt(float(np.vdot(g, g).real))
-        if math.isfinite(norm):
-            return norm
-        largest = np.max(np.abs(g))  # the squares may only have been too large for the dtype
-        return float(largest) * float(np.linalg.norm(g / largest))
-
-
-def _change_grads(tensors: list[Tensor], function: Callable[[Array, Array], Array]) -> None:
-    """Change gradients in place; those of ``create_graph`` are themselves on the tape and are replaced."""
-    for t in tensors:
-        assert t.grad is not None
-        if t.grad.requires_grad:
-            t.grad = function(t.grad.data, None)
-        else:
-            function(t.grad.data, t.grad.data)
 
 
 def distinct(parameters: Iterable[Tensor]) -> list[Tensor]:

@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import ShapeError, Tensor
+from minigrad import ArgumentError, ShapeError, Tensor
 
-from ._checks import beside, check_positive, check_real
-from .module import Module
+from . import init
+from ._checks import as_input, beside, check_positive, check_real
+from .module import Module, Parameter
 
 
 def sinusoids(length: int, d_model: int) -> np.ndarray[Any, Any]:
@@ -22,31 +23,93 @@ def sinusoids(length: int, d_model: int) -> np.ndarray[Any, Any]:
 
 
 class PositionalEncoding(Module):
-    """``x + sinusoids``: the fixed position codes, without parameters and for sequences of any length.
+    """``scale * x + sinusoids``: the fixed position codes, without parameters and for sequences of any length.
 
-    Shapes: x (..., length, d_model) -> the same, in the dtype of x.
+    Args:
+        d_model: the width of x.
+        scale: what the embeddings are multiplied by. The paper takes ``math.sqrt(d_model)`` (section 3.4), so that
+            embeddings with small initial values do not vanish beside the codes, whose length is ``sqrt(d_model / 2)``.
+
+    Calling it: x (..., length, d_model) -> the same, in the dtype of x. ``start`` is the position of the first token, for
+    decoding with a cache.
 
     Raises:
         ShapeError: the last axis of x is not d_model.
+        ArgumentError: start is negative.
     """
 
-    def __init__(self, d_model: int) -> None:
+    def __init__(self, d_model: int, *, scale: float = 1.0) -> None:
         check_positive(d_model=d_model)
         self.d_model = d_model
+        self.scale = float(scale)
         self._table = sinusoids(0, d_model)  # grows with the longest sequence seen
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: Any, *, start: int = 0) -> Tensor:
         x = check_real(x, "PositionalEncoding")
-        if x.ndim < 2 or x.shape[-1] != self.d_model:
-            raise ShapeError(
-                f"PositionalEncoding({self.d_model}) needs x of shape (..., length, {self.d_model}), got {x.shape}"
-            )
-        length = x.shape[-2]
+        stop = _stop(x, self.d_model, start, f"PositionalEncoding({self.d_model})")
+        return (x if self.scale == 1 else self.scale * x) + self.codes(start, stop, x.data)
+
+    def codes(self, start: int, stop: int, like: Any) -> Any:
+        """The codes of these positions, (stop - start, d_model), as an array beside ``like`` and of its dtype."""
         table = self._table
-        if type(table) is not type(x.data) or table.dtype != x.dtype or len(table) < length:
-            longest = max(len(table), 1 << length.bit_length())  # a power of 2: few new tables while sequences grow
-            self._table = table = beside(sinusoids(longest, self.d_model).astype(x.dtype), x.data)
-        return x + table[:length]
+        if type(table) is not type(like) or table.dtype != like.dtype or len(table) < stop:
+            longest = max(len(table), 1 << stop.bit_length())  # a power of 2: few new tables while sequences grow
+            self._table = table = beside(sinusoids(longest, self.d_model).astype(like.dtype), like)
+        return table[start:stop]
 
     def extra_repr(self) -> str:
-        return str(self.d_model)
+        return str(self.d_model) + (f", scale={self.scale:g}" if self.scale != 1 else "")
+
+
+class LearnedPositions(Module):
+    """``scale * x + weight[:length]``: a vector for each position, learned as those of the tokens are.
+
+    Gehring et al. 2017, arXiv:1705.03122, section 3.1.
+
+    Args:
+        max_length: how many positions there are.
+        d_model: the width of x.
+        rng: draws the table, normal with standard deviation ``std``.
+        scale: what x is multiplied by.
+
+    Calling it: x (..., length, d_model) -> the same; ``weight`` (max_length, d_model). ``start`` is the position of the
+    first token, for decoding with a cache.
+
+    Raises:
+        ShapeError: the last axis of x is not d_model, or x goes beyond max_length.
+        ArgumentError: start is negative.
+    """
+
+    def __init__(
+        self,
+        max_length: int,
+        d_model: int,
+        *,
+        rng: np.random.Generator,
+        std: float = 0.02,
+        scale: float = 1.0,
+        dtype: Any = np.float32,
+    ) -> None:
+        check_positive(max_length=max_length, d_model=d_model)
+        self.scale = float(scale)
+        self.weight = Parameter(init.normal((max_length, d_model), std, rng=rng, dtype=dtype))
+
+    def forward(self, x: Any, *, start: int = 0) -> Tensor:
+        x = as_input(x, self.weight.dtype, "LearnedPositions")
+        max_length, d_model = self.weight.shape
+        stop = _stop(x, d_model, start, f"LearnedPositions({max_length}, {d_model})")
+        if stop > max_length:
+            raise ShapeError(f"LearnedPositions has {max_length} positions, and x of shape {x.shape} ends at {stop}")
+        return (x if self.scale == 1 else self.scale * x) + self.weight[start:stop]
+
+    def extra_repr(self) -> str:
+        return "{}, {}".format(*self.weight.shape) + (f", scale={self.scale:g}" if self.scale != 1 else "")
+
+
+def _stop(x: Tensor, d_model: int, start: int, layer: str) -> int:
+    """The position behind the last token of x."""
+    if x.ndim < 2 or x.shape[-1] != d_model:
+        raise ShapeError(f"{layer} needs x of shape (..., length, {d_model}), got {x.shape}")
+    if start < 0:
+        raise ArgumentError(f"start must be a position, 0 or more, got {start!r}")
+    return start + x.shape[-2]

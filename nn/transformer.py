@@ -1,16 +1,18 @@
 """The layers that Transformers are stacked from."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from minigrad import ArgumentError, Tensor
+from minigrad import ArgumentError, ShapeError, Tensor
 
 from ._checks import as_input
-from .attention import MultiHeadAttention
+from .cache import KeyValueCache
 from .dropout import Dropout
 from .feed_forward import FeedForward
 from .module import Module
+from .multi_head import MultiHeadAttention
 from .normalization import LayerNorm
 
 
@@ -28,15 +30,22 @@ class TransformerEncoderLayer(Module):
         x = x + dropout(attention(LayerNorm(x)))
         x = x + dropout(feed_forward(LayerNorm(x)))
 
+    With ``causal=True`` it is the layer of a decoder-only network.
+
     Args:
         d_model, num_heads: of the attention.
         hidden: the width inside the feed-forward network.
         norm: "pre" or "post".
-        activation: "relu", "gelu" or "gelu_tanh".
+        activation: as in :class:`FeedForward`.
         dropout: the probability to drop, after each part and inside the feed-forward network.
+        eps: of the LayerNorms (BERT has 1e-12).
 
-    Calling it: x (batch, length, d_model) -> the same, with ``key_mask`` (batch, length) and ``mask`` as in
-    :class:`MultiHeadAttention`.
+    Calling it: x (batch, length, d_model) -> the same, with ``key_mask`` (batch, length), ``mask``, ``causal`` and ``cache``
+    as in :class:`MultiHeadAttention`.
+
+    Raises:
+        ArgumentError: the norm or the activation is unknown, or num_heads does not divide d_model.
+        ShapeError, DTypeError, OutOfRangeError: x or a mask does not fit, as in :class:`MultiHeadAttention`.
     """
 
     def __init__(
@@ -49,25 +58,172 @@ class TransformerEncoderLayer(Module):
         norm: str = "pre",
         activation: str = "relu",
         dropout: float = 0.0,
+        eps: float = 1e-5,
         dtype: Any = np.float32,
     ) -> None:
-        if norm not in ("pre", "post"):
-            raise ArgumentError(f"norm must be 'pre' or 'post', got {norm!r}")
-        self.norm = norm
-        self.attention_norm = LayerNorm(d_model, dtype=dtype)
+        self.norm = _check_norm(norm)
+        self.attention_norm = LayerNorm(d_model, eps=eps, dtype=dtype)
         self.attention = MultiHeadAttention(d_model, num_heads, rng=rng, dtype=dtype)
         self.attention_dropout = Dropout(dropout, rng=rng)
-        self.feed_forward_norm = LayerNorm(d_model, dtype=dtype)
+        self.feed_forward_norm = LayerNorm(d_model, eps=eps, dtype=dtype)
         self.feed_forward = FeedForward(d_model, hidden, rng=rng, activation=activation, dropout=dropout, dtype=dtype)
         self.feed_forward_dropout = Dropout(dropout, rng=rng)
 
-    def forward(self, x: Any, *, key_mask: Any = None, mask: Any = None) -> Tensor:
+    def forward(
+        self,
+        x: Any,
+        *,
+        key_mask: Any = None,
+        mask: Any = None,
+        causal: bool = False,
+        cache: KeyValueCache | None = None,
+    ) -> Tensor:
+        def attend(x: Tensor) -> Tensor:
+            return self.attention(x, key_mask=key_mask, mask=mask, causal=causal, cache=cache)
+
         x = as_input(x, self.attention_norm.weight.dtype, "TransformerEncoderLayer")
-        if self.norm == "pre":
-            x = x + self.attention_dropout(self.attention(self.attention_norm(x), key_mask=key_mask, mask=mask))
-            return x + self.feed_forward_dropout(self.feed_forward(self.feed_forward_norm(x)))
-        x = self.attention_norm(x + self.attention_dropout(self.attention(x, key_mask=key_mask, mask=mask)))
-        return self.feed_forward_norm(x + self.feed_forward_dropout(self.feed_forward(x)))
+        x = _residual(x, attend, self.attention_norm, self.attention_dropout, self.norm)
+        return _residual(x, self.feed_forward, self.feed_forward_norm, self.feed_forward_dropout, self.norm)
+
+    def attention_weights(self, x: Any, *, key_mask: Any = None, mask: Any = None, causal: bool = False) -> Tensor:
+        """What each token attends to, to look at: (batch, heads, query, key)."""
+        x = as_input(x, self.attention_norm.weight.dtype, "TransformerEncoderLayer")
+        seen = self.attention_norm(x) if self.norm == "pre" else x
+        return self.attention.attention_weights(seen, key_mask=key_mask, mask=mask, causal=causal)
 
     def extra_repr(self) -> str:
         return f"norm={self.norm!r}"
+
+
+class TransformerDecoderLayer(Module):
+    """Masked self-attention, attention to the encoder's result, a feed-forward network; a residual connection around each.
+
+    ``norm="post"``, as in Vaswani et al. 2017, arXiv:1706.03762, section 3.1::
+
+        x = LayerNorm(x + dropout(attention(x)))                    # causal: nobody sees what comes after it
+        x = LayerNorm(x + dropout(cross_attention(x, memory)))      # queries from x, keys and values from memory
+        x = LayerNorm(x + dropout(feed_forward(x)))
+
+    ``norm="pre"``: ``x = x + dropout(part(LayerNorm(x)))``, and one more LayerNorm behind the last layer. The memory is
+    taken as it is: the encoder has normalized it.
+
+    Args: as of :class:`TransformerEncoderLayer`.
+
+    Calling it:
+        x: (batch, target, d_model). Result: the same.
+        memory: (batch, source, d_model), what the encoder gave.
+        key_mask: (batch, target), which of x are tokens and not padding; ``mask`` as in :class:`MultiHeadAttention`.
+        causal: whether each token of x sees only itself and what is before it; True by default.
+        memory_key_mask: (batch, source), the same for the memory; ``memory_mask`` as ``mask``, over (target, source).
+        cache, memory_cache: under ``no_grad``, the key-value caches of the two attentions. The first grows with every call
+            (as in :class:`MultiHeadAttention`), the second keeps the memory's keys and values from the first call on.
+
+    Raises:
+        ArgumentError: the norm or the activation is unknown, or num_heads does not divide d_model.
+        ShapeError, DTypeError, OutOfRangeError: x, the memory or a mask does not fit.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        hidden: int,
+        *,
+        rng: np.random.Generator,
+        norm: str = "pre",
+        activation: str = "relu",
+        dropout: float = 0.0,
+        eps: float = 1e-5,
+        dtype: Any = np.float32,
+    ) -> None:
+        self.norm = _check_norm(norm)
+        self.attention_norm = LayerNorm(d_model, eps=eps, dtype=dtype)
+        self.attention = MultiHeadAttention(d_model, num_heads, rng=rng, dtype=dtype)
+        self.attention_dropout = Dropout(dropout, rng=rng)
+        self.cross_attention_norm = LayerNorm(d_model, eps=eps, dtype=dtype)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads, rng=rng, dtype=dtype)
+        self.cross_attention_dropout = Dropout(dropout, rng=rng)
+        self.feed_forward_norm = LayerNorm(d_model, eps=eps, dtype=dtype)
+        self.feed_forward = FeedForward(d_model, hidden, rng=rng, activation=activation, dropout=dropout, dtype=dtype)
+        self.feed_forward_dropout = Dropout(dropout, rng=rng)
+
+    def forward(
+        self,
+        x: Any,
+        memory: Any,
+        *,
+        key_mask: Any = None,
+        memory_key_mask: Any = None,
+        mask: Any = None,
+        memory_mask: Any = None,
+        causal: bool = True,
+        cache: KeyValueCache | None = None,
+        memory_cache: KeyValueCache | None = None,
+    ) -> Tensor:
+        def look(x: Tensor) -> Tensor:
+            cached = memory_cache is not None and memory_cache.length > 0
+            new = memory[:, :0] if cached else memory
+            return self.cross_attention(x, new, key_mask=memory_key_mask, mask=memory_mask, cache=memory_cache)
+
+        x, memory = self._inputs(x, memory)
+        x = self._self_attention(x, key_mask=key_mask, mask=mask, causal=causal, cache=cache)
+        x = _residual(x, look, self.cross_attention_norm, self.cross_attention_dropout, self.norm)
+        return _residual(x, self.feed_forward, self.feed_forward_norm, self.feed_forward_dropout, self.norm)
+
+    def attention_weights(self, x: Any, *, key_mask: Any = None, mask: Any = None, causal: bool = True) -> Tensor:
+        """Where each token of x looks among themselves: (batch, heads, target, target)."""
+        x = as_input(x, self.attention_norm.weight.dtype, "TransformerDecoderLayer")
+        seen = self.attention_norm(x) if self.norm == "pre" else x
+        return self.attention.attention_weights(seen, key_mask=key_mask, mask=mask, causal=causal)
+
+    def cross_attention_weights(
+        self,
+        x: Any,
+        memory: Any,
+        *,
+        key_mask: Any = None,
+        memory_key_mask: Any = None,
+        mask: Any = None,
+        memory_mask: Any = None,
+        causal: bool = True,
+    ) -> Tensor:
+        """Where each token of x looks in the memory: (batch, heads, target, source)."""
+        x, memory = self._inputs(x, memory)
+        x = self._self_attention(x, key_mask=key_mask, mask=mask, causal=causal, cache=None)
+        seen = self.cross_attention_norm(x) if self.norm == "pre" else x
+        return self.cross_attention.attention_weights(seen, memory, key_mask=memory_key_mask, mask=memory_mask)
+
+    def _self_attention(
+        self, x: Tensor, *, key_mask: Any, mask: Any, causal: bool, cache: KeyValueCache | None
+    ) -> Tensor:
+        def attend(x: Tensor) -> Tensor:
+            return self.attention(x, key_mask=key_mask, mask=mask, causal=causal, cache=cache)
+
+        return _residual(x, attend, self.attention_norm, self.attention_dropout, self.norm)
+
+    def _inputs(self, x: Any, memory: Any) -> tuple[Tensor, Tensor]:
+        dtype = self.attention_norm.weight.dtype
+        x, memory = (as_input(t, dtype, "TransformerDecoderLayer") for t in (x, memory))
+        d_model = self.attention_norm.weight.size
+        if x.ndim != 3 or memory.ndim != 3 or memory.shape != (x.shape[0], memory.shape[1], d_model):
+            raise ShapeError(
+                f"TransformerDecoderLayer needs x (batch, target, {d_model}) and memory (batch, source, {d_model}) of one "
+                f"batch size, got {x.shape} and {memory.shape}"
+            )
+        return x, memory
+
+    def extra_repr(self) -> str:
+        return f"norm={self.norm!r}"
+
+
+def _residual(x: Tensor, part: Callable[[Tensor], Tensor], norm: LayerNorm, dropout: Dropout, place: str) -> Tensor:
+    """``part`` with a connection around it, and the norm before it or after the sum."""
+    if place == "pre":
+        return x + dropout(part(norm(x)))
+    return norm(x + dropout(part(x)))
+
+
+def _check_norm(norm: str) -> str:
+    if norm not in ("pre", "post"):
+        raise ArgumentError(f"norm must be 'pre' or 'post', got {norm!r}")
+    return norm

@@ -63,7 +63,7 @@ log_softmax = primitive(_log_softmax, name="log_softmax").vjp(
 )
 
 
-# --- relu and gelu --------------------------------------------------------------------------------------------------
+# --- relu, sigmoid, silu and gelu -----------------------------------------------------------------------------------
 
 
 def _relu(x: Any, /) -> Any:
@@ -72,6 +72,23 @@ def _relu(x: Any, /) -> Any:
 
 
 relu = primitive(_relu, name="relu").vjp(x=lambda g, ans: g * (ans > 0))
+
+
+def _sigmoid(x: Any, /) -> Any:
+    """``1 / (1 + exp(-x))``, without overflow: ``exp(x) / (1 + exp(x))`` where x is negative."""
+    e = np.exp(-np.abs(x))
+    return np.where(x >= 0, 1.0, e) / (1 + e)
+
+
+sigmoid = primitive(_sigmoid, name="sigmoid").vjp(x=lambda g, ans: g * ans * (1 - ans))
+
+
+def _silu(x: Any, /) -> Any:
+    """``x * sigmoid(x)``, which others call swish. Hendrycks and Gimpel 2016, arXiv:1606.08415, section 2."""
+    return x * _sigmoid(x)
+
+
+silu = primitive(_silu, name="silu").vjp(x=lambda g, x, ans: g * (ans + sigmoid(x) * (1 - ans)))
 
 _TANH_SCALE, _TANH_CUBIC = math.sqrt(2 / math.pi), 0.044715
 
@@ -239,31 +256,32 @@ def _cross_entropy(logits: Any, labels: Any, /, reduction: str = "mean") -> Any:
     Raises:
         OutOfRangeError: a label is not in [0, classes).
     """
-    _check_labels(logits, labels, reduction)
+    check_labels(logits, labels, reduction)
     picked = np.take_along_axis(log_softmax(logits), labels[..., None], axis=-1)[..., 0]
     return _REDUCTIONS[reduction](-picked)
 
 
-def _check_labels(logits: Any, labels: Any, reduction: str) -> None:
+def check_labels(scores: Any, labels: Any, reduction: str, function: str = "cross_entropy") -> None:
+    """Raise unless ``labels`` (...) are classes of ``scores`` (..., classes)."""
     if reduction not in _REDUCTIONS:
-        raise ArgumentError(f"cross_entropy takes reduction='mean', 'sum' or 'none', got {reduction!r}")
+        raise ArgumentError(f"{function} takes reduction='mean', 'sum' or 'none', got {reduction!r}")
     if getattr(labels, "dtype", np.dtype(object)).kind not in "iu":
-        raise DTypeError(f"cross_entropy needs integer labels, got {getattr(labels, 'dtype', type(labels).__name__)}")
-    if logits.shape[:-1] != labels.shape or not logits.ndim:
+        raise DTypeError(f"{function} needs integer labels, got {getattr(labels, 'dtype', type(labels).__name__)}")
+    if scores.shape[:-1] != labels.shape or not scores.ndim:
         raise ShapeError(
-            f"cross_entropy needs logits of shape (..., classes) and labels of shape (...), got {logits.shape} and "
+            f"{function} needs logits of shape (..., classes) and labels of shape (...), got {scores.shape} and "
             f"{labels.shape}"
         )
-    classes = logits.shape[-1]
+    classes = scores.shape[-1]
     if labels.size and (int(labels.min()) < 0 or int(labels.max()) >= classes):
         worst = int(labels.min()) if int(labels.min()) < 0 else int(labels.max())
         raise OutOfRangeError(
-            f"cross_entropy got the label {worst}, but logits have {classes} classes: 0 to {classes - 1}"
+            f"{function} got the label {worst}, but logits have {classes} classes: 0 to {classes - 1}"
         )
 
 
 def _cross_entropy_forward(logits: Any, labels: Any, reduction: str = "mean") -> tuple[Any, Any]:
-    _check_labels(logits, labels, reduction)
+    check_labels(logits, labels, reduction)
     rows = _rows(logits)
     probabilities = rows - np.max(rows, axis=-1, keepdims=True)
     picked = probabilities[np.arange(len(rows)), labels.ravel()]

@@ -157,6 +157,7 @@ UNARY: list[tuple[str, Any, Any, Any]] = [
     ("sign", np.sign, apart, torch.sign), ("conjugate", np.conjugate, normal, torch.conj),
     ("erf", mg.erf, wide, torch.erf),
     ("relu", mg.relu, apart, torch.relu), ("gelu", mg.gelu, wide, functional.gelu),
+    ("sigmoid", mg.sigmoid, wide, torch.sigmoid), ("silu", mg.silu, wide, functional.silu),
 ]  # fmt: skip
 for _shape in [(3, 4), (), (0, 2), (40,)]:
     for _name, _f, _spec, _torch in UNARY:

@@ -107,3 +107,9 @@ def test_a_function_of_integers_is_refused() -> None:
     """A dependence that stays on integers is flat; one on an untracked path is an error of the derivative."""
     with pytest.raises(GradientError):
         check_grads(lambda x: x * constant(x), [X], 1)
+
+
+def test_a_function_may_close_over_a_tracked_tensor() -> None:
+    weight = Tensor([2.0, 3.0], requires_grad=True)
+    check_grads(lambda x: np.tanh(x * weight) * weight, [np.array([0.5, -0.25])])
+    assert weight.grad is None

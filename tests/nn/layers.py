@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from minigrad import Tensor, check_grads
-from nn import Affine, LayerNorm, Module, MultiHeadAttention, TransformerEncoderLayer
+from nn import Module, to_torch_state
 
 Arrays = dict[str, np.ndarray]
 
@@ -40,34 +40,15 @@ def gradient(tensor: Tensor) -> np.ndarray:
     return tensor.grad.data
 
 
-# The same arrays under PyTorch's names. Its Linear keeps the transpose of our weight.
+# The same arrays under PyTorch's names.
 
 
-def linear_state(affine: Affine, of: Callable[[Tensor], np.ndarray]) -> Arrays:
-    assert affine.bias is not None
-    return {"weight": of(affine.weight).T, "bias": of(affine.bias)}
+def torch_state(module: Module, of: Callable[[Tensor], np.ndarray] = value) -> Arrays:
+    """The values of the parameters, or their gradients."""
+    return to_torch_state(module, gradients=of is gradient)
 
 
-def norm_state(norm: LayerNorm, of: Callable[[Tensor], np.ndarray]) -> Arrays:
-    return {"weight": of(norm.weight), "bias": of(norm.bias)}
-
-
-def attention_state(attention: MultiHeadAttention, of: Callable[[Tensor], np.ndarray]) -> Arrays:
-    packed = [linear_state(part, of) for part in (attention.query, attention.key, attention.value)]
-    return {
-        "in_proj_weight": np.concatenate([part["weight"] for part in packed]),
-        "in_proj_bias": np.concatenate([part["bias"] for part in packed]),
-    } | prefixed("out_proj", linear_state(attention.output, of))
-
-
-def encoder_state(layer: TransformerEncoderLayer, of: Callable[[Tensor], np.ndarray]) -> Arrays:
-    return (
-        prefixed("self_attn", attention_state(layer.attention, of))
-        | prefixed("linear1", linear_state(layer.feed_forward.hidden, of))
-        | prefixed("linear2", linear_state(layer.feed_forward.output, of))
-        | prefixed("norm1", norm_state(layer.attention_norm, of))
-        | prefixed("norm2", norm_state(layer.feed_forward_norm, of))
-    )
+linear_state = norm_state = attention_state = encoder_state = decoder_state = torch_state
 
 
 def prefixed(prefix: str, state: Arrays) -> Arrays:
@@ -85,7 +66,7 @@ def load(theirs: Any, state: Arrays) -> Any:
     return theirs
 
 
-def assert_same(ours: list[Tensor], theirs: list[Any], modules: Any = None, state_of: Any = None) -> None:
+def assert_same(ours: list[Tensor], theirs: list[Any], modules: Any = None, state_of: Any = torch_state) -> None:
     """Backward from ``ours[0]`` and ``theirs[0]``: equal values, and equal gradients of what follows and of all weights."""
     (y, *inputs), (torch_y, *torch_inputs) = ours, theirs
     assert_close(y.numpy(), torch_y.detach().numpy())

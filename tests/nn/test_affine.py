@@ -6,16 +6,16 @@ import torch
 
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
 from nn import Affine
-from tests.nn.layers import assert_same, check_module, linear_state, load, randomized, rng, to_torch, value
+from tests.nn.layers import assert_same, check_module, load, randomized, rng, to_torch, torch_state
 
 
 @pytest.mark.parametrize("shape", [(3,), (4, 3), (2, 4, 3), (0, 3)])
 def test_equals_pytorch(shape) -> None:
     ours = randomized(Affine(3, 5, rng=rng(), dtype=np.float64))
-    theirs = load(torch.nn.Linear(3, 5), linear_state(ours, value))
+    theirs = load(torch.nn.Linear(3, 5), torch_state(ours))
     x = rng(2).standard_normal(shape)
     tensor, torch_tensor = Tensor(x, requires_grad=True), to_torch(x, True)
-    assert_same([ours(tensor), tensor], [theirs(torch_tensor), torch_tensor], (ours, theirs), linear_state)
+    assert_same([ours(tensor), tensor], [theirs(torch_tensor), torch_tensor], (ours, theirs))
 
 
 def test_without_bias() -> None:

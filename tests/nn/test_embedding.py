@@ -1,25 +1,31 @@
-"""Embedding against PyTorch's, and the gradient of a table: rows that come twice get both contributions."""
+"""Embedding against PyTorch's and against one-hot rows, the gradient of a table, and the table as the output layer."""
 
 import numpy as np
 import pytest
 import torch
 
-from minigrad import DTypeError, OutOfRangeError, Tensor
-from nn import Embedding, Module
-from tests.nn.layers import assert_close, assert_same, check_module, gradient, load, randomized, rng, to_torch, value
+from minigrad import DTypeError, OutOfRangeError, ShapeError, Tensor
+from nn import Embedding, Module, TiedOutput, functional
+from tests.nn.layers import (
+    assert_close,
+    assert_same,
+    check_module,
+    gradient,
+    load,
+    randomized,
+    rng,
+    to_torch,
+    torch_state,
+)
 
 IDS = np.array([[3, 0, 3, 3], [1, 1, 0, 4]])
-
-
-def weight_state(layer: Embedding, of) -> dict[str, np.ndarray]:
-    return {"weight": of(layer.weight)}
 
 
 @pytest.mark.parametrize("ids", [IDS, IDS[0], IDS[:, :0], np.array(2)], ids=["2-d", "1-d", "empty", "0-d"])
 def test_equals_pytorch(ids) -> None:
     ours = randomized(Embedding(6, 3, rng=rng(), dtype=np.float64))
-    theirs = load(torch.nn.Embedding(6, 3), weight_state(ours, value))
-    assert_same([ours(ids)], [theirs(to_torch(ids))], (ours, theirs), weight_state)
+    theirs = load(torch.nn.Embedding(6, 3), torch_state(ours))
+    assert_same([ours(ids)], [theirs(to_torch(ids))], (ours, theirs))
 
 
 def test_gradients() -> None:
@@ -47,10 +53,36 @@ def test_any_integer_dtype_and_lists_and_tensors(dtype) -> None:
         np.testing.assert_array_equal(gradient(layer.weight), expected_gradient)
 
 
-def test_the_same_numbers_as_one_hot_rows_times_the_table() -> None:
-    layer = Embedding(6, 3, rng=rng(), dtype=np.float64)
-    one_hot = (IDS[..., None] == np.arange(6)).astype(float)
-    np.testing.assert_array_equal(layer(IDS).numpy(), one_hot @ layer.weight.data)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, bool])
+def test_one_hot_rows_give_the_same_numbers_and_the_same_gradient(dtype) -> None:
+    """The article multiplies the table by columns instead, E^T o: the same numbers, standing upright."""
+    by_ids, by_rows = (Embedding(6, 3, rng=rng(), dtype=np.float64) for _ in range(2))
+    one_hot = functional.one_hot(IDS, 6, dtype=dtype)
+    picked, product = by_ids(IDS), by_rows.from_one_hot(one_hot)
+    np.testing.assert_array_equal(picked.numpy(), product.numpy())
+    columns = by_ids.weight.data.T @ one_hot[0].T.astype(float)
+    np.testing.assert_array_equal(picked.numpy()[0], columns.T)
+    cotangent = rng(1).standard_normal(picked.shape)
+    picked.backward(cotangent)
+    product.backward(cotangent)
+    assert_close(gradient(by_rows.weight), gradient(by_ids.weight))
+
+
+def test_rows_of_probabilities_get_a_gradient() -> None:
+    layer, rows = Embedding(6, 3, rng=rng(), dtype=np.float64), Tensor(np.full((2, 6), 1 / 6), requires_grad=True)
+    y = layer.from_one_hot(rows)
+    assert_close(y.numpy(), np.tile(layer.weight.data.mean(axis=0), (2, 1)))
+    y.sum().backward()
+    assert_close(gradient(rows), np.tile(layer.weight.data.sum(axis=1), (2, 1)))
+
+
+def test_rows_of_another_width_raise() -> None:
+    layer = Embedding(6, 3, rng=rng())
+    for rows in (np.ones((2, 5)), np.float32(1)):
+        with pytest.raises(ShapeError, match=r"one-hot rows of shape \(\.\.\., 6\), got"):
+            layer.from_one_hot(rows)
+    with pytest.raises(DTypeError, match="complex"):
+        layer.from_one_hot(np.ones((2, 6), complex))
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -82,3 +114,63 @@ def test_an_id_out_of_range_is_named_with_the_size_of_the_vocabulary(ids, named)
 def test_ids_must_be_integers(ids) -> None:
     with pytest.raises(DTypeError, match="integer ids, got dtype"):
         Embedding(6, 3, rng=rng())(np.array(ids))
+
+
+# --- the table as the output layer ---
+
+
+class Tied(Module):
+    """Embeds and scores with one table."""
+
+    def __init__(self, bias: bool, dtype=np.float64) -> None:
+        self.embedding = Embedding(6, 3, rng=rng(), dtype=dtype)
+        self.output = TiedOutput(self.embedding, bias=bias)
+
+    def forward(self, ids):
+        return self.output(np.tanh(self.embedding(ids)))
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_tied_output_equals_pytorch(bias) -> None:
+    """The gradient of the one table is the sum of both uses."""
+    ours = randomized(Tied(bias))
+    embedding, linear = torch.nn.Embedding(6, 3).double(), torch.nn.Linear(3, 6, bias=bias).double()
+    linear.weight = embedding.weight
+    theirs = torch.nn.ModuleDict({"embedding": embedding, "output": linear})
+    state = torch_state(ours)
+    assert state.keys() == {"embedding.weight", "output.weight"} | ({"output.bias"} if bias else set())
+    load(theirs, state)
+    torch_logits = linear(torch.tanh(embedding(to_torch(IDS))))
+    logits = ours(IDS)
+    assert logits.shape == (2, 4, 6)
+    assert_same([logits], [torch_logits])
+    assert_close(gradient(ours.embedding.weight), embedding.weight.grad.numpy())
+    if bias:
+        assert ours.output.bias is not None
+        assert_close(gradient(ours.output.bias), linear.bias.grad.numpy())
+
+
+def test_the_table_is_one_parameter() -> None:
+    model = Tied(bias=True, dtype=np.float32)
+    assert [path for path, _ in model.named_parameters()] == ["embedding.weight", "output.bias"]
+    assert model.num_parameters == 6 * 3 + 6 and model(IDS).dtype == np.float32
+    model.load_state_dict(model.state_dict())
+    assert model.output.embedding.weight is model.embedding.weight
+
+
+def test_tied_output_names_another_width() -> None:
+    output = TiedOutput(Embedding(6, 3, rng=rng()))
+    for shape in ((2, 6), ()):
+        with pytest.raises(ShapeError, match=r"TiedOutput needs x of shape \(\.\.\., 3\), got"):
+            output(np.ones(shape))
+
+
+def test_on_a_device(put) -> None:
+    model = Tied(bias=True)
+    expected = model(IDS).numpy()
+    for p in model.parameters():
+        p.data = put(p.data)
+    logits, rows = model(IDS), model.embedding.from_one_hot(Tensor(put(functional.one_hot(IDS, 6))))
+    assert type(logits.data) is type(rows.data) is type(put(IDS))
+    assert_close(logits.numpy(), expected)
+    assert_close(rows.numpy(), model.embedding(IDS).numpy())

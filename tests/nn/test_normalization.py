@@ -1,41 +1,123 @@
-"""LayerNorm against PyTorch's."""
+"""LayerNorm and RMSNorm against PyTorch's, and LayerNorm with epsilon outside the root against its formula."""
 
 import numpy as np
 import pytest
 import torch
 
 from minigrad import ArgumentError, ShapeError, Tensor
-from nn import LayerNorm
-from tests.nn.layers import assert_same, check_module, load, norm_state, randomized, rng, to_torch, value
+from nn import LayerNorm, RMSNorm
+from tests.nn.layers import (
+    assert_close,
+    assert_same,
+    check_module,
+    gradient,
+    load,
+    randomized,
+    rng,
+    to_torch,
+    torch_state,
+)
+
+BOTH = [(LayerNorm, torch.nn.LayerNorm), (RMSNorm, torch.nn.RMSNorm)]
 
 
-@pytest.mark.parametrize("shape", [(5,), (3, 5), (2, 3, 5)])
+@pytest.mark.parametrize("shape", [(5,), (3, 5), (2, 3, 5), (0, 5)])
 @pytest.mark.parametrize("eps", [1e-5, 0.1])
-def test_equals_pytorch(shape, eps) -> None:
-    ours = randomized(LayerNorm(5, eps=eps, dtype=np.float64))
-    theirs = load(torch.nn.LayerNorm(5, eps=eps), norm_state(ours, value))
+@pytest.mark.parametrize(("norm", "torch_norm"), BOTH)
+def test_equals_pytorch(norm, torch_norm, shape, eps) -> None:
+    ours = randomized(norm(5, eps=eps, dtype=np.float64))
+    theirs = load(torch_norm(5, eps=eps), torch_state(ours))
     x = rng(2).standard_normal(shape)
     tensor, torch_tensor = Tensor(x, requires_grad=True), to_torch(x, True)
-    assert_same([ours(tensor), tensor], [theirs(torch_tensor), torch_tensor], (ours, theirs), norm_state)
+    assert_same([ours(tensor), tensor], [theirs(torch_tensor), torch_tensor], (ours, theirs))
+
+
+def test_epsilon_outside_the_root() -> None:
+    """Against the formula in PyTorch, with its gradients."""
+    ours = randomized(LayerNorm(5, eps=0.1, eps_outside=True, dtype=np.float64))
+    x = rng(2).standard_normal((2, 3, 5))
+    tensors, torch_tensors = [Tensor(x, requires_grad=True)], [to_torch(x, True)]
+    torch_tensors += [to_torch(p.data, True) for p in ours.parameters()]
+    torch_x, gain, bias = torch_tensors
+    deviation = torch_x.std(-1, correction=0, keepdim=True)
+    expected = gain * (torch_x - torch_x.mean(-1, keepdim=True)) / (deviation + 0.1) + bias
+    assert_same([ours(tensors[0]), *tensors, *ours.parameters()], [expected, *torch_tensors])
+
+
+def test_where_epsilon_stands_matters_for_rows_that_hardly_vary() -> None:
+    """The standard deviation of this row is 7e-7, less than epsilon but far more than its square."""
+    row = np.array([3 + 1e-6, 3 - 1e-6, 3.0, 3.0])
+    inside, outside = (LayerNorm(4, eps=1e-6, eps_outside=o, dtype=np.float64)(row).numpy() for o in (False, True))
+    np.testing.assert_allclose(inside, [0.001, -0.001, 0, 0], rtol=1e-5, atol=1e-12)
+    np.testing.assert_allclose(outside, [0.58579, -0.58579, 0, 0], atol=5e-6)
+
+
+def test_a_constant_row_gives_the_bias_and_finite_gradients() -> None:
+    for layer in (LayerNorm(4, dtype=np.float64), LayerNorm(4, eps_outside=True, dtype=np.float64)):
+        randomized(layer)
+        x = Tensor(np.full((1, 4), 2.0), requires_grad=True)
+        y = layer(x)
+        y.sum().backward()
+        np.testing.assert_array_equal(y.numpy()[0], layer.bias.data)
+        assert np.isfinite(gradient(x)).all() and np.isfinite(gradient(layer.weight)).all()
 
 
 def test_starts_as_plain_normalization() -> None:
-    y = LayerNorm(8)(rng().standard_normal((4, 8)) * 3 + 5).numpy()
+    x = rng().standard_normal((4, 8)) * 3 + 5
+    for layer in (LayerNorm(8), LayerNorm(8, eps_outside=True)):
+        y = layer(x).numpy()
+        assert y.dtype == np.float32
+        np.testing.assert_allclose(y.mean(-1), 0, atol=1e-6)
+        np.testing.assert_allclose(y.std(-1), 1, rtol=1e-5)
+    y = RMSNorm(8)(x).numpy()
     assert y.dtype == np.float32
-    np.testing.assert_allclose(y.mean(-1), 0, atol=1e-6)
-    np.testing.assert_allclose(y.std(-1), 1, rtol=1e-5)
+    np.testing.assert_allclose((y * y).mean(-1), 1, rtol=1e-5)
 
 
-def test_gradients() -> None:
-    check_module(randomized(LayerNorm(5)), rng(2).standard_normal((3, 5)))
+def test_what_they_do_not_depend_on() -> None:
+    x = rng().standard_normal((4, 8))
+    layer_norm, rms_norm = LayerNorm(8, eps=0, dtype=np.float64), RMSNorm(8, eps=0, dtype=np.float64)
+    assert_close(layer_norm(3 * x + 5).numpy(), layer_norm(x).numpy())
+    assert_close(rms_norm(3 * x).numpy(), rms_norm(x).numpy())
+    assert abs(rms_norm(3 * x + 5).numpy() - rms_norm(x).numpy()).max() > 0.1
 
 
-def test_bad_input() -> None:
+THREE = {
+    "LayerNorm": lambda: LayerNorm(5, dtype=np.float64),
+    "outside": lambda: LayerNorm(5, eps_outside=True, dtype=np.float64),
+    "RMSNorm": lambda: RMSNorm(5, dtype=np.float64),
+}
+each = pytest.mark.parametrize("make", THREE.values(), ids=THREE)
+
+
+@each
+def test_gradients(make) -> None:
+    check_module(randomized(make()), rng(2).standard_normal((3, 5)))
+
+
+@each
+def test_on_a_device(make, put) -> None:
+    layer, x = randomized(make()), rng(2).standard_normal((3, 5))
+    expected = layer(x).numpy()
+    for parameter in layer.parameters():
+        parameter.data = put(parameter.data)
+    y = layer(Tensor(put(x)))
+    assert type(y.data) is type(put(x))
+    assert_close(y.numpy(), expected)
+
+
+@pytest.mark.parametrize("norm", [LayerNorm, RMSNorm])
+def test_bad_input(norm) -> None:
     for shape in ((3, 4), ()):
-        with pytest.raises(ShapeError, match=r"LayerNorm\(5\) needs x of shape \(\.\.\., 5\), got"):
-            LayerNorm(5)(np.ones(shape))
+        with pytest.raises(ShapeError, match=rf"{norm.__name__}\(5\) needs x of shape \(\.\.\., 5\), got"):
+            norm(5)(np.ones(shape))
     for eps in (-1e-5, float("nan")):
         with pytest.raises(ArgumentError, match="eps"):
-            LayerNorm(5, eps=eps)
+            norm(5, eps=eps)
     with pytest.raises(ArgumentError, match="d_model must be a positive integer, got 0"):
-        LayerNorm(0)
+        norm(0)
+
+
+def test_repr_tells_the_form() -> None:
+    assert repr(LayerNorm(5, eps_outside=True)).startswith("LayerNorm(5, eps=1e-05, eps_outside=True)")
+    assert repr(RMSNorm(5)).startswith("RMSNorm(5, eps=1e-06)")

@@ -1,13 +1,24 @@
-"""Sinusoidal positions against known numbers."""
+"""Sinusoidal positions against known numbers; learned ones against PyTorch's table."""
 
 import math
 
 import numpy as np
 import pytest
+import torch
 
-from minigrad import DTypeError, ShapeError, Tensor
-from nn import PositionalEncoding, sinusoids
-from tests.nn.layers import gradient, rng
+from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
+from nn import LearnedPositions, PositionalEncoding, sinusoids
+from tests.nn.layers import (
+    assert_close,
+    assert_same,
+    check_module,
+    gradient,
+    load,
+    randomized,
+    rng,
+    to_torch,
+    torch_state,
+)
 
 
 def test_known_numbers() -> None:
@@ -60,3 +71,71 @@ def test_bad_input() -> None:
             PositionalEncoding(4)(np.ones(shape))
     with pytest.raises(DTypeError, match="PositionalEncoding needs a floating input, got dtype int64"):
         PositionalEncoding(4)(np.ones((2, 4), int))
+
+
+def test_the_paper_scales_the_embeddings() -> None:
+    """``sqrt(D) e + p``: Vaswani et al. 2017, section 3.4. The codes are sqrt(D / 2) long."""
+    e = rng().standard_normal((2, 5, 16))
+    y = PositionalEncoding(16, scale=math.sqrt(16))(e).numpy()
+    np.testing.assert_allclose(y, 4 * e + sinusoids(5, 16), rtol=1e-15)
+    np.testing.assert_allclose(np.linalg.norm(sinusoids(100, 16), axis=1), math.sqrt(8), rtol=1e-14)
+    assert PositionalEncoding(16, scale=np.float64(4))(e.astype("f4")).dtype == np.float32
+
+
+def layers(**settings):
+    return [PositionalEncoding(4, **settings), LearnedPositions(9, 4, rng=rng(), **settings)]
+
+
+@pytest.mark.parametrize("layer", layers() + layers(scale=2.0), ids=repr)
+def test_token_by_token_as_in_decoding(layer) -> None:
+    x = rng().standard_normal((2, 7, 4)).astype(np.float32)
+    whole = layer(x).numpy()
+    pieces = [layer(x[:, a:b], start=a).numpy() for a, b in ((0, 3), (3, 4), (4, 4), (4, 7))]
+    np.testing.assert_array_equal(np.concatenate(pieces, axis=1), whole)
+
+
+@pytest.mark.parametrize("scale", [1.0, 3.0])
+def test_learned_positions_equal_pytorch(scale) -> None:
+    ours = randomized(LearnedPositions(9, 4, scale=scale, rng=rng(), dtype=np.float64))
+    theirs = load(torch.nn.Embedding(9, 4), torch_state(ours))
+    x = rng(2).standard_normal((2, 5, 4))
+    tensor, torch_tensor = Tensor(x, requires_grad=True), to_torch(x, True)
+    expected = scale * torch_tensor + theirs(torch.arange(3, 8))
+    assert_same([ours(tensor, start=3), tensor], [expected, torch_tensor], (ours, theirs))
+
+
+def test_learned_positions_gradients() -> None:
+    check_module(LearnedPositions(4, 3, scale=2.0, rng=rng()), rng(2).standard_normal((2, 3, 3)))
+
+
+def test_learned_positions_start_small_and_compute_in_their_dtype() -> None:
+    layer = LearnedPositions(200, 100, rng=rng())
+    assert layer.weight.data.std() == pytest.approx(0.02, rel=0.02)
+    assert layer(np.ones((3, 100))).dtype == np.float32 and layer.num_parameters == 20_000
+
+
+def test_on_a_device(put) -> None:
+    x = rng().standard_normal((2, 5, 4))
+    for layer in (PositionalEncoding(4, scale=2.0), LearnedPositions(9, 4, rng=rng(), dtype=np.float64)):
+        expected = layer(x, start=2).numpy()
+        for p in layer.parameters():
+            p.data = put(p.data)
+        y = layer(Tensor(put(x)), start=2)
+        assert type(y.data) is type(put(x))
+        assert_close(y.numpy(), expected)
+
+
+def test_bad_input_of_learned_positions() -> None:
+    layer = LearnedPositions(9, 4, rng=rng())
+    for shape in ((4,), (2, 3, 5)):
+        with pytest.raises(ShapeError, match=r"LearnedPositions\(9, 4\) needs x of shape \(\.\.\., length, 4\), got"):
+            layer(np.ones(shape))
+    with pytest.raises(ShapeError, match=r"has 9 positions, and x of shape \(2, 10, 4\) ends at 10"):
+        layer(np.ones((2, 10, 4)))
+    with pytest.raises(ShapeError, match="ends at 10"):
+        layer(np.ones((2, 2, 4)), start=8)
+    for each in layers():
+        with pytest.raises(ArgumentError, match="start must be a position, 0 or more, got -1"):
+            each(np.ones((2, 2, 4)), start=-1)
+    with pytest.raises(ArgumentError, match="max_length must be a positive integer, got 0"):
+        LearnedPositions(0, 4, rng=rng())

@@ -1,4 +1,4 @@
-"""The encoder layer against PyTorch's, pre-norm and post-norm."""
+"""The encoder and the decoder layer against PyTorch's, pre-norm and post-norm; what they may and may not see."""
 
 import copy
 from typing import Any
@@ -7,51 +7,244 @@ import numpy as np
 import pytest
 import torch
 
-from minigrad import ArgumentError, Tensor
-from nn import Adam, Affine, Embedding, Module, PositionalEncoding, TransformerEncoderLayer, clip_grad_norm
+from minigrad import ArgumentError, DTypeError, ShapeError, Tensor, no_grad
+from nn import (
+    Adam,
+    Affine,
+    Embedding,
+    KeyValueCache,
+    Module,
+    PositionalEncoding,
+    TransformerDecoderLayer,
+    TransformerEncoderLayer,
+    clip_grad_norm,
+)
 from tests.nn.layers import (
     assert_close,
     assert_same,
     check_module,
-    encoder_state,
     gradient,
     load,
     randomized,
     rng,
     to_torch,
-    value,
+    torch_state,
 )
 
-BATCH, LENGTH, WIDTH, HEADS, HIDDEN = 3, 5, 6, 2, 8
+BATCH, LENGTH, SOURCE, WIDTH, HEADS, HIDDEN = 3, 5, 4, 6, 2, 8
 KEY_MASK = np.arange(LENGTH) < np.array([[5], [3], [1]])
 CAUSAL = np.tri(LENGTH, dtype=bool)
 X = rng(3).standard_normal((BATCH, LENGTH, WIDTH))
+MEMORY = rng(4).standard_normal((BATCH, SOURCE, WIDTH))
+MEMORY_KEY_MASK = np.arange(SOURCE) < np.array([[2], [4], [3]])
+ANY = rng(7).random((BATCH, HEADS, LENGTH, LENGTH)) < 0.6
+ANY[..., 0] = True  # PyTorch gives NaN for a query with no key
+MEMORY_ANY = rng(8).random((LENGTH, SOURCE)) < 0.6
+MEMORY_ANY[:, 0] = True
+
+NORMS = pytest.mark.parametrize("norm", ["pre", "post"])
+ACTIVATIONS = pytest.mark.parametrize("activation", ["relu", "gelu"])
 
 
-def layer(**settings) -> TransformerEncoderLayer:
+def layer(**settings: Any) -> TransformerEncoderLayer:
     made = TransformerEncoderLayer(WIDTH, HEADS, HIDDEN, rng=rng(), **({"dtype": np.float64} | settings))
     encoder: TransformerEncoderLayer = randomized(made)
     return encoder
 
 
-@pytest.mark.parametrize("masks", [{}, {"key_mask": KEY_MASK}, {"key_mask": KEY_MASK, "mask": CAUSAL}], ids=len)
-@pytest.mark.parametrize("activation", ["relu", "gelu"])
-@pytest.mark.parametrize("norm", ["pre", "post"])
-def test_equals_pytorch(norm, activation, masks) -> None:
+def decoder_layer(**settings: Any) -> TransformerDecoderLayer:
+    made = TransformerDecoderLayer(WIDTH, HEADS, HIDDEN, rng=rng(), **({"dtype": np.float64} | settings))
+    decoder: TransformerDecoderLayer = randomized(made)
+    return decoder
+
+
+def torch_settings(norm: str, activation: str) -> dict[str, Any]:
+    return {"dropout": 0.0, "activation": activation, "batch_first": True, "norm_first": norm == "pre"}
+
+
+def ignored(mask: Any) -> Any:
+    """PyTorch's masks are True where ours are False, and have batch and heads in one axis."""
+    if mask is None:
+        return None
+    return to_torch(~(mask.reshape(-1, *mask.shape[2:]) if mask.ndim == 4 else mask))
+
+
+ENCODER_MASKS: dict[str, dict[str, Any]] = {
+    "none": {},
+    "key": {"key_mask": KEY_MASK},
+    "causal": {"causal": True},
+    "key+causal": {"key_mask": KEY_MASK, "causal": True},
+    "key+full": {"key_mask": KEY_MASK, "mask": ANY},
+}
+
+
+@pytest.mark.parametrize("masks", ENCODER_MASKS.values(), ids=ENCODER_MASKS.keys())
+@ACTIVATIONS
+@NORMS
+def test_equals_pytorch(norm: str, activation: str, masks: dict[str, Any]) -> None:
     ours = layer(norm=norm, activation=activation)
-    theirs = torch.nn.TransformerEncoderLayer(
-        WIDTH, HEADS, HIDDEN, dropout=0.0, activation=activation, batch_first=True, norm_first=norm == "pre"
-    )
-    load(theirs, encoder_state(ours, value))
-    ignored = {name: to_torch(~mask) for name, mask in masks.items()}  # PyTorch's masks are True where ours are False
+    theirs = torch.nn.TransformerEncoderLayer(WIDTH, HEADS, HIDDEN, **torch_settings(norm, activation))
+    load(theirs, torch_state(ours))
+    mask = CAUSAL if masks.get("causal") else masks.get("mask")
     tensor, torch_tensor = Tensor(X, requires_grad=True), to_torch(X, True)
-    torch_y = theirs(torch_tensor, src_key_padding_mask=ignored.get("key_mask"), src_mask=ignored.get("mask"))
-    assert_same([ours(tensor, **masks), tensor], [torch_y, torch_tensor], (ours, theirs), encoder_state)
+    torch_y = theirs(torch_tensor, src_key_padding_mask=ignored(masks.get("key_mask")), src_mask=ignored(mask))
+    assert_same([ours(tensor, **masks), tensor], [torch_y, torch_tensor], (ours, theirs))
 
 
-@pytest.mark.parametrize("norm", ["pre", "post"])
-def test_gradients(norm) -> None:
-    check_module(layer(norm=norm, activation="gelu_tanh"), X[:2], key_mask=KEY_MASK[:2])
+DECODER_MASKS: dict[str, dict[str, Any]] = {
+    "causal": {},
+    "none": {"causal": False},
+    "key+causal": {"key_mask": KEY_MASK},
+    "full": {"mask": ANY, "causal": False},
+    "memory key": {"memory_key_mask": MEMORY_KEY_MASK},
+    "memory full": {"memory_mask": MEMORY_ANY},
+    "all": {
+        "key_mask": KEY_MASK,
+        "mask": ANY,
+        "memory_key_mask": np.arange(SOURCE) < [[1], [4], [3]],
+        "memory_mask": MEMORY_ANY,
+    },
+}
+
+
+@pytest.mark.parametrize("masks", DECODER_MASKS.values(), ids=DECODER_MASKS.keys())
+@ACTIVATIONS
+@NORMS
+def test_the_decoder_layer_equals_pytorchs(norm: str, activation: str, masks: dict[str, Any]) -> None:
+    ours = decoder_layer(norm=norm, activation=activation)
+    theirs = torch.nn.TransformerDecoderLayer(WIDTH, HEADS, HIDDEN, **torch_settings(norm, activation))
+    load(theirs, torch_state(ours))
+    mask = masks.get("mask")
+    if masks.get("causal", True):
+        mask = CAUSAL if mask is None else mask & CAUSAL
+    tensors, torch_tensors = (
+        [Tensor(a, requires_grad=True) for a in (X, MEMORY)],
+        [to_torch(a, True) for a in (X, MEMORY)],
+    )
+    torch_y = theirs(
+        *torch_tensors,
+        tgt_mask=ignored(mask),
+        memory_mask=ignored(masks.get("memory_mask")),
+        tgt_key_padding_mask=ignored(masks.get("key_mask")),
+        memory_key_padding_mask=ignored(masks.get("memory_key_mask")),
+    )
+    assert_same([ours(*tensors, **masks), *tensors], [torch_y, *torch_tensors], (ours, theirs))
+
+
+@NORMS
+def test_the_weights_to_look_at_are_those_that_the_layers_use(norm: str) -> None:
+    """PyTorch's attention modules give them; pre-norm, they look at normalized tokens."""
+    encoder, decoder = layer(norm=norm), decoder_layer(norm=norm)
+    masks: dict[str, Any] = {"key_mask": KEY_MASK, "memory_key_mask": MEMORY_KEY_MASK}
+
+    def seen_by(torch_attention: Any, run: Any) -> np.ndarray:
+        """The weights that PyTorch's attention computes on what it is given inside its layer."""
+        inputs: list[Any] = []
+        hook = torch_attention.register_forward_pre_hook(
+            lambda _, args, kwargs: inputs.append((args, kwargs)), with_kwargs=True
+        )
+        run()
+        hook.remove()
+        ((args, kwargs),) = inputs
+        kwargs = kwargs | {"need_weights": True, "average_attn_weights": False, "is_causal": False}
+        weights: np.ndarray = torch_attention(*args, **kwargs)[1].detach().numpy()
+        return weights
+
+    settings = torch_settings(norm, "relu")
+    theirs = load(torch.nn.TransformerEncoderLayer(WIDTH, HEADS, HIDDEN, **settings), torch_state(encoder))
+    expected = seen_by(theirs.self_attn, lambda: theirs(to_torch(X), src_key_padding_mask=ignored(KEY_MASK)))
+    assert_close(encoder.attention_weights(X, key_mask=KEY_MASK).numpy(), expected)
+
+    torch_decoder = load(torch.nn.TransformerDecoderLayer(WIDTH, HEADS, HIDDEN, **settings), torch_state(decoder))
+
+    def run() -> None:
+        torch_decoder(
+            to_torch(X),
+            to_torch(MEMORY),
+            tgt_mask=ignored(CAUSAL),
+            tgt_key_padding_mask=ignored(KEY_MASK),
+            memory_key_padding_mask=ignored(MEMORY_KEY_MASK),
+        )
+
+    weights = decoder.attention_weights(X, key_mask=KEY_MASK)
+    assert_close(weights.numpy(), seen_by(torch_decoder.self_attn, run))
+    cross = decoder.cross_attention_weights(X, MEMORY, **masks)
+    assert cross.shape == (BATCH, HEADS, LENGTH, SOURCE)
+    assert_close(cross.numpy(), seen_by(torch_decoder.multihead_attn, run))
+
+
+@NORMS
+def test_gradients(norm: str) -> None:
+    check_module(layer(norm=norm, activation="gelu_tanh"), X[:2], key_mask=KEY_MASK[:2], causal=True)
+
+
+@NORMS
+def test_gradients_of_the_decoder_layer(norm: str) -> None:
+    small = TransformerDecoderLayer(4, 2, 5, rng=rng(), norm=norm, activation="gelu", dtype=np.float64)
+    masks = {"key_mask": KEY_MASK[:2, :3], "memory_key_mask": MEMORY_KEY_MASK[:2]}
+    check_module(randomized(small), X[:2, :3, :4], MEMORY[:2, :, :4], **masks)
+
+
+def test_swiglu_is_an_activation_too() -> None:
+    for made in (layer(activation="swiglu"), decoder_layer(activation="swiglu")):
+        y = made(X) if isinstance(made, TransformerEncoderLayer) else made(X, MEMORY)
+        y.sum().backward()
+        assert y.shape == X.shape and all(gradient(parameter).any() for parameter in made.feed_forward.parameters())
+
+
+def test_the_base_encoder_layer_has_as_many_parameters_as_the_articles() -> None:
+    """512 wide, 2048 inside: 4 (512^2 + 512) in attention, 2 * 512 * 2048 + 2048 + 512 in the feed-forward part, 4 * 512."""
+    base = TransformerEncoderLayer(512, 8, 2048, rng=rng())
+    assert base.num_parameters == 3_152_384
+    assert base.feed_forward.num_parameters == 2_099_712
+    theirs = torch.nn.TransformerEncoderLayer(512, 8, 2048, batch_first=True)
+    assert base.num_parameters == sum(parameter.numel() for parameter in theirs.parameters())
+
+
+@NORMS
+def test_a_later_token_changes_nothing_before_it(norm: str) -> None:
+    changed = X.copy()
+    changed[:, 3] *= -1
+    for run in (lambda x: layer(norm=norm)(x, causal=True), lambda x: decoder_layer(norm=norm)(x, MEMORY)):
+        before, after = run(X).numpy(), run(changed).numpy()
+        np.testing.assert_array_equal(after[:, :3], before[:, :3])
+        assert (np.abs(after[:, 3:] - before[:, 3:]).max(axis=-1) > 1e-3).all()
+
+
+@NORMS
+def test_padding_has_no_influence(norm: str) -> None:
+    x, memory = X.copy(), MEMORY.copy()
+    x[~KEY_MASK], memory[~MEMORY_KEY_MASK] = 9.0, -9.0
+    encoder, decoder = layer(norm=norm), decoder_layer(norm=norm)
+    masks = {"key_mask": KEY_MASK, "memory_key_mask": MEMORY_KEY_MASK, "causal": False}
+    assert_close(encoder(x, key_mask=KEY_MASK).numpy()[KEY_MASK], encoder(X, key_mask=KEY_MASK).numpy()[KEY_MASK])
+    assert_close(decoder(x, memory, **masks).numpy()[KEY_MASK], decoder(X, MEMORY, **masks).numpy()[KEY_MASK])
+    for i, (length, source) in enumerate(
+        zip(KEY_MASK.sum(axis=1), MEMORY_KEY_MASK.sum(axis=1))
+    ):  # as if it were not there
+        alone = decoder(X[i : i + 1, :length], MEMORY[i : i + 1, :source], causal=False).numpy()
+        assert_close(decoder(X, MEMORY, **masks).numpy()[i : i + 1, :length], alone)
+
+
+@NORMS
+def test_token_by_token_with_caches_is_all_at_once(norm: str) -> None:
+    encoder, decoder = layer(norm=norm), decoder_layer(norm=norm)
+    cache, self_cache, memory_cache = KeyValueCache(), KeyValueCache(), KeyValueCache()
+    pieces, decoded = [], []
+    with no_grad():
+        for stretch in (slice(0, 2), slice(2, 3), slice(3, 5)):
+            pieces.append(encoder(X[:, stretch], causal=True, cache=cache).numpy())
+            memory = (
+                MEMORY if stretch.start == 0 else np.zeros_like(MEMORY)
+            )  # from the second call on only the cache counts
+            decoded.append(
+                decoder(
+                    X[:, stretch], memory, memory_key_mask=MEMORY_KEY_MASK, cache=self_cache, memory_cache=memory_cache
+                ).numpy()
+            )
+    assert_close(np.concatenate(pieces, axis=1), encoder(X, causal=True).numpy())
+    assert_close(np.concatenate(decoded, axis=1), decoder(X, MEMORY, memory_key_mask=MEMORY_KEY_MASK).numpy())
+    assert (self_cache.length, memory_cache.length) == (LENGTH, SOURCE)
 
 
 def test_dropout_acts_in_three_places_in_training_and_nowhere_in_evaluation() -> None:
@@ -73,11 +266,47 @@ def test_dropout_acts_in_three_places_in_training_and_nowhere_in_evaluation() ->
 def test_computes_in_the_dtype_of_its_parameters() -> None:
     for norm in ("pre", "post"):
         assert layer(norm=norm, dtype=np.float32)(X).dtype == np.float32
+        decoder = decoder_layer(norm=norm, dtype=np.float32)
+        assert decoder(X, MEMORY).dtype == decoder.cross_attention_weights(X, MEMORY).dtype == np.float32
 
 
-def test_an_unknown_norm_raises() -> None:
-    with pytest.raises(ArgumentError, match="norm must be 'pre' or 'post', got 'sandwich'"):
-        layer(norm="sandwich")
+def test_the_decoder_layer_drops_after_each_part() -> None:
+    dropping, plain = decoder_layer(dropout=0.5), decoder_layer()
+    expected = plain(X, MEMORY).numpy()
+    for path in ("attention_dropout", "cross_attention_dropout", "feed_forward_dropout"):
+        one = copy.deepcopy(plain)
+        getattr(one, path).p = 0.5
+        assert not np.allclose(one(X, MEMORY).numpy(), expected)
+    np.testing.assert_array_equal(dropping.eval()(X, MEMORY).numpy(), expected)
+
+
+def test_settings_that_no_layer_has_raise() -> None:
+    for make in (layer, decoder_layer):
+        with pytest.raises(ArgumentError, match="norm must be 'pre' or 'post', got 'sandwich'"):
+            make(norm="sandwich")
+        with pytest.raises(ArgumentError, match=r"activation must be one of .*relu.* got 'step'"):
+            make(activation="step")
+    with pytest.raises(ArgumentError, match="does not divide d_model=6"):
+        TransformerDecoderLayer(6, 4, 8, rng=rng())
+
+
+def test_inputs_that_do_not_fit_the_decoder_layer_raise() -> None:
+    decoder = decoder_layer()
+    for x, memory in (
+        (X[0], MEMORY),
+        (X, MEMORY[0]),
+        (X[:2], MEMORY),
+        (X[..., :4], MEMORY[..., :4]),
+        (X, MEMORY[..., :4]),
+    ):
+        with pytest.raises(
+            ShapeError, match=r"needs x \(batch, target, 6\) and memory \(batch, source, 6\) of one batch size"
+        ):
+            decoder(x, memory)
+    with pytest.raises(ShapeError, match=r"key_mask must have the shape \(batch, key\) = \(3, 4\), got \(3, 5\)"):
+        decoder(X, MEMORY, memory_key_mask=KEY_MASK)
+    with pytest.raises(DTypeError, match="mask must be boolean, True = attend, got dtype float64"):
+        decoder(X, MEMORY, mask=CAUSAL.astype(float))
 
 
 class Tagger(Module):
@@ -91,12 +320,19 @@ class Tagger(Module):
             TransformerEncoderLayer(WIDTH, HEADS, HIDDEN, norm=norm, dropout=dropout, rng=generator, dtype=dtype)
             for norm in ("pre", "post")
         ]
+        self.decoders = [
+            TransformerDecoderLayer(WIDTH, HEADS, HIDDEN, norm=norm, dropout=dropout, rng=generator, dtype=dtype)
+            for norm in ("pre", "post")
+        ]
         self.output = Affine(WIDTH, 3, rng=generator, dtype=dtype)
 
     def forward(self, ids, key_mask):
         x = self.positions(self.embedding(ids))
         for each in self.layers:
             x = each(x, key_mask=key_mask)
+        memory = x
+        for decoder in self.decoders:
+            x = decoder(x, memory, key_mask=key_mask, memory_key_mask=key_mask)
         return self.output(x)
 
 

@@ -1,0 +1,168 @@
+"""Weights to PyTorch and back: the arrays of a module under the names that PyTorch's counterpart has for them.
+
+    state = to_torch_state(layer)                                       # NumPy arrays
+    theirs.load_state_dict({name: torch.from_numpy(a) for name, a in state.items()})
+    from_torch_state(layer, theirs.state_dict())
+
+PyTorch itself is not imported. What differs: its Linear keeps the transpose of an Affine's weight, its MultiheadAttention the
+weights of queries, keys and values in one array, and the parts of its Transformer layers have other names.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad import ArgumentError, ShapeError
+from minigrad.device import to_host
+
+from .affine import Affine
+from .embedding import TiedOutput
+from .module import Module, Parameter
+from .multi_head import MultiHeadAttention
+from .packed import PackedMultiHeadAttention
+from .residual import Sequential
+from .transformer import TransformerDecoderLayer, TransformerEncoderLayer
+
+Array = np.ndarray[Any, Any]
+
+
+def to_torch_state(module: Module, *, gradients: bool = False) -> dict[str, Array]:
+    """Copies of the parameters under PyTorch's names.
+
+    Affine is Linear; MultiHeadAttention, TransformerEncoderLayer and TransformerDecoderLayer are PyTorch's of (nearly) those
+    names, and TiedOutput is a Linear whose weight is the embedding's; LayerNorm, RMSNorm and Embedding are the same in both.
+    Any other module is taken apart, and its parts keep the names of its attributes.
+
+    Args:
+        gradients: the gradients instead of the parameters, to compare them with PyTorch's; zeros where there is none.
+
+    Raises:
+        ArgumentError: an attention has no counterpart in PyTorch: other widths of heads, rotary positions, another scale.
+    """
+    return {entry.name: _stacked([_array(p, entry, gradients) for p in entry.stacked]) for entry in _entries(module)}
+
+
+def from_torch_state(module: Module, state: Mapping[str, Any]) -> None:
+    """Copy the arrays (or CPU tensors) of a PyTorch ``state_dict()`` into the parameters of ``module``.
+
+    Raises:
+        ArgumentError: names are missing or unexpected; a parameter that stands under two names has two values.
+        ShapeError, DTypeError: an array has another shape or dtype than its parameter.
+            On any of these no parameter has been changed.
+    """
+    entries = {entry.name: entry for entry in _entries(module)}
+    missing, unexpected = entries.keys() - state.keys(), state.keys() - entries.keys()
+    if missing or unexpected:
+        kinds = (("missing", missing), ("unexpected", unexpected))
+        listed = "; ".join(f"{kind}: {', '.join(map(repr, sorted(names)))}" for kind, names in kinds if names)
+        raise ArgumentError(f"PyTorch's state dict does not fit {type(module).__name__}: {listed}")
+    paths = {id(parameter): path for path, parameter in module.named_parameters()}
+    ours: dict[str, Array] = {}
+    for name, entry in entries.items():
+        for parameter, array in zip(entry.stacked, _unstacked(np.asarray(to_host(state[name])), entry)):
+            path = paths[id(parameter)]
+            if not np.array_equal(ours.setdefault(path, array), array, equal_nan=True):
+                raise ArgumentError(
+                    f"'{name}' is tied to '{path}', and PyTorch's state dict has different values for it"
+                )
+    module.load_state_dict(ours)
+
+
+class _Entry(NamedTuple):
+    """One of PyTorch's arrays: its name, and the parameters that stand in it one below the other."""
+
+    name: str
+    stacked: list[Parameter]
+    transposed: bool
+
+
+def _array(parameter: Parameter, entry: _Entry, gradients: bool) -> Array:
+    array = parameter.data
+    if gradients:
+        array = np.zeros_like(array) if parameter.grad is None else parameter.grad.data
+    array = to_host(array)
+    return array.T if entry.transposed else array
+
+
+def _stacked(arrays: list[Array]) -> Array:
+    return np.array(arrays[0] if len(arrays) == 1 else np.concatenate(arrays), order="C")
+
+
+def _unstacked(array: Array, entry: _Entry) -> list[Array]:
+    """PyTorch's array taken apart into those of our parameters."""
+    shapes = [p.shape[::-1] if entry.transposed else p.shape for p in entry.stacked]
+    needed = shapes[0] if len(shapes) == 1 else (sum(shape[0] for shape in shapes), *shapes[0][1:])
+    if array.shape != needed:
+        raise ShapeError(f"PyTorch's '{entry.name}' has shape {array.shape}, and the parameters here need {needed}")
+    parts = [array] if len(shapes) == 1 else np.split(array, np.cumsum([shape[0] for shape in shapes])[:-1])
+    return [np.array(part.T if entry.transposed else part, order="C") for part in parts]
+
+
+def _entries(value: Any, path: str = "") -> Iterator[_Entry]:
+    """PyTorch's arrays for ``value``, a module or what one may hold."""
+    if isinstance(value, Parameter):
+        yield _Entry(path, [value], transposed=False)
+    elif isinstance(value, Affine):
+        yield _Entry(_joined(path, "weight"), [value.weight], transposed=True)
+        yield from _entries(value.bias, _joined(path, "bias"))
+    elif isinstance(value, MultiHeadAttention):
+        yield from _attention_entries(value, path)
+    else:
+        for name, child in _children(value):
+            yield from _entries(child, _joined(path, name))
+
+
+def _attention_entries(attention: MultiHeadAttention, path: str) -> Iterator[_Entry]:
+    if packed := isinstance(attention, PackedMultiHeadAttention):
+        maps = [attention.input]
+    else:
+        maps = [attention.query, attention.key, attention.value]
+    weights, biases = [part.weight for part in maps], [part.bias for part in maps if part.bias is not None]
+    d_model = attention.d_model
+    columns = [weight.shape[1] for weight in weights], attention.output.weight.shape[0]
+    if columns != ([3 * d_model] if packed else 3 * [d_model], d_model) or attention.rotary or attention.scale:
+        raise ArgumentError(
+            "PyTorch's MultiheadAttention has d_model queries, keys and values, no rotary positions and the scale of the "
+            f"paper, unlike {type(attention).__name__}({attention.extra_repr()})"
+        )
+    if packed or attention.context_dim == d_model:
+        yield _Entry(_joined(path, "in_proj_weight"), weights, transposed=True)
+    else:
+        for letter, weight in zip("qkv", weights):
+            yield _Entry(_joined(path, f"{letter}_proj_weight"), [weight], transposed=True)
+    if biases:
+        yield _Entry(_joined(path, "in_proj_bias"), biases, transposed=False)
+    yield from _entries(attention.output, _joined(path, "out_proj"))
+
+
+def _layer_parts(layer: TransformerEncoderLayer | TransformerDecoderLayer) -> Iterator[tuple[str, Module | None]]:
+    yield "self_attn", layer.attention
+    norms = [layer.attention_norm, layer.feed_forward_norm]
+    if isinstance(layer, TransformerDecoderLayer):
+        yield "multihead_attn", layer.cross_attention
+        norms.insert(1, layer.cross_attention_norm)
+    yield "linear1", layer.feed_forward.hidden
+    yield "linear2", layer.feed_forward.output
+    yield "gate", layer.feed_forward.gate  # of SwiGLU, which PyTorch's layers do not have
+    for i, norm in enumerate(norms, 1):
+        yield f"norm{i}", norm
+
+
+def _children(value: Any) -> Iterable[tuple[Any, Any]]:
+    """What is inside, under the names that PyTorch has for it."""
+    if isinstance(value, TransformerEncoderLayer | TransformerDecoderLayer):
+        return _layer_parts(value)
+    if isinstance(value, TiedOutput):
+        return [("weight", value.embedding.weight), ("bias", value.bias)]
+    if isinstance(value, Sequential):
+        return enumerate(value.layers)
+    if isinstance(value, Module):
+        return vars(value).items()
+    if isinstance(value, dict):
+        return value.items()
+    return enumerate(value) if isinstance(value, list | tuple) else ()
+
+
+def _joined(path: str, name: Any) -> str:
+    return f"{path}.{name}" if path else str(name)

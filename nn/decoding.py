@@ -1,0 +1,163 @@
+"""From scores of the next id to a whole sequence: greedy decoding and beam search, over any step function."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from minigrad import ArgumentError, OutOfRangeError, ShapeError, Tensor, log_softmax, no_grad
+from minigrad.device import to_host
+
+from ._checks import check_positive
+
+Array = np.ndarray[Any, Any]
+
+Step = Callable[[Array, Array], Any]
+"""``step(prefixes, parents)`` gives the scores of the next id, (n, vocabulary): logits or log-probabilities.
+
+prefixes: (n, length) ids, each beginning with the start id, one id longer at every call. parents: (n,), which prefix of the
+call before each of them continues; at the first call, 0 to batch - 1, which input it belongs to. So what a step function
+keeps for every prefix (the input, a cache) it brings up to date with ``kept = kept[parents]``.
+"""
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A sequence that was decoded.
+
+    Attributes:
+        ids: without the start id and without the end id.
+        log_probability: of these ids, and of the end if it was reached: ``sum_t log p(y_t | y_<t)``.
+        finished: whether the end id was reached, or only the greatest length.
+    """
+
+    ids: tuple[int, ...] = ()
+    log_probability: float = 0.0
+    finished: bool = False
+
+    def score(self, alpha: float = 0.6) -> float:
+        """``log P(y) / ((5 + |y|) / 6) ** alpha``, where |y| counts the end id too.
+
+        Every id makes a sequence less probable, so log P alone prefers short ones; ``alpha=0`` is that. Wu et al. 2016,
+        arXiv:1609.08144, eq. 14; Vaswani et al. 2017 take ``alpha=0.6`` and four beams.
+        """
+        return self.log_probability / _length_penalty(len(self.ids) + self.finished, alpha)
+
+
+def greedy_decode(step: Step, *, batch: int, start: int, end: int, max_length: int) -> list[Hypothesis]:
+    """The most probable next id, again and again, until it is ``end`` or there are ``max_length`` ids (the end counts).
+
+    All inputs advance together: what is finished keeps its place, with ``end`` after ``end``, until all are.
+
+    Args:
+        step: see :data:`Step`; it is called under ``no_grad``. Switch a model with dropout to ``eval()``.
+        batch: how many inputs there are.
+        start, end: the ids that open and close a sequence.
+
+    Returns:
+        A hypothesis for each input.
+
+    Raises:
+        ShapeError: the scores are not (batch, vocabulary), or the vocabulary does not have the end id.
+        OutOfRangeError: a score is NaN, or all scores of a row are -inf.
+    """
+    check_positive(batch=batch, max_length=max_length)
+    rows = np.arange(batch)
+    prefixes = np.full((batch, 1), start)
+    total, finished = np.zeros(batch), np.zeros(batch, bool)
+    while prefixes.shape[1] <= max_length and not finished.all():
+        log_p = _log_probabilities(step, prefixes, rows, end)
+        best = np.where(finished, end, log_p.argmax(axis=-1))
+        total += np.where(finished, 0.0, log_p[rows, best])
+        finished |= best == end
+        prefixes = np.concatenate([prefixes, best[:, None]], axis=1)
+    sequences = [_until(end, ids.tolist()) for ids in prefixes[:, 1:]]
+    return [Hypothesis(*found) for found in zip(sequences, total.tolist(), finished.tolist())]
+
+
+def beam_search(
+    step: Step, *, batch: int, start: int, end: int, max_length: int, beam: int = 4, alpha: float = 0.6
+) -> list[list[Hypothesis]]:
+    """The best sequences found by following the ``beam`` most probable beginnings of each input.
+
+    At each step every beginning is continued with every id, and the ``beam`` most probable results are kept; those that
+    end with ``end`` are finished, the others go on. An input is done when nothing can go on, or when not even a
+    continuation of probability 1 could get a better score than the best finished hypothesis. With ``beam=1`` this is
+    :func:`greedy_decode`; with a beam as wide as there are beginnings it tries every sequence.
+
+    Args:
+        step, batch, start, end, max_length: as of :func:`greedy_decode`.
+        beam: how many beginnings to keep for each input.
+        alpha: of the length normalisation, :meth:`Hypothesis.score`.
+
+    Returns:
+        For each input at most ``beam`` hypotheses: finished ones by falling score, then those cut at ``max_length``.
+
+    Raises: as :func:`greedy_decode`, and ArgumentError if alpha is negative.
+    """
+    check_positive(batch=batch, max_length=max_length, beam=beam)
+    if alpha < 0:
+        raise ArgumentError(f"alpha must be at least 0, got {alpha}: 0 is no length normalisation")
+    longest = _length_penalty(max_length, alpha)
+    alive: list[list[Hypothesis]] = [[Hypothesis()] for _ in range(batch)]
+    done: list[list[Hypothesis]] = [[] for _ in range(batch)]
+    parents = list(range(batch))
+    for _ in range(max_length):
+        prefixes = np.array([(start, *beginning.ids) for beginnings in alive for beginning in beginnings])
+        log_p = _log_probabilities(step, prefixes, np.array(parents), end)
+        parents, place = [], 0
+        for row, beginnings in enumerate(alive):
+            continued = _continued(beginnings, log_p[place : place + len(beginnings)], end, beam)
+            done[row] += [each for _, each in continued if each.finished]
+            going = [(place + index, each) for index, each in continued if not each.finished]
+            place += len(beginnings)
+            best = max((each.score(alpha) for each in done[row]), default=-np.inf)
+            if going and going[0][1].log_probability / longest <= best:
+                going = []  # no continuation can be better
+            alive[row] = [each for _, each in going]
+            parents += [parent for parent, _ in going]
+        if not parents:
+            break
+    found = [finished + beginnings for finished, beginnings in zip(done, alive)]
+    return [sorted(each, key=lambda h: (not h.finished, -h.score(alpha)))[:beam] for each in found]
+
+
+def _continued(beginnings: list[Hypothesis], log_p: Array, end: int, beam: int) -> list[tuple[int, Hypothesis]]:
+    """The ``beam`` most probable continuations by one id, best first, each with the index of its beginning."""
+    total = (
+        np.array([beginning.log_probability for beginning in beginnings])[:, None] + log_p
+    )  # (beginnings, vocabulary)
+    best = np.argsort(-total, axis=None, kind="stable")[:beam]
+    continued = []
+    for index, token in zip(*(indices.tolist() for indices in np.unravel_index(best, total.shape))):
+        log_probability = float(total[index, token])
+        if log_probability == -np.inf:  # what the step function forbids
+            break
+        ids = beginnings[index].ids
+        continued.append((index, Hypothesis(ids if token == end else (*ids, token), log_probability, token == end)))
+    return continued
+
+
+def _log_probabilities(step: Step, prefixes: Array, parents: Array, end: int) -> Array:
+    """What ``step`` says, normalised, on the host and in double precision."""
+    with no_grad():
+        scores = step(prefixes, parents)
+    scores = np.asarray(to_host(scores.data if isinstance(scores, Tensor) else scores), np.float64)
+    if scores.ndim != 2 or len(scores) != len(prefixes) or not 0 <= end < scores.shape[1]:
+        raise ShapeError(
+            f"the step function must give scores of shape ({len(prefixes)}, vocabulary), with end={end} in the vocabulary, "
+            f"got {scores.shape}"
+        )
+    if np.isnan(scores).any() or (scores.max(axis=-1) == -np.inf).any():
+        raise OutOfRangeError("the step function gave NaN, or -inf for every id, as scores of the next id")
+    log_p: Array = log_softmax(scores)
+    return log_p
+
+
+def _until(end: int, ids: list[int]) -> tuple[int, ...]:
+    return tuple(ids[: ids.index(end)] if end in ids else ids)
+
+
+def _length_penalty(length: int, alpha: float) -> float:
+    return float(((5 + length) / 6) ** alpha)

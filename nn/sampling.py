@@ -1,0 +1,135 @@
+"""From the scores of the next token to a token: temperature, top-k and top-p, all of them functions of the scores alone.
+
+They compute on the host and in double precision, so that the same seed draws the same tokens on every device.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from minigrad import ArgumentError, OutOfRangeError, ShapeError, Tensor, softmax
+from minigrad.device import to_host
+
+from ._checks import check_positive
+from .init import check_generator
+
+Array = np.ndarray[Any, Any]
+
+
+def apply_temperature(logits: Any, temperature: float) -> Array:
+    """``logits / temperature``, (..., vocabulary): below 1 the probable tokens get more probable still, above 1 less.
+
+    At temperature 0 only the most probable token is left (of equal ones the first), and the others get -inf.
+
+    Raises:
+        ArgumentError: the temperature is negative or not finite.
+    """
+    if not 0 <= temperature < np.inf:
+        raise ArgumentError(f"temperature must be a number >= 0, got {temperature!r}: 0 takes the most probable token")
+    logits = _checked(logits)
+    if not temperature:
+        return keep_top_k(logits, 1)
+    # Relative to the largest, so that a small temperature cannot overflow; softmax does not see the difference.
+    return (logits - logits.max(axis=-1, keepdims=True)) / temperature
+
+
+def keep_top_k(logits: Any, k: int) -> Array:
+    """The k largest logits of each row, and -inf for the others: (..., vocabulary) -> the same.
+
+    Of equal logits the first are kept, so there are exactly k (all of them where the vocabulary is smaller). Fan et al. 2018,
+    arXiv:1805.04833, section 5.
+
+    Raises:
+        ArgumentError: k is not a positive integer.
+    """
+    check_positive(top_k=k)
+    logits = _checked(logits)
+    return np.where(_rank(logits) < k, logits, -np.inf)
+
+
+def keep_top_p(logits: Any, p: float) -> Array:
+    """The logits of the nucleus, and -inf for the others: (..., vocabulary) -> the same.
+
+    The nucleus is the smallest set of most probable tokens whose probabilities, ``softmax(logits)``, add up to at least p;
+    of equally probable tokens the first. Holtzman et al. 2019, arXiv:1904.09751, eq. 2.
+
+    Raises:
+        ArgumentError: p is not in (0, 1].
+    """
+    if not 0 < p <= 1:
+        raise ArgumentError(f"top_p must be in (0, 1], got {p!r}: 1 keeps every token")
+    logits = _checked(logits)
+    order = _most_probable_first(logits)
+    probabilities = np.take_along_axis(softmax(logits), order, axis=-1)
+    before = np.cumsum(probabilities, axis=-1) - probabilities  # of the tokens that are more probable
+    kept = np.take_along_axis(before < p, _rank(logits), axis=-1)
+    return logits if p == 1 else np.where(kept, logits, -np.inf)  # at p = 1 rounding could lose the improbable ones
+
+
+def token_probabilities(
+    logits: Any, *, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None
+) -> Array:
+    """The probabilities that :func:`sample_tokens` draws from, (..., vocabulary) float64.
+
+    ``softmax(keep_top_p(keep_top_k(apply_temperature(logits, temperature), top_k), top_p))``; None keeps every token.
+
+    Raises:
+        ArgumentError: a setting is out of its range.
+        ShapeError: there are no logits.
+        OutOfRangeError: a logit is NaN or inf, or all logits of a row are -inf.
+    """
+    logits = apply_temperature(logits, temperature)
+    if top_k is not None:
+        logits = keep_top_k(logits, top_k)
+    if top_p is not None:
+        logits = keep_top_p(logits, top_p)
+    probabilities: Array = softmax(logits)
+    return probabilities
+
+
+def sample_tokens(
+    logits: Any,
+    *,
+    rng: np.random.Generator,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+) -> Array:
+    """One token for each row of logits, drawn from :func:`token_probabilities`: (..., vocabulary) -> (...) integers.
+
+    The draw inverts the cumulative distribution at one uniform number a row, whatever the settings are.
+
+    Raises: as :func:`token_probabilities`.
+    """
+    probabilities = token_probabilities(logits, temperature=temperature, top_k=top_k, top_p=top_p)
+    uniform = check_generator(rng).random((*probabilities.shape[:-1], 1))
+    cumulative = np.cumsum(probabilities, axis=-1)
+    threshold = uniform * cumulative[..., -1:]  # the sum is 1 up to rounding
+    return (cumulative <= threshold).sum(axis=-1)  # the first token that takes the sum beyond the threshold
+
+
+def _checked(logits: Any) -> Array:
+    """The logits on the host, in double precision."""
+    array = np.asarray(to_host(logits.data if isinstance(logits, Tensor) else logits), np.float64)
+    if not array.ndim or not array.shape[-1]:
+        raise ShapeError(f"logits must have the shape (..., vocabulary), got {array.shape}")
+    largest = array.max(axis=-1)
+    if not np.isfinite(largest).all():
+        worst = (
+            "nan"
+            if np.isnan(largest).any()
+            else "inf"
+            if (largest == np.inf).any()
+            else "-inf for every token of a row"
+        )
+        raise OutOfRangeError(f"logits must be finite, or -inf for a token that cannot be, got {worst}")
+    return array
+
+
+def _most_probable_first(logits: Array) -> Array:
+    return np.argsort(-logits, axis=-1, kind="stable")
+
+
+def _rank(logits: Array) -> Array:
+    """0 for the largest of each row, 1 for the next ..."""
+    return np.argsort(_most_probable_first(logits), axis=-1)

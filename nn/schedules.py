@@ -1,0 +1,76 @@
+"""Learning rates that change: functions from the step, counted from 0, to the learning rate.
+
+They keep no state, so a run resumes with the number of its step alone::
+
+    schedule = cosine_schedule(1e-3, steps=1000, warmup=100)
+    optimizer.lr = schedule(step)  # before each optimizer.step()
+"""
+
+import math
+from collections.abc import Callable
+
+from minigrad import ArgumentError
+
+from ._checks import check_positive
+
+Schedule = Callable[[int], float]
+
+
+def inverse_sqrt_schedule(d_model: int, warmup: int, *, scale: float = 1.0) -> Schedule:
+    """``scale * d_model**-0.5 * min(n**-0.5, n * warmup**-1.5)`` in step n = 1, 2, ...
+
+    Linear up to step ``warmup``, then falling as the square root of the step. Vaswani et al. 2017, arXiv:1706.03762, eq. 3.
+
+    Raises:
+        ArgumentError: a size is no positive integer, or the scale is negative or not finite.
+    """
+    check_positive(d_model=d_model, warmup=warmup)
+    _check_rates(scale=scale)
+
+    def learning_rate(step: int) -> float:
+        n = step + 1
+        return scale * d_model**-0.5 * min(n**-0.5, n * warmup**-1.5)
+
+    return learning_rate
+
+
+def cosine_schedule(peak: float, steps: int, warmup: int = 0, final: float = 0.0) -> Schedule:
+    """Linear up to ``peak`` in the first ``warmup`` steps, then half a cosine down to ``final`` at ``steps``.
+
+    ``final + (peak - final) * (1 + cos(pi t)) / 2`` with t from 0 to 1. Loshchilov and Hutter 2017, arXiv:1608.03983, eq. 5.
+    After ``steps`` it stays at ``final``.
+
+    Raises:
+        ArgumentError: warmup is not less than steps, or a rate is negative or not finite.
+    """
+    return _warmed_up(peak, steps, warmup, final, lambda t: final + (peak - final) * (1 + math.cos(math.pi * t)) / 2)
+
+
+def linear_schedule(peak: float, steps: int, warmup: int = 0, final: float = 0.0) -> Schedule:
+    """Linear up to ``peak`` in the first ``warmup`` steps, then linear down to ``final`` at ``steps``, and stay there.
+
+    Raises:
+        ArgumentError: as of :func:`cosine_schedule`.
+    """
+    return _warmed_up(peak, steps, warmup, final, lambda t: peak + (final - peak) * t)
+
+
+def _warmed_up(peak: float, steps: int, warmup: int, final: float, decay: Callable[[float], float]) -> Schedule:
+    """``peak * (step + 1) / warmup`` during the warm-up, then ``decay`` of the time that has passed, from 0 to 1."""
+    check_positive(steps=steps)
+    _check_rates(peak=peak, final=final)
+    if not 0 <= warmup < steps:
+        raise ArgumentError(f"warmup must be at least 0 and less than steps={steps}, got {warmup!r}")
+
+    def learning_rate(step: int) -> float:
+        if step < warmup:
+            return peak * (step + 1) / warmup
+        return decay(min((step - warmup) / (steps - warmup), 1.0))
+
+    return learning_rate
+
+
+def _check_rates(**rates: float) -> None:
+    for name, rate in rates.items():
+        if not 0 <= rate < math.inf:
+            raise ArgumentError(f"{name} must be a number >= 0, got {rate!r}")

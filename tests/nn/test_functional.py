@@ -1,0 +1,161 @@
+"""The stateless functions against PyTorch's, forward and gradients."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as theirs
+
+from minigrad import DTypeError, OutOfRangeError, ShapeError, Tensor, check_grads
+from nn import functional
+from tests.nn.layers import assert_close, assert_same, rng, to_torch
+
+X = rng().standard_normal((2, 3, 5)) * 3
+FUNCTIONS = {
+    "softmax": lambda x: torch.softmax(x, -1),
+    "log_softmax": lambda x: torch.log_softmax(x, -1),
+    "relu": theirs.relu,
+    "gelu": theirs.gelu,
+    "sigmoid": torch.sigmoid,
+    "silu": theirs.silu,
+}
+
+
+WEIGHT, BIAS = rng(1).standard_normal((2, 5))
+OTHERS: dict[str, Any] = {
+    "logsumexp": ([X], lambda x: functional.logsumexp(x, axis=1), lambda x: torch.logsumexp(x, 1)),
+    "layer_norm": (
+        [X, WEIGHT, BIAS],
+        lambda x, w, b: functional.layer_norm(x, w, b, eps=0.1),
+        lambda x, w, b: theirs.layer_norm(x, (5,), w, b, 0.1),
+    ),
+    "rms_norm": (
+        [X, WEIGHT],
+        lambda x, w: functional.rms_norm(x, w, eps=0.1),
+        lambda x, w: theirs.rms_norm(x, (5,), w, 0.1),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_equals_pytorch(name) -> None:
+    x, torch_x = Tensor(X, requires_grad=True), to_torch(X, True)
+    assert_same([getattr(functional, name)(x), x], [FUNCTIONS[name](torch_x), torch_x])
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_of_several_arguments_equals_pytorch(name) -> None:
+    arrays, ours, expected = OTHERS[name]
+    tensors, torch_tensors = [Tensor(a, requires_grad=True) for a in arrays], [to_torch(a, True) for a in arrays]
+    assert_same([ours(*tensors), *tensors], [expected(*torch_tensors), *torch_tensors])
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_sigmoid_and_silu_neither_overflow_nor_lose_small_values(dtype) -> None:
+    """Warnings are errors here. exp(-10) is what sigmoid(-10) is about, to the precision of the dtype."""
+    x = np.array([-1e4, -10.0, 0.0, 10.0, 1e4], dtype)
+    tensor = Tensor(x, requires_grad=True)
+    y = functional.sigmoid(tensor)
+    y.sum().backward()
+    assert y.dtype == dtype and tensor.grad is not None
+    small = 1 / (1 + np.exp(10.0))
+    np.testing.assert_allclose(y.numpy(), [0, small, 0.5, 1 - small, 1], rtol=2 * np.finfo(dtype).eps)
+    np.testing.assert_allclose(tensor.grad.numpy()[[0, 2, 4]], [0, 0.25, 0])
+    silu = functional.silu(x)
+    np.testing.assert_allclose(silu, [0, -10 * small, 0, 10 - 10 * small, 1e4], rtol=2 * np.finfo(dtype).eps)
+    assert silu.dtype == dtype
+    assert functional.sigmoid(np.array([-np.inf, np.inf, 0], dtype)).tolist() == [0, 1, 0.5]
+    assert np.isnan(functional.sigmoid(np.array([np.nan], dtype))).all()
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, "logsumexp"])
+def test_arrays_give_arrays_of_their_dtype(name) -> None:
+    y = getattr(functional, name)(X.astype(np.float32))
+    assert isinstance(y, np.ndarray | np.float32) and y.dtype == np.float32
+
+
+# --- attention ---
+
+attend: Any = functional.scaled_dot_product_attention
+torch_attend: Any = theirs.scaled_dot_product_attention
+
+
+def qkv(*axes: int) -> list[np.ndarray]:
+    generator = rng(2)
+    return [generator.standard_normal((*axes, *shape)) for shape in ((4, 3), (6, 3), (6, 2))]
+
+
+@pytest.mark.parametrize("scale", [None, 1.0, 0.3])
+@pytest.mark.parametrize("mask", [None, (4, 6), "all axes"])
+@pytest.mark.parametrize("axes", [(), (2,), (2, 3)])
+def test_attention_equals_pytorch(axes, mask, scale) -> None:
+    arrays = qkv(*axes)
+    if mask is not None:
+        mask = rng(3).random((*axes, 4, 6) if mask == "all axes" else mask) < 0.6
+        mask[..., 0] = True  # PyTorch gives NaN for a query with no key
+    tensors, torch_tensors = [Tensor(a, requires_grad=True) for a in arrays], [to_torch(a, True) for a in arrays]
+    y = attend(*tensors, mask, scale=scale)
+    torch_mask = None if mask is None else to_torch(mask)
+    torch_y = torch_attend(*torch_tensors, attn_mask=torch_mask, scale=scale)
+    assert_same([y, *tensors], [torch_y, *torch_tensors])
+
+
+def test_an_integer_mask_is_a_key_mask() -> None:
+    arrays, tokens = qkv(2), np.array([[1, 1, 1, 0, 0, 0], [1, 0, 1, 0, 1, 0]])
+    expected = attend(*arrays, np.broadcast_to(tokens[:, None] != 0, (2, 4, 6)))
+    np.testing.assert_array_equal(attend(*arrays, tokens), expected)
+
+
+def test_a_query_with_no_key_gives_zeros() -> None:
+    mask = np.ones((4, 6), bool)
+    mask[1] = False
+    tensors = [Tensor(a, requires_grad=True) for a in qkv(2)]
+    y = attend(*tensors, mask)
+    y.sum().backward()
+    assert not y.numpy()[:, 1].any() and y.numpy()[:, 0].any()
+    assert all(t.grad is not None and np.isfinite(t.grad.numpy()).all() for t in tensors)
+
+
+def test_attention_gradients() -> None:
+    mask = np.tri(4, 6, 1, dtype=bool)
+    check_grads(lambda *t: attend(*t, mask), qkv(2))
+
+
+def test_attention_on_a_device_with_a_mask_from_the_host(put) -> None:
+    arrays, mask = qkv(2), np.tri(4, 6, dtype=bool)
+    y = attend(*(Tensor(put(a)) for a in arrays), mask)
+    assert type(y.data) is type(put(X))
+    assert_close(y.numpy(), attend(*arrays, mask))
+
+
+@pytest.mark.parametrize(
+    ("shapes", "mask", "error", "words"),
+    [
+        (((4, 3), (6, 2), (6, 2)), None, ShapeError, r"got \(4, 3\), \(6, 2\), \(6, 2\)"),
+        (((4, 3), (6, 3), (5, 2)), None, ShapeError, "attention needs q"),
+        (((3,), (6, 3), (6, 2)), None, ShapeError, "attention needs q"),
+        (((2, 4, 3), (6, 3), (6, 2)), None, ShapeError, "attention needs q"),
+        (((4, 3), (6, 3), (6, 2)), np.ones((4, 6)), DTypeError, "must be boolean"),
+        (((4, 3), (6, 3), (6, 2)), np.ones((6, 4), bool), ShapeError, r"got \(6, 4\)"),
+        (((2, 4, 3), (2, 6, 3), (2, 6, 2)), 2 * np.ones((2, 6), int), OutOfRangeError, "got 2"),
+    ],
+)
+def test_attention_names_what_does_not_fit(shapes, mask, error, words) -> None:
+    with pytest.raises(error, match=words):
+        attend(*map(np.ones, shapes), mask)
+
+
+# --- one_hot ---
+
+
+def test_one_hot() -> None:
+    ids = np.array([[2, 0], [1, 2]])
+    rows = functional.one_hot(ids, 3, dtype=np.float64)
+    np.testing.assert_array_equal(rows, theirs.one_hot(to_torch(ids), 3).numpy())
+    assert functional.one_hot([1], 2).dtype == np.float32 and functional.one_hot(Tensor(ids), 3).shape == (2, 2, 3)
+    with pytest.raises(DTypeError, match="integer ids, got dtype float64"):
+        functional.one_hot([1.0], 3)
+    for bad in (3, -1):
+        with pytest.raises(OutOfRangeError, match=f"the id {bad}, but its vocabulary has 3 ids: 0 to 2"):
+            functional.one_hot([bad], 3)

@@ -1,0 +1,121 @@
+"""Schedules against PyTorch's, the paper's formula, and their first and last steps."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from minigrad import ArgumentError
+from nn import SGD, Parameter, cosine_schedule, inverse_sqrt_schedule, linear_schedule
+
+STEPS, WARMUP, PEAK, FINAL = 40, 10, 0.3, 0.06
+
+
+def rates_of_pytorch(make, steps=STEPS) -> list[float]:
+    """The learning rate before each step; ``make`` gives the scheduler of an optimizer whose lr is PEAK."""
+    optimizer = torch.optim.SGD([torch.zeros(1)], lr=PEAK)
+    scheduler, rates = make(optimizer), []
+    for _ in range(steps):
+        rates.append(optimizer.param_groups[0]["lr"])
+        optimizer.step()
+        scheduler.step()
+    return rates
+
+
+def rates(schedule, steps=STEPS) -> list[float]:
+    return [schedule(step) for step in range(steps)]
+
+
+schedulers = torch.optim.lr_scheduler
+
+
+def test_cosine_equals_pytorch() -> None:
+    expected = rates_of_pytorch(lambda o: schedulers.CosineAnnealingLR(o, STEPS, eta_min=FINAL), STEPS + 1)
+    np.testing.assert_allclose(rates(cosine_schedule(PEAK, STEPS, final=FINAL), STEPS + 1), expected, rtol=1e-12)
+
+
+def test_linear_equals_pytorch() -> None:
+    """And stays at its end."""
+    expected = rates_of_pytorch(lambda o: schedulers.LinearLR(o, 1.0, FINAL / PEAK, STEPS), STEPS + 20)
+    np.testing.assert_allclose(rates(linear_schedule(PEAK, STEPS, final=FINAL), STEPS + 20), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["cosine", "linear"])
+def test_with_warm_up_equals_pytorch(kind) -> None:
+    def in_sequence(optimizer):
+        first = schedulers.LinearLR(optimizer, 1 / WARMUP, 1.0, WARMUP - 1)
+        second = {
+            "cosine": lambda: schedulers.CosineAnnealingLR(optimizer, STEPS - WARMUP, eta_min=FINAL),
+            "linear": lambda: schedulers.LinearLR(optimizer, 1.0, FINAL / PEAK, STEPS - WARMUP),
+        }[kind]()
+        return schedulers.SequentialLR(optimizer, [first, second], milestones=[WARMUP])
+
+    ours = {"cosine": cosine_schedule, "linear": linear_schedule}[kind](PEAK, STEPS, WARMUP, FINAL)
+    np.testing.assert_allclose(rates(ours), rates_of_pytorch(in_sequence), rtol=1e-12)
+
+
+def test_inverse_sqrt_equals_the_formula_in_pytorch() -> None:
+    def paper(step):
+        return 512**-0.5 * min((step + 1) ** -0.5, (step + 1) * 4000**-1.5) / PEAK
+
+    expected = rates_of_pytorch(lambda o: schedulers.LambdaLR(o, paper), 50)
+    np.testing.assert_allclose(rates(inverse_sqrt_schedule(512, 4000), 50), expected, rtol=1e-12)
+
+
+def test_inverse_sqrt_is_highest_in_the_last_step_of_the_warm_up() -> None:
+    """The base model of the paper: 7e-4 at step 4000."""
+    schedule = inverse_sqrt_schedule(512, 4000)
+    assert (
+        schedule(3999)
+        == max(rates(schedule, 8000))
+        == pytest.approx((512 * 4000) ** -0.5)
+        == pytest.approx(6.99e-4, 1e-3)
+    )
+    assert schedule(0) == pytest.approx(schedule(3999) / 4000)
+    assert schedule(15999) == pytest.approx(schedule(3999) / 2)
+    assert inverse_sqrt_schedule(512, 4000, scale=2.0)(7) == 2 * schedule(7)
+
+
+@pytest.mark.parametrize("make", [cosine_schedule, linear_schedule])
+def test_ends(make) -> None:
+    schedule = make(PEAK, STEPS, WARMUP, FINAL)
+    assert schedule(0) == pytest.approx(PEAK / WARMUP)  # the first step moves already
+    assert schedule(WARMUP - 1) == schedule(WARMUP) == PEAK
+    middle = WARMUP + (STEPS - WARMUP) // 2
+    assert schedule(middle) == pytest.approx((PEAK + FINAL) / 2)
+    assert schedule(STEPS) == pytest.approx(FINAL) and schedule(10 * STEPS) == schedule(STEPS)
+    falling = rates(schedule)[WARMUP:]
+    assert all(a > b for a, b in itertools.pairwise(falling))
+    assert make(PEAK, STEPS)(0) == PEAK  # no warm-up
+    assert make(PEAK, STEPS, 1)(0) == PEAK
+
+
+def test_an_optimizer_takes_them() -> None:
+    p, schedule = Parameter([1.0]), cosine_schedule(0.5, 2)
+    optimizer = SGD([p], lr=123.0)
+    for step in range(2):
+        optimizer.lr = schedule(step)
+        p.grad = [1.0]
+        optimizer.step()
+    assert p.item() == pytest.approx(1 - 0.5 - 0.25)
+    assert type(schedule(1)) is float and math.isfinite(schedule(10**9))
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: inverse_sqrt_schedule(0, 10), "d_model must be a positive integer, got 0"),
+        (lambda: inverse_sqrt_schedule(16, 0), "warmup must be a positive integer, got 0"),
+        (lambda: cosine_schedule(0.1, 0), "steps must be a positive integer, got 0"),
+        (lambda: cosine_schedule(0.1, 10, 10), "warmup must be at least 0 and less than steps=10, got 10"),
+        (lambda: linear_schedule(0.1, 10, -1), "warmup must be at least 0 and less than steps=10, got -1"),
+        (lambda: linear_schedule(-0.1, 10), "peak must be a number >= 0, got -0.1"),
+        (lambda: cosine_schedule(0.1, 10, final=math.nan), "final must be a number >= 0, got nan"),
+        (lambda: inverse_sqrt_schedule(16, 10, scale=math.inf), "scale must be a number >= 0, got inf"),
+    ],
+)
+def test_bad_settings(make, words) -> None:
+    with pytest.raises(ArgumentError, match=words):
+        make()
