@@ -1,5 +1,34 @@
 """Whole networks, one file each."""
 
+from .bert import BertConfig, BertEncoder
+from .gpt import GPT, GPTConfig
+from .rnn_encoder_decoder import RNNEncoderDecoder, RNNEncoderDecoderConfig
+from .skip_gram import Bigram, SkipGram, SkipGramConfig
+from .transformer import Transformer, TransformerConfig, shifted_right
 from .transformer_classifier import ClassifierConfig, TransformerClassifier
+from .two_layer_transformer import TwoLayerConfig, TwoLayerTransformer
+from .vision_transformer import VisionTransformer, VisionTransformerConfig, image_patches
+from .wordpiece import WordPiece
 
-__all__ = ["ClassifierConfig", "TransformerClassifier"]
+__all__ = [
+    "GPT",
+    "GPTConfig",
+    "BertConfig",
+    "BertEncoder",
+    "WordPiece",
+    "Bigram",
+    "SkipGram",
+    "SkipGramConfig",
+    "TwoLayerConfig",
+    "TwoLayerTransformer",
+    "ClassifierConfig",
+    "Transformer",
+    "TransformerClassifier",
+    "TransformerConfig",
+    "shifted_right",
+    "RNNEncoderDecoder",
+    "RNNEncoderDecoderConfig",
+    "VisionTransformer",
+    "VisionTransformerConfig",
+    "image_patches",
+]

@@ -77,13 +77,15 @@ class TransformerClassifier(nn.Module):
 
         Args:
             ids: (batch, length) integers.
-            mask: (batch, length) booleans, True for tokens and False for padding; None if nothing is padding.
+            mask: (batch, length), True (or 1) for tokens and False (or 0) for padding, as tokenizers give it; None if
+                nothing is padding.
 
         Returns:
             (batch, num_classes)
 
         Raises:
             ShapeError: ``ids`` is not a matrix, or ``mask`` has another shape.
+            DTypeError, OutOfRangeError: ids are no integers below vocab_size, or the mask is neither boolean nor 0/1.
         """
         if np.ndim(ids) != 2 or (mask is not None and np.shape(mask) != np.shape(ids)):
             raise ShapeError(
@@ -95,7 +97,7 @@ class TransformerClassifier(nn.Module):
             x = layer(x, key_mask=mask)
         if self.norm is not None:
             x = self.norm(x)
-        return self.output(masked_mean(x, mask))
+        return self.output(nn.pool(x, mask))
 
     def attention_weights(self, ids: Any, mask: Any = None) -> list[Tensor]:
         """What each token attends to, to look at: for each layer (batch, heads, query, key)."""
@@ -106,15 +108,3 @@ class TransformerClassifier(nn.Module):
             weights.append(layer.attention.attention_weights(seen, key_mask=mask))
             x = layer(x, key_mask=mask)
         return weights
-
-
-def masked_mean(x: Tensor, mask: Any) -> Tensor:
-    """The mean over the tokens that ``mask`` allows: (batch, length, d), (batch, length) -> (batch, d).
-
-    A sequence that is all padding gives zeros.
-    """
-    if mask is None:
-        return x.mean(axis=1)
-    count = np.maximum(mask.sum(axis=1, keepdims=True), 1)
-    weights = (mask / count).astype(x.dtype)
-    return (weights[:, None, :] @ x)[:, 0, :]  # one product, instead of a masked copy and its sum

@@ -6,9 +6,8 @@ import pytest
 import minigrad
 import nn
 from benchmarks import peer_minigrad, peer_torch
-from minigrad.errors import OutOfRangeError, ShapeError
+from minigrad.errors import DTypeError, OutOfRangeError, ShapeError
 from models import ClassifierConfig, TransformerClassifier
-from models.transformer_classifier import masked_mean
 
 CONFIG = ClassifierConfig(vocab_size=11, num_classes=3, d_model=8, num_heads=2)
 
@@ -63,11 +62,19 @@ def test_a_row_of_padding_gives_finite_scores_and_gradients():
     assert all(np.isfinite(p.grad.numpy()).all() for p in model.parameters())
 
 
-def test_masked_mean():
-    x = minigrad.Tensor(np.arange(12.0).reshape(2, 3, 2))
-    mask = np.array([[True, False, True], [False, False, False]])
-    np.testing.assert_allclose(masked_mean(x, mask).numpy(), [[2.0, 3.0], [0.0, 0.0]])
-    np.testing.assert_allclose(masked_mean(x, None).numpy(), x.numpy().mean(axis=1))
+def test_ids_and_a_mask_of_0_and_1_as_a_tokenizer_gives_them():
+    """The shapes of the Flax article: [N, 128] ids and mask, embedding 512."""
+    config = ClassifierConfig(vocab_size=50, num_classes=6, d_model=512, num_heads=8, num_layers=1, hidden=64)
+    model = TransformerClassifier(config, rng=np.random.default_rng(0)).eval()
+    lengths = np.array([7, 128, 1])
+    mask = (np.arange(128) < lengths[:, None]).astype(np.int32)
+    ids = np.random.default_rng(1).integers(1, 50, (3, 128)) * mask
+    scores = model(ids, mask)
+    assert scores.shape == (3, 6) and scores.dtype == np.float32
+    np.testing.assert_array_equal(scores.numpy(), model(ids, mask == 1).numpy())
+    alone = model(ids[:1, :7]).numpy()[0]  # the first text without its padding
+    np.testing.assert_allclose(alone, scores.numpy()[0], rtol=2e-4, atol=2e-5)
+    assert model.attention_weights(ids, mask)[0].shape == (3, 8, 128, 128)
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
@@ -102,6 +109,9 @@ def test_the_same_seed_gives_the_same_model_and_the_config_survives_a_dict():
         (np.array([[1, 2]]), np.array([[True]]), ShapeError, "mask"),
         (np.array([[1, 11]]), None, OutOfRangeError, "11"),
         (np.array([[1, -1]]), None, OutOfRangeError, "-1"),
+        (np.array([[1.0, 2.0]]), None, DTypeError, "integer ids"),
+        (np.array([[1, 2]]), np.array([[1, 2]]), OutOfRangeError, "1 (attend) and 0"),
+        (np.array([[1, 2]]), np.array([[1.0, 0.0]]), DTypeError, "boolean"),
     ],
 )
 def test_bad_input_is_named(ids, mask, error, words):

@@ -1,0 +1,101 @@
+"""Look at the sinusoidal position codes: their numbers, their inner products, and what a Transformer is without them.
+
+    python examples/position_codes.py
+
+Written to `out/`: position_curves_32.png and position_curves_512.png (the codes along the positions, and along the dimensions),
+position_map.png (all 32 numbers of the first 32 positions), position_products.png (inner products by distance).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+if __name__ == "__main__":
+    from common import one_blas_thread
+
+    one_blas_thread()
+
+import numpy as np
+
+import minigrad as mg
+import nn
+from common import argument_parser, make_folder, pyplot, run, save_figure, table
+from minigrad.device import to_device
+
+Array = np.ndarray[Any, Any]
+
+
+def products_by_distance(d_model: int, distances: int) -> Array:
+    """``p_t . p_(t+k) = sum over i of cos(k / 10000**(2i/D))`` for k = 0, 1, ...: they depend on the distance alone."""
+    codes = nn.sinusoids(distances, d_model)
+    return codes @ codes[0]
+
+
+def equivariance_error(positions: bool, seed: int, device: str = "cpu") -> float:
+    """How far an encoder layer is from ``f(x permuted) = f(x) permuted``: the largest difference."""
+    rng = np.random.default_rng(seed)
+    layer = nn.TransformerEncoderLayer(32, 4, 64, rng=rng, dtype=np.float64).to(device)
+    x, order = to_device(rng.standard_normal((2, 7, 32)), device), to_device(rng.permutation(7), device)
+    before = nn.PositionalEncoding(32) if positions else mg.Tensor
+    with mg.no_grad():
+        permuted_first, permuted_last = layer(before(x[:, order])), layer(before(x))[:, order]
+    return float(np.abs(permuted_first - permuted_last).max().item())
+
+
+def draw_curves(d_model: int, path: Path) -> None:
+    """Four numbers of the code along the positions, and the sines of four positions along the dimensions."""
+    codes = nn.sinusoids(101, d_model)
+    figure, (left, right) = pyplot().subplots(1, 2, figsize=(12, 4), layout="constrained")
+    for column in (4, 5, 6, 7):
+        left.plot(codes[:, column], label=f"dimension {column}")
+    for t in (0, 1, 10, 100):
+        right.plot(range(0, d_model, 2), codes[t, ::2], label=f"position {t}")
+    left.set(xlabel="position t", ylabel=f"p_t, D = {d_model}", xlim=(0, 100))
+    right.set(xlabel="dimension (the even ones, which are sines)")
+    for ax in (left, right):
+        ax.legend(fontsize=8, loc="upper right")
+    save_figure(figure, path)
+
+
+def draw_map(path: Path) -> None:
+    """The 32 x 32 map: a row a position, a column a dimension."""
+    figure, ax = pyplot().subplots(figsize=(6, 5), layout="constrained")
+    image = ax.imshow(nn.sinusoids(32, 32), cmap="RdBu", vmin=-1, vmax=1)
+    ax.set(xlabel="dimension", ylabel="position t", title="position codes, D = 32")
+    figure.colorbar(image, ax=ax)
+    save_figure(figure, path)
+
+
+def draw_products(path: Path) -> None:
+    figure, ax = pyplot().subplots(figsize=(8, 4), layout="constrained")
+    for d_model in (32, 512):
+        ax.plot(products_by_distance(d_model, 60) / (d_model / 2), ".-", label=f"D = {d_model}")
+    ax.set(xlabel="distance of two positions", ylabel="cosine of their codes", ylim=(0, None))
+    ax.set_title("near positions are similar, but similarity does not only fall")
+    ax.legend(frameon=False)
+    save_figure(figure, path)
+
+
+def main() -> None:
+    arguments = argument_parser(__doc__, quick="the same, as it takes seconds anyway").parse_args()
+    out = make_folder(arguments.out)
+    codes = nn.sinusoids(2, 32)
+    print("D = 32, p_1 =", ", ".join(map(repr, codes[1, :4].tolist())), "...")
+    print("|p_t| = sqrt(D / 2) = 4 for every t, as each pair has sin^2 + cos^2 = 1; |p_1| =", np.linalg.norm(codes[1]))
+    products = products_by_distance(32, 6)
+    print(table("inner product at distance", [(str(k), float(product)) for k, product in enumerate(products)], 12))
+    print("(from 4 to 5 it rises: codes that are farther apart may be more alike)")
+    rows = [
+        (f"{name} position codes", f"{equivariance_error(positions, arguments.seed, arguments.device):.1e}")
+        for name, positions in (("without", False), ("with", True))
+    ]
+    print(table("f(permuted x) against f(x) permuted, largest difference", rows))
+    for name in ("position_curves_32", "position_curves_512"):
+        draw_curves(int(name.rpartition("_")[2]), out / f"{name}.png")
+    draw_map(out / "position_map.png")
+    draw_products(out / "position_products.png")
+
+
+if __name__ == "__main__":
+    run(main)

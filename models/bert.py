@@ -1,0 +1,311 @@
+"""BertEncoder: a Transformer encoder that loads the weights of a real pretrained one, and gives sentence embeddings."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+import nn
+from minigrad import ArgumentError, ShapeError, Tensor, no_grad
+from minigrad.errors import import_extra
+from minigrad.serialize import CheckpointError
+
+from .wordpiece import WordPiece
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class BertConfig:
+    """The sizes of a :class:`BertEncoder`; by default those of all-MiniLM-L6-v2.
+
+    Attributes:
+        vocab_size: token ids are 0 to vocab_size - 1.
+        d_model: the width of the residual stream; a multiple of ``num_heads``.
+        hidden: the width inside the feed-forward part.
+        max_positions: the longest sequence.
+        token_types: how many kinds of tokens there are: BERT has the first and the second sentence of a pair.
+        activation: "gelu" is the one with erf.
+        eps: of the LayerNorms.
+        dropout: after the embeddings and in every layer, in training only.
+    """
+
+    vocab_size: int = 30522
+    d_model: int = 384
+    num_heads: int = 12
+    num_layers: int = 6
+    hidden: int = 1536
+    max_positions: int = 512
+    token_types: int = 2
+    activation: str = "gelu"
+    eps: float = 1e-12
+    dropout: float = 0.1
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        return cls(**values)
+
+    @classmethod
+    def from_json(cls, path: str | os.PathLike[str]) -> Self:
+        """From the ``config.json`` that lies beside the weights of a BERT model.
+
+        Raises:
+            ArgumentError: it describes another kind of network.
+        """
+        values = json.loads(Path(path).read_text(encoding="utf-8"))
+        kind = values.get("model_type"), values.get("position_embedding_type", "absolute"), values.get("hidden_act")
+        if kind[:2] != ("bert", "absolute") or kind[2] not in _ACTIVATIONS:
+            raise ArgumentError(
+                f"'{path}' describes (model_type, position_embedding_type, hidden_act) = {kind}; BertEncoder is 'bert' with "
+                f"'absolute' positions and {' or '.join(map(repr, _ACTIVATIONS))}"
+            )
+        try:
+            sizes = {ours: values[theirs] for ours, theirs in _SETTINGS.items()}
+        except KeyError as missing:
+            raise ArgumentError(f"'{path}' has no {missing}: give BertConfig(...) instead") from missing
+        return cls(**sizes, activation=_ACTIVATIONS[kind[2]])
+
+
+class BertEncoder(nn.Module):
+    """The encoder of BERT: token, position and token type embeddings, LayerNorm, then post-norm encoder layers.
+
+    Devlin et al. 2019, arXiv:1810.04805; its layers are those of Vaswani et al. 2017, arXiv:1706.03762, with GELU. A sentence
+    embedding is the mean of the last layer's tokens, padding left out, scaled to length 1: Reimers and Gurevych 2019,
+    arXiv:1908.10084. The scalar product of two such embeddings is their cosine.
+
+    Against the original, dropout in training falls a little otherwise: inside the feed-forward part too, and not on the
+    attention weights. In evaluation the two are equal.
+
+    Args:
+        rng: draws the initial weights (normal, standard deviation 0.02, in the embeddings) and the keys of dropout.
+
+    Calling it:
+        ids: (batch, length) integers, of :class:`WordPiece`.
+        mask: (batch, length), True (or 1) for tokens and False (or 0) for padding; None if nothing is padding.
+        token_types: (batch, length) integers; None for zeros.
+
+        The result, (batch, length, d_model), is the last layer's.
+
+    Raises:
+        ShapeError: ids is not a matrix or longer than max_positions, or mask or token_types have another shape.
+        OutOfRangeError, DTypeError: ids outside the vocabulary, masks that are no masks.
+    """
+
+    def __init__(self, config: BertConfig, *, rng: np.random.Generator, dtype: Any = np.float32) -> None:
+        self.config = config
+        d_model = config.d_model
+        self.tokens = nn.Embedding(config.vocab_size, d_model, std=0.02, rng=rng, dtype=dtype)
+        self.positions = nn.Embedding(config.max_positions, d_model, std=0.02, rng=rng, dtype=dtype)
+        self.token_types = nn.Embedding(config.token_types, d_model, std=0.02, rng=rng, dtype=dtype)
+        self.norm = nn.LayerNorm(d_model, eps=config.eps, dtype=dtype)
+        self.dropout = nn.Dropout(config.dropout, rng=rng)
+        self.layers = [
+            nn.TransformerEncoderLayer(
+                d_model,
+                config.num_heads,
+                config.hidden,
+                norm="post",
+                activation=config.activation,
+                dropout=config.dropout,
+                eps=config.eps,
+                rng=rng,
+                dtype=dtype,
+            )
+            for _ in range(config.num_layers)
+        ]
+
+    @classmethod
+    def from_safetensors(
+        cls,
+        path: str | os.PathLike[str],
+        config: BertConfig | None = None,
+        *,
+        rng: np.random.Generator | None = None,
+        dtype: Any = np.float32,
+    ) -> Self:
+        """A pretrained encoder, in evaluation mode.
+
+        Args:
+            path: a safetensors file with BERT's names, or the folder with ``model.safetensors`` and ``config.json``.
+            config: of the network, where there is no ``config.json`` beside the file.
+            rng: draws the keys of dropout, by default from seed 0; the weights come from the file.
+            dtype: of the parameters, whatever the file has.
+
+        Raises:
+            CheckpointError: there is no such file, or what is in it is not this network.
+            MissingExtraError: safetensors is not installed.
+        """
+        file = Path(path) / "model.safetensors" if Path(path).is_dir() else Path(path)
+        arrays = _read(file)
+        if config is None:
+            beside = file.with_name("config.json")
+            if not beside.is_file():
+                raise CheckpointError(f"there is no config.json beside '{file}': pass config=BertConfig(...)")
+            config = BertConfig.from_json(beside)
+        model = cls(config, rng=np.random.default_rng(0) if rng is None else rng, dtype=dtype)
+        try:
+            model.load_original(arrays)
+        except ArgumentError as error:
+            raise CheckpointError(f"'{file}' does not hold the weights of {config}: {error}") from error
+        return model.eval()
+
+    def load_original(self, arrays: Mapping[str, Array]) -> None:
+        """Copy weights that have BERT's names ("encoder.layer.0.attention.self.query.weight") into the parameters.
+
+        What an encoder has no use for (``pooler``, ``cls``, ``position_ids``) is passed over, and so is "bert." before a name.
+
+        Raises:
+            ArgumentError: a name is missing, or not known.
+            ShapeError: an array has another shape than its parameter.
+                On either no parameter has been changed.
+        """
+        named = {name.removeprefix("bert."): array for name, array in arrays.items()}
+        paths = {_original_name(path): path for path, _ in self.named_parameters()}
+        for problem, names in (
+            ("missing", [name for name in paths if name not in named]),
+            ("unknown", [name for name in named if name not in paths and not name.startswith(_UNUSED)]),
+        ):
+            if names:
+                more = "" if len(names) < 4 else f" and {len(names) - 3} more"
+                raise ArgumentError(f"{problem}: {', '.join(map(repr, names[:3]))}{more}")
+        dtype = self.norm.weight.dtype
+        self.load_state_dict(
+            {path: _turned(path, named[name]).astype(dtype, copy=False) for name, path in paths.items()}
+        )
+
+    def original_state(self) -> dict[str, Array]:
+        """The way back: a copy of the parameters with BERT's names and shapes."""
+        return {
+            _original_name(path): np.ascontiguousarray(_turned(path, array))
+            for path, array in self.state_dict().items()
+        }
+
+    def forward(self, ids: Any, mask: Any = None, token_types: Any = None) -> Tensor:
+        x = self._embedded(ids, mask, token_types)
+        for layer in self.layers:
+            x = layer(x, key_mask=mask)
+        return x
+
+    def hidden_states(self, ids: Any, mask: Any = None, token_types: Any = None) -> list[Tensor]:
+        """What enters the first layer and what leaves each: num_layers + 1 times (batch, length, d_model)."""
+        states = [self._embedded(ids, mask, token_types)]
+        for layer in self.layers:
+            states.append(layer(states[-1], key_mask=mask))
+        return states
+
+    def attention_weights(self, ids: Any, mask: Any = None, token_types: Any = None) -> list[Tensor]:
+        """What each token attends to, to look at: for each layer (batch, heads, query, key)."""
+        states = self.hidden_states(ids, mask, token_types)
+        return [
+            layer.attention.attention_weights(state, key_mask=mask) for layer, state in zip(self.layers, states[:-1])
+        ]
+
+    def sentence_embeddings(self, ids: Any, mask: Any = None, token_types: Any = None) -> Tensor:
+        """``mean / |mean|`` of the last layer's tokens that are not padding: (batch, length) -> (batch, d_model)."""
+        mean = nn.pool(self(ids, mask, token_types), mask, how="mean")
+        return mean / np.sqrt((mean * mean).sum(axis=-1, keepdims=True) + 1e-24)  # a row of padding only stays 0
+
+    def embed(
+        self, texts: Sequence[str], tokenizer: WordPiece, *, batch_size: int = 32, progress: bool = False
+    ) -> Array:
+        """The sentence embeddings of any number of texts as one NumPy array, (texts, d_model).
+
+        Evaluation mode, nothing recorded. Texts of similar length go through together, so that little of a batch is padding.
+        """
+        result = np.zeros((len(texts), self.config.d_model), self.norm.weight.dtype)
+        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+        starts: Any = range(0, len(texts), batch_size)
+        if progress:
+            starts = import_extra("tqdm", "train", "the progress bar").tqdm(starts, desc="embedding", unit="batch")
+        was_training = self.training
+        self.eval()
+        try:
+            for start in starts:
+                rows = order[start : start + batch_size]
+                with no_grad():
+                    result[rows] = self.sentence_embeddings(*tokenizer([texts[i] for i in rows])).numpy()
+        finally:
+            self.train(was_training)
+        return result
+
+    def _embedded(self, ids: Any, mask: Any, token_types: Any) -> Tensor:
+        shape = np.shape(ids)
+        if len(shape) != 2 or shape[1] > self.config.max_positions:
+            raise ShapeError(
+                f"ids must have the shape (batch, length) with length at most max_positions={self.config.max_positions}, "
+                f"got {shape}"
+            )
+        for name, other in (("mask", mask), ("token_types", token_types)):
+            if other is not None and np.shape(other) != shape:
+                raise ShapeError(f"{name} must have the shape of ids, {shape}, got {np.shape(other)}")
+        if token_types is None:
+            token_types = np.zeros((1, 1), np.int64)
+        x = self.tokens(ids) + self.positions(np.arange(shape[1])) + self.token_types(token_types)
+        return self.dropout(self.norm(x))  # (batch, length, d_model)
+
+
+# Our names and those of Google's and the library Transformers' BERT
+
+_SETTINGS = {
+    "vocab_size": "vocab_size",
+    "d_model": "hidden_size",
+    "num_heads": "num_attention_heads",
+    "num_layers": "num_hidden_layers",
+    "hidden": "intermediate_size",
+    "max_positions": "max_position_embeddings",
+    "token_types": "type_vocab_size",
+    "eps": "layer_norm_eps",
+    "dropout": "hidden_dropout_prob",
+}
+_ACTIVATIONS = {"gelu": "gelu", "gelu_new": "gelu_tanh", "relu": "relu"}
+_UNUSED = ("pooler.", "cls.", "embeddings.position_ids")
+_EMBEDDINGS = {
+    "tokens": "embeddings.word_embeddings",
+    "positions": "embeddings.position_embeddings",
+    "token_types": "embeddings.token_type_embeddings",
+    "norm": "embeddings.LayerNorm",
+}
+_LAYER = {
+    "attention_norm": "attention.output.LayerNorm",
+    "attention.query": "attention.self.query",
+    "attention.key": "attention.self.key",
+    "attention.value": "attention.self.value",
+    "attention.output": "attention.output.dense",
+    "feed_forward_norm": "output.LayerNorm",
+    "feed_forward.hidden": "intermediate.dense",
+    "feed_forward.output": "output.dense",
+}
+
+
+def _original_name(path: str) -> str:
+    """``"layers.0.attention.query.weight"`` -> ``"encoder.layer.0.attention.self.query.weight"``"""
+    module, _, kind = path.rpartition(".")
+    if not module.startswith("layers."):
+        return f"{_EMBEDDINGS[module]}.{kind}"
+    _, number, part = module.split(".", 2)
+    return f"encoder.layer.{number}.{_LAYER[part]}.{kind}"
+
+
+def _turned(path: str, array: Array) -> Array:
+    """PyTorch's Linear keeps the transpose of our weight; embeddings are alike."""
+    return array.T if path.startswith("layers.") else array
+
+
+def _read(file: Path) -> dict[str, Array]:
+    safetensors = import_extra("safetensors", "train", "loading the weights")
+    if not file.is_file():
+        raise CheckpointError(f"there are no weights at '{file}': give a safetensors file, or the folder it is in")
+    try:
+        with safetensors.safe_open(file, framework="numpy") as opened:
+            return {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 - the handle is no dict
+    except (safetensors.SafetensorError, ValueError, TypeError) as error:
+        raise CheckpointError(f"'{file}' is not a safetensors file, or is truncated ({error})") from error

@@ -1,0 +1,222 @@
+"""GPT: a decoder-only Transformer that writes a sequence, one token after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import numpy as np
+
+import nn
+from minigrad import ArgumentError, ShapeError, Tensor, no_grad
+from minigrad.device import to_host
+from nn._checks import check_positive
+from nn.init import check_generator
+
+
+@dataclass(frozen=True)
+class GPTConfig:
+    """The sizes of a :class:`GPT`.
+
+    Attributes:
+        vocab_size: token ids are 0 to vocab_size - 1.
+        window: the most tokens that the model sees at once.
+        d_model: the width of the residual stream; a multiple of ``num_heads``.
+        hidden: the width inside the feed-forward part; 0 means ``4 * d_model``.
+        positions: "learned" (a vector for each place, as in GPT-2) or "rotary" (queries and keys are turned by an angle that
+            grows with the place; the width of a head is then even).
+        std: the deviation of the initial embeddings; 0.02 as in GPT-2. Narrow networks learn faster with 0.1.
+    """
+
+    vocab_size: int
+    window: int
+    d_model: int = 64
+    num_heads: int = 4
+    num_layers: int = 2
+    hidden: int = 0
+    dropout: float = 0.0
+    activation: str = "gelu"
+    positions: str = "learned"
+    std: float = 0.02
+
+    def __post_init__(self) -> None:
+        check_positive(window=self.window)
+        if self.positions not in ("learned", "rotary"):
+            raise ArgumentError(f"positions must be 'learned' or 'rotary', got {self.positions!r}")
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        return cls(**values)
+
+
+class GPT(nn.Module):
+    """Embedding and positions, pre-norm layers in which each token sees itself and what is before it, and scores of the next.
+
+    ::
+
+        x = E[ids] + P                                  # learned positions
+        x = x + attention(LayerNorm(x))                 # causal; num_layers times, both lines
+        x = x + feed_forward(LayerNorm(x))
+        logits = LayerNorm(x) @ E^T                     # the output is tied to the embedding
+
+    Radford et al. 2019, "Language Models are Unsupervised Multitask Learners" (GPT-2), section 2.3: the embeddings start
+    normal with a small standard deviation, and the last weights of each part, which write into the residual stream, are
+    divided by the square root of the number of parts.
+
+    Args:
+        rng: where the initial weights come from: the same generator state gives the same model.
+    """
+
+    def __init__(self, config: GPTConfig, *, rng: np.random.Generator, dtype: Any = np.float32) -> None:
+        self.config = config
+        d_model, rotary = config.d_model, config.positions == "rotary"
+        self.embedding = nn.Embedding(config.vocab_size, d_model, std=config.std, rng=rng, dtype=dtype)
+        self.positions = (
+            None if rotary else nn.LearnedPositions(config.window, d_model, std=config.std, rng=rng, dtype=dtype)
+        )
+        self.dropout = nn.Dropout(config.dropout, rng=rng)
+        self.layers = [
+            nn.TransformerEncoderLayer(
+                d_model,
+                config.num_heads,
+                config.hidden or 4 * d_model,
+                norm="pre",
+                activation=config.activation,
+                dropout=config.dropout,
+                rng=rng,
+                dtype=dtype,
+            )
+            for _ in range(config.num_layers)
+        ]
+        for layer in self.layers:
+            if rotary:
+                layer.attention = nn.MultiHeadAttention(d_model, config.num_heads, rotary=True, rng=rng, dtype=dtype)
+            for part in (layer.attention, layer.feed_forward):
+                part.output.weight.data *= (2 * config.num_layers) ** -0.5
+        self.norm = nn.LayerNorm(d_model, dtype=dtype)
+        self.output = nn.TiedOutput(self.embedding)
+
+    def forward(self, ids: Any, caches: Sequence[nn.KeyValueCache] | None = None) -> Tensor:
+        """The logits of the token after each token.
+
+        Args:
+            ids: (batch, length) integers, at most ``window`` of them. Padding at the end needs no mask, as no token sees what
+                is after it, only a loss that ignores it.
+            caches: one for each layer (:meth:`new_caches`), under ``no_grad``: ``ids`` then are the tokens after those that
+                the caches have seen.
+
+        Returns:
+            (batch, length, vocab_size)
+
+        Raises:
+            ShapeError: ``ids`` is not a matrix, or longer than the window.
+            ArgumentError: there are more or fewer caches than layers.
+        """
+        if caches is not None and len(caches) != len(self.layers):
+            raise ArgumentError(f"caches must be one for each of the {len(self.layers)} layers, got {len(caches)}")
+        x = self._embedded(ids, past=caches[0].length if caches else 0)  # (batch, length, d_model)
+        for i, layer in enumerate(self.layers):
+            x = layer(x, causal=True, cache=caches[i] if caches is not None else None)
+        return self.output(self.norm(x))
+
+    def new_caches(self) -> list[nn.KeyValueCache]:
+        """Empty, one for each layer."""
+        return [nn.KeyValueCache() for _ in self.layers]
+
+    def attention_weights(self, ids: Any) -> list[Tensor]:
+        """What each token attends to, to look at: for each layer (batch, heads, query, key)."""
+        x = self._embedded(ids)
+        weights = []
+        for layer in self.layers:
+            weights.append(layer.attention_weights(x, causal=True))
+            x = layer(x, causal=True)
+        return weights
+
+    def generate(
+        self,
+        ids: Any,
+        count: int,
+        *,
+        rng: np.random.Generator,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        top_p: float | None = None,
+        end: int | None = None,
+        cache: bool = True,
+    ) -> Iterator[np.ndarray[Any, Any]]:
+        """Continue sequences, token by token::
+
+            for tokens in model.eval().generate(prompts, 100, rng=rng, temperature=0.8, top_p=0.9):
+                print(tokens)  # (batch,)
+
+        When more tokens than ``window`` are there, the model goes on with the last half window of them and forgets what was
+        before. Each token is then computed with between half a window and a window of context, and the keys and values need
+        computing anew only once in half a window.
+
+        Args:
+            ids: (batch, length) integers, at least one token in each; of more than ``window`` the last ``window`` count.
+            count: how many tokens to add to each sequence.
+            rng: draws the tokens: the same state gives the same tokens.
+            temperature, top_k, top_p: as of :func:`nn.sample_tokens`.
+            end: the id that closes a sequence: after it the sequence gets only this id, and when all are closed, it is over.
+            cache: whether to keep keys and values from token to token. Without, the tokens are the same, more slowly.
+
+        Yields:
+            (batch,) integers on the host, the next token of each sequence. Nothing is computed before one is asked for.
+
+        Raises:
+            ShapeError: ``ids`` is not a matrix, or empty.
+            ArgumentError: a setting is out of its range.
+        """
+        ids = ids if hasattr(ids, "dtype") else np.asarray(ids)
+        if ids.ndim != 2 or not ids.size:
+            raise ShapeError(
+                f"generate needs ids of shape (batch, length), at least one token in each, got {ids.shape}"
+            )
+        if count < 0:
+            raise ArgumentError(f"count must be at least 0, got {count}")
+        if end is not None and not 0 <= end < self.config.vocab_size:
+            raise ArgumentError(f"end must be an id of the vocabulary, 0 to {self.config.vocab_size - 1}, got {end}")
+        settings: dict[str, Any] = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
+        nn.token_probabilities(np.zeros(2), **settings)  # raises now, not when the first token is asked for
+        return self._tokens(np.asarray(to_host(ids)), count, check_generator(rng), settings, end, cache)
+
+    def _tokens(
+        self, ids: Any, count: int, rng: np.random.Generator, settings: dict[str, Any], end: int | None, cache: bool
+    ) -> Iterator[np.ndarray[Any, Any]]:
+        window = self.config.window
+        context = ids[:, -window:]  # what the model sees
+        closed = np.zeros(len(ids), bool)
+        caches, new = self.new_caches(), context  # what the caches have not seen
+        for _ in range(count):
+            with no_grad():
+                logits = self(new, caches) if cache else self(context)
+            tokens = nn.sample_tokens(logits[:, -1], rng=rng, **settings)
+            if end is not None:
+                tokens = np.where(closed, end, tokens)
+                closed |= tokens == end
+            yield tokens
+            if closed.all():
+                return
+            new = tokens[:, None]
+            context = np.concatenate([context, new], axis=1)
+            if context.shape[1] > window:
+                context = context[:, -max(window // 2, 1) :]
+                caches, new = self.new_caches(), context
+
+    def _embedded(self, ids: Any, past: int = 0) -> Tensor:
+        """(batch, length) -> (batch, length, d_model)"""
+        shape, window = np.shape(ids), self.config.window
+        if len(shape) != 2:
+            raise ShapeError(f"GPT needs ids of shape (batch, length), got {shape}")
+        if past + shape[1] > window:
+            raise ShapeError(
+                f"GPT sees at most window={window} tokens, got {past + shape[1]}: keep the last ones, ids[:, -{window}:]"
+                + (", with new caches" if past else "")
+            )
+        x = self.embedding(ids)
+        return self.dropout(x if self.positions is None else self.positions(x, start=past))

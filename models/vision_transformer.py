@@ -1,0 +1,164 @@
+"""VisionTransformer: a Transformer encoder that reads an image as a sequence of patches."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import numpy as np
+
+import nn
+from minigrad import ArgumentError, ShapeError, Tensor
+from nn._checks import as_input, check_positive
+
+
+@dataclass(frozen=True)
+class VisionTransformerConfig:
+    """The sizes of a :class:`VisionTransformer`.
+
+    Attributes:
+        image_size: the height and the width of an image.
+        patch_size: of a patch; a divisor of ``image_size``.
+        channels: 1 for grey, 3 for colour.
+        num_classes: labels are 0 to num_classes - 1.
+        d_model: the width of the residual stream; a multiple of ``num_heads``.
+        hidden: the width inside the feed-forward part; 0 means ``4 * d_model``.
+    """
+
+    image_size: int
+    patch_size: int
+    num_classes: int
+    channels: int = 1
+    d_model: int = 64
+    num_heads: int = 4
+    num_layers: int = 2
+    hidden: int = 0
+    dropout: float = 0.0
+    activation: str = "gelu"
+
+    def __post_init__(self) -> None:
+        check_positive(image_size=self.image_size, patch_size=self.patch_size, channels=self.channels)
+        if self.image_size % self.patch_size:
+            raise ArgumentError(f"patch_size={self.patch_size} does not divide image_size={self.image_size}")
+
+    @property
+    def num_patches(self) -> int:
+        return (self.image_size // self.patch_size) ** 2
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        return cls(**values)
+
+
+def image_patches(images: Any, patch_size: int) -> Any:
+    """Cut images into squares, row by row, and flatten each.
+
+    Args:
+        images: (batch, height, width, channels), an array or a Tensor; ``patch_size`` divides height and width.
+
+    Returns:
+        (batch, patches, patch_size * patch_size * channels); within a patch the channels come last too.
+
+    Raises:
+        ShapeError: the images do not have four axes, or cannot be cut evenly.
+    """
+    if images.ndim != 4 or images.shape[1] % patch_size or images.shape[2] % patch_size:
+        raise ShapeError(
+            "image_patches needs images of shape (batch, height, width, channels), height and width multiples of "
+            f"patch_size={patch_size}, got {images.shape}"
+        )
+    batch, height, width, channels = images.shape
+    rows, columns = height // patch_size, width // patch_size
+    grid = images.reshape(batch, rows, patch_size, columns, patch_size, channels)
+    grid = grid.transpose(0, 1, 3, 2, 4, 5)  # (batch, rows, columns, patch_size, patch_size, channels)
+    return grid.reshape(batch, rows * columns, patch_size * patch_size * channels)
+
+
+class VisionTransformer(nn.Module):
+    """Patches as tokens, a class token before them, positions, pre-norm encoder layers, and an Affine on the class token.
+
+    ::
+
+        z_0 = [class; patch_1 W + b; ...; patch_N W + b] + P         # (1)
+        z = z + attention(LayerNorm(z))                              # (2)  num_layers times, both lines
+        z = z + feed_forward(LayerNorm(z))                           # (3)
+        logits = LayerNorm(z)[0] W_out + b_out                       # (4)
+
+    Dosovitskiy et al. 2020, "An Image is Worth 16x16 Words", arXiv:2010.11929, equations 1 to 4. The only things it knows
+    about images beforehand are the patches; where they lie is learned, in P.
+
+    Args:
+        rng: where the initial weights come from: the same generator state gives the same model.
+    """
+
+    def __init__(self, config: VisionTransformerConfig, *, rng: np.random.Generator, dtype: Any = np.float32) -> None:
+        self.config = config
+        d_model = config.d_model
+        self.patches = nn.Affine(config.patch_size**2 * config.channels, d_model, rng=rng, dtype=dtype)
+        self.class_token = nn.Parameter(nn.init.normal((1, 1, d_model), 0.02, rng=rng, dtype=dtype))
+        # About as large as what a patch gives, so that its place is seen from the start: small networks learn much faster.
+        self.positions = nn.LearnedPositions(1 + config.num_patches, d_model, std=0.3, rng=rng, dtype=dtype)
+        self.dropout = nn.Dropout(config.dropout, rng=rng)
+        self.layers = [
+            nn.TransformerEncoderLayer(
+                d_model,
+                config.num_heads,
+                config.hidden or 4 * d_model,
+                norm="pre",
+                activation=config.activation,
+                dropout=config.dropout,
+                rng=rng,
+                dtype=dtype,
+            )
+            for _ in range(config.num_layers)
+        ]
+        self.norm = nn.LayerNorm(d_model, dtype=dtype)
+        self.output = nn.Affine(d_model, config.num_classes, rng=rng, dtype=dtype)
+
+    def forward(self, images: Any) -> Tensor:
+        """Class scores (logits) of images.
+
+        Args:
+            images: (batch, image_size, image_size, channels), best with a mean near 0 and a deviation near 1; the last axis may
+                be left out if ``channels`` is 1.
+
+        Returns:
+            (batch, num_classes)
+
+        Raises:
+            ShapeError: the images have other sizes.
+        """
+        z = self._embedded(images)  # (batch, 1 + patches, d_model)
+        for layer in self.layers:
+            z = layer(z)
+        return self.output(self.norm(z[:, 0]))
+
+    def attention_weights(self, images: Any) -> list[Tensor]:
+        """What each token attends to, to look at: for each layer (batch, heads, query, key).
+
+        Token 0 is the class token; ``weights[:, :, 0, 1:]``, in the shape (batch, heads, rows, columns), is where it looks.
+        """
+        z = self._embedded(images)
+        weights = []
+        for layer in self.layers:
+            weights.append(layer.attention_weights(z))
+            z = layer(z)
+        return weights
+
+    def _embedded(self, images: Any) -> Tensor:
+        """(batch, image_size, image_size, channels) -> (batch, 1 + patches, d_model)"""
+        config = self.config
+        images = as_input(images, self.class_token.dtype, "VisionTransformer")
+        if images.ndim == 3 and config.channels == 1:
+            images = images[..., None]
+        if images.ndim != 4 or images.shape[1:] != (config.image_size, config.image_size, config.channels):
+            size = (config.image_size, config.image_size, config.channels)
+            raise ShapeError(
+                f"VisionTransformer needs images of shape (batch, {', '.join(map(str, size))}), got {images.shape}"
+            )
+        tokens = self.patches(image_patches(images, config.patch_size))  # (batch, patches, d_model)
+        first = np.broadcast_to(self.class_token, (images.shape[0], 1, config.d_model))
+        return self.dropout(self.positions(np.concatenate([first, tokens], axis=1)))

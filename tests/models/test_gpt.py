@@ -1,0 +1,339 @@
+"""GPT: held to PyTorch's layers, to itself without the cache, and to a language that it can learn by heart."""
+
+import copy
+import itertools
+import types
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import nn
+from minigrad import ArgumentError, DTypeError, GraphError, OutOfRangeError, ShapeError, no_grad
+from models import GPT, GPTConfig
+from tests.nn.layers import assert_close, assert_same, load, randomized, torch_state
+
+CONFIG = GPTConfig(vocab_size=11, window=8, d_model=12, num_heads=2, num_layers=3, hidden=20)
+IDS = np.random.default_rng(5).integers(0, 11, (3, 8))
+
+
+def gpt(*, random: bool = True, dtype: Any = np.float64, seed: int = 0, **changes: Any) -> GPT:
+    config = GPTConfig.from_dict(CONFIG.to_dict() | changes)
+    model = GPT(config, rng=np.random.default_rng(seed), dtype=dtype).eval()
+    return randomized(model) if random else model
+
+
+class TorchGPT(torch.nn.Module):  # type: ignore[misc]
+    """The same network from PyTorch's parts, under the names of ours."""
+
+    def __init__(self, config: GPTConfig) -> None:
+        super().__init__()
+        d_model = config.d_model
+        self.embedding = torch.nn.Embedding(config.vocab_size, d_model)
+        self.positions = torch.nn.Embedding(config.window, d_model)
+        layer = torch.nn.TransformerEncoderLayer(
+            d_model, config.num_heads, config.hidden, 0.0, config.activation, batch_first=True, norm_first=True
+        )
+        stack = torch.nn.TransformerEncoder(
+            layer, config.num_layers, norm=torch.nn.LayerNorm(d_model), enable_nested_tensor=False
+        )
+        self.layers, self.norm = stack.layers, stack.norm
+        self.stack = [stack]  # in a list: its parts are registered above
+        self.output = torch.nn.Linear(d_model, config.vocab_size, bias=False)
+        self.output.weight = self.embedding.weight
+
+    def forward(self, ids: Any) -> Any:
+        length = ids.shape[1]
+        x = self.embedding(ids) + self.positions(torch.arange(length))
+        causal = torch.nn.Transformer.generate_square_subsequent_mask(length, dtype=torch.float64)
+        return self.output(self.stack[0](x, mask=causal, is_causal=True))
+
+
+@pytest.mark.parametrize("length", [1, 5, 8])
+def test_equals_a_stack_of_pytorchs_encoder_layers_with_all_gradients(length: int) -> None:
+    model = gpt()
+    theirs = load(TorchGPT(model.config), torch_state(model))
+
+    def state_of(module: Any, of: Any) -> Any:
+        return {name: array for name, array in torch_state(module, of).items() if name != "output.weight"}  # tied
+
+    ids = IDS[:, :length]
+    assert_same([model(ids)], [theirs(torch.from_numpy(ids))], (model, theirs), state_of)
+
+
+@pytest.mark.parametrize("positions", ["learned", "rotary"])
+@pytest.mark.parametrize("cuts", [(8,), (1,) * 8, (3, 1, 4), (5, 3)])
+def test_with_the_cache_the_logits_are_the_same(positions: str, cuts: tuple[int, ...]) -> None:
+    model = gpt(positions=positions)
+    caches, parts = model.new_caches(), []
+    with no_grad():
+        for stop, length in zip(itertools.accumulate(cuts), cuts):
+            parts.append(model(IDS[:, stop - length : stop], caches).numpy())
+        assert_close(np.concatenate(parts, axis=1), model(IDS).numpy())
+    assert [cache.length for cache in caches] == [8] * 3
+
+
+def test_a_token_sees_nothing_of_what_is_after_it() -> None:
+    model = gpt()
+    changed = IDS.copy()
+    changed[:, 5] = (changed[:, 5] + 1) % 11
+    before, after = model(IDS).numpy(), model(changed).numpy()
+    np.testing.assert_array_equal(after[:, :5], before[:, :5])
+    assert (np.abs(after - before)[:, 5:].max(axis=-1) > 1e-4).all()
+
+
+def test_padding_behind_needs_no_mask_only_a_loss_that_ignores_it() -> None:
+    model = gpt()
+    gradients = []
+    for ids, labels in ((IDS[:, :4], IDS[:, 1:5]), (IDS, np.where(np.arange(8) < 4, np.roll(IDS, -1, 1), -1))):
+        model.zero_grad()
+        nn.cross_entropy(model(ids), labels, ignore_index=-1).backward()
+        gradients.append([p.grad.numpy() for p in model.parameters() if p.grad is not None])
+    for short, padded in zip(*gradients, strict=True):
+        if short.shape == (8, 12):  # the positions
+            assert (padded[4:] == 0).all()
+        assert_close(padded, short)
+
+
+@pytest.mark.parametrize("activation", ["gelu", "gelu_tanh", "swiglu", "relu"])
+@pytest.mark.parametrize("positions", ["learned", "rotary"])
+def test_every_form_of_it_trains_in_single_precision(positions: str, activation: str) -> None:
+    """It learns to say the next number of 0 1 2 ... 10 0 1 ..."""
+    model = gpt(random=False, dtype=np.float32, positions=positions, activation=activation, num_layers=2)
+    optimizer, rng = nn.AdamW(model.train().parameters(), lr=1e-2), np.random.default_rng(0)
+    losses = []
+    for _ in range(60):
+        ids = (rng.integers(0, 11, (16, 1)) + np.arange(9)) % 11
+        optimizer.zero_grad()
+        loss = nn.cross_entropy(model(ids[:, :-1]), ids[:, 1:])
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[0] == pytest.approx(np.log(11), rel=0.05) and losses[-1] < 0.1
+    assert all(p.dtype == p.grad.dtype == np.float32 for p in model.parameters() if p.grad is not None)
+    written = [int(tokens[0]) for tokens in model.eval().generate([[3]], 20, rng=rng, temperature=0)]
+    assert written == [(4 + i) % 11 for i in range(20)]  # far beyond the window of 8
+
+
+# --- generation ---
+
+
+def sequence(model: GPT, ids: Any = IDS[:, :3], count: int = 30, seed: int = 1, **settings: Any) -> np.ndarray:
+    return np.stack(list(model.generate(ids, count, rng=np.random.default_rng(seed), **settings)), axis=1)
+
+
+@pytest.mark.parametrize("positions", ["learned", "rotary"])
+@pytest.mark.parametrize("length", [1, 8, 13])
+def test_with_the_cache_the_tokens_are_the_same_beyond_the_window_too(positions: str, length: int) -> None:
+    model, ids = gpt(positions=positions), np.tile(IDS, 2)[:, :length]
+    np.testing.assert_array_equal(sequence(model, ids), sequence(model, ids, cache=False))
+
+
+def test_a_seed_gives_the_same_tokens_and_another_seed_others() -> None:
+    model = gpt()
+    np.testing.assert_array_equal(sequence(model), sequence(model))
+    assert (sequence(model) != sequence(model, seed=2)).any()
+
+
+def test_each_token_is_drawn_from_the_logits_behind_all_before_it() -> None:
+    model, settings = gpt(), {"temperature": 0.7, "top_k": 6, "top_p": 0.9}
+    rng, ids = np.random.default_rng(1), IDS[:, :3]
+    for tokens in model.generate(ids, 5, rng=np.random.default_rng(1), **settings):  # type: ignore[arg-type]
+        expected = nn.sample_tokens(model(ids)[:, -1], rng=rng, **settings)  # type: ignore[arg-type]
+        np.testing.assert_array_equal(tokens, expected)
+        ids = np.concatenate([ids, tokens[:, None]], axis=1)
+
+
+def test_what_the_model_sees_is_between_half_a_window_and_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a window of 8 and a prompt of 3: 3 to 8 tokens, then again and again the last 4, 5, ... 8."""
+    model = gpt()
+    seen: list[np.ndarray] = []
+    forward = model.forward
+
+    def spy(ids: Any, caches: Any = None) -> Any:
+        seen.append(ids)
+        return forward(ids, caches)
+
+    monkeypatch.setattr(model, "forward", spy)
+    written = np.concatenate([IDS[:, :3], sequence(model, count=12, cache=False)], axis=1)
+    assert [ids.shape[1] for ids in seen] == [3, 4, 5, 6, 7, 8, 4, 5, 6, 7, 8, 4]
+    for i, ids in enumerate(seen):
+        np.testing.assert_array_equal(ids, written[:, 3 + i - ids.shape[1] : 3 + i])
+    seen.clear()
+    sequence(model, count=12)
+    assert [ids.shape[1] for ids in seen] == [3, 1, 1, 1, 1, 1, 4, 1, 1, 1, 1, 4]  # the cache saves all others
+
+
+def test_a_prompt_longer_than_the_window_counts_by_its_end() -> None:
+    model = gpt()
+    long = np.concatenate([IDS[::-1], IDS], axis=1)
+    np.testing.assert_array_equal(sequence(model, long), sequence(model, IDS))
+
+
+def test_a_window_of_one_token_sees_just_that() -> None:
+    model = gpt(window=1)
+    np.testing.assert_array_equal(sequence(model), sequence(model, cache=False))
+
+
+def test_behind_the_end_there_is_only_the_end() -> None:
+    model = gpt()
+    free, closed = (sequence(model, count=60, temperature=4, end=end) for end in (None, 4))
+    for row, expected in zip(closed, free):
+        stop = list(expected).index(4)
+        np.testing.assert_array_equal(row[: stop + 1], expected[: stop + 1])
+        assert (row[stop:] == 4).all()
+    assert closed.shape[1] == 1 + max(list(row).index(4) for row in free)  # it is over when all are closed
+
+
+def test_tokens_come_one_by_one_and_nothing_is_computed_ahead() -> None:
+    model, rng = gpt(), np.random.default_rng(0)
+    tokens = model.generate(IDS, 100, rng=rng)
+    assert isinstance(tokens, types.GeneratorType)
+    assert rng.random() == np.random.default_rng(0).random()  # nothing has been drawn yet
+    first = next(tokens)
+    assert first.shape == (3,) and first.dtype.kind == "i"
+    assert model(IDS).requires_grad  # between two tokens gradients are recorded as ever
+    assert list(model.generate(IDS, 0, rng=rng)) == []
+
+
+def test_dropout_is_silent_after_eval_and_active_in_training() -> None:
+    model = gpt(dropout=0.5)
+    np.testing.assert_array_equal(sequence(model), sequence(gpt()))
+    assert (sequence(model.train()) != sequence(gpt())).any()
+
+
+# --- looking, building, moving ---
+
+
+@pytest.mark.parametrize("positions", ["learned", "rotary"])
+def test_attention_weights_are_causal_and_give_the_layers_context(positions: str) -> None:
+    model = gpt(positions=positions)
+    weights = model.attention_weights(IDS)
+    assert [w.shape for w in weights] == [(3, 2, 8, 8)] * 3
+    for w in weights:
+        assert_close(w.numpy().sum(axis=-1), 1.0)
+        assert (np.triu(w.numpy(), 1) == 0).all()
+    layer = model.layers[0]
+    x = model.embedding(IDS) if model.positions is None else model.positions(model.embedding(IDS))
+    seen = layer.attention_norm(x)
+    values = layer.attention.value(seen).numpy().reshape(3, 8, 2, 6).swapaxes(1, 2)
+    context = (weights[0].numpy() @ values).swapaxes(1, 2).reshape(3, 8, 12)
+    assert_close(layer.attention.output(context).numpy(), layer.attention(seen, causal=True).numpy())
+
+
+def test_rotary_positions_make_logits_depend_on_distances_alone_learned_ones_on_places() -> None:
+    """By how much a token prefers itself to the one before it, wherever it stands."""
+    for positions, same in (("rotary", True), ("learned", False)):
+        model = gpt(positions=positions, num_layers=1)
+        token = np.full((1, 6), 3)  # equal tokens: only positions can tell them apart
+        weights = model.attention_weights(token)[0].numpy()[0, 0]
+        ratios = [weights[i, i] / weights[i, i - 1] for i in range(1, 6)]
+        assert np.allclose(ratios, ratios[0], rtol=1e-10) == same
+
+
+def test_it_starts_near_the_uniform_distribution_and_knows_gpt2s_scales() -> None:
+    model = gpt(random=False, d_model=64, hidden=256, num_layers=2)
+    loss = nn.cross_entropy(model(IDS)[:, :-1], IDS[:, 1:]).item()
+    assert loss == pytest.approx(np.log(11), rel=0.05)
+    assert model.embedding.weight.data.std() == pytest.approx(0.02, rel=0.05)
+    assert gpt(random=False, d_model=64, std=0.1).embedding.weight.data.std() == pytest.approx(0.1, rel=0.05)
+    plain = nn.Affine(64, 64, rng=np.random.default_rng(0), dtype=np.float64).weight.data.std()
+    for layer in model.layers:
+        assert layer.attention.output.weight.data.std() == pytest.approx(plain / 2, rel=0.05)  # of four parts
+
+
+def test_the_output_is_tied_and_counted_once() -> None:
+    model = gpt()
+    layer = 4 * (12 * 12 + 12) + 2 * 2 * 12 + 12 * 20 + 20 + 20 * 12 + 12
+    assert model.num_parameters == 11 * 12 + 8 * 12 + 3 * layer + 2 * 12
+    assert gpt(positions="rotary").num_parameters == model.num_parameters - 8 * 12
+    assert [name for name, _ in model.named_parameters() if "output.embedding" in name] == []
+
+
+def test_the_same_seed_gives_the_same_model_and_the_config_survives_a_dict() -> None:
+    a, b, c = (gpt(random=False, seed=seed).state_dict() for seed in (0, 0, 1))
+    assert all((a[name] == b[name]).all() for name in a)
+    assert (a["embedding.weight"] != c["embedding.weight"]).any()
+    assert GPTConfig.from_dict(CONFIG.to_dict()) == CONFIG
+
+
+def test_a_copy_has_its_own_tied_weights() -> None:
+    model = gpt()
+    other = copy.deepcopy(model)
+    assert other.output.embedding is other.embedding and other.embedding is not model.embedding
+
+
+def test_on_a_device_everything_is_as_on_the_host(put: Any) -> None:
+    for positions in ("learned", "rotary"):
+        host, device = gpt(positions=positions), gpt(positions=positions)
+        for parameter in device.parameters():
+            parameter.data = put(parameter.data)
+        for ids in (IDS, put(IDS)):
+            logits = device(ids)
+            assert type(logits.data) is type(put(IDS))
+            assert_close(logits.numpy(), host(IDS).numpy())
+            np.testing.assert_array_equal(sequence(device, ids[:, :3], 10), sequence(host, count=10))
+        nn.cross_entropy(device(IDS), IDS).backward()
+
+
+@pytest.mark.parametrize(
+    ("ids", "error", "words"),
+    [
+        (np.array([1, 2]), ShapeError, r"ids of shape \(batch, length\), got \(2,\)"),
+        (np.zeros((1, 9), int), ShapeError, r"at most window=8 tokens, got 9: keep the last ones, ids\[:, -8:\]"),
+        (np.array([[11]]), OutOfRangeError, "11"),
+        (np.array([[-1]]), OutOfRangeError, "-1"),
+        (np.array([[1.0]]), DTypeError, "float64"),
+    ],
+)
+def test_bad_ids_are_named(ids: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        gpt()(ids)
+
+
+def test_a_full_cache_is_named() -> None:
+    model = gpt()
+    caches = model.new_caches()
+    with no_grad():
+        model(IDS, caches)
+        with pytest.raises(ShapeError, match=r"window=8 tokens, got 9.*with new caches"):
+            model(IDS[:, :1], caches)
+    assert [cache.length for cache in caches] == [8] * 3
+
+
+def test_caches_need_no_grad_and_one_a_layer() -> None:
+    model = gpt()
+    with pytest.raises(GraphError, match="no_grad"):
+        model(IDS, model.new_caches())
+    with no_grad(), pytest.raises(ArgumentError, match="caches must be one for each of the 3 layers, got 2"):
+        model(IDS, model.new_caches()[:2])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "error", "words"),
+    [
+        (([1, 2], 5), {}, ShapeError, r"\(batch, length\), at least one token in each, got \(2,\)"),
+        ((np.zeros((2, 0), int), 5), {}, ShapeError, r"got \(2, 0\)"),
+        ((IDS, -1), {}, ArgumentError, "count must be at least 0, got -1"),
+        ((IDS, 5), {"end": 11}, ArgumentError, "end must be an id of the vocabulary, 0 to 10, got 11"),
+        ((IDS, 5), {"temperature": -1}, ArgumentError, "temperature"),
+        ((IDS, 5), {"top_k": 0}, ArgumentError, "top_k"),
+        ((IDS, 5), {"top_p": 2}, ArgumentError, "top_p"),
+        ((IDS, 5), {"rng": 3}, ArgumentError, "rng"),
+    ],
+)
+def test_bad_settings_raise_at_the_call_not_at_the_first_token(
+    arguments: Any, settings: dict[str, Any], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        gpt().generate(*arguments, **{"rng": np.random.default_rng(0)} | settings)
+
+
+def test_a_bad_config_is_named() -> None:
+    with pytest.raises(ArgumentError, match="positions must be 'learned' or 'rotary', got 'absolute'"):
+        gpt(positions="absolute")
+    with pytest.raises(ArgumentError, match="window must be a positive integer, got 0"):
+        gpt(positions="rotary", window=0)
+    with pytest.raises(ArgumentError, match="num_heads=5"):
+        gpt(num_heads=5)
