@@ -12,6 +12,7 @@ from .derivatives import hessian, hvp, jacobian
 from .errors import (
     AnomalyError,
     ArgumentError,
+    DeviceError,
     DTypeError,
     GraphError,
     LinAlgError,
@@ -23,6 +24,10 @@ from .errors import (
 )
 from .function import Function
 from .graph import draw_dot
+from .graph.checks import check_edges, wrong_edges
+from .graph.profile import profile
+from .graph.provenance import find_nan
+from .graph.storage import load_trace, save_trace
 from .graph.trace import trace
 from .rules.neural import (
     affine,
@@ -32,6 +37,8 @@ from .rules.neural import (
     log_softmax,
     relu,
     scaled_dot_product_attention,
+    sigmoid,
+    silu,
     softmax,
 )
 from .rules.reductions import logsumexp
@@ -47,6 +54,7 @@ __all__ = [
     "AnomalyError",
     "ArgumentError",
     "DTypeError",
+    "DeviceError",
     "Entry",
     "Function",
     "GradientError",
@@ -61,6 +69,7 @@ __all__ = [
     "UnsupportedError",
     "affine",
     "autograd_grad",
+    "check_edges",
     "check_grads",
     "checkpoint",
     "cross_entropy",
@@ -69,6 +78,7 @@ __all__ = [
     "elementwise_grad",
     "enable_grad",
     "erf",
+    "find_nan",
     "gelu",
     "grad",
     "hessian",
@@ -76,16 +86,22 @@ __all__ = [
     "jacobian",
     "jvp",
     "layer_norm",
+    "load_trace",
     "log_softmax",
     "logsumexp",
     "no_grad",
     "primitive",
+    "profile",
     "reference_mode",
     "relu",
+    "save_trace",
     "scaled_dot_product_attention",
+    "sigmoid",
+    "silu",
     "softmax",
     "tape",
     "trace",
     "value_and_grad",
     "vjp",
+    "wrong_edges",
 ]
