@@ -7,8 +7,8 @@ split depends on --seed alone. An image is a sequence of 16 patches of 2 x 2 pix
 is moved by a random part of a pixel, in each epoch by another: 1,437 images are few for a network that knows nothing of
 neighbourhood.
 
-Written to `out/`: digits_vit.safetensors (the checkpoint), digits_vit_loss.png, digits_vit_attention.png (what the class
-token looks at, over each image) and digits_vit_positions.png (which places are alike for the network).
+Written to `out/`: digits_vit.safetensors (the checkpoint), digits_vit_loss.png and digits_vit_attention.png (what
+the class token looks at, over the image).
 """
 
 from __future__ import annotations
@@ -184,22 +184,6 @@ def class_attention(model: VisionTransformer, images: Images) -> NDArray[np.floa
     return weights[:, :, 0, 1:].mean(axis=1).reshape(-1, side, side)
 
 
-def draw_positions(model: VisionTransformer, path: Path) -> None:
-    """For each place, the cosine of its learned position with those of all places (figure 7 of the paper)."""
-    table = model.positions.weight.numpy()[1:]
-    table = table / np.linalg.norm(table, axis=1, keepdims=True)
-    side = model.config.image_size // model.config.patch_size
-    plt = pyplot()
-    figure, axes = plt.subplots(side, side, figsize=(5.4, 4.8), layout="constrained")
-    image = None
-    for ax, row in zip(axes.flat, table @ table.T):
-        image = ax.imshow(row.reshape(side, side), cmap="viridis", vmin=-1, vmax=1)
-        ax.set(xticks=[], yticks=[])
-    figure.colorbar(image, ax=axes, label="cosine")
-    figure.suptitle("Which places have similar position vectors", fontsize=11)
-    save_figure(figure, path)
-
-
 def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argument_parser(__doc__, quick="2 epochs on 320 images", baselines="the simpler methods")
     parser.add_argument("--epochs", type=at_least(1), default=60, help="passes over the images (default: 60)")
@@ -242,7 +226,6 @@ def main(arguments: list[str] | None = None) -> nn.History:
     print(table("test accuracy", [("Vision Transformer", accuracy(answers, data.test_labels)), *rows]))
     draw_losses(history.losses, history.metric("accuracy"), out / "digits_vit_loss.png")
     look(model, data, out / "digits_vit_attention.png")
-    draw_positions(model, out / "digits_vit_positions.png")
     return history
 
 

@@ -30,7 +30,8 @@ def apply_temperature(logits: Any, temperature: float) -> Array:
     if not temperature:
         return keep_top_k(logits, 1)
     # Relative to the largest, so that a small temperature cannot overflow; softmax does not see the difference.
-    return (logits - logits.max(axis=-1, keepdims=True)) / temperature
+    with np.errstate(over="ignore"):  # -inf is right
+        return (logits - logits.max(axis=-1, keepdims=True)) / temperature
 
 
 def keep_top_k(logits: Any, k: int) -> Array:

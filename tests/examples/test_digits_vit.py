@@ -12,7 +12,7 @@ from models import VisionTransformer, VisionTransformerConfig
 from nn import Batches
 from tests.examples.processes import command
 
-WRITTEN = {"digits_vit.safetensors", "digits_vit_loss.png", "digits_vit_attention.png", "digits_vit_positions.png"}
+WRITTEN = {"digits_vit.safetensors", "digits_vit_loss.png", "digits_vit_attention.png"}
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_a_distance_beyond_a_pixel_is_refused(capsys: pytest.CaptureFixture[str]
 
 @pytest.mark.slow
 def test_it_reads_97_of_100_digits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("draw_losses", "look", "draw_positions"):
+    for name in ("draw_losses", "look"):
         monkeypatch.setattr(example, name, lambda *arguments: None)
     history = example.main(["--no-baselines", "--epochs", "30", "--out", str(tmp_path)])
     assert history.metric("accuracy")[-1] >= 0.97

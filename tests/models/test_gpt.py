@@ -201,6 +201,10 @@ def test_dropout_is_silent_after_eval_and_active_in_training() -> None:
     model = gpt(dropout=0.5)
     np.testing.assert_array_equal(sequence(model), sequence(gpt()))
     assert (sequence(model.train()) != sequence(gpt())).any()
+    for layer in model.layers:
+        for module in (layer.attention_dropout, layer.feed_forward.dropout, layer.feed_forward_dropout):
+            module.p = 0
+    assert (model(IDS).numpy() != gpt()(IDS).numpy()).any()  # the embeddings are dropped too
 
 
 # --- looking, building, moving ---
@@ -230,6 +234,7 @@ def test_rotary_positions_make_logits_depend_on_distances_alone_learned_ones_on_
         weights = model.attention_weights(token)[0].numpy()[0, 0]
         ratios = [weights[i, i] / weights[i, i - 1] for i in range(1, 6)]
         assert np.allclose(ratios, ratios[0], rtol=1e-10) == same
+        assert abs(ratios[0] - 1) > 1e-3
 
 
 def test_it_starts_near_the_uniform_distribution_and_knows_gpt2s_scales() -> None:

@@ -27,6 +27,7 @@ def test_temperature_is_a_power_of_the_probabilities():
     np.testing.assert_allclose(probabilities(temperature=2.0), P**0.5 / (P**0.5).sum(), rtol=1e-13)
     np.testing.assert_allclose(probabilities(temperature=1e300), 0.2)
     np.testing.assert_array_equal(probabilities(temperature=1e-300), [0, 1, 0, 0, 0])
+    np.testing.assert_array_equal(probabilities([1e4, 1e5, -1e5], temperature=1e-306), [0, 1, 0])
 
 
 def test_temperature_zero_takes_the_first_of_the_most_probable():
@@ -66,6 +67,8 @@ def test_what_adds_up_to_exactly_p_is_enough():
 def test_of_equal_logits_the_first_are_kept_and_no_more():
     np.testing.assert_array_equal(keep_top_k([2.0, 1.0, 2.0, 2.0], 2), [2, -np.inf, 2, -np.inf])
     np.testing.assert_array_equal(keep_top_p([1.0, 2.0, 1.0, 1.0], 0.5), [1, 2, -np.inf, -np.inf])
+    kept = np.isfinite(keep_top_k(np.tile([0.0, 1.0], 100), 7))  # long enough for sorting to be unstable
+    np.testing.assert_array_equal(np.flatnonzero(kept), [1, 3, 5, 7, 9, 11, 13])
 
 
 def test_top_p_of_one_keeps_even_what_rounding_would_lose():
@@ -138,6 +141,11 @@ def test_a_draw_inverts_the_cumulative_distribution_and_never_gives_the_impossib
     with np.errstate(divide="ignore"):
         logits = np.log([0, 1, 0, 3, 4, 0])
     assert sample_tokens(logits, rng=Fixed(uniform)) == token
+
+
+def test_a_draw_close_to_1_is_a_token_even_where_rounding_takes_the_sum_below_1():
+    assert np.cumsum(probabilities(np.zeros(10)))[-1] < 1
+    assert sample_tokens(np.zeros(10), rng=Fixed(1 - 2**-53)) == 9
 
 
 def test_a_seed_gives_the_same_draws_and_each_row_takes_one_number():
