@@ -185,7 +185,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--layers", type=at_least(1), default=2, help="(default: 2)")
     parser.add_argument("--positions", choices=("learned", "rotary"), default="learned", help="(default: learned)")
     parser.add_argument("--dropout", type=float, default=0.1, help="(default: 0.1)")
-    parser.add_argument("--batch-size", type=at_least(1), default=64, help="names or windows (default: 64)")
+    parser.add_argument("--batch-size", type=at_least(1), help="(default: 64 names, or 16 windows of a text)")
     parser.add_argument("--learning-rate", type=float, default=5e-3, help="at its peak (default: 0.005)")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint in --out, if there is one")
     parser.add_argument(
@@ -197,6 +197,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--top-k", type=at_least(1), help="only the k most probable characters")
     parser.add_argument("--top-p", type=float, help="only the most probable characters that make up this probability")
     args = parser.parse_args(arguments)
+    args.batch_size = args.batch_size or (16 if args.text else 64)
     if args.quick:
         args.epochs = min(args.epochs, 2)
     return args

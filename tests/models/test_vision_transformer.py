@@ -139,6 +139,10 @@ def test_attention_weights_are_those_of_each_layer() -> None:
     assert [w.shape for w in weights] == [(3, 2, 10, 10)] * 2
     for w in weights:
         assert_close(w.numpy().sum(axis=-1), 1.0)
+    tokens = model.patches(image_patches(IMAGES, 2)).numpy()
+    z = np.concatenate([np.tile(model.class_token.data, (3, 1, 1)), tokens], axis=1) + model.positions.weight.data
+    assert_close(weights[0].numpy(), model.layers[0].attention_weights(z).numpy())
+    assert_close(weights[1].numpy(), model.layers[1].attention_weights(model.layers[0](z)).numpy())
     # permuting the patches and their positions permutes where the class token looks
     order = np.random.default_rng(0).permutation(9)
     model.positions.weight.data[1:] = model.positions.weight.data[1:][order]
