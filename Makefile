@@ -22,7 +22,8 @@ test: $(VENV)/.dev
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
 	$(RUN) mypy
-	$(RUN) pytest
+	# The matrices of the tests are small: a second BLAS thread gains nothing, and on a busy machine costs several times as much.
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(RUN) pytest
 
 bench: $(VENV)/.dev
 	$(RUN) benchmarks --save

@@ -13,7 +13,6 @@ This module imports neither NumPy nor minigrad at its top, so that a script can 
 from __future__ import annotations
 
 import argparse
-import functools
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -135,6 +134,7 @@ def pyplot() -> Any:
         MissingExtraError: matplotlib is not installed.
     """
     from minigrad.errors import import_extra
+    from minigrad.graph.figures import fonts
 
     matplotlib = import_extra("matplotlib", "examples", "drawing")
     matplotlib.use("Agg")
@@ -148,28 +148,3 @@ def save_figure(figure: Any, path: Path, dpi: int = 120) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=dpi)
     pyplot().close(figure)
-
-
-@functools.cache
-def fonts() -> list[str]:
-    """Matplotlib's own font, then any installed one with Chinese and Japanese characters."""
-    from minigrad.errors import import_extra
-
-    manager = import_extra("matplotlib.font_manager", "examples", "drawing")
-    wanted = ("Noto Sans CJK JP", "Noto Sans JP", "Hiragino Sans", "Yu Gothic", "MS Gothic", "IPAexGothic")
-    installed = {font.name for font in manager.fontManager.ttflist}
-    return ["DejaVu Sans", *(name for name in wanted if name in installed)]
-
-
-def drawable(text: str) -> bool:
-    """Whether the installed fonts have every character of `text`."""
-    return all(ord(character) in _drawable_characters() for character in text)
-
-
-@functools.cache
-def _drawable_characters() -> set[int]:
-    from minigrad.errors import import_extra
-
-    manager = import_extra("matplotlib.font_manager", "examples", "drawing")
-    ft2font = import_extra("matplotlib.ft2font", "examples", "drawing")
-    return set().union(*(ft2font.FT2Font(manager.findfont(name)).get_charmap() for name in fonts()))

@@ -1,10 +1,12 @@
-"""Draws the graph of the README's example: docs/images/small_graph.svg and .png (needs the extra: minigrad[graph])."""
+"""Draws the README's graphs: docs/images/small_graph.svg and .png, and classifier_graph.svg (needs minigrad[graph])."""
 
 from pathlib import Path
 
 import numpy as np
 
 import minigrad as mg
+import nn
+from models import ClassifierConfig, TransformerClassifier
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 
@@ -21,7 +23,21 @@ def small_graph() -> mg.graph.Graph:
     return mg.draw_dot(loss, params={"W": W, "x": x})
 
 
+def classifier_graph() -> mg.graph.Graph:
+    """The classifier of `train_classifier.py` before training, on two texts of nine tokens, of which one is shorter."""
+    rng = np.random.default_rng(0)
+    model = TransformerClassifier(ClassifierConfig(vocab_size=1000, num_classes=10), rng=rng)
+    ids, labels = rng.integers(0, 1000, size=(2, 9)), np.array([3, 7])
+    mask = np.arange(9) < np.array([[9], [6]])  # True: a token, not padding
+    with mg.trace():
+        loss = nn.cross_entropy(model(ids, mask), labels)
+    loss.name = "loss"
+    loss.backward()
+    return mg.draw_dot(loss, params=model)
+
+
 if __name__ == "__main__":
     IMAGES.mkdir(parents=True, exist_ok=True)
     for suffix in (".svg", ".png"):
         print(small_graph().render(IMAGES / f"small_graph{suffix}"))
+    print(classifier_graph().render(IMAGES / "classifier_graph.svg"))

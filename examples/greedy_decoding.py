@@ -30,9 +30,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import nn
-from attention_maps import Map, draw_maps
 from common import argument_parser, at_least, make_folder, pyplot, run, save_figure, table, trained_in
 from minigrad import Tensor, no_grad, softmax
+from minigrad.graph.attention_maps import Map, draw_maps
 from models import Transformer, TransformerConfig, shifted_right
 
 Sentence = tuple[str, ...]
@@ -201,9 +201,7 @@ def draw_attention(model: Transformer, words: Words, steps: list[Step], path: Pa
         Map("among its own words (masked)", rows, sees, weights["decoder"][-1].numpy()[0].mean(axis=0)),
         Map("in the Japanese sentence", rows, SHOWN, weights["cross"][-1].numpy()[0].mean(axis=0)),
     ]
-    draw_maps(
-        maps, path, across=2, cell=0.55, looks_from="reads → writes", looks_at="looks at", caption="mean of the heads"
-    )
+    draw_maps([maps], path, cell=0.55, looks_from="reads → writes", looks_at="looks at", caption="mean of the heads")
 
 
 def word_by_word(known: list[Pair], japanese: list[Sentence]) -> list[Sentence]:

@@ -6,9 +6,9 @@ A network with memory takes two steps, with the same w and b in both:
 
     h = tanh(w * x + b)
     y = tanh(w * h + b)
-    loss = square(y)
+    loss = y * y
 
-So w and b each receive two contributions, which add up. The program prints the graph as text, checks the derivative of
+So w, b and y each receive two contributions, which add up. The program prints the graph as text, checks the derivative of
 every operation against a finite difference, and writes
 
     out/graph.svg       the graph, with the value and the gradient of each node
@@ -24,8 +24,6 @@ if __name__ == "__main__":
 
     one_blas_thread()
 
-import numpy as np
-
 import minigrad as mg
 from common import argument_parser, make_folder, run
 
@@ -35,11 +33,11 @@ def lesson() -> tuple[mg.Tensor, dict[str, mg.Tensor]]:
     x = mg.Tensor(0.8, requires_grad=True, name="x")
     w = mg.Tensor(1.5, requires_grad=True, name="w")
     b = mg.Tensor(-0.5, requires_grad=True, name="b")
-    h = np.tanh(w * x + b)
+    h = (w * x + b).tanh()
     h.name = "h"
-    y = np.tanh(w * h + b)
+    y = (w * h + b).tanh()
     y.name = "y"
-    loss = np.square(y)
+    loss = y * y
     loss.name = "loss"
     return loss, {"w": w, "b": b, "h": h, "y": y}
 

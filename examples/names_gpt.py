@@ -27,10 +27,10 @@ from typing import Any
 import numpy as np
 
 import nn
-from attention_maps import Map, draw_maps
 from character_data import END, IGNORED, Names, Text, decode, ngram_losses
 from common import argument_parser, at_least, make_folder, pyplot, run, save_figure, table, trained_in
-from minigrad import Tensor, no_grad
+from minigrad import Tensor, attention_maps, no_grad
+from minigrad.graph.attention_maps import draw_maps
 from models import GPT, GPTConfig
 
 
@@ -159,18 +159,8 @@ def draw_loss(history: nn.History, rows: list[tuple[str, float | str]], path: Pa
 def draw_attention(model: GPT, data: Names | Text, path: Path) -> None:
     """Each head of each layer on a piece of what was held out."""
     ids = data.shown()
-    characters = [{"\n": "⏎", " ": "␣"}.get(character, character) for character in decode(ids, data.alphabet)]
-    with no_grad():
-        weights = [layer.numpy()[0] for layer in model.attention_weights(ids[None])]
-    maps = [
-        Map(f"layer {i}, head {j}", characters, characters, head)
-        for i, heads in enumerate(weights, start=1)
-        for j, head in enumerate(heads, start=1)
-    ]
-    across = model.config.num_heads
-    draw_maps(
-        maps, path, across=across, looks_from="predicts what follows", looks_at="looks at", caption="Who looks where"
-    )
+    maps = attention_maps(model, ids[None], decode(ids, data.alphabet)).maps()
+    draw_maps(maps, path, looks_from="predicts what follows", looks_at="looks at", caption="Who looks where")
 
 
 def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:

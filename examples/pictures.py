@@ -1,10 +1,9 @@
-"""The pictures of `train_classifier.py`: the course of training, and where the model looks."""
+"""A picture of the course of training: the loss of every step, and the accuracy after every epoch."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -34,30 +33,3 @@ def draw_losses(losses: Sequence[float], accuracies: Sequence[float], path: Path
     lines = [*left.get_lines(), *right.get_lines()]
     left.legend(lines, [line.get_label() for line in lines], loc="center right", frameon=False)
     save_figure(figure, path)
-
-
-def draw_attention(maps: Sequence[tuple[Sequence[str], str, Any]], path: Path) -> None:
-    """Attention weights of a few texts, one row a text and one panel a head.
-
-    Args:
-        maps: the characters of a text, a caption, and weights (heads, length, length): row = who looks, column = where.
-    """
-    plt = pyplot()
-    heads = max(len(weights) for _, _, weights in maps)
-    side = max(2.2, 0.17 * max(len(characters) for characters, _, _ in maps) + 0.5)
-    with plt.rc_context({"font.size": 8}):
-        figure = plt.figure(figsize=(side * heads + 1, (side + 0.6) * len(maps)), layout="constrained")
-        rows = np.atleast_1d(figure.subfigures(len(maps), 1))
-        for row, (characters, caption, weights) in zip(rows, maps):
-            row.suptitle(caption, x=0.02, ha="left", fontsize=11)
-            axes = row.subplots(1, heads, squeeze=False)[0]
-            labels = ["␣" if character == " " else character for character in characters]
-            for head, (ax, panel) in enumerate(zip(axes, weights), start=1):
-                image = ax.imshow(panel, cmap="Blues", vmin=0, vmax=weights.max())
-                ax.set_title(f"head {head}", fontsize=9)
-                ax.set_xticks(range(len(labels)), labels)
-                ax.set_yticks(range(len(labels)), labels if head == 1 else [])
-                ax.tick_params(length=0)
-            axes[0].set(xlabel="looks at", ylabel="the token that starts at")
-            row.colorbar(image, ax=axes, label="attention weight")
-        save_figure(figure, path, dpi=110)

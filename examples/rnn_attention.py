@@ -27,9 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import nn
-from attention_maps import Map, draw_maps
 from common import argument_parser, at_least, make_folder, pyplot, run, save_figure, table, trained_in
-from minigrad import Tensor, no_grad
+from minigrad import Tensor, attention_maps
+from minigrad.graph.attention_maps import Map, draw_maps
 from models import RNNEncoderDecoder, RNNEncoderDecoderConfig, shifted_right
 
 Ids = NDArray[np.int64]
@@ -126,11 +126,12 @@ def draw_alignment(model: RNNEncoderDecoder, strings: list[Digits], path: Path) 
     maps = []
     for string in strings:
         answer = (*answers(model, [string])[0], END)
-        with no_grad():
-            weights = model.attention_weights([string], shifted_right([answer], START)).numpy()[0]
         written = ["end" if i == END else str(i) for i in answer]
-        maps.append(Map("".join(map(str, string)), written, [str(i) for i in string], weights))
-    draw_maps(maps, path, across=len(maps), looks_from="writes", looks_at="looks at")
+        read = "".join(map(str, string))
+        inputs = ([string], shifted_right([answer], START))
+        (layer,) = attention_maps(model, inputs, written, key_tokens=read).layers
+        maps.append(Map(read, layer.queries, layer.keys, layer.weights[0]))
+    draw_maps([maps], path, looks_from="writes", looks_at="looks at")
 
 
 def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:

@@ -30,11 +30,13 @@ from numpy.typing import NDArray
 import minigrad
 import nn
 from baselines import run_in_subprocess
-from common import argument_parser, at_least, drawable, make_folder, run as run_program, table, trained_in
+from common import argument_parser, at_least, make_folder, run as run_program, table, trained_in
 from minigrad import Tensor
+from minigrad.graph.attention_maps import Map, draw_maps
+from minigrad.graph.figures import drawable
 from minigrad.serialize import CheckpointError, load_checkpoint, save_checkpoint
 from models import ClassifierConfig, TransformerClassifier
-from pictures import draw_attention, draw_losses
+from pictures import draw_losses
 from text_data import UNKNOWN, Batch, TextDataset, Vocabulary, batches, load_dataset, pad
 
 MODEL = "TransformerClassifier on n-grams"  # what a checkpoint of this example says it holds
@@ -175,21 +177,21 @@ def predict(checkpoint: Path, text: str) -> None:
 def look(classifier: Classifier, data: TextDataset, path: Path, count: int = 3) -> None:
     """Draw the heads of the first layer on a few validation texts, of different classes where possible."""
     chosen: dict[int, str] = {}
-    rows = zip(data.validation_texts, data.validation_labels)
-    for text, label in sorted(rows, key=lambda row: abs(len(row[0]) - 12)):
+    labelled = zip(data.validation_texts, data.validation_labels)
+    for text, label in sorted(labelled, key=lambda row: abs(len(row[0]) - 12)):
         if int(label) not in chosen and drawable(text):
             chosen[int(label)] = text
     preferred = sorted(chosen, key=lambda label: (data.classes[label] not in ("en", "ja", "de"), label))
-    maps = []
+    rows, captions = [], []
     for label in preferred[:count]:
         (ids,) = classifier.encode([chosen[label]])
         guess = classifier.classes[int(classifier.probabilities([chosen[label]]).argmax())]
-        with minigrad.no_grad():
-            weights = classifier.model.attention_weights(ids[None])[0].numpy()[0]  # (heads, length, length)
-        caption = f"“{chosen[label]}”: class {data.classes[label]}, predicted {guess}"
-        maps.append((classifier.vocabulary.characters(ids), caption, weights))
-    if maps:
-        draw_attention(maps, path)
+        characters = classifier.vocabulary.characters(ids)
+        first = minigrad.attention_maps(classifier.model, ids[None], characters).layers[0]
+        rows.append([Map(f"head {i}", characters, characters, head) for i, head in enumerate(first.weights, start=1)])
+        captions.append(f"“{chosen[label]}”: class {data.classes[label]}, predicted {guess}")
+    if rows:
+        draw_maps(rows, path, looks_from="the token that starts at", looks_at="looks at", captions=captions)
 
 
 def draw_graph(classifier: Classifier, data: TextDataset, path: Path) -> None:

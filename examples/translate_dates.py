@@ -29,11 +29,12 @@ import numpy as np
 
 import dates
 import nn
-from attention_maps import Map, draw_maps
-from common import argument_parser, at_least, drawable, make_folder, run, table, trained_in
+from common import argument_parser, at_least, make_folder, run, table, trained_in
 from dates import END, LOCALES, PADDING, START, Characters, Dates, exact, padded
 from minigrad import Tensor
 from minigrad.errors import MissingExtraError
+from minigrad.graph.attention_maps import Map, draw_maps
+from minigrad.graph.figures import drawable
 from minigrad.serialize import CheckpointError, load_checkpoint, save_checkpoint
 from models import Transformer, TransformerConfig, shifted_right
 from pictures import draw_losses
@@ -184,12 +185,10 @@ def look(translator: Translator, unseen: Dates, out: Path) -> None:
         maps.append(Map(f"{locale}: {answer}", rows, columns, weights.mean(axis=0)))
         if not heads:
             heads = [Map(f"{locale}, head {i}", rows, columns, head) for i, head in enumerate(weights, start=1)]
-    labels: dict[str, Any] = {"looks_from": "writes", "looks_at": "looks at"}
-    if maps:
-        draw_maps(
-            maps, out / "dates_cross_attention.png", across=2, caption="Cross-attention, mean of the heads", **labels
-        )
-        draw_maps(heads, out / "dates_heads.png", across=2, caption="Cross-attention, head by head", **labels)
+    pictures = {"dates_cross_attention.png": (maps, "mean of the heads"), "dates_heads.png": (heads, "head by head")}
+    for name, (shown, how) in pictures.items() if maps else ():
+        pairs = [shown[i : i + 2] for i in range(0, len(shown), 2)]
+        draw_maps(pairs, out / name, looks_from="writes", looks_at="looks at", caption=f"Cross-attention, {how}")
 
 
 def translate(translator: Translator, sources: list[str]) -> None:

@@ -28,8 +28,9 @@ if __name__ == "__main__":
 import numpy as np
 from numpy.typing import NDArray
 
-from common import argument_parser, drawable, make_folder, pyplot, run, save_figure
+from common import argument_parser, make_folder, pyplot, run, save_figure
 from minigrad import no_grad
+from minigrad.graph.figures import drawable
 from models import BertEncoder, WordPiece
 from pretrained import load_encoder
 

@@ -23,8 +23,11 @@ from .errors import (
     UnsupportedError,
 )
 from .function import Function
-from .graph import draw_dot
+from .graph import draw_dot, make_dot
+from .graph.attention_maps import attention_maps
 from .graph.checks import check_edges, wrong_edges
+from .graph.explain import explain
+from .graph.flow import grad_flow
 from .graph.profile import profile
 from .graph.provenance import find_nan
 from .graph.storage import load_trace, save_trace
@@ -68,6 +71,7 @@ __all__ = [
     "Tensor",
     "UnsupportedError",
     "affine",
+    "attention_maps",
     "autograd_grad",
     "check_edges",
     "check_grads",
@@ -75,12 +79,15 @@ __all__ = [
     "cross_entropy",
     "detect_anomaly",
     "draw_dot",
+    "make_dot",
     "elementwise_grad",
     "enable_grad",
     "erf",
+    "explain",
     "find_nan",
     "gelu",
     "grad",
+    "grad_flow",
     "hessian",
     "hvp",
     "jacobian",

@@ -29,7 +29,7 @@ from .errors import ArgumentError, DTypeError, LinAlgError, MinigradError, OutOf
 from .tensor import Tensor, _make, operators, registry
 
 _ndarray = np.ndarray
-primitives: weakref.WeakValueDictionary[str, Primitive] = weakref.WeakValueDictionary()  # by name, the latest of each
+primitives: weakref.WeakValueDictionary[str, Primitive] = weakref.WeakValueDictionary()  # by name, the first of each
 _RESERVED = {"g", "ans", "i", "args", "needs", "saved"}
 
 
@@ -61,7 +61,7 @@ class Primitive:
             self._signatures = [self.__signature__, *filter(None, map(_signature_or_none, numpy))]
         for f in numpy:
             registry[f] = self
-        primitives[name] = self
+        primitives.setdefault(name, self)
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"

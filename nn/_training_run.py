@@ -47,6 +47,7 @@ class TrainingRun:
     every: int | None
     files: Files | None
     tqdm: Any
+    on_step: Callable[[], object] | None = None
 
     def __post_init__(self) -> None:
         self.history = History()  # as many metrics as epochs that are complete
@@ -116,6 +117,8 @@ class TrainingRun:
             (self.history.losses if isinstance(loss, float) else self.pending).append(loss)
             self.updates += 1
             self._note_dropouts()
+        if self.on_step is not None:
+            self.on_step()
         if len(self.pending) >= _AT_ONCE:
             self._fetch()
 

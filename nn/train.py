@@ -39,6 +39,7 @@ def fit(
     every: int | None = None,
     resume: bool = False,
     progress: bool = True,
+    on_step: Callable[[], object] | None = None,
 ) -> History:
     """Train ``model``, and tell how it went. The loop itself is the usual one::
 
@@ -75,6 +76,7 @@ def fit(
             and patience are restored. Give model, data and optimizer as they were; ``epochs``, ``schedule``, ``validate``,
             ``best`` and ``patience`` may be new ones. Other randomness, if any, must depend on the epoch alone.
         progress: show a bar (which needs tqdm).
+        on_step: called after each update, while the gradients are there: ``on_step=minigrad.grad_flow(model).step``.
 
     A loss that is not finite ends the training with a :class:`TrainingError` and changes no checkpoint, nor is a weight that is
     not finite ever written to one. On a device losses are fetched in bunches, and found a little later. Ctrl-C in the
@@ -97,7 +99,7 @@ def fit(
         raise ArgumentError("resume needs checkpoint, the folder or file to go on from")
     run = TrainingRun(
         model, batches, loss, optimizer, epochs, schedule, clip_norm, accumulate, validate, patience, best, every,
-        files=None if checkpoint is None else Files.of(checkpoint), tqdm=load_tqdm() if progress else None,
+        files=None if checkpoint is None else Files.of(checkpoint), tqdm=load_tqdm() if progress else None, on_step=on_step,
     )  # fmt: skip
     _check(run)
     return run.train(resume)

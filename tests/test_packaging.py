@@ -18,6 +18,7 @@ MAY_IMPORT = {
     "nn": {"nn", "minigrad"},
     "models": {"models", "nn", "minigrad"},
 }
+ASSETS = {".html", ".css", ".js", ".json"}  # what the interactive pages are made of
 each_package = pytest.mark.parametrize("package", MAY_IMPORT)
 
 
@@ -46,7 +47,9 @@ def test_wheel_holds_the_three_packages_and_nothing_else(wheel: Path) -> None:
         shipped = {name for name in archive.namelist() if ".dist-info/" not in name}
     sources = {path for package in MAY_IMPORT for path in (ROOT / package).rglob("*.py")}
     markers = {ROOT / package / "py.typed" for package in MAY_IMPORT}
-    assert shipped == {path.relative_to(ROOT).as_posix() for path in sources | markers}
+    assets = {path for path in (ROOT / "minigrad" / "graph" / "page").iterdir() if path.suffix in ASSETS}
+    assert {path.name for path in assets} >= {"stepper.html", "stepper.css", "stepper.js", "stepper_words.json"}
+    assert shipped == {path.relative_to(ROOT).as_posix() for path in sources | markers | assets}
 
 
 def test_wheel_asks_for_numpy_alone(wheel: Path) -> None:

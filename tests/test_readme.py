@@ -1,4 +1,4 @@
-"""The programs of the README and of docs/training.md run and print what they say."""
+"""The programs of the README and of the pages in docs/ run and print what they say."""
 
 import contextlib
 import io
@@ -8,18 +8,21 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "docs" / "training.md"]
+PAGES = [ROOT / "README.md", ROOT / "docs" / "training.md", ROOT / "docs" / "views.md"]
+LINKING = [*PAGES, ROOT / "docs" / "comparison.md"]
+# A program, and what stands under it as its whole output
+PROGRAM = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
 PROGRAMS = [
-    pytest.param(page, program, id=f"{page.name}-{number}")
+    pytest.param(page, *found, id=f"{page.name}-{number}")
     for page in PAGES
-    for number, program in enumerate(re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL))
+    for number, found in enumerate(PROGRAM.findall(page.read_text(encoding="utf-8")))
 ]
 
 
-@pytest.mark.parametrize(("page", "program"), PROGRAMS)
-def test_a_program_prints_what_its_comments_say(page, program, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("page", "program", "output"), PROGRAMS)
+def test_a_program_prints_what_the_page_says(page, program, output, tmp_path, monkeypatch):
     expected = re.findall(r"^ *print\(.*\)\s+# (.*)$", program, re.MULTILINE)
-    assert expected, "a program on a page shows what it prints"
+    assert expected or output, "a program on a page shows what it prints"
     monkeypatch.chdir(tmp_path)  # it may write a file
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
@@ -28,9 +31,18 @@ def test_a_program_prints_what_its_comments_say(page, program, tmp_path, monkeyp
     for comment in expected:
         numbers, _, _ = comment.partition(":")
         assert " ".join(numbers.split()) in lines
+    if output:
+        assert printed.getvalue().strip() == output.strip()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_file_that_a_page_links_to_exists(page):
-    for target in re.findall(r"\]\((?!http)([^)#]+)\)", page.read_text(encoding="utf-8")):
-        assert (page.parent / target).is_file(), target
+@pytest.mark.parametrize("page", LINKING, ids=lambda page: page.name)
+def test_what_a_page_links_to_exists(page):
+    text = page.read_text(encoding="utf-8")
+    for picture in re.findall(r'src="([^"]+)"', text):
+        assert (page.parent / picture).is_file(), picture
+    for path, heading in re.findall(r"\]\((?!http)([^)#]*)#?([^)]*)\)", text):
+        target = page.parent / path if path else page
+        assert target.is_file(), path
+        if heading:
+            titles = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+            assert heading in [re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,36 +14,102 @@ from .._tape import Entry, Output, _entry, fit, wengert_list
 from ..device import is_device_array
 from ..errors import ArgumentError, GraphError
 from ..tensor import Tensor
+from .cells import MOST_NODES
 from .model import Edge, Graph, Module, Node
-from .trace import Constant, Note, Scope, norm, note_of
+from .trace import Constant, Note, Scope, norm, note_of, read_only
+
+DRAWN_COLORS = ("grad", "time", "memory", "check")
 
 
-def draw_dot(tensor: Tensor, params: Any = None, rankdir: str | None = None) -> Graph:
-    """The computation graph of ``tensor``: how it was computed from parameters and inputs.
+def draw_dot(
+    tensor: Tensor | Sequence[Tensor],
+    params: Any = None,
+    depth: int | None = None,
+    color: str = "grad",
+    rankdir: str | None = None,
+    max_nodes: int = 80,
+    *,
+    tensors: bool = False,
+    views: bool = True,
+) -> Graph:
+    """The computation graph of ``tensor``: how it was computed from parameters and inputs. ``make_dot`` is the same.
 
     A value shows the norm of its ``grad`` ("grad -" while it has none); operations show theirs, and the modules they ran
     in, if they were recorded inside ``with minigrad.trace():``. Call it again after ``backward()`` to see the gradients.
+    A backward pass that was recorded in a trace (``create_graph=True``) is a lane of its own, and dotted lines lead from the
+    operations of the forward pass to those of their rules: ``draw_dot([y, dy, ddy])``.
 
     Args:
+        tensor: a Tensor, or a list of them, of which the first is the loss.
         params: which tensors are parameters, and their names: a dict from name to Tensor, or anything with
             ``named_parameters()``. Others are parameters if they are of a subclass of Tensor (``nn.Parameter``), else
             inputs, and bear their ``Tensor.name``. A computed tensor in the dict is drawn as one that was kept, and an
             array or Tensor that needs no gradient, which only a trace sees, under its name.
+        depth: how many levels of modules are open. Those below are one box each, which shows the gradient of its last
+            operation. By default all are open.
+        color: what the colours show: "grad" (the norm of the gradient, in bins of its logarithm), "time" (of the operation
+            and of its rules), "memory" (bytes kept for backward, of an array that several keep at the first), or "check" (as
+            ``check_edges``: which derivatives are right).
         rankdir: "LR" for left to right, "TB" for top to bottom; by default up to 25 nodes lie left to right.
+        max_nodes: a drawing of more nodes is made smaller: equal layers that follow each other become one ("x 6"), and
+            if that is not enough and ``depth`` is not given, modules become boxes.
+        tensors: show the numbers, as cells ``data | grad``, in a drawing of at most 40 nodes. Needs a trace.
+        views: whether operations that only reshape are drawn.
 
     Raises:
-        GraphError: ``tensor`` was not recorded.
-        ArgumentError: ``params`` or ``rankdir`` is something else.
+        GraphError: ``tensor`` was not recorded, or not in a trace although ``tensors`` or ``color`` need one.
+        ArgumentError: an argument is something else; or ``tensors=True`` for more than 40 nodes.
     """
     if rankdir not in (None, "LR", "TB"):
         raise ArgumentError(f"draw_dot takes rankdir='LR' or 'TB', got {rankdir!r}")
-    graph = capture(tensor, params, caller="draw_dot")
-    graph.rankdir = rankdir
+    if color not in DRAWN_COLORS:
+        hint = " (Graph.diff() makes a graph that shows changes)" if color == "change" else ""
+        raise ArgumentError(f"draw_dot takes for color one of {', '.join(DRAWN_COLORS)}{hint}, got {color!r}")
+    if depth is not None and not (isinstance(depth, int) and depth >= 0):
+        raise ArgumentError(f"draw_dot takes for depth the number of levels of modules to open, got {depth!r}")
+    if not isinstance(max_nodes, int) or max_nodes < 1:
+        raise ArgumentError(f"draw_dot takes for max_nodes a number from 1 on, got {max_nodes!r}")
+    if color == "check":
+        from .checks import check_edges  # which imports this module
+
+        graph = check_edges(tensor, params)
+    else:
+        graph = capture(tensor, params, caller="draw_dot", origins=True)
+    graph.rankdir, graph.depth, graph.color, graph.max_nodes = rankdir, depth, color, max_nodes
+    graph.tensors, graph.views = tensors, views
+    if color in ("time", "memory") or tensors:
+        _check_trace(graph, f"color={color!r}" if not tensors else "tensors=True")
     return graph
 
 
-def capture(tensors: Tensor | Sequence[Tensor], params: Any = None, *, caller: str = "capture") -> Graph:
+make_dot = draw_dot
+
+
+def _check_trace(graph: Graph, argument: str) -> None:
+    """Raise unless the operations know what ``argument`` asks for."""
+    for node in graph.operations():
+        if node.seconds is None or (graph.tensors and node.value is None):
+            raise GraphError(
+                f"draw_dot(..., {argument}) needs a trace, and '{node.operation}' was recorded outside of one: compute the "
+                "tensor inside 'with minigrad.trace():'"
+            )
+    drawn = len(graph.drawn().nodes) if graph.tensors else 0
+    if drawn > MOST_NODES:
+        raise ArgumentError(
+            f"tensors=True shows the numbers of up to {MOST_NODES} nodes, and this drawing has {drawn}: open fewer modules, "
+            "depth=..., or draw a tensor from further inside; explain() shows the numbers of graphs of any size"
+        )
+
+
+def capture(
+    tensors: Tensor | Sequence[Tensor], params: Any = None, *, caller: str = "capture", origins: bool = False
+) -> Graph:
     """The graph of how one or several tensors were computed; the first is its loss. ``params`` is as for :func:`draw_dot`.
+
+    Args:
+        origins: for a drawing of backward passes: with the operations whose rules they are part of, even where no number
+            of theirs was used (the second derivative of ``x**3`` does not depend on ``x**3``), and with the ``grad`` of each
+            leaf as its cotangent, because sweeps from several tensors came through.
 
     Raises:
         ArgumentError: ``tensors`` or ``params`` is something else.
@@ -57,7 +124,22 @@ def capture(tensors: Tensor | Sequence[Tensor], params: Any = None, *, caller: s
                 f"{caller}({tensor._describe()}): there is nothing to draw, because it was not recorded: compute it from a "
                 "tensor with requires_grad=True, outside no_grad()"
             )
-    return _Capture(_named(params, caller)).run(found)
+    entries = wengert_list(tensor._node for tensor in found)
+    walk = _Capture(_named(params, caller))
+    graph = walk.run(found, _with_origins(entries) if origins else entries)
+    if origins and (len(found) > 1 or any(node.lane for node in graph.nodes)):
+        walk.take_gradients()
+    return graph
+
+
+def _with_origins(entries: list[Entry]) -> list[Entry]:
+    """Entries, the entries whose rules they are part of, and what led to those."""
+    while True:
+        notes = map(note_of, entries)
+        origins = {note.origin for note in notes if note is not None and note.origin is not None} - set(entries)
+        if not origins:
+            return entries
+        entries = wengert_list([*entries, *origins])
 
 
 def _named(params: Any, caller: str) -> dict[str, Any]:
@@ -74,6 +156,9 @@ def _named(params: Any, caller: str) -> dict[str, Any]:
     return named
 
 
+_dtype_name = functools.cache(str)  # NumPy takes longer for it than a node takes for all the rest
+
+
 class _Capture:
     """One walk along the Wengert list, which makes the nodes, edges and modules in a fixed order."""
 
@@ -85,8 +170,8 @@ class _Capture:
         self.modules: dict[Any, int] = {}
         self.arrays: list[Any] = []  # keeps the constants alive as long as their ids are used
 
-    def run(self, tensors: Sequence[Tensor]) -> Graph:
-        for entry in wengert_list(tensor._node for tensor in tensors):
+    def run(self, tensors: Sequence[Tensor], entries: Sequence[Entry]) -> Graph:
+        for entry in entries:
             self.operation(entry)
         for tensor in tensors:
             last = self.graph.nodes[self.value(tensor._node)]
@@ -102,7 +187,9 @@ class _Capture:
     def add(self, kind: str, place: Any, what: Any, operation: str | None, name: str | None, **more: Any) -> int:
         """A new node for ``place``, with the shape and dtype of ``what``. Returns its number."""
         number = self.numbers[place] = len(self.graph.nodes)
-        self.graph.nodes.append(Node(number, kind, operation, name or None, what.shape, str(what.dtype), **more))
+        self.graph.nodes.append(
+            Node(number, kind, operation, name or None, what.shape, _dtype_name(what.dtype), **more)
+        )
         return number
 
     def operation(self, entry: Entry) -> None:
@@ -224,6 +311,15 @@ class _Capture:
             node = self.graph.nodes[edge.source]
             if node.operation is None:
                 node.cotangent = edge.contribution if node.cotangent is None else node.cotangent + edge.contribution
+
+    def take_gradients(self) -> None:
+        """The ``grad`` of each leaf in the place of the sum of its contributions."""
+        for place, number in self.numbers.items():
+            node = self.graph.nodes[number]
+            if node.kind in ("parameter", "input"):
+                tensor = place.tensor
+                held = node.watched and tensor is not None and tensor.grad is not None
+                node.cotangent = read_only(tensor.grad) if held else None
 
     def common(self, a: int | None, b: int | None) -> int | None:
         """The innermost module that both are part of."""

@@ -6,13 +6,19 @@ import html
 import math
 import re
 from collections import Counter, defaultdict
+from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from .cells import cells, numbers
+from .lanes import KIND as LANE
+from .looks import CHANGES, TAINTED, VERDICTS, amounts, heat, in_words, legend, mode, not_finite, verdict
 
 if TYPE_CHECKING:
     from .model import Edge, Graph, Module, Node
 
 FONT = "Helvetica,Arial,sans-serif"
 LONGEST_ROW = 25  # a graph of more nodes runs from top to bottom
+LETTER = 5  # points, of one in a title
 LONGEST_NAME = 36  # characters of a name that a label shows; the tooltip has them all
 
 # Kinds differ in shape as well as in colour, so that a black-and-white print tells them apart too.
@@ -23,47 +29,181 @@ STYLES = {
     "parameter": 'shape=cylinder style="filled" fillcolor="#ffdf9e" color="#8a6414"',
     "input": 'shape=note style="filled" fillcolor="#c4dff5" color="#28618f"',
     "constant": 'shape=box style="filled,dotted" fillcolor="#f2f2f2" color="#6a6a6a"',
+    "module": 'shape=box3d style="filled" fillcolor="#dfe6ec" color="#4a5a6a"',
 }
+MODULE_STYLE = 'style="rounded,filled" fillcolor="#0000000a" color="#b0b0b0" fontcolor="#4a4a4a" margin=8'
+LANE_STYLE = 'style="filled" fillcolor="#f4f7fb" color="#7a8aa0" fontcolor="#2a3a50" margin=12'
+ORIGIN_STYLE = 'class="origin" style=dotted color="#7a7a9a" arrowhead=none weight=0 minlen=0'
 
 
-def write_dot(graph: Graph) -> str:
-    """The whole graph. The same graph gives the same text, on any machine and in any run."""
+def write_dot(graph: Graph, explained: bool = False) -> str:
+    """The whole graph. The same graph gives the same text, on any machine and in any run.
+
+    Args:
+        explained: with a legend below, if the colours say anything.
+    """
     rankdir = graph.rankdir or ("LR" if len(graph.nodes) <= LONGEST_ROW else "TB")
-    titles = "labeljust=l" if rankdir == "LR" else "labeljust=r"  # of modules: out of the way of the edges
+    # The titles of modules out of the way of the edges, and the legend of a tall drawing where it begins
+    titles = "labeljust=l" if rankdir == "LR" else "labeljust=r labelloc=t"
+    writer = _Writer(graph, rankdir)
+    table = _legend(legend(graph, writer.color, writer.heat)) if explained else []
     lines = [
         "digraph minigrad {",
         f'  graph [rankdir={rankdir} fontname="{FONT}" fontsize=11 nodesep=0.2 ranksep=0.3 {titles}]',
         f'  node [fontname="{FONT}" fontsize=11 height=0.3 width=0.3 margin="0.09,0.04"]',
         f'  edge [fontname="{FONT}" fontsize=9 color="#5a5a5a" arrowsize=0.6]',
+        *table,
+        *writer.nodes(),
+        *writer.edges(),
+        "}",
     ]
-    beside = _beside(graph)
-    members: dict[int | None, list[Node]] = defaultdict(list)
-    children: dict[int | None, list[Module]] = defaultdict(list)
-    for node in graph.nodes:
-        members[node.module].append(node)
-    for module in graph.modules:
-        children[module.parent].append(module)
+    return "\n".join(lines) + "\n"
 
-    def write_module(module: Module | None, indent: str) -> None:
-        """Recurses as deep as modules are nested, which their own calls did too."""
-        number = None if module is None else module.id
-        for node in members[number]:
-            lines.append(indent + _node(node, module))
-            if node.id in beside:
-                lines.append(indent + _row(node.id, beside[node.id]))
-        for child in children[number]:
-            lines.append(f"{indent}subgraph cluster_{child.id} {{")
-            lines.append(f"{indent}  {_cluster(child, module)}")
-            write_module(child, indent + "  ")
-            lines.append(f"{indent}}}")
 
-    write_module(None, "  ")
-    after = {second for values in beside.values() for second in values[1:]}
-    for number, edge in enumerate(graph.edges):
-        between_operations = graph.nodes[edge.source].operation is not None
-        layout = " weight=4" if between_operations else " constraint=false" if edge.source in after else ""
-        lines.append(f"  {_edge(edge, number)}{layout}]")
-    return "\n".join([*lines, "}"]) + "\n"
+class _Writer:
+    """The nodes, modules and edges of one drawing, a line each."""
+
+    def __init__(self, graph: Graph, rankdir: str) -> None:
+        self.graph = graph
+        self.rankdir = rankdir
+        self.color = mode(graph)
+        self.heat = heat(graph, self.color)
+        self.amounts = amounts(graph, self.color)
+        self.beside = _beside(graph)
+
+    def nodes(self) -> list[str]:
+        """The nodes, each in the box of its module."""
+        members: dict[int | None, list[Node]] = defaultdict(list)
+        children: dict[int | None, list[Module]] = defaultdict(list)
+        for node in self.graph.nodes:
+            members[node.module].append(node)
+        for child in self.graph.modules:
+            children[child.parent].append(child)
+        lines: list[str] = []
+        waiting: list[tuple[Module | None, str] | str] = [(None, "  ")]  # a module to write, or the brace that ends one
+        while waiting:
+            item = waiting.pop()
+            if isinstance(item, str):
+                lines.append(item)
+                continue
+            module, indent = item
+            if module is not None:
+                lines += [f"{indent}subgraph cluster_{module.id} {{", f"{indent}  {self.cluster(module)}"]
+                waiting.append(f"{indent}}}")
+                indent += "  "
+                if module.kind == LANE:  # what keeps the lanes in their order
+                    lines.append(f"{indent}lane{module.id} [style=invis shape=point width=0 height=0]")
+            number = None if module is None else module.id
+            for node in members[number]:
+                lines.append(indent + self.node(node))
+                if node.id in self.beside:
+                    lines.append(indent + _row(node.id, self.beside[node.id]))
+            waiting += [(child, indent) for child in reversed(children[number])]
+        return lines
+
+    def edges(self) -> list[str]:
+        after = {second for values in self.beside.values() for second in values[1:]}
+        lines = []
+        for number, edge in enumerate(self.graph.edges):
+            between_operations = self.graph.nodes[edge.source].operation is not None
+            layout = " weight=4" if between_operations else " constraint=false" if edge.source in after else ""
+            lines.append(f"  {self.edge(edge, number)}{layout}]")
+        for node in self.graph.nodes:
+            if node.origin is not None and node.origin != node.id:
+                tooltip = _quoted(f"part of the backward of {self.graph.nodes[node.origin].operation}")
+                lines.append(
+                    f'  n{node.origin} -> n{node.id} [id="origin{node.id}" tooltip="{tooltip}" {ORIGIN_STYLE}]'
+                )
+        lanes = [f"lane{module.id}" for module in self.graph.modules if module.kind == LANE]
+        lines += [f"  {a} -> {b} [style=invis minlen=0 weight=100]" for a, b in pairwise(lanes)]
+        return lines
+
+    def cluster(self, module: Module) -> str:
+        parent = None if module.parent is None else self.graph.modules[module.parent]
+        title = _text(_shortened(_within(parent, module.name)))
+        if module.kind == LANE:
+            title, style = f"<B>{title}</B>", f"{LANE_STYLE} labeljust={'r' if self.rankdir == 'LR' else 'l'}"
+        else:
+            title, style = title + (f": {_text(module.kind)}" if module.kind != module.name else ""), MODULE_STYLE
+            title += f" x {module.count}" if module.count > 1 else ""
+            if self.rankdir == "TB":  # as much room to its left: edges come in from above, in the middle
+                room = f'<TD WIDTH="{LETTER * len(title)}"></TD>'
+                title = f'<TABLE BORDER="0" CELLPADDING="0" CELLSPACING="0"><TR>{room}<TD>{title}</TD></TR></TABLE>'
+        tooltip = _quoted(module.name)
+        return f'graph [id="module{module.id}" class="module" label=<{title}> tooltip="{tooltip}" {style}]'
+
+    def node(self, node: Node) -> str:
+        style, classes = STYLES[node.kind], node.kind
+        if node.change is not None and self.color == "change":
+            fill, outline, _ = CHANGES[node.change]
+            style, classes = _recoloured(style, fill, outline), f"{classes} {node.change}"
+        if node.tainted:
+            style, classes = _recoloured(style, TAINTED), f"{classes} tainted"
+        if verdict(node.error) == "wrong":
+            style, classes = _recoloured(style, outline=VERDICTS["wrong"][0]) + " penwidth=3", f"{classes} wrong"
+        if node.gradient == 0:
+            style = style.replace('filled"', 'filled,dashed"')
+        elif node.gradient is not None and not math.isfinite(node.gradient):
+            style += " penwidth=3"
+        tooltip = _tooltip(node)
+        return (
+            f'n{node.id} [id="node{node.id}" class="{classes}" {style} label=<{self.label(node)}> tooltip="{tooltip}"]'
+        )
+
+    def label(self, node: Node) -> str:
+        """Name and operation, shape and dtype, gradient: a line each. What is hot stands on a coloured strip."""
+        if node.kind == "constant" and node.change is None:
+            if node.details:
+                return _text(node.details)
+            if self.graph.tensors and node.shape == ():
+                return _text(numbers(node.value))
+        lines = [self.title(node)]
+        if node.shape is not None:
+            lines.append(_small(f"{node.shape} {node.dtype}"))
+        if node.tainted and node.value is not None:
+            lines.append(_small(not_finite(node.value)))
+        color = None if self.heat is None else self.heat.color(node.id)
+        if self.graph.tensors:
+            return _table(lines, cells(node), color)
+        last = _gradient(node)
+        if self.color in ("time", "memory"):
+            lines.append(_small(last))
+            last = self.amounts.get(node.id, "")
+        if verdict(node.error) == "wrong":
+            lines.append(_small(f"derivative wrong by {node.error:.2g}"))
+        if color is not None:
+            return _table(lines, [[last]], color)
+        return "<BR/>".join(filter(None, [*lines, _small(last)]))
+
+    def title(self, node: Node) -> str:
+        module = None if node.module is None else self.graph.modules[node.module]
+        name = node.name or node.operation or (node.details if node.kind == "constant" else node.kind)
+        title = _text(_shortened(_within(module, name)))
+        if node.change is not None and self.color == "change":
+            title = f"{CHANGES[node.change][2]} {title}"
+        title = f"<B>{title}</B>" if title else ""
+        if node.name and node.operation and node.name != node.operation:
+            title += (": " if node.boxed else " = ") + _text(node.operation)
+        return title + (f" x {node.copies}" if node.copies > 1 else "")
+
+    def edge(self, edge: Edge, number: int) -> str:
+        label = "" if edge.output is None else f"[{edge.output}] {edge.shape}"
+        look, found = "", verdict(edge.error)
+        if self.color == "check" and found is not None:
+            width = {"right": "1.5", "wrong": "3", "kink": "1 style=dashed"}[found]
+            line, _ = VERDICTS[found]
+            look = f' class="{found}" color="{line}" fontcolor="{line}" penwidth={width}'
+            label += f" {edge.error:.2g}" if found == "wrong" else ""
+        if self.color == "change":
+            changes = {self.graph.nodes[edge.source].change, self.graph.nodes[edge.target].change}
+            change = next((change for change in ("removed", "added") if change in changes), None)
+            if change is not None:
+                look = f' class="{change}" color="{CHANGES[change][1]}"' + " style=dashed" * (change == "removed")
+        label = _text(label.strip())
+        if found == "wrong":  # with room between the text and the thick line
+            label = f'<TABLE BORDER="0" CELLPADDING="2"><TR><TD>{label}</TD></TR></TABLE>'
+        label = f" label=<{label}>" if label else ""
+        return f'n{edge.source} -> n{edge.target} [id="edge{number}" tooltip="{_quoted(edge.argument)}"{label}{look}'
 
 
 def _beside(graph: Graph) -> dict[int, list[int]]:
@@ -94,33 +234,48 @@ def _row(operation: int, values: list[int]) -> str:
     return f"{{ rank=same; {nodes}{order} }}"
 
 
-def _node(node: Node, module: Module | None) -> str:
-    style = STYLES[node.kind]
-    if node.gradient == 0:
-        style = style.replace('filled"', 'filled,dashed"')
-    elif node.gradient is not None and not math.isfinite(node.gradient):
-        style += " penwidth=3"
-    label, tooltip = _label(node, module), _tooltip(node)
-    return f'n{node.id} [id="node{node.id}" class="{node.kind}" {style} label=<{label}> tooltip="{tooltip}"]'
+def _recoloured(style: str, fill: str | None = None, outline: str | None = None) -> str:
+    if fill is not None:
+        style = re.sub(r'fillcolor="[^"]*"', f'fillcolor="{fill}"', style)
+    return style if outline is None else re.sub(r' color="[^"]*"', f' color="{outline}"', style)
 
 
-def _label(node: Node, module: Module | None) -> str:
-    """Name and operation, shape and dtype, gradient: a line each."""
-    if node.kind == "constant" and node.details:
-        return _text(node.details)
-    title = _within(module, node.name or node.operation or ("" if node.kind == "constant" else node.kind))
-    lines = [f"<B>{_text(_shortened(title))}</B>"] if title else []
-    if node.name and node.operation:
-        lines[0] += f" = {_text(node.operation)}"
-    if node.shape is not None:
-        lines.append(_small(f"{node.shape} {node.dtype}"))
-    if node.watched:
-        lines.append(_small("grad -" if node.gradient is None else f"grad {node.gradient:.3g}"))
-    return "<BR/>".join(lines)
+def _gradient(node: Node) -> str:
+    if not node.watched:
+        return ""
+    if node.spread is not None and f"{node.spread[0]:.3g}" != f"{node.spread[1]:.3g}":
+        return f"grad {node.spread[0]:.3g} … {node.spread[1]:.3g}"
+    return "grad -" if node.gradient is None else f"grad {node.gradient:.3g}"
+
+
+def _table(lines: list[str], rows: list[list[str]], color: str | None) -> str:
+    """The lines of a label above rows of cells, of which the last is coloured."""
+    width = max(map(len, rows))
+    border = ' BORDER="1" COLOR="#8a8a8a"' if width > 1 else ""
+    span = f' COLSPAN="{width}"' if width > 1 else ""
+    written = [f"<TR><TD{span}>{'<BR/>'.join(filter(None, lines))}</TD></TR>"]
+    for *first, last in rows:
+        before = "".join(f"<TD{border}>{_small(cell)}</TD>" for cell in first)
+        written.append(f"<TR>{before}<TD{border}{_fill(color)}>{_small(last)}</TD></TR>")
+    return f'<TABLE BORDER="0" CELLSPACING="0" CELLPADDING="1">{"".join(written)}</TABLE>'
+
+
+def _fill(color: str | None) -> str:
+    return "" if color is None else f' BGCOLOR="{color}"'
+
+
+def _legend(rows: list[list[tuple[list[str], str | None]]]) -> list[str]:
+    """The label of the drawing: tables of coloured cells."""
+    lines = []
+    for row in rows:
+        found = [f"<TD{_fill(color)}>{_small(in_words(text))}</TD>" for text, color in row]
+        lines.append('    <TR><TD ALIGN="LEFT"><TABLE BORDER="0" CELLBORDER="0" CELLSPACING="2" CELLPADDING="3"><TR>')
+        lines += [*(f"      {cell}" for cell in found), "    </TR></TABLE></TD></TR>"]
+    return ['  label=<<TABLE BORDER="0" CELLSPACING="0">', *lines, "  </TABLE>>"] if rows else []
 
 
 def _tooltip(node: Node) -> str:
-    call = node.operation and f"{node.operation}({node.details})"
+    call = node.operation and (node.operation if node.boxed else f"{node.operation}({node.details})")
     return _quoted(" ".join(filter(None, [node.kind, node.name, call])))
 
 
@@ -129,23 +284,10 @@ def _within(module: Module | None, path: str) -> str:
     return path.removeprefix(f"{module.name}.") if module else path
 
 
-def _cluster(module: Module, parent: Module | None) -> str:
-    title = _text(_shortened(_within(parent, module.name)))
-    if module.kind != module.name:
-        title += f": {_text(module.kind)}"
-    return (
-        f'graph [id="module{module.id}" class="module" label=<{title}> tooltip="{_quoted(module.name)}" '
-        'style="rounded,filled" fillcolor="#0000000a" color="#b0b0b0" fontcolor="#4a4a4a" margin=8]'
-    )
-
-
-def _edge(edge: Edge, number: int) -> str:
-    label = "" if edge.output is None else f" label=<[{edge.output}] {edge.shape}>"
-    return f'n{edge.source} -> n{edge.target} [id="edge{number}" tooltip="{_quoted(edge.argument)}"{label}'
-
-
 def _small(text: str) -> str:
-    return f'<FONT POINT-SIZE="9">{_text(text)}</FONT>'
+    """Text in small letters; its lines stay lines."""
+    written = "<BR/>".join(_text(line) for line in text.split("\n"))
+    return f'<FONT POINT-SIZE="9">{written}</FONT>' if text else ""
 
 
 def _shortened(text: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,11 +14,13 @@ from .._source import Source
 from ..errors import ArgumentError, GraphError, MissingExtraError
 from .diff import diff
 from .dot import write_dot
-from .layout import lay_out, responsive
+from .layout import lay_out, responsive, scrolling
+from .simplify import simplified
 from .text import write_text
+from .viewer import write_page
 
 PICTURES = (".svg", ".png", ".pdf")
-TEXTS = (".dot", ".gv")
+TEXTS = (".html", ".dot", ".gv")
 
 
 @dataclass(slots=True, eq=False)
@@ -26,7 +30,10 @@ class Node:
     Attributes:
         id: its place in the list of nodes, which is a topological order: the order of execution, each value before the
             first operation that reads it.
-        count: how many operations a node of the kind "module" stands for (``collapse``); else 1.
+        count: how many operations a node of the kind "module" stands for (``collapse``), or that of folded layers; else 1.
+        copies: of how many equal modules a node of the kind "module" is the box (``fold``).
+        spread: the smallest and the largest gradient, of a node that stands for the same one in several layers (``fold``).
+        error: of a node of the kind "module" the worst error of an edge inside it (``check_edges``).
         kind: "operation", "loss" (the operation whose output is drawn), "module" (one drawn as a single box), "kept" (an
             operation whose output was given a name), "parameter", "input", or "constant" (an argument that needs no gradient;
             only a trace sees it).
@@ -77,6 +84,14 @@ class Node:
     tainted: bool = False
     change: str | None = None
     count: int = 1
+    copies: int = 1
+    spread: tuple[float, float] | None = None
+    error: float | None = None
+
+    @property
+    def boxed(self) -> bool:
+        """Whether it is a module that is drawn as one node, maybe with the loss in it."""
+        return self.operation is not None and self.primitive is None
 
 
 @dataclass(slots=True, eq=False)
@@ -136,6 +151,8 @@ class Graph:
     Attributes:
         rankdir: "LR" (left to right) or "TB" (top to bottom); None lets the size decide.
         ends: for each tensor that the graph was made of its node, and which of several outputs it is (0 if there is one).
+        depth, color, max_nodes, tensors, views: how it is drawn, as for :func:`draw_dot`. Drawings alone are made smaller by
+            that; ``nodes`` and ``edges`` are always the whole graph.
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -143,6 +160,11 @@ class Graph:
     modules: list[Module] = field(default_factory=list)
     rankdir: str | None = None
     ends: list[tuple[int, int]] = field(default_factory=list)
+    depth: int | None = None
+    color: str | None = None
+    max_nodes: int = 80
+    tensors: bool = False
+    views: bool = True
 
     def __repr__(self) -> str:
         kinds = Counter(node.kind for node in self.nodes)
@@ -166,9 +188,16 @@ class Graph:
         backwards = sorted(into, reverse=True)
         return [edge for number in backwards for edge in into[number] if edge.contribution is not None]
 
+    def drawn(self, most: float | None = None) -> Graph:
+        """The graph as it is drawn: with its lanes, without views, with modules as boxes, as far as was asked for.
+
+        With more nodes than ``most`` (by default ``max_nodes``) equal layers become one, and then modules become boxes.
+        """
+        return simplified(self, self.max_nodes if most is None else most)
+
     def to_dot(self) -> str:
-        """The graph in the DOT language. Needs no program."""
-        return write_dot(self)
+        """The drawing in the DOT language. Needs no program."""
+        return write_dot(self.drawn(), explained=True)
 
     def to_text(self, colour: bool | None = None) -> str:
         """The graph as a tree for terminals, the loss first; ``None`` colours where the terminal can. Needs no program."""
@@ -183,38 +212,60 @@ class Graph:
 
         Raises:
             MissingExtraError: no layout program is installed.
-            GraphError: the graph is too large to be laid out.
+            GraphError: the drawing is too large to be laid out.
         """
         return responsive(self._lay_out("svg").decode())
 
-    def render(self, path: str | Path) -> Path:
-        """Write the drawing to ``path``, in the format its suffix names: .svg, .png, .pdf, or .dot for the text.
+    def to_html(self, path: str | Path, *, language: str = "en") -> Path:
+        """Write a page with the drawing, which tells about a node what the trace knows when it is clicked: one file, offline.
+
+        Without a layout program the page has the DOT text and one sentence that says what to install.
 
         Raises:
-            ArgumentError: another suffix. Besides, as for :meth:`to_svg`.
+            ArgumentError: ``language`` is not "en" or "ja".
+        """
+        return write_page(self, Path(path), language)
+
+    def render(self, path: str | Path) -> Path:
+        """Write the drawing to ``path``, in the format its suffix names: .svg, .png, .pdf, .html, or .dot for the text.
+
+        A picture needs a layout program, and at most 2,500 nodes. Otherwise the DOT text is written beside it, and a warning
+        says why.
+
+        Returns:
+            The path of what was written.
+
+        Raises:
+            ArgumentError: another suffix.
         """
         path = Path(path)
         suffix = path.suffix.lower()
-        if suffix in TEXTS:
-            content = self.to_dot().encode()
-        elif suffix == ".svg":
-            content = self.to_svg().encode()
-        elif suffix in PICTURES:
-            content = self._lay_out(suffix[1:])
-        else:
+        if suffix not in PICTURES + TEXTS:
             raise ArgumentError(
                 f"render({str(path)!r}): the suffix {path.suffix!r} names no format; "
                 f"end the path in one of {', '.join(PICTURES + TEXTS)}"
             )
-        path.write_bytes(content)
+        if suffix == ".html":
+            return self.to_html(path)
+        if suffix in PICTURES:
+            try:
+                content = self.to_svg().encode() if suffix == ".svg" else self._lay_out(suffix[1:])
+            except (MissingExtraError, GraphError) as error:
+                path = path.with_suffix(".dot")
+                warnings.warn(f"{error} ({path} has the DOT text instead.)", stacklevel=2)
+            else:
+                path.write_bytes(content)
+                return path
+        path.write_text(self.to_dot(), encoding="utf-8")
         return path
 
     def _lay_out(self, format: str) -> bytes:
-        return lay_out(self.to_dot(), format, len(self.nodes))
+        drawn = self.drawn()
+        return lay_out(write_dot(drawn, explained=True), format, len(drawn.nodes))
 
-    def _repr_svg_(self) -> str | None:
-        """For notebooks; without a layout program they show the ``repr``."""
+    def _repr_html_(self) -> str:
+        """For notebooks: as wide as there is room, down to half the size, and beyond that it scrolls."""
         try:
-            return self.to_svg()
-        except (MissingExtraError, GraphError):
-            return None
+            return scrolling(self.to_svg())
+        except (MissingExtraError, GraphError) as error:
+            return f"<p>{html.escape(str(error))}</p><pre>{html.escape(self.to_dot())}</pre>"

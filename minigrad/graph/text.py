@@ -84,7 +84,7 @@ class _Tree:
     def label(self, node: Node) -> str:
         name = node.name or ("" if node.operation else node.details if node.kind == "constant" else node.kind)
         title = " = ".join(filter(None, [name, node.operation]))
-        if self.colour and node.kind in _COLOURS:
+        if self.colour and title and node.kind in _COLOURS:
             title = f"\x1b[{_COLOURS[node.kind]}m{title}\x1b[0m"
         parts = [title]
         if node.shape is not None and not (node.kind == "constant" and node.details):

@@ -10,7 +10,6 @@ import pytest
 
 import common
 from minigrad import DeviceError, MissingExtraError
-from minigrad.errors import import_extra
 
 ROOT = Path(__file__).parents[2]
 
@@ -140,11 +139,3 @@ def test_pictures_are_written_without_a_window(tmp_path: Path) -> None:
     common.save_figure(figure, tmp_path / "new folder" / "picture.png")
     assert (tmp_path / "new folder" / "picture.png").read_bytes().startswith(b"\x89PNG")
     assert len(plt.get_fignums()) == before
-
-
-def test_fonts_are_installed_ones_and_say_what_they_can_draw() -> None:
-    manager = import_extra("matplotlib.font_manager", "examples", "drawing")
-    assert set(common.fonts()) <= {font.name for font in manager.fontManager.ttflist}
-    assert common.fonts()[0] == "DejaVu Sans"
-    assert common.drawable("plain text, ελληνικά")
-    assert not common.drawable("\U000e0041")  # a tag, which no font draws

@@ -503,17 +503,22 @@ def test_the_attention_picture_shows_the_characters_of_a_text_of_each_class(
     classifier: Classifier, colours: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn: list[Any] = []
-    monkeypatch.setattr(example, "draw_attention", lambda maps, path: drawn.extend(maps))
+    monkeypatch.setattr(
+        example, "draw_maps", lambda rows, path, captions, **labels: drawn.extend(zip(captions, rows, strict=True))
+    )
     data = load_tsv(colours)
     example.look(classifier, data, tmp_path / "attention.png")
     assert len(drawn) == 2
     label = dict(zip(data.validation_texts, data.validation_labels))
-    for characters, caption, weights in drawn:
-        text = "".join(characters).strip()
-        assert caption.startswith(f"“{text}”: class {data.classes[label[text]]}, predicted ")
-        assert weights.shape == (2, len(characters), len(characters))
-        assert np.allclose(weights.sum(axis=-1), 1, atol=1e-6)
-    assert {caption[-1] for _, caption, _ in drawn} <= {"x", "y"}
+    for caption, heads in drawn:
+        assert len(heads) == 2
+        for head in heads:
+            text = "".join(head.queries).strip()
+            assert caption.startswith(f"“{text}”: class {data.classes[label[text]]}, predicted ")
+            assert head.keys == head.queries
+            assert head.weights.shape == (len(head.queries), len(head.keys))
+            assert np.allclose(head.weights.sum(axis=-1), 1, atol=1e-6)
+    assert {caption[-1] for caption, _ in drawn} <= {"x", "y"}
 
 
 def test_no_attention_picture_of_texts_that_no_font_can_draw(

@@ -1,5 +1,6 @@
 """Pictures: by whichever Graphviz there is, in the formats a path can name."""
 
+import html
 import struct
 import subprocess
 import sys
@@ -102,7 +103,9 @@ def test_a_png_has_144_dots_per_inch() -> None:
 
 @pytest.mark.parametrize("name", ["graph.jpg", "graph", "svg"])
 def test_another_suffix_is_refused_and_nothing_is_written(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ArgumentError, match=r"names no format; end the path in one of .svg, .png, .pdf, .dot, .gv"):
+    with pytest.raises(
+        ArgumentError, match=r"names no format; end the path in one of .svg, .png, .pdf, .html, .dot, .gv"
+    ):
         small_graph().render(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
@@ -111,45 +114,68 @@ def test_another_suffix_is_refused_and_nothing_is_written(tmp_path: Path, name: 
 
 
 @pytest.mark.usefixtures("no_program")
-def test_without_a_layout_program_the_text_is_there_and_the_error_names_the_extra(tmp_path: Path) -> None:
+def test_without_a_layout_program_the_text_is_there_and_one_sentence_names_the_extra(tmp_path: Path) -> None:
     graph = small_graph()
-    for draw in (graph.to_svg, lambda: graph.render(tmp_path / "graph.png")):
-        with pytest.raises(MissingExtraError, match=r"pip install 'minigrad\[graph\]'"):
-            draw()
-    assert list(tmp_path.iterdir()) == []
-    assert graph._repr_svg_() is None
-    graph.render(tmp_path / "graph.dot")
-    assert (tmp_path / "graph.dot").read_text() == graph.to_dot()
+    with pytest.raises(MissingExtraError, match=r"pip install 'minigrad\[graph\]'"):
+        graph.to_svg()
+    with pytest.warns(UserWarning, match=r"pip install 'minigrad\[graph\]'.*graph.dot has the DOT text instead"):
+        written = graph.render(tmp_path / "graph.png")
+    assert [written] == list(tmp_path.iterdir()) == [tmp_path / "graph.dot"]
+    assert written.read_text(encoding="utf-8") == graph.to_dot()
+    shown = graph._repr_html_()
+    assert "pip install &#x27;minigrad[graph]&#x27;" in shown
+    assert html.unescape(shown.split("<pre>")[1].removesuffix("</pre>")) == graph.to_dot()
 
 
-def test_the_dot_program_of_the_system_comes_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """A program called `dot` that comes first in the PATH; without pygraphviz."""
     if sys.platform == "win32":
         pytest.skip("the stand-in for dot is a shell script")
     program = tmp_path / "dot"
-    program.write_text('#!/bin/sh\necho "$@"\ncat\n')
+    program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     monkeypatch.setitem(sys.modules, "pygraphviz", None)
+
+
+def test_the_dot_program_of_the_system_comes_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    stand_in(tmp_path, monkeypatch, 'echo "$@"\ncat')
     graph = small_graph()
     options, _, text = graph.to_svg().partition("\n")
-    assert "-Tsvg" in options and text == graph.to_dot()
+    assert options == "-Tsvg" and text == graph.to_dot()
 
 
-def test_notebooks_show_the_svg() -> None:
+def test_a_dot_program_that_fails_is_quoted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    stand_in(tmp_path, monkeypatch, "echo 'Format: \"svg\" not recognized' >&2; exit 1")
+    with pytest.raises(GraphError, match='dot failed: Format: "svg" not recognized'):
+        small_graph().to_svg()
+
+
+def test_notebooks_show_the_svg_which_fits_or_scrolls_and_is_never_clipped() -> None:
     graph = small_graph()
-    assert graph._repr_svg_() == graph.to_svg()
+    root = ET.fromstring(graph._repr_html_())
+    assert root.tag == "div" and "overflow-x: auto" in root.attrib["style"] and "height" not in root.attrib["style"]
+    (svg,) = root
+    assert svg.tag == f"{SVG}svg" and {"width", "height"}.isdisjoint(svg.attrib)
+    width = float(svg.attrib["viewBox"].split()[2])
+    style = dict(part.split(": ") for part in svg.attrib["style"].split("; "))
+    assert style["width"] == "100%" and style["height"] == "auto" and "overflow" not in style
+    assert float(style["max-width"][:-2]) == pytest.approx(width, abs=1)
+    assert float(style["min-width"][:-2]) == pytest.approx(0.7 * width, abs=1)
     assert repr(graph) == "Graph(1 input, 1 parameter, 2 operations, 1 loss; 4 edges)"
 
 
-def test_a_graph_too_large_to_be_laid_out_says_so(tmp_path: Path) -> None:
+def test_a_graph_too_large_to_be_laid_out_says_so_and_writes_its_text(tmp_path: Path) -> None:
     y = leaf(1.0)
     for _ in range(2500):
         y = -y
     graph = draw_dot(y)
     with pytest.raises(GraphError, match=r"2501 nodes.*to_dot"):
         graph.to_svg()
-    assert graph._repr_svg_() is None
-    assert graph.render(tmp_path / "graph.dot").stat().st_size > 100_000
+    with pytest.warns(UserWarning, match=r"2501 nodes, and above 2500 .* has the DOT text instead"):
+        assert graph.render(tmp_path / "graph.svg") == tmp_path / "graph.dot"
+    assert (tmp_path / "graph.dot").read_text(encoding="utf-8") == graph.to_dot()
+    assert "above 2500" in graph._repr_html_()
 
 
 def test_importing_minigrad_imports_no_layout_program() -> None:

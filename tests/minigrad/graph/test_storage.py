@@ -153,3 +153,14 @@ def test_another_file_is_no_trace(path: Path) -> None:
     save_checkpoint(path, {"a": np.ones(2)}, {"model": "x"})
     with pytest.raises(CheckpointError, match="holds no trace"):
         load_trace(path)
+
+
+def test_a_primitive_with_the_name_of_another_does_not_replace_it(path: Path) -> None:
+    mine = mg.primitive(lambda x, /: x * 2, name="exp").vjp(x=lambda g: g * 2)
+    x = leaf(1.0, "x")
+    with mg.trace():
+        y, z = np.exp(x), mine(x)
+    save_trace(y, path)
+    assert load_trace(path).loss.item() == y.item()
+    with pytest.raises(GraphError, match="under a name of its own"):
+        save_trace(z, path)

@@ -1,0 +1,141 @@
+"""Draws the pictures in the README and in docs/views.md that show the views, into docs/images.
+
+    python examples/make_view_pictures.py
+
+Needs the extra minigrad[graph]. The picture of the stepper is a screenshot, taken with playwright and an installed chromium or
+Chrome; without them it is left as it is.
+"""
+
+from __future__ import annotations
+
+if __name__ == "__main__":
+    from common import one_blas_thread
+
+    one_blas_thread()
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import minigrad as mg
+from common import argument_parser, make_folder, run
+from lesson import lesson
+from minigrad.errors import import_extra
+from minigrad.graph import Graph
+from models import TwoLayerConfig, TwoLayerTransformer
+
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+STEPS = 11  # of the lesson's twelve: the second contribution to w has just been added to the first
+WIDTH, HEIGHT = 1480, 580
+
+
+def lesson_graph() -> Graph:
+    """The lesson with its numbers."""
+    with mg.trace():
+        loss, params = lesson()
+        loss.backward()
+    return mg.draw_dot(loss, params, tensors=True)
+
+
+def two_layer_graph() -> Graph:
+    """The article's network: modules as boxes, and how large the gradients are."""
+    model = TwoLayerTransformer(TwoLayerConfig(4, 5, 2), rng=np.random.default_rng(0))
+    rng = np.random.default_rng(1)
+    with mg.trace():
+        loss = model.loss(rng.standard_normal((3, 6, 4)), np.eye(2)[[0, 1, 1]])
+        loss.backward()
+    loss.name = "loss"
+    return mg.draw_dot(loss, model)
+
+
+def wrong_edges() -> Graph:
+    """A derivative that is wrong, found by `check_edges`."""
+    cube = mg.primitive(lambda x, /: x**3, name="wrong_cube").vjp(x=lambda g, x: 2 * g * x**2)
+    x = mg.Tensor(0.5, requires_grad=True, name="x")
+    with mg.trace():
+        loss = (cube(x) * x).tanh()
+    loss.name = "loss"
+    return mg.check_edges(loss)
+
+
+def first_nan() -> Graph:
+    """The trap of a square root behind a `where`, found by `find_nan`."""
+    x = mg.Tensor([0.0, 4.0], requires_grad=True, name="x")
+    with mg.trace():
+        loss = np.where(x.data > 0, np.sqrt(x), 0.0).sum()
+        loss.backward()
+    found = mg.find_nan(loss)
+    assert found is not None
+    return found.graph
+
+
+def orders() -> Graph:
+    """y = x**3 at 2 and its derivatives 12 and 12: a lane for each pass."""
+    x = mg.Tensor(2.0, requires_grad=True, name="x")
+    with mg.trace():
+        y = x**3
+        y.backward(create_graph=True)
+        first, x.grad = x.grad, None
+        assert first is not None
+        first.backward(create_graph=True)
+        second = x.grad
+    assert second is not None
+    y.name, first.name, second.name = "y", "y'", "y''"
+    return mg.draw_dot([second, first, y], tensors=True)
+
+
+GRAPHS: dict[str, Callable[[], Graph]] = {
+    "lesson_graph": lesson_graph,
+    "two_layer_graph": two_layer_graph,
+    "wrong_edges": wrong_edges,
+    "first_nan": first_nan,
+    "orders": orders,
+}
+
+
+def photograph_stepper(path: Path) -> None:
+    """The lesson in the stepper, near the end of its backward pass.
+
+    Raises:
+        MissingExtraError: playwright is not installed.
+        FileNotFoundError: there is no browser.
+    """
+    playwright = import_extra("playwright.sync_api", "dev", "a picture of the stepper")
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if program is None:
+        raise FileNotFoundError(f"a picture of the stepper needs a browser: none of {', '.join(BROWSERS)} is installed")
+    with mg.trace():
+        loss, params = lesson()
+    with tempfile.TemporaryDirectory() as folder, playwright.sync_playwright() as driver:
+        page_path = mg.explain(loss, Path(folder) / "explain.html", params)
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, device_scale_factor=1.25)
+        page.goto(page_path.as_uri())
+        for _ in range(STEPS):
+            page.keyboard.press("ArrowRight")
+        page.screenshot(path=path)
+        browser.close()
+
+
+def main() -> None:
+    parser = argument_parser(__doc__, quick="the lesson's graph alone", out=None, device=False)
+    parser.add_argument("--out", type=Path, default=IMAGES, help="folder for the pictures (default: docs/images)")
+    options = parser.parse_args()
+    folder = make_folder(options.out)
+    for name, graph in GRAPHS.items():
+        if name == "lesson_graph" or not options.quick:
+            print(graph().render(folder / f"{name}.svg"))
+    if not options.quick:
+        try:
+            photograph_stepper(folder / "stepper.png")
+            print(folder / "stepper.png")
+        except (ImportError, FileNotFoundError) as error:
+            print(f"no new stepper.png: {error}")
+
+
+if __name__ == "__main__":
+    run(main)

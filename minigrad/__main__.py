@@ -1,0 +1,8 @@
+"""``python -m minigrad``: see ``python -m minigrad --help``."""
+
+import sys
+
+from ._cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

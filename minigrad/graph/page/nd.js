@@ -1,0 +1,214 @@
+// Small arrays: {shape, values}, the values in one list, the last axis running fastest. As much of NumPy as whatif.js needs.
+
+const nd = (() => {
+  const sizeOf = (shape) => shape.reduce((product, n) => product * n, 1);
+  const range = (n) => Array.from({ length: n }, (_, i) => i);
+  const array = (shape, values) => ({ shape: [...shape], values });
+  const scalar = (value) => array([], [value]);
+  const full = (shape, value) => array(shape, new Array(sizeOf(shape)).fill(value));
+
+  // From the page's data, where NaN and infinities are words and booleans are booleans.
+  const read = (data) => array(data.shape, data.values.map(Number));
+
+  function strides(shape) {
+    const steps = new Array(shape.length);
+    let step = 1;
+    for (let axis = shape.length - 1; axis >= 0; axis--) {
+      steps[axis] = step;
+      step *= shape[axis];
+    }
+    return steps;
+  }
+
+  function broadcastShape(shapes) {
+    const ndim = Math.max(0, ...shapes.map((shape) => shape.length));
+    return range(ndim).map((axis) => {
+      const sizes = shapes.map((shape) => shape[axis - ndim + shape.length]).filter((n) => n !== undefined && n !== 1);
+      if (sizes.some((n) => n !== sizes[0])) throw new Error("shapes that do not broadcast");
+      return sizes.length ? sizes[0] : 1;
+    });
+  }
+
+  // The flat places that are reached from `from` by adding one of the offsets of each axis, the last axis running fastest.
+  const grid = (from, offsetsOfAxes) =>
+    offsetsOfAxes.reduce((places, offsets) => places.flatMap((place) => offsets.map((offset) => place + offset)), [from]);
+
+  // For each element of an array of the shape `to` the place of the one in `shape` that is broadcast there.
+  function places(shape, to) {
+    const steps = strides(shape);
+    const added = to.length - shape.length;
+    return grid(0, to.map((n, axis) => range(n).map((i) => (axis < added || shape[axis - added] === 1 ? 0 : i * steps[axis - added]))));
+  }
+
+  function map(f, ...arrays) {
+    const shape = broadcastShape(arrays.map((a) => a.shape));
+    const same = (a) => a.shape.length === shape.length && a.shape.every((n, axis) => n === shape[axis]);
+    const wide = arrays.map((a) => (same(a) ? a.values : places(a.shape, shape).map((place) => a.values[place])));
+    return array(shape, range(sizeOf(shape)).map((i) => f(...wide.map((values) => values[i]))));
+  }
+
+  const pick = (a, from, shape) => array(shape, from.map((place) => a.values[place]));
+
+  // Zeros of `shape`, with each element of g added at its place; a place of -1 is none.
+  function addAt(g, at, shape) {
+    const sum = full(shape, 0);
+    at.forEach((place, i) => {
+      if (place >= 0) sum.values[place] += g.values[i];
+    });
+    return sum;
+  }
+
+  // Sum over the axes along which an array of `shape` was broadcast.
+  const fit = (g, shape) => addAt(g, places(shape, g.shape), shape);
+
+  const axesOf = (ndim, axis) => (axis === null ? range(ndim) : [axis].flat().map((i) => (i < 0 ? i + ndim : i))).filter((i) => i < ndim);
+
+  // The places of the elements that a reduction over `axis` takes together: a list for each element of the result.
+  function groups(shape, axis) {
+    const steps = strides(shape);
+    const reduced = axesOf(shape.length, axis);
+    const offsets = (axes) => axes.map((i) => range(shape[i]).map((j) => j * steps[i]));
+    const kept = range(shape.length).filter((i) => !reduced.includes(i));
+    return grid(0, offsets(kept)).map((start) => grid(start, offsets([...reduced].sort((a, b) => a - b))));
+  }
+
+  // The places of the elements in the order that they have when the axes are permuted.
+  function transposed(shape, axes) {
+    const steps = strides(shape);
+    return grid(0, axes.map((axis) => range(shape[axis]).map((i) => i * steps[axis])));
+  }
+
+  const transpose = (a, axes) => pick(a, transposed(a.shape, axes), axes.map((axis) => a.shape[axis]));
+
+  function swapped(ndim, i, j) {
+    const axes = range(ndim);
+    [axes[i], axes[j]] = [axes[j], axes[i]];
+    return axes;
+  }
+
+  // einsum with lists of labels: the sum of the products over all labels that `output` does not have. A label in `output`
+  // that no factor has repeats the sum along its axis; one that stands there twice puts it on the diagonal.
+  function contract(factors, terms, output, sizes) {
+    const labels = [...new Set([...terms.flat(), ...output])];
+    const result = full(output.map((label) => sizes[label]), 0);
+    const alongLabels = (shape, term) => {
+      const steps = strides(shape);
+      return labels.map((label) => term.reduce((sum, other, axis) => sum + (other === label && shape[axis] > 1 ? steps[axis] : 0), 0));
+    };
+    const places = (steps) => grid(0, labels.map((label, i) => range(sizes[label]).map((k) => k * steps[i])));
+    const from = factors.map((factor, i) => places(alongLabels(factor.shape, terms[i])));
+    places(alongLabels(result.shape, output)).forEach((to, i) => {
+      result.values[to] += factors.reduce((product, factor, j) => product * factor.values[from[j][i]], 1);
+    });
+    return result;
+  }
+
+  // The size of each label.
+  function labelSizes(arrays, terms) {
+    const sizes = {};
+    terms.forEach((term, i) => term.forEach((label, axis) => {
+      if (sizes[label] === undefined || sizes[label] === 1) sizes[label] = arrays[i].shape[axis];
+    }));
+    return sizes;
+  }
+
+  // --- indexing ---
+
+  function sliceOffsets([start, stop, step], n) {
+    step = step ?? 1;
+    const bound = (value, low, high) => Math.min(Math.max(value < 0 ? value + n : value, low), high);
+    const first = start === null ? (step > 0 ? 0 : n - 1) : step > 0 ? bound(start, 0, n) : bound(start, -1, n - 1);
+    const last = stop === null ? (step > 0 ? n : -1) : step > 0 ? bound(stop, 0, n) : bound(stop, -1, n - 1);
+    return range(Math.max(0, Math.ceil((last - first) / step))).map((i) => first + i * step);
+  }
+
+  // An index as the page's data has it, as one entry for each axis of the array: {offsets}, or {advanced: array of offsets}.
+  // An entry without an axis of its own (None, ...) has the offsets [0], or none.
+  function entries(shape, index) {
+    const steps = strides(shape);
+    const parts = Array.isArray(index) ? [...index] : [index];
+    const isFlag = (part) => typeof part === "boolean" || (part?.array?.shape.length === 0 && typeof part.array.values[0] === "boolean");
+    const isMask = (part) => part?.array !== undefined && typeof part.array.values[0] === "boolean";
+    const axesIn = (part) => (part === null || part.ellipsis || isFlag(part) ? 0 : isMask(part) ? part.array.shape.length : 1);
+    const missing = shape.length - parts.reduce((sum, part) => sum + axesIn(part), 0);
+    const dots = parts.findIndex((part) => part !== null && part.ellipsis);
+    const whole = new Array(missing).fill({ slice: [null, null, null] });
+    parts.splice(dots < 0 ? parts.length : dots + 1, 0, ...whole);
+    let axis = 0;
+    return parts.flatMap((part) => {
+      if (part === null) return [{ offsets: [0] }];
+      if (part.ellipsis) return [{}];
+      if (isFlag(part)) {
+        const all = part.array ? part.array.values[0] : part;
+        return [{ advanced: all ? array([1], [0]) : array([0], []) }];
+      }
+      if (isMask(part)) {
+        const mask = part.array;
+        const found = range(mask.values.length).filter((i) => mask.values[i]);
+        const within = strides(mask.shape);
+        return mask.shape.map((n, i) => {
+          const step = steps[axis++];
+          return { advanced: array([found.length], found.map((place) => (Math.floor(place / within[i]) % n) * step)) };
+        });
+      }
+      const n = shape[axis];
+      const step = steps[axis++];
+      if (part.slice) return [{ offsets: sliceOffsets(part.slice, n).map((i) => i * step) }];
+      const numbers = typeof part === "number" ? scalar(part) : part.array && read(part.array);
+      if (!numbers) throw new Error("an index of another kind");
+      return [{ advanced: map((i) => (i < 0 ? i + n : i) * step, numbers), number: typeof part === "number" }];
+    });
+  }
+
+  // The places of the elements that `a[index]` picks.
+  function indexed(shape, index) {
+    const all = entries(shape, index);
+    const advanced = all.filter((entry) => entry.advanced);
+    if (advanced.every((entry) => entry.number)) {
+      return grid(0, all.filter((e) => e.advanced || e.offsets).map((e) => (e.advanced ? e.advanced.values : e.offsets)));
+    }
+    const together = advanced.map((entry) => entry.advanced).reduce((a, b) => map((i, j) => i + j, a, b));
+    const first = all.findIndex((entry) => entry.advanced);
+    const adjacent = all.slice(first, first + advanced.length).every((entry) => entry.advanced);
+    const axes = all.flatMap((entry, i) => (i === first && adjacent ? [together.values] : entry.offsets ? [entry.offsets] : []));
+    return grid(0, adjacent ? axes : [together.values, ...axes]);
+  }
+
+  return {
+    addAt, array, axesOf, broadcastShape, contract, fit, full, grid, groups, indexed, labelSizes, map, pick, places, range, read,
+    scalar, sizeOf, strides, swapped, transpose, transposed,
+  };
+})();
+
+// Functions of a few numbers, in plain lists.
+
+const lists = (() => {
+  const sum = (values) => values.reduce((total, value) => total + value, 0);
+  const product = (values) => values.reduce((total, value) => total * value, 1);
+  const mean = (values) => sum(values) / values.length;
+  const dot = (a, b) => sum(a.map((value, i) => value * b[i]));
+  const largest = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
+  const deviations = (values) => values.map((value) => value - mean(values));
+  const variance = (values, ddof = 0) => sum(deviations(values).map((d) => d * d)) / (values.length - ddof);
+
+  function softmax(values) {
+    const top = largest(values);
+    const e = values.map((value) => Math.exp(value === top ? 0 : value - top));
+    const total = sum(e);
+    return e.map((one) => one / total);
+  }
+
+  function logSumExp(values) {
+    const top = largest(values);
+    const shift = Number.isFinite(top) ? top : 0;
+    return Math.log(sum(values.map((value) => Math.exp(value - shift)))) + shift;
+  }
+
+  // The places of the numbers in ascending order, NaN at the end; equal ones stay in theirs.
+  function order(values) {
+    const compare = (i, j) => Number.isNaN(values[i]) - Number.isNaN(values[j]) || values[i] - values[j] || i - j;
+    return values.map((_, i) => i).sort(compare);
+  }
+
+  return { deviations, dot, largest, logSumExp, mean, order, product, softmax, sum, variance };
+})();

@@ -1,0 +1,187 @@
+"""The page of attention maps in a real browser: what a token shows are the model's weights; mouse, keys, languages."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from minigrad import attention_maps
+
+Show = Callable[..., Any]
+Screenshot = Callable[[Any, str], None]
+
+CAT = ["猫", "が", "こたつ", "で", "寝る"]
+ENGLISH = ["<s>", "the", "x</script><b>", "sleeps"]
+
+
+def weights(*shape: int) -> Any:
+    logits = np.random.default_rng(shape).normal(size=shape) * 2
+    return np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
+
+
+class Model:
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def attention_weights(self, inputs: Any) -> Any:
+        return self.answer
+
+
+@pytest.fixture
+def answer() -> dict[str, list[Any]]:
+    return {
+        "encoder": [weights(1, 2, 5, 5), weights(1, 4, 5, 5)],
+        "decoder": [weights(1, 2, 4, 4)],
+        "cross": [weights(1, 2, 4, 5)],
+    }
+
+
+@pytest.fixture
+def path(answer: Any, tmp_path: Path) -> Path:
+    attention_maps(Model(answer), None, ENGLISH, tmp_path / "maps.html", key_tokens=CAT)
+    return tmp_path / "maps.html"
+
+
+def token(page: Any, side: str, place: int) -> Any:
+    return page.locator(f'.token[data-side="{side}"][data-place="{place}"]')
+
+
+def table(page: Any) -> list[tuple[str, int, float]]:
+    rows = page.locator("#answer tbody tr").all()
+    cells = [row.locator("td").all_text_contents() for row in rows]
+    return [(text, int(place), float(weight)) for text, place, weight in cells]
+
+
+def expected(row: Any, labels: list[str]) -> list[Any]:
+    order = np.argsort(-row, kind="stable")
+    return [(labels[i], int(i), pytest.approx(float(row[i]), abs=5e-4)) for i in order]
+
+
+def test_a_token_shows_where_it_looks_and_who_looks_at_it(path: Path, answer: Any, show: Show) -> None:
+    page = show(path)
+    for layer, part in enumerate(["encoder", "encoder", "decoder", "cross"]):
+        page.select_option("#layer", str(layer))
+        number = layer if part == "encoder" else 0
+        for head, matrix in enumerate(answer[part][number][0]):
+            page.select_option("#head", str(head))
+            queries = CAT if part == "encoder" else ENGLISH
+            keys = ENGLISH if part == "decoder" else CAT
+            token(page, "query", 1).hover()
+            assert table(page) == expected(matrix[1], keys)
+            token(page, "key", 2).hover()
+            assert table(page) == expected(matrix[:, 2], queries)
+
+
+def test_the_mean_of_all_heads(path: Path, answer: Any, show: Show) -> None:
+    page = show(path)
+    page.select_option("#layer", "1")
+    page.select_option("#head", "-1")
+    token(page, "query", 0).hover()
+    assert table(page) == expected(answer["encoder"][1][0, :, 0].mean(axis=0), CAT)
+
+
+def test_tints_and_lines_are_in_proportion(path: Path, answer: Any, show: Show, screenshot: Screenshot) -> None:
+    page = show(path)
+    page.select_option("#layer", "3")
+    token(page, "query", 1).click()
+    screenshot(page, "maps_cross")
+    matrix = answer["cross"][0][0, 0]
+    shares = [float(token(page, "key", j).locator("rect").evaluate("r => r.style.fillOpacity")) for j in range(5)]
+    np.testing.assert_allclose(shares, matrix[1] / matrix.max(), atol=1e-3)
+    lines = page.locator("#lines path").evaluate_all(
+        "paths => paths.map(p => Number(p.getAttribute('stroke-opacity')))"
+    )
+    seen = matrix[1][matrix[1] >= 0.002]
+    np.testing.assert_allclose(sorted(lines), sorted(seen / matrix.max()), atol=1e-3)
+    page.mouse.move(5, 5)
+    assert token(page, "query", 1).get_attribute("aria-pressed") == "true"  # it was kept
+    token(page, "query", 1).click()
+    page.mouse.move(5, 5)
+    assert page.locator("#answer").text_content() == ""
+
+
+def test_the_heat_map_tells_the_weight_under_the_pointer(path: Path, answer: Any, show: Show) -> None:
+    page = show(path)
+    page.select_option("#layer", "3")
+    place = page.evaluate(
+        "[heat.canvas.getBoundingClientRect()].map("
+        "(b) => [b.left + heat.left + 4.5 * heat.side, b.top + heat.top + 2.5 * heat.side])[0]"
+    )
+    page.mouse.move(*place)
+    said = page.locator("#cell").text_content()
+    assert said == f"“x</script><b>” (2) looks at “寝る” (4): {answer['cross'][0][0, 0, 2, 4]:.3f}"
+    shade = page.evaluate(
+        "[...heat.canvas.getContext('2d').getImageData(heat.left + 4.5 * heat.side, heat.top + 2.5 * heat.side, 1, 1).data]"
+    )
+    matrix = answer["cross"][0][0, 0]
+    share = matrix[2, 4] / matrix.max()
+    assert shade[3] / 255 == pytest.approx(share, abs=0.01)
+
+
+def test_the_keyboard_is_enough(path: Path, answer: Any, show: Show) -> None:
+    page = show(path)
+    press = page.keyboard.press
+    press("ArrowDown")
+    assert token(page, "query", 0).evaluate("t => t === document.activeElement")
+    for key in ("ArrowDown", "ArrowDown", "ArrowUp"):
+        press(key)
+    assert table(page) == expected(answer["encoder"][0][0, 0, 1], CAT)
+    press("ArrowRight")
+    assert table(page) == expected(answer["encoder"][0][0, 0, :, 1], CAT)
+    press("h")
+    assert page.input_value("#head") == "1"
+    assert table(page) == expected(answer["encoder"][0][0, 1, :, 1], CAT)
+    press("H")
+    press("L")
+    assert page.input_value("#layer") == "3"
+    press("l")
+    assert page.input_value("#layer") == "0"
+    press("Escape")
+    assert page.locator("#answer").text_content() == ""
+    assert page.locator("#live").text_content() != ""
+
+
+def test_a_thumbnail_chooses_its_head(path: Path, show: Show) -> None:
+    page = show(path)
+    thumbnails = page.locator("#thumbnails button")
+    assert thumbnails.count() == 2 + 4 + 2 + 2
+    page.get_by_role("button", name="encoder: layer 2, head 4").click()
+    assert (page.input_value("#layer"), page.input_value("#head")) == ("1", "3")
+    assert page.locator('#thumbnails button[aria-pressed="true"]').get_attribute("title") == "encoder: layer 2, head 4"
+
+
+def test_japanese(path: Path, show: Show, screenshot: Screenshot) -> None:
+    page = show(path, width=420, height=900)
+    page.select_option("#language", "ja")
+    assert page.title() == "どこを見ているか（アテンション）"
+    assert page.evaluate("document.documentElement.lang") == "ja"
+    token(page, "query", 2).click()
+    assert page.locator("#answer h2").text_content() == "「こたつ」が見ているもの"
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    screenshot(page, "maps_narrow_japanese")
+
+
+def test_tokens_stay_text_and_nan_is_told(tmp_path: Path, show: Show) -> None:
+    blank = weights(1, 1, 4, 4)
+    blank[0, 0, 1] = np.nan
+    attention_maps(Model([blank]), None, ENGLISH, tmp_path / "maps.html")
+    page = show(tmp_path / "maps.html")
+    assert page.locator("#lines b").count() == 0
+    assert token(page, "key", 2).locator("text").text_content() == "x</script><b>"
+    token(page, "query", 1).hover()
+    assert page.locator("#answer p").text_content() == "no weight: nothing to look at"
+
+
+def test_every_word_is_there_in_both_languages(path: Path, show: Show) -> None:
+    page = show(path)
+    assert page.evaluate("Object.keys(words.all.en).sort().join() === Object.keys(words.all.ja).sort().join()")
+
+
+def test_a_hundred_tokens_and_a_hundred_heads_load_in_two_seconds(tmp_path: Path, show: Show) -> None:
+    maps = attention_maps(Model([weights(1, 12, 100, 100)] * 8), None)
+    maps.to_html(tmp_path / "maps.html")
+    page = show(tmp_path / "maps.html")
+    assert page.evaluate("performance.now()") < 2000
+    assert page.locator("#thumbnails button").count() == 96
