@@ -1,5 +1,8 @@
 """minigrad: reverse-mode automatic differentiation on NumPy, small enough to read and made to be watched."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from . import rules  # noqa: F401 - fills the registry
 from ._autograd_grad import autograd_grad
 from ._checkpoint import checkpoint
@@ -23,15 +26,6 @@ from .errors import (
     UnsupportedError,
 )
 from .function import Function
-from .graph import draw_dot, make_dot
-from .graph.attention_maps import attention_maps
-from .graph.checks import check_edges, wrong_edges
-from .graph.explain import explain
-from .graph.flow import grad_flow
-from .graph.profile import profile
-from .graph.provenance import find_nan
-from .graph.storage import load_trace, save_trace
-from .graph.trace import trace
 from .rules.neural import (
     affine,
     cross_entropy,
@@ -48,6 +42,17 @@ from .rules.reductions import logsumexp
 from .rules.special import erf
 from .tensor import Tensor
 from .transforms import elementwise_grad, grad, jvp, value_and_grad, vjp
+
+if TYPE_CHECKING:
+    from .graph import draw_dot, make_dot
+    from .graph.attention_maps import attention_maps
+    from .graph.checks import check_edges, wrong_edges
+    from .graph.explain import explain
+    from .graph.flow import grad_flow
+    from .graph.profile import profile
+    from .graph.provenance import find_nan
+    from .graph.storage import load_trace, save_trace
+    from .graph.trace import trace
 
 __version__ = "0.1.0"
 
@@ -112,3 +117,28 @@ __all__ = [
     "vjp",
     "wrong_edges",
 ]
+
+# Where the views are. They are imported when first asked for: training needs none, and they take as long as the rest.
+_VIEWS = {
+    "attention_maps": "attention_maps",
+    "check_edges": "checks",
+    "draw_dot": "capture",
+    "explain": "explain",
+    "find_nan": "provenance",
+    "grad_flow": "flow",
+    "load_trace": "storage",
+    "make_dot": "capture",
+    "profile": "profile",
+    "save_trace": "storage",
+    "trace": "trace",
+    "wrong_edges": "checks",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "graph":
+        return import_module(".graph", __name__)
+    if name not in _VIEWS:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    value = globals()[name] = getattr(import_module(f".graph.{_VIEWS[name]}", __name__), name)
+    return value

@@ -11,6 +11,7 @@ from ._checks import as_input
 from .cache import KeyValueCache
 from .dropout import Dropout
 from .feed_forward import FeedForward
+from .masks import combined_mask
 from .module import Module
 from .multi_head import MultiHeadAttention
 from .normalization import LayerNorm
@@ -166,6 +167,10 @@ class TransformerDecoderLayer(Module):
             return self.cross_attention(x, new, key_mask=memory_key_mask, mask=memory_mask, cache=memory_cache)
 
         x, memory = self._inputs(x, memory)
+        if cache is not None:  # a mask that does not fit the memory is to be found before this cache has grown
+            source = memory.shape[1] if memory_cache is None else memory_cache.length or memory.shape[1]
+            scores = (x.shape[0], self.cross_attention.num_heads, x.shape[1], source)
+            combined_mask(scores, x.data, key_mask=memory_key_mask, mask=memory_mask)
         x = self._self_attention(x, key_mask=key_mask, mask=mask, causal=causal, cache=cache)
         x = _residual(x, look, self.cross_attention_norm, self.cross_attention_dropout, self.norm)
         return _residual(x, self.feed_forward, self.feed_forward_norm, self.feed_forward_dropout, self.norm)

@@ -177,3 +177,13 @@ def test_a_planted_circle_is_found(tmp_path: Path, b: str, circle: bool) -> None
             sorter.prepare()
     else:
         sorter.prepare()
+
+
+def test_views_are_imported_when_first_asked_for() -> None:
+    program = (
+        "import sys, minigrad; early = [m for m in sys.modules if m.startswith('minigrad.graph')]; "
+        "names = [getattr(minigrad, name) for name in minigrad.__all__]; "
+        "print(early, minigrad.graph.Graph.__name__, minigrad.trace is minigrad.graph.trace.trace)"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["[]", "Graph", "True"]

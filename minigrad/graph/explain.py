@@ -24,7 +24,8 @@ LANGUAGES = ("en", "ja")
 MOST_SHOWN = 64  # elements of an array; of a larger one the page knows shape, min, mean, max and norm
 MOST_SCALARS = 300  # in a graph whose leaves can be edited
 # Each builds on those before it.
-SCRIPTS = ["words", "arrays", "nd", "whatif_rules", "whatif", "drawing", "panel", "quiz", "editing", "stepper"]
+WHAT_IF = ["nd", "whatif_rules", "whatif_products", "whatif"]
+SCRIPTS = ["words", "arrays", *WHAT_IF, "drawing", "panel", "quiz", "editing", "stepper"]
 
 
 def explain(

@@ -13,14 +13,14 @@ import minigrad as mg
 from minigrad import Tensor, primitive
 from minigrad._primitive import primitives
 from minigrad.graph.capture import capture
-from minigrad.graph.explain import page_data
+from minigrad.graph.explain import WHAT_IF, page_data
 from minigrad.graph.html import asset, page, plain
 from minigrad.graph.model import Graph
 from tests.minigrad import oracle
 from tests.minigrad.cases import CASES, Case
 from tests.minigrad.test_cases import PRIMITIVES  # with it the table is full
 
-SCRIPTS = ("nd.js", "whatif_rules.js", "whatif_products.js", "whatif.js")
+ENGINE = [f"{name}.js" for name in WHAT_IF]
 KNOWN = [
     "add", "subtract", "multiply", "divide", "negative", "positive", "reciprocal", "square", "power", "float_power",
     "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp", "sin", "cos", "tan",
@@ -42,7 +42,7 @@ WHY_NOT = ("numbers; up to 300", "with where itself", "with initial itself", "wi
 def js(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Any]]:
     """`js(code, argument)` runs a function of JavaScript in a page that holds nothing but the engine."""
     path = tmp_path_factory.mktemp("whatif") / "engine.html"
-    path.write_text(page("engine", "", "\n".join(map(asset, SCRIPTS)), {}), encoding="utf-8")
+    path.write_text(page("engine", "", "\n".join(map(asset, ENGINE)), {}), encoding="utf-8")
     shown = browser.new_page()
     shown.goto(path.as_uri())
     yield lambda code, argument=None: shown.evaluate(code, argument)
@@ -271,7 +271,7 @@ def test_it_refuses_a_leaf_that_was_written_to(js: Callable[..., Any]) -> None:
 
 
 def test_the_scripts_need_no_eval_and_leave_little_behind(js: Callable[..., Any]) -> None:
-    text = "\n".join(map(asset, SCRIPTS))
+    text = "\n".join(map(asset, ENGINE))
     assert not re.search(r"\beval\b|new Function|import\(|innerHTML|document|window|fetch", text)
     declared = re.findall(r"^(?:const|let|var|function|class) (\w+)", text, re.MULTILINE)
     assert declared == ["nd", "lists", "whatIfRules", "whatIf"]
