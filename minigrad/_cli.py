@@ -10,7 +10,7 @@ import sys
 import warnings
 import webbrowser
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -109,7 +109,8 @@ class _Run:
     def compute(self, watch: AbstractContextManager[Any] | None = None) -> Computed:
         """What the target computes, inside a trace."""
         if self.target.lower().endswith(TRACE):
-            return _computed(self.replay())
+            with watch or nullcontext():
+                return _computed(self.replay())
         target = Target.parse(self.target)
         self.stack.enter_context(target.as_python_would(self.arguments))
         found = target.run(watch or trace())
@@ -123,7 +124,7 @@ class _Run:
 
 
 def _computed(replay: Replay) -> Computed:
-    return Computed(replay.tensors, replay.parameters, replay)
+    return Computed(replay.tensors, replay.parameters | replay.kept, replay)
 
 
 def _with_backward(found: Computed) -> Computed:

@@ -159,12 +159,12 @@ class RNNEncoderDecoder(nn.Module):
     def _decode(self, source: Any, target: Any, source_mask: Any) -> tuple[Tensor, list[Any]]:
         if np.ndim(target) != 2:
             raise ShapeError(f"RNNEncoderDecoder needs target ids of shape (batch, target), got {np.shape(target)}")
+        read = self.encode(source, source_mask)
         if not np.shape(target)[1] or len(target) != len(source):
             raise ShapeError(
                 "RNNEncoderDecoder needs target ids of shape (batch, target), at least the start id in each and one for each "
                 f"source, got source {np.shape(source)} and target {np.shape(target)}"
             )
-        read = self.encode(source, source_mask)
         state, target = self.initial_state(read), target if hasattr(target, "dtype") else np.asarray(target)
         logits: list[Any] = []
         weights: list[Any] = []

@@ -204,7 +204,15 @@ class Graph:
         return write_text(self, colour)
 
     def diff(self, other: Graph) -> Graph:
-        """``other`` as a change of this graph: added, removed and changed operations are marked, and coloured in drawings."""
+        """``other`` as a change of this graph: added, removed and changed operations are marked, and coloured in drawings.
+
+        Raises:
+            ArgumentError: ``other`` is no Graph.
+        """
+        if not isinstance(other, Graph):
+            raise ArgumentError(
+                f"diff compares with another Graph, got {type(other).__name__}: give it draw_dot(tensor)"
+            )
         return diff(self, other)
 
     def to_svg(self) -> str:

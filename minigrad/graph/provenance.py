@@ -38,11 +38,25 @@ class Provenance:
         if self.edge is not None:
             what = f"in backward, the derivative of {what} by {self.edge.argument}"
         lines = [f"{what} made the first {made}: {self.cause or 'its operands do not say why'}."]
+        lines += self._there()
         if self.node.source is not None:
             lines.append(f"{self.node.source}: {self.node.source.text}")
         reached = sum(node.tainted for node in self.graph.nodes)
         lines.append(f"It reached {reached} of the {len(self.graph.nodes)} nodes of the graph.")
         return "\n".join(lines)
+
+    def _there(self) -> list[str]:
+        """The operands of an elementwise operation where its first bad number is."""
+        bad = np.asarray(self.node.value if self.edge is None else self.edge.raw)
+        if not isinstance(getattr(self.node.primitive, "function", None), np.ufunc):
+            return []
+        where = np.unravel_index(np.argmax(~np.isfinite(bad)), bad.shape)
+        parts = [
+            f"{edge.argument} is {np.broadcast_to(edge.value, bad.shape)[where].item()!r}"
+            for edge in self.graph.edges
+            if edge.target == self.node.id and np.broadcast_shapes(np.shape(edge.value), bad.shape) == bad.shape
+        ]
+        return [f"The first is at {[int(i) for i in where]}, where {' and '.join(parts)}."] if parts else []
 
 
 def find_nan(tensors: Tensor | Sequence[Tensor], params: Any = None) -> Provenance | None:
@@ -57,12 +71,19 @@ def find_nan(tensors: Tensor | Sequence[Tensor], params: Any = None) -> Provenan
         None if there is nothing but finite numbers.
 
     Raises:
-        GraphError: the computation was not traced.
+        GraphError: the computation was not traced; or nothing was found, and not all of it was traced.
     """
     graph = capture(tensors, params, caller="find_nan")
     if all(node.value is None for node in graph.operations()):
         raise GraphError("find_nan needs the values: compute the tensor inside 'with minigrad.trace():'")
-    return _forward(graph) or _backward(graph)
+    found = _forward(graph) or _backward(graph)
+    untraced = sum(node.value is None for node in graph.operations())
+    if found is None and untraced:
+        raise GraphError(
+            f"find_nan found nothing where it could look, but {untraced} operations were recorded without their values: "
+            "compute the tensor, all of it, inside 'with minigrad.trace():'"
+        )
+    return found
 
 
 def _forward(graph: Graph) -> Provenance | None:

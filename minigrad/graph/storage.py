@@ -31,11 +31,13 @@ class Replay:
         tensors: what was saved; the first is the loss.
         leaves: the parameters and inputs by name, where gradients arrive.
         parameters: those of them that were parameters.
+        kept: computed tensors that had a name; a drawing shows it if they are among its ``params``.
     """
 
     tensors: list[Tensor]
     leaves: dict[str, Tensor] = field(default_factory=dict)
     parameters: dict[str, Tensor] = field(default_factory=dict)
+    kept: dict[str, Tensor] = field(default_factory=dict)
 
     @property
     def loss(self) -> Tensor:
@@ -186,6 +188,8 @@ class _Reader:
         for node, result in zip(self.about["nodes"], self.results):
             if "operation" in node and isinstance(result, Tensor):
                 result.name = node["name"]
+                if node["kind"] == "kept":
+                    self.replay.kept[node["name"]] = result
         return self.replay
 
     def leaf(self, number: int, node: Mapping[str, Any]) -> Tensor | None:

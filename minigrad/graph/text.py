@@ -83,6 +83,8 @@ class _Tree:
 
     def label(self, node: Node) -> str:
         name = node.name or ("" if node.operation else node.details if node.kind == "constant" else node.kind)
+        # A line feed in a name would break the tree, and an escape sequence would reach the terminal
+        name = "".join(c if c.isprintable() else "\ufffd" for c in name or "")
         title = " = ".join(filter(None, [name, node.operation]))
         if self.colour and title and node.kind in _COLOURS:
             title = f"\x1b[{_COLOURS[node.kind]}m{title}\x1b[0m"

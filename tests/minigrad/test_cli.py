@@ -259,6 +259,7 @@ def test_save_and_replay(program, said):
     assert re.search(rf"^w +\(2,\) +{np.linalg.norm(w):.6g}$", out, re.MULTILINE)
     assert said("graph", "run.safetensors")[1] == said("graph", "lesson.py:lesson")[1]
     assert said("check", "run.safetensors")[0] == 0
+    assert re.search(r"^tanh +1 ", said("profile", "run.safetensors")[1], re.MULTILINE)
     assert said("replay", "run.safetensors", "--cotangent", "2,3")[0] == 2
     assert said("replay", "lesson.py")[0] == 2
 

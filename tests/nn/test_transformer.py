@@ -247,6 +247,19 @@ def test_token_by_token_with_caches_is_all_at_once(norm: str) -> None:
     assert (self_cache.length, memory_cache.length) == (LENGTH, SOURCE)
 
 
+def test_a_mask_that_does_not_fit_the_memory_leaves_the_caches_as_they_are() -> None:
+    layer = TransformerDecoderLayer(WIDTH, HEADS, HIDDEN, rng=rng(), dtype=np.float64)
+    cache, memory_cache = KeyValueCache(), KeyValueCache()
+    with no_grad():
+        for length in (1, 2):  # at first both caches are empty
+            with pytest.raises(
+                ShapeError, match=r"key_mask must have the shape \(batch, key\) = \(3, 4\), got \(3, 5\)"
+            ):
+                layer(X, MEMORY, memory_key_mask=KEY_MASK, cache=cache, memory_cache=memory_cache)
+            assert (cache.length, memory_cache.length) == (length - 1, SOURCE * (length - 1))
+            layer(X[:, :1], MEMORY, memory_key_mask=MEMORY_KEY_MASK, cache=cache, memory_cache=memory_cache)
+
+
 def test_dropout_acts_in_three_places_in_training_and_nowhere_in_evaluation() -> None:
     dropping, plain = layer(dropout=0.5), layer()
     assert [path for path, module in dropping.named_modules() if type(module).__name__ == "Dropout"] == [

@@ -3,9 +3,10 @@
 from typing import Any
 
 import numpy as np
+import pytest
 
 import minigrad as mg
-from minigrad import Tensor, draw_dot
+from minigrad import ArgumentError, Tensor, draw_dot
 from minigrad._tape import scope
 from minigrad.graph import Graph
 
@@ -76,3 +77,8 @@ def test_operations_are_matched_within_their_module() -> None:
 def test_a_difference_can_be_drawn() -> None:
     merged = graph_of(lambda x, w: np.tanh(x * w)).diff(graph_of(lambda x, w: np.exp(x * w)))
     assert merged.to_dot().count("tanh") >= 1 and merged.to_text()
+
+
+def test_only_a_graph_can_be_compared_with() -> None:
+    with pytest.raises(ArgumentError, match="another Graph, got int"):
+        graph_of(lambda x, w: x * w).diff(3)  # type: ignore[arg-type]

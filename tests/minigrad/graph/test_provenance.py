@@ -81,6 +81,7 @@ def test_in_words() -> None:
         loss = np.log(x).sum()  # the culprit
     text = str(find_nan(loss))
     assert text.startswith("'log' made the first inf: the logarithm of 0 is -inf.\n")
+    assert "\nThe first is at [0], where x is 0.0.\n" in text
     assert "test_provenance.py" in text and "# the culprit" in text
     assert text.endswith("It reached 2 of the 3 nodes of the graph.")
 
@@ -106,3 +107,11 @@ def test_finite_numbers_give_none_and_untraced_ones_an_error() -> None:
     assert find_nan(y) is None
     with pytest.raises(GraphError, match="find_nan needs the values"):
         find_nan(x * 2)
+
+
+def test_what_was_not_traced_is_not_said_to_be_finite() -> None:
+    y = np.log(leaf([0.0, 1.0]))
+    with mg.trace():
+        loss = (y * 2).sum()
+    with pytest.raises(GraphError, match="1 operations were recorded without their values"):
+        find_nan(loss)

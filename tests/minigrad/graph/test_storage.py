@@ -73,6 +73,17 @@ def test_a_replay_is_drawn_like_the_original(path: Path) -> None:
     assert again.nodes[-1].source is not None and again.nodes[-1].source.file == __file__
 
 
+def test_a_computed_tensor_keeps_its_name(path: Path) -> None:
+    x = leaf([1.0, 2.0], "x")
+    with mg.trace():
+        h = np.tanh(x)
+        loss = (h * h).sum()
+    save_trace(loss, path, {"h": h})
+    replay = load_trace(path)
+    again = mg.draw_dot(replay.loss, replay.parameters | replay.kept)
+    assert again.to_text() == mg.draw_dot(loss, {"h": h}).to_text() and "h = tanh" in again.to_text()
+
+
 def test_another_seed_in_a_fresh_process(path: Path) -> None:
     x = leaf([1.0, 2.0], "x")
     with mg.trace():

@@ -96,3 +96,9 @@ def test_a_long_chain_is_cut_into_trees() -> None:
     references = [line.split("#")[1] for line in lines if "v #" in line]
     assert references == [line.split("#")[1] for line in lines if line.startswith("multiply") and "#" in line]
     assert len(references) == (3000 - 1) // 25  # a tree has 24 levels under its first line
+
+
+def test_a_name_stays_on_its_line_and_sends_nothing_to_the_terminal() -> None:
+    with mg.trace():
+        loss = leaf(1.0, "a\nb\x1b[31m\u202e猫") * 2
+    assert "a\ufffdb\ufffd[31m\ufffd猫  ()" in draw_dot(loss).to_text(colour=False)
