@@ -15,9 +15,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 def one_blas_thread() -> None:
@@ -122,6 +124,18 @@ def table(title: str, rows: Sequence[tuple[str, float | str]], digits: int = 4) 
         shown = value if isinstance(value, str) else f"{value:.{digits}f}"
         lines.append(f"{title if i == 0 else '':{len(title)}}  {name:{width}}  {shown}".rstrip())
     return "\n".join(lines)
+
+
+def progress(items: Sequence[T], label: str) -> Iterable[T]:
+    """The items, with a progress bar (on standard error) of how many have been taken.
+
+    Raises:
+        MissingExtraError: tqdm is not installed.
+    """
+    from minigrad.errors import import_extra
+
+    bar: Iterable[T] = import_extra("tqdm", "examples", "the progress bar").tqdm(items, desc=label)
+    return bar
 
 
 # Drawing

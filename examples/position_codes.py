@@ -8,6 +8,8 @@ position_map.png (all 32 numbers of the first 32 positions), position_products.p
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ import numpy as np
 
 import minigrad as mg
 import nn
-from common import argument_parser, make_folder, pyplot, run, save_figure, table
+from common import argument_parser, make_folder, progress, pyplot, run, save_figure, table
 from minigrad.device import to_device
 
 Array = np.ndarray[Any, Any]
@@ -91,10 +93,14 @@ def main() -> None:
         for name, positions in (("without", False), ("with", True))
     ]
     print(table("f(permuted x) against f(x) permuted, largest difference", rows))
-    for name in ("position_curves_32", "position_curves_512"):
-        draw_curves(int(name.rpartition("_")[2]), out / f"{name}.png")
-    draw_map(out / "position_map.png")
-    draw_products(out / "position_products.png")
+    pictures: dict[str, Callable[[Path], None]] = {
+        "position_curves_32.png": partial(draw_curves, 32),
+        "position_curves_512.png": partial(draw_curves, 512),
+        "position_map.png": draw_map,
+        "position_products.png": draw_products,
+    }
+    for name in progress(list(pictures), "pictures"):
+        pictures[name](out / name)
 
 
 if __name__ == "__main__":

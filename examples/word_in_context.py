@@ -28,7 +28,7 @@ if __name__ == "__main__":
 import numpy as np
 from numpy.typing import NDArray
 
-from common import argument_parser, make_folder, pyplot, run, save_figure
+from common import argument_parser, make_folder, progress, pyplot, run, save_figure
 from minigrad import no_grad
 from minigrad.graph.figures import drawable
 from models import BertEncoder, WordPiece
@@ -154,9 +154,12 @@ def main() -> None:
     out = make_folder(args.out)
     model, tokenizer = load_encoder(args.weights, seed=args.seed, device=args.device)
     untrained = BertEncoder(model.config, rng=np.random.default_rng(args.seed)).eval().to(args.device)
-    first, second = (read(model, tokenizer, text, args.word) for text in args.sentences)
-    random = word_cosines(*(read(untrained, tokenizer, text, args.word) for text in args.sentences))
-    curves = [(args.word, word_cosines(first, second)), *neighbours(first, second), (f"{args.word}, untrained", random)]
+    readings = [(encoder, text) for encoder in (model, untrained) for text in args.sentences]
+    first, second, *random = [
+        read(encoder, tokenizer, text, args.word) for encoder, text in progress(readings, "sentences")
+    ]
+    baseline = (f"{args.word}, untrained", word_cosines(*random))
+    curves = [(args.word, word_cosines(first, second)), *neighbours(first, second), baseline]
     report(curves)
     path = out / "word_in_context.png"
     if all(map(drawable, args.sentences)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,14 +15,17 @@ import nn
 from minigrad import ArgumentError, ShapeError, Tensor, no_grad
 from minigrad.errors import import_extra
 from minigrad.serialize import CheckpointError
+from nn._checks import as_ids, check_positive, id_array
+from nn.masks import as_key_mask
 
+from ._config import Config
 from .wordpiece import WordPiece
 
 Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
-class BertConfig:
+class BertConfig(Config):
     """The sizes of a :class:`BertEncoder`; by default those of all-MiniLM-L6-v2.
 
     Attributes:
@@ -47,12 +50,8 @@ class BertConfig:
     eps: float = 1e-12
     dropout: float = 0.1
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Self:
-        return cls(**values)
+    def __post_init__(self) -> None:
+        check_positive(num_layers=self.num_layers)
 
     @classmethod
     def from_json(cls, path: str | os.PathLike[str]) -> Self:
@@ -190,16 +189,17 @@ class BertEncoder(nn.Module):
         }
 
     def forward(self, ids: Any, mask: Any = None, token_types: Any = None) -> Tensor:
-        x = self._embedded(ids, mask, token_types)
+        x, key_mask = self._embedded(ids, mask, token_types)
         for layer in self.layers:
-            x = layer(x, key_mask=mask)
+            x = layer(x, key_mask=key_mask)
         return x
 
     def hidden_states(self, ids: Any, mask: Any = None, token_types: Any = None) -> list[Tensor]:
         """What enters the first layer and what leaves each: num_layers + 1 times (batch, length, d_model)."""
-        states = [self._embedded(ids, mask, token_types)]
+        x, key_mask = self._embedded(ids, mask, token_types)
+        states = [x]
         for layer in self.layers:
-            states.append(layer(states[-1], key_mask=mask))
+            states.append(layer(states[-1], key_mask=key_mask))
         return states
 
     def attention_weights(self, ids: Any, mask: Any = None, token_types: Any = None) -> list[Tensor]:
@@ -237,8 +237,10 @@ class BertEncoder(nn.Module):
             self.train(was_training)
         return result
 
-    def _embedded(self, ids: Any, mask: Any, token_types: Any) -> Tensor:
-        shape = np.shape(ids)
+    def _embedded(self, ids: Any, mask: Any, token_types: Any) -> tuple[Tensor, Any]:
+        """(batch, length, d_model), and the mask as booleans."""
+        ids = id_array(ids, "BertEncoder")
+        shape = ids.shape
         if len(shape) != 2 or shape[1] > self.config.max_positions:
             raise ShapeError(
                 f"ids must have the shape (batch, length) with length at most max_positions={self.config.max_positions}, "
@@ -249,8 +251,9 @@ class BertEncoder(nn.Module):
                 raise ShapeError(f"{name} must have the shape of ids, {shape}, got {np.shape(other)}")
         if token_types is None:
             token_types = np.zeros((1, 1), np.int64)
+        token_types = as_ids(token_types, self.config.token_types, "BertEncoder's token_types")
         x = self.tokens(ids) + self.positions(np.arange(shape[1])) + self.token_types(token_types)
-        return self.dropout(self.norm(x))  # (batch, length, d_model)
+        return self.dropout(self.norm(x)), as_key_mask(mask, shape, x.data, "mask")
 
 
 # Our names and those of Google's and the library Transformers' BERT

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 import nn
 from minigrad import ArgumentError, ShapeError, Tensor, no_grad
 from minigrad.device import to_host
-from nn._checks import check_positive
+from nn._checks import check_positive, id_array
 from nn.init import check_generator
+
+from ._config import Config
 
 
 @dataclass(frozen=True)
-class GPTConfig:
+class GPTConfig(Config):
     """The sizes of a :class:`GPT`.
 
     Attributes:
@@ -41,16 +43,9 @@ class GPTConfig:
     std: float = 0.02
 
     def __post_init__(self) -> None:
-        check_positive(window=self.window)
+        check_positive(window=self.window, num_layers=self.num_layers)
         if self.positions not in ("learned", "rotary"):
             raise ArgumentError(f"positions must be 'learned' or 'rotary', got {self.positions!r}")
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Self:
-        return cls(**values)
 
 
 class GPT(nn.Module):
@@ -87,14 +82,13 @@ class GPT(nn.Module):
                 norm="pre",
                 activation=config.activation,
                 dropout=config.dropout,
+                rotary=rotary,
                 rng=rng,
                 dtype=dtype,
             )
             for _ in range(config.num_layers)
         ]
         for layer in self.layers:
-            if rotary:
-                layer.attention = nn.MultiHeadAttention(d_model, config.num_heads, rotary=True, rng=rng, dtype=dtype)
             for part in (layer.attention, layer.feed_forward):
                 part.output.weight.data *= (2 * config.num_layers) ** -0.5
         self.norm = nn.LayerNorm(d_model, dtype=dtype)
@@ -172,7 +166,7 @@ class GPT(nn.Module):
             ShapeError: ``ids`` is not a matrix, or empty.
             ArgumentError: a setting is out of its range.
         """
-        ids = ids if hasattr(ids, "dtype") else np.asarray(ids)
+        ids = id_array(ids, "generate")
         if ids.ndim != 2 or not ids.size:
             raise ShapeError(
                 f"generate needs ids of shape (batch, length), at least one token in each, got {ids.shape}"
@@ -210,7 +204,8 @@ class GPT(nn.Module):
 
     def _embedded(self, ids: Any, past: int = 0) -> Tensor:
         """(batch, length) -> (batch, length, d_model)"""
-        shape, window = np.shape(ids), self.config.window
+        ids = id_array(ids, "GPT")
+        shape, window = ids.shape, self.config.window
         if len(shape) != 2:
             raise ShapeError(f"GPT needs ids of shape (batch, length), got {shape}")
         if past + shape[1] > window:

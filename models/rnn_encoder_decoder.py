@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple, Self
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import nn
 from minigrad import ArgumentError, ShapeError, Tensor, no_grad
-from nn._checks import beside
+from nn._checks import beside, id_array
+from nn.masks import as_key_mask
+
+from ._config import Config
 
 
 @dataclass(frozen=True)
-class RNNEncoderDecoderConfig:
+class RNNEncoderDecoderConfig(Config):
     """The sizes of an :class:`RNNEncoderDecoder`.
 
     Attributes:
@@ -38,13 +41,6 @@ class RNNEncoderDecoderConfig:
                 raise ArgumentError(
                     f"{name} must be an id of the target vocabulary, 0 to {self.target_vocab - 1}, got {getattr(self, name)}"
                 )
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Self:
-        return cls(**values)
 
 
 class Source(NamedTuple):
@@ -119,9 +115,11 @@ class RNNEncoderDecoder(nn.Module):
 
     def encode(self, source: Any, source_mask: Any = None) -> Source:
         """Read the sources: (batch, source) ids."""
-        if np.ndim(source) != 2:
-            raise ShapeError(f"RNNEncoderDecoder needs source ids of shape (batch, source), got {np.shape(source)}")
+        source = id_array(source, "RNNEncoderDecoder")
+        if source.ndim != 2:
+            raise ShapeError(f"RNNEncoderDecoder needs source ids of shape (batch, source), got {source.shape}")
         x = self.source_embedding(source)  # (batch, source, embedding)
+        source_mask = as_key_mask(source_mask, source.shape, x.data, "source_mask")
         directions = [gru(x, key_mask=source_mask) for gru in (self.forwards, self.backwards)]
         states, last = (_side_by_side(*parts) for parts in zip(*directions))  # (batch, source, 2 hidden)
         return Source(states, last, source_mask)
@@ -157,15 +155,16 @@ class RNNEncoderDecoder(nn.Module):
         return step
 
     def _decode(self, source: Any, target: Any, source_mask: Any) -> tuple[Tensor, list[Any]]:
-        if np.ndim(target) != 2:
-            raise ShapeError(f"RNNEncoderDecoder needs target ids of shape (batch, target), got {np.shape(target)}")
+        target = id_array(target, "RNNEncoderDecoder")
+        if target.ndim != 2:
+            raise ShapeError(f"RNNEncoderDecoder needs target ids of shape (batch, target), got {target.shape}")
         read = self.encode(source, source_mask)
-        if not np.shape(target)[1] or len(target) != len(source):
+        if not target.shape[1] or len(target) != len(source):
             raise ShapeError(
                 "RNNEncoderDecoder needs target ids of shape (batch, target), at least the start id in each and one for each "
-                f"source, got source {np.shape(source)} and target {np.shape(target)}"
+                f"source, got source {np.shape(source)} and target {target.shape}"
             )
-        state, target = self.initial_state(read), target if hasattr(target, "dtype") else np.asarray(target)
+        state = self.initial_state(read)
         logits: list[Any] = []
         weights: list[Any] = []
         for i in range(target.shape[1]):

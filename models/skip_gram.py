@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 import nn
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
 
+from ._config import Config
+
 Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
-class SkipGramConfig:
+class SkipGramConfig(Config):
     """The sizes of a :class:`SkipGram` or :class:`Bigram`.
 
     Attributes:
@@ -26,13 +28,6 @@ class SkipGramConfig:
     vocab_size: int
     d_model: int = 32
     window: int = 2
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Self:
-        return cls(**values)
 
 
 class WordPairs(nn.Module):

@@ -5,18 +5,21 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 import nn
 from minigrad import ArgumentError, ShapeError, Tensor, no_grad
-from nn._checks import beside
+from nn._checks import beside, check_not_negative, check_positive, id_array
+from nn.masks import as_key_mask
+
+from ._config import Config
 
 
 @dataclass(frozen=True)
-class TransformerConfig:
+class TransformerConfig(Config):
     """The sizes of a :class:`Transformer`. The defaults are the paper's habits at a toy's size.
 
     Attributes:
@@ -44,19 +47,14 @@ class TransformerConfig:
     norm: str = "post"
 
     def __post_init__(self) -> None:
+        check_positive(num_layers=self.num_layers)
+        check_not_negative(decoder_layers=self.decoder_layers, target_vocab=self.target_vocab)
         target_vocab = self.target_vocab or self.source_vocab
         for name in ("start", "end"):
             if not 0 <= getattr(self, name) < target_vocab:
                 raise ArgumentError(
                     f"{name} must be an id of the target vocabulary, 0 to {target_vocab - 1}, got {getattr(self, name)}"
                 )
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Self:
-        return cls(**values)
 
 
 def shifted_right(target: Any, start: int) -> Any:
@@ -68,7 +66,7 @@ def shifted_right(target: Any, start: int) -> Any:
         target                  I     eat   mandarin  end
         shifted_right(target)   start I     eat       mandarin
     """
-    target = target if hasattr(target, "dtype") else np.asarray(target)
+    target = id_array(target, "shifted_right")
     if target.ndim != 2:
         raise ShapeError(f"shifted_right needs ids of shape (batch, length), got {target.shape}")
     return np.concatenate([np.full_like(target[:, :1], start), target[:, :-1]], axis=1)
@@ -137,6 +135,7 @@ class Transformer(nn.Module):
     def encode(self, source: Any, source_mask: Any = None) -> Tensor:
         """The memory that the decoder attends to: (batch, source) ids -> (batch, source, d_model)."""
         x = self._embedded(self.source_embedding, source)  # (batch, source, d_model)
+        source_mask = as_key_mask(source_mask, x.shape[:2], x.data, "source_mask")
         for layer in self.encoder:
             x = layer(x, key_mask=source_mask)
         return x if self.encoder_norm is None else self.encoder_norm(x)
@@ -155,10 +154,10 @@ class Transformer(nn.Module):
         not seen are computed, and there are logits for these only.
         """
         x = self._embedded(self.target_embedding, target)  # (batch, target, d_model)
+        masks = self._masks(x, memory, source_mask, target_mask)
         pairs: Sequence[Any] = [(None, None)] * len(self.decoder) if caches is None else caches
         if caches is not None:
             x = x[:, caches[0][0].length :]
-        masks = {"key_mask": target_mask, "memory_key_mask": source_mask}
         for layer, (cache, memory_cache) in zip(self.decoder, pairs, strict=True):
             x = layer(x, memory, **masks, cache=cache, memory_cache=memory_cache)
         if self.decoder_norm is not None:
@@ -206,22 +205,31 @@ class Transformer(nn.Module):
         """
         weights: dict[str, list[Tensor]] = {"encoder": [], "decoder": [], "cross": []}
         x = self._embedded(self.source_embedding, source)
+        source_mask = as_key_mask(source_mask, x.shape[:2], x.data, "source_mask")
         for layer in self.encoder:
             weights["encoder"].append(layer.attention_weights(x, key_mask=source_mask))
             x = layer(x, key_mask=source_mask)
         memory = x if self.encoder_norm is None else self.encoder_norm(x)
-        masks = {"key_mask": target_mask, "memory_key_mask": source_mask}
         x = self._embedded(self.target_embedding, target)
+        masks = self._masks(x, memory, source_mask, target_mask)
         for decoder_layer in self.decoder:
-            weights["decoder"].append(decoder_layer.attention_weights(x, key_mask=target_mask))
+            weights["decoder"].append(decoder_layer.attention_weights(x, key_mask=masks["key_mask"]))
             weights["cross"].append(decoder_layer.cross_attention_weights(x, memory, **masks))
             x = decoder_layer(x, memory, **masks)
         return weights
 
+    def _masks(self, x: Tensor, memory: Any, source_mask: Any, target_mask: Any) -> dict[str, Any]:
+        """Those of the decoder's layers, checked under the names that they have here."""
+        return {
+            "key_mask": as_key_mask(target_mask, x.shape[:2], x.data, "target_mask"),
+            "memory_key_mask": as_key_mask(source_mask, memory.shape[:2], x.data, "source_mask"),
+        }
+
     def _embedded(self, embedding: nn.Embedding, ids: Any) -> Tensor:
         """``dropout(sqrt(D) * e + p)``: (batch, length) -> (batch, length, d_model)"""
-        if np.ndim(ids) != 2:
-            raise ShapeError(f"Transformer needs ids of shape (batch, length), got {np.shape(ids)}")
+        ids = id_array(ids, "Transformer")
+        if ids.ndim != 2:
+            raise ShapeError(f"Transformer needs ids of shape (batch, length), got {ids.shape}")
         return self.dropout(self.positions(math.sqrt(self.config.d_model) * embedding(ids)))
 
 

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 import nn
 from minigrad import ShapeError, Tensor
+from nn._checks import check_positive, id_array
+from nn.masks import as_key_mask
+
+from ._config import Config
 
 
 @dataclass(frozen=True)
-class ClassifierConfig:
+class ClassifierConfig(Config):
     """The sizes of a :class:`TransformerClassifier`.
 
     Attributes:
         vocab_size: token ids are 0 to vocab_size - 1.
         num_classes: labels are 0 to num_classes - 1.
-        d_model: the width of the residual stream; a multiple of ``num_heads``.
+        d_model: the width of the residual stream; a multiple of ``num_heads`` unless ``strict=False``.
         hidden: the width inside the feed-forward part; 0 means ``4 * d_model``.
         norm: "pre" (normalise what enters a sublayer) or "post" (normalise what leaves it, as in the paper).
+        strict: if false, each head has the width ``d_model // num_heads``, rounded down: :class:`nn.MultiHeadAttention`.
     """
 
     vocab_size: int
@@ -32,13 +37,10 @@ class ClassifierConfig:
     dropout: float = 0.0
     activation: str = "relu"
     norm: str = "pre"
+    strict: bool = True
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Self:
-        return cls(**values)
+    def __post_init__(self) -> None:
+        check_positive(num_layers=self.num_layers)
 
 
 class TransformerClassifier(nn.Module):
@@ -64,6 +66,7 @@ class TransformerClassifier(nn.Module):
                 norm=config.norm,
                 activation=config.activation,
                 dropout=config.dropout,
+                strict=config.strict,
                 rng=rng,
                 dtype=dtype,
             )
@@ -87,24 +90,29 @@ class TransformerClassifier(nn.Module):
             ShapeError: ``ids`` is not a matrix, or ``mask`` has another shape.
             DTypeError, OutOfRangeError: ids are no integers below vocab_size, or the mask is neither boolean nor 0/1.
         """
-        if np.ndim(ids) != 2 or (mask is not None and np.shape(mask) != np.shape(ids)):
-            raise ShapeError(
-                f"ids must have shape (batch, length) and mask the same, got {np.shape(ids)}"
-                + ("" if mask is None else f" and {np.shape(mask)}")
-            )
-        x = self.dropout(self.positions(self.embedding(ids)))  # (batch, length, d_model)
+        x, key_mask = self._embedded(ids, mask)
         for layer in self.layers:
-            x = layer(x, key_mask=mask)
+            x = layer(x, key_mask=key_mask)
         if self.norm is not None:
             x = self.norm(x)
-        return self.output(nn.pool(x, mask))
+        return self.output(nn.pool(x, key_mask))
 
     def attention_weights(self, ids: Any, mask: Any = None) -> list[Tensor]:
         """What each token attends to, to look at: for each layer (batch, heads, query, key)."""
-        x = self.dropout(self.positions(self.embedding(ids)))
+        x, key_mask = self._embedded(ids, mask)
         weights = []
         for layer in self.layers:
-            seen = layer.attention_norm(x) if self.config.norm == "pre" else x
-            weights.append(layer.attention.attention_weights(seen, key_mask=mask))
-            x = layer(x, key_mask=mask)
+            weights.append(layer.attention_weights(x, key_mask=key_mask))
+            x = layer(x, key_mask=key_mask)
         return weights
+
+    def _embedded(self, ids: Any, mask: Any) -> tuple[Tensor, Any]:
+        """(batch, length, d_model), and the mask as booleans."""
+        ids = id_array(ids, "TransformerClassifier")
+        if ids.ndim != 2 or (mask is not None and np.shape(mask) != ids.shape):
+            raise ShapeError(
+                f"ids must have shape (batch, length) and mask the same, got {ids.shape}"
+                + ("" if mask is None else f" and {np.shape(mask)}")
+            )
+        x = self.dropout(self.positions(self.embedding(ids)))
+        return x, as_key_mask(mask, ids.shape, x.data, "mask")

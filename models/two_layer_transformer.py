@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +11,11 @@ import nn
 from minigrad import ShapeError, Tensor, softmax
 from nn._checks import beside
 
+from ._config import Config
+
 
 @dataclass(frozen=True)
-class TwoLayerConfig:
+class TwoLayerConfig(Config):
     """The sizes of a :class:`TwoLayerTransformer`.
 
     Attributes:
@@ -27,13 +29,6 @@ class TwoLayerConfig:
     hidden_size: int
     output_size: int
     std: float = 0.01
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Self:
-        return cls(**values)
 
 
 class TwoLayerTransformer(nn.Module):

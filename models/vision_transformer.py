@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +11,11 @@ import nn
 from minigrad import ArgumentError, ShapeError, Tensor
 from nn._checks import as_input, check_positive
 
+from ._config import Config
+
 
 @dataclass(frozen=True)
-class VisionTransformerConfig:
+class VisionTransformerConfig(Config):
     """The sizes of a :class:`VisionTransformer`.
 
     Attributes:
@@ -38,19 +40,13 @@ class VisionTransformerConfig:
 
     def __post_init__(self) -> None:
         check_positive(image_size=self.image_size, patch_size=self.patch_size, channels=self.channels)
+        check_positive(num_layers=self.num_layers)
         if self.image_size % self.patch_size:
             raise ArgumentError(f"patch_size={self.patch_size} does not divide image_size={self.image_size}")
 
     @property
     def num_patches(self) -> int:
         return (self.image_size // self.patch_size) ** 2
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Self:
-        return cls(**values)
 
 
 def image_patches(images: Any, patch_size: int) -> Any:
@@ -64,7 +60,10 @@ def image_patches(images: Any, patch_size: int) -> Any:
 
     Raises:
         ShapeError: the images do not have four axes, or cannot be cut evenly.
+        ArgumentError: ``patch_size`` is no positive integer.
     """
+    check_positive(patch_size=patch_size)
+    images = images if hasattr(images, "dtype") else np.asarray(images)
     if images.ndim != 4 or images.shape[1] % patch_size or images.shape[2] % patch_size:
         raise ShapeError(
             "image_patches needs images of shape (batch, height, width, channels), height and width multiples of "

@@ -1,17 +1,37 @@
 """What the layers ask of their arguments."""
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from minigrad import ArgumentError, DTypeError, OutOfRangeError, Tensor
+from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError, Tensor
 
 
 def check_positive(**sizes: int) -> None:
     """Raise unless every size is a positive integer."""
     for name, size in sizes.items():
-        if not isinstance(size, (int, np.integer)) or isinstance(size, bool) or size < 1:
+        if not _is_integer(size) or size < 1:
             raise ArgumentError(f"{name} must be a positive integer, got {size!r}")
+
+
+def check_not_negative(**sizes: int) -> None:
+    """Raise unless every size is an integer, 0 or more."""
+    for name, size in sizes.items():
+        if not _is_integer(size) or size < 0:
+            raise ArgumentError(f"{name} must be an integer, 0 or more, got {size!r}")
+
+
+def _is_integer(size: Any) -> bool:
+    return isinstance(size, (int, np.integer)) and not isinstance(size, bool)
+
+
+def check_interval(low: float, high: float, **values: float) -> None:
+    """Raise unless every value is a finite number in [low, high]."""
+    for name, value in values.items():
+        if not isinstance(value, Real) or not low <= value <= high or value == np.inf:
+            words = f"a number >= {low:g}" if high == np.inf else f"in [{low:g}, {high:g}]"
+            raise ArgumentError(f"{name} must be {words}, got {value!r}")
 
 
 def as_input(x: Any, dtype: np.dtype[Any], layer: str) -> Tensor:
@@ -36,16 +56,33 @@ def beside(value: Any, array: Any) -> Any:
     return value if type(value) is type(array) else np.asarray(value, like=array)
 
 
+def id_array(ids: Any, function: str) -> Any:
+    """``ids`` as an array (or Tensor).
+
+    Raises:
+        ShapeError: they are lists of different lengths.
+    """
+    if hasattr(ids, "dtype"):
+        return ids
+    try:
+        return np.asarray(ids)
+    except ValueError as error:
+        raise ShapeError(
+            f"{function} got lists of different lengths: pad them to one length, and say with a mask what is padding"
+        ) from error
+
+
 def as_ids(ids: Any, count: int, function: str) -> Any:
     """``ids`` as an array (or Tensor) of integers.
 
     Raises:
+        ShapeError: they are lists of different lengths.
         DTypeError: they are no integers.
         OutOfRangeError: one is negative or not below ``count``.
     """
-    ids = ids if hasattr(ids, "dtype") else np.asarray(ids)
+    ids = id_array(ids, function)
     if ids.dtype.kind not in "iu":
-        raise DTypeError(f"{function} takes integer ids, got dtype {ids.dtype}")
+        raise DTypeError(f"{function} takes integer ids, got dtype {ids.dtype}: pass ids.astype(int)")
     # Before the ids reach a device, where an index out of range would wrap round silently.
     if ids.size and (int(ids.min()) < 0 or int(ids.max()) >= count):
         worst = int(ids.min()) if int(ids.min()) < 0 else int(ids.max())

@@ -20,7 +20,7 @@ from . import _training_state as state
 from ._interrupts import Interrupts
 from ._progress import progress_bar
 from ._training_state import Files, TrainingError
-from .clipping import clip_grad_norm
+from .clipping import clip_grad_norm, clip_grad_value
 from .data import EpochBatches
 from .history import Best, History
 from .module import Module
@@ -40,6 +40,7 @@ class TrainingRun:
     epochs: int
     schedule: Callable[[int], float] | None
     clip_norm: float | None
+    clip_value: float | None
     accumulate: int
     validate: Callable[[Any], Mapping[str, Any]] | None
     patience: int | None
@@ -110,6 +111,8 @@ class TrainingRun:
                 clip_grad_norm(self.optimizer.parameters, self.clip_norm)
             except ArgumentError as error:
                 raise self._stopped(f"at step {self._progress[0]} {error}") from error
+        if self.clip_value is not None:
+            clip_grad_value(self.optimizer.parameters, self.clip_value)
         if self.schedule is not None:
             self.optimizer.lr = self.schedule(self._progress[0])
         with self._undivided():
@@ -230,6 +233,7 @@ class TrainingRun:
         return {
             "accumulate": self.accumulate,
             "clip_norm": self.clip_norm,
+            "clip_value": self.clip_value,
             "batches": {"in an epoch": len(self.batches)} | described,
         }
 

@@ -20,7 +20,9 @@ from .affine import Affine
 from .embedding import TiedOutput
 from .module import Module, Parameter
 from .multi_head import MultiHeadAttention
+from .normalization import LayerNorm
 from .packed import PackedMultiHeadAttention
+from .recurrent import GRU, GRUCell
 from .residual import Sequential
 from .transformer import TransformerDecoderLayer, TransformerEncoderLayer
 
@@ -31,14 +33,16 @@ def to_torch_state(module: Module, *, gradients: bool = False) -> dict[str, Arra
     """Copies of the parameters under PyTorch's names.
 
     Affine is Linear; MultiHeadAttention, TransformerEncoderLayer and TransformerDecoderLayer are PyTorch's of (nearly) those
-    names, and TiedOutput is a Linear whose weight is the embedding's; LayerNorm, RMSNorm and Embedding are the same in both.
+    names, and TiedOutput is a Linear whose weight is the embedding's; GRUCell, LayerNorm, RMSNorm and Embedding are the same
+    in both. GRU is PyTorch's with one layer, and with ``reverse=True`` the second half of a bidirectional one.
     Any other module is taken apart, and its parts keep the names of its attributes.
 
     Args:
         gradients: the gradients instead of the parameters, to compare them with PyTorch's; zeros where there is none.
 
     Raises:
-        ArgumentError: an attention has no counterpart in PyTorch: other widths of heads, rotary positions, another scale.
+        ArgumentError: an attention has no counterpart in PyTorch: other widths of heads, rotary positions, another scale;
+            or a LayerNorm has none: ``eps_outside=True``.
     """
     return {entry.name: _stacked([_array(p, entry, gradients) for p in entry.stacked]) for entry in _entries(module)}
 
@@ -108,9 +112,21 @@ def _entries(value: Any, path: str = "") -> Iterator[_Entry]:
         yield from _entries(value.bias, _joined(path, "bias"))
     elif isinstance(value, MultiHeadAttention):
         yield from _attention_entries(value, path)
+    elif isinstance(value, GRU):
+        yield from _cell_entries(value.cell, path, "_l0_reverse" if value.reverse else "_l0")
+    elif isinstance(value, GRUCell):
+        yield from _cell_entries(value, path)
+    elif isinstance(value, LayerNorm) and value.eps_outside:
+        raise ArgumentError("PyTorch's LayerNorm has eps inside the root, unlike LayerNorm(eps_outside=True)")
     else:
         for name, child in _children(value):
             yield from _entries(child, _joined(path, name))
+
+
+def _cell_entries(cell: GRUCell, path: str, suffix: str = "") -> Iterator[_Entry]:
+    for name, part in (("ih", cell.input), ("hh", cell.state)):
+        yield _Entry(_joined(path, f"weight_{name}{suffix}"), [part.weight], transposed=True)
+        yield from _entries(part.bias, _joined(path, f"bias_{name}{suffix}"))
 
 
 def _attention_entries(attention: MultiHeadAttention, path: str) -> Iterator[_Entry]:

@@ -10,6 +10,7 @@ import numpy as np
 import minigrad
 from minigrad import (
     ShapeError,
+    Tensor,
     gelu,
     layer_norm,
     log_softmax,
@@ -19,12 +20,14 @@ from minigrad import (
     silu,
     softmax,
 )
+from minigrad.rules import neural
 
 from ._checks import as_ids, check_positive
 from .losses import cross_entropy
 from .masks import combined_mask
 
 __all__ = [
+    "attention_weights",
     "cross_entropy",
     "gelu",
     "layer_norm",
@@ -44,20 +47,29 @@ def rms_norm(x: Any, weight: Any, *, eps: float = 1e-6) -> Any:
     """``x / sqrt(mean(x^2) + eps) * weight`` over the last axis; x (..., d), weight (d,).
 
     Zhang and Sennrich 2019, arXiv:1910.07467, eq. 4.
+
+    Raises:
+        ShapeError: the weight is not a number for each column of x.
     """
+    x, weight = _arrays(x, weight)
+    if not x.ndim or weight.shape != x.shape[-1:]:
+        raise ShapeError(f"rms_norm needs x of shape (..., d) and weight (d,), got {x.shape} and {weight.shape}")
     return x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + eps) * weight
 
 
-def scaled_dot_product_attention(q: Any, k: Any, v: Any, mask: Any = None, *, scale: float | None = None) -> Any:
+def scaled_dot_product_attention(
+    q: Any, k: Any, v: Any, mask: Any = None, *, scale: float | None = None, causal: bool = False
+) -> Any:
     """``softmax(q k^T * scale) v``. Vaswani et al. 2017, arXiv:1706.03762, eq. 1.
 
     Args:
         q: (query, d), (batch, query, d) or (batch, heads, query, d).
-        k: (..., key, d), with as many axes.
-        v: (..., key, e), with as many axes.
+        k: (..., key, d), with the same axes before.
+        v: (..., key, e), with the same axes before.
         mask: booleans (query, key), or with the axes of q, to which they broadcast; True = attend. Integers 0 and 1 of shape
             (batch, key) are a key mask. A query with no key to attend to gives zeros.
         scale: ``1 / sqrt(d)`` by default; 1.0 for dot-product attention without a scale.
+        causal: query i sees the keys up to its own place. With more keys than queries, the queries are the last ones.
 
     Returns:
         (..., query, e)
@@ -66,17 +78,44 @@ def scaled_dot_product_attention(q: Any, k: Any, v: Any, mask: Any = None, *, sc
         ShapeError: they do not fit together.
         DTypeError, OutOfRangeError: the mask is neither boolean nor 0/1.
     """
-    q, k, v = (t if hasattr(t, "dtype") else np.asarray(t) for t in (q, k, v))
-    if not 2 <= q.ndim == k.ndim == v.ndim <= 4 or q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
-        raise ShapeError(
-            f"attention needs q (..., query, d), k (..., key, d) and v (..., key, e), got {q.shape}, {k.shape}, {v.shape}"
-        )
-    if mask is not None:
-        batch = q.shape[:-2] or (1,)
-        scores = (*batch, q.shape[-2], k.shape[-2])
-        mask = combined_mask(scores, q.data if isinstance(q, minigrad.Tensor) else q, mask=mask)
-        mask = mask if mask.ndim == 2 else mask[..., None, :, :]  # minigrad's has an axis of heads before the queries
+    q, k, v = _arrays(q, k, v)
+    _check_attention("k (..., key, d) and v (..., key, e)", q, k, v)
+    mask = _allowed(q, k, mask, causal)
+    if mask is not None and mask.ndim > 2:
+        mask = mask[..., None, :, :]  # minigrad's has an axis of heads before the queries
     return minigrad.scaled_dot_product_attention(q, k, v, mask, scale=scale)
+
+
+def attention_weights(q: Any, k: Any, mask: Any = None, *, scale: float | None = None, causal: bool = False) -> Any:
+    """``softmax(q k^T * scale)``: how much each query of :func:`scaled_dot_product_attention` takes of each value.
+
+    Arguments and what is raised as there.
+
+    Returns:
+        (..., query, key), rows that sum to 1, or to 0 where every key is masked.
+    """
+    q, k = _arrays(q, k)
+    _check_attention("k (..., key, d)", q, k)
+    mask = _allowed(q, k, mask, causal)
+    return neural.attention_weights(q, k, mask, scale)
+
+
+def _arrays(*values: Any) -> list[Any]:
+    return [value if hasattr(value, "dtype") else np.asarray(value) for value in values]
+
+
+def _check_attention(others: str, q: Any, *kv: Any) -> None:
+    k = kv[0]
+    fit = 2 <= q.ndim <= 4 and all(t.shape[:-2] == q.shape[:-2] and t.ndim == q.ndim for t in kv)
+    if not fit or q.shape[-1] != k.shape[-1] or kv[-1].shape[-2] != k.shape[-2]:
+        got = ", ".join(str(t.shape) for t in (q, *kv))
+        raise ShapeError(f"attention needs q (..., query, d), {others}, the same axes before in all, got {got}")
+
+
+def _allowed(q: Any, k: Any, mask: Any, causal: bool) -> Any:
+    scores = (*(q.shape[:-2] or (1,)), q.shape[-2], k.shape[-2])
+    mask = combined_mask(scores, q.data if isinstance(q, Tensor) else q, mask=mask, causal=causal)
+    return mask[0] if mask is not None and mask.ndim > q.ndim else mask
 
 
 def one_hot(ids: Any, num_classes: int, *, dtype: Any = np.float32) -> Any:

@@ -8,7 +8,7 @@ import minigrad
 from minigrad import ArgumentError, OutOfRangeError, ShapeError, Tensor, log_softmax, primitive
 from minigrad.rules.neural import check_labels
 
-from ._checks import as_input, beside, check_real
+from ._checks import as_input, beside, check_interval, check_real
 
 REDUCTIONS = ("mean", "sum", "none")
 
@@ -34,8 +34,7 @@ def cross_entropy(
         ArgumentError: the mean of no labels at all; a setting is out of its range.
     """
     logits, labels = check_real(logits, "cross_entropy"), _array(labels)
-    if not 0 <= label_smoothing <= 1:
-        raise ArgumentError(f"label_smoothing must be in [0, 1], got {label_smoothing!r}")
+    check_interval(0, 1, label_smoothing=label_smoothing)
     if labels.dtype.kind == "f" and labels.ndim == logits.ndim:
         if ignore_index is not None:
             raise ArgumentError("ignore_index is for labels that are integers, and these are probabilities of classes")

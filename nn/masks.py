@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError
+from minigrad import DTypeError, OutOfRangeError, ShapeError
 
-from ._checks import beside
+from ._checks import beside, check_not_negative
 
 Array = np.ndarray[Any, Any]
 
@@ -16,8 +16,18 @@ def causal_mask(query: int, key: int | None = None) -> Array:
     """(query, key) booleans: each token sees itself and what is before it. Vaswani et al. 2017, section 3.2.3.
 
     With more keys than queries the queries are the last tokens of the sequence, as in decoding with a cache.
+
+    Raises:
+        ArgumentError: a length is no integer, or negative.
+        ShapeError: there are more queries than keys, so that some would come before the first key.
     """
     key = query if key is None else key
+    check_not_negative(query=query, key=key)
+    if query > key:
+        raise ShapeError(
+            f"causal attention needs a key for each query, got {query} queries and {key} keys: leave out causal, and say with "
+            "mask (query, key) who sees whom"
+        )
     return np.tri(query, key, key - query, dtype=bool)
 
 
@@ -25,10 +35,9 @@ def window_mask(length: int, radius: int) -> Array:
     """(length, length) booleans: each token sees the tokens at most ``radius`` places away (local attention).
 
     Raises:
-        ArgumentError: radius is negative, so that no token would see any.
+        ArgumentError: length or radius is no integer, or negative.
     """
-    if radius < 0:
-        raise ArgumentError(f"radius must be 0 or more, got {radius!r}")
+    check_not_negative(length=length, radius=radius)
     place = np.arange(length)
     return np.abs(place[:, None] - place) <= radius
 
@@ -52,8 +61,27 @@ def padding_mask(lengths: Sequence[int] | Array, length: int | None = None) -> A
     return np.arange(length) < lengths[:, None]
 
 
+def as_key_mask(key_mask: Any, shape: tuple[int, ...], like: Any, name: str = "key_mask") -> Any:
+    """``key_mask`` as booleans of the shape (batch, key), where ``like`` is; None stays None.
+
+    For a function whose argument has another ``name``: what this gives raises no error further down.
+
+    Raises:
+        DTypeError, OutOfRangeError, ShapeError: as :func:`combined_mask`.
+    """
+    if key_mask is None:
+        return None
+    return _of_keys(_boolean(key_mask, name, like), shape, name)
+
+
 def combined_mask(
-    shape: tuple[int, ...], like: Any, *, key_mask: Any = None, mask: Any = None, causal: bool = False
+    shape: tuple[int, ...],
+    like: Any,
+    *,
+    key_mask: Any = None,
+    mask: Any = None,
+    causal: bool = False,
+    names: tuple[str, str] = ("key_mask", "mask"),
 ) -> Any:
     """What ``key_mask``, ``mask`` and ``causal`` all allow: booleans that broadcast to ``shape``, or None for everything.
 
@@ -64,20 +92,25 @@ def combined_mask(
         mask: booleans (query, key), or with as many axes as ``shape``, to which they broadcast. Integers 0 and 1 of
             shape (batch, key) are a key mask, as tokenizers give them.
         causal: whether each query sees the keys up to its own place only (:func:`causal_mask`).
+        names: what the caller calls the two masks.
 
     Raises:
         DTypeError: a mask is floating: 0.0 could mean "add nothing" as well as "do not look".
         OutOfRangeError: an integer mask has other values than 0 and 1.
-        ShapeError: a mask does not fit.
+        ShapeError: a mask does not fit, or causal queries are more than the keys.
     """
+    keys = shape[0], shape[-1]
+    spread = (shape[0], *[1] * (len(shape) - 2), shape[-1])
     parts = []
     if key_mask is not None:
-        parts.append(_key_mask(_boolean(key_mask, "key_mask", like), shape, "key_mask"))
+        parts.append(as_key_mask(key_mask, keys, like, names[0]).reshape(spread))
     if mask is not None:
-        mask = beside(mask, like)
+        mask, name = beside(mask, like), names[1]
         integer = mask.dtype.kind in "iu"
-        mask = _boolean(mask, "mask", like)
-        parts.append(_key_mask(mask, shape, "an integer mask") if integer else _full_mask(mask, shape))
+        mask = _boolean(mask, name, like)
+        parts.append(
+            _of_keys(mask, keys, f"an integer {name}").reshape(spread) if integer else _full_mask(mask, shape, name)
+        )
     if causal and shape[-2] != 1:  # one query is the last token, which sees all: the step of decoding with a cache
         parts.append(beside(causal_mask(*shape[-2:]), like))
     if not parts:
@@ -104,20 +137,20 @@ def _boolean(mask: Any, name: str, like: Any) -> Any:
     return mask != 0
 
 
-def _key_mask(mask: Any, shape: tuple[int, ...], name: str) -> Any:
-    if mask.shape != (shape[0], shape[-1]):
-        raise ShapeError(f"{name} must have the shape (batch, key) = {(shape[0], shape[-1])}, got {mask.shape}")
-    return mask.reshape(shape[0], *[1] * (len(shape) - 2), shape[-1])
+def _of_keys(mask: Any, shape: tuple[int, ...], name: str) -> Any:
+    if mask.shape != shape:
+        raise ShapeError(f"{name} must have the shape (batch, key) = {shape}, got {mask.shape}")
+    return mask
 
 
-def _full_mask(mask: Any, shape: tuple[int, ...]) -> Any:
+def _full_mask(mask: Any, shape: tuple[int, ...], name: str) -> Any:
     if mask.ndim not in (2, len(shape)) or any(n not in (1, m) for n, m in zip(mask.shape[::-1], shape[::-1])):
         words = {
             3: "three axes that broadcast to (batch, query, key)",
             4: "four axes that broadcast to (batch, heads, query, key)",
         }
         raise ShapeError(
-            f"mask must have the shape (query, key) = {shape[-2:]}, or {words[len(shape)]} = {shape}, got {mask.shape}: put "
-            "axes of length 1 with mask[:, None] where it has none"
+            f"{name} must have the shape (query, key) = {shape[-2:]}, or {words[len(shape)]} = {shape}, got {mask.shape}: put "
+            f"axes of length 1 with {name}[:, None] where it has none"
         )
     return mask

@@ -7,7 +7,7 @@ import numpy as np
 from minigrad import ArgumentError, ShapeError, Tensor
 
 from . import init
-from ._checks import as_input, beside, check_positive, check_real
+from ._checks import as_input, beside, check_not_negative, check_positive, check_real
 from .module import Module, Parameter
 
 
@@ -16,7 +16,12 @@ def sinusoids(length: int, d_model: int) -> np.ndarray[Any, Any]:
 
     ``p[t, 2i] = sin(t / 10000**(2i / d_model))`` and ``p[t, 2i + 1] = cos(t / 10000**(2i / d_model))``.
     Vaswani et al. 2017, arXiv:1706.03762, section 3.5.
+
+    Raises:
+        ArgumentError: length is negative, d_model not positive, or one of them no integer.
     """
+    check_not_negative(length=length)
+    check_positive(d_model=d_model)
     column = np.arange(d_model)
     angle = np.arange(length)[:, None] / 10000.0 ** (2 * (column // 2) / d_model)
     return np.where(column % 2 == 0, np.sin(angle), np.cos(angle))
@@ -99,7 +104,10 @@ class LearnedPositions(Module):
         max_length, d_model = self.weight.shape
         stop = _stop(x, d_model, start, f"LearnedPositions({max_length}, {d_model})")
         if stop > max_length:
-            raise ShapeError(f"LearnedPositions has {max_length} positions, and x of shape {x.shape} ends at {stop}")
+            raise ShapeError(
+                f"LearnedPositions has {max_length} positions, and x of shape {x.shape} ends at {stop}: make it with "
+                f"max_length={stop} or more, or give fewer tokens"
+            )
         return (x if self.scale == 1 else self.scale * x) + self.weight[start:stop]
 
     def extra_repr(self) -> str:

@@ -27,6 +27,9 @@ class GRUCell(Module):
         input_dim, hidden_dim: the widths of inputs and states.
 
     Shapes: x (batch, input_dim), h (batch, hidden_dim) -> (batch, hidden_dim).
+
+    Raises:
+        ShapeError: x or h has another shape.
     """
 
     def __init__(self, input_dim: int, hidden_dim: int, *, rng: np.random.Generator, dtype: Any = np.float32) -> None:
@@ -36,6 +39,13 @@ class GRUCell(Module):
         self.state = Affine(hidden_dim, 3 * hidden_dim, rng=rng, dtype=dtype)
 
     def forward(self, x: Any, h: Any) -> Tensor:
+        x, h = (as_input(t, self.state.weight.dtype, "GRUCell") for t in (x, h))
+        width = self.input.weight.shape[0]
+        if x.ndim != 2 or x.shape[1] != width or h.shape != (x.shape[0], self.hidden_dim):
+            raise ShapeError(
+                f"GRUCell needs x of shape (batch, {width}) and h of shape (batch, {self.hidden_dim}) of one batch size, got "
+                f"{x.shape} and {h.shape}"
+            )
         return self.step(self.input(x), h)
 
     def step(self, image: Tensor, h: Any) -> Tensor:

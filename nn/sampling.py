@@ -3,6 +3,7 @@
 They compute on the host and in double precision, so that the same seed draws the same tokens on every device.
 """
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ def apply_temperature(logits: Any, temperature: float) -> Array:
     Raises:
         ArgumentError: the temperature is negative or not finite.
     """
-    if not 0 <= temperature < np.inf:
+    if not isinstance(temperature, Real) or not 0 <= temperature < np.inf:
         raise ArgumentError(f"temperature must be a number >= 0, got {temperature!r}: 0 takes the most probable token")
     logits = _checked(logits)
     if not temperature:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from minigrad import ArgumentError
 
-from ._checks import check_positive
+from ._checks import check_interval, check_not_negative, check_positive
 
 Schedule = Callable[[int], float]
 
@@ -25,9 +25,10 @@ def inverse_sqrt_schedule(d_model: int, warmup: int, *, scale: float = 1.0) -> S
         ArgumentError: a size is no positive integer, or the scale is negative or not finite.
     """
     check_positive(d_model=d_model, warmup=warmup)
-    _check_rates(scale=scale)
+    check_interval(0, math.inf, scale=scale)
 
     def learning_rate(step: int) -> float:
+        check_not_negative(step=step)
         n = step + 1
         return scale * d_model**-0.5 * min(n**-0.5, n * warmup**-1.5)
 
@@ -58,19 +59,14 @@ def linear_schedule(peak: float, steps: int, warmup: int = 0, final: float = 0.0
 def _warmed_up(peak: float, steps: int, warmup: int, final: float, decay: Callable[[float], float]) -> Schedule:
     """``peak * (step + 1) / warmup`` during the warm-up, then ``decay`` of the time that has passed, from 0 to 1."""
     check_positive(steps=steps)
-    _check_rates(peak=peak, final=final)
+    check_interval(0, math.inf, peak=peak, final=final)
     if not 0 <= warmup < steps:
         raise ArgumentError(f"warmup must be at least 0 and less than steps={steps}, got {warmup!r}")
 
     def learning_rate(step: int) -> float:
+        check_not_negative(step=step)
         if step < warmup:
             return peak * (step + 1) / warmup
         return decay(min((step - warmup) / (steps - warmup), 1.0))
 
     return learning_rate
-
-
-def _check_rates(**rates: float) -> None:
-    for name, rate in rates.items():
-        if not 0 <= rate < math.inf:
-            raise ArgumentError(f"{name} must be a number >= 0, got {rate!r}")

@@ -31,6 +31,7 @@ def fit(
     epochs: int,
     schedule: Callable[[int], float] | None = None,
     clip_norm: float | None = None,
+    clip_value: float | None = None,
     accumulate: int = 1,
     validate: Callable[[Any], Mapping[str, Any]] | None = None,
     patience: int | None = None,
@@ -47,7 +48,7 @@ def fit(
             for batch in batches.epoch(epoch):
                 optimizer.zero_grad()
                 loss(model, batch).backward()
-                clip_grad_norm(optimizer.parameters, clip_norm)
+                clip_grad_norm(optimizer.parameters, clip_norm)     # or clip_grad_value(optimizer.parameters, clip_value)
                 optimizer.lr = schedule(step)
                 optimizer.step()
             metrics.append(validate(model))
@@ -60,6 +61,7 @@ def fit(
         epochs: how often all batches are seen, those before a resumption counted.
         schedule: ``schedule(step)`` is the learning rate of step 0, 1, ...; without one ``optimizer.lr`` stays as it is.
         clip_norm: the largest norm of all gradients together (:func:`clip_grad_norm`).
+        clip_value: the largest element of a gradient (:func:`clip_grad_value`), after clip_norm where both are given.
         accumulate: batches whose gradients make one step. With a loss that is a mean over the examples of its batch, k batches
             are one batch of k times the size: each counts by its number of examples (the length of its first array). At
             the end of an epoch a step is made of the batches that are left, and is the step on those alone. (A mean over
@@ -98,7 +100,7 @@ def fit(
     if resume and checkpoint is None:
         raise ArgumentError("resume needs checkpoint, the folder or file to go on from")
     run = TrainingRun(
-        model, batches, loss, optimizer, epochs, schedule, clip_norm, accumulate, validate, patience, best, every,
+        model, batches, loss, optimizer, epochs, schedule, clip_norm, clip_value, accumulate, validate, patience, best, every,
         files=None if checkpoint is None else Files.of(checkpoint), tqdm=load_tqdm() if progress else None, on_step=on_step,
     )  # fmt: skip
     _check(run)
@@ -123,8 +125,9 @@ def _check(run: TrainingRun) -> None:
     """
     counts = {"epochs": run.epochs, "accumulate": run.accumulate, "patience": run.patience, "every": run.every}
     check_positive(**{name: count for name, count in counts.items() if count is not None})
-    if run.clip_norm is not None and not run.clip_norm > 0:
-        raise ArgumentError(f"clip_norm must be positive, got {run.clip_norm!r}")
+    for name, limit in (("clip_norm", run.clip_norm), ("clip_value", run.clip_value)):
+        if limit is not None and not limit > 0:
+            raise ArgumentError(f"{name} must be positive, got {limit!r}")
     if not hasattr(run.batches, "epoch") or not hasattr(run.batches, "__len__"):
         raise ArgumentError(
             f"batches must have epoch(n) and len(), as nn.Batches(...) has, got {type(run.batches).__name__}"

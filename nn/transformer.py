@@ -40,6 +40,7 @@ class TransformerEncoderLayer(Module):
         activation: as in :class:`FeedForward`.
         dropout: the probability to drop, after each part and inside the feed-forward network.
         eps: of the LayerNorms (BERT has 1e-12).
+        rotary, strict: of the attention, as in :class:`MultiHeadAttention`.
 
     Calling it: x (batch, length, d_model) -> the same, with ``key_mask`` (batch, length), ``mask``, ``causal`` and ``cache``
     as in :class:`MultiHeadAttention`.
@@ -60,11 +61,13 @@ class TransformerEncoderLayer(Module):
         activation: str = "relu",
         dropout: float = 0.0,
         eps: float = 1e-5,
+        rotary: bool = False,
+        strict: bool = True,
         dtype: Any = np.float32,
     ) -> None:
         self.norm = _check_norm(norm)
         self.attention_norm = LayerNorm(d_model, eps=eps, dtype=dtype)
-        self.attention = MultiHeadAttention(d_model, num_heads, rng=rng, dtype=dtype)
+        self.attention = MultiHeadAttention(d_model, num_heads, rng=rng, rotary=rotary, strict=strict, dtype=dtype)
         self.attention_dropout = Dropout(dropout, rng=rng)
         self.feed_forward_norm = LayerNorm(d_model, eps=eps, dtype=dtype)
         self.feed_forward = FeedForward(d_model, hidden, rng=rng, activation=activation, dropout=dropout, dtype=dtype)
@@ -82,15 +85,22 @@ class TransformerEncoderLayer(Module):
         def attend(x: Tensor) -> Tensor:
             return self.attention(x, key_mask=key_mask, mask=mask, causal=causal, cache=cache)
 
-        x = as_input(x, self.attention_norm.weight.dtype, "TransformerEncoderLayer")
+        x = self._input(x)
         x = _residual(x, attend, self.attention_norm, self.attention_dropout, self.norm)
         return _residual(x, self.feed_forward, self.feed_forward_norm, self.feed_forward_dropout, self.norm)
 
     def attention_weights(self, x: Any, *, key_mask: Any = None, mask: Any = None, causal: bool = False) -> Tensor:
         """What each token attends to, to look at: (batch, heads, query, key)."""
-        x = as_input(x, self.attention_norm.weight.dtype, "TransformerEncoderLayer")
+        x = self._input(x)
         seen = self.attention_norm(x) if self.norm == "pre" else x
         return self.attention.attention_weights(seen, key_mask=key_mask, mask=mask, causal=causal)
+
+    def _input(self, x: Any) -> Tensor:
+        x = as_input(x, self.attention_norm.weight.dtype, "TransformerEncoderLayer")
+        d_model = self.attention_norm.weight.size
+        if x.ndim != 3 or x.shape[-1] != d_model:
+            raise ShapeError(f"TransformerEncoderLayer needs x of shape (batch, length, {d_model}), got {x.shape}")
+        return x
 
     def extra_repr(self) -> str:
         return f"norm={self.norm!r}"
@@ -108,7 +118,7 @@ class TransformerDecoderLayer(Module):
     ``norm="pre"``: ``x = x + dropout(part(LayerNorm(x)))``, and one more LayerNorm behind the last layer. The memory is
     taken as it is: the encoder has normalized it.
 
-    Args: as of :class:`TransformerEncoderLayer`.
+    Args: as of :class:`TransformerEncoderLayer`, but for rotary and strict.
 
     Calling it:
         x: (batch, target, d_model). Result: the same.
@@ -164,13 +174,12 @@ class TransformerDecoderLayer(Module):
         def look(x: Tensor) -> Tensor:
             cached = memory_cache is not None and memory_cache.length > 0
             new = memory[:, :0] if cached else memory
-            return self.cross_attention(x, new, key_mask=memory_key_mask, mask=memory_mask, cache=memory_cache)
+            return self.cross_attention(x, new, mask=allowed, cache=memory_cache)
 
         x, memory = self._inputs(x, memory)
-        if cache is not None:  # a mask that does not fit the memory is to be found before this cache has grown
-            source = memory.shape[1] if memory_cache is None else memory_cache.length or memory.shape[1]
-            scores = (x.shape[0], self.cross_attention.num_heads, x.shape[1], source)
-            combined_mask(scores, x.data, key_mask=memory_key_mask, mask=memory_mask)
+        source = memory.shape[1] if memory_cache is None else memory_cache.length or memory.shape[1]
+        # Before the first attention: a mask that does not fit the memory is to be found before the cache has grown.
+        allowed = self._memory_mask(x, source, memory_key_mask, memory_mask)
         x = self._self_attention(x, key_mask=key_mask, mask=mask, causal=causal, cache=cache)
         x = _residual(x, look, self.cross_attention_norm, self.cross_attention_dropout, self.norm)
         return _residual(x, self.feed_forward, self.feed_forward_norm, self.feed_forward_dropout, self.norm)
@@ -194,9 +203,16 @@ class TransformerDecoderLayer(Module):
     ) -> Tensor:
         """Where each token of x looks in the memory: (batch, heads, target, source)."""
         x, memory = self._inputs(x, memory)
+        allowed = self._memory_mask(x, memory.shape[1], memory_key_mask, memory_mask)
         x = self._self_attention(x, key_mask=key_mask, mask=mask, causal=causal, cache=None)
         seen = self.cross_attention_norm(x) if self.norm == "pre" else x
-        return self.cross_attention.attention_weights(seen, memory, key_mask=memory_key_mask, mask=memory_mask)
+        return self.cross_attention.attention_weights(seen, memory, mask=allowed)
+
+    def _memory_mask(self, x: Tensor, source: int, memory_key_mask: Any, memory_mask: Any) -> Any:
+        """Both in one, which broadcasts to (batch, heads, target, source)."""
+        scores = (x.shape[0], self.cross_attention.num_heads, x.shape[1], source)
+        names = ("memory_key_mask", "memory_mask")
+        return combined_mask(scores, x.data, key_mask=memory_key_mask, mask=memory_mask, names=names)
 
     def _self_attention(
         self, x: Tensor, *, key_mask: Any, mask: Any, causal: bool, cache: KeyValueCache | None

@@ -31,8 +31,10 @@ STYLES = {
     "constant": 'shape=box style="filled,dotted" fillcolor="#f2f2f2" color="#6a6a6a"',
     "module": 'shape=box3d style="filled" fillcolor="#dfe6ec" color="#4a5a6a"',
 }
+MOST_USES = 8  # of a value, up to which each has an edge from the value itself
 MODULE_STYLE = 'style="rounded,filled" fillcolor="#0000000a" color="#b0b0b0" fontcolor="#4a4a4a" margin=8'
 LANE_STYLE = 'style="filled" fillcolor="#f4f7fb" color="#7a8aa0" fontcolor="#2a3a50" margin=12'
+AGAIN_STYLE = 'class="again" shape=plaintext fontcolor="#5a5a5a" height=0.1 width=0.1 margin="0.02,0.02"'
 ORIGIN_STYLE = 'class="origin" style=dotted color="#7a7a9a" arrowhead=none weight=0 minlen=0'
 
 
@@ -70,6 +72,10 @@ class _Writer:
         self.heat = heat(graph, self.color)
         self.amounts = amounts(graph, self.color)
         self.beside = _beside(graph)
+        self.again = _again(graph)
+        self.again_into: dict[int, list[int]] = defaultdict(list)
+        for number in sorted(self.again):
+            self.again_into[graph.edges[number].target].append(number)
 
     def nodes(self) -> list[str]:
         """The nodes, each in the box of its module."""
@@ -96,6 +102,7 @@ class _Writer:
             number = None if module is None else module.id
             for node in members[number]:
                 lines.append(indent + self.node(node))
+                lines += [indent + self.reference(number) for number in self.again_into.get(node.id, [])]
                 if node.id in self.beside:
                     lines.append(indent + _row(node.id, self.beside[node.id]))
             waiting += [(child, indent) for child in reversed(children[number])]
@@ -117,6 +124,12 @@ class _Writer:
         lanes = [f"lane{module.id}" for module in self.graph.modules if module.kind == LANE]
         lines += [f"  {a} -> {b} [style=invis minlen=0 weight=100]" for a, b in pairwise(lanes)]
         return lines
+
+    def reference(self, number: int) -> str:
+        """The name of a value that is read often, where edge ``number`` reads it."""
+        node = self.graph.nodes[self.graph.edges[number].source]
+        title = _text(_shortened(node.name or node.operation or node.details or node.kind))
+        return f'again{number} [id="again{number}" {AGAIN_STYLE} label=<{title}> tooltip="{_tooltip(node)}"]'
 
     def cluster(self, module: Module) -> str:
         parent = None if module.parent is None else self.graph.modules[module.parent]
@@ -188,6 +201,7 @@ class _Writer:
 
     def edge(self, edge: Edge, number: int) -> str:
         label = "" if edge.output is None else f"[{edge.output}] {edge.shape}"
+        source = f"again{number}" if number in self.again else f"n{edge.source}"
         look, found = "", verdict(edge.error)
         if self.color == "check" and found is not None:
             width = {"right": "1.5", "wrong": "3", "kink": "1 style=dashed"}[found]
@@ -203,7 +217,22 @@ class _Writer:
         if found == "wrong":  # with room between the text and the thick line
             label = f'<TABLE BORDER="0" CELLPADDING="2"><TR><TD>{label}</TD></TR></TABLE>'
         label = f" label=<{label}>" if label else ""
-        return f'n{edge.source} -> n{edge.target} [id="edge{number}" tooltip="{_quoted(edge.argument)}"{label}{look}'
+        return f'{source} -> n{edge.target} [id="edge{number}" tooltip="{_quoted(edge.argument)}"{label}{look}'
+
+
+def _again(graph: Graph) -> set[int]:
+    """The edges that are drawn from the name of their source: all but the first of a value that is read very often.
+
+    An edge takes room on every level that it crosses, and Graphviz takes minutes for the weights of a long recurrence.
+    """
+    seen: Counter[int] = Counter()
+    uses = Counter(edge.source for edge in graph.edges)
+    again = set()
+    for number, edge in enumerate(graph.edges):
+        seen[edge.source] += 1
+        if uses[edge.source] > MOST_USES and seen[edge.source] > 1:
+            again.add(number)
+    return again
 
 
 def _beside(graph: Graph) -> dict[int, list[int]]:

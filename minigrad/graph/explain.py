@@ -18,6 +18,7 @@ from .data import keyword_data
 from .depths import drawings
 from .formulas import formula, formula_values
 from .html import asset, page
+from .layout import MOST_NODES
 from .model import Edge, Graph, Node
 
 LANGUAGES = ("en", "ja")
@@ -93,6 +94,11 @@ def _swept(tensor: Tensor, params: Any) -> Graph:
         raise GraphError(
             f"explain needs the values of the operations, and {untraced} of {len(operations)} were recorded without: compute "
             "the tensor, all of it, inside 'with minigrad.trace():'"
+        )
+    if len(graph.nodes) > MOST_NODES and not graph.modules:
+        raise GraphError(
+            f"explain shows at most {MOST_NODES} nodes at once, and this graph has {len(graph.nodes)}, none of them in a "
+            "module that could be closed: explain the result of fewer operations"
         )
     if _is_its_own_sweep(graph, tensor):
         return graph

@@ -33,7 +33,7 @@ class Provenance:
 
     def __str__(self) -> str:
         bad = self.node.value if self.edge is None else self.edge.raw
-        made = "nan" if any(np.isnan(array).any() for array in _arrays(bad)) else "inf"
+        made = "nan" if _nan(bad) else "inf" if any(np.isposinf(array.real).any() for array in _arrays(bad)) else "-inf"
         what = f"'{self.node.operation}'"
         if self.edge is not None:
             what = f"in backward, the derivative of {what} by {self.edge.argument}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -158,6 +159,8 @@ def load_trace(path: str | os.PathLike[str]) -> Replay:
         GraphError: a primitive is not known here.
         MissingExtraError: safetensors is not installed.
     """
+    if not Path(path).is_file():
+        raise CheckpointError(f"no trace at '{path}': save_trace(tensor, path) writes one, or check the path")
     arrays, about = load_checkpoint(path)
     if about.get("kind") != KIND:
         raise CheckpointError(f"'{path}' holds no trace: save_trace writes them")

@@ -20,21 +20,27 @@ Needs = Sequence[bool]
 # --- softmax: exp(x) / sum exp(x) -----------------------------------------------------------------------------------
 
 
+def _largest(x: Any, axis: int = -1) -> Any:
+    """What is subtracted before exp; 0 along an axis of length 0, which has no maximum (and CuPy's max no ``initial``)."""
+    return np.max(x, axis=axis, keepdims=True) if x.size else np.sum(x, axis=axis, keepdims=True)
+
+
 def _softmax(x: Any, /, axis: int = -1) -> Any:
     """``exp(x) / sum(exp(x))`` along ``axis``, stable for large inputs: the maximum is subtracted first."""
-    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    e = np.exp(x - _largest(x, axis))
     return e / np.sum(e, axis=axis, keepdims=True)
 
 
 def _softmax_forward(x: Any, axis: int = -1) -> tuple[Any, None]:
-    e = np.subtract(x, np.max(x, axis=axis, keepdims=True))
+    e = np.subtract(x, _largest(x, axis))
     _softmax_in_place(e, axis)
     return e, None
 
 
 def _softmax_in_place(e: Any, axis: int) -> None:
-    np.exp(e, out=e)
-    e *= np.reciprocal(np.sum(e, axis=axis, keepdims=True))
+    if e.size:  # the reciprocal of an empty sum would warn
+        np.exp(e, out=e)
+        e *= np.reciprocal(np.sum(e, axis=axis, keepdims=True))
 
 
 def _softmax_backward(g: Any, needs: Needs, ans: Any, axis: int) -> tuple[Any]:
@@ -54,7 +60,9 @@ softmax.kernel(np.ndarray, _softmax_forward, _softmax_backward)
 
 def _log_softmax(x: Any, /, axis: int = -1) -> Any:
     """``x - log(sum(exp(x)))`` along ``axis``, stable for large inputs."""
-    shifted = x - np.max(x, axis=axis, keepdims=True)
+    shifted = x - _largest(x, axis)
+    if not x.size:
+        return shifted
     return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
 
 
@@ -277,6 +285,7 @@ def check_labels(scores: Any, labels: Any, reduction: str, function: str = "cros
         worst = int(labels.min()) if int(labels.min()) < 0 else int(labels.max())
         raise OutOfRangeError(
             f"{function} got the label {worst}, but logits have {classes} classes: 0 to {classes - 1}"
+            + (f"; nn.{function}(..., ignore_index={worst}) leaves such labels out" if worst < 0 else "")
         )
 
 
@@ -351,7 +360,7 @@ def _attention_forward(
     weights *= 1 / math.sqrt(q.shape[-1]) if scale is None else scale
     if mask is not None:
         np.copyto(weights, _LOWEST, where=~mask)
-    weights -= np.max(weights, axis=-1, keepdims=True)
+    weights -= _largest(weights)
     _softmax_in_place(weights, -1)
     if mask is not None and not mask.any(axis=-1).all():
         weights *= mask

@@ -139,3 +139,9 @@ def test_pictures_are_written_without_a_window(tmp_path: Path) -> None:
     common.save_figure(figure, tmp_path / "new folder" / "picture.png")
     assert (tmp_path / "new folder" / "picture.png").read_bytes().startswith(b"\x89PNG")
     assert len(plt.get_fignums()) == before
+
+
+def test_progress_gives_the_items_and_counts_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert list(common.progress(["a", "b"], "letters")) == ["a", "b"]
+    said = capsys.readouterr()
+    assert said.out == "" and "letters: 100%" in said.err and "2/2" in said.err

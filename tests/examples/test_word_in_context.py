@@ -41,6 +41,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert finished.returncode == 0, finished.stderr
     assert "flies             1.00000  0.98990  0.98955  0.98671  0.98588  0.98613  0.91947" in finished.stdout
     assert "flies, untrained" in finished.stdout
+    assert "sentences: 100%" in finished.stderr
     assert (tmp_path / "out" / "word_in_context.png").stat().st_size > 10_000
 
 

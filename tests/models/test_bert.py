@@ -458,8 +458,8 @@ def test_a_config_of_another_network(tmp_path: Path, changes: dict[str, Any], me
         ((IDS, MASK[:, :4]), ShapeError, r"mask must have the shape of ids, \(2, 5\), got \(2, 4\)"),
         ((IDS, MASK, TYPES[:1]), ShapeError, r"token_types must have the shape of ids, \(2, 5\), got \(1, 5\)"),
         ((IDS + 9,), OutOfRangeError, "got the id 18, but its vocabulary has 11"),
-        ((IDS, MASK, TYPES + 1), OutOfRangeError, "got the id 3, but its vocabulary has 3"),
-        ((IDS, MASK.astype(float)), DTypeError, "boolean, True = attend"),
+        ((IDS, MASK, TYPES + 1), OutOfRangeError, "BertEncoder's token_types got the id 3, but"),
+        ((IDS, MASK.astype(float)), DTypeError, "^mask must be boolean, True = attend"),
         ((IDS.astype(float),), DTypeError, "integer ids"),
     ],
 )

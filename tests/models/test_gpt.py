@@ -342,3 +342,12 @@ def test_a_bad_config_is_named() -> None:
         gpt(positions="rotary", window=0)
     with pytest.raises(ArgumentError, match="num_heads=5"):
         gpt(num_heads=5)
+
+
+def test_rotary_weights_are_drawn_once() -> None:
+    """Up to the table of positions, which rotary ones do not have, both kinds draw the same."""
+    rng, other = np.random.default_rng(0), np.random.default_rng(0)
+    GPT(GPTConfig.from_dict(CONFIG.to_dict() | {"positions": "rotary"}), rng=rng)
+    GPT(GPTConfig.from_dict(CONFIG.to_dict() | {"window": 1}), rng=other)
+    rng.standard_normal(CONFIG.d_model)
+    assert rng.bit_generator.state == other.bit_generator.state

@@ -322,8 +322,13 @@ def test_what_the_model_cannot_take_raises() -> None:
         model(SOURCE, TARGET + 9)
     with pytest.raises(ShapeError, match="of one batch size"):
         model(SOURCE, TARGET[:2])
-    with pytest.raises(ShapeError, match="key_mask must have the shape"):
+    with pytest.raises(ShapeError, match="source_mask must have the shape"):
         model(SOURCE, TARGET, SOURCE_MASK[:, :3])
+    for call in (model, model.attention_weights):
+        with pytest.raises(DTypeError, match=r"^source_mask must be boolean"):
+            call(SOURCE, TARGET, SOURCE_MASK * 1.0)
+        with pytest.raises(ShapeError, match=r"^target_mask must have the shape"):
+            call(SOURCE, TARGET, None, np.ones((4, 2), bool))
     with pytest.raises(ArgumentError, match="max_length must be a positive integer, got 0"):
         model.greedy(SOURCE, max_length=0)
 

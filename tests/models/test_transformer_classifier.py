@@ -6,7 +6,7 @@ import pytest
 import minigrad
 import nn
 from benchmarks import peer_minigrad, peer_torch
-from minigrad.errors import DTypeError, OutOfRangeError, ShapeError
+from minigrad.errors import ArgumentError, DTypeError, OutOfRangeError, ShapeError
 from models import ClassifierConfig, TransformerClassifier
 
 CONFIG = ClassifierConfig(vocab_size=11, num_classes=3, d_model=8, num_heads=2)
@@ -118,3 +118,23 @@ def test_bad_input_is_named(ids, mask, error, words):
     with pytest.raises(error) as caught:
         classifier()(ids, mask)
     assert words in str(caught.value)
+
+
+def test_attention_weights_name_the_ids_too():
+    for call in (classifier(), classifier().attention_weights):
+        with pytest.raises(ShapeError, match=r"ids must have shape \(batch, length\) and mask the same, got \(2,\)"):
+            call(np.array([1, 2]))
+        with pytest.raises(ShapeError, match="lists of different lengths: pad them"):
+            call([[1], [2, 3]])
+        with pytest.raises(DTypeError, match=r"^mask must be boolean"):
+            call(np.array([[1, 2]]), np.array([[1.0, 0.0]]))
+
+
+def test_heads_need_not_divide_the_width_if_not_strict():
+    """Three heads of 8 // 3 columns each, whose six the last Affine brings back to 8."""
+    model = classifier(num_heads=3, strict=False)
+    ids = np.array([[1, 2, 3]])
+    assert model.layers[0].attention.output.weight.shape == (6, 8)
+    assert model(ids).shape == (1, 3) and model.attention_weights(ids)[0].shape == (1, 3, 3, 3)
+    with pytest.raises(ArgumentError, match="num_heads=3 does not divide d_model=8"):
+        classifier(num_heads=3)

@@ -229,3 +229,9 @@ def test_bad_images_are_named(images: Any, error: type[Exception], words: str) -
 def test_a_bad_config_is_named(changes: Any, words: str) -> None:
     with pytest.raises(ArgumentError, match=words):
         vit(**changes)
+
+
+def test_patches_of_a_list_and_of_no_size() -> None:
+    np.testing.assert_array_equal(image_patches([[[[1], [2]], [[3], [4]]]], 1)[0, :, 0], [1, 2, 3, 4])
+    with pytest.raises(ArgumentError, match="patch_size must be a positive integer, got 0"):
+        image_patches(IMAGES, 0)

@@ -247,3 +247,32 @@ def test_from_a_device(put) -> None:
     from_torch_state(layer, {name: put(a + 1) for name, a in state.items()})
     assert type(layer.attention.query.weight.data) is type(put(X))
     np.testing.assert_array_equal(to_torch_state(layer)["linear1.weight"], expected["linear1.weight"] + 1)
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_gru_both_ways(bidirectional) -> None:
+    """A reversed GRU is the second half of PyTorch's bidirectional one."""
+    ours = [randomized(float64(nn.GRU, WIDTH, HIDDEN, reverse=r), seed=r) for r in (False, True)[: 1 + bidirectional]]
+    states = [to_torch_state(gru) for gru in ours]
+    theirs = torch.nn.GRU(WIDTH, HIDDEN, batch_first=True, bidirectional=bidirectional)
+    theirs = load(theirs, {name: array for state in states for name, array in state.items()})
+    expected = theirs(to_torch(X))[0].detach().numpy()
+    assert_close(np.concatenate([gru(X)[0].numpy() for gru in ours], axis=-1), expected)
+    for gru, state in zip(ours, states):
+        fresh = float64(nn.GRU, WIDTH, HIDDEN, reverse=gru.reverse)
+        from_torch_state(fresh, {name: theirs.state_dict()[name] for name in state})
+        np.testing.assert_array_equal(fresh(X)[0].numpy(), gru(X)[0].numpy())
+
+
+def test_a_gru_cell_both_ways() -> None:
+    ours, fresh = randomized(float64(nn.GRUCell, WIDTH, HIDDEN)), float64(nn.GRUCell, WIDTH, HIDDEN)
+    theirs = load(torch.nn.GRUCell(WIDTH, HIDDEN), to_torch_state(ours))
+    h = rng(5).standard_normal((3, HIDDEN))
+    assert_close(ours(X[:, 0], h).numpy(), theirs(to_torch(X[:, 0]), to_torch(h)).detach().numpy())
+    from_torch_state(fresh, theirs.state_dict())
+    np.testing.assert_array_equal(fresh(X[:, 0], h).numpy(), ours(X[:, 0], h).numpy())
+
+
+def test_a_layer_norm_with_epsilon_outside_is_refused() -> None:
+    with pytest.raises(ArgumentError, match=r"unlike LayerNorm\(eps_outside=True\)"):
+        to_torch_state(nn.LayerNorm(WIDTH, eps_outside=True))

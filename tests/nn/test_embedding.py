@@ -174,3 +174,11 @@ def test_on_a_device(put) -> None:
     assert type(logits.data) is type(rows.data) is type(put(IDS))
     assert_close(logits.numpy(), expected)
     assert_close(rows.numpy(), model.embedding(IDS).numpy())
+
+
+def test_lists_of_different_lengths_and_floats_are_told_the_way_out() -> None:
+    table = Embedding(6, 3, rng=rng())
+    with pytest.raises(ShapeError, match="Embedding got lists of different lengths: pad them"):
+        table([[1], [2, 3]])
+    with pytest.raises(DTypeError, match=r"got dtype float64: pass ids.astype\(int\)"):
+        table([1.0, 2.0])

@@ -1,5 +1,6 @@
 """The stateless functions against PyTorch's, forward and gradients."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 import torch
 from torch.nn import functional as theirs
 
-from minigrad import DTypeError, OutOfRangeError, ShapeError, Tensor, check_grads
+from minigrad import DTypeError, OutOfRangeError, ShapeError, Tensor, check_grads, reference_mode
 from nn import functional
 from tests.nn.layers import assert_close, assert_same, rng, to_torch
 
@@ -159,3 +160,47 @@ def test_one_hot() -> None:
     for bad in (3, -1):
         with pytest.raises(OutOfRangeError, match=f"the id {bad}, but its vocabulary has 3 ids: 0 to 2"):
             functional.one_hot([bad], 3)
+
+
+@pytest.mark.parametrize("axes", [(), (2,), (2, 4)], ids=["one", "batch", "heads"])
+@pytest.mark.parametrize("causal", [False, True])
+def test_attention_weights_are_those_of_the_attention(axes, causal) -> None:
+    q, k, v = (rng(i).standard_normal((*axes, n, 5)) for i, n in enumerate((2, 3, 3)))
+    key_mask = np.array([[1, 1, 0], [1, 0, 1]])[: axes[0] if axes else 1]
+    for mask in (None, key_mask, np.array([[True, False, True], [False, False, False]])):
+        weights = functional.attention_weights(Tensor(q, requires_grad=True), k, mask, scale=0.3, causal=causal)
+        assert weights.shape == (*axes, 2, 3) and weights.requires_grad
+        expected = functional.scaled_dot_product_attention(q, k, v, mask, scale=0.3, causal=causal)
+        assert_close(weights.numpy() @ v, expected)
+        assert_close(functional.attention_weights(q, k, mask, scale=0.3, causal=causal), weights.numpy())
+        if causal:
+            assert not weights.numpy()[..., 0, 2].any()
+
+
+def test_shapes_of_attention_and_rms_norm_are_checked() -> None:
+    q, k, v = (np.zeros((n, 3, 5)) for n in (2, 3, 2))
+    with pytest.raises(ShapeError, match=r"the same axes before in all, got \(2, 3, 5\), \(3, 3, 5\), \(2, 3, 5\)"):
+        functional.scaled_dot_product_attention(q, k, v)
+    with pytest.raises(ShapeError, match=r"k \(..., key, d\), the same axes before in all, got"):
+        functional.attention_weights(q, k)
+    with pytest.raises(ShapeError, match=r"weight \(d,\), got \(2, 3, 5\) and \(4,\)"):
+        functional.rms_norm(q, np.ones(4))
+    assert_close(functional.rms_norm([[3.0, 4.0]], [1.0, 1.0], eps=0.0), np.array([[3, 4]]) / np.sqrt(12.5))
+
+
+def test_no_keys_and_no_queries() -> None:
+    """A query with no key to attend to gets zeros, as one whose keys are all masked; the kernel and the reference alike."""
+    for kernels in (nullcontext(), reference_mode()):
+        with kernels:
+            for queries, keys in ((3, 0), (0, 4), (0, 0)):
+                q, k, v = (Tensor(np.ones((2, n, 5)), requires_grad=True) for n in (queries, keys, keys))
+                for mask in (None, np.ones((queries, keys), bool)):
+                    y = functional.scaled_dot_product_attention(q, k, v, mask)
+                    np.testing.assert_array_equal(y.numpy(), np.zeros((2, queries, 5)))
+                    assert functional.attention_weights(q, k, mask).shape == (2, queries, keys)
+                    y.sum().backward()
+                    assert q.grad is not None and not q.grad.numpy().any()
+            for function in (functional.softmax, functional.log_softmax):
+                x = Tensor(np.zeros((2, 0)), requires_grad=True)
+                function(x).sum().backward()
+                assert function(x).shape == (2, 0) and function(np.zeros((0, 3))).shape == (0, 3)

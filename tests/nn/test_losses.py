@@ -274,3 +274,10 @@ def test_bad_pairs(ours, expected, x) -> None:
     if ours is binary_cross_entropy:
         with pytest.raises(OutOfRangeError, match=r"probabilities in \[0, 1\], got -0.5 to"):
             ours(np.where(P.min() == P, -0.5, P), T)
+
+
+def test_a_label_that_says_padding_and_a_setting_that_is_no_number() -> None:
+    with pytest.raises(OutOfRangeError, match=r"got the label -100, .*nn.cross_entropy\(..., ignore_index=-100\)"):
+        cross_entropy(np.zeros((2, 3)), np.array([1, -100]))
+    with pytest.raises(ArgumentError, match=r"label_smoothing must be in \[0, 1\], got '0.1'"):
+        cross_entropy(np.zeros((2, 3)), np.array([1, 2]), label_smoothing="0.1")  # type: ignore[arg-type]

@@ -1,14 +1,18 @@
 """Masks: what each says, how they combine, and what is refused."""
 
+from functools import partial
+from typing import Any
+
 import numpy as np
 import pytest
 
 from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError, Tensor
 from nn import causal_mask, padding_mask, window_mask
-from nn.masks import combined_mask
+from nn.masks import as_key_mask, combined_mask
 from tests.fake_device import host_syncs
 
 LIKE = np.zeros(())
+HALF: Any = 2.5
 THREE, FOUR = (2, 3, 4), (2, 5, 3, 4)  # (batch, query, key), (batch, heads, query, key)
 KEY = np.array([[True, True, True, False], [True, False, False, False]])
 MATRIX = np.array([[True, False, True, True], [False, True, True, False], [True, True, False, True]])
@@ -34,7 +38,7 @@ def test_window_mask() -> None:
     np.testing.assert_array_equal(window_mask(4, 1), [[1, 1, 0, 0], [1, 1, 1, 0], [0, 1, 1, 1], [0, 0, 1, 1]])
     np.testing.assert_array_equal(window_mask(3, 0), np.eye(3))
     assert window_mask(3, 2).all() and window_mask(3, 2).dtype == bool
-    with pytest.raises(ArgumentError, match="radius must be 0 or more, got -1"):
+    with pytest.raises(ArgumentError, match="radius must be an integer, 0 or more, got -1"):
         window_mask(3, -1)
 
 
@@ -152,3 +156,33 @@ def test_the_mask_goes_where_the_inputs_are(put) -> None:
         np.testing.assert_array_equal(np.broadcast_to(got.get(), FOUR), expected)
         host_syncs.clear()
     np.testing.assert_array_equal(integer.get()[:, 0, 0], KEY)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (lambda: causal_mask(-1), ArgumentError, "query must be an integer, 0 or more, got -1"),
+        (partial(causal_mask, HALF), ArgumentError, "query must be an integer, 0 or more, got 2.5"),
+        (lambda: causal_mask(3, 2), ShapeError, "a key for each query, got 3 queries and 2 keys: leave out causal"),
+        (lambda: combined_mask((2, 4, 3), LIKE, causal=True), ShapeError, "got 4 queries and 3 keys"),
+        (partial(window_mask, 3, HALF), ArgumentError, "radius must be an integer, 0 or more, got 2.5"),
+        (lambda: window_mask(-3, 1), ArgumentError, "length must be an integer, 0 or more, got -3"),
+    ],
+)
+def test_lengths_of_masks_are_checked(make, error, words) -> None:
+    with pytest.raises(error, match=words):
+        make()
+
+
+def test_errors_name_the_masks_as_the_caller_does() -> None:
+    names = ("source_mask", "links")
+    with pytest.raises(ShapeError, match=r"^source_mask must have"):
+        combined(FOUR, key_mask=KEY[:, :3], names=names)
+    with pytest.raises(ShapeError, match=r"^links must have .* links\[:, None\]"):
+        combined(FOUR, mask=MATRIX.T, names=names)
+    with pytest.raises(ShapeError, match=r"^an integer links must have"):
+        combined(FOUR, mask=MATRIX.astype(int), names=names)
+    assert as_key_mask(None, (2, 4), LIKE) is None
+    np.testing.assert_array_equal(as_key_mask(KEY.astype(int).tolist(), (2, 4), LIKE), KEY)
+    with pytest.raises(DTypeError, match=r"^source_mask must be boolean"):
+        as_key_mask(KEY * 1.0, (2, 4), LIKE, "source_mask")

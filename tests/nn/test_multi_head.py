@@ -264,3 +264,13 @@ def test_computes_in_the_dtype_of_its_parameters() -> None:
     ours = MultiHeadAttention(WIDTH, HEADS, rng=rng())
     assert ours(*inputs()).dtype == np.float32
     assert ours.attention_weights(*inputs()[:2]).dtype == np.float32
+
+
+def test_no_keys_give_the_bias_of_the_output() -> None:
+    ours, query = layer(), inputs()[0]
+    assert ours.output.bias is not None
+    np.testing.assert_array_equal(
+        ours(query, query[:, :0]).numpy(), np.broadcast_to(ours.output.bias.data, query.shape)
+    )
+    assert ours(query[:, :0], query).shape == (BATCH, 0, WIDTH)
+    assert ours.attention_weights(query, query[:, :0]).shape == (BATCH, HEADS, QUERY, 0)

@@ -139,3 +139,12 @@ def test_bad_input_of_learned_positions() -> None:
             each(np.ones((2, 2, 4)), start=-1)
     with pytest.raises(ArgumentError, match="max_length must be a positive integer, got 0"):
         LearnedPositions(0, 4, rng=rng())
+
+
+def test_sizes_and_lengths_name_the_way_out() -> None:
+    with pytest.raises(ArgumentError, match="length must be an integer, 0 or more, got -5"):
+        sinusoids(-5, 4)
+    with pytest.raises(ArgumentError, match="d_model must be a positive integer, got 0"):
+        sinusoids(5, 0)
+    with pytest.raises(ShapeError, match="ends at 4: make it with max_length=4 or more"):
+        LearnedPositions(3, 4, rng=np.random.default_rng(0))(np.zeros((1, 4, 4)))

@@ -215,3 +215,8 @@ def test_logits_that_say_nothing_raise(logits, error, words):
 def test_a_generator_is_needed():
     with pytest.raises(ArgumentError, match=r"rng must be a numpy\.random\.Generator"):
         sample_tokens(LOGITS, rng=np.random)  # type: ignore[arg-type]
+
+
+def test_a_temperature_that_is_no_number() -> None:
+    with pytest.raises(ArgumentError, match="temperature must be a number >= 0, got '1'"):
+        apply_temperature(np.zeros(3), "1")  # type: ignore[arg-type]

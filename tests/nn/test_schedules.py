@@ -119,3 +119,11 @@ def test_an_optimizer_takes_them() -> None:
 def test_bad_settings(make, words) -> None:
     with pytest.raises(ArgumentError, match=words):
         make()
+
+
+def test_steps_and_rates_that_are_none_raise() -> None:
+    for schedule in (inverse_sqrt_schedule(16, 10), cosine_schedule(0.1, 10, 5), linear_schedule(0.1, 10)):
+        with pytest.raises(ArgumentError, match="step must be an integer, 0 or more, got -1"):
+            schedule(-1)
+    with pytest.raises(ArgumentError, match=r"peak must be a number >= 0, got '0.1'"):
+        cosine_schedule("0.1", 10)  # type: ignore[arg-type]

@@ -68,6 +68,23 @@ def test_it_is_the_loop_written_by_hand_to_the_bit() -> None:
     assert weights(ours) == weights(theirs)
 
 
+def test_gradients_can_be_clipped_by_value() -> None:
+    """As ``clip_grad_value`` by hand, after the norm."""
+    ours, theirs = Net(), Net()
+    run(ours, epochs=1, clip_norm=0.5, clip_value=0.01)
+    optimizer = adamw(theirs)
+    for batch in batches().epoch(0):
+        optimizer.zero_grad()
+        loss(theirs, batch).backward()
+        nn.clip_grad_norm(theirs.parameters(), 0.5)
+        nn.clip_grad_value(theirs.parameters(), 0.01)
+        optimizer.step()
+    assert weights(ours) == weights(theirs)
+    plain = Net()
+    run(plain, epochs=1, clip_norm=0.5)
+    assert weights(ours) != weights(plain)
+
+
 def test_it_learns() -> None:
     model = Net(p=0)
     history = run(model, epochs=30, validate=accuracy)
@@ -308,6 +325,7 @@ def test_inside_detect_anomaly_the_operation_is_named() -> None:
         ({"epochs": 1.5}, "epochs must be a positive integer, got 1.5"),
         ({"accumulate": 0}, "accumulate must be a positive integer"),
         ({"clip_norm": 0}, "clip_norm must be positive, got 0"),
+        ({"clip_value": -1}, "clip_value must be positive, got -1"),
         ({"patience": 0, "best": ("max", "accuracy"), "validate": accuracy}, "patience must be a positive integer"),
         ({"patience": 2}, r'patience needs best, .* best=\("max", "accuracy"\)'),
         ({"best": "accuracy", "validate": accuracy}, r'best must be \("min", name\) or .*, got \'accuracy\''),

@@ -388,3 +388,25 @@ def test_gradients_reach_every_parameter() -> None:
     model = Tagger()
     model(rng().integers(0, 7, (BATCH, LENGTH)), KEY_MASK).sum().backward()
     assert all(np.isfinite(gradient(parameter)).all() for parameter in model.parameters())
+
+
+def test_errors_name_what_the_caller_passed() -> None:
+    encoder = TransformerEncoderLayer(WIDTH, HEADS, HIDDEN, rng=rng(), norm="post")
+    for call in (encoder, encoder.attention_weights):
+        for x in (X[0], X[..., :4]):
+            with pytest.raises(ShapeError, match=r"TransformerEncoderLayer needs x of shape \(batch, length, 6\), got"):
+                call(x)
+    decoder = TransformerDecoderLayer(WIDTH, HEADS, HIDDEN, rng=rng())
+    for with_memory in (decoder, decoder.cross_attention_weights):
+        with pytest.raises(ShapeError, match=r"^memory_key_mask must have the shape"):
+            with_memory(X, MEMORY, memory_key_mask=MEMORY_KEY_MASK[:, :2])
+        with pytest.raises(DTypeError, match=r"^memory_mask must be boolean"):
+            with_memory(X, MEMORY, memory_mask=np.ones((LENGTH, SOURCE)))
+
+
+def test_rotary_and_strict_are_those_of_the_attention() -> None:
+    layer = TransformerEncoderLayer(WIDTH, 4, HIDDEN, rng=rng(), strict=False)
+    assert layer.attention.query.weight.shape == (WIDTH, 4) and layer(X).shape == X.shape
+    with pytest.raises(ArgumentError, match="num_heads=4 does not divide d_model=6"):
+        TransformerEncoderLayer(WIDTH, 4, HIDDEN, rng=rng())
+    assert TransformerEncoderLayer(8, 2, HIDDEN, rng=rng(), rotary=True).attention.rotary is not None

@@ -438,3 +438,19 @@ def test_long_names_are_shortened_and_whole_in_the_tooltip() -> None:
     (label,) = re.findall("<B>(.*)</B>", node)
     assert len(label) == 36 and label.startswith("encoder.") and label.endswith(".weight")
     assert f'tooltip="input {x.name}"' in node
+
+
+def test_a_value_that_is_read_very_often_is_named_where_it_is_read() -> None:
+    """Edges across all of a long chain would take Graphviz minutes."""
+    weight = Tensor(0.5, requires_grad=True, name="weight")
+    y: Any = weight
+    for _ in range(9):
+        y = np.tanh(y) * weight
+    dot = draw_dot(y).to_dot()
+    references = re.findall(r'again(\d+) \[id="again\1" .* label=<weight>', dot)
+    edges = re.findall(r'(\w+) -> n\d+ \[id="edge(\d+)"', dot)
+    assert len(references) == 9  # ten uses, the first from the value itself
+    assert {number for source, number in edges if source == f"again{number}"} == set(references)
+    assert sum(source == "n0" for source, _ in edges) == 1
+    few = draw_dot(np.tanh(weight) * weight).to_dot()
+    assert "again" not in few

@@ -367,3 +367,14 @@ def test_a_graph_of_two_thousand_operations_takes_a_moment() -> None:
             x = np.tanh(x)
     x.backward()
     assert len(page_data(capture(x))["steps"]) == 2000
+
+
+def test_a_graph_that_no_page_could_show_is_refused_in_words(tmp_path: Path) -> None:
+    x = Tensor(1.0, requires_grad=True)
+    y: Any = x
+    with mg.trace():
+        for _ in range(2600):
+            y = np.tanh(y)
+    with pytest.raises(GraphError, match="explain shows at most 2500 nodes at once, and this graph has 2601"):
+        mg.explain(y, tmp_path / "page.html")
+    assert x.grad is None
