@@ -452,5 +452,5 @@ def test_a_value_that_is_read_very_often_is_named_where_it_is_read() -> None:
     assert len(references) == 9  # ten uses, the first from the value itself
     assert {number for source, number in edges if source == f"again{number}"} == set(references)
     assert sum(source == "n0" for source, _ in edges) == 1
-    few = draw_dot(np.tanh(weight) * weight).to_dot()
-    assert "again" not in few
+    few: Any = np.tanh(weight) * weight
+    assert "again" not in draw_dot(few).to_dot()
