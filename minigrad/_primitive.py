@@ -13,6 +13,7 @@ and taking real parts happen in one place, ``_tape.fit``; no rule mentions them.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import weakref
 from collections.abc import Callable, Iterable, Sequence
@@ -23,7 +24,7 @@ import numpy as np
 
 from ._inplace import seal_shared, shared
 from ._operators import unrolled
-from ._plan import Kernel, Plan, Rule, record
+from ._plan import Kernel, Plan, Rule, parameter_names, record
 from ._tape import NO_KEYWORDS, Entry, Output, active, in_any_thread, recording
 from .errors import ArgumentError, DTypeError, LinAlgError, MinigradError, OutOfRangeError, ShapeError, UnsupportedError
 from .tensor import Tensor, _make, operators, registry
@@ -58,7 +59,7 @@ class Primitive:
             self._check_names(p.name for p in parameters)
             self.arguments = tuple(p.name for p in parameters if p.kind is p.POSITIONAL_ONLY)
             self.arity = len(self.arguments)
-            self._signatures = [self.__signature__, *filter(None, map(_signature_or_none, numpy))]
+            self._numpy = list(numpy)
         for f in numpy:
             registry[f] = self
         primitives.setdefault(name, self)
@@ -114,7 +115,7 @@ class Primitive:
                 )
 
     def _check_rule(self, rule: Rule, what: str, values: set[str], skip: int) -> None:
-        names = list(inspect.signature(rule).parameters)
+        names = parameter_names(rule)
         known = values | {f"{name}_shape" for name in self.arguments}
         if not self._is_ufunc:
             known |= set(self.__signature__.parameters)
@@ -234,9 +235,15 @@ class Primitive:
 
     def _bound_arguments(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
         try:
-            return _bind_as(self._signatures[-1], args, kwargs).arguments  # NumPy's own, where it can be read
+            return _bind_as(self._call_signature, args, kwargs).arguments
         except TypeError as error:
             raise UnsupportedError(f"{self.name}{self.__signature__}: {error}") from error
+
+    @functools.cached_property
+    def _call_signature(self) -> inspect.Signature:
+        """NumPy's own, where it can be read; only then, as reading them all would be a third of the import."""
+        found = [signature for function in self._numpy if (signature := _signature_or_none(function))]
+        return found[-1] if found else self.__signature__
 
     def _checked_keywords(self, keywords: dict[str, Any]) -> dict[str, Any]:
         for name, value in keywords.items():
