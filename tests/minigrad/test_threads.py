@@ -363,7 +363,7 @@ LEAK = """
         for _ in range(2_000):
             graph()
             x.zero_grad(), w.zero_grad()
-    graphs(5_000)
+    graphs(20_000)  # with what Python and NumPy keep for reuse coming to its bounds
     seen = [memory()]
     for _ in range(4):
         graphs({count} // 4)
