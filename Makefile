@@ -11,7 +11,7 @@ RUN = $(VENV)/bin/python -m
 help:
 	@echo 'make demo    train the text classifier; pictures and the checkpoint go to out/'
 	@echo 'make test    lint, check the types, run every test'
-	@echo 'make bench   time a training step beside PyTorch'
+	@echo 'make bench   time training steps and more beside PyTorch; tables go to benchmarks/results/'
 	@echo 'make clean   remove everything that these commands made, out/ and $(VENV)/ included'
 	@echo 'The first use of each makes $(VENV)/ and installs what it needs there.'
 
@@ -26,7 +26,7 @@ test: $(VENV)/.dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(RUN) pytest
 
 bench: $(VENV)/.dev
-	$(RUN) benchmarks --save
+	$(RUN) benchmarks all
 
 clean:
 	rm -rf $(VENV) out build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,143 +1,198 @@
-"""``python -m benchmarks``: time a training step of minigrad beside PyTorch eager, in turn, and print the ratios.
+"""minigrad beside PyTorch eager, in one run on one machine; below 1 minigrad is faster.
 
-The peers run in processes of their own that stay up; each round gives every one of them one burst, in shuffled order, so
-that whatever else the machine does meets them all. A ratio is taken inside a round, and the median over the rounds is
-quoted with its quartiles. PyTorch runs twice: its ratio to itself tells how far the numbers can be trusted.
+    python -m benchmarks                 the works: training steps and micro works, and a table
+    python -m benchmarks imports         the time that an import takes
+    python -m benchmarks scaling         how time and memory grow with each size; a table and a plot
+    python -m benchmarks floor           what the machine allows
+    python -m benchmarks guard           1 if a ratio is over its limit, 2 if the machine is too busy to tell
+    python -m benchmarks readme          put the latest table into the README
+    python -m benchmarks all             works, imports, scaling, floor and readme: make bench
+
+    python -m benchmarks works --peers jax,autograd,mygrad,dezero --works tiny,toy
+    python -m benchmarks works --device cuda
+
+Tables go to benchmarks/results/. How they are measured is told in benchmarks/harness.py and docs/speed.md.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import platform
-import random
-import statistics
-import subprocess
+import re
 import sys
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
-RESULTS = Path(__file__).parent / "results"
-PEERS = {"torch": "torch", "torch again": "torch", "minigrad": "minigrad"}
+import numpy as np
 
+from benchmarks import floor, guard, harness, imports, micro, report, scaling
+from benchmarks.harness import Row
+from benchmarks.workload import sizes
+from minigrad import MinigradError
+from minigrad.device import to_device
 
-class Peer:
-    """A worker process and what it has reported."""
-
-    def __init__(self, module: str, work: str) -> None:
-        command = [sys.executable, "-m", "benchmarks.worker", module, work]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.about = self._read()
-        self.bursts: list[dict[str, float]] = []
-
-    def burst(self, seconds: float) -> None:
-        assert self.process.stdin is not None
-        print(seconds, file=self.process.stdin, flush=True)
-        self.bursts.append(self._read())
-
-    def _read(self) -> dict[str, Any]:
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        if not line:
-            raise SystemExit(f"the worker {' '.join(map(str, self.process.args))} ended; run it by hand to see why")  # type: ignore[arg-type]
-        report: dict[str, Any] = json.loads(line)
-        return report
-
-    def close(self) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.close()
-        self.process.wait()
+STEPS = ("tiny", "toy", "small", "toy_gelu", "small_gelu", "toy_causal", "small_causal", "toy_512")
+GPU_WORKS = ("toy", "small", "gpt_10m")
 
 
-def measure(work: str, rounds: int, seconds: float) -> list[dict[str, Any]]:
-    """One row a peer for this work."""
-    peers = {name: Peer(module, work) for name, module in PEERS.items()}
-    for i in range(rounds):
-        for name in random.Random(i).sample(list(peers), len(peers)):
-            peers[name].burst(seconds)
-        print(f"{work}: round {i + 1} of {rounds}", end="\r", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = parser().parse_args(arguments)
+    COMMANDS[options.command](options)
+
+
+def parser() -> argparse.ArgumentParser:
+    p = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    p.add_argument("command", nargs="?", default="works", choices=COMMANDS)
+    p.add_argument(
+        "--works", type=works, default=[], help="separated by commas; sizes may be changed, as in toy:L=512:B=4"
+    )
+    p.add_argument(
+        "--peers", type=peers, default=[], help=f"beside PyTorch and minigrad: {', '.join(harness.OPTIONAL)}"
+    )
+    p.add_argument(
+        "--rounds", type=at_least_two, default=harness.ENOUGH_ROUNDS, help="turns of each peer (default: 15)"
+    )
+    p.add_argument("--seconds", type=float, default=0.4, help="how long a turn takes (default: 0.4)")
+    p.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="of the training steps")
+    return p
+
+
+def at_least_two(text: str) -> int:
+    """Quartiles need two numbers."""
+    if int(text) < 2:
+        raise argparse.ArgumentTypeError(f"must be at least 2, got {text}")
+    return int(text)
+
+
+def works(text: str) -> list[str]:
+    """ "tiny,toy:L=64", each known."""
+    for work in text.split(","):
+        try:
+            micro.check(work) if micro.is_micro(work) else sizes(work)
+        except (KeyError, TypeError, ValueError) as error:
+            raise argparse.ArgumentTypeError(
+                f"{work!r} is no work: take one of {', '.join(report.TITLES)}, or one of them with other sizes"
+            ) from error
+    return text.split(",")
+
+
+def peers(text: str) -> list[str]:
+    """Optional ones, each known."""
+    for peer in text.split(","):
+        if peer not in harness.OPTIONAL:
+            raise argparse.ArgumentTypeError(f"{peer!r} is no peer: take some of {','.join(harness.OPTIONAL)}")
+    return text.split(",")
+
+
+def peers_of(work: str, more: Sequence[str] = ()) -> list[str]:
+    """PyTorch twice, minigrad, the same with compiled kernels where a work has fused operations, and the optional ones."""
+    main = [harness.REFERENCE, harness.AGAIN, "minigrad"]
+    if micro.is_micro(work):
+        return main + (["minigrad_fast"] if work == "m2" else [])
+    return [*main, "minigrad_fast", *more]
+
+
+def measure(works: Sequence[str], options: argparse.Namespace, more: Sequence[str] = ()) -> list[Row]:
     rows = []
-    reference = peers["torch"]
-    for name, peer in peers.items():
-        ratios = [own["ms"] / other["ms"] for own, other in zip(peer.bursts, reference.bursts)]
-        low, middle, high = statistics.quantiles(ratios, n=4)
-        apart = max(abs(a - b) / b for a, b in zip(peer.about["losses"], reference.about["losses"]))
-        rows.append(
-            {
-                "work": work,
-                "peer": name,
-                "ms": statistics.median(burst["ms"] for burst in peer.bursts),
-                "ratio": middle,
-                "quartiles": [low, high],
-                "megabytes": peer.bursts[-1]["megabytes"],
-                "loss_difference": apart,
-            }
-        )
-        peer.close()
+    for work in works:
+        rows += harness.measure(work, peers_of(work, more), rounds=options.rounds, seconds=options.seconds)
+    skipped = {f"{row.peer.replace('_', ' ')} is skipped: {row.error}" for row in rows if row.error}
+    print("\n".join(sorted(skipped)), file=sys.stderr)
     return rows
 
 
-def table(rows: list[dict[str, Any]]) -> str:
-    lines = [
-        "| work | peer | ms a step | ratio to PyTorch (quartiles) | memory above NumPy, MB | losses differ by |",
-        "|---|---|---|---|---|---|",
-    ]
-    for row in rows:
-        low, high = row["quartiles"]
-        lines.append(
-            f"| {row['work']} | {row['peer']} | {row['ms']:.3g} | {row['ratio']:.2f} ({low:.2f}-{high:.2f}) "
-            f"| {row['megabytes']:.0f} | {row['loss_difference']:.0e} |"
-        )
-    return "\n".join(lines)
+def run_works(options: argparse.Namespace) -> None:
+    if options.device != "cpu":
+        run_gpu(options)
+        return
+    rows = measure(options.works or [*STEPS, *micro.WORKS], options, options.peers)
+    report.save_works(rows)
+    print(f"{report.machine()}; {options.rounds} rounds of {options.seconds} s\n\n{report.works_table(rows)}\n")
 
 
-def machine() -> str:
-    """What the numbers were measured on."""
-    import numpy as np
-    import torch
+def run_gpu(options: argparse.Namespace) -> None:
+    """The training steps on a GPU, with 32-bit matrix products and with those of 19 bits (TF32).
 
-    processor = platform.processor() or platform.machine()
-    for line in Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []:
-        if line.startswith("model name"):
-            processor = line.partition(":")[2].strip()
-            break
-    return (
-        f"{processor}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}, "
-        f"NumPy {np.__version__}, PyTorch {torch.__version__}"
-    )
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument(
-        "--works",
-        default="tiny,toy,small,multiply,multiply_backward",
-        help="separated by commas; also toy_gelu and small_gelu",
-    )
-    parser.add_argument("--rounds", type=int, default=15, help="how often each peer gets its turn (at least 2)")
-    parser.add_argument("--seconds", type=float, default=0.5, help="how long a turn takes")
-    parser.add_argument("--save", action="store_true", help="write the table to benchmarks/results/")
-    arguments = parser.parse_args()
-    rows = [row for work in arguments.works.split(",") for row in measure(work, arguments.rounds, arguments.seconds)]
-    print(f"{machine()}; {arguments.rounds} rounds of {arguments.seconds} s each\n\n{table(rows)}\n")
-    if arguments.save:
-        save(rows)
+    Raises:
+        SystemExit: there is no GPU, or one of the libraries cannot use it.
+    """
+    try:
+        to_device(np.zeros(1), options.device)
+    except MinigradError as error:
+        raise SystemExit(str(error)) from error
+    rows: list[Row] = []
+    three = (harness.REFERENCE, harness.AGAIN, "minigrad")
+    for work in options.works or GPU_WORKS:
+        for tf32 in (False, True):
+            found = harness.measure(
+                work, three, rounds=options.rounds, seconds=options.seconds, device=options.device, tf32=tf32
+            )
+            for row in found:
+                if row.error:
+                    raise SystemExit(f"{work}, {row.peer}: {row.error}")
+                row.work += ", TF32" if tf32 else ""
+            rows += found
+    name = re.sub(r"\W+", "_", rows[0].device.lower())
+    report.save_works(rows, name=f"gpu_{name}", device=rows[0].device)
+    print(f"{rows[0].device}; {report.machine()}\n\n{report.works_table(rows)}\n")
 
 
-def save(rows: list[dict[str, Any]]) -> None:
-    """Write the rows to benchmarks/results/, beside those that are there of other works."""
-    RESULTS.mkdir(exist_ok=True)
-    file = RESULTS / "training_step.json"
-    measured = {row["work"] for row in rows}
-    old = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
-    rows = sorted([row for row in old if row["work"] not in measured] + rows, key=lambda row: row["work"])
-    file.write_text(json.dumps(rows, indent=1), encoding="utf-8")
-    (RESULTS / "training_step.md").write_text(f"{machine()}\n\n{table(rows)}\n", encoding="utf-8")
+def run_imports(options: argparse.Namespace) -> None:
+    found = imports.measure(options.rounds)
+    imports.save(found)
+    print(f"{report.machine()}\n\n{imports.table(found)}\n")
 
+
+def run_scaling(options: argparse.Namespace) -> None:
+    points = scaling.measure()
+    scaling.save(points)
+    print(f"{report.machine()}\n\n{scaling.table(points)}\n")
+
+
+def run_floor(options: argparse.Namespace) -> None:
+    rates, floors = floor.measure()
+    floor.save(rates, floors)
+    print(f"{report.machine()}\n\n{floor.table(rates, floors)}\n")
+
+
+def run_guard(options: argparse.Namespace) -> None:
+    """Raises SystemExit with 1 or 2, see :func:`guard.status`."""
+    rows: list[Row] = []
+    for work in options.works or guard.WORKS:
+        found = measure([work], options)
+        if found[0].doubt:  # once more: the machine may have been busy
+            print(f"{work}: {found[0].doubt}; measured again", file=sys.stderr)
+            found = measure([work], options)
+        rows += found
+    verdicts = guard.judge(rows, imports.measure(options.rounds))
+    print("\n".join(str(verdict) for verdict in verdicts))
+    code = guard.status(verdicts)
+    if code == 2:
+        print("This run is not trustworthy: run it again when the machine is quiet.")
+    sys.exit(code)
+
+
+def run_readme(options: argparse.Namespace) -> None:
+    try:
+        report.write_readme()
+    except ValueError as error:
+        raise SystemExit(f"README.md: {error}") from error
+
+
+def run_all(options: argparse.Namespace) -> None:
+    for run in (run_works, run_imports, run_scaling, run_floor, run_readme):
+        run(options)
+
+
+COMMANDS = {
+    "works": run_works,
+    "imports": run_imports,
+    "scaling": run_scaling,
+    "floor": run_floor,
+    "guard": run_guard,
+    "readme": run_readme,
+    "all": run_all,
+}
 
 if __name__ == "__main__":
     main()

@@ -1,51 +1,100 @@
-"""One peer in a process of its own: ``python -m benchmarks.worker PEER WORK``, driven by the lines of its input.
+"""One peer in a process of its own: ``python -m benchmarks.worker TASK``, driven by the lines of its input.
 
-It prints its first 20 losses (5 for the small works) and then, for each line ``SECONDS``, runs training steps for that
-long and prints the median time of a step. Everything printed is one JSON object a line.
+TASK is a :class:`benchmarks.harness.Task` as JSON. The worker prints a report of its first steps and then, for each line
+``SECONDS``, runs steps for that long and prints the median time of one. Everything printed is one JSON object a line; what a
+peer cannot do is ``{"error": why}``.
 """
 
 from __future__ import annotations
 
 import importlib
 import json
-import platform
-import resource
+import os
 import statistics
 import sys
 import time
+from typing import Any
 
-from benchmarks import micro
-
-
-def peak_megabytes() -> float:
-    """The largest memory this process has had, in MiB."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (2**20 if platform.system() == "Darwin" else 2**10)
+from benchmarks import memory
+from benchmarks.step import Step
 
 
-def main(peer: str, work: str) -> None:
-    import numpy as np
+def build(task: dict[str, Any]) -> tuple[Step, dict[str, Any]]:
+    """The step, and the memory before and after the peer's library was imported."""
+    import numpy  # noqa: F401 - memory is counted above an interpreter with NumPy, for every peer
 
-    bare = peak_megabytes()
-    step = (
-        micro.micro_step(peer, work)
-        if work in micro.WORKS
-        else importlib.import_module(f"benchmarks.peer_{peer}").training_step(work)
-    )
-    losses = [step(i) for i in range(5 if work.startswith("small") else 20)]
-    print(json.dumps({"losses": losses, "numpy": np.__version__}), flush=True)
-    i = len(losses)
+    bare = memory.peak()
+    options = {}
+    if task["device"] != "cpu":
+        os.environ["CUPY_TF32"] = str(int(task["tf32"]))  # CuPy looks when it is imported
+        options = {"device": task["device"], "tf32": task["tf32"]}
+    peer = importlib.import_module(f"benchmarks.peer_{task['peer']}")
+    imported = memory.peak()
+    return peer.build(task["work"], **options), {"bare": bare, "imported": imported}
+
+
+def first_steps(task: dict[str, Any], step: Step) -> dict[str, Any]:
+    """Run them: the losses, and on the way the gradients of the first and what a node of a held graph takes."""
+    report: dict[str, Any] = {"device": step.device}
+    if step.graph is not None:
+        report["bytes_per_node"] = bytes_per_node(step)
+    report["losses"] = [step.loss(0)]
+    if task["gradients"]:
+        import numpy as np
+
+        np.savez(task["gradients"], **step.gradients())
+    report["losses"] += [step.loss(i) for i in range(1, task["steps"])]
+    return report
+
+
+def bytes_per_node(step: Step) -> float | None:
+    """How much a forward pass whose graph is held adds to the memory of the process, for each of its operations."""
+    assert step.graph is not None
+    memory.settle()
+    before = memory.resident()
+    held = step.graph()
+    after = memory.resident()
+    del held
+    return None if before is None or after is None else (after - before) * memory.MIB / step.nodes
+
+
+def burst(step: Step, first: int, seconds: float, at_once: int) -> tuple[float, int]:
+    """Milliseconds a step takes (the median), and the number of the next step."""
+    step.run(first)  # the caches were the other peer's
+    step.wait()
+    times: list[float] = []
+    i, end = first + 1, time.perf_counter() + seconds
+    while len(times) < 2 or time.perf_counter() < end:
+        start = time.perf_counter()
+        for _ in range(at_once):
+            step.run(i)
+            i += 1
+        step.wait()
+        times.append((time.perf_counter() - start) / at_once)
+    return 1e3 * statistics.median(times), i
+
+
+def serve(task: dict[str, Any]) -> None:
+    try:
+        step, report = build(task)
+        report |= first_steps(task, step)
+    except ModuleNotFoundError as error:
+        say({"error": f"{error.name} is not installed: pip install {(error.name or '').partition('.')[0]}"})
+        return
+    except Exception as error:  # whatever a peer cannot do
+        say({"error": " ".join(f"{type(error).__name__}: {error}".split())[:300]})
+        return
+    say(report)
+    i, at_once = task["steps"], 1 if task["device"] == "cpu" else 20  # a GPU is waited for once in 20 steps
     for line in sys.stdin:
-        step(i)  # the caches were the other peer's
-        times: list[float] = []
-        end = time.perf_counter() + float(line)
-        while len(times) < 3 or time.perf_counter() < end:
-            start = time.perf_counter()
-            step(i := i + 1)
-            times.append(time.perf_counter() - start)
-        report = {"ms": 1e3 * statistics.median(times), "megabytes": peak_megabytes() - bare}
-        print(json.dumps(report), flush=True)
+        ms, i = burst(step, i, float(line), at_once)
+        held = memory.peak() if step.device_bytes is None else report["bare"] + step.device_bytes() / memory.MIB
+        say({"ms": ms, "peak": held})
+
+
+def say(report: dict[str, Any]) -> None:
+    print(json.dumps(report), flush=True)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    serve(json.loads(sys.argv[1]))

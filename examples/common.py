@@ -47,13 +47,29 @@ def argument_parser(
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=at_least(0), default=0, help="of all that is random (default: 0)")
     if device:
-        parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where to compute (default: cpu)")
+        help = "where to compute (default: cpu); cuda needs CuPy and a GPU"
+        parser.add_argument("--device", type=usable_device, choices=("cpu", "cuda"), default="cpu", help=help)
     parser.add_argument("--quick", action="store_true", help=f"{quick}, to see that everything works")
     if out is not None:
         parser.add_argument("--out", type=Path, default=Path(out), help=f"folder for what is written (default: {out}/)")
     if baselines is not None:
         parser.add_argument("--no-baselines", action="store_true", help=f"leave out {baselines}")
     return parser
+
+
+def usable_device(text: str) -> str:
+    """The `type=` of --device, which looks for the GPU now and not when the data has been read.
+
+    Raises:
+        MissingExtraError, DeviceError: there is no CuPy, or no GPU.
+    """
+    if text == "cuda":
+        import numpy as np
+
+        from minigrad.device import to_device
+
+        to_device(np.zeros(1), text)
+    return text
 
 
 def at_least(least: int) -> Callable[[str], int]:

@@ -95,7 +95,7 @@ def moved(images: Images, distances: Any) -> Images:
 
 def loss(model: VisionTransformer, batch: tuple[Any, Any]) -> Tensor:
     images, labels = batch
-    return nn.cross_entropy(model(images), labels, label_smoothing=0.1)
+    return nn.cross_entropy(model(beside(model, images)), labels, label_smoothing=0.1)
 
 
 def train(model: VisionTransformer, data: Digits, args: argparse.Namespace, checkpoint: Path) -> nn.History:
@@ -114,10 +114,15 @@ def train(model: VisionTransformer, data: Digits, args: argparse.Namespace, chec
     )
 
 
+def beside(model: VisionTransformer, images: Images) -> Any:
+    """The images as an array where the model is."""
+    return np.asarray(images, like=model.output.weight.data)
+
+
 def predictions(model: VisionTransformer, images: Images) -> NDArray[np.int64]:
     """(n,)"""
     with no_grad():
-        answers: NDArray[np.int64] = model(images).numpy().argmax(axis=-1)
+        answers: NDArray[np.int64] = model(beside(model, images)).numpy().argmax(axis=-1)
     return answers
 
 
@@ -179,7 +184,7 @@ def look(model: VisionTransformer, data: Digits, path: Path) -> None:
 def class_attention(model: VisionTransformer, images: Images) -> NDArray[np.float32]:
     """What the class token gives each patch in the last layer, mean of the heads: (n, rows, columns)."""
     with no_grad():
-        weights = model.attention_weights(images)[-1].numpy()  # (n, heads, 1 + patches, 1 + patches)
+        weights = model.attention_weights(beside(model, images))[-1].numpy()  # (n, heads, 1 + patches, 1 + patches)
     side = model.config.image_size // model.config.patch_size
     return weights[:, :, 0, 1:].mean(axis=1).reshape(-1, side, side)
 

@@ -32,6 +32,7 @@ import minigrad
 import nn
 from common import argument_parser, at_least, make_folder, run
 from minigrad import Tensor, attention_maps, grad_flow, no_grad, relu
+from minigrad.device import to_device
 from models import ClassifierConfig, TransformerClassifier
 
 Array = NDArray[Any]
@@ -118,7 +119,8 @@ def watch(name: str, args: argparse.Namespace, out: Path) -> list[str]:
     if spoil is not None:
         spoil(model)
     model.to(args.device)
-    data = spirals(512, rng)
+    points, labels = spirals(512, rng)
+    data = to_device(points, args.device), labels
     flow, accuracy = train(model, data, args.epochs, rate, args.seed)
     flags = [str(flag) for flag in flow.flags()]
     print(f"\n{name}: accuracy {accuracy:.3f} after {flow.steps[-1] + 1} steps")

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 from . import rules  # noqa: F401 - fills the registry
 from ._autograd_grad import autograd_grad
 from ._checkpoint import checkpoint
+from ._compiled import compiled_kernels
 from ._memory import keep_freed_memory
 from ._primitive import Primitive, primitive, reference_mode
 from ._tape import Entry, enable_grad, no_grad, tape
+from ._threads import num_threads, set_num_threads
 from .anomaly import detect_anomaly
 from .checking import GradientError, check_grads
 from .derivatives import hessian, hvp, jacobian
@@ -21,11 +23,14 @@ from .errors import (
     LinAlgError,
     MinigradError,
     MissingExtraError,
+    MixedDevicesError,
+    OutOfMemoryError,
     OutOfRangeError,
     ShapeError,
     UnsupportedError,
 )
 from .function import Function
+from .rules.attention import scaled_dot_product_attention
 from .rules.neural import (
     affine,
     cross_entropy,
@@ -33,7 +38,6 @@ from .rules.neural import (
     layer_norm,
     log_softmax,
     relu,
-    scaled_dot_product_attention,
     sigmoid,
     silu,
     softmax,
@@ -70,6 +74,8 @@ __all__ = [
     "LinAlgError",
     "MinigradError",
     "MissingExtraError",
+    "MixedDevicesError",
+    "OutOfMemoryError",
     "OutOfRangeError",
     "Primitive",
     "ShapeError",
@@ -81,6 +87,7 @@ __all__ = [
     "check_edges",
     "check_grads",
     "checkpoint",
+    "compiled_kernels",
     "cross_entropy",
     "detect_anomaly",
     "draw_dot",
@@ -102,12 +109,14 @@ __all__ = [
     "log_softmax",
     "logsumexp",
     "no_grad",
+    "num_threads",
     "primitive",
     "profile",
     "reference_mode",
     "relu",
     "save_trace",
     "scaled_dot_product_attention",
+    "set_num_threads",
     "sigmoid",
     "silu",
     "softmax",

@@ -149,6 +149,8 @@ class _Part:
 class _Dropped:
     """The plan of an entry whose kept values were dropped: the first pull brings back both."""
 
+    run = None
+
     def __init__(self, part: _Part, index: int, plan: Any) -> None:
         self.part = part
         self.index = index

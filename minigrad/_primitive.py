@@ -26,6 +26,7 @@ from ._inplace import seal_shared, shared
 from ._operators import unrolled
 from ._plan import Kernel, Plan, Rule, parameter_names, record
 from ._tape import NO_KEYWORDS, Entry, Output, active, in_any_thread, recording
+from .device import is_cupy, mixed_devices, out_of_memory
 from .errors import ArgumentError, DTypeError, LinAlgError, MinigradError, OutOfRangeError, ShapeError, UnsupportedError
 from .tensor import Tensor, _make, operators, registry
 
@@ -45,7 +46,7 @@ class Primitive:
         self.rules: dict[str, Rule] = {}
         self.rule_for_each: Rule | None = None
         self.composition: Callable[..., Any] | None = None
-        self.kernels: dict[type, Kernel] = {}
+        self.kernels: dict[type | str, Kernel] = {}
         self._plans: dict[int, Plan] = {}
         self._bind_call = bind
         self.__name__ = self.__qualname__ = name
@@ -95,9 +96,11 @@ class Primitive:
         self.composition = composition
         return self
 
-    def kernel(self, array_type: type, forward: Callable[..., Any], backward: Rule) -> Primitive:
+    def kernel(self, array_type: type | str, forward: Callable[..., Any], backward: Rule) -> Primitive:
         """Declare a faster forward and backward for raw arrays of one type.
 
+        ``array_type`` is the type, or "cupy" for CuPy's, which need not be there, or "compiled" for what takes the place of
+        NumPy's while :func:`compiled_kernels` is on.
         ``forward(*arrays, **keywords) -> (ans, saved)``, or NotImplemented for a case it leaves to the plain rules.
         ``backward(g, needs, ...) -> tuple`` gives the gradients of all arguments at once, None where ``needs`` is False;
         it may ask for ``saved``. The arrays it returns are its own: the sweep may add into them. A kernel is never
@@ -150,7 +153,7 @@ class Primitive:
                 ans, saved, kernel = self._compute(arrays, keywords)
             else:
                 ans, saved, kernel = self.function(*arrays, **keywords), None, None
-        except (ValueError, TypeError, IndexError) as error:
+        except (ValueError, TypeError, IndexError, MemoryError) as error:
             raise self._explain(error, arrays, keywords) from error
         if not tensors:
             return ans
@@ -188,7 +191,7 @@ class Primitive:
 
     def _choose_kernel(self, arrays: list[Any]) -> Kernel | None:
         """The kernel for these arrays: all of one library, the floating ones of one dtype."""
-        kernel = self.kernels.get(type(arrays[0]))
+        kernel = self.kernels.get(type(arrays[0])) or self._cupy_kernel(type(arrays[0]))
         if kernel is None or not arrays[0].ndim or reference_mode.active():
             return None  # kernels work in place, which the scalars that NumPy makes of 0-d arrays do not allow
         dtype = arrays[0].dtype
@@ -197,7 +200,21 @@ class Primitive:
                 type(array) is not type(arrays[0]) or (array.dtype != dtype and array.dtype.kind not in "biu")
             ):
                 return None
-        return kernel if dtype.kind == "f" else None
+        if dtype.char in "fdg":
+            return kernel
+        if dtype.char != "e":
+            return None
+        return kernel.in_float32 if isinstance(arrays[0], _ndarray) else kernel
+
+    def _cupy_kernel(self, array_type: type) -> Kernel | None:
+        """CUDA's kernels are read when the first of CuPy's arrays arrives."""
+        if not is_cupy(array_type):
+            return None
+        from .rules import neural_cuda  # noqa: F401
+
+        if "cupy" in self.kernels:
+            self.kernels[array_type] = self.kernels["cupy"]
+        return self.kernels.get("cupy")
 
     def call_numpy(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """The call as NumPy's protocols deliver it."""
@@ -263,6 +280,10 @@ class Primitive:
         if unknown:
             return UnsupportedError(f"{self.name}{self.__signature__} has no keyword {', '.join(unknown)}")
         names = self.arguments or [f"argument {i}" for i in range(len(arrays))]
+        if isinstance(error, MemoryError):
+            return out_of_memory(error, self.name, arrays)
+        if mixed := mixed_devices(self.name, names, arrays):
+            return mixed
         described = ", ".join(f"{name}: {_short(array)}" for name, array in zip(names, arrays))
         message = f"{self.name}({described}): {str(error).rstrip('. ')}"
         if isinstance(error, (IndexError, TypeError, np.linalg.LinAlgError)):

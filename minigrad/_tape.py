@@ -26,6 +26,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
+from ._half import widened
+from .device import out_of_memory
 from .errors import GraphError
 
 if TYPE_CHECKING:
@@ -294,6 +296,7 @@ def sweep(
     create_graph: bool = False,
     retain_graph: bool = False,
     wanted: Iterable[Any] | None = None,
+    owned: set[Any] | None = None,
 ) -> dict[Any, Any]:
     """Carry cotangents back along the tape.
 
@@ -304,6 +307,7 @@ def sweep(
             ``create_graph``, which records the sweep itself (call it with recording switched on).
         retain_graph: keep what the entries keep, so that the graph can be swept again.
         wanted: the nodes whose cotangents are asked for; by default every leaf, and what ``retain_grad()`` was called on.
+        owned: gets the leaves whose cotangent is an array that nobody else holds.
 
     Returns:
         The cotangent of each of those that a seed depends on; for an :class:`Output` see :func:`cotangent_of`.
@@ -326,11 +330,13 @@ def sweep(
     for look in before_sweep:
         look(entries)
     cotangents = _Cotangents(create_graph)
+    mine = cotangents.owned
     for node, cotangent in seeds.items():
-        cotangents.add(node, cotangent, False)
+        cotangents.add(node, cotangent)
     results: dict[Any, Any] = {}
+    arrived = cotangents.arrived
     for entry in reversed(entries):
-        g = cotangents.pop(entry)
+        g = arrived.pop(entry, None)
         if g is None:
             continue
         if entry.hooks is not None:
@@ -341,7 +347,13 @@ def sweep(
             results[entry] = g
         plan = entry.plan
         started = 0.0 if entry.note is None else perf_counter()
-        contributions = _pull_tensors(entry, g, seeds) if create_graph else plan.pull(entry, g)
+        try:
+            if create_graph:
+                contributions = _pull_tensors(entry, g, seeds)
+            else:
+                contributions = plan.pull(entry, g) if plan.run is None else plan.run(g, entry.kept)  # one call less
+        except MemoryError as error:
+            raise out_of_memory(error, f"the backward of {plan.primitive.name}", [g, *(entry.kept or ())]) from error
         if entry.note is not None:
             seconds = perf_counter() - started
             for note in notes(entry):
@@ -352,12 +364,19 @@ def sweep(
                 continue
             if contribution.shape != node.shape or contribution.dtype is not node.dtype:
                 contribution = fit(contribution, node, entry)
-            cotangents.add(node, contribution, fresh)
+            if node in arrived or type(node) is Output:
+                cotangents.add(node, contribution)
+            else:
+                arrived[node] = contribution
+                if fresh and contribution.shape:  # 0-d results may be immutable NumPy scalars
+                    mine.add(node)
         if not retain_graph:
             entry.kept = None
-    for node, g in cotangents.arrived.items():
+    for node, g in arrived.items():
         if ends is None or node in ends:
             results[node] = g if node.hooks is None else node.hooks.run(g)
+            if owned is not None and node.hooks is None and node in mine:
+                owned.add(node)
     return results
 
 
@@ -390,32 +409,30 @@ class _Cotangents:
     a kernel declares its own, is added into.
     """
 
-    __slots__ = ("_out_of_place", "_owned", "arrived")
+    __slots__ = ("_out_of_place", "arrived", "owned")
+
+    # By node, for an entry with several outputs by index; and the nodes whose array may be added into.
+    arrived: dict[Any, Any]
+    owned: set[Any]
 
     def __init__(self, create_graph: bool) -> None:
-        self.arrived: dict[Any, Any] = {}
-        self._owned: set[Any] = set()
+        self.arrived = {}
+        self.owned = set()
         self._out_of_place = create_graph
 
-    def add(self, node: Any, contribution: Any, fresh: bool) -> None:
+    def add(self, node: Any, contribution: Any) -> None:
         if type(node) is Output:
             slots = self.arrived.setdefault(node.entry, {})
             slots[node.index] = slots[node.index] + contribution if node.index in slots else contribution
         elif node not in self.arrived:
             self.arrived[node] = contribution
-            if fresh and contribution.shape:  # 0-d results may be immutable NumPy scalars
-                self._owned.add(node)
-        elif node in self._owned:
+        elif node in self.owned:
             total = self.arrived[node]
             total += contribution
         else:
             self.arrived[node] = total = self.arrived[node] + contribution
             if not self._out_of_place and total.shape:
-                self._owned.add(node)
-
-    def pop(self, entry: Entry) -> Any:
-        """The cotangent of ``entry``'s output; for several outputs a dict from index to cotangent."""
-        return self.arrived.pop(entry, None)
+                self.owned.add(node)
 
 
 def fit(contribution: Any, node: Any, entry: Entry) -> Any:
@@ -443,5 +460,7 @@ def unbroadcast(array: Any, shape: tuple[int, ...]) -> Any:
     stretched = [extra + i for i, n in enumerate(shape) if n == 1 and array.shape[extra + i] != 1] if extra >= 0 else []
     axes = (*range(extra), *stretched)
     if axes:
+        if array.dtype.char == "e":
+            array = widened(array)  # in float16 a sum of ones stops at 2048
         array = array.sum(axis=axes, keepdims=True)
     return array.reshape(array.shape[extra:]) if extra > 0 else array

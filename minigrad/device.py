@@ -3,11 +3,23 @@
 Arithmetic needs none of this: NumPy hands every ufunc and array function to the array's own library (NEP 13, NEP 18).
 """
 
+import threading
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from .errors import ArgumentError, DeviceError, DTypeError, UnsupportedError, import_extra
+from .errors import (
+    ArgumentError,
+    DeviceError,
+    DTypeError,
+    MinigradError,
+    MissingExtraError,
+    MixedDevicesError,
+    OutOfMemoryError,
+    UnsupportedError,
+    import_extra,
+)
 
 
 def is_device_array(value: object) -> bool:
@@ -19,6 +31,11 @@ def is_device_array(value: object) -> bool:
         and hasattr(kind, "__array_ufunc__")
         and hasattr(kind, "shape")
     )
+
+
+def is_cupy(kind: type) -> bool:
+    """Whether an array of this type is one of CuPy's."""
+    return kind.__module__.partition(".")[0] == "cupy"
 
 
 def as_array(value: Any, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -44,9 +61,27 @@ def as_array(value: Any, dtype: Any = None, copy: bool | None = None) -> Any:
     return array
 
 
+def arange(stop: int, like: Any) -> Any:
+    """``np.arange(stop)`` in the library of the array ``like`` (NEP 35)."""
+    return np.arange(stop, like=like)
+
+
+# --- Moving ---
+
+
 def to_host(array: Any) -> Any:
-    """``array`` as a NumPy array; the same object if it is one already."""
-    return array.get() if is_device_array(array) else array
+    """``array`` as a NumPy array; the same object if it is one already.
+
+    From a device this waits for all that was asked of it before, so it is also when late checks are looked at.
+
+    Raises:
+        MinigradError: one of them failed, see :func:`check`.
+    """
+    if not is_device_array(array):
+        return array
+    host = array.get()
+    raise_late_errors()
+    return host
 
 
 def to_device(array: Any, device: str) -> Any:
@@ -55,23 +90,176 @@ def to_device(array: Any, device: str) -> Any:
     Raises:
         ArgumentError: there is no such kind of device.
         MissingExtraError: CuPy is not installed.
-        DeviceError: CuPy finds no GPU or no driver.
+        DeviceError: CuPy cannot be imported, there is no driver, or no such GPU.
+        OutOfMemoryError: the array does not fit beside what is there.
     """
     kind, _, number = device.partition(":")
     if kind == "cpu" and not number:
         return to_host(array)
     if kind != "cuda" or (number and not number.isdecimal()):
         raise ArgumentError(f"device must be 'cpu', 'cuda' or 'cuda:N', got {device!r}")
-    cupy = import_extra("cupy", "gpu", f"device='{device}'")
+    cupy = _import_cupy(device)
+    from .rules import neural_cuda  # noqa: F401 - from here on there may be arrays that its kernels are for
+
     try:
         with cupy.cuda.Device(int(number or 0)):
             return cupy.asarray(array)
     except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise DeviceError(_unusable(cupy, device, error)) from error
+    except MemoryError as error:
+        raise out_of_memory(error, f"moving an array to {device!r}", [array]) from error
+
+
+def where_is(array: Any) -> str:
+    """ "on the host" or "on cuda:0"."""
+    if not is_device_array(array):
+        return "on the host"
+    device: Any = getattr(array, "device", "another device")
+    return f"on cuda:{device.id}" if is_cupy(type(array)) else f"on {device}"
+
+
+def _import_cupy(device: str) -> Any:
+    try:
+        return import_extra("cupy", "gpu", f"device='{device}'")
+    except MissingExtraError as error:
+        cause = error.__cause__
+        if isinstance(cause, ModuleNotFoundError) and cause.name in ("cupy", None):
+            raise
         raise DeviceError(
-            f"device='{device}' cannot be used ({error}): check that nvidia-smi lists this GPU, or use device='cpu'"
-        ) from error
+            f"device='{device}': CuPy is installed and cannot be imported ({cause}): reinstall it, "
+            "pip install --force-reinstall 'minigrad[gpu]', and keep one build of it only (pip list | grep cupy), or use "
+            "device='cpu'"
+        ) from cause
 
 
-def arange(stop: int, like: Any) -> Any:
-    """``np.arange(stop)`` in the library of the array ``like`` (NEP 35)."""
-    return np.arange(stop, like=like)
+def _unusable(cupy: Any, device: str, error: Exception) -> str:
+    """What CUDA's error means for somebody who asked for ``device``."""
+    text = str(error)
+    if "InsufficientDriver" in text or "SystemDriverMismatch" in text:
+        advice = "the NVIDIA driver is missing or older than CuPy's CUDA: install or update it (nvidia-smi shows it)"
+    elif "NoDevice" in text:
+        advice = "the machine has no NVIDIA GPU, or CUDA_VISIBLE_DEVICES hides it (nvidia-smi lists them)"
+    elif "InvalidDevice" in text:
+        count = cupy.cuda.runtime.getDeviceCount()
+        advice = "there is one GPU, 'cuda'" if count == 1 else f"there are {count} GPUs, 'cuda:0' to 'cuda:{count - 1}'"
+    else:
+        advice = "check that nvidia-smi lists this GPU"
+    return f"device='{device}' cannot be used ({text}): {advice}; or use device='cpu'"
+
+
+# --- Checks that do not wait ---
+
+Problem = Callable[[Any], MinigradError | None]
+_MOST = 1000  # checks that have not been looked at
+
+
+class _Late(threading.local):
+    """Small arrays on a device, still being computed perhaps, and what to say about each."""
+
+    def __init__(self) -> None:
+        self.checks: list[tuple[Any, Problem]] = []
+
+
+_late = _Late()
+
+
+def check(value: Any, problem: Problem) -> None:
+    """Raise what ``problem`` says of a small array, unless that is None.
+
+    Args:
+        value: an array of a few numbers. One on the host is looked at now. One on a device is looked at when the next array
+            is fetched from there by this thread, or after a thousand such checks, so that the host need not wait for the
+            device; the error then bears ``late = True``, and says so.
+        problem: called with ``value.tolist()``, which is one number if there are no axes.
+    """
+    if not is_device_array(value):
+        if error := problem(value.tolist()):
+            raise error
+        return
+    _late.checks.append((value, problem))
+    if len(_late.checks) >= _MOST:
+        raise_late_errors()
+
+
+def check_range(integers: Any, count: int, error: Callable[[int], MinigradError]) -> None:
+    """Raise ``error(worst)`` unless all integers are in [0, count), as :func:`check` does: off the host, later.
+
+    An index that is not would wrap round silently on a device.
+    """
+    if not integers.size:
+        return
+    half = 1 << (8 * integers.dtype.itemsize - 1)
+    signed = integers.dtype.kind == "i"
+
+    def problem(largest: int) -> MinigradError | None:
+        worst = largest - 2 * half if signed and largest >= half else largest
+        return None if 0 <= worst < count else error(worst)
+
+    unsigned = integers.dtype.str.replace("i", "u")  # read so, negative ones are the largest: one pass finds both kinds
+    check(integers.view(unsigned).max(), problem)
+
+
+def raise_late_errors() -> None:
+    """Look at the checks that were put off, which waits for the device.
+
+    Raises:
+        MinigradError: the first that failed, with ``late = True``.
+    """
+    checks, _late.checks = _late.checks, []
+    alike: dict[Any, list[int]] = {}  # what can be fetched together
+    for i, (value, _) in enumerate(checks):
+        alike.setdefault((value.dtype, value.shape), []).append(i)
+    fetched: list[Any] = [None] * len(checks)
+    for members in alike.values():
+        together: Any = np.stack([checks[i][0] for i in members])
+        for i, value in zip(members, together.get().tolist()):
+            fetched[i] = value
+    for value, (_, problem) in zip(fetched, checks):
+        if error := problem(value):
+            late = type(error)(
+                f"{error}. (Arrays on a device are checked when values are next fetched from it: what was computed since, "
+                "weights included, is wrong; go back to what was saved before)"
+            )
+            late.late = True
+            raise late
+
+
+# --- Errors in words ---
+
+
+def mixed_devices(operation: str, names: Sequence[str], arrays: Sequence[Any]) -> MixedDevicesError | None:
+    """The error for arguments some of which are on the host and some on a device; None if they are all in one place."""
+    places = [where_is(a) if isinstance(a, np.ndarray) or is_device_array(a) else None for a in arrays]
+    if len({place for place in places if place is not None}) < 2:
+        return None
+    listed = ", ".join(f"{name} {place}" for name, place in zip(names, places) if place is not None)
+    return MixedDevicesError(
+        f"{operation} got arrays in several places ({listed}): bring them together, model.to('cuda') for a model and "
+        "minigrad.device.to_device(array, 'cuda') for an array, or both with 'cpu'"
+    )
+
+
+def out_of_memory(error: MemoryError, doing: str, arrays: Sequence[Any] = ()) -> OutOfMemoryError:
+    """The same error with what was being done, to which arrays, and how full the device's memory is."""
+    described = ", ".join(f"shape {a.shape} {a.dtype}" for a in arrays if hasattr(a, "shape") and hasattr(a, "dtype"))
+    message = f"out of memory in {doing}" + (f" ({described})" if described else "") + f": {str(error).rstrip('. ')}"
+    if is_cupy(type(error)):
+        pool = import_extra("cupy", "gpu", "a GPU").get_default_memory_pool()
+        message += (
+            f". Live arrays take {_size(pool.used_bytes())} of the {_size(pool.total_bytes())} that CuPy's pool holds"
+        )
+    return OutOfMemoryError(
+        message
+        + ". Ways out: a smaller batch (nn.fit(accumulate=...) makes up for it), minigrad.checkpoint around layers, "
+        "no_grad() where nothing is trained, or dropping the tensors that are no longer needed"
+    )
+
+
+def _size(count: int) -> str:
+    """ "1.50 GiB"."""
+    size, unit = float(count), "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB"):
+        if size < 1024:
+            break
+        size, unit = size / 1024, larger
+    return f"{size:.0f} {unit}" if unit == "B" else f"{size:.2f} {unit}"

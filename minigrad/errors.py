@@ -11,7 +11,13 @@ import numpy as np
 
 
 class MinigradError(Exception):
-    """What every error raised by minigrad has in common."""
+    """What every error raised by minigrad has in common.
+
+    Attributes:
+        late: whether it was found only when values were fetched from a device, after they had been computed with.
+    """
+
+    late = False
 
 
 class ArgumentError(MinigradError, ValueError):
@@ -40,6 +46,14 @@ class AnomalyError(MinigradError, RuntimeError):
 
 class DeviceError(MinigradError, RuntimeError):
     """A device cannot be used: there is no GPU, or no driver for it."""
+
+
+class MixedDevicesError(DeviceError, TypeError):
+    """An operation got arrays of the host and arrays on a device."""
+
+
+class OutOfMemoryError(MinigradError, MemoryError):
+    """An array does not fit into the memory of its device."""
 
 
 class OutOfRangeError(MinigradError, IndexError):

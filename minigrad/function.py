@@ -134,6 +134,7 @@ class _Plan:
     """The plan of one call: what was saved, where it came from, and how a cotangent is pulled back."""
 
     fresh = False
+    run = None
 
     def __init__(self, function: type[Function], ctx: FunctionContext, args: Sequence[Any], ans: Any) -> None:
         self.function = function

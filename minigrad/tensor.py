@@ -85,7 +85,8 @@ class Tensor(ArrayMethods):
         if value is self._data:
             return
         array = as_array(value)
-        if self._node is not None and (array.shape != self._data.shape or array.dtype != self._data.dtype):
+        old = self._data
+        if self._node is not None and (array.shape, array.dtype, type(array)) != (old.shape, old.dtype, type(old)):
             _check_differentiable(array.dtype)
             hooks = self._node.hooks
             self._node = Leaf(self, array.shape, array.dtype)  # graphs recorded before keep the old leaf
@@ -178,7 +179,7 @@ class Tensor(ArrayMethods):
         """The value of a tensor of one element as a Python number."""
         if self.size != 1:
             raise ShapeError(f"item() needs a tensor of one element, got shape {self.shape}")
-        return self._data.item()
+        return to_host(self._data).item()
 
     def tolist(self) -> Any:
         """The values as nested lists of Python numbers."""
@@ -220,11 +221,12 @@ class Tensor(ArrayMethods):
             self._sweep(cotangent._data if isinstance(cotangent, Tensor) else cotangent, retain_graph, False)
 
     def _sweep(self, cotangent: Any, retain_graph: bool, create_graph: bool) -> None:
-        gradients = sweep({self._node: cotangent}, retain_graph=retain_graph, create_graph=create_graph)
-        arrivals: list[tuple[Tensor, Any]] = []
+        owned: set[Any] = set()
+        gradients = sweep({self._node: cotangent}, retain_graph=retain_graph, create_graph=create_graph, owned=owned)
+        arrivals: list[tuple[Tensor, Any, bool]] = []
         for leaf, g in gradients.items():
             if type(leaf) is Entry:
-                arrivals += hooks_of(leaf).arrivals(g)  # retain_grad()
+                arrivals += [(*arrival, False) for arrival in hooks_of(leaf).arrivals(g)]  # retain_grad()
                 continue
             tensor = leaf.tensor
             if tensor is None:
@@ -237,9 +239,9 @@ class Tensor(ArrayMethods):
                     f"{tensor._describe()} had shape {leaf.shape} and dtype {leaf.dtype} and required a gradient when this "
                     f"graph was recorded: {change}; run the forward pass again"
                 )
-            arrivals.append((tensor, g))
-        for tensor, g in arrivals:
-            tensor._accumulate(g)
+            arrivals.append((tensor, g, leaf in owned))
+        for arrival in arrivals:
+            Tensor._accumulate(*arrival)
 
     def _cotangent(self, grad: Any, what: str = "backward(grad=...)") -> Any:
         """``grad`` as an array or Tensor of this tensor's dtype, once it is clear that it can be its cotangent."""
@@ -257,14 +259,14 @@ class Tensor(ArrayMethods):
             raise DTypeError(f"{what} got dtype {array.dtype} for a real tensor of dtype {self.dtype}")
         return array if array.dtype == self.dtype else array.astype(self.dtype)
 
-    def _accumulate(self, g: Any) -> None:
+    def _accumulate(self, g: Any, owned: bool = False) -> None:
         """Add a gradient that has arrived. ``grad`` stays one object, owned by this tensor alone."""
         if isinstance(
             g, Tensor
         ):  # create_graph: the gradient is itself on the tape, so it is rebound, never added into
             self._grad = registry[np.positive](g) if self._grad is None else self._grad + g
         elif self._grad is None:
-            self._grad = _make(_owned_copy(g), None)
+            self._grad = _make(g if owned and _whole(g) else _owned_copy(g), None)
         elif self._grad._node is not None:
             self._grad = _make(self._grad._data + g, None)
         else:
@@ -363,7 +365,7 @@ class Tensor(ArrayMethods):
             raise ShapeError(
                 f"the truth value of a tensor of shape {self.shape} is ambiguous: use (t > 0).any() or .all()"
             )
-        return bool(self._data)
+        return bool(to_host(self._data))
 
     def __len__(self) -> int:
         if not self.shape:
@@ -484,6 +486,11 @@ def read_only(array: Any) -> Any:
 
 def _owned_copy(array: Any) -> Any:
     return np.array(array) if isinstance(array, (np.ndarray, np.generic)) else array.copy()
+
+
+def _whole(array: Any) -> bool:
+    """Whether the array lies in order in memory of its own, and keeps no larger one alive."""
+    return array.flags.c_contiguous and (array.base is None or array.base.size == array.size)
 
 
 def _plain_index(index: Any) -> Any:

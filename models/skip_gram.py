@@ -9,6 +9,7 @@ import numpy as np
 
 import nn
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
+from minigrad.device import to_host
 
 from ._config import Config
 
@@ -107,7 +108,7 @@ def skip_gram_pairs(ids: Any, window: int) -> tuple[Array, Array]:
 
 
 def _text(ids: Any) -> Array:
-    ids = np.asarray(ids)
+    ids = np.asarray(to_host(ids))  # the pairs are looked up on the host
     if ids.ndim != 1:
         raise ShapeError(f"ids must be one text, of shape (length,), got {ids.shape}")
     if ids.size and ids.dtype.kind not in "iu":

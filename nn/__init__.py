@@ -31,6 +31,7 @@ from .losses import (
 )
 from .masks import causal_mask, padding_mask, window_mask
 from .message_passing import MessagePassing, SimplifiedAttention
+from .mixed_precision import MixedPrecision
 from .module import Module, Parameter
 from .multi_head import MultiHeadAttention
 from .normalization import LayerNorm, RMSNorm
@@ -101,6 +102,7 @@ __all__ = [
     "load_weights",
     "History",
     "TrainingError",
+    "MixedPrecision",
     "MessagePassing",
     "SimplifiedAttention",
     "DotScore",

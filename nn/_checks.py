@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError, Tensor
+from minigrad.device import check_range, is_device_array, where_is
+from minigrad.errors import MixedDevicesError
 
 
 def check_positive(**sizes: int) -> None:
@@ -49,11 +51,29 @@ def as_input(x: Any, dtype: np.dtype[Any], layer: str) -> Tensor:
     return x.astype(dtype)
 
 
-def beside(value: Any, array: Any) -> Any:
-    """``value`` (an array or a Tensor of plain values) as an array of the same library as ``array``, on its device."""
+def plain(value: Any) -> Any:
+    """``value`` (an array, a list, or a Tensor of plain values) as an array, where it is."""
     if isinstance(value, Tensor):
         value = value.data
-    return value if type(value) is type(array) else np.asarray(value, like=array)
+    return value if hasattr(value, "dtype") else np.asarray(value)
+
+
+def beside(value: Any, array: Any) -> Any:
+    """``value`` (an array or a Tensor of plain values) as an array of the same library as ``array``, on its device.
+
+    Raises:
+        MixedDevicesError: ``value`` is on a device and ``array`` on the host: nothing is fetched by itself.
+    """
+    if isinstance(value, Tensor):
+        value = value.data
+    if type(value) is type(array):
+        return value
+    if is_device_array(value):
+        raise MixedDevicesError(
+            f"an argument of shape {value.shape} and dtype {value.dtype} is {where_is(value)}, and what it belongs to is "
+            f"{where_is(array)}: move the model, model.to('cuda'), or the argument, minigrad.device.to_device(argument, 'cpu')"
+        )
+    return np.asarray(value, like=array)
 
 
 def id_array(ids: Any, function: str) -> Any:
@@ -78,15 +98,19 @@ def as_ids(ids: Any, count: int, function: str) -> Any:
     Raises:
         ShapeError: they are lists of different lengths.
         DTypeError: they are no integers.
-        OutOfRangeError: one is negative or not below ``count``.
+        OutOfRangeError: one is negative or not below ``count``; of ids on a device this is found later (docs/gpu.md).
     """
     ids = id_array(ids, function)
     if ids.dtype.kind not in "iu":
         raise DTypeError(f"{function} takes integer ids, got dtype {ids.dtype}: pass ids.astype(int)")
-    # Before the ids reach a device, where an index out of range would wrap round silently.
-    if ids.size and (int(ids.min()) < 0 or int(ids.max()) >= count):
-        worst = int(ids.min()) if int(ids.min()) < 0 else int(ids.max())
-        raise OutOfRangeError(f"{function} got the id {worst}, but its vocabulary has {count} ids: 0 to {count - 1}")
+    # Here rather than where they are used as indices, as one out of range would wrap round silently on a device.
+    check_range(
+        ids.data if isinstance(ids, Tensor) else ids,
+        count,
+        lambda worst: OutOfRangeError(
+            f"{function} got the id {worst}, but its vocabulary has {count} ids: 0 to {count - 1}"
+        ),
+    )
     return ids
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, Tensor, no_grad
-from minigrad.device import is_device_array, to_host
+from minigrad.device import check, is_device_array, raise_late_errors
 from minigrad.serialize import save_checkpoint
 
 from . import _training_state as state
@@ -23,6 +23,7 @@ from ._training_state import Files, TrainingError
 from .clipping import clip_grad_norm, clip_grad_value
 from .data import EpochBatches
 from .history import Best, History
+from .mixed_precision import MixedPrecision
 from .module import Module
 from .optim import Optimizer
 
@@ -49,6 +50,7 @@ class TrainingRun:
     files: Files | None
     tqdm: Any
     on_step: Callable[[], object] | None = None
+    precision: MixedPrecision | None = None
 
     def __post_init__(self) -> None:
         self.history = History()  # as many metrics as epochs that are complete
@@ -69,7 +71,9 @@ class TrainingRun:
                 while len(self.history.metrics) < self.epochs and not self._out_of_patience():
                     self._run_epoch()
             except BaseException as error:
-                if self.whole and not isinstance(error, TrainingError):
+                if self.precision is not None:
+                    self.precision.restore_masters()  # Ctrl-C may have come while they were being put back
+                if self.whole and not isinstance(error, TrainingError) and not getattr(error, "late", False):
                     with suppress(TrainingError):  # the first error tells more
                         self._save()
                 raise
@@ -106,17 +110,11 @@ class TrainingRun:
         if not is_device_array(loss):
             loss = float(loss)
             self._check_losses([loss])  # before the weights are changed by it
-        if self.clip_norm is not None:
-            try:
-                clip_grad_norm(self.optimizer.parameters, self.clip_norm)
-            except ArgumentError as error:
-                raise self._stopped(f"at step {self._progress[0]} {error}") from error
-        if self.clip_value is not None:
-            clip_grad_value(self.optimizer.parameters, self.clip_value)
+        self._clip()
         if self.schedule is not None:
             self.optimizer.lr = self.schedule(self._progress[0])
         with self._undivided():
-            self.optimizer.step()
+            (self.precision or self.optimizer).step()
             (self.history.losses if isinstance(loss, float) else self.pending).append(loss)
             self.updates += 1
             self._note_dropouts()
@@ -125,22 +123,51 @@ class TrainingRun:
         if len(self.pending) >= _AT_ONCE:
             self._fetch()
 
+    def _clip(self) -> None:
+        if (self.clip_norm or self.clip_value) and self.precision is not None and self.precision.overflowed:
+            return  # the step will be skipped
+        if self.clip_norm is not None:
+            self._clip_norm(self.clip_norm)
+        if self.clip_value is not None:
+            clip_grad_value(self.optimizer.parameters, self.clip_value)
+
+    def _clip_norm(self, limit: float) -> None:
+        step = self._progress[0]
+
+        def problem(norm: float) -> TrainingError | None:
+            words = f"the norm of the gradients of step {step} is {norm}"
+            return None if math.isfinite(norm) else self._stopped(words)
+
+        try:
+            norm = clip_grad_norm(self.optimizer.parameters, limit)
+        except ArgumentError as error:
+            raise self._stopped(f"at step {step} {error}") from error
+        if isinstance(norm, Tensor):
+            check(norm.data, problem)
+
     def _backward(self, group: list[Any]) -> Any:
         """Leave the gradients of the mean loss over all examples of ``group``, and give that loss: an array without axes."""
         if len(group) == 1:
             loss = self._loss(group[0])
-            loss.backward()
+            self._pull_back(loss)
             return loss.data
         sizes = [_examples(batch) for batch in group]
         total: Any = 0.0
         for batch, size in zip(group, sizes):
             loss = self._loss(batch) * (size / sum(sizes))
-            loss.backward()
+            self._pull_back(loss)
             total = total + loss.data
         return total
 
+    def _pull_back(self, loss: Tensor) -> None:
+        if self.precision is None:
+            loss.backward()
+        else:
+            self.precision.backward(loss)
+
     def _loss(self, batch: Any) -> Tensor:
-        loss = self.loss(self.model, batch)
+        with self.precision or nullcontext():
+            loss = self.loss(self.model, batch)
         if not isinstance(loss, Tensor) or loss.shape != ():
             got = f"a Tensor of shape {loss.shape}" if isinstance(loss, Tensor) else f"{type(loss).__name__}"
             raise ArgumentError(
@@ -185,8 +212,10 @@ class TrainingRun:
         """Bring the pending losses to the host, all with one wait."""
         if not self.pending:
             return
-        losses = to_host(np.stack(self.pending)).tolist()
+        stacked: Any = np.stack(self.pending)
+        losses = stacked.get().tolist()
         self._check_losses(losses)
+        raise_late_errors()  # of these steps
         with self._undivided():
             self.history.losses += losses
             self.pending = []
@@ -211,6 +240,7 @@ class TrainingRun:
                 entry["step"] = step
             arrays["losses"] = np.array(self.history.losses, np.float64)
             about |= {"metrics": self.history.metrics, "updates": self.updates, "run": self._settings()}
+            about["precision"] = None if self.precision is None else self.precision.state_dict()
             epoch = len(self.history.metrics) - 1
             if self.best is not None and not self.updates and self.history.best_epoch(self.best) == epoch:
                 save_checkpoint(self.files.best, arrays, about)
@@ -222,6 +252,8 @@ class TrainingRun:
         for name, value in self._settings().items():
             state.same(path, name, about["run"].get(name), value)
         state.restore(path, self.model, self.optimizer, arrays, about)
+        if self.precision is not None:
+            self.precision.load_state_dict(about["precision"])
         self.history = History(arrays["losses"].tolist(), about["metrics"])
         self.updates = about["updates"]
         self._note_dropouts()
@@ -234,6 +266,7 @@ class TrainingRun:
             "accumulate": self.accumulate,
             "clip_norm": self.clip_norm,
             "clip_value": self.clip_value,
+            "precision": None if self.precision is None else str(self.precision.dtype),
             "batches": {"in an epoch": len(self.batches)} | described,
         }
 

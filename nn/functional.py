@@ -20,7 +20,8 @@ from minigrad import (
     silu,
     softmax,
 )
-from minigrad.rules import neural
+from minigrad._half import in_float32
+from minigrad.rules import attention
 
 from ._checks import as_ids, check_positive
 from .losses import cross_entropy
@@ -43,6 +44,7 @@ __all__ = [
 ]
 
 
+@in_float32
 def rms_norm(x: Any, weight: Any, *, eps: float = 1e-6) -> Any:
     """``x / sqrt(mean(x^2) + eps) * weight`` over the last axis; x (..., d), weight (d,).
 
@@ -97,7 +99,7 @@ def attention_weights(q: Any, k: Any, mask: Any = None, *, scale: float | None =
     q, k = _arrays(q, k)
     _check_attention("k (..., key, d)", q, k)
     mask = _allowed(q, k, mask, causal)
-    return neural.attention_weights(q, k, mask, scale)
+    return attention.attention_weights(q, k, mask, scale)
 
 
 def _arrays(*values: Any) -> list[Any]:

@@ -5,10 +5,12 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad import ArgumentError, OutOfRangeError, ShapeError, Tensor, log_softmax, primitive
+from minigrad import ArgumentError, MinigradError, OutOfRangeError, ShapeError, Tensor, log_softmax, primitive
+from minigrad._half import widened
+from minigrad.device import check, is_device_array
 from minigrad.rules.neural import check_labels
 
-from ._checks import as_input, beside, check_interval, check_real
+from ._checks import as_input, beside, check_interval, check_real, plain
 
 REDUCTIONS = ("mean", "sum", "none")
 
@@ -33,24 +35,28 @@ def cross_entropy(
         ShapeError: the shapes do not fit.
         ArgumentError: the mean of no labels at all; a setting is out of its range.
     """
-    logits, labels = check_real(logits, "cross_entropy"), _array(labels)
+    name = "cross_entropy"
+    logits, labels = _real(logits, name), _array(labels)
     check_interval(0, 1, label_smoothing=label_smoothing)
     if labels.dtype.kind == "f" and labels.ndim == logits.ndim:
         if ignore_index is not None:
             raise ArgumentError("ignore_index is for labels that are integers, and these are probabilities of classes")
-        return _reduced(_soft_cross_entropy(logits, labels, label_smoothing), reduction, "cross_entropy")
+        return _reduced(_soft_cross_entropy(logits, labels, label_smoothing), reduction, name)
+    labels, counted = _without_ignored(labels, ignore_index)
+    if type(labels) is not type(logits.data):
+        check_labels(logits, labels, reduction)  # now: once they are on the device it would be later
+    labels = beside(labels, logits.data)
     if not label_smoothing and ignore_index is None:
         if reduction == "mean":
-            _check_count(labels.size, "cross_entropy")
-        plain: Tensor = minigrad.cross_entropy(logits, beside(labels, logits.data), reduction=reduction)
-        return plain
-    labels, counted = _without_ignored(labels, ignore_index, logits)
+            _check_count(labels.size, name)
+        loss: Tensor = minigrad.cross_entropy(logits, labels, reduction=reduction)
+        return loss
     losses = minigrad.cross_entropy(logits, labels, reduction="none")
     if label_smoothing:
         # (1 - s) (lse - z_y) + s (lse - mean z) with lse = logsumexp(z): the losses so far, and a term without exponentials
         picked = np.take_along_axis(logits, labels[..., None], axis=-1)[..., 0]
         losses = losses + label_smoothing * (picked - logits.mean(axis=-1))
-    return _reduced(losses, reduction, "cross_entropy", counted)
+    return _reduced(losses, reduction, name, counted)
 
 
 def negative_log_likelihood(
@@ -64,9 +70,10 @@ def negative_log_likelihood(
         reduction, ignore_index: as for :func:`cross_entropy`, and the same is raised.
     """
     name = "negative_log_likelihood"
-    log_probabilities = check_real(log_probabilities, name)
-    labels, counted = _without_ignored(_array(labels), ignore_index, log_probabilities)
+    log_probabilities = _real(log_probabilities, name)
+    labels, counted = _without_ignored(_array(labels), ignore_index)
     check_labels(log_probabilities, labels, reduction, name)
+    labels = beside(labels, log_probabilities.data)
     picked = np.take_along_axis(log_probabilities, labels[..., None], axis=-1)[..., 0]
     return _reduced(-picked, reduction, name, counted)
 
@@ -104,8 +111,8 @@ def binary_cross_entropy_with_logits(logits: Any, targets: Any, *, reduction: st
         ArgumentError: the mean of nothing; an unknown reduction.
     """
     name = "binary_cross_entropy_with_logits"
-    logits, targets = _pair(logits, targets, name, "logits")
     _check_unit_interval(targets, "targets", name)
+    logits, targets = _pair(logits, targets, name, "logits")
     losses: Any = np.logaddexp(logits, 0.0)
     return _reduced(losses - targets * logits, reduction, name)
 
@@ -120,9 +127,9 @@ def binary_cross_entropy(probabilities: Any, targets: Any, *, reduction: str = "
         targets, reduction: as there, and the same is raised.
     """
     name = "binary_cross_entropy"
-    probabilities, targets = _pair(probabilities, targets, name, "probabilities")
     _check_unit_interval(probabilities, "probabilities", name)
     _check_unit_interval(targets, "targets", name)
+    probabilities, targets = _pair(probabilities, targets, name, "probabilities")
     return _reduced(_element_binary_cross_entropy(probabilities, targets), reduction, name)
 
 
@@ -147,13 +154,19 @@ def _soft_cross_entropy(logits: Tensor, probabilities: Any, label_smoothing: flo
     return -(t * log_softmax(logits)).sum(axis=-1)
 
 
+def _real(x: Any, function: str) -> Tensor:
+    """``x`` as a Tensor. From float16 on losses are in float32: their sums would leave its range, and a scaled loss too."""
+    real: Tensor = widened(check_real(x, function))
+    return real
+
+
 def _array(value: Any) -> Any:
     return value if hasattr(value, "dtype") else np.asarray(value)
 
 
 def _pair(x: Any, targets: Any, function: str, name: str) -> tuple[Tensor, Tensor]:
     """Both as Tensors of one shape, in the dtype of x and where x is."""
-    x, targets = check_real(x, function), _array(targets)
+    x, targets = _real(x, function), _array(targets)
     if targets.shape != x.shape:
         raise ShapeError(f"{function} needs {name} and targets of one shape, got {x.shape} and {targets.shape}")
     if not (isinstance(targets, Tensor) and targets.requires_grad):
@@ -161,11 +174,11 @@ def _pair(x: Any, targets: Any, function: str, name: str) -> tuple[Tensor, Tenso
     return x, as_input(targets, x.dtype, function)
 
 
-def _without_ignored(labels: Any, ignore_index: int | None, scores: Tensor) -> tuple[Any, Any]:
-    """The labels with 0 for those to ignore, and which ones count (None: all), where the scores are."""
+def _without_ignored(labels: Any, ignore_index: int | None) -> tuple[Any, Any]:
+    """The labels with 0 for those to ignore, and which ones count (None: all), where they are."""
+    labels = plain(labels)
     if ignore_index is None:
-        return beside(labels, scores.data), None
-    labels = beside(labels, scores.data)
+        return labels, None
     counted = labels != ignore_index
     return np.where(counted, labels, 0), counted
 
@@ -174,23 +187,36 @@ def _reduced(losses: Any, reduction: str, function: str, counted: Any = None) ->
     if reduction not in REDUCTIONS:
         raise ArgumentError(f"{function} takes reduction='mean', 'sum' or 'none', got {reduction!r}")
     if counted is not None:
-        losses = np.where(counted, losses, 0.0)
+        losses = np.where(beside(counted, losses.data), losses, 0.0)
     if reduction == "none":
         return losses
     if reduction == "sum":
         return losses.sum()
-    count = losses.size if counted is None else int(counted.sum())
+    count = losses.size if counted is None else counted.sum()
     _check_count(count, function)
-    return losses.sum() / count
+    if not is_device_array(count):
+        return losses.sum() / int(count)
+    return losses.sum() / count.astype(np.result_type(losses.dtype, np.float32))  # float16 cannot count beyond 2048
 
 
-def _check_count(count: int, function: str) -> None:
-    if not count:
-        raise ArgumentError(f"{function} has no mean over nothing: the batch is empty, or all of it is ignored")
+def _check_count(count: Any, function: str) -> None:
+    """``count`` is a number, or an array without axes on a device."""
+
+    def problem(count: int) -> MinigradError | None:
+        words = f"{function} has no mean over nothing: the batch is empty, or all of it is ignored"
+        return None if count else ArgumentError(words)
+
+    check(count if hasattr(count, "dtype") else np.asarray(count), problem)
 
 
-def _check_unit_interval(x: Tensor, name: str, function: str) -> None:
-    if x.size and not (float(x.data.min()) >= 0 and float(x.data.max()) <= 1):
-        raise OutOfRangeError(
-            f"{function} needs {name} in [0, 1], got {float(x.data.min()):g} to {float(x.data.max()):g}"
-        )
+def _check_unit_interval(x: Any, name: str, function: str) -> None:
+    """Before ``x`` is moved: what is on the host is checked at once."""
+    x = plain(x)
+
+    def problem(extremes: list[float]) -> MinigradError | None:
+        low, high = extremes
+        words = f"{function} needs {name} in [0, 1], got {low:g} to {high:g}"
+        return None if low >= 0 and high <= 1 else OutOfRangeError(words)
+
+    if x.size and x.dtype.kind != "c":
+        check(np.stack([x.min(), x.max()]), problem)

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import DTypeError, OutOfRangeError, ShapeError
+from minigrad.device import check_range
 
-from ._checks import beside, check_not_negative
+from ._checks import beside, check_not_negative, plain
 
 Array = np.ndarray[Any, Any]
 
@@ -105,7 +106,7 @@ def combined_mask(
     if key_mask is not None:
         parts.append(as_key_mask(key_mask, keys, like, names[0]).reshape(spread))
     if mask is not None:
-        mask, name = beside(mask, like), names[1]
+        mask, name = plain(mask), names[1]
         integer = mask.dtype.kind in "iu"
         mask = _boolean(mask, name, like)
         parts.append(
@@ -122,19 +123,21 @@ def combined_mask(
 
 
 def _boolean(mask: Any, name: str, like: Any) -> Any:
-    mask = beside(mask, like)
+    mask = plain(mask)
     if mask.dtype == bool:
-        return mask
+        return beside(mask, like)
     if mask.dtype.kind not in "iu":
         raise DTypeError(
             f"{name} must be boolean, True = attend, got dtype {mask.dtype}: pass {name} != 0 for a 0/1 mask"
         )
-    if mask.size and (int(mask.min()) < 0 or int(mask.max()) > 1):
-        worst = int(mask.min()) if int(mask.min()) < 0 else int(mask.max())
-        raise OutOfRangeError(
+    check_range(
+        mask,
+        2,
+        lambda worst: OutOfRangeError(
             f"{name} of integers must hold 1 (attend) and 0 only, got {worst}: pass booleans, e.g. {name} != 0"
-        )
-    return mask != 0
+        ),
+    )
+    return beside(mask != 0, like)
 
 
 def _of_keys(mask: Any, shape: tuple[int, ...], name: str) -> Any:

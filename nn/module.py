@@ -131,14 +131,22 @@ class Module:
         return self
 
     def to(self, device: str) -> Self:
-        """Move the parameters, in place, to ``"cpu"`` or ``"cuda"``. Make optimizers afterwards.
+        """Move the parameters and their gradients, in place, to ``"cpu"`` or ``"cuda"`` (``"cuda:1"``: the second GPU).
+
+        What an optimizer remembers about them follows at its next step.
 
         Raises:
-            ArgumentError, MissingExtraError, DeviceError: there is no such device; nothing has been moved.
+            ArgumentError, MissingExtraError, DeviceError: there is no such device.
+            OutOfMemoryError: they do not fit there. On any of these nothing has been moved.
         """
-        moved = [(parameter, to_device(parameter.data, device)) for parameter in self.parameters()]
-        for parameter, array in moved:
+        moved = []
+        for parameter in self.parameters():
+            gradient = None if parameter.grad is None else to_device(parameter.grad.data, device)
+            moved.append((parameter, to_device(parameter.data, device), gradient))
+        for parameter, array, gradient in moved:
             parameter.data = array
+            if parameter.grad is None or gradient is not parameter.grad.data:
+                parameter.grad = gradient
         return self
 
     def train(self, mode: bool = True) -> Self:

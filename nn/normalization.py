@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor, layer_norm
+from minigrad._half import in_float32
 
 from ._checks import as_input, check_positive
 from .functional import rms_norm
@@ -39,11 +40,17 @@ class LayerNorm(Module):
         x = _rows(x, self.weight, "LayerNorm")
         if not self.eps_outside:
             return layer_norm(x, self.weight, self.bias, eps=self.eps)
-        centred = x - x.mean(axis=-1, keepdims=True)
-        return centred / (x.std(axis=-1, keepdims=True) + self.eps) * self.weight + self.bias
+        outside: Tensor = _eps_outside(x, self.weight, self.bias, self.eps)
+        return outside
 
     def extra_repr(self) -> str:
         return f"{self.weight.size}, eps={self.eps:g}" + (", eps_outside=True" if self.eps_outside else "")
+
+
+@in_float32
+def _eps_outside(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> Tensor:
+    centred = x - x.mean(axis=-1, keepdims=True)
+    return centred / (x.std(axis=-1, keepdims=True) + eps) * weight + bias
 
 
 class RMSNorm(Module):

@@ -5,18 +5,21 @@ them. For different settings on different parameters make several optimizers.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from minigrad import ArgumentError, DTypeError, GraphError, ShapeError, Tensor
-from minigrad.device import to_host
+from minigrad._compiled import compiled
+from minigrad.device import is_cupy, to_host
 
 from ._checks import beside
+from ._flat import Together, update_in_blocks
 from .module import Module
 
 Array = Any
+_SMALL = 1 << 15  # elements; larger parameters are worth an update of their own
 
 
 class Optimizer:
@@ -42,6 +45,7 @@ class Optimizer:
         self.lr = lr
         self.weight_decay = _number("weight_decay", weight_decay)
         self.state: list[dict[str, Any]] = [{} for _ in self.parameters]
+        self._groups: dict[tuple[int, ...], Together] = {}
 
     @property
     def lr(self) -> float:
@@ -54,13 +58,65 @@ class Optimizer:
 
     def step(self) -> None:
         """Change each parameter that has a gradient."""
-        for parameter, state in zip(self.parameters, self.state):
-            if parameter.grad is not None:
-                self._update(parameter.data, parameter.grad.data, state)
+        together: dict[Any, list[int]] = {}
+        for i, parameter in enumerate(self.parameters):
+            if parameter.grad is None:
+                continue
+            p = parameter.data
+            state = self._remembered(i, p)
+            if p.size <= _SMALL or not isinstance(p, np.ndarray):
+                together.setdefault((type(p), p.dtype, state.get("step")), []).append(i)
+            else:
+                self._update_whole(p, parameter.grad.data, state)
+        groups = {}
+        for (kind, *_), members in together.items():
+            if kind is np.ndarray:
+                groups[tuple(members)] = group = self._group(members)
+                group.update(self._update_whole, [self.parameters[i] for i in members])
+            else:
+                self._update_on_device(members)
+        self._groups = groups
 
-    def _update(self, p: Array, g: Array, state: dict[str, Any]) -> None:
-        """Change the array ``p`` in place by its gradient ``g``; ``state`` is empty the first time."""
+    def _group(self, members: list[int]) -> Together:
+        states = [self.state[i] for i in members]
+        group = self._groups.get(tuple(members))
+        if group is None or not group.holds(states):
+            group = Together([self.parameters[i].data for i in members], states)
+        return group
+
+    def _remembered(self, i: int, p: Array) -> dict[str, Any]:
+        """What is remembered for parameter ``i``: zeros at first, and on the parameter's device if it was moved."""
+        state = self.state[i]
+        if "step" in self.slots:
+            state["step"] = state.get("step", 0) + 1
+        for name in self._arrays():
+            array = state.get(name)
+            if array is None:
+                state[name] = np.zeros_like(p, order="C")
+            elif type(array) is not type(p):
+                state[name] = beside(to_host(array), p)
+        return state
+
+    def _arrays(self) -> Sequence[str]:
+        """The names of the arrays among the slots."""
+        return [name for name in self.slots if name != "step"]
+
+    def _update(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
+        """Change ``p``, some of the numbers of some parameters, in place by its gradient ``g``, and what is remembered."""
         raise NotImplementedError
+
+    def _update_whole(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
+        """As ``_update``, for all the numbers of a parameter on the host, or of many small ones."""
+        update_in_blocks(self._update, p, g, state)
+
+    def _update_on_device(self, members: list[int]) -> None:
+        for i in members:
+            parameter = self.parameters[i]
+            assert parameter.grad is not None
+            self._update(parameter.data, parameter.grad.data, self.state[i])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_groups": {}}  # the arrays of a copy lie apart
 
     def _decayed(self, p: Array, g: Array) -> Array:
         """The gradient with the weight decay in it."""
@@ -123,15 +179,16 @@ class SGD(Optimizer):
         super().__init__(parameters, lr, weight_decay=weight_decay)
         self.momentum = _number("momentum", momentum, below=1)
 
-    def _update(self, p: Array, g: Array, state: dict[str, Any]) -> None:
+    def _arrays(self) -> Sequence[str]:
+        return self.slots if self.momentum else ()
+
+    def _update(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
         g = self._decayed(p, g)
         if self.momentum:
-            if state:
-                state["momentum"] *= self.momentum
-                state["momentum"] += g
-            else:
-                state["momentum"] = np.array(g, like=p)
-            g = state["momentum"]
+            b = state["momentum"]
+            b *= self.momentum
+            b += g
+            g = b
         p -= self.lr * g
 
 
@@ -150,12 +207,11 @@ class AdaGrad(Optimizer):
         super().__init__(parameters, lr, weight_decay=weight_decay)
         self.eps = _number("eps", eps)
 
-    def _update(self, p: Array, g: Array, state: dict[str, Any]) -> None:
+    def _update(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
         g = self._decayed(p, g)
-        if not state:
-            state["sum"] = np.zeros_like(p)
-        state["sum"] += g * g
-        p -= self.lr * g / (np.sqrt(state["sum"]) + self.eps)
+        total = state["sum"]
+        total += g * g
+        p -= self.lr * g / (np.sqrt(total) + self.eps)
 
 
 class RMSProp(Optimizer):
@@ -186,10 +242,8 @@ class RMSProp(Optimizer):
         self.eps = _number("eps", eps)
         self.momentum = _number("momentum", momentum, below=1)
 
-    def _update(self, p: Array, g: Array, state: dict[str, Any]) -> None:
+    def _update(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
         g = self._decayed(p, g)
-        if not state:
-            state.update(v=np.zeros_like(p), momentum=np.zeros_like(p))
         v, b = state["v"], state["momentum"]
         v *= self.alpha
         v += (1 - self.alpha) * g * g
@@ -210,6 +264,7 @@ class Adam(Optimizer):
 
     settings = ("lr", "betas", "eps", "weight_decay")
     slots = ("step", "m", "v")
+    _decoupled = False  # whether the weight decay is apart from the gradient
 
     def __init__(
         self,
@@ -225,24 +280,55 @@ class Adam(Optimizer):
         self.betas = (_number("betas[0]", beta_1, below=1), _number("betas[1]", beta_2, below=1))
         self.eps = _number("eps", eps)
 
-    def _update(self, p: Array, g: Array, state: dict[str, Any]) -> None:
-        if not state:
-            state.update(step=0, m=np.zeros_like(p), v=np.zeros_like(p))
+    def _update(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
         beta_1, beta_2 = self.betas
-        state["step"] = t = state["step"] + 1
-        m, v = state["m"], state["v"]
+        t, m, v = state["step"], state["m"], state["v"]
         g = self._decayed(p, g)
+        change = g * (1 - beta_1)  # one array for every intermediate
         m *= beta_1
-        m += (1 - beta_1) * g
+        m += change
+        np.multiply(g, g, out=change)
+        change *= 1 - beta_2
         v *= beta_2
-        v += (1 - beta_2) * g * g
+        v += change
         # The corrections go with the numbers rather than with the arrays, which saves a pass over memory.
-        change = np.sqrt(v)
+        np.sqrt(v, out=change)
         change *= 1 / math.sqrt(1 - beta_2**t)
         change += self.eps
-        change = np.divide(m, change)
+        np.divide(m, change, out=change)
         change *= self.lr / (1 - beta_1**t)
         p -= change
+
+    def _update_whole(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
+        if not compiled() or p.dtype.char not in "fd" or not p.flags.carray:
+            super()._update_whole(p, g, state)
+            return
+        from minigrad.rules.neural_compiled import adam_step
+
+        corrections = [1 - beta ** state["step"] for beta in self.betas]
+        adam_step(p, self._decayed(p, g), state["m"], state["v"], self.lr, *self.betas, self.eps, *corrections)
+
+    def _update_on_device(self, members: list[int]) -> None:
+        if not is_cupy(type(self.parameters[members[0]].data)):
+            super()._update_on_device(members)
+            return
+        from ._adam_cuda import adam_step
+
+        states = [self.state[i] for i in members]
+        adam_step(
+            [self.parameters[i].data for i in members],
+            [self.parameters[i].grad.data for i in members],  # type: ignore[union-attr]
+            [state["m"] for state in states],
+            [state["v"] for state in states],
+            lr=self.lr,
+            beta_1=self.betas[0],
+            beta_2=self.betas[1],
+            eps=self.eps,
+            weight_decay=self.weight_decay,
+            decoupled=self._decoupled,
+            correction_1=1 - self.betas[0] ** states[0]["step"],
+            correction_2=1 - self.betas[1] ** states[0]["step"],
+        )
 
 
 class AdamW(Adam):
@@ -250,6 +336,8 @@ class AdamW(Adam):
 
     Loshchilov and Hutter 2019, arXiv:1711.05101, algorithm 2.
     """
+
+    _decoupled = True
 
     def __init__(
         self,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor, softmax
+from minigrad._half import in_float32
 
 from ._checks import check_positive
 from .affine import Affine
@@ -147,6 +148,7 @@ def plain_score(score: str | Score) -> Score:
 _LOWEST = -1e30  # a masked score: exp(_LOWEST - max) is exactly 0, and a fully masked row stays finite
 
 
+@in_float32
 def masked_softmax(scores: Tensor, mask: Any = None) -> Any:
     """The softmax over the last axis, over the keys that ``mask`` allows (True = attend), and 0 for the others.
 
@@ -157,7 +159,8 @@ def masked_softmax(scores: Tensor, mask: Any = None) -> Any:
     return np.where(mask, softmax(np.where(mask, scores, _LOWEST)), 0.0)
 
 
-def _unit(x: Tensor) -> Tensor:
+@in_float32
+def _unit(x: Tensor) -> Any:
     return x / np.sqrt((x * x).sum(axis=-1, keepdims=True) + 1e-12)
 
 

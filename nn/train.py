@@ -16,6 +16,7 @@ from ._training_run import TrainingRun
 from ._training_state import Files, TrainingError
 from .data import EpochBatches
 from .history import Best, History
+from .mixed_precision import MixedPrecision
 from .module import Module
 from .optim import Optimizer
 
@@ -33,6 +34,7 @@ def fit(
     clip_norm: float | None = None,
     clip_value: float | None = None,
     accumulate: int = 1,
+    precision: str | None = None,
     validate: Callable[[Any], Mapping[str, Any]] | None = None,
     patience: int | None = None,
     best: Best | None = None,
@@ -66,6 +68,9 @@ def fit(
             are one batch of k times the size: each counts by its number of examples (the length of its first array). At
             the end of an epoch a step is made of the batches that are left, and is the step on those alone. (A mean over
             tokens of batches with unequal numbers of them comes out slightly different.)
+        precision: "float16": the loss is computed in half precision, weights and optimizer stay in float32
+            (:class:`MixedPrecision`). A step whose gradients overflow changes no weight, and counts as any other. Validation
+            is in float32.
         validate: ``validate(model)``, called after each epoch in evaluation mode without recording, gives numbers by name.
         best: ``("min" or "max", name)``, which of those numbers tells how good the model is.
         patience: stop when the best epoch is this many epochs ago.
@@ -102,6 +107,7 @@ def fit(
     run = TrainingRun(
         model, batches, loss, optimizer, epochs, schedule, clip_norm, clip_value, accumulate, validate, patience, best, every,
         files=None if checkpoint is None else Files.of(checkpoint), tqdm=load_tqdm() if progress else None, on_step=on_step,
+        precision=None if precision is None else MixedPrecision(model, optimizer, precision),
     )  # fmt: skip
     _check(run)
     return run.train(resume)

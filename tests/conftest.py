@@ -1,11 +1,15 @@
 """What all tests share: the `cuda` marker, and the devices a test can put its arrays on."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from tests import fake_device
+from minigrad import device
+from tests import fake_cupy, fake_device
+
+DEVICES = ["fake", pytest.param("cupy", marks=pytest.mark.cuda)]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -16,7 +20,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             pytest.skip("needs a GPU")
 
 
-@pytest.fixture(params=["fake", pytest.param("cupy", marks=pytest.mark.cuda)])
+@pytest.fixture(autouse=True)
+def no_late_errors_from_before() -> Iterator[None]:
+    """A check on a device that one test never looked at is no matter of the next."""
+    yield
+    device._late.checks.clear()
+
+
+@pytest.fixture(params=DEVICES)
 def put(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
     """What moves a host array to a device: the strict fake one, or a real GPU."""
     if request.param == "fake":
@@ -24,3 +35,11 @@ def put(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
     import cupy
 
     return cupy.asarray
+
+
+@pytest.fixture(params=DEVICES)
+def cuda(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a device to move to: a stand-in for CuPy takes the call to the fake device, or it is a real GPU."""
+    if request.param == "fake":
+        monkeypatch.setitem(sys.modules, "cupy", fake_cupy.module())
+    return "cuda"

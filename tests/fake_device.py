@@ -11,13 +11,34 @@ where a GPU gives NaN.
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+
+class _Syncs(list[str]):
+    forbidden = False
+
+    def append(self, name: str) -> None:
+        if self.forbidden:
+            raise AssertionError(f"the host waits for the device: {name}")
+        super().append(name)
+
+
 # What made the host wait for the device, in order: clear it, run a step, and assert that it is still empty.
-host_syncs: list[str] = []
+host_syncs = _Syncs()
+
+
+@contextmanager
+def no_waiting() -> Iterator[None]:
+    """A wait inside the block is an error, whose traceback leads to the line that waits."""
+    host_syncs.forbidden = True
+    try:
+        yield
+    finally:
+        host_syncs.forbidden = False
 
 
 def _words(text: str) -> set[str]:

@@ -519,6 +519,18 @@ def test_waits_are_noted(host_syncs: list[str], wait: Callable[..., Any]) -> Non
     assert host_syncs != []
 
 
+def test_a_wait_can_be_forbidden(host_syncs: list[str]) -> None:
+    x = fake_device.asarray(HOST)
+    with fake_device.no_waiting():
+        x += 1.0
+        for wait in WAITS.values():
+            with pytest.raises(AssertionError, match="the host waits for the device"):
+                wait(x)
+    assert host_syncs == []
+    float(x[0, 0])
+    assert host_syncs == ["get"]
+
+
 def test_a_training_step_need_not_wait(host_syncs: list[str]) -> None:
     x, ids = fake_device.asarray(HOST), fake_device.asarray([1, 0])
     for row in x[ids]:

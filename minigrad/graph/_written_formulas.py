@@ -14,7 +14,8 @@ import numpy as np
 
 from .._tape import unbroadcast
 from ..rules.axes import count, expand, from_last, from_rows, rows_of, to_last  # noqa: F401 - expressions read them
-from ..rules.neural import attention_weights, softmax, split_heads
+from ..rules.attention import attention_weights, split_heads
+from ..rules.neural import softmax
 from ..rules.special import erf
 
 # --- what the expressions are made of -------------------------------------------------------------------------------

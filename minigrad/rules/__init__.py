@@ -1,6 +1,7 @@
 """The derivative rules. Importing this package fills the registry."""
 
 from . import (
+    attention,
     axes,
     calculus,
     choosing,
@@ -25,6 +26,7 @@ from . import (
 )
 
 __all__ = [
+    "attention",
     "axes",
     "calculus",
     "choosing",

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._half import widened
 from .._primitive import Primitive, primitive
 from ..device import is_device_array
 from ..errors import ArgumentError, UnsupportedError
@@ -24,6 +25,8 @@ def _scatter_add(updates: Any, /, index: Any, shape: Shape) -> Any:
     """Zeros of ``shape``, with ``updates`` added at ``index``; an element named twice gets both contributions."""
     if updates.dtype.kind == "c" and is_device_array(updates):  # where complex numbers cannot be added at an index
         return _scatter_add(updates.real, index, shape) + 1j * _scatter_add(updates.imag, index, shape)
+    if updates.dtype.char == "e" and not _is_basic(index):  # in float16 a sum of ones stops at 2048
+        return _scatter_add(widened(updates), index, shape).astype(updates.dtype)
     out = np.zeros_like(updates, order="C", shape=shape)
     if _is_basic(index):
         out[index] = updates

@@ -5,19 +5,41 @@ composition of other primitives), and a kernel for NumPy arrays that saves passe
 together at first and second order; ``reference_mode()`` switches the kernels off.
 """
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from .._half import in_float32
 from .._primitive import primitive
+from .._threads import BLOCK, in_blocks, in_parts
+from ..device import check_range
 from ..errors import ArgumentError, DTypeError, OutOfRangeError, ShapeError
 from .special import erf
 
 Needs = Sequence[bool]
 
+
+@functools.lru_cache(maxsize=256)
+def ones(n: int, dtype: Any, value: float = 1.0) -> Any:
+    """A vector that turns sums (or means) into products, which are several times faster: made once, not to be written to."""
+    vector = np.full(n, value, dtype)
+    vector.flags.writeable = False
+    return vector
+
+
+def _rows(a: Any) -> Any:
+    """``a`` as a matrix: all axes but the last in one."""
+    return a.reshape(math.prod(a.shape[:-1]), a.shape[-1])
+
+
 # --- softmax: exp(x) / sum exp(x) -----------------------------------------------------------------------------------
+
+
+_MODERATE = 30.0  # exp of nothing larger can make a sum overflow: no largest score need be subtracted
+LOWEST = -1e30  # a masked score: exp(LOWEST - max) is exactly 0, and a fully masked row stays finite
 
 
 def _largest(x: Any, axis: int = -1) -> Any:
@@ -25,28 +47,55 @@ def _largest(x: Any, axis: int = -1) -> Any:
     return np.max(x, axis=axis, keepdims=True) if x.size else np.sum(x, axis=axis, keepdims=True)
 
 
+@in_float32
 def _softmax(x: Any, /, axis: int = -1) -> Any:
     """``exp(x) / sum(exp(x))`` along ``axis``, stable for large inputs: the maximum is subtracted first."""
     e = np.exp(x - _largest(x, axis))
     return e / np.sum(e, axis=axis, keepdims=True)
 
 
-def _softmax_forward(x: Any, axis: int = -1) -> tuple[Any, None]:
-    e = np.subtract(x, _largest(x, axis))
-    _softmax_in_place(e, axis)
-    return e, None
+def _softmax_forward(x: Any, axis: int = -1) -> Any:
+    if axis not in (-1, x.ndim - 1):
+        return NotImplemented
+    rows = _rows(x)
+    ans = np.empty_like(rows)
+
+    def some(part: slice) -> None:
+        np.copyto(ans[part], rows[part])
+        softmax_in_place(ans[part])
+
+    in_blocks(some, len(rows), rows.size)
+    return ans.reshape(x.shape), None
 
 
-def _softmax_in_place(e: Any, axis: int) -> None:
-    if e.size:  # the reciprocal of an empty sum would warn
-        np.exp(e, out=e)
-        e *= np.reciprocal(np.sum(e, axis=axis, keepdims=True))
+def softmax_in_place(scores: Any, allowed: Any = None) -> None:
+    """The softmax along the last axis, over what is allowed (booleans that broadcast); zeros for the rest."""
+    if not scores.size:
+        return
+    if not (scores.max() <= _MODERATE and scores.min() >= -_MODERATE):  # the largest of each row takes far longer
+        if allowed is not None:
+            np.copyto(scores, LOWEST, where=~allowed)
+        scores -= np.max(scores, axis=-1, keepdims=True)
+        normal = np.log(np.finfo(scores.dtype).tiny)
+        if scores.min() < normal:  # next to nothing becomes nothing: numbers too small to be normal make a product 200 times slower
+            np.copyto(scores, -np.inf, where=scores < normal)
+    np.exp(scores, out=scores)
+    if allowed is not None:
+        scores *= allowed
+    total = np.matmul(scores, ones(scores.shape[-1], scores.dtype))[..., None]  # several times faster than np.sum
+    scores *= np.divide(1, total, out=total, where=total != 0)  # 0 for a row in which nothing is allowed
 
 
-def _softmax_backward(g: Any, needs: Needs, ans: Any, axis: int) -> tuple[Any]:
-    d = g * ans
-    d -= ans * np.sum(d, axis=axis, keepdims=True)
-    return (d,)
+def _softmax_backward(g: Any, needs: Needs, ans: Any) -> tuple[Any]:
+    g2, ans2 = _rows(g), _rows(ans)
+    dx = np.empty_like(ans2)
+
+    def some(part: slice) -> None:
+        d = np.multiply(g2[part], ans2[part], out=dx[part])
+        d -= ans2[part] * np.matmul(d, ones(d.shape[-1], d.dtype))[:, None]
+
+    in_blocks(some, len(g2), g2.size)
+    return (dx.reshape(ans.shape),)
 
 
 softmax = primitive(_softmax, name="softmax").vjp(
@@ -58,6 +107,7 @@ softmax.kernel(np.ndarray, _softmax_forward, _softmax_backward)
 # --- log_softmax: x - log sum exp(x) --------------------------------------------------------------------------------
 
 
+@in_float32
 def _log_softmax(x: Any, /, axis: int = -1) -> Any:
     """``x - log(sum(exp(x)))`` along ``axis``, stable for large inputs."""
     shifted = x - _largest(x, axis)
@@ -79,7 +129,24 @@ def _relu(x: Any, /) -> Any:
     return np.maximum(x, 0)
 
 
+def _relu_forward(x: Any) -> tuple[Any, None]:
+    flat = x.reshape(-1)
+    ans = np.empty_like(flat)
+    # NumPy compares two arrays three times as fast as an array and a number.
+    zeros = ones(min(flat.size, BLOCK), x.dtype, 0.0)
+    in_blocks(lambda part: np.maximum(flat[part], zeros[: part.stop - part.start], out=ans[part]), flat.size, flat.size)
+    return ans.reshape(x.shape), None
+
+
+def _relu_backward(g: Any, needs: Needs, ans: Any) -> tuple[Any]:
+    g2, ans2 = g.reshape(-1), ans.reshape(-1)
+    dx = np.empty_like(ans2)
+    in_blocks(lambda part: np.multiply(g2[part], ans2[part] > 0, out=dx[part]), dx.size, dx.size)
+    return (dx.reshape(ans.shape),)
+
+
 relu = primitive(_relu, name="relu").vjp(x=lambda g, ans: g * (ans > 0))
+relu.kernel(np.ndarray, _relu_forward, _relu_backward)
 
 
 def _sigmoid(x: Any, /) -> Any:
@@ -101,6 +168,7 @@ silu = primitive(_silu, name="silu").vjp(x=lambda g, x, ans: g * (ans + sigmoid(
 _TANH_SCALE, _TANH_CUBIC = math.sqrt(2 / math.pi), 0.044715
 
 
+@in_float32
 def _gelu(x: Any, /, approximate: str = "none") -> Any:
     """Gaussian error linear unit, ``x * Phi(x)`` (Hendrycks and Gimpel 2016, arXiv:1606.08415).
 
@@ -115,46 +183,64 @@ def _gelu(x: Any, /, approximate: str = "none") -> Any:
 
 
 def _gelu_forward(x: Any, approximate: str = "none") -> Any:
-    if approximate == "none":
-        cdf = erf(x * math.sqrt(0.5))
-        cdf += 1
-        cdf *= 0.5
-        return x * cdf, cdf
-    if approximate != "tanh":
+    if approximate not in ("none", "tanh"):
         return NotImplemented
-    t = x * x
-    t *= _TANH_CUBIC
-    t += 1
-    t *= x
-    t *= _TANH_SCALE
-    np.tanh(t, out=t)
-    ans = t + 1
-    ans *= x
-    ans *= 0.5
-    return ans, t
+    flat = x.reshape(-1)
+    ans, saved = np.empty_like(flat), np.empty_like(flat)
+
+    def exact(part: slice) -> None:
+        x, cdf = flat[part], saved[part]
+        np.add(erf(x * math.sqrt(0.5)), 1, out=cdf)
+        cdf *= 0.5
+        np.multiply(x, cdf, out=ans[part])
+
+    def with_tanh(part: slice) -> None:
+        x, t, y = flat[part], saved[part], ans[part]
+        np.multiply(x, x, out=t)
+        t *= _TANH_CUBIC
+        t += 1
+        t *= x
+        t *= _TANH_SCALE
+        np.tanh(t, out=t)
+        np.add(t, 1, out=y)
+        y *= x
+        y *= 0.5
+
+    in_blocks(exact if approximate == "none" else with_tanh, flat.size, flat.size)
+    return ans.reshape(x.shape), saved
 
 
 def _gelu_backward(g: Any, needs: Needs, x: Any, saved: Any, approximate: str) -> tuple[Any]:
-    d = x * x
-    if approximate == "none":  # Phi(x) + x exp(-x^2/2) / sqrt(2 pi)
+    flat, g2 = x.reshape(-1), g.reshape(-1)
+    dx = np.empty_like(flat)
+
+    def exact(part: slice) -> None:  # Phi(x) + x exp(-x^2/2) / sqrt(2 pi)
+        x, d = flat[part], dx[part]
+        np.multiply(x, x, out=d)
         d *= -0.5
         np.exp(d, out=d)
         d *= x
         d *= 1 / math.sqrt(2 * math.pi)
-        d += saved
-    else:  # (1 + t)/2 + x (1 - t^2)/2 * sqrt(2/pi) (1 + 3 * 0.044715 x^2)
+        d += saved[part]
+        d *= g2[part]
+
+    def with_tanh(part: slice) -> None:  # (1 + t)/2 + x (1 - t^2)/2 * sqrt(2/pi) (1 + 3 * 0.044715 x^2)
+        x, t, d = flat[part], saved[part], dx[part]
+        np.multiply(x, x, out=d)
         d *= 3 * _TANH_CUBIC
         d += 1
         d *= x
         d *= 0.5 * _TANH_SCALE
-        one_minus = saved * saved
-        np.subtract(1, one_minus, out=one_minus)
-        d *= one_minus
-        np.multiply(saved, 0.5, out=one_minus)
-        d += one_minus
+        other = t * t
+        np.subtract(1, other, out=other)
+        d *= other
+        np.multiply(t, 0.5, out=other)
+        d += other
         d += 0.5
-    d *= g
-    return (d,)
+        d *= g2[part]
+
+    in_blocks(exact if approximate == "none" else with_tanh, flat.size, flat.size)
+    return (dx.reshape(x.shape),)
 
 
 gelu = primitive(_gelu, name="gelu").reference(_gelu).kernel(np.ndarray, _gelu_forward, _gelu_backward)
@@ -168,26 +254,59 @@ def _affine(x: Any, weight: Any, bias: Any, /) -> Any:
     return np.matmul(x, weight) + bias
 
 
-def _rows(a: Any) -> Any:
-    """``a`` as a matrix: all axes but the last in one."""
-    return a.reshape(math.prod(a.shape[:-1]), a.shape[-1])
+_LARGE_PRODUCT = 1 << 25  # multiplications; smaller ones are left to the threads of NumPy's library
+_PARTS = 4  # in which a large one is dealt out, whatever the number of threads: of other shapes it has other last bits
+
+
+def _part(n: int, i: int) -> slice:
+    return slice(n * i // _PARTS, n * (i + 1) // _PARTS)
 
 
 def _affine_forward(x: Any, weight: Any, bias: Any) -> Any:
     if x.ndim < 2 or weight.ndim != 2 or bias.ndim != 1 or x.shape[-1] != weight.shape[0]:
         return NotImplemented
-    ans = np.matmul(_rows(x), weight)
-    ans += bias
+    rows, n = _rows(x), x.size // max(x.shape[-1], 1)
+    if x.size * weight.shape[1] < _LARGE_PRODUCT:
+        ans = np.matmul(rows, weight)
+        ans += bias
+    else:
+        ans = np.empty((n, weight.shape[1]), x.dtype)
+
+        def some(start: int, stop: int) -> None:
+            for part in (_part(n, i) for i in range(start, stop)):
+                np.matmul(rows[part], weight, out=ans[part])
+                ans[part] += bias
+
+        in_parts(some, _PARTS, x.size * weight.shape[1])
     return ans.reshape(*x.shape[:-1], weight.shape[1]), None
 
 
 def _affine_backward(g: Any, needs: Needs, x: Any, weight: Any, bias: Any) -> tuple[Any, ...]:
     rows, g2 = _rows(x), _rows(g)
-    return (
-        np.matmul(g2, weight.T).reshape(x.shape) if needs[0] else None,
-        np.matmul(rows.T, g2) if needs[1] else None,
-        np.matmul(np.ones(len(g2), g.dtype), g2) if needs[2] else None,  # a product beats a sum over the first axis
-    )
+    sums = ones(len(g2), g.dtype)
+    if x.size * weight.shape[1] < _LARGE_PRODUCT:
+        return (
+            np.matmul(g2, weight.T).reshape(x.shape) if needs[0] else None,
+            np.matmul(rows.T, g2) if needs[1] else None,
+            np.matmul(sums, g2) if needs[2] else None,
+        )
+    dx, dw, db = np.empty(rows.shape, x.dtype), np.empty(weight.shape, x.dtype), np.empty(bias.shape, x.dtype)
+
+    def some(start: int, stop: int) -> None:
+        for i in range(start, stop):
+            part, columns = (_part(n, i) for n in g2.shape)
+            if needs[0]:
+                np.matmul(g2[part], weight.T, out=dx[part])
+            if needs[1] and len(weight) > weight.shape[1]:  # narrow strips take longer: divide the longer side
+                strip = _part(len(weight), i)
+                np.matmul(rows[:, strip].T, g2, out=dw[strip])
+            elif needs[1]:
+                np.matmul(rows.T, g2[:, columns], out=dw[:, columns])
+            if needs[2]:
+                np.matmul(sums, g2[:, columns], out=db[columns])
+
+    in_parts(some, _PARTS, x.size * weight.shape[1])
+    return dx.reshape(x.shape) if needs[0] else None, dw if needs[1] else None, db if needs[2] else None
 
 
 affine = primitive(_affine, name="affine").reference(_affine).kernel(np.ndarray, _affine_forward, _affine_backward)
@@ -196,6 +315,7 @@ affine = primitive(_affine, name="affine").reference(_affine).kernel(np.ndarray,
 # --- layer_norm: (x - mean) / sqrt(var + eps) * gamma + beta --------------------------------------------------------
 
 
+@in_float32
 def _layer_norm(x: Any, gamma: Any, beta: Any, /, eps: float = 1e-5) -> Any:
     """``(x - mean) / sqrt(var + eps) * gamma + beta`` over the last axis, with the biased variance.
 
@@ -208,40 +328,46 @@ def _layer_norm(x: Any, gamma: Any, beta: Any, /, eps: float = 1e-5) -> Any:
 
 def _layer_norm_forward(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
     d = x.shape[-1]
-    if not gamma.shape == beta.shape == (d,):
+    if not d or not gamma.shape == beta.shape == (d,):
         return NotImplemented
     rows = _rows(x)
-    averaging = np.full((d, 1), 1 / d if d else 0, x.dtype)  # mean as a product: several times faster than np.mean
-    normed = rows - np.matmul(rows, averaging)
-    deviation = np.einsum("ij,ij->i", normed, normed)[:, None]
-    deviation *= 1 / d if d else 0
-    deviation += eps
-    np.sqrt(deviation, out=deviation)
-    inverse = np.reciprocal(deviation, out=deviation)
-    normed *= inverse
-    ans = normed * gamma
-    ans += beta
+    normed, ans, inverse = np.empty_like(rows), np.empty_like(rows), np.empty((len(rows), 1), x.dtype)
+
+    def some(part: slice) -> None:
+        y, scale, result = normed[part], inverse[part], ans[part]
+        np.subtract(rows[part], np.matmul(rows[part], ones(d, x.dtype, 1 / d))[:, None], out=y)
+        np.einsum("ij,ij->i", y, y, out=scale[:, 0])
+        scale += d * eps
+        np.sqrt(scale, out=scale)
+        np.divide(math.sqrt(d), scale, out=scale)
+        y *= scale
+        np.multiply(y, gamma, out=result)
+        result += beta
+
+    in_blocks(some, len(rows), rows.size)
     return ans.reshape(x.shape), (normed, inverse)
 
 
 def _layer_norm_backward(g: Any, needs: Needs, saved: Any, x_shape: Any, gamma: Any) -> tuple[Any, ...]:
     normed, inverse = saved
-    n, d = normed.shape
-    rows, ones = _rows(g), np.ones(n, g.dtype)
-    scaled = rows * normed
-    d_gamma = np.matmul(ones, scaled) if needs[1] else None
-    d_beta = np.matmul(ones, rows) if needs[2] else None
-    if not needs[0]:
-        return None, d_gamma, d_beta
-    # dx = (g' - mean(g') - normed * mean(g' * normed)) / std with g' = g * gamma
-    along = np.matmul(scaled, gamma)[:, None]
-    along *= 1 / d if d else 0
-    np.multiply(normed, along, out=scaled)
-    dx = rows * gamma
-    dx -= np.matmul(dx, np.full((d, 1), 1 / d if d else 0, g.dtype))
-    dx -= scaled
-    dx *= inverse
-    return dx.reshape(x_shape), d_gamma, d_beta
+    rows, shares = _rows(g), gamma * (1 / len(gamma))
+    dx = np.empty_like(normed)
+
+    def some(part: slice) -> tuple[Any, Any]:
+        """dx = (g' - mean(g') - normed * mean(g' * normed)) / std with g' = g * gamma."""
+        g, y, result = rows[part], normed[part], dx[part]
+        scaled, sums = g * y, ones(len(g), g.dtype)
+        d_gamma, d_beta = np.matmul(sums, scaled), np.matmul(sums, g)
+        if needs[0]:
+            along = np.matmul(scaled, shares)[:, None]
+            np.multiply(g, gamma, out=result)
+            result -= np.matmul(g, shares)[:, None]
+            result -= np.multiply(y, along, out=scaled)
+            result *= inverse[part]
+        return d_gamma, d_beta
+
+    d_gamma, d_beta = (sum(parts[1:], start=parts[0]) for parts in zip(*in_blocks(some, len(rows), rows.size)))
+    return dx.reshape(x_shape) if needs[0] else None, d_gamma if needs[1] else None, d_beta if needs[2] else None
 
 
 layer_norm = (
@@ -256,6 +382,7 @@ layer_norm = (
 _REDUCTIONS: dict[str, Callable[[Any], Any]] = {"mean": np.mean, "sum": np.sum, "none": lambda x: x}
 
 
+@in_float32
 def _cross_entropy(logits: Any, labels: Any, /, reduction: str = "mean") -> Any:
     """``-log softmax(logits)[label]``, averaged over all labels (``reduction``: "mean", "sum" or "none").
 
@@ -281,31 +408,31 @@ def check_labels(scores: Any, labels: Any, reduction: str, function: str = "cros
             f"{labels.shape}"
         )
     classes = scores.shape[-1]
-    if labels.size and (int(labels.min()) < 0 or int(labels.max()) >= classes):
-        worst = int(labels.min()) if int(labels.min()) < 0 else int(labels.max())
-        raise OutOfRangeError(
+    check_range(
+        labels,
+        classes,
+        lambda worst: OutOfRangeError(
             f"{function} got the label {worst}, but logits have {classes} classes: 0 to {classes - 1}"
             + (f"; nn.{function}(..., ignore_index={worst}) leaves such labels out" if worst < 0 else "")
-        )
+        ),
+    )
 
 
 def _cross_entropy_forward(logits: Any, labels: Any, reduction: str = "mean") -> tuple[Any, Any]:
     check_labels(logits, labels, reduction)
     rows = _rows(logits)
-    probabilities = rows - np.max(rows, axis=-1, keepdims=True)
-    picked = probabilities[np.arange(len(rows)), labels.ravel()]
+    probabilities = rows - _largest(rows)
+    picked = probabilities[np.arange(len(rows)), labels.reshape(-1)]
     np.exp(probabilities, out=probabilities)
-    total = np.sum(probabilities, axis=-1, keepdims=True)
-    probabilities /= total
-    return _REDUCTIONS[reduction](
-        np.log(total[:, 0]).reshape(labels.shape) - picked.reshape(labels.shape)
-    ), probabilities
+    total = np.matmul(probabilities, ones(rows.shape[1], rows.dtype))
+    probabilities /= total[:, None]
+    return _REDUCTIONS[reduction]((np.log(total) - picked).reshape(labels.shape)), probabilities
 
 
 def _cross_entropy_backward(g: Any, needs: Needs, saved: Any, logits_shape: Any, labels: Any, reduction: str) -> Any:
     """softmax(logits) - one_hot(label), for each row times its cotangent."""
     d = saved.copy()
-    d[np.arange(len(d)), labels.ravel()] -= 1
+    d[np.arange(len(d)), labels.reshape(-1)] -= 1
     d *= g.reshape(-1, 1) if reduction == "none" else g * (1 / len(d) if reduction == "mean" and len(d) else 1)
     return d.reshape(logits_shape), None
 
@@ -315,82 +442,3 @@ cross_entropy = (
     .reference(_cross_entropy)
     .kernel(np.ndarray, _cross_entropy_forward, _cross_entropy_backward)
 )
-
-
-# --- scaled_dot_product_attention: softmax(q k^T / sqrt(d)) v -------------------------------------------------------
-
-_LOWEST = -1e30  # a masked score: exp(_LOWEST - max) is exactly 0, and a fully masked row stays finite
-
-
-def _attention(
-    query: Any, key: Any, value: Any, mask: Any = None, /, scale: float | None = None, num_heads: int = 1
-) -> Any:
-    """``softmax(q k^T * scale) v`` (Vaswani et al. 2017, arXiv:1706.03762, eq. 1), with ``num_heads`` heads side by side.
-
-    query: (..., query, heads * d), key: (..., key, heads * d), value: (..., key, heads * e) -> (..., query, heads * e).
-    mask: booleans, True = attend, that broadcast to (..., heads, query, key); a query with no key to attend to gives
-    zeros. scale: 1 / sqrt(d) by default.
-    """
-    q, k, v = (split_heads(t, num_heads) for t in (query, key, value))  # (..., heads, length, d)
-    weights = attention_weights(q, k, mask, scale)  # (..., heads, query, key)
-    context = np.matmul(weights, v).swapaxes(-3, -2)  # (..., query, heads, e)
-    return context.reshape(*context.shape[:-2], context.shape[-2] * context.shape[-1])
-
-
-def split_heads(x: Any, num_heads: int) -> Any:
-    """(..., length, heads * d) -> (..., heads, length, d)"""
-    return x.reshape(*x.shape[:-1], num_heads, x.shape[-1] // num_heads).swapaxes(-3, -2)
-
-
-def attention_weights(q: Any, k: Any, mask: Any = None, scale: float | None = None) -> Any:
-    """``softmax(q k^T * scale)`` over the keys the mask allows; (..., query, d), (..., key, d) -> (..., query, key)."""
-    scores = np.matmul(q, k.swapaxes(-1, -2)) * (1 / math.sqrt(q.shape[-1]) if scale is None else scale)
-    if mask is None:
-        return softmax(scores)
-    return np.where(mask, softmax(np.where(mask, scores, _LOWEST)), 0.0)
-
-
-def _attention_forward(
-    query: Any, key: Any, value: Any, mask: Any = None, scale: float | None = None, num_heads: int = 1
-) -> Any:
-    if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
-        return NotImplemented
-    q, k, v = (split_heads(t, num_heads) for t in (query, key, value))  # views
-    weights = np.matmul(q, k.swapaxes(-1, -2))
-    weights *= 1 / math.sqrt(q.shape[-1]) if scale is None else scale
-    if mask is not None:
-        np.copyto(weights, _LOWEST, where=~mask)
-    weights -= _largest(weights)
-    _softmax_in_place(weights, -1)
-    if mask is not None and not mask.any(axis=-1).all():
-        weights *= mask
-    ans = np.empty((*query.shape[:-1], value.shape[-1]), query.dtype)
-    np.matmul(weights, v, out=split_heads(ans, num_heads))
-    return ans, weights
-
-
-def _attention_backward(
-    g: Any,
-    needs: Needs,
-    query: Any,
-    key: Any,
-    value: Any,
-    ans: Any,
-    saved: Any,
-    scale: float | None,
-    num_heads: int,
-) -> tuple[Any, ...]:
-    q, k, v, do, o = (split_heads(t, num_heads) for t in (query, key, value, g, ans))
-    dq, dk, dv = (np.empty(t.shape, t.dtype) for t in (query, key, value))
-    np.matmul(saved.swapaxes(-1, -2), do, out=split_heads(dv, num_heads))
-    ds = np.matmul(do, v.swapaxes(-1, -2))
-    ds -= np.einsum("...i,...i->...", do, o)[..., None]  # sum_j w_j dw_j = do . o: a shorter sum than over the keys
-    ds *= saved
-    ds *= 1 / math.sqrt(q.shape[-1]) if scale is None else scale
-    np.matmul(ds, k, out=split_heads(dq, num_heads))
-    np.matmul(ds.swapaxes(-1, -2), q, out=split_heads(dk, num_heads))
-    return dq, dk, dv, None
-
-
-scaled_dot_product_attention = primitive(_attention, name="attention").reference(_attention)
-scaled_dot_product_attention.kernel(np.ndarray, _attention_forward, _attention_backward)

@@ -10,7 +10,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from minigrad import Tensor, scaled_dot_product_attention, softmax
 from minigrad.device import to_host
-from minigrad.rules.neural import split_heads
+from minigrad.rules.attention import split_heads
 from nn import AttentionHead, MultiHeadAttention, PackedMultiHeadAttention
 from tests.nn.layers import assert_close, assert_same, check_module, gradient, randomized, rng, to_torch
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from minigrad import ArgumentError, DTypeError, GraphError, ShapeError, Tensor
+from minigrad._threads import num_threads, set_num_threads
 from nn import SGD, AdaGrad, Adam, AdamW, Affine, Parameter, RMSProp
 from tests.nn.layers import assert_close, rng, to_torch
 
@@ -281,3 +282,87 @@ def test_on_a_device_as_on_the_host(ours, theirs, settings, put) -> None:
         results.append([p.numpy() for p in tensors])
     for got, expected in zip(*results, strict=True):
         assert_close(got, expected)
+
+
+# --- many small arrays as one, and large ones in blocks ---
+
+
+def one_by_one(ours, settings, tensors, steps, gradient_of) -> list[np.ndarray]:
+    """What an optimizer of its own for each parameter makes of them."""
+    copies = [Parameter(p.numpy().copy()) for p in tensors]
+    optimizers = [ours([p], **settings) for p in copies]
+    for step in range(steps):
+        for i, (p, optimizer) in enumerate(zip(copies, optimizers)):
+            p.grad = gradient_of(step, i, p.shape)
+            optimizer.step()
+    return [p.numpy() for p in copies]
+
+
+@each_optimizer
+@pytest.mark.parametrize("threads", [1, 2])
+def test_together_and_in_blocks_as_one_by_one(ours, theirs, settings, threads) -> None:
+    """To the bit: sizes below, at and above what is updated apart, one of them laid out by columns."""
+    generator = rng()
+    shapes = [(3, 5), (1 << 15,), (1 << 15, 3), (7,), (200, 200), ()]
+    tensors = [Parameter(generator.standard_normal(shape), dtype=np.float32) for shape in shapes]
+    tensors[4].data = np.asfortranarray(tensors[4].numpy())
+
+    def gradient_of(step, i, shape):
+        return None if step == i < 3 else np.random.default_rng([step, i]).standard_normal(shape).astype("f4")
+
+    expected = one_by_one(ours, settings, tensors, 7, gradient_of)
+    optimizer = ours(tensors, **settings)
+    before = num_threads()
+    set_num_threads(threads)
+    try:
+        for step in range(7):
+            for i, p in enumerate(tensors):
+                p.grad = gradient_of(step, i, p.shape)
+            optimizer.step()
+    finally:
+        set_num_threads(before)
+    for p, q in zip(tensors, expected, strict=True):
+        np.testing.assert_array_equal(p.numpy(), q)
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_a_copy_made_in_the_middle_and_a_loaded_state_go_on_alone(duplicate) -> None:
+    optimizer = Adam(parameters(), 0.1)
+    run(optimizer, [4, 9])  # steps in which every parameter has a gradient
+    copied = duplicate(optimizer)
+    loaded = Adam([Parameter(p.numpy()) for p in optimizer.parameters])
+    run(loaded, [4])  # arrays of its own, that the state to load takes the place of
+    loaded.load_state_dict(optimizer.state_dict())
+    for p, q in zip(loaded.parameters, optimizer.parameters):
+        p.data[...] = q.numpy()
+    state = optimizer.state_dict()
+    for other in (copied, loaded):
+        run(other, [14, 19])
+    np.testing.assert_equal(optimizer.state_dict(), state)
+    run(optimizer, [14, 19])
+    for other in (copied, loaded):
+        np.testing.assert_equal(other.state_dict(), optimizer.state_dict())
+        for p, q in zip(other.parameters, optimizer.parameters):
+            np.testing.assert_array_equal(p.numpy(), q.numpy())
+
+
+def test_a_change_of_parameters_that_a_graph_has_kept_is_noticed() -> None:
+    """Small ones are written to all at once."""
+    x, y = Parameter([1.0, 2.0]), Parameter([3.0, 4.0])
+    loss = (x * y).sum()
+    x.grad, y.grad = np.ones(2), np.ones(2)
+    SGD([x, y], lr=0.1).step()
+    with pytest.raises(GraphError, match="changed in place"):
+        loss.backward()
+
+
+def test_a_parameter_that_is_replaced_is_the_one_that_changes() -> None:
+    tensors = parameters()
+    optimizer = Adam(tensors, 0.1)
+    run(optimizer, [4])
+    old = tensors[0].data
+    tensors[0].data = np.zeros((3, 4))
+    kept = old.copy()
+    run(optimizer, [9])
+    assert tensors[0].data.any()
+    np.testing.assert_array_equal(old, kept)

@@ -367,7 +367,7 @@ def test_on_a_device_everything_is_as_on_the_host(put) -> None:
             optimizer.step()
         results.append((norms, model.state_dict(), optimizer.state_dict()["parameters"][0]["m"]))
     (host_norms, host_state, host_m), (norms, state, m) = results
-    np.testing.assert_allclose(norms, host_norms, rtol=1e-10)
+    np.testing.assert_allclose([float(norm) for norm in norms], host_norms, rtol=1e-10)
     assert_close(m, host_m)
     for name, array in state.items():
         np.testing.assert_allclose(

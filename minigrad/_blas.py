@@ -1,0 +1,81 @@
+"""The threads of the library that computes NumPy's matrix products.
+
+OpenBLAS keeps its threads spinning for some 25 ms after each product, in wait for the next one: they take the cores from
+ours. And for the many small products of attention, waking them costs more than they save. So where minigrad divides the
+work itself, each product gets one thread.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+_PREFIXES, _SUFFIXES = ("scipy_openblas", "openblas"), ("64_", "")  # NumPy's wheels; what a system or conda installs
+
+
+class Blas:
+    """Switches it to one thread and back; without effect where NumPy has another library than OpenBLAS."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._depth = 0  # how many operations, of several threads, are under way
+        self._before = 0
+        self._functions: tuple[Callable[[], int], Callable[[int], Any]] | None = None
+        self._looked = False
+
+    def one_thread(self) -> None:
+        """Until :meth:`as_before`."""
+        if not self._looked:
+            self._functions, self._looked = _openblas(), True
+        if self._functions is None:
+            return
+        with self._lock:
+            self._depth += 1
+            if self._depth == 1:
+                self._before = self._functions[0]()
+                self._functions[1](1)
+
+    def as_before(self) -> None:
+        if self._functions is None:
+            return
+        with self._lock:
+            self._depth -= 1
+            if not self._depth:
+                self._functions[1](self._before)
+
+
+def _openblas() -> tuple[Callable[[], int], Callable[[int], Any]] | None:
+    """What reads and sets its number of threads."""
+    for path in _libraries():
+        try:
+            library = ctypes.CDLL(path)
+        except OSError:
+            continue
+        for prefix in _PREFIXES:
+            for suffix in _SUFFIXES:
+                get = getattr(library, f"{prefix}_get_num_threads{suffix}", None)
+                set_ = getattr(library, f"{prefix}_set_num_threads{suffix}", None)
+                if get is not None and set_ is not None:
+                    return get, set_
+    return None
+
+
+def _libraries() -> list[str]:
+    """Paths of OpenBLAS: in NumPy's wheel, or among what this process has loaded."""
+    root = Path(np.__file__).parent
+    found = [
+        str(path) for folder in ("../numpy.libs", ".dylibs") for path in sorted((root / folder).glob("*openblas*"))
+    ]
+    maps = Path("/proc/self/maps")
+    if not found and maps.exists():
+        loaded = (line.split(maxsplit=5)[-1].strip() for line in maps.read_text().splitlines() if "openblas" in line)
+        found = list(dict.fromkeys(loaded))
+    return found
+
+
+blas = Blas()

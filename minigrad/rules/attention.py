@@ -1,0 +1,122 @@
+"""Scaled dot-product attention: ``softmax(q k^T * scale) v``, as one primitive.
+
+As in neural.py: the plain form first, then a kernel for NumPy arrays, which the tests hold to it.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._half import in_float32
+from .._primitive import primitive
+from .._threads import in_blocks
+from .neural import LOWEST, softmax, softmax_in_place
+
+Needs = Sequence[bool]
+
+
+def _attention(
+    query: Any, key: Any, value: Any, mask: Any = None, /, scale: float | None = None, num_heads: int = 1
+) -> Any:
+    """``softmax(q k^T * scale) v`` (Vaswani et al. 2017, arXiv:1706.03762, eq. 1), with ``num_heads`` heads side by side.
+
+    query: (..., query, heads * d), key: (..., key, heads * d), value: (..., key, heads * e) -> (..., query, heads * e).
+    mask: booleans, True = attend, that broadcast to (..., heads, query, key); a query with no key to attend to gives
+    zeros. scale: 1 / sqrt(d) by default.
+    """
+    q, k, v = (split_heads(t, num_heads) for t in (query, key, value))  # (..., heads, length, d)
+    weights = attention_weights(q, k, mask, scale)  # (..., heads, query, key)
+    context = np.matmul(weights, v).swapaxes(-3, -2)  # (..., query, heads, e)
+    return context.reshape(*context.shape[:-2], context.shape[-2] * context.shape[-1])
+
+
+def split_heads(x: Any, num_heads: int) -> Any:
+    """(..., length, heads * d) -> (..., heads, length, d)"""
+    return x.reshape(*x.shape[:-1], num_heads, x.shape[-1] // num_heads).swapaxes(-3, -2)
+
+
+@in_float32
+def attention_weights(q: Any, k: Any, mask: Any = None, scale: float | None = None) -> Any:
+    """``softmax(q k^T * scale)`` over the keys the mask allows; (..., query, d), (..., key, d) -> (..., query, key)."""
+    scores = np.matmul(q, k.swapaxes(-1, -2)) * (1 / math.sqrt(q.shape[-1]) if scale is None else scale)
+    if mask is None:
+        return softmax(scores)
+    return np.where(mask, softmax(np.where(mask, scores, LOWEST)), 0.0)
+
+
+# The kernel takes a few sequences at a time, so that their scores are still in the cache when the next pass comes.
+
+
+def _attention_forward(
+    query: Any, key: Any, value: Any, mask: Any = None, scale: float | None = None, num_heads: int = 1
+) -> Any:
+    if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
+        return NotImplemented
+    q, k, v = (_sequences(t, num_heads) for t in (query, key, value))  # (sequences, heads, length, d)
+    factor = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    weights = np.empty((*q.shape[:-1], k.shape[-2]), query.dtype)
+    ans = np.empty((*query.shape[:-1], value.shape[-1]), query.dtype)
+    context = _sequences(ans, num_heads)
+    allowed = None if mask is None else _mask_of_sequences(mask, query.shape[:-2], len(q))
+
+    def some(part: slice) -> None:
+        w = weights[part]
+        np.matmul(q[part], k[part].swapaxes(-1, -2), out=w)
+        w *= factor
+        softmax_in_place(w, allowed[part] if allowed is not None and len(allowed) > 1 else allowed)
+        np.matmul(w, v[part], out=context[part])
+
+    in_blocks(some, len(weights), weights.size)
+    return ans, weights
+
+
+def _attention_backward(
+    g: Any,
+    needs: Needs,
+    query: Any,
+    key: Any,
+    value: Any,
+    ans: Any,
+    saved: Any,
+    scale: float | None,
+    num_heads: int,
+) -> tuple[Any, ...]:
+    q, k, v, do, o = (_sequences(t, num_heads) for t in (query, key, value, g, ans))
+    results = [np.empty(t.shape, t.dtype) for t in (query, key, value)]
+    dq, dk, dv = (_sequences(t, num_heads) for t in results)
+    factor = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+
+    def some(part: slice) -> None:
+        w = saved[part]
+        np.matmul(w.swapaxes(-1, -2), do[part], out=dv[part])
+        ds = np.matmul(do[part], v[part].swapaxes(-1, -2))
+        ds -= np.einsum("nhqi,nhqi->nhq", do[part], o[part])[
+            ..., None
+        ]  # sum_j w_j dw_j = do . o: shorter than over keys
+        ds *= w
+        ds *= factor
+        np.matmul(ds, k[part], out=dq[part])
+        np.matmul(ds.swapaxes(-1, -2), q[part], out=dk[part])
+
+    in_blocks(some, len(saved), saved.size)
+    return *results, None
+
+
+def _sequences(x: Any, num_heads: int) -> Any:
+    """(..., length, heads * d) -> (sequences, heads, length, d), a view where possible."""
+    return split_heads(x.reshape(math.prod(x.shape[:-2]), *x.shape[-2:]), num_heads)
+
+
+def _mask_of_sequences(mask: Any, batch: tuple[int, ...], count: int) -> Any:
+    """A mask that broadcasts to (..., heads, query, key) as one that broadcasts to (sequences, heads, query, key)."""
+    shape = (1,) * (len(batch) + 3 - mask.ndim) + mask.shape
+    mask = mask.reshape(shape)
+    if math.prod(shape[:-3]) in (1, count):
+        return mask.reshape(math.prod(shape[:-3]), *shape[-3:])
+    return np.broadcast_to(mask, (*batch, *shape[-3:])).reshape(count, *shape[-3:])
+
+
+scaled_dot_product_attention = primitive(_attention, name="attention").reference(_attention)
+scaled_dot_product_attention.kernel(np.ndarray, _attention_forward, _attention_backward)

@@ -1,0 +1,67 @@
+"""What the tests of the fast paths share: small models and their losses, and NumPy's kernels."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import nn
+from minigrad._plan import Kernel
+from minigrad._primitive import primitives
+from models import GPT, ClassifierConfig, GPTConfig, TransformerClassifier
+
+
+def draw(*shape: int, seed: int = 0, dtype: Any = np.float64) -> Any:
+    return np.random.default_rng((seed, *shape)).standard_normal(shape).astype(dtype)
+
+
+IDS = np.random.default_rng(0).integers(1, 40, (8, 11))
+TOKENS = np.arange(11) < np.random.default_rng(1).integers(1, 12, 8)[:, None]  # the others are padding
+
+
+def classifier_loss(norm: Any, activation: str, dtype: Any) -> tuple[nn.Module, Callable[[], Any]]:
+    config = ClassifierConfig(
+        40, 3, d_model=12, num_heads=3, num_layers=2, norm=norm, activation=activation, dropout=0.1
+    )
+    model = TransformerClassifier(config, rng=np.random.default_rng(2), dtype=dtype)
+    return model, lambda: nn.cross_entropy(model(IDS, TOKENS), IDS[:, 0] % 3)
+
+
+def gpt_loss(norm: Any, activation: str, dtype: Any) -> tuple[nn.Module, Callable[[], Any]]:
+    config = GPTConfig(vocab_size=40, window=10, d_model=12, num_layers=2, num_heads=3, dropout=0.1)
+    model = GPT(config, rng=np.random.default_rng(2), dtype=dtype)
+    return model, lambda: nn.cross_entropy(model(IDS[:, :-1]), IDS[:, 1:], ignore_index=7, label_smoothing=0.1)
+
+
+def decoder_loss(norm: Any, activation: str, dtype: Any) -> tuple[nn.Module, Callable[[], Any]]:
+    """Causal and padded at once, and attention to something else."""
+    rng = np.random.default_rng(2)
+    layer = nn.TransformerDecoderLayer(12, 3, 20, rng=rng, norm=norm, activation=activation, dtype=dtype)
+    x, memory = draw(8, 11, 12, dtype=dtype), draw(8, 5, 12, dtype=dtype)
+    seen = np.arange(5) < np.array([5, 3, 1, 0, 2, 5, 4, 5])[:, None]  # a row without anything to see
+    return layer, lambda: (layer(x, memory, key_mask=TOKENS, memory_key_mask=seen) ** 2).mean()
+
+
+def training_losses(make: Any, *settings: Any, steps: int = 20) -> list[float]:
+    model, loss = make(*settings)
+    optimizer = nn.AdamW(model.parameters(), lr=3e-3)
+    losses = []
+    for _ in range(steps):
+        optimizer.zero_grad()
+        value = loss()
+        value.backward()
+        nn.clip_grad_norm(model.parameters(), 1.0)
+        optimizer.step()
+        losses.append(value.item())
+    return losses
+
+
+def numpy_kernels() -> list[tuple[str, Kernel]]:
+    return [(name, p.kernels[np.ndarray]) for name, p in list(primitives.items()) if np.ndarray in p.kernels]
+
+
+def forget_plans() -> None:
+    """Let what was derived from the kernels be derived anew: it holds their functions."""
+    for p in list(primitives.values()):
+        for plans in (p._plans, *(kernel.plans for kernel in p.kernels.values())):
+            plans.clear()

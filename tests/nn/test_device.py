@@ -1,0 +1,305 @@
+"""Every layer on a device as on the host, moving in the middle of training, and steps that never wait for the device."""
+
+import copy
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+import nn
+from minigrad import Tensor
+from minigrad.device import is_device_array, to_device
+from minigrad.errors import MixedDevicesError, OutOfMemoryError
+from nn import Module
+from nn.residual import Sequential
+from tests import fake_cupy, fake_device
+from tests.nn.layers import assert_close, gradient, randomized, rng
+
+F64: Any = {"dtype": np.float64}
+X = rng(2).standard_normal((2, 5, 4))  # (batch, length, d_model)
+MEMORY = rng(3).standard_normal((2, 3, 4))
+KEYS = np.array([[True] * 5, [True] * 3 + [False] * 2])
+IDS = np.array([[3, 0, 3, 1, 5], [1, 1, 0, 4, 2]])
+
+
+class Tied(Module):
+    def __init__(self) -> None:
+        self.embedding = nn.Embedding(6, 4, rng=rng(), **F64)
+        self.output = nn.TiedOutput(self.embedding, bias=True)
+
+    def forward(self, ids: Any) -> Tensor:
+        return self.output(np.tanh(self.embedding(ids)))
+
+
+class Scored(Module):
+    """The first state and the last of a GRU, whose result is a pair."""
+
+    def __init__(self, reverse: bool) -> None:
+        self.gru = nn.GRU(4, 3, rng=rng(), reverse=reverse, **F64)
+
+    def forward(self, x: Any, key_mask: Any) -> Any:
+        states, last = self.gru(x, key_mask=key_mask)
+        return states[:, 0] + last
+
+
+class Cosine(Module):
+    """A score has no weights: those of its queries."""
+
+    def __init__(self) -> None:
+        self.query = nn.Affine(4, 4, rng=rng(), **F64)
+        self.attention = nn.GlobalAttention(nn.CosineScore())
+
+    def forward(self, x: Any) -> Tensor:
+        return self.attention(self.query(x))
+
+
+Case = tuple[Callable[[], Module], tuple[Any, ...], dict[str, Any]]
+M = {"key_mask": KEYS, "causal": True}
+LAYERS: dict[str, Case] = {
+    "Affine": (lambda: nn.Affine(4, 3, rng=rng(), **F64), (X,), {}),
+    "Embedding and TiedOutput": (Tied, (IDS,), {}),
+    "LayerNorm": (lambda: nn.LayerNorm(4, **F64), (X,), {}),
+    "RMSNorm": (lambda: nn.RMSNorm(4, **F64), (X,), {}),
+    "Dropout": (lambda: Sequential(nn.Affine(4, 4, rng=rng(), **F64), nn.Dropout(0.4, rng=rng())), (X,), {}),
+    "Residual": (lambda: nn.Residual(nn.Affine(4, 4, rng=rng(), **F64)), (X,), {}),
+    "FeedForward": (lambda: nn.FeedForward(4, 8, rng=rng(), activation="gelu", **F64), (X,), {}),
+    "PositionalEncoding": (
+        lambda: Sequential(nn.Affine(4, 4, rng=rng(), **F64), nn.PositionalEncoding(4)),
+        (X,),
+        {},
+    ),
+    "LearnedPositions": (lambda: nn.LearnedPositions(8, 4, rng=rng(), **F64), (X,), {}),
+    "RotaryPositions": (lambda: Sequential(nn.Affine(4, 4, rng=rng(), **F64), nn.RotaryPositions(4)), (X,), {}),
+    "AttentionHead": (lambda: nn.AttentionHead(4, 3, rng=rng(), **F64), (X,), M),
+    "MultiHeadAttention": (lambda: nn.MultiHeadAttention(4, 2, rng=rng(), **F64), (X,), M),
+    "grouped": (lambda: nn.MultiHeadAttention(4, 2, num_kv_heads=1, rng=rng(), **F64), (X, MEMORY), {}),
+    "rotary": (lambda: nn.MultiHeadAttention(4, 2, rotary=True, rng=rng(), **F64), (X,), {"mask": KEYS.astype(int)}),
+    "PackedMultiHeadAttention": (lambda: nn.PackedMultiHeadAttention(4, 2, rng=rng(), **F64), (X,), M),
+    "TransformerEncoderLayer": (
+        lambda: nn.TransformerEncoderLayer(4, 2, 8, rng=rng(), dropout=0.3, norm="post", **F64),
+        (X,),
+        M,
+    ),
+    "TransformerDecoderLayer": (
+        lambda: nn.TransformerDecoderLayer(4, 2, 8, rng=rng(), dropout=0.3, **F64),
+        (X, MEMORY),
+        {"key_mask": KEYS, "memory_key_mask": KEYS[:, 2:]},
+    ),
+    "GlobalAttention, CosineScore": (Cosine, (X,), {}),
+    "DotProductAttention, DotScore": (
+        lambda: Sequential(nn.Affine(4, 4, rng=rng(), **F64), nn.DotProductAttention(scale=True)),
+        (X,),
+        {},
+    ),
+    "AdditiveAttention, AdditiveScore": (
+        lambda: nn.AdditiveAttention(4, 4, 3, rng=rng(), **F64),
+        (X, MEMORY),
+        {"key_mask": KEYS[:, 2:]},
+    ),
+    "MultiplicativeAttention, GeneralScore": (
+        lambda: nn.MultiplicativeAttention(4, 4, rng=rng(), bias=True, **F64),
+        (X, MEMORY),
+        {},
+    ),
+    "Attention": (lambda: nn.Attention(4, 4, 3, rng=rng(), score="additive", **F64), (X, MEMORY), {}),
+    "SelfAttention": (lambda: nn.SelfAttention(4, rng=rng(), **F64), (X,), M),
+    "KeyValueAttention": (lambda: nn.KeyValueAttention(2, 2, rng=rng(), **F64), (X,), M),
+    "ContextAttention": (lambda: nn.ContextAttention(4, 3, rng=rng(), **F64), (X,), {"key_mask": KEYS}),
+    "LocalAttention": (
+        lambda: Sequential(nn.Affine(4, 4, rng=rng(), **F64), nn.LocalAttention(1)),
+        (X,),
+        {},
+    ),
+    "PredictiveLocalAttention": (lambda: nn.PredictiveLocalAttention(4, 2, rng=rng(), **F64), (X,), {"key_mask": KEYS}),
+    "MessagePassing": (
+        lambda: Sequential(nn.Affine(4, 4, rng=rng(), **F64), lambda h: nn.MessagePassing()(h, np.eye(5))),
+        (X,),
+        {},
+    ),
+    "SimplifiedAttention": (lambda: Sequential(nn.Affine(4, 4, rng=rng(), **F64), nn.SimplifiedAttention()), (X,), {}),
+    "GRU": (lambda: Scored(reverse=False), (X, KEYS), {}),
+    "reversed GRU": (lambda: Scored(reverse=True), (X, KEYS.astype(int)), {}),
+    "GRUCell": (lambda: nn.GRUCell(4, 3, rng=rng(), **F64), (X[:, 0], X[:, 1, :3]), {}),
+}
+
+
+def moved(arrays: Any, device: str) -> list[Any]:
+    """Floating arrays where ``device`` is; ids and masks stay on the host, from where layers move them."""
+    return [to_device(array, device) if array.dtype.kind == "f" else array for array in arrays]
+
+
+def one_step(module: Module, inputs: Any, keywords: Any, loss: Any = None) -> list[np.ndarray]:
+    """Forward, backward and a step of AdamW: the result, the gradients and the new weights."""
+    optimizer = nn.AdamW(module.parameters(), lr=0.1, eps=0.1)  # else a gradient that is 0 up to rounding counts
+    y = module(*inputs, **keywords)
+    (np.tanh(y).sum() if loss is None else loss(y)).backward()
+    gradients = [p.grad.numpy().copy() for p in module.parameters() if p.grad is not None]
+    optimizer.step()
+    assert {type(p.data) for p in module.parameters()} == {type(y.data)}
+    return [y.numpy(), *gradients, *module.state_dict().values()]
+
+
+def check_as_on_the_host(make: Callable[[], Module], inputs: Any, keywords: Any, cuda: str, loss: Any = None) -> None:
+    expected = one_step(randomized(make()), inputs, keywords, loss)
+    module = randomized(make()).to(cuda)
+    got = one_step(module, moved(inputs, cuda), keywords, loss)
+    assert all(is_device_array(parameter.data) for parameter in module.parameters())
+    assert len(got) == len(expected)
+    for ours, theirs in zip(got, expected, strict=True):
+        assert_close(ours, theirs)
+
+
+@pytest.mark.parametrize("case", LAYERS.values(), ids=LAYERS)
+def test_a_layer_computes_and_learns_as_on_the_host(case: Case, cuda: str) -> None:
+    make, inputs, keywords = case
+    check_as_on_the_host(make, inputs, keywords, cuda)
+
+
+def test_every_layer_is_in_the_list() -> None:
+    seen: set[str] = set()
+    for make, _, _ in LAYERS.values():
+        seen |= {type(module).__name__ for module in make().modules()}
+    layers = {
+        name for name in nn.__all__ if isinstance(getattr(nn, name), type) and issubclass(getattr(nn, name), Module)
+    }
+    assert layers - seen - {"Module", "MessagePassing"} == set()  # MessagePassing is made inside a function
+
+
+LABELS = np.array([[0, 2, 1, 3, 1], [1, 1, 0, -100, 2]])
+LOSSES: dict[str, Callable[[Any], Tensor]] = {
+    "cross_entropy": lambda z: nn.cross_entropy(z, np.abs(LABELS) % 4),
+    "ignored and smoothed": lambda z: nn.cross_entropy(z, LABELS, ignore_index=-100, label_smoothing=0.1),
+    "probabilities": lambda z: nn.cross_entropy(z, np.full((2, 5, 4), 0.25)),
+    "negative_log_likelihood": lambda z: nn.negative_log_likelihood(minigrad.log_softmax(z), LABELS, ignore_index=-100),
+    "mean_squared_error": lambda z: nn.mean_squared_error(z, X),
+    "with logits": lambda z: nn.binary_cross_entropy_with_logits(z, X > 0),
+    "binary_cross_entropy": lambda z: nn.binary_cross_entropy(minigrad.sigmoid(z), X > 0),
+}
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+def test_a_loss_is_as_on_the_host(loss: Any, cuda: str) -> None:
+    check_as_on_the_host(lambda: nn.Affine(4, 4, rng=rng(), **F64), (X,), {}, cuda, loss)
+
+
+# --- moving ---
+
+
+OPTIMIZERS: dict[str, Callable[[Any], nn.Optimizer]] = {
+    "SGD": lambda p: nn.SGD(p, lr=0.1, momentum=0.9, weight_decay=0.01),
+    "AdaGrad": lambda p: nn.AdaGrad(p, lr=0.1),
+    "RMSProp": lambda p: nn.RMSProp(p, lr=0.01, momentum=0.5),
+    "Adam": lambda p: nn.Adam(p, lr=0.1, weight_decay=0.01),
+    "AdamW": lambda p: nn.AdamW(p, lr=0.1),
+}
+
+
+def steps(module: Module, optimizer: nn.Optimizer, x: Any, count: int) -> None:
+    for _ in range(count):
+        optimizer.zero_grad()
+        (np.tanh(module(x)) ** 2).sum().backward()
+        optimizer.step()
+
+
+@pytest.mark.parametrize("make", OPTIMIZERS.values(), ids=OPTIMIZERS)
+def test_what_an_optimizer_remembers_follows_a_model_that_moves(make: Any, cuda: str) -> None:
+    stays, moves = (randomized(nn.FeedForward(4, 8, rng=rng(), **F64)) for _ in range(2))
+    optimizers = make(stays.parameters()), make(moves.parameters())
+    steps(stays, optimizers[0], X, 9)
+    for device in ("cpu", cuda, "cpu"):
+        moves.to(device)
+        steps(moves, optimizers[1], to_device(X, device), 3)
+        assert {is_device_array(p.data) for p in moves.parameters()} == {device == cuda}
+    for ours, theirs in zip(moves.parameters(), stays.parameters(), strict=True):
+        assert_close(ours.numpy(), theirs.numpy())
+
+
+@pytest.mark.parametrize("make", OPTIMIZERS.values(), ids=OPTIMIZERS)
+@pytest.mark.parametrize("there", [True, False], ids=["saved on the device", "loaded on the device"])
+def test_the_states_of_one_device_load_on_the_other(make: Any, there: bool, cuda: str) -> None:
+    first, second = ("cpu", cuda)[:: -1 if there else 1]
+    module = randomized(nn.FeedForward(4, 8, rng=rng(), **F64)).to(first)
+    optimizer = make(module.parameters())
+    steps(module, optimizer, to_device(X, first), 2)
+    other = nn.FeedForward(4, 8, rng=rng(7), **F64).to(second)
+    other_optimizer = make(other.parameters())
+    other.load_state_dict(module.state_dict())
+    other_optimizer.load_state_dict(optimizer.state_dict())
+    steps(module, optimizer, to_device(X, first), 2)
+    steps(other, other_optimizer, to_device(X, second), 2)
+    for ours, theirs in zip(other.parameters(), module.parameters(), strict=True):
+        assert is_device_array(ours.data) != is_device_array(theirs.data)
+        assert_close(ours.numpy(), theirs.numpy())
+
+
+def test_gradients_move_with_their_parameters(cuda: str) -> None:
+    module = nn.Affine(4, 3, rng=rng(), **F64)
+    module(X).sum().backward()
+    before = [p.grad.numpy().copy() for p in module.parameters() if p.grad is not None]
+    module.to(cuda)
+    for parameter, was in zip(module.parameters(), before, strict=True):
+        assert parameter.grad is not None and is_device_array(parameter.grad.data)
+        assert_close(parameter.grad.numpy(), was)
+    held = module.weight.grad
+    assert module.to(cuda).weight.grad is held  # nothing to move
+    module(to_device(X, cuda)).sum().backward()
+    module.to("cpu")
+    assert_close(gradient(module.weight), 2 * before[0])
+
+
+def test_a_model_that_does_not_fit_has_not_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = nn.FeedForward(4, 8, rng=rng())
+    module(X).sum().backward()
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy.module(memory=200))
+    words = r"in moving an array to 'cuda' \(shape \(4, 8\) float32\): Out of memory allocating 128 bytes.*128 B of"
+    with pytest.raises(OutOfMemoryError, match=words):
+        module.to("cuda")
+    assert not any(is_device_array(a.data) for p in module.parameters() for a in (p, p.grad) if a is not None)
+
+
+def net(cuda: str, seed: int = 0) -> Any:
+    return Sequential(nn.Affine(4, 8, rng=rng(seed), **F64), np.tanh, nn.Affine(8, 2, rng=rng(seed), **F64)).to(cuda)
+
+
+def class_loss(model: Module, batch: Any) -> Tensor:
+    return nn.cross_entropy(model(batch[0]), batch[1])
+
+
+def fitted(model: Any, device: str, epochs: int, folder: Path) -> nn.History:
+    inputs = to_device(X.reshape(10, 4), device)
+    data = nn.Batches([inputs, np.arange(10) % 2], 3, seed=4)
+    optimizer = nn.AdamW(model.parameters(), lr=0.1)
+    return nn.fit(
+        model, data, class_loss, optimizer, epochs=epochs, clip_norm=0.5, progress=False, checkpoint=folder, resume=True
+    )
+
+
+def test_a_run_goes_on_on_the_other_device(cuda: str, tmp_path: Path) -> None:
+    expected = fitted(net("cpu"), "cpu", 6, tmp_path / "whole")
+    for epochs, device in [(2, "cpu"), (4, cuda), (6, "cpu")]:
+        history = fitted(net(device, seed=epochs - 2), device, epochs, tmp_path / "moving")
+    np.testing.assert_allclose(history.losses, expected.losses, rtol=1e-9)
+
+
+# --- two places ---
+
+
+def test_an_argument_on_a_device_and_a_model_on_the_host() -> None:
+    with pytest.raises(
+        MixedDevicesError, match=r"shape \(2, 5\) and dtype int64 is on fake:0, .* is on the host: move"
+    ):
+        nn.Embedding(6, 2, rng=rng())(fake_device.asarray(IDS))
+    with pytest.raises(MixedDevicesError, match=r"\(2, 5\) and dtype bool is on fake:0"):
+        nn.pool(X, fake_device.asarray(KEYS))
+
+
+def test_a_copy_of_a_model_is_where_the_model_is(cuda: str) -> None:
+    model = net(cuda)
+    twin = copy.deepcopy(model)
+    assert all(is_device_array(p.data) for p in twin.parameters())
+    twin.to("cpu")
+    assert all(is_device_array(p.data) for p in model.parameters())
