@@ -52,7 +52,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--rounds", type=at_least_two, default=harness.ENOUGH_ROUNDS, help="turns of each peer (default: 15)"
     )
-    p.add_argument("--seconds", type=float, default=0.4, help="how long a turn takes (default: 0.4)")
+    p.add_argument("--seconds", type=float, default=0.25, help="how long a turn takes (default: 0.25)")
     p.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="of the training steps")
     return p
 

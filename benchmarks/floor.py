@@ -124,7 +124,7 @@ class Floor:
         return next(name for name in ("arithmetic", "memory", "calls") if getattr(self, name) == self.bound)
 
 
-def measure(works: Sequence[str] = WORKS, rounds: int = 9) -> tuple[dict[str, float], list[Floor]]:
+def measure(works: Sequence[str] = WORKS, rounds: int = 5) -> tuple[dict[str, float], list[Floor]]:
     """The machine's best rates (operations and bytes a second), and the floor of each work."""
     from benchmarks import peer_minigrad
 

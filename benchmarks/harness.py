@@ -123,7 +123,7 @@ def measure(
     peers: Sequence[str],
     *,
     rounds: int = ENOUGH_ROUNDS,
-    seconds: float = 0.4,
+    seconds: float = 0.25,
     device: str = "cpu",
     tf32: bool = False,
     start: Callable[[Task], Peer] = Process,

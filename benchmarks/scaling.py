@@ -80,7 +80,7 @@ def _point(panel: str, size: int, name: str, peer: Peer, reference: Peer) -> Poi
     return Point(panel, size, name, ms, ratio, max(megabytes, 0.1))  # the kernel counts pages roughly
 
 
-def measure(panels: Sequence[str] = tuple(PANELS), rounds: int = 5, seconds: float = 0.15) -> list[Point]:
+def measure(panels: Sequence[str] = tuple(PANELS), rounds: int = 3, seconds: float = 0.15) -> list[Point]:
     return [
         point for panel in panels for size in PANELS[panel][1] for point in measure_point(panel, size, rounds, seconds)
     ]
@@ -126,17 +126,26 @@ def plot(points: Sequence[Point], file: Path) -> None:
             _draw(axes[row][column], [p for p in points if p.panel == panel], cost)
             axes[row][0].set_ylabel(unit)
         axes[0][column].set_title(panel, fontsize="medium")
-        axes[1][column].set_xlabel(panel.partition(",")[0], fontsize="small")
     axes[0][0].legend(frameon=False)
     figure.savefig(file, dpi=110)
 
 
 def _draw(axis: Any, points: Sequence[Point], cost: str) -> None:
+    from matplotlib.ticker import LogLocator, NullLocator
+
     for peer, colour, mark in (("torch", "tab:orange", "s"), ("minigrad", "tab:blue", "o")):
         own = [p for p in points if p.peer == peer]
         values = [getattr(p, cost) for p in own]
         label = "PyTorch eager" if peer == "torch" else peer
         axis.loglog([p.size for p in own], values, color=colour, marker=mark, markersize=4, label=label)
+    sizes = list(dict.fromkeys(p.size for p in points))
+    axis.set_xticks(sizes, [f"{n // 1000}k" if n % 1000 == 0 else str(n) for n in sizes])
+    costs = [getattr(p, cost) for p in points]
+    axis.yaxis.set_major_locator(LogLocator(subs=(1,) if max(costs) > 100 * min(costs) else (1, 2, 5)))
+    axis.yaxis.set_major_formatter("{x:g}")
+    for one in (axis.xaxis, axis.yaxis):
+        one.set_minor_locator(NullLocator())
+    axis.tick_params(labelsize="small")
     axis.grid(alpha=0.3)
     axis.spines[["top", "right"]].set_visible(False)
 

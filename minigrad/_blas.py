@@ -8,6 +8,7 @@ work itself, each product gets one thread.
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -48,6 +49,13 @@ class Blas:
             if not self._depth:
                 self._functions[1](self._before)
 
+    def after_fork(self) -> None:
+        """In a forked child no operation is under way: the threads that ran them are not there."""
+        self._lock = threading.Lock()
+        if self._depth and self._functions is not None:
+            self._functions[1](self._before)
+        self._depth = 0
+
 
 def _openblas() -> tuple[Callable[[], int], Callable[[int], Any]] | None:
     """What reads and sets its number of threads."""
@@ -68,9 +76,7 @@ def _openblas() -> tuple[Callable[[], int], Callable[[int], Any]] | None:
 def _libraries() -> list[str]:
     """Paths of OpenBLAS: in NumPy's wheel, or among what this process has loaded."""
     root = Path(np.__file__).parent
-    found = [
-        str(path) for folder in ("../numpy.libs", ".dylibs") for path in sorted((root / folder).glob("*openblas*"))
-    ]
+    found = [str(path) for folder in ("../numpy.libs", ".dylibs") for path in sorted((root / folder).glob("*openblas*"))]
     maps = Path("/proc/self/maps")
     if not found and maps.exists():
         loaded = (line.split(maxsplit=5)[-1].strip() for line in maps.read_text().splitlines() if "openblas" in line)
@@ -79,3 +85,5 @@ def _libraries() -> list[str]:
 
 
 blas = Blas()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=blas.after_fork)

@@ -116,13 +116,13 @@ class Plan:
         if self.kernel is not None:
             backward, needs, pick = self.kernel.backward, self._needs, _picker(self._slots)
             return lambda g, kept: backward(g, needs, *pick(kept))
-        rules = self.rules
+        rules: Any = self.rules
         if len(rules) == 1:
             (only,) = rules
-            return lambda g, kept: (only(g, kept),)  # type: ignore[misc]
+            return lambda g, kept: (only(g, kept),)
         if len(rules) == 2 and all(rules):
             first, second = rules
-            return lambda g, kept: (first(g, kept), second(g, kept))  # type: ignore[misc]
+            return lambda g, kept: (first(g, kept), second(g, kept))
         return lambda g, kept: [rule and rule(g, kept) for rule in rules]
 
     def _bind_rule(self, name: str, i: int, slot: Callable[[str], int], arguments: tuple[str, ...]) -> Rule:

@@ -191,20 +191,22 @@ class Primitive:
 
     def _choose_kernel(self, arrays: list[Any]) -> Kernel | None:
         """The kernel for these arrays: all of one library, the floating ones of one dtype."""
-        kernel = self.kernels.get(type(arrays[0])) or self._cupy_kernel(type(arrays[0]))
-        if kernel is None or not arrays[0].ndim or reference_mode.active():
+        first = arrays[0]
+        kind = type(first)
+        kernel = self.kernels.get(kind) or self._cupy_kernel(kind)
+        if kernel is None or not first.ndim or (in_any_thread and reference_mode.active()):
             return None  # kernels work in place, which the scalars that NumPy makes of 0-d arrays do not allow
-        dtype = arrays[0].dtype
+        dtype = first.dtype
         for array in arrays:
-            if array is not None and (
-                type(array) is not type(arrays[0]) or (array.dtype != dtype and array.dtype.kind not in "biu")
-            ):
+            if array is None or (type(array) is kind and array.dtype is dtype):
+                continue
+            if type(array) is not kind or (array.dtype != dtype and array.dtype.kind not in "biu"):
                 return None
         if dtype.char in "fdg":
             return kernel
         if dtype.char != "e":
             return None
-        return kernel.in_float32 if isinstance(arrays[0], _ndarray) else kernel
+        return kernel.in_float32 if kind is _ndarray else kernel
 
     def _cupy_kernel(self, array_type: type) -> Kernel | None:
         """CUDA's kernels are read when the first of CuPy's arrays arrives."""

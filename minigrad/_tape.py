@@ -260,15 +260,15 @@ _by_sequence = attrgetter("seq")
 
 def wengert_list(nodes: Iterable[Any]) -> list[Entry]:
     """The entries that led to any of ``nodes``, in the order in which they were carried out."""
-    found: set[Entry] = set()
-    waiting = list(nodes)
+    found = {entry for node in nodes if type(entry := _entry(node)) is Entry}
+    waiting = list(found)
     while waiting:
-        node = waiting.pop()
-        if type(node) is Output:
-            node = node.entry
-        if type(node) is Entry and node not in found:
-            found.add(node)
-            waiting.extend(node.parents)
+        for node in waiting.pop().parents:
+            if type(node) is Output:
+                node = node.entry
+            if type(node) is Entry and node not in found:
+                found.add(node)
+                waiting.append(node)
     return sorted(found, key=_by_sequence)
 
 
@@ -364,7 +364,10 @@ def sweep(
                 continue
             if contribution.shape != node.shape or contribution.dtype is not node.dtype:
                 contribution = fit(contribution, node, entry)
-            if node in arrived or type(node) is Output:
+            if node in mine:
+                total = arrived[node]
+                total += contribution
+            elif node in arrived or type(node) is Output:
                 cotangents.add(node, contribution)
             else:
                 arrived[node] = contribution
@@ -426,9 +429,6 @@ class _Cotangents:
             slots[node.index] = slots[node.index] + contribution if node.index in slots else contribution
         elif node not in self.arrived:
             self.arrived[node] = contribution
-        elif node in self.owned:
-            total = self.arrived[node]
-            total += contribution
         else:
             self.arrived[node] = total = self.arrived[node] + contribution
             if not self._out_of_place and total.shape:

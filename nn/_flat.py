@@ -51,15 +51,13 @@ class Together:
             for state, p, stretch in zip(states, parameters, stretches):
                 state[name] = flat[stretch].reshape(p.shape)
         self._states = list(states)
-        self._held = [[state[name] for name in self._flat] for state in states]
+        self._slot = next(iter(self._flat), None)  # an array of it for each state; the other slots go with it
+        self._held = [state.get(self._slot) for state in states]
 
     def holds(self, states: Sequence[dict[str, Any]]) -> bool:
         """Whether what these states remember is (still) in the arrays of this group."""
-        names = self._flat
-        return all(
-            state is own and all(state[name] is array for name, array in zip(names, held))
-            for state, own, held in zip(states, self._states, self._held)
-        )
+        slot = self._slot
+        return all([state.get(slot) is array for state, array in zip(states, self._held)])
 
     def update(self, update: Update, parameters: Sequence[Tensor]) -> None:
         """``update(p, g, state)`` for all of them."""

@@ -58,18 +58,22 @@ class Optimizer:
 
     def step(self) -> None:
         """Change each parameter that has a gradient."""
+        names, counted = self._arrays(), "step" in self.slots
         together: dict[Any, list[int]] = {}
-        for i, parameter in enumerate(self.parameters):
+        for i, (parameter, state) in enumerate(zip(self.parameters, self.state)):
             if parameter.grad is None:
                 continue
             p = parameter.data
-            state = self._remembered(i, p)
+            if counted:
+                state["step"] = state.get("step", 0) + 1
+            if names and type(state.get(names[-1])) is not type(p):
+                _remember(state, names, p)
             if p.size <= _SMALL or not isinstance(p, np.ndarray):
-                together.setdefault((type(p), p.dtype, state.get("step")), []).append(i)
+                together.setdefault((state.get("step"), p.dtype.char, type(p)), []).append(i)
             else:
                 self._update_whole(p, parameter.grad.data, state)
         groups = {}
-        for (kind, *_), members in together.items():
+        for (*_, kind), members in together.items():
             if kind is np.ndarray:
                 groups[tuple(members)] = group = self._group(members)
                 group.update(self._update_whole, [self.parameters[i] for i in members])
@@ -83,19 +87,6 @@ class Optimizer:
         if group is None or not group.holds(states):
             group = Together([self.parameters[i].data for i in members], states)
         return group
-
-    def _remembered(self, i: int, p: Array) -> dict[str, Any]:
-        """What is remembered for parameter ``i``: zeros at first, and on the parameter's device if it was moved."""
-        state = self.state[i]
-        if "step" in self.slots:
-            state["step"] = state.get("step", 0) + 1
-        for name in self._arrays():
-            array = state.get(name)
-            if array is None:
-                state[name] = np.zeros_like(p, order="C")
-            elif type(array) is not type(p):
-                state[name] = beside(to_host(array), p)
-        return state
 
     def _arrays(self) -> Sequence[str]:
         """The names of the arrays among the slots."""
@@ -354,6 +345,12 @@ class AdamW(Adam):
         if self.weight_decay:
             p *= 1 - self.lr * self.weight_decay
         return g
+
+
+def _remember(state: dict[str, Any], names: Sequence[str], p: Array) -> None:
+    """Put into ``state`` what is not beside ``p``: zeros at first, and later, if ``p`` was moved, the same where it is now."""
+    for name in names:
+        state[name] = beside(to_host(state[name]), p) if name in state else np.zeros_like(p, order="C")
 
 
 def distinct(parameters: Iterable[Tensor]) -> list[Tensor]:

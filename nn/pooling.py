@@ -40,4 +40,5 @@ def pool(x: Any, key_mask: Any = None, how: str = "mean") -> Tensor:
         weights = weights / np.maximum(weights.sum(axis=-1, keepdims=True), 1)
     elif how == "first":
         weights = weights & (np.cumsum(weights, axis=-1) == 1)
-    return (weights.astype(x.dtype) @ x)[:, 0, :]  # one product, instead of a masked copy and its sum
+    pooled: Tensor = weights.astype(x.dtype) @ x  # one product, instead of a masked copy and its sum
+    return pooled.reshape(batch, x.shape[2])

@@ -114,8 +114,7 @@ def add_bias(x: Array, bias: Array, start: int, stop: int) -> None:
 def scatter_add(updates: Array, index: Array, out: Array, start: int, stop: int) -> None:
     """Add row i of ``updates`` to row ``index[i]``, in the columns from ``start`` to ``stop``: no two threads meet."""
     for i in range(index.size):
-        k = index[i] if index[i] >= 0 else index[i] + out.shape[0]
-        total, row = out[k, start:stop], updates[i, start:stop]
+        total, row = out[index[i], start:stop], updates[i, start:stop]
         for j in range(row.size):
             total[j] += row[j]
 

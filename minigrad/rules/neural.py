@@ -44,7 +44,7 @@ LOWEST = -1e30  # a masked score: exp(LOWEST - max) is exactly 0, and a fully ma
 
 def _largest(x: Any, axis: int = -1) -> Any:
     """What is subtracted before exp; 0 along an axis of length 0, which has no maximum (and CuPy's max no ``initial``)."""
-    return np.max(x, axis=axis, keepdims=True) if x.size else np.sum(x, axis=axis, keepdims=True)
+    return x.max(axis=axis, keepdims=True) if x.size else x.sum(axis=axis, keepdims=True)
 
 
 @in_float32
@@ -267,7 +267,7 @@ def _affine_forward(x: Any, weight: Any, bias: Any) -> Any:
         return NotImplemented
     rows, n = _rows(x), x.size // max(x.shape[-1], 1)
     if x.size * weight.shape[1] < _LARGE_PRODUCT:
-        ans = np.matmul(rows, weight)
+        ans = rows.dot(weight)  # of matrices the same as np.matmul, which takes longer to start
         ans += bias
     else:
         ans = np.empty((n, weight.shape[1]), x.dtype)
@@ -286,9 +286,9 @@ def _affine_backward(g: Any, needs: Needs, x: Any, weight: Any, bias: Any) -> tu
     sums = ones(len(g2), g.dtype)
     if x.size * weight.shape[1] < _LARGE_PRODUCT:
         return (
-            np.matmul(g2, weight.T).reshape(x.shape) if needs[0] else None,
-            np.matmul(rows.T, g2) if needs[1] else None,
-            np.matmul(sums, g2) if needs[2] else None,
+            g2.dot(weight.T).reshape(x.shape) if needs[0] else None,
+            rows.T.dot(g2) if needs[1] else None,
+            sums.dot(g2) if needs[2] else None,
         )
     dx, dw, db = np.empty(rows.shape, x.dtype), np.empty(weight.shape, x.dtype), np.empty(bias.shape, x.dtype)
 
@@ -335,7 +335,7 @@ def _layer_norm_forward(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any
 
     def some(part: slice) -> None:
         y, scale, result = normed[part], inverse[part], ans[part]
-        np.subtract(rows[part], np.matmul(rows[part], ones(d, x.dtype, 1 / d))[:, None], out=y)
+        np.subtract(rows[part], rows[part].dot(ones(d, x.dtype, 1 / d))[:, None], out=y)
         np.einsum("ij,ij->i", y, y, out=scale[:, 0])
         scale += d * eps
         np.sqrt(scale, out=scale)
@@ -357,11 +357,11 @@ def _layer_norm_backward(g: Any, needs: Needs, saved: Any, x_shape: Any, gamma: 
         """dx = (g' - mean(g') - normed * mean(g' * normed)) / std with g' = g * gamma."""
         g, y, result = rows[part], normed[part], dx[part]
         scaled, sums = g * y, ones(len(g), g.dtype)
-        d_gamma, d_beta = np.matmul(sums, scaled), np.matmul(sums, g)
+        d_gamma, d_beta = sums.dot(scaled), sums.dot(g)
         if needs[0]:
-            along = np.matmul(scaled, shares)[:, None]
+            along = scaled.dot(shares)[:, None]
             np.multiply(g, gamma, out=result)
-            result -= np.matmul(g, shares)[:, None]
+            result -= g.dot(shares)[:, None]
             result -= np.multiply(y, along, out=scaled)
             result *= inverse[part]
         return d_gamma, d_beta
@@ -421,12 +421,17 @@ def check_labels(scores: Any, labels: Any, reduction: str, function: str = "cros
 def _cross_entropy_forward(logits: Any, labels: Any, reduction: str = "mean") -> tuple[Any, Any]:
     check_labels(logits, labels, reduction)
     rows = _rows(logits)
+    n, classes = rows.shape
     probabilities = rows - _largest(rows)
-    picked = probabilities[np.arange(len(rows)), labels.reshape(-1)]
+    picked = probabilities[np.arange(n), labels.reshape(-1)]
     np.exp(probabilities, out=probabilities)
-    total = np.matmul(probabilities, ones(rows.shape[1], rows.dtype))
+    total = probabilities.dot(ones(classes, rows.dtype))
     probabilities /= total[:, None]
-    return _REDUCTIONS[reduction]((np.log(total) - picked).reshape(labels.shape)), probabilities
+    losses = np.log(total)
+    losses -= picked
+    if reduction == "mean" and n:
+        return losses.dot(ones(n, rows.dtype, 1 / n)), probabilities
+    return _REDUCTIONS[reduction](losses.reshape(labels.shape)), probabilities
 
 
 def _cross_entropy_backward(g: Any, needs: Needs, saved: Any, logits_shape: Any, labels: Any, reduction: str) -> Any:

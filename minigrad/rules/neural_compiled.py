@@ -191,15 +191,7 @@ def _affine_forward(x: Any, weight: Any, bias: Any) -> Any:
     return ans.reshape(*x.shape[:-1], len(b)), None
 
 
-def _affine_backward(g: Any, needs: Needs, x: Any, weight: Any, bias: Any) -> tuple[Any, ...]:
-    dx, d_weight, _ = neural._affine_backward(g, (needs[0], needs[1], False), x, weight, bias)
-    if not needs[2]:
-        return dx, d_weight, None
-    rows = _rows(g, x.dtype)
-    return dx, d_weight, np.matmul(neural.ones(len(rows), x.dtype), rows)
-
-
-neural.affine.kernel("compiled", _affine_forward, _affine_backward)
+neural.affine.kernel("compiled", _affine_forward, neural._affine_backward)
 
 
 def _layer_norm_forward(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
