@@ -76,7 +76,9 @@ def _openblas() -> tuple[Callable[[], int], Callable[[int], Any]] | None:
 def _libraries() -> list[str]:
     """Paths of OpenBLAS: in NumPy's wheel, or among what this process has loaded."""
     root = Path(np.__file__).parent
-    found = [str(path) for folder in ("../numpy.libs", ".dylibs") for path in sorted((root / folder).glob("*openblas*"))]
+    found = [
+        str(path) for folder in ("../numpy.libs", ".dylibs") for path in sorted((root / folder).glob("*openblas*"))
+    ]
     maps = Path("/proc/self/maps")
     if not found and maps.exists():
         loaded = (line.split(maxsplit=5)[-1].strip() for line in maps.read_text().splitlines() if "openblas" in line)

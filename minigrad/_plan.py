@@ -72,7 +72,19 @@ class Plan:
     fingerprints of the ``constants`` among them, which are arrays that are not differentiated: the caller's own.
     """
 
-    __slots__ = ("_needs", "_slots", "constants", "extras", "fresh", "kernel", "names", "pick", "primitive", "rules", "run")
+    __slots__ = (
+        "_needs",
+        "_slots",
+        "constants",
+        "extras",
+        "fresh",
+        "kernel",
+        "names",
+        "pick",
+        "primitive",
+        "rules",
+        "run",
+    )
 
     def __init__(self, primitive: Primitive, needs: list[bool], kernel: Kernel | None) -> None:
         self.primitive = primitive
@@ -110,7 +122,7 @@ class Plan:
         self.run = self._runner()
 
     def _runner(self) -> Callable[[Any, Any], Sequence[Any]] | None:
-        """A function of ``(g, kept)`` that does what ``pull`` does, in as few calls as can be; None where there is more to do."""
+        """What ``pull`` does as a function of ``(g, kept)``, in as few calls as can be; None where there is more to do."""
         if self.constants or (self.primitive.composition is not None and self.kernel is None):
             return None
         if self.kernel is not None:

@@ -50,14 +50,14 @@ class Together:
             flat = self._flat[name] = np.concatenate([state[name] for state in states], axis=None)
             for state, p, stretch in zip(states, parameters, stretches):
                 state[name] = flat[stretch].reshape(p.shape)
-        self._states = list(states)
-        self._slot = next(iter(self._flat), None)  # an array of it for each state; the other slots go with it
+        self._first = states[0]
+        self._slot = next(iter(self._flat), "")  # an array of it for each state; the other slots go with it
         self._held = [state.get(self._slot) for state in states]
 
     def holds(self, states: Sequence[dict[str, Any]]) -> bool:
         """Whether what these states remember is (still) in the arrays of this group."""
         slot = self._slot
-        return all([state.get(slot) is array for state, array in zip(states, self._held)])
+        return all(state.get(slot) is array for state, array in zip(states, self._held))
 
     def update(self, update: Update, parameters: Sequence[Tensor]) -> None:
         """``update(p, g, state)`` for all of them."""
@@ -65,6 +65,6 @@ class Together:
         gradients = [parameter._grad._data for parameter in parameters if parameter._grad is not None]
         np.concatenate(arrays, axis=None, out=self._p)
         np.concatenate(gradients, axis=None, out=self._g)
-        update(self._p, self._g, {**self._states[0], **self._flat})
+        update(self._p, self._g, {**self._first, **self._flat})
         for array, part in zip(arrays, self._parts):
             np.copyto(array, part)

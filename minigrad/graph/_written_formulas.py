@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from .._tape import unbroadcast
-from ..rules.axes import count, expand, from_last, from_rows, rows_of, to_last  # noqa: F401 - expressions read them
 from ..rules.attention import attention_weights, split_heads
+from ..rules.axes import count, expand, from_last, from_rows, rows_of, to_last  # noqa: F401 - expressions read them
 from ..rules.neural import softmax
 from ..rules.special import erf
 

@@ -77,7 +77,7 @@ def softmax_in_place(scores: Any, allowed: Any = None) -> None:
             np.copyto(scores, LOWEST, where=~allowed)
         scores -= np.max(scores, axis=-1, keepdims=True)
         normal = np.log(np.finfo(scores.dtype).tiny)
-        if scores.min() < normal:  # next to nothing becomes nothing: numbers too small to be normal make a product 200 times slower
+        if scores.min() < normal:  # numbers too small to be normal make a product 200 times slower: let them be 0
             np.copyto(scores, -np.inf, where=scores < normal)
     np.exp(scores, out=scores)
     if allowed is not None:
