@@ -166,35 +166,32 @@ def _logistic_for(x: Any) -> Any:
 
 
 def normal(x: Any) -> Any:
-    """The standard normal distribution's function and density at x."""
+    """The standard normal distribution's function and density at x, in float32."""
 
 
-# With t = 1 / (1 + 0.3 |x|) the distribution's function at -|x| is exp(-x^2/2) t P(t): a least-squares fit of P to the
-# values of erfc at 600 points in 0 <= |x| <= 13.2, relative error 4e-9. (The substitution is that of Hastings 1955,
-# Approximations for Digital Computers, sheet 44.)
+# With t = 1 / (1 + |x| / 4) the distribution's function at -|x| is exp(-x^2/2) t P(t). This is the P through 10 Chebyshev
+# points in |x| <= 13.2 (relative error 1e-8), the highest power first. The form is that of Abramowitz and
+# Stegun, Handbook of Mathematical Functions, 7.1.26.
 _TAIL = (
-    -0.020876583, 0.113797206, -0.231377893, 0.195943578, -0.082821407, 0.097941254, 0.077789009, 0.110360050, 0.119557384,
-    0.119687399,
+    0.0147429729, -0.0526992796, 0.0275947863, 0.0610279095, -0.0148980690,
+    0.1017996418, 0.0666303756, 0.0967009998, 0.0993448477, 0.0997558171,
 )  # fmt: skip
 
 
 @overload(normal, jit_options={"fastmath": _EXACTLY})
 def _normal_for(x: Any) -> Any:
     real = _FORMATS[x][0]
-    one, half, root, slope = real(1), real(0.5), real(math.sqrt(0.5)), real(0.3)
+    zero, one, half, quarter = real(0), real(1), real(0.5), real(0.25)
     peak = real(1 / math.sqrt(2 * math.pi))
-    first, coefficients = real(_TAIL[0]), tuple(real(c) for c in _TAIL[1:])
+    coefficients = tuple(real(c) for c in _TAIL)
 
-    def single(x: Any) -> Any:
+    def of(x: Any) -> Any:
         e = exp(-half * x * x)
-        t = one / (one + slope * abs(x))
-        p = first
+        t = one / (one + quarter * abs(x))
+        p = zero
         for c in coefficients:
             p = p * t + c
         tail = e * t * p
         return (tail if x < 0 else one - tail), e * peak
 
-    def double(x: Any) -> Any:
-        return half * math.erfc(-x * root), exp(-half * x * x) * peak
-
-    return single if x == types.float32 else double
+    return of

@@ -232,7 +232,7 @@ BACKWARD(relu_backward, g * A(x > 0))            // relu.vjp, of ans
 FORWARD(sigmoid_forward, logistic(x))            // _sigmoid
 BACKWARD(sigmoid_backward, g * x * (1 - x))      // sigmoid.vjp, of ans
 FORWARD(silu_forward, x * logistic(x))           // _silu
-BACKWARD(silu_backward, g * (x * logistic(x) + logistic(x) * (1 - x * logistic(x))))  // silu.vjp
+BACKWARD(silu_backward, g * logistic(x) * (1 + x * (1 - logistic(x))))  // silu.vjp
 FORWARD(gelu_forward, x * phi(x))                // _gelu, approximate="none"
 BACKWARD(gelu_backward, g * gelu_slope(x))
 FORWARD(gelu_tanh_forward, A(0.5) * x * (1 + gelu_tanh(x)))  // _gelu, approximate="tanh"

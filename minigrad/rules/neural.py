@@ -163,7 +163,7 @@ def _silu(x: Any, /) -> Any:
     return x * _sigmoid(x)
 
 
-silu = primitive(_silu, name="silu").vjp(x=lambda g, x, ans: g * (ans + sigmoid(x) * (1 - ans)))
+silu = primitive(_silu, name="silu").vjp(x=lambda g, x: g * sigmoid(x) * (1 + x * (1 - sigmoid(x))))
 
 _TANH_SCALE, _TANH_CUBIC = math.sqrt(2 / math.pi), 0.044715
 

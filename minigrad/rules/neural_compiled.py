@@ -156,12 +156,19 @@ neural.silu.kernel("compiled", _silu_forward, _silu_backward)
 def _gelu_forward(x: Any, approximate: str = "none") -> Any:
     if not _fits(x) or approximate not in ("none", "tanh"):
         return NotImplemented
-    return _elementwise(elementwise.gelu if approximate == "none" else elementwise.gelu_tanh, x), None
+    if approximate == "tanh":
+        return _elementwise(elementwise.gelu_tanh, x), None
+    if x.dtype == np.float64:  # the error function to 16 digits takes as long compiled as in NumPy
+        return neural._gelu_forward(x, approximate)
+    return _elementwise(elementwise.gelu, x), None
 
 
-def _gelu_backward(g: Any, needs: Needs, x: Any, approximate: str) -> tuple[Any]:
-    exact = approximate == "none"
-    return _elementwise_backward(elementwise.gelu_backward if exact else elementwise.gelu_tanh_backward, g, x)
+def _gelu_backward(g: Any, needs: Needs, x: Any, saved: Any, approximate: str) -> tuple[Any]:
+    if saved is not None:
+        return neural._gelu_backward(g, needs, x, saved, approximate)
+    return _elementwise_backward(
+        elementwise.gelu_backward if approximate == "none" else elementwise.gelu_tanh_backward, g, x
+    )
 
 
 neural.gelu.kernel("compiled", _gelu_forward, _gelu_backward)

@@ -204,3 +204,10 @@ def test_no_keys_and_no_queries() -> None:
                 x = Tensor(np.zeros((2, 0)), requires_grad=True)
                 function(x).sum().backward()
                 assert function(x).shape == (2, 0) and function(np.zeros((0, 3))).shape == (0, 3)
+
+
+def test_the_slope_of_silu_far_out() -> None:
+    """No difference of large numbers takes it to 0."""
+    x = Tensor([1e30, 1e4, -1e4, -1e30], requires_grad=True)
+    functional.silu(x).sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [1, 1, 0, 0]

@@ -89,7 +89,7 @@ const whatIfRules = (() => {
     erf: [erf, (g, x) => g * (2 / Math.sqrt(Math.PI)) * Math.exp(-x * x)],
     relu: [(x) => Math.max(x, 0), (g, x, y) => g * (y > 0)],
     sigmoid: [sigmoid, (g, x, y) => g * y * (1 - y)],
-    silu: [(x) => x * sigmoid(x), (g, x, y) => g * (y + sigmoid(x) * (1 - y))],
+    silu: [(x) => x * sigmoid(x), (g, x) => g * sigmoid(x) * (1 + x * (1 - sigmoid(x)))],
   };
   for (const [name, [f, derivative, argument = "x"]] of Object.entries(functions)) {
     elementwise(name, (x) => f(x), { [argument]: derivative }, name === "astype" || name === "copy" ? { dtype: null, order: null } : {});

@@ -1,0 +1,130 @@
+"""Ways of doing a thing that were weighed against each other: ``python -m benchmarks.tried``.
+
+Each line is one way, as a ratio to the one that minigrad takes, which is 1.00; above 1, the other way is slower. Measured in
+one process, in turn; docs/speed.md draws the conclusions.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import nn
+from benchmarks.report import machine
+from minigrad import Tensor
+from minigrad.rules.indexing import scatter_add
+
+Ways = dict[str, Callable[[], Any]]  # the first is the one that is taken
+SIZES = {"tiny": (16, 16, 32, 2, 100), "toy": (32, 32, 64, 4, 1000), "small": (32, 128, 256, 8, 5000)}
+ROUNDS = 25
+
+
+def embedding_gradient(size: str) -> Ways:
+    """Rows added where their ids say, a quarter of which are padding."""
+    batch, length, width, _, count = SIZES[size]
+    random = np.random.RandomState(0)
+    ids = random.randint(1, count, batch * length)
+    ids[: len(ids) // 4] = 0
+    random.shuffle(ids)
+    rows = random.randn(len(ids), width).astype(np.float32)
+
+    def sorted_runs() -> Any:
+        out = np.zeros((count, width), np.float32)
+        order = np.argsort(ids, kind="stable")
+        ordered = ids[order]
+        first = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+        out[ordered[first]] = np.add.reduceat(rows[order], first, axis=0)
+        return out
+
+    def by_rows() -> Any:
+        out = np.zeros((count, width), np.float32)
+        np.add.at(out, ids, rows)
+        return out
+
+    return {
+        "np.add.at with one flat index": lambda: scatter_add(rows, index=ids, shape=(count, width)),
+        "np.add.at with rows": by_rows,
+        "sort, then np.add.reduceat": sorted_runs,
+    }
+
+
+def queries_keys_values(size: str) -> Ways:
+    """Multi-head attention, forward and backward."""
+    batch, length, width, heads, _ = SIZES[size]
+    random = np.random.RandomState(0)
+    x = Tensor(random.randn(batch, length, width).astype(np.float32), requires_grad=True)
+    g = np.ones(x.shape, np.float32)
+
+    def run(kind: Any) -> Callable[[], Any]:
+        layer = kind(width, heads, rng=np.random.default_rng(0))
+        return lambda: layer(x).backward(g)
+
+    return {"three products": run(nn.MultiHeadAttention), "one product, then split": run(nn.PackedMultiHeadAttention)}
+
+
+def relu(size: str) -> Ways:
+    """The derivative: a cotangent where the output is positive, else 0."""
+    batch, length, width, *_ = SIZES[size]
+    random = np.random.RandomState(0)
+    g, x = random.randn(2, batch * length, 4 * width).astype(np.float32)
+    ans = np.maximum(x, 0)
+    return {
+        "times the comparison": lambda: g * (ans > 0),
+        "np.where": lambda: np.where(ans > 0, g, 0),
+        "times np.sign": lambda: g * np.sign(ans),
+    }
+
+
+def row_sums(size: str) -> Ways:
+    """Of attention's weights, over the keys."""
+    batch, length, _, heads, _ = SIZES[size]
+    weights = np.random.RandomState(0).rand(batch * heads * length, length).astype(np.float32)
+    ones = np.ones(length, np.float32)
+    return {
+        "a product with ones": lambda: weights.dot(ones),
+        "np.einsum": lambda: np.einsum("ij->i", weights),
+        "np.sum": lambda: np.sum(weights, axis=-1),
+    }
+
+
+def stable_softmax(size: str) -> Ways:
+    """What keeps exp from overflowing."""
+    batch, length, _, heads, _ = SIZES[size]
+    scores = np.random.RandomState(0).randn(batch * heads * length, length).astype(np.float32)
+    return {
+        "are all scores moderate?": lambda: scores.max() <= 30 and scores.min() >= -30,
+        "less the maximum of each row": lambda: scores - np.max(scores, axis=-1, keepdims=True),
+    }
+
+
+WORKS = (embedding_gradient, queries_keys_values, relu, row_sums, stable_softmax)
+
+
+def ratios(ways: Ways) -> dict[str, float]:
+    """The median, over rounds in which each way has its turn, of its time over that of the first."""
+    taken: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(ROUNDS):
+        for name, way in ways.items():
+            start = time.perf_counter()
+            for _ in range(3):
+                way()
+            taken[name].append(time.perf_counter() - start)
+    reference = next(iter(taken.values()))
+    return {name: statistics.median(a / b for a, b in zip(own, reference)) for name, own in taken.items()}
+
+
+def main() -> None:
+    print(f"{machine()}\n\n| | way | {' | '.join(SIZES)} |\n|---|---|{'---|' * len(SIZES)}")
+    for work in WORKS:
+        by_size = [ratios(work(size)) for size in SIZES]
+        for name in by_size[0]:
+            numbers = " | ".join(f"{found[name]:.2f}" for found in by_size)
+            print(f"| {work.__name__.replace('_', ' ')} | {name} | {numbers} |")
+
+
+if __name__ == "__main__":
+    main()
