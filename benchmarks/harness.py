@@ -23,7 +23,6 @@ from typing import Any, Protocol
 import numpy as np
 
 REFERENCE, AGAIN = "torch", "torch again"
-MAIN = (REFERENCE, AGAIN, "minigrad", "minigrad_fast")
 OPTIONAL = ("jax", "autograd", "mygrad", "dezero")  # training steps only
 ENOUGH_ROUNDS, TOLERANCE = 15, 0.05
 
@@ -144,6 +143,8 @@ def measure(
                 if name == REFERENCE and "error" in running[name].about:
                     raise SystemExit(f"{work}: PyTorch cannot be measured: {running[name].about['error']}")
             take_turns(work, running, rounds, seconds, quiet or wait_until_quiet)
+            if "error" in running[REFERENCE].about:
+                raise SystemExit(f"{work}: PyTorch ended in the middle: {running[REFERENCE].about['error']}")
             return rows_of(work, running, Path(folder))
         finally:
             for peer in running.values():

@@ -17,9 +17,7 @@ def build(work: str) -> Step:
     s = sizes(work)
     P, drawn = weights_and_batches(work)
     batches, adam, last = plain_model.prepared(s, drawn), plain_model.Adam(list(P.values())), {}
-    value_and_grad = autograd.value_and_grad(
-        lambda P, batch: plain_model.loss_of(anp, s, P, batch, drawn["pe"], embed=lambda table, ids: table[ids])
-    )
+    value_and_grad = autograd.value_and_grad(lambda P, batch: plain_model.loss_of(anp, s, P, batch, drawn["pe"]))
 
     def run(i: int) -> Any:
         loss, gradients = value_and_grad(P, batches[i % BATCHES])

@@ -24,37 +24,37 @@ class Blas:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._depth = 0  # how many operations, of several threads, are under way
+        self._users: set[int] = set()  # the threads that have an operation under way
         self._before = 0
         self._functions: tuple[Callable[[], int], Callable[[int], Any]] | None = None
         self._looked = False
 
     def one_thread(self) -> None:
-        """Until :meth:`as_before`."""
+        """Until this thread calls :meth:`as_before`."""
         if not self._looked:
             self._functions, self._looked = _openblas(), True
         if self._functions is None:
             return
         with self._lock:
-            self._depth += 1
-            if self._depth == 1:
+            if not self._users:
                 self._before = self._functions[0]()
-                self._functions[1](1)
+            self._users.add(threading.get_ident())
+            self._functions[1](1)
 
     def as_before(self) -> None:
         if self._functions is None:
             return
         with self._lock:
-            self._depth -= 1
-            if not self._depth:
+            if self._users == {threading.get_ident()}:
                 self._functions[1](self._before)
+            self._users.discard(threading.get_ident())
 
     def after_fork(self) -> None:
         """In a forked child no operation is under way: the threads that ran them are not there."""
         self._lock = threading.Lock()
-        if self._depth and self._functions is not None:
+        if self._users and self._functions is not None:
             self._functions[1](self._before)
-        self._depth = 0
+        self._users.clear()
 
 
 def _openblas() -> tuple[Callable[[], int], Callable[[int], Any]] | None:

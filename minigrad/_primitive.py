@@ -103,8 +103,9 @@ class Primitive:
         NumPy's while :func:`compiled_kernels` is on.
         ``forward(*arrays, **keywords) -> (ans, saved)``, or NotImplemented for a case it leaves to the plain rules.
         ``backward(g, needs, ...) -> tuple`` gives the gradients of all arguments at once, None where ``needs`` is False;
-        it may ask for ``saved``. The arrays it returns are its own: the sweep may add into them. A kernel is never
-        differentiated; that is what the plain rules beside it are for.
+        it may ask for ``saved``. Each array it returns is one of its own, that nothing else holds and no two share: the sweep
+        may add into it, and at a leaf it becomes the ``grad``. A kernel is never differentiated; that is what the plain
+        rules beside it are for.
         """
         self._check_rule(backward, "the kernel's backward", {"ans", "saved", *self.arguments}, 2)
         self.kernels[array_type] = Kernel(forward, backward)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextvars
 import itertools
+import operator
 import os
 import threading
 from collections.abc import Callable
@@ -21,26 +22,38 @@ _LARGE = 1 << 21  # elements computed, about a millisecond; below, handing over 
 _PASSES = 8  # over each element, about
 BLOCK = 1 << 15  # elements: some arrays of so many share a second-level cache
 T = TypeVar("T")
-_Task = tuple[contextvars.Context, Callable[[int, int], object], int, int, "SimpleQueue[BaseException | None]"]
+_Task = tuple[contextvars.Context, Callable[[int, int], object], "_Part"]
 
 
 def _cores() -> int:
     """The cores this process may use, or fewer if OMP_NUM_THREADS, which other libraries obey too, says so."""
     here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    wanted = os.environ.get("OMP_NUM_THREADS", "")
+    wanted = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()  # then come those of nested levels
     return min(here, max(int(wanted), 1)) if wanted.isdecimal() else here
 
 
-class _Pool(threading.local):
+class _Here(threading.local):
     """Whether this thread is one of the workers, whose own operations are not divided again."""
 
     worker = False
 
 
-_here = _Pool()
+class _Part:
+    """A part of the work of a thread that waits for it."""
+
+    def __init__(self, start: int, stop: int, answers: SimpleQueue[None]) -> None:
+        self.start = start
+        self.stop = stop
+        self.answers = answers  # wakes the thread up
+        self.sent = self.done = False
+        self.error: BaseException | None = None
+
+
+_here = _Here()
 _tasks: SimpleQueue[_Task] = SimpleQueue()
 _count = _cores()
 _started = 0
+_starting = threading.Lock()
 
 
 def num_threads() -> int:
@@ -58,9 +71,13 @@ def set_num_threads(count: int) -> None:
         ArgumentError: ``count`` is not a positive integer.
     """
     global _count
-    if not isinstance(count, int) or count < 1:
+    try:
+        number = 0 if isinstance(count, bool) else operator.index(count)
+    except TypeError:
+        number = 0
+    if number < 1:
         raise ArgumentError(f"set_num_threads takes a positive integer, got {count!r}")
-    _count = count
+    _count = number
 
 
 def in_parts(function: Callable[[int, int], object], count: int, work: int) -> None:
@@ -72,9 +89,10 @@ def in_parts(function: Callable[[int, int], object], count: int, work: int) -> N
     if _here.worker:
         function(0, count)
         return
-    blas.one_thread()
     try:
-        if (parts := min(_count, count)) < 2 or work < _LARGE:
+        blas.one_thread()
+        parts = min(_count, count)
+        if parts < 2 or work < _LARGE or not _start(parts - 1):
             function(0, count)
         else:
             _divide(function, count, parts)
@@ -106,46 +124,59 @@ def in_blocks(function: Callable[[slice], T], count: int, elements: int) -> list
 
 
 def _divide(function: Callable[[int, int], object], count: int, parts: int) -> None:
-    _start(parts - 1)
-    done: SimpleQueue[BaseException | None] = SimpleQueue()
+    answers: SimpleQueue[None] = SimpleQueue()
     bounds = [count * i // parts for i in range(parts + 1)]
-    for start, stop in itertools.pairwise(bounds[1:]):
-        _tasks.put((contextvars.copy_context(), function, start, stop, done))  # with np.errstate as it is here
-    error: BaseException | None = None
+    others = [_Part(start, stop, answers) for start, stop in itertools.pairwise(bounds[1:])]
+    errors: list[BaseException] = []
     try:
+        for part in others:
+            _tasks.put((contextvars.copy_context(), function, part))  # with np.errstate as it is here
+            part.sent = True
         function(0, bounds[1])
-    finally:  # the others write into the same arrays: wait in any case
-        for _ in range(parts - 1):
-            error = done.get() or error
-    if error is not None:
-        raise error
+    except BaseException as error:
+        errors.append(error)
+    while not all(part.done for part in others if part.sent):  # they write into the arrays of whoever catches an error
+        try:
+            answers.get()
+        except BaseException as interrupt:  # Ctrl-C has to wait, too
+            errors.append(interrupt)
+    errors += [part.error for part in others if part.error is not None]
+    if errors:
+        raise errors[0]
 
 
-def _start(workers: int) -> None:
+def _start(workers: int) -> bool:
+    """Whether there are workers: as many, or as the system allows."""
     global _started
-    while _started < workers:
-        _started += 1
-        threading.Thread(target=_work, args=(_tasks,), daemon=True, name=f"minigrad-{_started}").start()
+    with _starting:
+        while _started < workers:
+            thread = threading.Thread(target=_work, args=(_tasks,), daemon=True, name=f"minigrad-{_started}")
+            try:
+                thread.start()
+            except RuntimeError:  # the system has no more, or the program is ending
+                break
+            _started += 1
+        return _started > 0
 
 
 def _work(tasks: SimpleQueue[_Task]) -> None:
     _here.worker = True
     while True:
-        context, function, start, stop, done = tasks.get()
-        error: BaseException | None = None
+        context, function, part = tasks.get()
         try:
-            context.run(function, start, stop)
-        except BaseException as raised:  # it is the caller's, who waits
-            error = raised
+            context.run(function, part.start, part.stop)
+        except BaseException as error:  # it is the caller's, who waits
+            part.error = error
         del context, function  # what they hold is not to live until the next task
-        done.put(error)
-        del done, error
+        part.done = True
+        part.answers.put(None)
+        del part
 
 
-def _forget_threads() -> Any:
+def _forget_threads() -> None:
     """In a forked child only the forking thread lives on."""
-    global _started, _tasks
-    _started, _tasks = 0, SimpleQueue()
+    global _started, _tasks, _starting
+    _started, _tasks, _starting = 0, SimpleQueue(), threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):

@@ -118,6 +118,13 @@ def where_is(array: Any) -> str:
     return f"on cuda:{device.id}" if is_cupy(type(array)) else f"on {device}"
 
 
+def same_place(a: Any, b: Any) -> bool:
+    """Whether two arrays are both on the host, or both on one device."""
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return True
+    return where_is(a) == where_is(b)
+
+
 def _import_cupy(device: str) -> Any:
     try:
         return import_extra("cupy", "gpu", f"device='{device}'")
@@ -167,8 +174,8 @@ def check(value: Any, problem: Problem) -> None:
     """Raise what ``problem`` says of a small array, unless that is None.
 
     Args:
-        value: an array of a few numbers. One on the host is looked at now. One on a device is looked at when the next array
-            is fetched from there by this thread, or after a thousand such checks, so that the host need not wait for the
+        value: an array of a few numbers. One on the host is looked at now. One on a device is looked at when this thread next
+            fetches an array with :func:`to_host`, or after a thousand such checks, so that the host need not wait for the
             device; the error then bears ``late = True``, and says so.
         problem: called with ``value.tolist()``, which is one number if there are no axes.
     """
@@ -200,20 +207,24 @@ def check_range(integers: Any, count: int, error: Callable[[int], MinigradError]
 
 
 def raise_late_errors() -> None:
-    """Look at the checks that were put off, which waits for the device.
+    """Look at the checks that this thread put off, which waits for the device.
+
+    A thread that computed on a device calls it before it ends, as nobody looks at its checks afterwards.
 
     Raises:
         MinigradError: the first that failed, with ``late = True``.
     """
-    checks, _late.checks = _late.checks, []
+    checks = list(_late.checks)
     alike: dict[Any, list[int]] = {}  # what can be fetched together
     for i, (value, _) in enumerate(checks):
-        alike.setdefault((value.dtype, value.shape), []).append(i)
+        alike.setdefault((where_is(value), value.dtype, value.shape), []).append(i)
     fetched: list[Any] = [None] * len(checks)
     for members in alike.values():
-        together: Any = np.stack([checks[i][0] for i in members])
+        with checks[members[0]][0].device:  # on another one than the current one they could not be stacked
+            together: Any = np.stack([checks[i][0] for i in members])
         for i, value in zip(members, together.get().tolist()):
             fetched[i] = value
+    del _late.checks[: len(checks)]  # not before: what breaks off the fetching (Ctrl-C, no memory) must not lose them
     for value, (_, problem) in zip(fetched, checks):
         if error := problem(value):
             late = type(error)(

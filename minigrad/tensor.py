@@ -489,8 +489,10 @@ def _owned_copy(array: Any) -> Any:
 
 
 def _whole(array: Any) -> bool:
-    """Whether the array lies in order in memory of its own, and keeps no larger one alive."""
-    return array.flags.c_contiguous and (array.base is None or array.base.size == array.size)
+    """Whether the array lies in order in memory of its own that can be written to, and keeps no larger one alive."""
+    if not array.flags.c_contiguous or not getattr(array.flags, "writeable", True):  # CuPy's arrays always are
+        return False
+    return array.base is None or getattr(array.base, "size", -1) == array.size
 
 
 def _plain_index(index: Any) -> Any:

@@ -114,6 +114,7 @@ def _on_device(where: tuple[int, str], table: Any) -> Any:
     import cupy
 
     key = table.tobytes()
-    if where not in _tables or _tables[where][0] != key:
-        _tables[where] = key, cupy.asarray(table)
-    return _tables[where][1]
+    entry = _tables.get(where)
+    if entry is None or entry[0] != key:
+        entry = _tables[where] = key, cupy.asarray(table)
+    return entry[1]  # not what is in _tables now: that may be another thread's

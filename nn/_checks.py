@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError, Tensor
-from minigrad.device import check_range, is_device_array, where_is
+from minigrad.device import check_range, is_device_array, same_place, where_is
 from minigrad.errors import MixedDevicesError
 
 
@@ -62,16 +62,19 @@ def beside(value: Any, array: Any) -> Any:
     """``value`` (an array or a Tensor of plain values) as an array of the same library as ``array``, on its device.
 
     Raises:
-        MixedDevicesError: ``value`` is on a device and ``array`` on the host: nothing is fetched by itself.
+        MixedDevicesError: ``value`` is on a device and ``array`` on the host, or on another device: nothing is fetched by
+            itself.
     """
     if isinstance(value, Tensor):
         value = value.data
-    if type(value) is type(array):
+    if type(value) is type(array) and same_place(value, array):
         return value
     if is_device_array(value):
+        target = where_is(array).removeprefix("on ") if is_device_array(array) else "cpu"
         raise MixedDevicesError(
             f"an argument of shape {value.shape} and dtype {value.dtype} is {where_is(value)}, and what it belongs to is "
-            f"{where_is(array)}: move the model, model.to('cuda'), or the argument, minigrad.device.to_device(argument, 'cpu')"
+            f"{where_is(array)}: move the model, model.to('cuda'), or the argument, "
+            f"minigrad.device.to_device(argument, '{target}')"
         )
     return np.asarray(value, like=array)
 

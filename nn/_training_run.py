@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ import numpy as np
 
 from minigrad import ArgumentError, Tensor, no_grad
 from minigrad.device import check, is_device_array, raise_late_errors
-from minigrad.serialize import save_checkpoint
+from minigrad.serialize import CheckpointError, save_checkpoint
 
 from . import _training_state as state
 from ._interrupts import Interrupts
@@ -210,12 +211,12 @@ class TrainingRun:
 
     def _fetch(self) -> None:
         """Bring the pending losses to the host, all with one wait."""
+        raise_late_errors()  # of these steps; first, as a wrong label is what makes a loss NaN
         if not self.pending:
             return
         stacked: Any = np.stack(self.pending)
         losses = stacked.get().tolist()
         self._check_losses(losses)
-        raise_late_errors()  # of these steps
         with self._undivided():
             self.history.losses += losses
             self.pending = []
@@ -251,6 +252,11 @@ class TrainingRun:
         arrays, about = state.read(path)
         for name, value in self._settings().items():
             state.same(path, name, about["run"].get(name), value)
+        if self.precision is not None:
+            try:
+                copy.copy(self.precision).load_state_dict(about.get("precision", {}))  # a trial: nothing is changed yet
+            except ArgumentError as error:
+                raise CheckpointError(f"'{path}' does not fit: {error}") from error
         state.restore(path, self.model, self.optimizer, arrays, about)
         if self.precision is not None:
             self.precision.load_state_dict(about["precision"])

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from minigrad import DTypeError, OutOfRangeError, ShapeError
-from minigrad.device import check_range
+from minigrad.device import check_range, is_device_array, where_is
+from minigrad.errors import MixedDevicesError
 
 from ._checks import beside, check_not_negative, plain
 
@@ -49,17 +50,23 @@ def padding_mask(lengths: Sequence[int] | Array, length: int | None = None) -> A
     Raises:
         ShapeError, DTypeError: ``lengths`` is not one row of integers.
         OutOfRangeError: one of them is negative, or more than ``length`` (by default the largest).
+        MixedDevicesError: ``lengths`` is on a device: nothing is fetched by itself.
     """
-    lengths = np.asarray(lengths)
-    if lengths.ndim != 1:
-        raise ShapeError(f"lengths must be one row, (batch,), got shape {lengths.shape}")
-    if lengths.size and lengths.dtype.kind not in "iu":
-        raise DTypeError(f"lengths must be integers, got dtype {lengths.dtype}")
-    longest = int(lengths.max(initial=0))
+    counts = plain(lengths)
+    if is_device_array(counts):
+        raise MixedDevicesError(
+            f"padding_mask makes its mask on the host, and lengths is {where_is(counts)}: pass "
+            "minigrad.device.to_host(lengths); the layers take the mask to the model"
+        )
+    if counts.ndim != 1:
+        raise ShapeError(f"lengths must be one row, (batch,), got shape {counts.shape}")
+    if counts.size and counts.dtype.kind not in "iu":
+        raise DTypeError(f"lengths must be integers, got dtype {counts.dtype}")
+    longest = int(counts.max(initial=0))
     length = longest if length is None else length
-    if longest > length or lengths.min(initial=0) < 0:
-        raise OutOfRangeError(f"lengths must lie in [0, {length}], got {lengths.min()} to {longest}")
-    return np.arange(length) < lengths[:, None]
+    if longest > length or counts.min(initial=0) < 0:
+        raise OutOfRangeError(f"lengths must lie in [0, {length}], got {counts.min()} to {longest}")
+    return np.arange(length) < counts[:, None]
 
 
 def as_key_mask(key_mask: Any, shape: tuple[int, ...], like: Any, name: str = "key_mask") -> Any:

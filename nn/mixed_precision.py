@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 
 from minigrad import ArgumentError, DTypeError, GraphError, Tensor, UnsupportedError, primitive
+from minigrad._hooks import Hooks, hooks_of
+from minigrad._tape import Entry, Leaf, wengert_list
+from minigrad.device import to_host
 
-from ._checks import check_positive
+from ._checks import check_not_negative, check_positive
 from ._training_state import TrainingError
 from .module import Module
 from .optim import Optimizer
@@ -17,18 +23,9 @@ from .optim import Optimizer
 _SMALLEST_SCALE = 2.0**-14  # where half of it would not help: the NaN comes from elsewhere
 
 
-class _Scaling:
-    """What gradients are multiplied by on their way from the copies to the parameters: 1, or 1 / scale in a scaled sweep."""
+_FIRST = -1  # the number of a hook that goes before those of the user, which count from 0
 
-    factor = 1.0
-
-    def __repr__(self) -> str:
-        return "loss scaling"
-
-
-_cast = primitive(lambda x, /, dtype, scaling: x.astype(dtype), name="cast").vjp(
-    x=lambda g, scaling: np.multiply(g, scaling.factor, dtype=np.float32)
-)
+_cast = primitive(lambda x, /, dtype: x.astype(dtype), name="cast").vjp(x=lambda g: g)  # the sweep casts it back
 
 
 class MixedPrecision:
@@ -46,11 +43,12 @@ class MixedPrecision:
 
     Inside the block each parameter of the model is a float16 copy, so that its layers compute in float16. Outside it is the
     float32 *master weight*, to which small updates can be added that float16 would round away: ``model.state_dict()``
-    there, clipping, ``grad_flow`` and the optimizer know nothing of float16. (PyTorch's ``autocast`` chooses by operation;
+    there, clipping, ``grad_flow`` and the optimizer know nothing of float16. ``optimizer.step()`` belongs outside, too: in
+    the block it would change the copies, which are thrown away. (PyTorch's ``autocast`` chooses by operation;
     here every layer gets float16, and softmax, layer norm, GELU and the losses compute in float32 inside.)
 
     Gradients below 6e-8 would be 0 in float16. So :meth:`backward` starts from ``scale`` instead of 1 (*loss scaling*), and
-    the gradients are divided by it when they have reached float32: ``p.grad`` is the gradient itself. Where one
+    gradients are divided by it where they arrive, in float32: ``p.grad`` is the gradient itself. Where one
     is infinite or NaN, the scale was too large: :meth:`step` changes nothing then and halves it. After
     ``growth_interval`` good steps it is doubled. (PyTorch's ``GradScaler`` does the same.)
 
@@ -92,17 +90,17 @@ class MixedPrecision:
         self._optimizer = optimizer
         self._parameters = list(model.parameters())
         _check_model(model, optimizer)
-        self._scaling = _Scaling()
+        self._factor = 1.0  # 1 / scale in a scaled sweep
         self._masters: list[tuple[Any, Any]] | None = None  # arrays and nodes of the parameters, inside the block
-        self._copies: list[tuple[Any, Any, Any]] = []  # of the latest block: array, node, and what an entry keeps
-        self._finite: Any = None  # whether the gradients are, still on the device; None before backward()
+        self._copies: list[Any] = []  # arrays of the latest block; until step() those of any block have the same values
+        self._finite: Any = None  # whether the gradients are, perhaps still on the device; None before backward()
 
     # The block
 
     def __enter__(self) -> Self:
         if self._masters is not None:
             raise GraphError("this `with precision:` block has been entered already: its parameters are copies now")
-        copies = [_cast(p, dtype=self.dtype, scaling=self._scaling) for p in self._parameters]
+        copies = [_cast(p, dtype=self.dtype) for p in self._parameters]
         self._masters = [(p._data, p._node) for p in self._parameters]
         try:
             for p, copy in zip(self._parameters, copies):
@@ -110,7 +108,7 @@ class MixedPrecision:
         except BaseException:  # Ctrl-C
             self.restore_masters()
             raise
-        self._copies = [(copy._data, copy._node, getattr(copy._node, "kept", None)) for copy in copies]
+        self._copies = [copy._data for copy in copies]
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -125,14 +123,16 @@ class MixedPrecision:
     # A step
 
     def backward(self, loss: Tensor, *, retain_graph: bool = False) -> None:
-        """``loss.backward()`` from ``scale`` instead of 1, and the gradients of the parameters divided by it in float32.
+        """``loss.backward()`` from ``scale`` instead of 1, and all that arrives in a ``grad`` divided by it in float32.
 
-        May be called for several losses before one step: the gradients add up, as they do without scaling. (The gradient
-        of a tensor that is no parameter of the model is not divided.)
+        May be called for several losses before one step: the gradients add up, as they do without scaling. A loss need not
+        have been computed in the block, or not all of it: ``loss + 0.01 * (w * w).sum()`` after the block adds a penalty in
+        float32. (On the way gradients are multiplied: hooks and ``retain_grad`` of computed tensors see them so.)
 
         Raises:
             ArgumentError: the loss is no Tensor of one number.
-            GraphError: the block has not been left.
+            GraphError: the block has not been left; or as ``loss.backward()``, also for a ``checkpoint()`` outside of the
+                block, as it is run again with the copies. On any of these no gradient has been changed.
         """
         if not isinstance(loss, Tensor) or loss.size != 1:
             got = f"a Tensor of shape {loss.shape}" if isinstance(loss, Tensor) else type(loss).__name__
@@ -143,23 +143,51 @@ class MixedPrecision:
             cotangent = np.full_like(loss.data, self.scale)
         self._masters = [(p._data, p._node) for p in self._parameters]
         try:
-            self._scaling.factor = 1 / self.scale
-            for p, (copy, _, _) in zip(self._parameters, self._copies):
+            for p, copy in zip(self._parameters, self._copies):
                 p._data = copy  # for a checkpoint(), which runs its function again now
-            loss.backward(cotangent, retain_graph=retain_graph)
+            with self._dividing(wengert_list([loss._node]), loss._node):
+                loss.backward(cotangent, retain_graph=retain_graph)
         finally:
-            self._scaling.factor = 1.0
             self.restore_masters()
-        for _, entry, kept in self._copies:
-            if entry is not None:
-                entry.kept = kept  # another loss of this block leads to the same copies
         gradients = [p.grad.data for p in self._optimizer.parameters if p.grad is not None]
         self._finite = np.stack([np.isfinite(g).all() for g in gradients]).all() if gradients else True
 
+    @contextmanager
+    def _dividing(self, entries: list[Entry], last: Any) -> Iterator[None]:
+        """Divide what arrives at the leaves: before their hooks, which see the gradient itself, and ``grad`` adds it up."""
+        leaves = {node for entry in entries for node in entry.parents if type(node) is Leaf}
+        if type(last) is Leaf:
+            leaves.add(last)
+        try:
+            self._factor = 1 / self.scale
+            for leaf in leaves:
+                hooks = hooks_of(leaf)
+                hooks.functions = {_FIRST: (0, self._divide)} | hooks.functions
+            yield
+        finally:
+            self._factor = 1.0  # first: Ctrl-C may leave a hook behind, and it does nothing now
+            for leaf in leaves:
+                hooks = leaf.hooks or Hooks()
+                hooks.functions.pop(_FIRST, None)
+                leaf.hooks = hooks if hooks.functions else None
+            for entry in entries:
+                if entry.primitive is _cast:
+                    entry.kept = ()  # it keeps nothing, and another loss of its block may lead to it
+
+    def _divide(self, g: Any) -> Any:
+        wide = np.promote_types(g.dtype, np.float32)
+        return np.multiply(g, self._factor, dtype=wide).astype(g.dtype, copy=False)
+
     @property
     def overflowed(self) -> bool:
-        """Whether a gradient is infinite or NaN, so that ``step()`` will be skipped: then there is nothing to clip either."""
-        return self._finite is not None and not bool(self._finite)
+        """Whether a gradient is infinite or NaN, so that ``step()`` will be skipped: then there is nothing to clip either.
+
+        The first look waits for the device, and looks at late checks, too; ``step()`` need not wait again.
+        """
+        if self._finite is None:
+            return False
+        self._finite = bool(to_host(self._finite))
+        return not self._finite
 
     def step(self) -> bool:
         """The optimizer's step, unless a gradient is infinite or NaN; and the scale for the next one.
@@ -186,7 +214,7 @@ class MixedPrecision:
         else:
             self._optimizer.step()
             self.good_steps += 1
-            if self.good_steps == self.growth_interval:
+            if self.good_steps >= self.growth_interval:  # it may have been lowered
                 self.scale, self.good_steps = 2 * self.scale, 0
         self._finite, self._copies = None, []
         return not overflowed
@@ -202,13 +230,15 @@ class MixedPrecision:
         """Go on from what ``state_dict`` gave, after the model and the optimizer have loaded theirs.
 
         Raises:
-            ArgumentError: it is no such state, or one for another dtype. Nothing has been changed.
+            ArgumentError: it is no such state, or one for another dtype, or a field of it is out of its range. Nothing has
+                been changed.
         """
         now = self.state_dict()
-        if saved.keys() != now.keys() or saved["dtype"] != now["dtype"]:
-            raise ArgumentError(f"this is no state of a MixedPrecision({self.dtype}): {dict(saved)!r}")
+        if not isinstance(saved, Mapping) or saved.keys() != now.keys() or saved["dtype"] != now["dtype"]:
+            raise ArgumentError(f"this is no state of a MixedPrecision({self.dtype}): {saved!r}")
         scale = _positive_scale(saved["scale"])
         check_positive(growth_interval=saved["growth_interval"])
+        check_not_negative(good_steps=saved["good_steps"], skipped=saved["skipped"])
         vars(self).update({name: value for name, value in saved.items() if name != "dtype"} | {"scale": scale})
 
     def __repr__(self) -> str:
@@ -227,8 +257,8 @@ def _half(dtype: Any) -> np.dtype[Any]:
     return np.dtype(np.float16)
 
 
-def _positive_scale(scale: Any) -> float:
-    if not 0 < scale < np.inf:
+def _positive_scale(scale: float) -> float:
+    if not isinstance(scale, Real) or not 0 < scale <= sys.float_info.max:
         raise ArgumentError(f"scale must be a positive number, got {scale!r}")
     return float(scale)
 

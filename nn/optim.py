@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import ArgumentError, DTypeError, GraphError, ShapeError, Tensor
+from minigrad import ArgumentError, DTypeError, GraphError, ShapeError, Tensor, reference_mode
 from minigrad._compiled import compiled
-from minigrad.device import is_cupy, to_host
+from minigrad._threads import BLOCK
+from minigrad.device import is_cupy, out_of_memory, same_place, to_host, where_is
 
 from ._checks import beside
-from ._flat import Together, update_in_blocks
+from ._flat import Together, overlap, update_in_blocks
 from .module import Module
 
 Array = Any
-_SMALL = 1 << 15  # elements; larger parameters are worth an update of their own
 
 
 class Optimizer:
@@ -45,7 +45,7 @@ class Optimizer:
         self.lr = lr
         self.weight_decay = _number("weight_decay", weight_decay)
         self.state: list[dict[str, Any]] = [{} for _ in self.parameters]
-        self._groups: dict[tuple[int, ...], Together] = {}
+        self._groups: dict[tuple[int, ...], Together | None] = {}
 
     @property
     def lr(self) -> float:
@@ -58,35 +58,65 @@ class Optimizer:
 
     def step(self) -> None:
         """Change each parameter that has a gradient."""
-        names, counted = self._arrays(), "step" in self.slots
-        together: dict[Any, list[int]] = {}
-        for i, (parameter, state) in enumerate(zip(self.parameters, self.state)):
-            if parameter.grad is None:
-                continue
-            p = parameter.data
+        ready = [(i, parameter.data) for i, parameter in enumerate(self.parameters) if parameter.grad is not None]
+        self._prepare(ready)
+        counted, together = "step" in self.slots, dict[Any, list[int]]()
+        for i, p in ready:
+            state = self.state[i]
             if counted:
-                state["step"] = state.get("step", 0) + 1
-            if names and type(state.get(names[-1])) is not type(p):
-                _remember(state, names, p)
-            if p.size <= _SMALL or not isinstance(p, np.ndarray):
-                together.setdefault((state.get("step"), p.dtype.char, type(p)), []).append(i)
+                state["step"] += 1
+            place = "" if isinstance(p, np.ndarray) else where_is(p)
+            if place or p.size <= BLOCK:
+                together.setdefault((state.get("step"), p.dtype.char, place), []).append(i)
             else:
-                self._update_whole(p, parameter.grad.data, state)
-        groups = {}
-        for (*_, kind), members in together.items():
-            if kind is np.ndarray:
-                groups[tuple(members)] = group = self._group(members)
-                group.update(self._update_whole, [self.parameters[i] for i in members])
-            else:
+                self._update_whole(p, self._gradient(i), state)
+        groups: dict[tuple[int, ...], Together | None] = {}
+        for (*_, place), members in together.items():
+            if place:
                 self._update_on_device(members)
+            else:
+                groups[tuple(members)] = self._update_together(members)
         self._groups = groups
 
-    def _group(self, members: list[int]) -> Together:
+    def _update_together(self, members: list[int]) -> Together | None:
+        """Update small parameters as one array, which is given back; None if they share memory."""
+        arrays = [self.parameters[i]._data for i in members]
         states = [self.state[i] for i in members]
+        gradients = [self._gradient(i) for i in members]
         group = self._groups.get(tuple(members))
-        if group is None or not group.holds(states):
-            group = Together([self.parameters[i].data for i in members], states)
+        if group is None or not group.holds(arrays, states):
+            if overlap(arrays):
+                for p, g, state in zip(arrays, gradients, states):
+                    self._update_whole(p, g, state)
+                return None
+            group = Together(arrays, states, self._arrays())
+        group.update(self._update_whole, arrays, gradients, states[0])
         return group
+
+    def _prepare(self, ready: Sequence[tuple[int, Array]]) -> None:
+        """Make what is to be remembered about each parameter, zeros at first, and move it to where the parameter is."""
+        names = self._arrays()
+        for i, p in ready if names else ():
+            state = self.state[i]
+            last = state.get(names[-1])
+            if last is not None and last.shape != p.shape:
+                raise ShapeError(
+                    f"parameter {i} of {type(self).__name__} has shape {p.shape} now, and what is remembered about it has "
+                    f"{last.shape}: make a new optimizer"
+                )
+            if last is None or not same_place(last, p) or last.dtype != p.dtype:
+                if "step" in self.slots:
+                    state.setdefault("step", 0)
+                try:
+                    for name in names:
+                        state[name] = _beside(state[name], p) if name in state else np.zeros_like(p, order="C")
+                except MemoryError as error:
+                    raise out_of_memory(error, f"the memory of {type(self).__name__}", [p]) from error
+
+    def _gradient(self, i: int) -> Array:
+        gradient = self.parameters[i].grad
+        assert gradient is not None
+        return gradient.data
 
     def _arrays(self) -> Sequence[str]:
         """The names of the arrays among the slots."""
@@ -102,9 +132,7 @@ class Optimizer:
 
     def _update_on_device(self, members: list[int]) -> None:
         for i in members:
-            parameter = self.parameters[i]
-            assert parameter.grad is not None
-            self._update(parameter.data, parameter.grad.data, self.state[i])
+            self._update(self.parameters[i].data, self._gradient(i), self.state[i])
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_groups": {}}  # the arrays of a copy lie apart
@@ -291,7 +319,7 @@ class Adam(Optimizer):
         p -= change
 
     def _update_whole(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
-        if not compiled() or p.dtype.char not in "fd" or not p.flags.carray:
+        if not compiled() or reference_mode.active() or p.dtype.char not in "fd" or not p.flags.carray:
             super()._update_whole(p, g, state)
             return
         from minigrad.rules.neural_compiled import adam_step
@@ -300,7 +328,7 @@ class Adam(Optimizer):
         adam_step(p, self._decayed(p, g), state["m"], state["v"], self.lr, *self.betas, self.eps, *corrections)
 
     def _update_on_device(self, members: list[int]) -> None:
-        if not is_cupy(type(self.parameters[members[0]].data)):
+        if reference_mode.active() or not is_cupy(type(self.parameters[members[0]].data)):
             super()._update_on_device(members)
             return
         from ._adam_cuda import adam_step
@@ -308,7 +336,7 @@ class Adam(Optimizer):
         states = [self.state[i] for i in members]
         adam_step(
             [self.parameters[i].data for i in members],
-            [self.parameters[i].grad.data for i in members],  # type: ignore[union-attr]
+            [self._gradient(i) for i in members],
             [state["m"] for state in states],
             [state["v"] for state in states],
             lr=self.lr,
@@ -347,10 +375,9 @@ class AdamW(Adam):
         return g
 
 
-def _remember(state: dict[str, Any], names: Sequence[str], p: Array) -> None:
-    """Put into ``state`` what is not beside ``p``: zeros at first, and later, if ``p`` was moved, the same where it is now."""
-    for name in names:
-        state[name] = beside(to_host(state[name]), p) if name in state else np.zeros_like(p, order="C")
+def _beside(array: Array, p: Array) -> Array:
+    """What is remembered where the parameter is now, and in its dtype."""
+    return beside(to_host(array).astype(p.dtype, copy=False), p)
 
 
 def distinct(parameters: Iterable[Tensor]) -> list[Tensor]:
@@ -385,7 +412,7 @@ def _fitting(value: Any, parameter: Tensor, i: int, name: str) -> Any:
     """A remembered value for ``parameter``: a copy beside its data, or a plain number."""
     if name == "step":
         return int(value)
-    array = np.array(value)
+    array = np.array(value, order="C")
     if array.shape != parameter.shape:
         raise ShapeError(
             f"the saved '{name}' of parameter {i} has shape {array.shape}, the parameter {parameter.shape}"

@@ -18,7 +18,7 @@ def pool(x: Any, key_mask: Any = None, how: str = "mean") -> Tensor:
         key_mask: (batch, length), True (or 1) for tokens and False (or 0) for padding; None if nothing is padding.
         how: "mean" or "sum" of the tokens that are not padding, or the "first" of them (BERT's [CLS]).
 
-    A sequence that is all padding gives zeros.
+    A sequence that is all padding gives zeros. What stands in padding has no influence as long as it is finite.
 
     Raises:
         ArgumentError: another ``how``.

@@ -12,6 +12,7 @@ where a GPU gives NaN.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -137,25 +138,38 @@ _DTYPES = "?bBhHiIlLqQefdFD"
 _SCALARS = {bool, int, float, complex} | {np.dtype(char).type for char in _DTYPES}
 
 
+@dataclass(frozen=True)
 class FakeDevice:
-    id = 0
+    """`with FakeDevice(1):` makes it the current one, where arrays are made; what computes takes arrays from there only."""
+
+    id: int
+
+    def __enter__(self) -> "FakeDevice":
+        _current.append(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _current.pop()
 
     def __str__(self) -> str:
-        return "fake:0"
+        return f"fake:{self.id}"
+
+
+_current = [FakeDevice(0)]
 
 
 class FakeArray:
     """A device array: `asarray` makes one, `.get()` brings it home. Members that are alike are added further down."""
 
-    __slots__ = ("__weakref__", "_array")
+    __slots__ = ("__weakref__", "_array", "device")
     __array_priority__ = 100
     __hash__ = None  # type: ignore[assignment]
-    device = FakeDevice()
 
-    def __init__(self, array: np.ndarray) -> None:
+    def __init__(self, array: np.ndarray, device: FakeDevice | None = None) -> None:
         if array.dtype.char not in _DTYPES:
             raise ValueError(f"Unsupported dtype {array.dtype}")
         self._array = array
+        self.device = device or _current[-1]
 
     def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
         raise TypeError("Implicit conversion to a NumPy array is not allowed. Please use `.get()`.")
@@ -211,7 +225,7 @@ class FakeArray:
         return asarray, (self.get(),)
 
     def __deepcopy__(self, memo: Any) -> "FakeArray":
-        return FakeArray(self._array.copy())
+        return FakeArray(self._array.copy(), self.device)
 
     def __len__(self) -> int:
         return len(self._array)
@@ -222,7 +236,9 @@ class FakeArray:
     def __getitem__(self, index: Any) -> "FakeArray":
         index, has_array = _to_host_index(self._array.shape, index)
         result = self._array[index]
-        return FakeArray(result.copy() if has_array else result)  # NumPy gives a view for a 0-d index array
+        if has_array:
+            result = result.copy()  # NumPy gives a view for a 0-d index array
+        return FakeArray(result, self.device)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if not isinstance(value, FakeArray) and type(value) not in _SCALARS:
@@ -231,7 +247,7 @@ class FakeArray:
 
     def astype(self, dtype: Any, order: Any = "K", *, copy: bool = True) -> "FakeArray":
         result = self._array.astype(dtype, order, copy=copy)
-        return self if result is self._array else FakeArray(result)
+        return self if result is self._array else FakeArray(result, self.device)
 
     def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Any:
         return np.clip(self, min, max, out=out)
@@ -252,13 +268,17 @@ class FakeArray:
 
 
 def asarray(host: Any) -> Any:
-    """A copy of `host` (an array, a list or a number) on the fake device; a device array as it is."""
-    return host if isinstance(host, FakeArray) else FakeArray(np.array(host))
+    """A copy of `host` (an array, a list or a number) on the current fake device; an array that is there as it is."""
+    if isinstance(host, FakeArray):
+        return host if host.device == _current[-1] else FakeArray(host._array.copy())
+    return FakeArray(np.array(host))
 
 
 def _to_host(value: Any) -> Any:
     """`value` with the device arrays in it unwrapped. A host array among them is refused."""
     if isinstance(value, FakeArray):
+        if value.device != _current[-1]:
+            raise ValueError(f"Array device must be same as the current device: {value.device}, not {_current[-1]}")
         return value._array
     if isinstance(value, np.ndarray):
         raise TypeError(f"Unsupported type {np.ndarray}: a host array of shape {value.shape} meets a device array")
@@ -368,7 +388,7 @@ def _method(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _own_method(name: str) -> Callable[..., Any]:
-    return lambda self, *args, **kwargs: FakeArray(getattr(self._array, name)(*_to_host(args), **kwargs))
+    return lambda self, *args, **kwargs: FakeArray(getattr(self._array, name)(*_to_host(args), **kwargs), self.device)
 
 
 def _reader(convert: Callable[[np.ndarray], Any]) -> Callable[..., Any]:
@@ -378,7 +398,7 @@ def _reader(convert: Callable[[np.ndarray], Any]) -> Callable[..., Any]:
 def _attribute(name: str) -> property:
     def read(self: FakeArray) -> Any:
         value = getattr(self._array, name)
-        return FakeArray(value) if isinstance(value, np.ndarray) else value
+        return FakeArray(value, self.device) if isinstance(value, np.ndarray) else value
 
     return property(read)
 

@@ -474,6 +474,19 @@ def test_device_is_named() -> None:
     assert str(fake_device.asarray(HOST).device) == "fake:0"
 
 
+def test_what_computes_takes_arrays_of_the_current_device_only() -> None:
+    first = fake_device.asarray(HOST)
+    with fake_device.FakeDevice(1):
+        second = fake_device.asarray(first)
+        assert str((second + second).device) == str(second[0].T.device) == "fake:1"
+        with pytest.raises(ValueError, match="must be same as the current device: fake:0, not fake:1"):
+            np.stack([second, first])
+    with pytest.raises(ValueError, match="fake:1, not fake:0"):
+        np.add(first, second)
+    same(second, HOST)
+    assert fake_device.asarray(first) is first
+
+
 def test_set_uploads(put: Put) -> None:
     x = put(np.zeros((2, 3)))
     x.set(HOST)

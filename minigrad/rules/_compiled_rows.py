@@ -181,7 +181,8 @@ def spans(mask: Array) -> Array:
 
 
 _LOWEST = -1e30  # of a masked score, as in attention.py: a row of nothing but -inf and masked scores gives zeros
-_NEGLIGIBLE = 1e-30  # a weight, which becomes 0: what the backward pass multiplies it with is small too
+# A weight of less becomes 0: what the backward pass multiplies it with is small too.
+_NEGLIGIBLE, _NEGLIGIBLE_DOUBLE = 1e-30, 1e-290
 
 
 @compiled("w4 b4 i4 x n n")
@@ -207,11 +208,11 @@ def attention_weights(scores: Array, mask: Array, ends: Array, scale: float, sta
                     most = real(_LOWEST)
                 for j in range(keys.size):
                     keys[j] = exp((keys[j] - most) * real(scale))
-                if count < end and most == real(_LOWEST):
+                if count < end:  # a masked score need not be so low any more, now that it is scaled
                     allowed = mask[a, b, c]
                     for j in range(keys.size):
                         keys[j] = keys[j] if allowed[j] else real(0)
-                share_out(keys, real(_NEGLIGIBLE))
+                share_out(keys, real(_NEGLIGIBLE) if scores.itemsize == 4 else real(_NEGLIGIBLE_DOUBLE))
                 for j in range(end, row.size):
                     row[j] = real(0)
 

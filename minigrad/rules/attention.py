@@ -54,6 +54,10 @@ def _attention_forward(
 ) -> Any:
     if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
         return NotImplemented
+    if mask is not None:
+        if mask.ndim > 1 and mask.shape[-2] not in (1, query.shape[-2]):
+            return NotImplemented
+        mask = mask.astype(bool, copy=False)
     q, k, v = (_sequences(t, num_heads) for t in (query, key, value))  # (sequences, heads, length, d)
     factor = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
     weights = np.empty((*q.shape[:-1], k.shape[-2]), query.dtype)

@@ -22,9 +22,13 @@ from .special import erf
 Needs = Sequence[bool]
 
 
-@functools.lru_cache(maxsize=256)
 def ones(n: int, dtype: Any, value: float = 1.0) -> Any:
-    """A vector that turns sums (or means) into products, which are several times faster: made once, not to be written to."""
+    """A vector that turns sums (or means) into products, which are several times faster. It is not to be written to."""
+    return _kept_ones(n, dtype, value) if n <= BLOCK else np.full(n, value, dtype)
+
+
+@functools.lru_cache(maxsize=64)
+def _kept_ones(n: int, dtype: Any, value: float) -> Any:
     vector = np.full(n, value, dtype)
     vector.flags.writeable = False
     return vector
@@ -72,7 +76,8 @@ def softmax_in_place(scores: Any, allowed: Any = None) -> None:
     """The softmax along the last axis, over what is allowed (booleans that broadcast); zeros for the rest."""
     if not scores.size:
         return
-    if not (scores.max() <= _MODERATE and scores.min() >= -_MODERATE):  # the largest of each row takes far longer
+    moderate = scores.max() <= _MODERATE and scores.min() >= -_MODERATE
+    if not moderate:  # the largest of each row takes far longer to find
         if allowed is not None:
             np.copyto(scores, LOWEST, where=~allowed)
         scores -= np.max(scores, axis=-1, keepdims=True)
@@ -84,6 +89,8 @@ def softmax_in_place(scores: Any, allowed: Any = None) -> None:
         scores *= allowed
     total = np.matmul(scores, ones(scores.shape[-1], scores.dtype))[..., None]  # several times faster than np.sum
     scores *= np.divide(1, total, out=total, where=total != 0)  # 0 for a row in which nothing is allowed
+    if not moderate and allowed is not None:
+        np.copyto(scores, 0, where=~allowed)  # in a row with NaN, too
 
 
 def _softmax_backward(g: Any, needs: Needs, ans: Any) -> tuple[Any]:
@@ -265,6 +272,8 @@ def _part(n: int, i: int) -> slice:
 def _affine_forward(x: Any, weight: Any, bias: Any) -> Any:
     if x.ndim < 2 or weight.ndim != 2 or bias.ndim != 1 or x.shape[-1] != weight.shape[0]:
         return NotImplemented
+    if not weight.dtype == bias.dtype == x.dtype:  # integers
+        return NotImplemented
     rows, n = _rows(x), x.size // max(x.shape[-1], 1)
     if x.size * weight.shape[1] < _LARGE_PRODUCT:
         ans = rows.dot(weight)  # of matrices the same as np.matmul, which takes longer to start
@@ -335,7 +344,11 @@ def _layer_norm_forward(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any
 
     def some(part: slice) -> None:
         y, scale, result = normed[part], inverse[part], ans[part]
-        np.subtract(rows[part], rows[part].dot(ones(d, x.dtype, 1 / d))[:, None], out=y)
+        share = ones(d, x.dtype, 1 / d)
+        np.subtract(rows[part], rows[part].dot(share)[:, None], out=y)
+        y -= y.dot(share)[
+            :, None
+        ]  # what rounding left, which would be all that there is of a row of almost equal numbers
         np.einsum("ij,ij->i", y, y, out=scale[:, 0])
         scale += d * eps
         np.sqrt(scale, out=scale)

@@ -41,7 +41,9 @@ def test_a_fault_that_is_sure_counts_more_than_a_doubt():
 
 
 def test_compiled_kernels_that_are_not_installed_are_no_fault():
-    assert guard.status(guard.judge([row(), row(peer="minigrad_fast", error="needs numba")])) == 0
+    missing = "MissingExtraError: compiled_kernels() needs numba: pip install 'minigrad[fast]'"
+    assert guard.status(guard.judge([row(), row(peer="minigrad_fast", error=missing)])) == 0
+    assert guard.status(guard.judge([row(), row(peer="minigrad_fast", error="TypingError: no")])) == 1
 
 
 def test_every_work_that_is_measured_has_a_limit():

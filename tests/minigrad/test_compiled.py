@@ -636,3 +636,17 @@ def test_no_folder_for_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
         return x[i]
 
     assert pick[np.dtype(np.float64)](np.array([1.0, 2.0]), 1) == 2.0
+
+
+@pytest.mark.parametrize("scale", [1e-31, 1e-29, 1.0])
+def test_a_masked_key_has_no_weight_at_any_scale(scale: float) -> None:
+    q, k, v = (np.ones((1, 2, 3), np.float32) for _ in range(3))
+    v[0, 1] = 100
+    got = mg.scaled_dot_product_attention(q, k, v, np.array([[True, False], [True, True]]), scale=scale)
+    np.testing.assert_allclose(got[0, 0], 1)
+
+
+def test_a_small_weight_counts_in_float64() -> None:
+    q, k, v = np.ones((1, 1, 1)), np.array([[[0.0], [-75.0]]]), np.array([[[0.0], [1e33]]])
+    expected = np.exp(-75.0) * 1e33
+    np.testing.assert_allclose(mg.scaled_dot_product_attention(q, k, v, None, scale=1.0), [[[expected]]], rtol=1e-10)

@@ -19,6 +19,7 @@ from minigrad.device import (
     mixed_devices,
     out_of_memory,
     raise_late_errors,
+    same_place,
     to_device,
     to_host,
     where_is,
@@ -170,6 +171,28 @@ def test_many_checks_are_fetched_together() -> None:
     assert fake_device.host_syncs == ["get"] * 3
 
 
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt, MemoryError])
+def test_checks_outlive_a_fetch_that_is_broken_off(interrupt: type[BaseException], monkeypatch: Any) -> None:
+    def broken(array: Any) -> Any:
+        raise interrupt
+
+    check(fake_device.asarray(np.asarray(3)), odd)
+    with monkeypatch.context() as patch:
+        patch.setattr(fake_device.FakeArray, "get", broken)
+        with pytest.raises(interrupt):
+            raise_late_errors()
+    with pytest.raises(ArgumentError, match="3 is odd"):
+        raise_late_errors()
+
+
+def test_checks_of_several_gpus() -> None:
+    check(fake_device.asarray(np.asarray(2)), odd)
+    with fake_device.FakeDevice(1):
+        check(fake_device.asarray(np.asarray(3)), odd)
+    with pytest.raises(ArgumentError, match="3 is odd"):
+        raise_late_errors()
+
+
 def test_a_loop_that_fetches_nothing_does_not_hold_ever_more_checks() -> None:
     bad = fake_device.asarray(np.asarray(3))
     for _ in range(_MOST - 1):
@@ -258,6 +281,14 @@ def test_mixed_devices_are_named(put: Put) -> None:
     )
     for alike in ([HOST, HOST], [there, there], [there, 2.0, None], [there, np.float64(2.0)], []):
         assert mixed_devices("add", ["x", "y", "z"], alike) is None
+
+
+def test_same_place(put: Put) -> None:
+    there = put(HOST)
+    assert same_place(HOST, HOST[0]) and same_place(there, there[0]) and same_place(HOST, np.float64(2.0))
+    assert not same_place(HOST, there) and not same_place(there, HOST)
+    with fake_device.FakeDevice(1):
+        assert not same_place(there, fake_device.asarray(HOST))
 
 
 # --- operations ---

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import reference_mode
+import minigrad as mg
+from minigrad import Tensor, reference_mode
 from tests.minigrad.fast_paths import (
     classifier_loss,
     decoder_loss,
@@ -130,3 +131,64 @@ def test_nothing_depends_on_what_was_in_memory_before() -> None:
         pytest.skip("the C library does not fill memory: not glibc, or not as this test asks for")
     assert len(plain.split()) == 10
     assert [text for text, _ in found] == [plain, plain]
+
+
+# --- odd inputs, for which a kernel must give what the plain form gives ---
+
+
+@pytest.mark.parametrize("number", [1.0, 100.1, 1000.0, 1e5])
+def test_layer_norm_of_equal_numbers_is_nothing_but_the_bias(number: float) -> None:
+    x = np.full((4, 768), number, np.float32)
+    got = mg.layer_norm(x, np.ones(768, np.float32), np.full(768, 0.5, np.float32))
+    np.testing.assert_allclose(got, 0.5, atol=1e-3)
+
+
+@pytest.mark.parametrize("size", [1.0, 100.0])
+def test_an_integer_mask_is_a_mask(size: float) -> None:
+    """At small scores, where no largest one is looked for, and at large ones."""
+    q, k, v = size * np.random.default_rng(0).standard_normal((3, 2, 4, 3))
+    mask = np.array([[1, 0, 2, 0], [1, 1, 0, 0], [0, 0, 0, 0], [3, 1, 1, 1]])
+    got = mg.scaled_dot_product_attention(q, k, v, mask)
+    with mg.reference_mode():
+        np.testing.assert_allclose(got, mg.scaled_dot_product_attention(q, k, v, mask), atol=1e-12)
+
+
+def test_a_row_of_nan_sees_no_more_than_it_may() -> None:
+    q, k, v = (Tensor(np.ones((1, 3, 2)), requires_grad=True) for _ in range(3))
+    q.data[0, 0] = np.nan
+    mg.scaled_dot_product_attention(q, k, v, np.tri(3, dtype=bool)).sum().backward()
+    assert v.grad is not None and np.isnan(v.grad.numpy()[0, 0]).all() and np.isfinite(v.grad.numpy()[0, 1:]).all()
+
+
+@pytest.mark.parametrize("rows", [2, 600_000])
+def test_affine_of_integers_gives_what_numpy_gives(rows: int) -> None:
+    x, w, b = np.ones((rows, 8), np.float32), np.ones((8, 8), int), np.ones(8, int)
+    assert mg.affine(x, w, b).dtype == np.float64
+
+
+def test_a_mask_with_rows_of_its_own_makes_rows() -> None:
+    q, k = np.ones((1, 1, 4)), np.ones((1, 3, 4))
+    assert mg.scaled_dot_product_attention(q, k, k, np.ones((5, 3), bool)).shape == (1, 5, 4)
+
+
+@pytest.mark.parametrize(
+    "gradient",
+    [
+        lambda g: np.broadcast_to(g[:1], g.shape),
+        lambda g: np.frombuffer(bytearray(g.tobytes()), g.dtype).reshape(g.shape),
+        lambda g: np.asfortranarray(g),
+        lambda g: np.stack([g] * 4)[0],
+    ],
+)
+def test_a_gradient_is_handed_over_only_where_it_can_be_added_into(gradient: Any) -> None:
+    def double(x: Any, /) -> Any:
+        return x * 2
+
+    operation = mg.primitive(double, name="double").reference(double)
+    operation.kernel(np.ndarray, lambda x: (x * 2, None), lambda g, needs: (gradient(2 * g),))
+    x = Tensor(np.ones((2, 3)), requires_grad=True)
+    for times in (1, 2, 3):
+        operation(x).sum().backward()
+        assert x.grad is not None
+        np.testing.assert_array_equal(x.grad.numpy(), np.full((2, 3), 2.0 * times))
+        assert x.grad.data.flags.writeable and getattr(x.grad.data.base, "size", 6) == 6

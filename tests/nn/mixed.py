@@ -35,3 +35,7 @@ class Weights(Module):
 def mixed(model: Module, make: Any = lambda p: nn.SGD(p, 0.1), **settings: Any) -> tuple[Any, MixedPrecision]:
     optimizer = make(model.parameters())
     return optimizer, MixedPrecision(model, optimizer, **settings)
+
+
+def gradients(model: Module) -> dict[str, np.ndarray]:
+    return {path: p.grad.numpy() for path, p in model.named_parameters() if p.grad is not None}

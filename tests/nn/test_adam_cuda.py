@@ -102,6 +102,18 @@ def test_addresses_are_sent_when_they_change(put: Any) -> None:
     np.testing.assert_array_equal(home(arrays[0][0]), before)  # nothing remembered, no gradient: no change
 
 
+def test_another_thread_that_steps_at_the_same_time_does_not_change_the_addresses(
+    put: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Shared(dict[Any, Any]):
+        def __setitem__(self, where: Any, entry: Any) -> None:  # the other thread writes right after this one
+            super().__setitem__(where, (b"", put(np.zeros((5, 1), np.int64))))
+
+    monkeypatch.setattr(_adam_cuda, "_tables", Shared())
+    table = np.arange(5).reshape(5, 1)
+    np.testing.assert_array_equal(home(_adam_cuda._on_device((0, "float32"), table)), table)
+
+
 def test_arrays_that_are_not_contiguous_and_gradients_of_another_dtype(put: Any) -> None:
     p, g, m, v = (normal((6, 4), "float64", i) for i in range(4))
     want = [put(a) for a in (p, g, m, v * v)]

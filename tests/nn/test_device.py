@@ -15,6 +15,7 @@ from minigrad import Tensor
 from minigrad.device import is_device_array, to_device
 from minigrad.errors import MixedDevicesError, OutOfMemoryError
 from nn import Module
+from nn._checks import beside
 from nn.residual import Sequential
 from tests import fake_cupy, fake_device
 from tests.nn.layers import assert_close, gradient, randomized, rng
@@ -295,6 +296,16 @@ def test_an_argument_on_a_device_and_a_model_on_the_host() -> None:
         nn.Embedding(6, 2, rng=rng())(fake_device.asarray(IDS))
     with pytest.raises(MixedDevicesError, match=r"\(2, 5\) and dtype bool is on fake:0"):
         nn.pool(X, fake_device.asarray(KEYS))
+
+
+def test_arrays_of_two_gpus_are_not_beside_each_other() -> None:
+    first = fake_device.asarray(IDS)
+    with fake_device.FakeDevice(1):
+        second = fake_device.asarray(IDS)
+    assert beside(first, fake_device.asarray(X)) is first
+    words = r"dtype int64 is on fake:1, .* is on fake:0: move .* minigrad\.device\.to_device\(argument, 'fake:0'\)"
+    with pytest.raises(MixedDevicesError, match=words):
+        beside(second, first)
 
 
 def test_a_copy_of_a_model_is_where_the_model_is(cuda: str) -> None:

@@ -177,6 +177,18 @@ def test_fit_saves_nothing_that_was_computed_from_wrong_ids(cuda: str, tmp_path:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_wrong_label_is_told_before_the_nan_it_makes(cuda: str, tmp_path: Path) -> None:
+    def loss_with_nan(model: Module, batch: Any) -> Tensor:  # as the CUDA kernels give it for a label that is none
+        return loss(model, batch) + np.nan
+
+    data = nn.Batches([to_device(X, cuda), to_device(np.full(10, 7), cuda)], 5, seed=0)
+    model = net(cuda)
+    with pytest.raises(OutOfRangeError, match="got the label 7") as caught:
+        nn.fit(model, data, loss_with_nan, nn.SGD(model.parameters()), epochs=1, progress=False, checkpoint=tmp_path)
+    assert caught.value.late and list(tmp_path.iterdir()) == []
+    raise_late_errors()  # nothing is left
+
+
 def test_a_gradient_that_is_not_finite_ends_a_run_on_a_device_too(cuda: str) -> None:
     def broken(model: Any, batch: Any) -> Any:
         value = (model(batch[0]) ** 2).mean()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError, Tensor
+from minigrad.errors import MixedDevicesError
 from nn import causal_mask, padding_mask, window_mask
 from nn.masks import as_key_mask, combined_mask
 from tests.fake_device import host_syncs
@@ -60,6 +61,14 @@ def test_padding_mask() -> None:
 def test_lengths_that_are_none_raise(lengths, length, error, words) -> None:
     with pytest.raises(error, match=words):
         padding_mask(lengths, length)
+
+
+def test_lengths_on_a_device_are_not_fetched_by_themselves(put) -> None:
+    lengths = put(np.array([2, 0]))
+    with pytest.raises(
+        MixedDevicesError, match=r"lengths is on (fake|cuda):0: pass minigrad\.device\.to_host\(lengths\)"
+    ):
+        padding_mask(lengths, 3)
 
 
 def test_no_mask_is_none() -> None:

@@ -9,12 +9,13 @@ import pytest
 
 import minigrad as mg
 import nn
-from minigrad import ArgumentError, DTypeError, GraphError, Tensor, UnsupportedError
+from minigrad import ArgumentError, DTypeError, GraphError, OutOfRangeError, UnsupportedError
+from minigrad.device import raise_late_errors
 from models import GPT, ClassifierConfig, GPTConfig, TransformerClassifier
 from nn import SGD, AdaGrad, Adam, AdamW, MixedPrecision, Module, RMSProp, TrainingError
 from tests import fake_device
 from tests.nn.layers import rng
-from tests.nn.mixed import Net, Weights, mixed
+from tests.nn.mixed import Net, Weights, gradients, mixed
 from tests.nn.training import X, Y, loss as net_loss, weights
 
 OPTIMIZERS: list[Any] = [
@@ -44,10 +45,6 @@ def train(model: Module, optimizer: Any, precision: MixedPrecision | None, steps
             precision.step()
         losses.append(value.item())
     return losses
-
-
-def gradients(model: Module) -> dict[str, np.ndarray]:
-    return {path: p.grad.numpy() for path, p in model.named_parameters() if p.grad is not None}
 
 
 # --- the block ---
@@ -97,82 +94,6 @@ def test_frozen_and_tied_parameters() -> None:
     train(model, optimizer, precision, 3)
     changed = {path for path, array in model.state_dict().items() if not np.array_equal(array, before[path])}
     assert changed == before.keys() - {"hidden.weight"} and model.hidden.weight.grad is None
-
-
-# --- gradients ---
-
-
-@pytest.mark.parametrize("scale", [1.0, 2.0**10, 2.0**16])
-def test_gradients_are_those_of_float32(scale: float) -> None:
-    """Whatever the scale: divided by it, in float32, to the rounding of float16."""
-    model, reference = Net(), Net()
-    _, precision = mixed(model, scale=scale)
-    with precision:
-        value = net_loss(model, (X, Y))
-    precision.backward(value)
-    expected = net_loss(reference, (X, Y))
-    expected.backward()
-    assert value.dtype == np.float32 and abs(value.item() - expected.item()) < 2e-3
-    for path, g in gradients(model).items():
-        assert g.dtype == np.float32
-        want = gradients(reference)[path]
-        np.testing.assert_allclose(g, want, rtol=0, atol=4e-3 * np.abs(want).max(), err_msg=path)
-
-
-def test_gradients_of_several_losses_add_up() -> None:
-    model, twice = Net(), Net()
-    _, precision = mixed(model)
-    _, other = mixed(twice)
-    with precision:
-        first, second = net_loss(model, (X[:20], Y[:20])), net_loss(model, (X[20:], Y[20:]))
-    precision.backward(first)
-    precision.backward(second)
-    for part in (slice(20), slice(20, None)):
-        with other:
-            value = net_loss(twice, (X[part], Y[part]))
-        other.backward(value)
-    for path, g in gradients(model).items():
-        np.testing.assert_array_equal(g, gradients(twice)[path])
-
-
-def test_small_gradients_need_the_scale() -> None:
-    """1e-8 is 0 in float16. Without precision.backward() nothing is scaled, and nothing divided."""
-    model = Weights([1.0, 2.0])
-    _, precision = mixed(model)
-
-    def compute() -> Tensor:
-        with precision:
-            return mg.rules.neural.relu(model()).astype(np.float32).mean() * 2e-8
-
-    compute().backward()
-    assert gradients(model)["w"].tolist() == [0.0, 0.0]
-    model.zero_grad()
-    precision.backward(compute())
-    np.testing.assert_allclose(gradients(model)["w"], 1e-8, rtol=1e-3)
-
-
-def test_retain_graph() -> None:
-    model = Weights([1.0, 2.0])
-    _, precision = mixed(model, scale=2.0**10)
-    with precision:
-        value = (model() * model()).sum()
-    precision.backward(value, retain_graph=True)
-    precision.backward(value)
-    assert gradients(model)["w"].tolist() == [4.0, 8.0]
-
-
-def test_a_checkpointed_layer_runs_again_in_float16() -> None:
-    model, plain = Net(), Net()
-    results = []
-    for net, call in ((model, lambda x: mg.checkpoint(model, x)), (plain, plain)):
-        _, precision = mixed(net)
-        with precision:
-            value = nn.cross_entropy(call(X), Y)
-        precision.backward(value)
-        results.append(gradients(net))
-        assert {p.dtype for p in net.parameters()} == {np.dtype(np.float32)}
-    for path, g in results[0].items():
-        np.testing.assert_array_equal(g, results[1][path])
 
 
 # --- steps ---
@@ -245,6 +166,24 @@ def test_the_scale_grows_after_good_steps() -> None:
         scales.append(precision.scale)
     assert scales == [4, 4, 8, 8, 4, 4, 4, 8]
     assert precision.skipped == 1
+
+
+def test_a_growth_interval_lowered_below_the_count() -> None:
+    model = Weights([1.0])
+    optimizer, precision = mixed(model, scale=4.0)
+    for _ in range(3):
+        train_once(model, optimizer, precision)
+    precision.growth_interval = 2
+    train_once(model, optimizer, precision)
+    assert (precision.scale, precision.good_steps) == (8.0, 0)
+
+
+def train_once(model: Module, optimizer: Any, precision: MixedPrecision) -> None:
+    optimizer.zero_grad()
+    with precision:
+        value = model().astype(np.float32).sum()
+    precision.backward(value)
+    assert precision.step()
 
 
 def test_gradients_that_are_never_finite_end_the_training() -> None:
@@ -351,6 +290,12 @@ def test_resumes_to_the_bit() -> None:
         ({"scale": 0.0}, "scale must be"),
         ({"growth_interval": 0}, "growth_interval must be"),
         ({"more": 1}, "no state of"),
+        ({"scale": "1"}, "scale must be a positive number, got '1'"),
+        ({"scale": None}, "scale must be"),
+        ({"growth_interval": 2.5}, "growth_interval must be"),
+        ({"good_steps": "x"}, "good_steps must be an integer, 0 or more, got 'x'"),
+        ({"skipped": None}, "skipped must be"),
+        ({"skipped": -1}, "skipped must be"),
     ],
 )
 def test_a_state_that_does_not_fit_changes_nothing(change: dict[str, Any], words: str) -> None:
@@ -359,6 +304,12 @@ def test_a_state_that_does_not_fit_changes_nothing(change: dict[str, Any], words
     with pytest.raises(ArgumentError, match=words):
         precision.load_state_dict(before | {"scale": 8.0, "skipped": 7} | change)
     assert precision.state_dict() == before
+
+
+@pytest.mark.parametrize("state", [None, [], "float16", {}])
+def test_what_is_no_state_at_all(state: Any) -> None:
+    with pytest.raises(ArgumentError, match="no state of"):
+        mixed(Net())[1].load_state_dict(state)
 
 
 # --- what is wrong ---
@@ -391,7 +342,8 @@ def test_bfloat16_is_an_error_that_says_why() -> None:
 
 
 def test_settings_out_of_range() -> None:
-    for scale in (0, -1.0, np.inf, np.nan):
+    bad: list[Any] = [0, -1.0, np.inf, np.nan, "big", None, 1j, 10**400]
+    for scale in bad:
         with pytest.raises(ArgumentError, match="scale must be a positive number"):
             mixed(Net(), scale=scale)
     with pytest.raises(ArgumentError, match="growth_interval must be a positive integer"):
@@ -443,9 +395,29 @@ def test_on_a_device_as_on_the_host_with_one_wait_a_step(put: Any) -> None:
             fake_device.host_syncs.clear()
             precision.backward(value)
             assert not fake_device.host_syncs
+            raise_late_errors()  # about labels: looked at in the same moment, else
+            fake_device.host_syncs.clear()
+            assert not precision.overflowed and not precision.overflowed
+            nn.clip_grad_norm(model.parameters(), 100.0)
             assert precision.step()
         assert len(fake_device.host_syncs) <= 1  # whether the gradients are finite
         assert all(type(p.data) is type(x) and p.dtype == np.float32 for p in model.parameters())
         results.append(model.state_dict())
     for path, array in results[0].items():
         np.testing.assert_allclose(results[1][path], array, atol=3e-3, err_msg=path)
+
+
+def test_a_label_out_of_range_is_found_before_the_step(put: Any) -> None:
+    model = Net()
+    for p in model.parameters():
+        p.data = put(p.data)
+    _, precision = mixed(model)
+    with precision:
+        value = net_loss(model, (put(X), put(Y + 5)))
+    precision.backward(value)
+    arrays = [p.data.copy() for p in model.parameters()]
+    with pytest.raises(OutOfRangeError) as caught:
+        precision.step()
+    assert getattr(caught.value, "late", False) and precision.good_steps == 0
+    for array, after in zip(arrays, model.state_dict().values(), strict=True):
+        np.testing.assert_array_equal(array.get(), after)

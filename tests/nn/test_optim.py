@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 import torch
 
-from minigrad import ArgumentError, DTypeError, GraphError, ShapeError, Tensor
+from minigrad import (
+    ArgumentError,
+    DTypeError,
+    GraphError,
+    OutOfMemoryError,
+    ShapeError,
+    Tensor,
+    compiled_kernels,
+    reference_mode,
+)
 from minigrad._threads import num_threads, set_num_threads
 from nn import SGD, AdaGrad, Adam, AdamW, Affine, Parameter, RMSProp
 from tests.nn.layers import assert_close, rng, to_torch
@@ -366,3 +375,120 @@ def test_a_parameter_that_is_replaced_is_the_one_that_changes() -> None:
     run(optimizer, [9])
     assert tensors[0].data.any()
     np.testing.assert_array_equal(old, kept)
+
+
+def test_a_step_for_which_there_is_no_memory_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither weights nor the count of steps: the next try is as good as the first."""
+    tensors, twins = parameters(), parameters()
+    optimizer, twin = Adam(tensors, 0.1), Adam(twins, 0.1)
+    made = iter(range(100))
+
+    def zeros_like(*arguments, **keywords):
+        if next(made) == 3:
+            raise MemoryError("no")
+        return np.zeros(arguments[0].shape, arguments[0].dtype)
+
+    set_gradients(tensors, 4)
+    with monkeypatch.context() as patch:
+        patch.setattr(np, "zeros_like", zeros_like)
+        with pytest.raises(OutOfMemoryError, match=r"out of memory in the memory of Adam \(shape \(4,\) float64\)"):
+            optimizer.step()
+    for p, q in zip(tensors, twins, strict=True):
+        np.testing.assert_array_equal(p.numpy(), q.numpy())
+    run(optimizer, [4, 9])
+    run(twin, [4, 9])
+    np.testing.assert_equal(optimizer.state_dict(), twin.state_dict())
+
+
+def test_momentum_may_be_switched_off_and_on() -> None:
+    tensors = parameters()
+    optimizer = SGD(tensors, 0.1, momentum=0.9)
+    run(optimizer, [0, 4])  # the first parameter has a memory of one step less
+    optimizer.momentum = 0.0
+    before = [p.numpy().copy() for p in tensors]
+    run(optimizer, [9])
+    for p, was in zip(tensors, before, strict=True):
+        assert p.grad is not None
+        np.testing.assert_array_equal(p.numpy(), was - 0.1 * p.grad.numpy())
+    optimizer.momentum = 0.9
+    run(optimizer, [14])
+
+
+def test_reference_mode_knows_no_compiled_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    optimizer = Adam(parameters())
+    compiled_kernels()
+    try:
+        monkeypatch.setattr("minigrad.rules.neural_compiled.adam_step", None)
+        with reference_mode():
+            run(optimizer, [4])
+        with pytest.raises(TypeError, match="NoneType"):
+            run(optimizer, [9])
+    finally:
+        compiled_kernels(False)
+
+
+def test_a_parameter_may_be_replaced_by_one_of_another_shape_or_dtype() -> None:
+    w = Tensor(np.ones(3, np.float32), requires_grad=True)
+    optimizer = SGD([w], lr=0.1)
+    for shape in ((3,), (5,), (5, 1)):
+        w.data = np.ones(shape, np.float32)
+        w.grad = np.ones(shape)
+        optimizer.step()
+        np.testing.assert_allclose(w.numpy(), np.full(shape, 0.9), rtol=1e-6)
+    w.data = np.full(3, 1 / 3)
+    w.grad = np.full(3, 1e-9)
+    optimizer.step()
+    assert w.dtype == np.float64 and w.tolist() == [1 / 3 - 0.1 * 1e-9] * 3
+
+
+def test_what_is_remembered_must_fit_the_parameter() -> None:
+    tensors = parameters()
+    optimizer = Adam(tensors)
+    run(optimizer, [4])
+    before = optimizer.state_dict()
+    tensors[0].data = np.ones((4, 3))
+    for p in tensors:
+        p.grad = np.ones(p.shape)
+    with pytest.raises(
+        ShapeError, match=r"parameter 0 of Adam has shape \(4, 3\) now, .* \(3, 4\): make a new optimizer"
+    ):
+        optimizer.step()
+    np.testing.assert_equal(optimizer.state_dict(), before)
+
+
+def test_parameters_that_share_memory_lose_no_update() -> None:
+    a = Tensor(np.ones(4), requires_grad=True)
+    b = Tensor(a.data, requires_grad=True, copy=False)
+    optimizer = SGD([a, b], lr=0.1)
+    a.grad, b.grad = np.ones(4), np.full(4, 2.0)
+    optimizer.step()
+    np.testing.assert_allclose(a.numpy(), np.full(4, 0.7))
+
+
+def test_a_state_that_is_replaced_counts() -> None:
+    optimizer, expected = Adam([Parameter([1.0])], 0.1), Adam([Parameter([1.0])], 0.1)
+    for one in (optimizer, expected):
+        one.parameters[0].grad = np.ones(1)
+        one.step()
+    optimizer.state = [dict(state) for state in optimizer.state]
+    for _ in range(5):
+        optimizer.step()
+        expected.step()
+    assert optimizer.parameters[0].tolist() == expected.parameters[0].tolist()
+    optimizer.state[0]["v"] = np.full(1, 1e6)
+    before = optimizer.parameters[0].item()
+    optimizer.step()
+    assert abs(optimizer.parameters[0].item() - before) < 1e-3
+
+
+def test_a_loaded_state_may_lie_in_any_order() -> None:
+    p = Parameter(np.ones((200, 300)))
+    optimizer = Adam([p], 0.1)
+    p.grad = np.ones((200, 300))
+    optimizer.step()
+    saved = optimizer.state_dict()
+    for name in "mv":
+        saved["parameters"][0][name] = np.asfortranarray(saved["parameters"][0][name])
+    optimizer.load_state_dict(saved)
+    optimizer.step()
+    assert np.abs(optimizer.state_dict()["parameters"][0]["m"] - saved["parameters"][0]["m"]).min() > 0.01

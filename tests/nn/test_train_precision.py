@@ -7,7 +7,7 @@ import pytest
 
 import nn
 from minigrad import ArgumentError, Tensor, UnsupportedError
-from minigrad.serialize import CheckpointError, load_checkpoint
+from minigrad.serialize import CheckpointError, load_checkpoint, save_checkpoint
 from nn import SGD, AdamW, Module
 from tests.nn.mixed import Net, Weights, mixed
 from tests.nn.training import X, Y, ctrl_c, loss as net_loss, run, stopping, weights
@@ -70,6 +70,36 @@ def test_fit_resumes_to_the_bit(call: int, tmp_path: Any) -> None:
     assert states[0] == states[1] and states[0]["good_steps"] + states[0]["skipped"] == len(history.losses)
     with pytest.raises(CheckpointError, match="precision is 'float16' there and None here"):
         run(tmp_path / "stopped")
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        ({"good_steps": "x"}, "good_steps must be"),
+        ({"skipped": None}, "skipped must be"),
+        ({"scale": "1"}, "scale must be"),
+        (None, "no state of"),
+    ],
+)
+def test_a_damaged_state_is_found_before_anything_is_restored(damage: Any, words: str, tmp_path: Any) -> None:
+    path = tmp_path / "last.safetensors"
+    options: dict[str, Any] = {"progress": False, "precision": "float16", "checkpoint": path}
+
+    def go(model: Module, optimizer: Any) -> None:
+        nn.fit(model, nn.Batches([X, Y], 8, seed=5), net_loss, optimizer, epochs=1, **options)
+
+    first = Net(0)
+    go(first, AdamW(first.parameters(), 0.02))
+    arrays, about = load_checkpoint(path)
+    about["precision"] = damage and about["precision"] | damage
+    save_checkpoint(path, arrays, about)
+    model = Net(1)
+    optimizer = AdamW(model.parameters(), 0.05)
+    before, remembered = weights(model), repr(optimizer.state_dict())
+    options["resume"] = True
+    with pytest.raises(CheckpointError, match=f"does not fit: .*{words}"):
+        go(model, optimizer)
+    assert weights(model) == before and repr(optimizer.state_dict()) == remembered
 
 
 def test_fit_refuses_another_precision_before_anything_happens() -> None:
