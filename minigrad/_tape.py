@@ -316,25 +316,11 @@ def sweep(
         GraphError: an entry on the way was released by an earlier sweep, and nothing has been changed then; or it keeps
             an array that was changed in place since.
     """
-    entries = wengert_list(seeds)
     ends = None if wanted is None else {_entry(node) for node in wanted}
-    on_the_way: set[Any] | None = None
-    if ends is not None:
-        entries, on_the_way = leading_to(ends, entries)
-    for entry in entries:
-        if entry.kept is None:
-            raise GraphError(
-                f"backward() came a second time through '{entry.primitive.name}', whose saved values were freed by the "
-                "first: pass retain_graph=True to the first call, or compute the value again"
-            )
-    for look in before_sweep:
-        look(entries)
-    cotangents = _Cotangents(create_graph)
-    mine = cotangents.owned
-    for node, cotangent in seeds.items():
-        cotangents.add(node, cotangent)
-    results: dict[Any, Any] = {}
+    entries, on_the_way = _to_sweep(seeds, ends)
+    cotangents = _Cotangents(seeds, create_graph, on_the_way)
     arrived = cotangents.arrived
+    results: dict[Any, Any] = {}
     for entry in reversed(entries):
         g = arrived.pop(entry, None)
         if g is None:
@@ -358,29 +344,35 @@ def sweep(
             seconds = perf_counter() - started
             for note in notes(entry):
                 note.backward(entry, g, contributions, seconds)
-        fresh = plan.fresh and not create_graph  # a kernel's arrays are its own; Tensors are never written to
-        for node, contribution in zip(entry.parents, contributions):
-            if node is None or contribution is None or (on_the_way is not None and _entry(node) not in on_the_way):
-                continue
-            if contribution.shape != node.shape or contribution.dtype is not node.dtype:
-                contribution = fit(contribution, node, entry)
-            if node in mine:
-                total = arrived[node]
-                total += contribution
-            elif node in arrived or type(node) is Output:
-                cotangents.add(node, contribution)
-            else:
-                arrived[node] = contribution
-                if fresh and contribution.shape:  # 0-d results may be immutable NumPy scalars
-                    mine.add(node)
+        cotangents.take(entry, contributions)
         if not retain_graph:
             entry.kept = None
     for node, g in arrived.items():
         if ends is None or node in ends:
             results[node] = g if node.hooks is None else node.hooks.run(g)
-            if owned is not None and node.hooks is None and node in mine:
+            if owned is not None and node.hooks is None and node in cotangents.owned:
                 owned.add(node)
     return results
+
+
+def _to_sweep(seeds: Iterable[Any], ends: set[Any] | None) -> tuple[list[Entry], set[Any] | None]:
+    """The entries between ``seeds`` and ``ends`` (None: all leaves), and these with the ends, if they can all be swept.
+
+    Raises:
+        GraphError: as :func:`sweep`.
+    """
+    entries, on_the_way = wengert_list(seeds), None
+    if ends is not None:
+        entries, on_the_way = leading_to(ends, entries)
+    for entry in entries:
+        if entry.kept is None:
+            raise GraphError(
+                f"backward() came a second time through '{entry.primitive.name}', whose saved values were freed by the "
+                "first: pass retain_graph=True to the first call, or compute the value again"
+            )
+    for look in before_sweep:
+        look(entries)
+    return entries, on_the_way
 
 
 def _pull_tensors(entry: Entry, g: Any, seeds: Iterable[Any]) -> Sequence[Any]:
@@ -412,18 +404,36 @@ class _Cotangents:
     a kernel declares its own, is added into.
     """
 
-    __slots__ = ("_out_of_place", "arrived", "owned")
+    __slots__ = ("_on_the_way", "_out_of_place", "arrived", "owned")
 
-    # By node, for an entry with several outputs by index; and the nodes whose array may be added into.
-    arrived: dict[Any, Any]
-    owned: set[Any]
+    def __init__(self, seeds: Mapping[Any, Any], create_graph: bool, on_the_way: set[Any] | None) -> None:
+        self.arrived: dict[Any, Any] = {}  # by node; for an entry with several outputs a dict by index
+        self.owned: set[Any] = set()  # the nodes whose array may be added into
+        self._out_of_place = create_graph  # Tensors are never written to
+        self._on_the_way = on_the_way
+        for node, cotangent in seeds.items():
+            self._add(node, cotangent)
 
-    def __init__(self, create_graph: bool) -> None:
-        self.arrived = {}
-        self.owned = set()
-        self._out_of_place = create_graph
+    def take(self, entry: Entry, contributions: Sequence[Any]) -> None:
+        """What the rules of ``entry`` made for each parent."""
+        arrived, owned, on_the_way = self.arrived, self.owned, self._on_the_way
+        fresh = entry.plan.fresh and not self._out_of_place  # a kernel's arrays are its own
+        for node, contribution in zip(entry.parents, contributions):
+            if node is None or contribution is None or (on_the_way is not None and _entry(node) not in on_the_way):
+                continue
+            if contribution.shape != node.shape or contribution.dtype is not node.dtype:
+                contribution = fit(contribution, node, entry)
+            if node in owned:
+                total = arrived[node]
+                total += contribution
+            elif node in arrived or type(node) is Output:
+                self._add(node, contribution)
+            else:
+                arrived[node] = contribution
+                if fresh and contribution.shape:  # 0-d results may be immutable NumPy scalars
+                    owned.add(node)
 
-    def add(self, node: Any, contribution: Any) -> None:
+    def _add(self, node: Any, contribution: Any) -> None:
         if type(node) is Output:
             slots = self.arrived.setdefault(node.entry, {})
             slots[node.index] = slots[node.index] + contribution if node.index in slots else contribution

@@ -33,6 +33,13 @@ class Interrupts:
     def __exit__(self, *exception: object) -> None:
         if self._previous is not None:
             signal.signal(signal.SIGINT, self._previous)
+        if self._waiting:
+            self._waiting = False
+            self._previous(signal.SIGINT, None)
+
+    def closing(self) -> None:
+        """The last thing in the ``with`` block: from here on the first Ctrl-C waits until everything is put back."""
+        self._depth += 1
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         first, self._seen = not self._seen, True

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, Tensor, no_grad
+from minigrad._tape import active
 from minigrad.device import check, is_device_array, raise_late_errors
 from minigrad.serialize import CheckpointError, save_checkpoint
 
@@ -68,17 +69,26 @@ class TrainingRun:
             if resume and self.files is not None and self.files.last.exists():
                 with self.interrupts.deferred():
                     self._restore(self.files.last)
-            try:
-                while len(self.history.metrics) < self.epochs and not self._out_of_patience():
-                    self._run_epoch()
-            except BaseException as error:
-                if self.precision is not None:
-                    self.precision.restore_masters()  # Ctrl-C may have come while they were being put back
-                if self.whole and not isinstance(error, TrainingError) and not getattr(error, "late", False):
-                    with suppress(TrainingError):  # the first error tells more
-                        self._save()
-                raise
+            self._run_epochs()
         return self.history
+
+    def _run_epochs(self) -> None:
+        """All that are left; what stops them finds everything put back and, if nothing is half done, saved."""
+        contexts = list(active.contexts)
+        try:
+            while len(self.history.metrics) < self.epochs and not self._out_of_patience():
+                self._run_epoch()
+        except BaseException as error:
+            for context in [context for context in active.contexts if context not in contexts]:
+                active.leave(context)  # Ctrl-C may have come between the end of a `with no_grad()` and its leaving
+            if self.precision is not None:
+                self.precision.restore_masters()  # Ctrl-C may have come while they were being put back
+            if self.whole and not isinstance(error, TrainingError) and not getattr(error, "late", False):
+                with suppress(TrainingError):  # the first error tells more
+                    self._save()
+            raise
+        finally:
+            self.interrupts.closing()
 
     # An epoch and a step
 

@@ -115,9 +115,9 @@ class Poisoned:
         return poisoned
 
     def cotangents(self, original: Any) -> Any:
-        def make(create_graph: bool) -> Any:
-            sweep = original(create_graph)
-            sweep.arrived = Arrived()
+        def make(*arguments: Any) -> Any:
+            sweep = original(*arguments)
+            sweep.arrived = Arrived(sweep.arrived)
             self.sweeps.append(sweep)
             return sweep
 
