@@ -101,7 +101,34 @@ def stable_softmax(size: str) -> Ways:
     }
 
 
-WORKS = (embedding_gradient, queries_keys_values, relu, row_sums, stable_softmax)
+def chain(size: str) -> Ways:
+    """m3, with 1,000 operations, and what NumPy alone needs for the same numbers: below 1, for no tape is kept."""
+    x, a, b = (np.random.RandomState(i).uniform(-0.9, 0.9, 16).astype(np.float32) for i in range(3))
+    leaves = [Tensor(array, requires_grad=True) for array in (x, a, b)]
+
+    def taped() -> None:
+        y = leaves[0]
+        for _ in range(500):
+            y = y * leaves[1]
+            y = y + leaves[2]
+        y.sum().backward()
+
+    def calls() -> None:
+        y, values = x, []
+        for _ in range(500):
+            values.append(y)
+            y = y * a
+            y = y + b
+        g, of_a, of_b = np.ones_like(y), np.zeros_like(a), np.zeros_like(b)
+        for value in reversed(values):
+            of_b += g
+            of_a += g * value
+            g = g * a
+
+    return {"minigrad": taped, "NumPy's calls alone": calls}
+
+
+WORKS = (chain, embedding_gradient, queries_keys_values, relu, row_sums, stable_softmax)
 
 
 def ratios(ways: Ways) -> dict[str, float]:

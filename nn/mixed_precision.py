@@ -43,8 +43,8 @@ class MixedPrecision:
 
     Inside the block each parameter of the model is a float16 copy, so that its layers compute in float16. Outside it is the
     float32 *master weight*, to which small updates can be added that float16 would round away: ``model.state_dict()``
-    there, clipping, ``grad_flow`` and the optimizer know nothing of float16. ``optimizer.step()`` belongs outside, too: in
-    the block it would change the copies, which are thrown away. (PyTorch's ``autocast`` chooses by operation;
+    there, clipping, ``grad_flow`` and the optimizer know nothing of float16. ``optimizer.step()`` inside the
+    block raises, as it would change the copies, which are thrown away. (PyTorch's ``autocast`` chooses by operation;
     here every layer gets float16, and softmax, layer norm, GELU and the losses compute in float32 inside.)
 
     Gradients below 6e-8 would be 0 in float16. So :meth:`backward` starts from ``scale`` instead of 1 (*loss scaling*), and

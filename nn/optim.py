@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import ArgumentError, DTypeError, GraphError, ShapeError, Tensor, reference_mode
+from minigrad import ArgumentError, DTypeError, Entry, GraphError, ShapeError, Tensor, reference_mode
 from minigrad._compiled import compiled
 from minigrad._threads import BLOCK
 from minigrad.device import is_cupy, out_of_memory, same_place, to_host, where_is
@@ -57,7 +57,16 @@ class Optimizer:
         self._lr = _number("lr", value)
 
     def step(self) -> None:
-        """Change each parameter that has a gradient."""
+        """Change each parameter that has a gradient.
+
+        Raises:
+            GraphError: the parameters are computed ones now, as inside ``with precision:``. Nothing has been changed.
+        """
+        if any(type(parameter._node) is Entry for parameter in self.parameters):
+            raise GraphError(
+                f"{type(self).__name__}.step() inside `with precision:` would change copies in half precision: leave the block "
+                "first, and call precision.step()"
+            )
         ready = [(i, parameter.data) for i, parameter in enumerate(self.parameters) if parameter.grad is not None]
         self._prepare(ready)
         counted, together = "step" in self.slots, dict[Any, list[int]]()

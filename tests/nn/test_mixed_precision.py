@@ -52,7 +52,7 @@ def train(model: Module, optimizer: Any, precision: MixedPrecision | None, steps
 
 def test_inside_the_parameters_are_float16_and_outside_the_masters_are_as_they_were() -> None:
     model = Net()
-    _, precision = mixed(model)
+    optimizer, precision = mixed(model)
     before = [(p.data, p._node, p.data.copy()) for p in model.parameters()]
     with precision as entered:
         assert entered is precision
@@ -63,6 +63,8 @@ def test_inside_the_parameters_are_float16_and_outside_the_masters_are_as_they_w
             pass
         with pytest.raises(GraphError, match="it was computed"):  # what is written here would be lost
             model.astype(np.float64)
+        with pytest.raises(GraphError, match=r"SGD.step\(\) inside `with precision:`.*leave the block first"):
+            optimizer.step()
     for p, (array, node, values) in zip(model.parameters(), before):
         assert p._data is array and p._node is node and p.requires_grad
         np.testing.assert_array_equal(array, values)
