@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from ._blas import blas
 from .errors import ArgumentError
 
-_LARGE = 1 << 21  # elements computed, about a millisecond; below, handing over costs more than it saves
+_LARGE = 1 << 22  # elements computed, about two milliseconds; below, handing over costs more than it saves
 _PASSES = 8  # over each element, about
 BLOCK = 1 << 15  # elements: some arrays of so many share a second-level cache
 T = TypeVar("T")

@@ -261,12 +261,19 @@ def _affine(x: Any, weight: Any, bias: Any, /) -> Any:
     return np.matmul(x, weight) + bias
 
 
-_LARGE_PRODUCT = 1 << 25  # multiplications; smaller ones are left to the threads of NumPy's library
+_LARGE_PRODUCT = 1 << 25  # multiplications; smaller ones are left to the threads of NumPy's library,
+_MANY_ROWS = 2048  # unless what is around them is divided, too: those threads would be in the way of ours (_blas.py)
 _PARTS = 4  # in which a large one is dealt out, whatever the number of threads: of other shapes it has other last bits
 
 
 def _part(n: int, i: int) -> slice:
     return slice(n * i // _PARTS, n * (i + 1) // _PARTS)
+
+
+def divides(rows: Any, columns: int) -> bool:
+    """Whether ``rows @ weight``, with so many columns, is dealt out to minigrad's own threads. Only the shapes decide."""
+    multiplications = rows.size * columns
+    return multiplications >= _LARGE_PRODUCT or (len(rows) >= _MANY_ROWS and multiplications >= _LARGE_PRODUCT / 8)
 
 
 def _affine_forward(x: Any, weight: Any, bias: Any) -> Any:
@@ -275,7 +282,7 @@ def _affine_forward(x: Any, weight: Any, bias: Any) -> Any:
     if not weight.dtype == bias.dtype == x.dtype:  # integers
         return NotImplemented
     rows, n = _rows(x), x.size // max(x.shape[-1], 1)
-    if x.size * weight.shape[1] < _LARGE_PRODUCT:
+    if not divides(rows, weight.shape[1]):
         ans = rows.dot(weight)  # of matrices the same as np.matmul, which takes longer to start
         ans += bias
     else:
@@ -293,7 +300,7 @@ def _affine_forward(x: Any, weight: Any, bias: Any) -> Any:
 def _affine_backward(g: Any, needs: Needs, x: Any, weight: Any, bias: Any) -> tuple[Any, ...]:
     rows, g2 = _rows(x), _rows(g)
     sums = ones(len(g2), g.dtype)
-    if x.size * weight.shape[1] < _LARGE_PRODUCT:
+    if not divides(rows, weight.shape[1]):
         return (
             g2.dot(weight.T).reshape(x.shape) if needs[0] else None,
             rows.T.dot(g2) if needs[1] else None,

@@ -191,7 +191,7 @@ def _affine_forward(x: Any, weight: Any, bias: Any) -> Any:
         np.matmul(rows[start:stop], weight, out=ans[start:stop])
         run(ans, b, start, stop)
 
-    if x.size * len(b) < neural._LARGE_PRODUCT:  # its rows are not divided: NumPy's library has threads of its own
+    if not neural.divides(rows, len(b)):  # its rows are not divided: NumPy's library has threads of its own
         some(0, _PARTS)
     else:
         in_parts(some, _PARTS, x.size * len(b))
