@@ -150,6 +150,7 @@ class _Dropped:
     """The plan of an entry whose kept values were dropped: the first pull brings back both."""
 
     run = None
+    constants = ()
 
     def __init__(self, part: _Part, index: int, plan: Any) -> None:
         self.part = part

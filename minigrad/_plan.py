@@ -122,12 +122,12 @@ class Plan:
         self.run = self._runner()
 
     def _runner(self) -> Callable[[Any, Any], Sequence[Any]] | None:
-        """What ``pull`` does as a function of ``(g, kept)``, in as few calls as can be; None where there is more to do."""
-        if self.constants or (self.primitive.composition is not None and self.kernel is None):
-            return None
+        """What gives the cotangents from ``(g, kept)``, in as few calls as can be; None where a composition does."""
         if self.kernel is not None:
             backward, needs, pick = self.kernel.backward, self._needs, _picker(self._slots)
             return lambda g, kept: backward(g, needs, *pick(kept))
+        if self.primitive.composition is not None:
+            return None
         rules: Any = self.rules
         if len(rules) == 1:
             (only,) = rules
@@ -161,16 +161,11 @@ class Plan:
 
     def pull(self, entry: Entry, g: Any) -> Sequence[Any]:
         """The cotangents of the inputs of ``entry``, None for those that need none, from the cotangent of its output."""
-        if self.run is not None:
-            return self.run(g, entry.kept)
         if self.constants:
             check_constants(entry)
-        if self.kernel is None and self.primitive.composition is not None:
+        if self.run is None:
             return self._pull_composition(entry, g, create_graph=False)
-        kept: Any = entry.kept
-        if self.kernel is not None:
-            return self.kernel.backward(g, self._needs, *[kept[s] for s in self._slots])
-        return [rule and rule(g, kept) for rule in self.rules]
+        return self.run(g, entry.kept)
 
     def pull_tensors(self, entry: Entry, g: Any) -> Sequence[Any]:
         """As ``pull``, for a cotangent that is a Tensor: the rules run on Tensors and are themselves recorded."""

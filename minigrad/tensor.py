@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import operator
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,14 +17,15 @@ import numpy as np
 from ._array_methods import ArrayMethods, Axis as Axis, _values as _values, operators as operators, registry as registry
 from ._hooks import Handle, hooks_of, output_index
 from ._inplace import handed_out, share
+from ._protocols import Protocols
 from ._tape import Entry, Leaf, Output, enable_grad, no_grad, sweep
-from .device import as_array, is_device_array, to_host
+from .device import as_array, to_host
 from .errors import DTypeError, GraphError, ShapeError, UnsupportedError
 
 T = TypeVar("T", bound="Tensor")
 
 
-class Tensor(ArrayMethods):
+class Tensor(ArrayMethods, Protocols):
     """An array that can be differentiated.
 
     Args:
@@ -310,95 +311,6 @@ class Tensor(ArrayMethods):
             if all(reference() is not self for _, reference in retained):
                 retained.append((output_index(self._node), weakref.ref(self)))
 
-    # NumPy's protocols
-
-    __array_priority__ = 1000.0
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        implementation = registry.get(ufunc if method == "__call__" else (ufunc, method))
-        if implementation is None:
-            name = f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
-            raise UnsupportedError(_no_rule(name))
-        return implementation.call_numpy(inputs, kwargs)
-
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        implementation = registry.get(function)
-        if implementation is None:
-            module = getattr(function, "__module__", None) or "numpy"
-            raise UnsupportedError(_no_rule(f"{module.replace('numpy', 'np', 1)}.{function.__name__}"))
-        return implementation.call_numpy(args, kwargs)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        if self._node is not None:
-            raise UnsupportedError(
-                f"NumPy asked for the plain array of {self._describe()}, which requires a gradient: that would cut it off "
-                "from the tape. Use t.numpy() for the values, np.stack([...]) or np.concatenate([...]) to build "
-                "an array from tensors, and t.item() for one number"
-            )
-        if is_device_array(self._data):
-            raise UnsupportedError("a tensor on a device does not become a NumPy array by itself: use t.numpy()")
-        handed_out(self)
-        return np.array(self._data, dtype=dtype, copy=copy)
-
-    def __float__(self) -> float:
-        return float(self._number("float"))
-
-    def __int__(self) -> int:
-        return int(self._number("int"))
-
-    def __complex__(self) -> complex:
-        return complex(self._number("complex"))
-
-    def __index__(self) -> int:
-        return operator.index(self._number("index"))
-
-    def _number(self, kind: str) -> Any:
-        if self._node is not None:
-            raise UnsupportedError(
-                f"{kind}() of {self._describe()}, which requires a gradient, would cut it off from the tape: use t.item() "
-                "for the number, or NumPy's functions (np.exp, np.stack ...) to go on computing with it"
-            )
-        return self.item()
-
-    def __bool__(self) -> bool:
-        if self.size != 1:
-            raise ShapeError(
-                f"the truth value of a tensor of shape {self.shape} is ambiguous: use (t > 0).any() or .all()"
-            )
-        return bool(to_host(self._data))
-
-    def __len__(self) -> int:
-        if not self.shape:
-            raise UnsupportedError("len() of a 0-d tensor")
-        return self.shape[0]
-
-    def __iter__(self) -> Iterator[Tensor]:
-        if not self.shape:
-            raise UnsupportedError("iteration over a 0-d tensor")
-        return (self[i] for i in range(self.shape[0]))
-
-    def __contains__(self, value: Any) -> bool:
-        return bool((self == value).any())
-
-    def __repr__(self) -> str:
-        prefix = type(self).__name__ + "("
-        parts = [np.array2string(to_host(self._data), separator=", ", prefix=prefix)]
-        if self.dtype not in (np.float64, np.int64, np.bool_):
-            parts.append(f"dtype={self.dtype}")
-        if is_device_array(self._data):
-            parts.append(f"device={getattr(self._data, 'device', 'unknown')}")
-        if not self.is_leaf:
-            entry = self._node.entry if type(self._node) is Output else self._node
-            parts.append(f"op={entry.primitive.name}")
-        elif self.requires_grad:
-            parts.append("requires_grad=True")
-        if self.name:
-            parts.append(f"name={self.name!r}")
-        return prefix + ", ".join(parts) + ")"
-
-    def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if spec else str(self)
-
     def __reduce__(self) -> Any:
         if not self.is_leaf:
             raise GraphError(
@@ -505,10 +417,3 @@ def _plain_index(index: Any) -> Any:
     if isinstance(index, tuple):
         return tuple(_plain_index(part) for part in index)
     return index.copy() if hasattr(index, "copy") else index
-
-
-def _no_rule(name: str) -> str:
-    return (
-        f"{name} has no derivative rule in minigrad and was called on a Tensor: use t.numpy() if no gradient is needed, "
-        "or declare one with minigrad.primitive"
-    )

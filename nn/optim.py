@@ -133,7 +133,7 @@ class Optimizer:
 
     def _update(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
         """Change ``p``, some of the numbers of some parameters, in place by its gradient ``g``, and what is remembered."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} defines no _update(p, g, state): it is what step() runs")
 
     def _update_whole(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
         """As ``_update``, for all the numbers of a parameter on the host, or of many small ones."""

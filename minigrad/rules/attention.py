@@ -96,9 +96,8 @@ def _attention_backward(
         w = saved[part]
         np.matmul(w.swapaxes(-1, -2), do[part], out=dv[part])
         ds = np.matmul(do[part], v[part].swapaxes(-1, -2))
-        ds -= np.einsum("nhqi,nhqi->nhq", do[part], o[part])[
-            ..., None
-        ]  # sum_j w_j dw_j = do . o: shorter than over keys
+        along = np.einsum("nhqi,nhqi->nhq", do[part], o[part])  # sum_j w_j dw_j = do . o: shorter than over keys
+        ds -= along[..., None]
         ds *= w
         ds *= factor
         np.matmul(ds, k[part], out=dq[part])

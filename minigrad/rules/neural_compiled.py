@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._primitive import Primitive
 from .._threads import in_blocks, in_parts
 from . import _compiled_elementwise as elementwise, _compiled_rows as by_rows, attention, neural
 from ._compiled_math import Kernel
@@ -120,37 +121,24 @@ neural.log_softmax.kernel("compiled", _log_softmax_forward, _log_softmax_backwar
 # --- relu, sigmoid, silu and gelu -----------------------------------------------------------------------------------
 
 
-def _relu_forward(x: Any) -> Any:
-    return (_elementwise(elementwise.relu, x), None) if _fits(x) else NotImplemented
+def _hang_elementwise(primitive: Primitive, kernel: Kernel, backward_kernel: Kernel, keeps_x: bool = False) -> None:
+    """A kernel for a function of each element, whose derivative is made from the answer or from ``x``."""
+
+    def forward(x: Any) -> Any:
+        return (_elementwise(kernel, x), None) if _fits(x) else NotImplemented
+
+    def from_answer(g: Any, needs: Needs, ans: Any) -> tuple[Any]:
+        return _elementwise_backward(backward_kernel, g, ans)
+
+    def from_x(g: Any, needs: Needs, x: Any) -> tuple[Any]:
+        return _elementwise_backward(backward_kernel, g, x)
+
+    primitive.kernel("compiled", forward, from_x if keeps_x else from_answer)
 
 
-def _relu_backward(g: Any, needs: Needs, ans: Any) -> tuple[Any]:
-    return _elementwise_backward(elementwise.relu_backward, g, ans)
-
-
-neural.relu.kernel("compiled", _relu_forward, _relu_backward)
-
-
-def _sigmoid_forward(x: Any) -> Any:
-    return (_elementwise(elementwise.sigmoid, x), None) if _fits(x) else NotImplemented
-
-
-def _sigmoid_backward(g: Any, needs: Needs, ans: Any) -> tuple[Any]:
-    return _elementwise_backward(elementwise.sigmoid_backward, g, ans)
-
-
-neural.sigmoid.kernel("compiled", _sigmoid_forward, _sigmoid_backward)
-
-
-def _silu_forward(x: Any) -> Any:
-    return (_elementwise(elementwise.silu, x), None) if _fits(x) else NotImplemented
-
-
-def _silu_backward(g: Any, needs: Needs, x: Any) -> tuple[Any]:
-    return _elementwise_backward(elementwise.silu_backward, g, x)
-
-
-neural.silu.kernel("compiled", _silu_forward, _silu_backward)
+_hang_elementwise(neural.relu, elementwise.relu, elementwise.relu_backward)
+_hang_elementwise(neural.sigmoid, elementwise.sigmoid, elementwise.sigmoid_backward)
+_hang_elementwise(neural.silu, elementwise.silu, elementwise.silu_backward, keeps_x=True)
 
 
 def _gelu_forward(x: Any, approximate: str = "none") -> Any:

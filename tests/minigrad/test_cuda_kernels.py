@@ -38,13 +38,6 @@ class Device:
             self.launches.clear()
 
 
-@pytest.fixture(scope="module")
-def emulator(tmp_path_factory: pytest.TempPathFactory) -> cuda_emulator.Emulator:
-    if cuda_emulator.COMPILER is None:
-        pytest.skip("needs a C++ compiler: c++, g++ or clang++")
-    return cuda_emulator.Emulator(tmp_path_factory.mktemp("kernels"))
-
-
 @pytest.fixture(params=["emulated", pytest.param("cupy", marks=pytest.mark.cuda)])
 def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Device]:
     if request.param == "cupy":

@@ -18,13 +18,6 @@ DTYPES = {"float32": 1e-6, "float64": 1e-14, "float16": 2e-3}
 SHAPES = [(3, 5), (1,), (4097,), (0, 2), (2, 3, 4), (256,)]
 
 
-@pytest.fixture(scope="module")
-def emulator(tmp_path_factory: pytest.TempPathFactory) -> cuda_emulator.Emulator:
-    if cuda_emulator.COMPILER is None:
-        pytest.skip("needs a C++ compiler: c++, g++ or clang++")
-    return cuda_emulator.Emulator(tmp_path_factory.mktemp("kernels"))
-
-
 @pytest.fixture(params=["emulated", pytest.param("cupy", marks=pytest.mark.cuda)])
 def put(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.setattr(_adam_cuda, "_tables", {})
