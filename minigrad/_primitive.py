@@ -150,10 +150,12 @@ class Primitive:
                 parents.append(None)
             bit += bit
         try:
-            if self.kernels:
-                ans, saved, kernel = self._compute(arrays, keywords)
-            else:
+            kernel = self._choose_kernel(arrays) if self.kernels else None
+            computed = NotImplemented if kernel is None else kernel.forward(*arrays, **keywords)
+            if computed is NotImplemented:
                 ans, saved, kernel = self.function(*arrays, **keywords), None, None
+            else:
+                ans, saved = computed
         except (ValueError, TypeError, IndexError, MemoryError) as error:
             raise self._explain(error, arrays, keywords) from error
         if not tensors:
@@ -181,14 +183,6 @@ class Primitive:
         count = bit.bit_length() - 1
         plan = plans[needs + bit] = Plan(self, [bool(needs >> i & 1) for i in range(count)], kernel)
         return plan
-
-    def _compute(self, arrays: list[Any], keywords: dict[str, Any]) -> tuple[Any, Any, Kernel | None]:
-        """The answer, what a kernel saved for its backward, and that kernel if there was one."""
-        kernel = self._choose_kernel(arrays)
-        computed = NotImplemented if kernel is None else kernel.forward(*arrays, **keywords)
-        if computed is NotImplemented:
-            return self.function(*arrays, **keywords), None, None
-        return *computed, kernel
 
     def _choose_kernel(self, arrays: list[Any]) -> Kernel | None:
         """The kernel for these arrays: all of one library, the floating ones of one dtype."""

@@ -100,26 +100,26 @@ def in_parts(function: Callable[[int, int], object], count: int, work: int) -> N
         blas.as_before()
 
 
-def in_blocks(function: Callable[[slice], T], count: int, elements: int) -> list[T]:
-    """``function(part)`` for blocks of ``range(count)`` in which the next pass still finds in a cache what the last one left.
+def in_blocks(function: Callable[..., T], *arrays: Any) -> list[T]:
+    """``function(*parts)`` for blocks of the rows of ``arrays``, in which a pass still finds in a cache what the last one left.
 
-    The blocks are the same whatever the number of threads, and the results come in their order: sums over them are the same
-    to the bit.
-
-    Args:
-        elements: how many elements an array of all ``count`` rows has.
+    The first array says how many rows make a block. The blocks are the same whatever the number of threads, and the results
+    come in their order: sums over them are the same to the bit.
     """
-    if elements <= BLOCK:
-        return [function(slice(0, count))]
-    rows = max(1, BLOCK * count // elements)
+    first = arrays[0]
+    if first.size <= BLOCK:
+        return [function(*arrays)]
+    count = len(first)
+    rows = max(1, BLOCK * count // first.size)
     blocks = [slice(start, min(start + rows, count)) for start in range(0, count, rows)]
     results: list[Any] = [None] * len(blocks)
 
     def some(start: int, stop: int) -> None:
         for i in range(start, stop):
-            results[i] = function(blocks[i])
+            block = blocks[i]
+            results[i] = function(*[array[block] for array in arrays])
 
-    in_parts(some, len(blocks), _PASSES * elements)
+    in_parts(some, len(blocks), _PASSES * first.size)
     return results
 
 

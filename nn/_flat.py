@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from minigrad._threads import BLOCK, in_parts
+from minigrad.device import where_is
 
 Array = Any
 Update = Callable[[Array, Array, Mapping[str, Any]], None]
@@ -34,13 +35,68 @@ def update_in_blocks(update: Update, p: Array, g: Array, state: Mapping[str, Any
     in_parts(some, -(-p.size // BLOCK), 10 * p.size)
 
 
+class Division:
+    """How the parameters of an optimizer are updated: which alone, and which together, as long as their arrays stay.
+
+    Attributes:
+        alone: the large ones on the host.
+        together: the small ones.
+        on_device: those elsewhere, by device.
+    """
+
+    def __init__(
+        self, ready: Sequence[tuple[int, Array]], state: Sequence[dict[str, Any]], slots: Sequence[str]
+    ) -> None:
+        self.alone: list[int] = []
+        self.on_device: list[list[int]] = []
+        self.together: list[Together] = []
+        arrays = dict(ready)
+        groups = dict[Any, list[int]]()
+        for i, p in ready:
+            place = "" if isinstance(p, np.ndarray) else where_is(p)
+            if place or p.size <= BLOCK:
+                groups.setdefault((place, state[i].get("step"), p.dtype.char), []).append(i)
+            else:
+                self.alone.append(i)
+        for (place, *_), members in groups.items():
+            if place:
+                self.on_device.append(members)
+            elif _overlap([arrays[i] for i in members]):
+                self.alone += members
+            else:
+                self.together.append(Together(members, arrays, state, slots))
+        self._ready = [
+            (i, weakref.ref(p), state[i], [(name, state[i][name]) for name in slots]) for i, p in ready
+        ]  # weak: not to hold what is replaced
+
+    def holds(self, ready: Sequence[tuple[int, Array]], state: Sequence[dict[str, Any]]) -> bool:
+        """Whether it was made for these arrays, and what is remembered about them is (still) where it was."""
+        if len(ready) != len(self._ready):
+            return False
+        for (i, p), (j, own, remembered, slots) in zip(ready, self._ready):
+            if i != j or own() is not p or state[i] is not remembered:
+                return False
+            for name, array in slots:
+                if remembered.get(name) is not array:
+                    return False
+        return all(len({state[i].get("step") for i in group.members}) == 1 for group in self.together)
+
+
 class Together:
     """Small parameters of one dtype that are updated as one array.
 
     What is remembered about them lies in one array a slot, of which each parameter's state has its stretch.
     """
 
-    def __init__(self, parameters: Sequence[Array], states: Sequence[dict[str, Any]], slots: Sequence[str]) -> None:
+    def __init__(
+        self,
+        members: Sequence[int],
+        arrays: Mapping[int, Array],
+        state: Sequence[dict[str, Any]],
+        slots: Sequence[str],
+    ) -> None:
+        self.members = members
+        parameters, states = [arrays[i] for i in members], [state[i] for i in members]
         ends = np.cumsum([p.size for p in parameters]).tolist()
         self._p = np.empty(ends[-1], parameters[0].dtype)
         self._g = np.empty_like(self._p)
@@ -49,27 +105,21 @@ class Together:
         self._flat: dict[str, Array] = {}
         for name in slots:
             flat = self._flat[name] = np.concatenate([state[name] for state in states], axis=None)
-            for state, p, stretch in zip(states, parameters, stretches):
-                state[name] = flat[stretch].reshape(p.shape)
-        self._parameters = [weakref.ref(p) for p in parameters]  # not to hold what is replaced
-        self._held = [[state[name] for state in states] for name in slots]
+            for own, p, stretch in zip(states, parameters, stretches):
+                own[name] = flat[stretch].reshape(p.shape)
 
-    def holds(self, parameters: Sequence[Array], states: Sequence[dict[str, Any]]) -> bool:
-        """Whether it was made for these arrays, and what their states remember is (still) in its own."""
-        return all(own() is p for own, p in zip(self._parameters, parameters)) and all(
-            state.get(name) is array for name, held in zip(self._flat, self._held) for state, array in zip(states, held)
-        )
-
-    def update(self, update: Update, parameters: Sequence[Array], gradients: Sequence[Array], state: Any) -> None:
-        """``update(p, g, state)`` for all of them; ``state`` has what they have in common."""
-        np.concatenate(parameters, axis=None, out=self._p)
-        np.concatenate(gradients, axis=None, out=self._g)
+    def update(self, update: Update, parameters: Sequence[Any], state: Mapping[str, Any]) -> None:
+        """``update(p, g, state)`` for all the members among ``parameters``; ``state`` has what they have in common."""
+        members = [parameters[i] for i in self.members]
+        arrays = [member._data for member in members]
+        np.concatenate(arrays, axis=None, out=self._p)
+        np.concatenate([member._grad._data for member in members], axis=None, out=self._g)
         update(self._p, self._g, {**state, **self._flat})
-        for array, part in zip(parameters, self._parts):
+        for array, part in zip(arrays, self._parts):
             np.copyto(array, part)
 
 
-def overlap(arrays: Sequence[Array]) -> bool:
+def _overlap(arrays: Sequence[Array]) -> bool:
     """Whether any two of them may share memory: then the last to be written to would undo what happened to the others."""
     bounds = sorted(np.lib.array_utils.byte_bounds(array) for array in arrays if array.size)
     return any(start < end for (_, end), (start, _) in itertools.pairwise(bounds))

@@ -12,11 +12,10 @@ import numpy as np
 
 from minigrad import ArgumentError, DTypeError, Entry, GraphError, ShapeError, Tensor, reference_mode
 from minigrad._compiled import compiled
-from minigrad._threads import BLOCK
-from minigrad.device import is_cupy, out_of_memory, same_place, to_host, where_is
+from minigrad.device import is_cupy, out_of_memory, same_place, to_host
 
 from ._checks import beside
-from ._flat import Together, overlap, update_in_blocks
+from ._flat import Division, update_in_blocks
 from .module import Module
 
 Array = Any
@@ -45,7 +44,7 @@ class Optimizer:
         self.lr = lr
         self.weight_decay = _number("weight_decay", weight_decay)
         self.state: list[dict[str, Any]] = [{} for _ in self.parameters]
-        self._groups: dict[tuple[int, ...], Together | None] = {}
+        self._division: Division | None = None
 
     @property
     def lr(self) -> float:
@@ -62,45 +61,33 @@ class Optimizer:
         Raises:
             GraphError: the parameters are computed ones now, as inside ``with precision:``. Nothing has been changed.
         """
-        if any(type(parameter._node) is Entry for parameter in self.parameters):
-            raise GraphError(
-                f"{type(self).__name__}.step() inside `with precision:` would change copies in half precision: leave the block "
-                "first, and call precision.step()"
-            )
-        ready = [(i, parameter.data) for i, parameter in enumerate(self.parameters) if parameter.grad is not None]
-        self._prepare(ready)
-        counted, together = "step" in self.slots, dict[Any, list[int]]()
-        for i, p in ready:
-            state = self.state[i]
-            if counted:
-                state["step"] += 1
-            place = "" if isinstance(p, np.ndarray) else where_is(p)
-            if place or p.size <= BLOCK:
-                together.setdefault((state.get("step"), p.dtype.char, place), []).append(i)
-            else:
-                self._update_whole(p, self._gradient(i), state)
-        groups: dict[tuple[int, ...], Together | None] = {}
-        for (*_, place), members in together.items():
-            if place:
-                self._update_on_device(members)
-            else:
-                groups[tuple(members)] = self._update_together(members)
-        self._groups = groups
+        ready = self._ready()
+        if self._division is None or not self._division.holds(ready, self.state):
+            self._prepare(ready)
+            self._division = Division(ready, self.state, self._arrays())
+        division = self._division
+        if "step" in self.slots:
+            for i, _ in ready:
+                self.state[i]["step"] += 1
+        for i in division.alone:
+            self._update_whole(self.parameters[i]._data, self._gradient(i), self.state[i])
+        for members in division.on_device:
+            self._update_on_device(members)
+        for group in division.together:
+            group.update(self._update_whole, self.parameters, self.state[group.members[0]])
 
-    def _update_together(self, members: list[int]) -> Together | None:
-        """Update small parameters as one array, which is given back; None if they share memory."""
-        arrays = [self.parameters[i]._data for i in members]
-        states = [self.state[i] for i in members]
-        gradients = [self._gradient(i) for i in members]
-        group = self._groups.get(tuple(members))
-        if group is None or not group.holds(arrays, states):
-            if overlap(arrays):
-                for p, g, state in zip(arrays, gradients, states):
-                    self._update_whole(p, g, state)
-                return None
-            group = Together(arrays, states, self._arrays())
-        group.update(self._update_whole, arrays, gradients, states[0])
-        return group
+    def _ready(self) -> list[tuple[int, Array]]:
+        """The parameters that have a gradient: which, and their arrays, which are about to be written to."""
+        ready = []
+        for i, parameter in enumerate(self.parameters):
+            if type(parameter._node) is Entry:
+                raise GraphError(
+                    f"{type(self).__name__}.step() inside `with precision:` would change copies in half precision: leave "
+                    "the block first, and call precision.step()"
+                )
+            if parameter._grad is not None:
+                ready.append((i, parameter.data))
+        return ready
 
     def _prepare(self, ready: Sequence[tuple[int, Array]]) -> None:
         """Make what is to be remembered about each parameter, zeros at first, and move it to where the parameter is."""
@@ -144,7 +131,7 @@ class Optimizer:
             self._update(self.parameters[i].data, self._gradient(i), self.state[i])
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_groups": {}}  # the arrays of a copy lie apart
+        return vars(self) | {"_division": None}  # the arrays of a copy lie apart
 
     def _decayed(self, p: Array, g: Array) -> Array:
         """The gradient with the weight decay in it."""
@@ -319,12 +306,12 @@ class Adam(Optimizer):
         change *= 1 - beta_2
         v *= beta_2
         v += change
-        # The corrections go with the numbers rather than with the arrays, which saves a pass over memory.
+        # The corrections go with the numbers rather than with the arrays, which saves passes over memory.
+        correction = math.sqrt(1 - beta_2**t)
         np.sqrt(v, out=change)
-        change *= 1 / math.sqrt(1 - beta_2**t)
-        change += self.eps
+        change += self.eps * correction
         np.divide(m, change, out=change)
-        change *= self.lr / (1 - beta_1**t)
+        change *= self.lr * correction / (1 - beta_1**t)
         p -= change
 
     def _update_whole(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:

@@ -185,14 +185,14 @@ _LOWEST = -1e30  # of a masked score, as in attention.py: a row of nothing but -
 _NEGLIGIBLE, _NEGLIGIBLE_DOUBLE = 1e-30, 1e-290
 
 
-@compiled("w4 b4 i4 x n n")
-def attention_weights(scores: Array, mask: Array, ends: Array, scale: float, start: int, stop: int) -> None:
+@compiled("w4 b4 i4 x")
+def attention_weights(scores: Array, mask: Array, ends: Array, scale: float) -> None:
     """Softmax of the scaled scores (sequences, heads, queries, keys), in place; ``ends`` are the ``spans`` of the mask.
 
     An axis of the mask is as long as that of the scores, or 1; ``scale`` is positive.
     """
     real = scores.dtype.type
-    for n in range(start, stop):
+    for n in range(scores.shape[0]):
         for h in range(scores.shape[1]):
             for q in range(scores.shape[2]):
                 row = scores[n, h, q]
@@ -217,16 +217,16 @@ def attention_weights(scores: Array, mask: Array, ends: Array, scale: float, sta
                     row[j] = real(0)
 
 
-@compiled("r4 w4 i4 x n n")
-def attention_weights_backward(weights: Array, d: Array, ends: Array, scale: float, start: int, stop: int) -> None:
-    """From the gradient ``d`` of the weights of the sequences from ``start`` on that of the scores, in place."""
+@compiled("r4 w4 i4 x")
+def attention_weights_backward(weights: Array, d: Array, ends: Array, scale: float) -> None:
+    """From the gradient ``d`` of the weights that of the scores, in place."""
     real = d.dtype.type
-    for n in range(start, stop):
+    for n in range(d.shape[0]):
         for h in range(d.shape[1]):
             for q in range(d.shape[2]):
                 a, b, c = n if len(ends) > 1 else 0, h if ends.shape[1] > 1 else 0, q if ends.shape[2] > 1 else 0
                 end = ends[a, b, c, 0]
-                row, share = d[n - start, h, q], weights[n, h, q]
+                row, share = d[n, h, q], weights[n, h, q]
                 keys = row[:end]
                 along = real(0)
                 for j in range(keys.size):

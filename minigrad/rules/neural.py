@@ -34,9 +34,9 @@ def _kept_ones(n: int, dtype: Any, value: float) -> Any:
     return vector
 
 
-def _rows(a: Any) -> Any:
+def as_rows(a: Any) -> Any:
     """``a`` as a matrix: all axes but the last in one."""
-    return a.reshape(math.prod(a.shape[:-1]), a.shape[-1])
+    return a.reshape(-1, a.shape[-1]) if a.size else a.reshape(math.prod(a.shape[:-1]), a.shape[-1])
 
 
 # --- softmax: exp(x) / sum exp(x) -----------------------------------------------------------------------------------
@@ -61,15 +61,14 @@ def _softmax(x: Any, /, axis: int = -1) -> Any:
 def _softmax_forward(x: Any, axis: int = -1) -> Any:
     if axis not in (-1, x.ndim - 1):
         return NotImplemented
-    rows = _rows(x)
-    ans = np.empty_like(rows)
+    ans = np.empty(x.shape, x.dtype)
 
-    def some(part: slice) -> None:
-        np.copyto(ans[part], rows[part])
-        softmax_in_place(ans[part])
+    def some(x: Any, result: Any) -> None:
+        np.copyto(result, x)
+        softmax_in_place(result)
 
-    in_blocks(some, len(rows), rows.size)
-    return ans.reshape(x.shape), None
+    in_blocks(some, as_rows(x), as_rows(ans))
+    return ans, None
 
 
 def softmax_in_place(scores: Any, allowed: Any = None) -> None:
@@ -87,22 +86,23 @@ def softmax_in_place(scores: Any, allowed: Any = None) -> None:
     np.exp(scores, out=scores)
     if allowed is not None:
         scores *= allowed
-    total = np.matmul(scores, ones(scores.shape[-1], scores.dtype))[..., None]  # several times faster than np.sum
-    scores *= np.divide(1, total, out=total, where=total != 0)  # 0 for a row in which nothing is allowed
+    total = as_rows(scores).dot(ones(scores.shape[-1], scores.dtype))  # several times faster than np.sum
+    np.maximum(total, np.finfo(total.dtype).tiny, out=total)  # in a row in which nothing is allowed it is 0
+    np.reciprocal(total, out=total)
+    scores *= total.reshape(scores.shape[:-1] + (1,))
     if not moderate and allowed is not None:
         np.copyto(scores, 0, where=~allowed)  # in a row with NaN, too
 
 
 def _softmax_backward(g: Any, needs: Needs, ans: Any) -> tuple[Any]:
-    g2, ans2 = _rows(g), _rows(ans)
-    dx = np.empty_like(ans2)
+    dx = np.empty(ans.shape, ans.dtype)
 
-    def some(part: slice) -> None:
-        d = np.multiply(g2[part], ans2[part], out=dx[part])
-        d -= ans2[part] * np.matmul(d, ones(d.shape[-1], d.dtype))[:, None]
+    def some(g: Any, ans: Any, d: Any) -> None:
+        np.multiply(g, ans, out=d)
+        d -= ans * d.dot(ones(d.shape[-1], d.dtype))[:, None]
 
-    in_blocks(some, len(g2), g2.size)
-    return (dx.reshape(ans.shape),)
+    in_blocks(some, as_rows(g), as_rows(ans), as_rows(dx))
+    return (dx,)
 
 
 softmax = primitive(_softmax, name="softmax").vjp(
@@ -137,19 +137,17 @@ def _relu(x: Any, /) -> Any:
 
 
 def _relu_forward(x: Any) -> tuple[Any, None]:
-    flat = x.reshape(-1)
-    ans = np.empty_like(flat)
+    ans = np.empty(x.shape, x.dtype)
     # NumPy compares two arrays three times as fast as an array and a number.
-    zeros = ones(min(flat.size, BLOCK), x.dtype, 0.0)
-    in_blocks(lambda part: np.maximum(flat[part], zeros[: part.stop - part.start], out=ans[part]), flat.size, flat.size)
-    return ans.reshape(x.shape), None
+    zeros = ones(min(x.size, BLOCK), x.dtype, 0.0)
+    in_blocks(lambda x, result: np.maximum(x, zeros[: len(x)], out=result), x.reshape(-1), ans.reshape(-1))
+    return ans, None
 
 
 def _relu_backward(g: Any, needs: Needs, ans: Any) -> tuple[Any]:
-    g2, ans2 = g.reshape(-1), ans.reshape(-1)
-    dx = np.empty_like(ans2)
-    in_blocks(lambda part: np.multiply(g2[part], ans2[part] > 0, out=dx[part]), dx.size, dx.size)
-    return (dx.reshape(ans.shape),)
+    dx = np.empty(ans.shape, ans.dtype)
+    in_blocks(lambda g, ans, d: np.multiply(g, ans > 0, out=d), g.reshape(-1), ans.reshape(-1), dx.reshape(-1))
+    return (dx,)
 
 
 relu = primitive(_relu, name="relu").vjp(x=lambda g, ans: g * (ans > 0))
@@ -192,17 +190,14 @@ def _gelu(x: Any, /, approximate: str = "none") -> Any:
 def _gelu_forward(x: Any, approximate: str = "none") -> Any:
     if approximate not in ("none", "tanh"):
         return NotImplemented
-    flat = x.reshape(-1)
-    ans, saved = np.empty_like(flat), np.empty_like(flat)
+    ans, saved = np.empty(x.shape, x.dtype), np.empty(x.shape, x.dtype)
 
-    def exact(part: slice) -> None:
-        x, cdf = flat[part], saved[part]
+    def exact(x: Any, cdf: Any, y: Any) -> None:
         np.add(erf(x * math.sqrt(0.5)), 1, out=cdf)
         cdf *= 0.5
-        np.multiply(x, cdf, out=ans[part])
+        np.multiply(x, cdf, out=y)
 
-    def with_tanh(part: slice) -> None:
-        x, t, y = flat[part], saved[part], ans[part]
+    def with_tanh(x: Any, t: Any, y: Any) -> None:
         np.multiply(x, x, out=t)
         t *= _TANH_CUBIC
         t += 1
@@ -213,26 +208,25 @@ def _gelu_forward(x: Any, approximate: str = "none") -> Any:
         y *= x
         y *= 0.5
 
-    in_blocks(exact if approximate == "none" else with_tanh, flat.size, flat.size)
-    return ans.reshape(x.shape), saved
+    in_blocks(exact if approximate == "none" else with_tanh, x.reshape(-1), saved.reshape(-1), ans.reshape(-1))
+    return ans, saved
 
 
 def _gelu_backward(g: Any, needs: Needs, x: Any, saved: Any, approximate: str) -> tuple[Any]:
-    flat, g2 = x.reshape(-1), g.reshape(-1)
-    dx = np.empty_like(flat)
+    dx = np.empty(x.shape, x.dtype)
 
-    def exact(part: slice) -> None:  # Phi(x) + x exp(-x^2/2) / sqrt(2 pi)
-        x, d = flat[part], dx[part]
+    def exact(x: Any, cdf: Any, g: Any, d: Any) -> None:  # Phi(x) + x exp(-x^2/2) / sqrt(2 pi)
         np.multiply(x, x, out=d)
         d *= -0.5
         np.exp(d, out=d)
         d *= x
         d *= 1 / math.sqrt(2 * math.pi)
-        d += saved[part]
-        d *= g2[part]
+        d += cdf
+        d *= g
 
-    def with_tanh(part: slice) -> None:  # (1 + t)/2 + x (1 - t^2)/2 * sqrt(2/pi) (1 + 3 * 0.044715 x^2)
-        x, t, d = flat[part], saved[part], dx[part]
+    def with_tanh(
+        x: Any, t: Any, g: Any, d: Any
+    ) -> None:  # (1 + t)/2 + x (1 - t^2)/2 * sqrt(2/pi) (1 + 3 * 0.044715 x^2)
         np.multiply(x, x, out=d)
         d *= 3 * _TANH_CUBIC
         d += 1
@@ -244,10 +238,11 @@ def _gelu_backward(g: Any, needs: Needs, x: Any, saved: Any, approximate: str) -
         np.multiply(t, 0.5, out=other)
         d += other
         d += 0.5
-        d *= g2[part]
+        d *= g
 
-    in_blocks(exact if approximate == "none" else with_tanh, flat.size, flat.size)
-    return (dx.reshape(x.shape),)
+    flat = (array.reshape(-1) for array in (x, saved, g, dx))
+    in_blocks(exact if approximate == "none" else with_tanh, *flat)
+    return (dx,)
 
 
 gelu = primitive(_gelu, name="gelu").reference(_gelu).kernel(np.ndarray, _gelu_forward, _gelu_backward)
@@ -281,7 +276,7 @@ def _affine_forward(x: Any, weight: Any, bias: Any) -> Any:
         return NotImplemented
     if not weight.dtype == bias.dtype == x.dtype:  # integers
         return NotImplemented
-    rows, n = _rows(x), x.size // max(x.shape[-1], 1)
+    rows, n = as_rows(x), x.size // max(x.shape[-1], 1)
     if not divides(rows, weight.shape[1]):
         ans = rows.dot(weight)  # of matrices the same as np.matmul, which takes longer to start
         ans += bias
@@ -294,11 +289,11 @@ def _affine_forward(x: Any, weight: Any, bias: Any) -> Any:
                 ans[part] += bias
 
         in_parts(some, _PARTS, x.size * weight.shape[1])
-    return ans.reshape(*x.shape[:-1], weight.shape[1]), None
+    return ans.reshape(x.shape[:-1] + weight.shape[1:]), None
 
 
 def _affine_backward(g: Any, needs: Needs, x: Any, weight: Any, bias: Any) -> tuple[Any, ...]:
-    rows, g2 = _rows(x), _rows(g)
+    rows, g2 = as_rows(x), as_rows(g)
     sums = ones(len(g2), g.dtype)
     if not divides(rows, weight.shape[1]):
         return (
@@ -346,36 +341,29 @@ def _layer_norm_forward(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any
     d = x.shape[-1]
     if not d or not gamma.shape == beta.shape == (d,):
         return NotImplemented
-    rows = _rows(x)
-    normed, ans, inverse = np.empty_like(rows), np.empty_like(rows), np.empty((len(rows), 1), x.dtype)
+    ans, inverse = np.empty(x.shape, x.dtype), np.empty((x.size // d, 1), x.dtype)
+    normed, share = np.empty((x.size // d, d), x.dtype), ones(d, x.dtype, 1 / d)
 
-    def some(part: slice) -> None:
-        y, scale, result = normed[part], inverse[part], ans[part]
-        share = ones(d, x.dtype, 1 / d)
-        np.subtract(rows[part], rows[part].dot(share)[:, None], out=y)
-        y -= y.dot(share)[
-            :, None
-        ]  # what rounding left, which would be all that there is of a row of almost equal numbers
-        np.einsum("ij,ij->i", y, y, out=scale[:, 0])
-        scale += d * eps
+    def some(x: Any, y: Any, scale: Any, result: Any) -> None:
+        np.subtract(x, x.dot(share)[:, None], out=y)
+        y -= y.dot(share)[:, None]  # what rounding left: all that there is of a row of almost equal numbers
+        np.dot(np.multiply(y, y, out=result), share, out=scale[:, 0])
+        scale += eps
         np.sqrt(scale, out=scale)
-        np.divide(math.sqrt(d), scale, out=scale)
-        y *= scale
+        y *= np.reciprocal(scale, out=scale)
         np.multiply(y, gamma, out=result)
         result += beta
 
-    in_blocks(some, len(rows), rows.size)
-    return ans.reshape(x.shape), (normed, inverse)
+    in_blocks(some, as_rows(x), normed, inverse, as_rows(ans))
+    return ans, (normed, inverse)
 
 
 def _layer_norm_backward(g: Any, needs: Needs, saved: Any, x_shape: Any, gamma: Any) -> tuple[Any, ...]:
     normed, inverse = saved
-    rows, shares = _rows(g), gamma * (1 / len(gamma))
-    dx = np.empty_like(normed)
+    dx, shares = np.empty(normed.shape, normed.dtype), gamma * (1 / len(gamma))
 
-    def some(part: slice) -> tuple[Any, Any]:
+    def some(y: Any, g: Any, scale: Any, result: Any) -> tuple[Any, Any]:
         """dx = (g' - mean(g') - normed * mean(g' * normed)) / std with g' = g * gamma."""
-        g, y, result = rows[part], normed[part], dx[part]
         scaled, sums = g * y, ones(len(g), g.dtype)
         d_gamma, d_beta = sums.dot(scaled), sums.dot(g)
         if needs[0]:
@@ -383,10 +371,11 @@ def _layer_norm_backward(g: Any, needs: Needs, saved: Any, x_shape: Any, gamma: 
             np.multiply(g, gamma, out=result)
             result -= g.dot(shares)[:, None]
             result -= np.multiply(y, along, out=scaled)
-            result *= inverse[part]
+            result *= scale
         return d_gamma, d_beta
 
-    d_gamma, d_beta = (sum(parts[1:], start=parts[0]) for parts in zip(*in_blocks(some, len(rows), rows.size)))
+    sums = in_blocks(some, normed, as_rows(g), inverse, dx)
+    d_gamma, d_beta = sums[0] if len(sums) == 1 else (sum(parts[1:], start=parts[0]) for parts in zip(*sums))
     return dx.reshape(x_shape) if needs[0] else None, d_gamma if needs[1] else None, d_beta if needs[2] else None
 
 
@@ -440,7 +429,7 @@ def check_labels(scores: Any, labels: Any, reduction: str, function: str = "cros
 
 def _cross_entropy_forward(logits: Any, labels: Any, reduction: str = "mean") -> tuple[Any, Any]:
     check_labels(logits, labels, reduction)
-    rows = _rows(logits)
+    rows = as_rows(logits)
     n, classes = rows.shape
     probabilities = rows - _largest(rows)
     picked = probabilities[np.arange(n), labels.reshape(-1)]

@@ -267,14 +267,14 @@ def _attention_forward(
     context, softmax = attention._sequences(ans, num_heads), by_rows.attention_weights[query.dtype]
     factor = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
 
-    def some(part: slice) -> None:
-        w = np.matmul(q[part], k[part].swapaxes(-1, -2), out=weights[part])
+    def some(w: Array, q: Array, k: Array, v: Array, context: Array, *masks: Array) -> None:
+        np.matmul(q, k.swapaxes(-1, -2), out=w)
         if factor <= 0:  # the largest product is not the largest score
             w *= factor
-        softmax(weights, *masked, factor if factor > 0 else 1.0, part.start, part.stop)
-        np.matmul(weights[part], v[part], out=context[part])
+        softmax(w, *(masks or masked), factor if factor > 0 else 1.0)
+        np.matmul(w, v, out=context)
 
-    in_blocks(some, len(weights), weights.size)
+    in_blocks(some, weights, q, k, v, context, *(masked if len(masked[1]) > 1 else ()))
     return ans, (weights, masked[1])
 
 
@@ -306,14 +306,16 @@ def _attention_backward(
     factor = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
     softmax_backward = by_rows.attention_weights_backward[weights.dtype]
 
-    def some(part: slice) -> None:
-        np.matmul(weights[part].swapaxes(-1, -2), do[part], out=dv[part])
-        ds = np.matmul(do[part], v[part].swapaxes(-1, -2), dtype=weights.dtype)
-        softmax_backward(weights, ds, ends, factor, part.start, part.stop)
-        np.matmul(ds, k[part], out=dq[part])
-        np.matmul(ds.swapaxes(-1, -2), q[part], out=dk[part])
+    def some(
+        w: Array, q: Array, k: Array, v: Array, do: Array, dq: Array, dk: Array, dv: Array, ends: Array = ends
+    ) -> None:
+        np.matmul(w.swapaxes(-1, -2), do, out=dv)
+        ds = np.matmul(do, v.swapaxes(-1, -2), dtype=w.dtype)
+        softmax_backward(w, ds, ends, factor)
+        np.matmul(ds, k, out=dq)
+        np.matmul(ds.swapaxes(-1, -2), q, out=dk)
 
-    in_blocks(some, len(weights), weights.size)
+    in_blocks(some, weights, q, k, v, do, dq, dk, dv, *([ends] if len(ends) > 1 else []))
     return *results, None
 
 

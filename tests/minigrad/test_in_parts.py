@@ -335,14 +335,16 @@ def bits_for_each_count(compute: Any) -> set[bytes]:
 
 @pytest.mark.usefixtures("fine_grained")
 def test_blocks_do_not_depend_on_the_number_of_threads() -> None:
-    def slices() -> Any:
-        return [np.array([s.start, s.stop]) for s in in_blocks(lambda part: part, 50, 5000)]
+    large, numbers = np.zeros((50, 100)), np.arange(50)  # rows of 100 where a block is 64
 
-    assert len(bits_for_each_count(slices)) == 1
-    starts_and_stops = [tuple(pair) for pair in slices()]
-    assert len(starts_and_stops) == 50  # rows of 100 where a block is 64
-    assert [i for start, stop in starts_and_stops for i in range(start, stop)] == list(range(50))
-    assert in_blocks(lambda part: part, 50, 64) == [slice(0, 50)]
+    def parts() -> Any:
+        return in_blocks(lambda rows, part: part, large, numbers)
+
+    assert len(bits_for_each_count(parts)) == 1
+    assert len(parts()) == 50
+    np.testing.assert_array_equal(np.concatenate(parts()), numbers)
+    assert all(rows.shape == (1, 100) and rows.base is large for rows in in_blocks(lambda rows: rows, large))
+    assert in_blocks(lambda *arrays: len(arrays), large[:, :1], numbers, numbers) == [3]
 
 
 def draw(*shape: int, dtype: Any = np.float32) -> Any:
