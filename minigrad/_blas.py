@@ -11,7 +11,6 @@ import ctypes
 import os
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -75,15 +74,17 @@ def _openblas() -> tuple[Callable[[], int], Callable[[int], Any]] | None:
 
 def _libraries() -> list[str]:
     """Paths of OpenBLAS: in NumPy's wheel, or among what this process has loaded."""
-    root = Path(np.__file__).parent
-    found = [
-        str(path) for folder in ("../numpy.libs", ".dylibs") for path in sorted((root / folder).glob("*openblas*"))
-    ]
-    maps = Path("/proc/self/maps")
-    if not found and maps.exists():
-        loaded = (line.split(maxsplit=5)[-1].strip() for line in maps.read_text().splitlines() if "openblas" in line)
-        found = list(dict.fromkeys(loaded))
-    return found
+    root = os.path.dirname(np.__file__)  # not pathlib, which would be a tenth of the import
+    for folder in (f"{root}.libs", os.path.join(root, ".dylibs")):
+        if os.path.isdir(folder):
+            found = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if "openblas" in name]
+            if found:
+                return found
+    try:
+        with open("/proc/self/maps") as maps:
+            return list(dict.fromkeys(line.split(maxsplit=5)[-1].strip() for line in maps if "openblas" in line))
+    except OSError:
+        return []
 
 
 blas = Blas()

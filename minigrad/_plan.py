@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import numpy as np
 
 from ._half import widened
 from ._inplace import check_constants, fingerprint
+from ._signatures import parameters_of
 from ._tape import Entry, Leaf, Output, enable_grad, next_sequence_number, sweep
 from .errors import UnsupportedError
 from .tensor import Tensor, _make, registry
@@ -24,21 +24,6 @@ _ndarray = np.ndarray
 _new = object.__new__  # on the hot path, where calling __init__ would cost a tenth of a multiply
 
 
-def parameter_names(function: Rule) -> list[str]:
-    """The names of a rule's parameters: ``inspect.signature``, which takes ten times as long, only where it is needed.
-
-    Hundreds of rules are read when minigrad is imported.
-    """
-    code = getattr(function, "__code__", None)
-    if (
-        code is None
-        or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
-        or hasattr(function, "__wrapped__")
-    ):
-        return list(inspect.signature(function).parameters)
-    return list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-
-
 class Kernel:
     """A forward and a backward for raw arrays of one library."""
 
@@ -46,7 +31,7 @@ class Kernel:
         self.forward = forward
         self.backward = backward
         self.plans: dict[int, Plan] = {}
-        self.names = parameter_names(backward)[2:]
+        self.names = parameters_of(backward).names[2:]
 
     @functools.cached_property
     def in_float32(self) -> Kernel:
@@ -145,7 +130,7 @@ class Plan:
                 f"{self.primitive.name} has no derivative with respect to '{name}', which requires a gradient: "
                 "pass a plain array (t.numpy() or t.detach()) if none is needed"
             )
-        names = parameter_names(rule)[1:]
+        names = parameters_of(rule).names[1:]
         if self.primitive.rule_for_each is not None:
             return _bind_variadic_rule(rule, names, i, slot, arguments)
         slots = [slot(n) for n in names]
@@ -263,7 +248,7 @@ def _extra(name: str, primitive: Primitive, arguments: tuple[str, ...]) -> Calla
 
 
 def _bind_variadic_rule(
-    rule: Rule, names: list[str], i: int, slot: Callable[[str], int], arguments: tuple[str, ...]
+    rule: Rule, names: Sequence[str], i: int, slot: Callable[[str], int], arguments: tuple[str, ...]
 ) -> Rule:
     """As ``Plan._bind_rule``, for a rule that may ask for ``i`` (which argument) and ``args`` (all of them)."""
     slots = {n: slot(n) for n in names if n not in ("i", "args")}

@@ -24,7 +24,8 @@ import numpy as np
 
 from ._inplace import seal_shared, shared
 from ._operators import unrolled
-from ._plan import Kernel, Plan, Rule, parameter_names, record
+from ._plan import Kernel, Plan, Rule, record
+from ._signatures import Signed, parameters_of, signature_or_none
 from ._tape import NO_KEYWORDS, Entry, Output, active, in_any_thread, recording
 from .device import is_cupy, mixed_devices, out_of_memory
 from .errors import ArgumentError, DTypeError, LinAlgError, MinigradError, OutOfRangeError, ShapeError, UnsupportedError
@@ -35,7 +36,7 @@ primitives: weakref.WeakValueDictionary[str, Primitive] = weakref.WeakValueDicti
 _RESERVED = {"g", "ans", "i", "args", "needs", "saved"}
 
 
-class Primitive:
+class Primitive(Signed):
     """An operation that the tape records. Made by :func:`primitive`."""
 
     def __init__(self, function: Callable[..., Any], name: str, numpy: Iterable[Any], bind: Any) -> None:
@@ -53,12 +54,11 @@ class Primitive:
         self.__doc__ = function.__doc__
         self._is_ufunc = isinstance(function, np.ufunc)
         self.defaults: dict[str, Any] = {}
+        self._parameters: tuple[str, ...] = ()
         if not self._is_ufunc:
-            self.__signature__ = inspect.signature(function)
-            parameters = self.__signature__.parameters.values()
-            self.defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
-            self._check_names(p.name for p in parameters)
-            self.arguments = tuple(p.name for p in parameters if p.kind is p.POSITIONAL_ONLY)
+            self._told_by = function
+            self._parameters, self.arguments, self.defaults = parameters_of(function)
+            self._check_names(self._parameters)
             self.arity = len(self.arguments)
             self._numpy = list(numpy)
         for f in numpy:
@@ -119,14 +119,13 @@ class Primitive:
                 )
 
     def _check_rule(self, rule: Rule, what: str, values: set[str], skip: int) -> None:
-        names = parameter_names(rule)
-        known = values | {f"{name}_shape" for name in self.arguments}
-        if not self._is_ufunc:
-            known |= set(self.__signature__.parameters)
+        names = parameters_of(rule).names
+        known = values | {f"{name}_shape" for name in self.arguments} | set(self._parameters)
         unknown = [name for name in names[skip:] if name not in known]
-        if names[:1] != ["g"] or unknown:
+        if names[:1] != ("g",) or unknown:
             raise ArgumentError(
-                f"{what} of {self.name} has the parameters {names}: the first must be 'g', the others among {sorted(known)}"
+                f"{what} of {self.name} has the parameters {list(names)}: the first must be 'g', "
+                f"the others among {sorted(known)}"
             )
 
     # Calling
@@ -256,12 +255,13 @@ class Primitive:
     @functools.cached_property
     def _call_signature(self) -> inspect.Signature:
         """NumPy's own, where it can be read; only then, as reading them all would be a third of the import."""
-        found = [signature for function in self._numpy if (signature := _signature_or_none(function))]
-        return found[-1] if found else self.__signature__
+        found = [signature for function in self._numpy if (signature := signature_or_none(function))]
+        own: inspect.Signature = self.__signature__
+        return found[-1] if found else own
 
     def _checked_keywords(self, keywords: dict[str, Any]) -> dict[str, Any]:
         for name, value in keywords.items():
-            if name not in self.__signature__.parameters:
+            if name not in self._parameters:
                 raise UnsupportedError(f"{self.name} of a Tensor does not take {name}={_short(value)}")
             if isinstance(value, Tensor):
                 raise UnsupportedError(
@@ -273,7 +273,7 @@ class Primitive:
         """NumPy's message, with the name, shape and dtype of each argument and, where it is plain, the way out."""
         if isinstance(error, MinigradError):
             return error
-        unknown = [name for name in keywords if not self._is_ufunc and name not in self.__signature__.parameters]
+        unknown = [name for name in keywords if not self._is_ufunc and name not in self._parameters]
         if unknown:
             return UnsupportedError(f"{self.name}{self.__signature__} has no keyword {', '.join(unknown)}")
         names = self.arguments or [f"argument {i}" for i in range(len(arrays))]
@@ -325,13 +325,6 @@ def _notify(entry: Entry, arrays: list[Any], ans: Any, seconds: float) -> None:
             context.record(entry, arrays, ans, seconds)
     if shared:
         seal_shared(entry)
-
-
-def _signature_or_none(function: Any) -> inspect.Signature | None:
-    try:
-        return inspect.signature(function)
-    except (TypeError, ValueError):
-        return None  # a C function that does not tell: our own parameters are in NumPy's order
 
 
 def _bind_as(signature: inspect.Signature, args: Sequence[Any], kwargs: dict[str, Any]) -> inspect.BoundArguments:
@@ -391,22 +384,28 @@ def primitive(
     return Primitive(forward or function, name or function.__name__, replaced, bind)
 
 
-class Composite:
+class Composite(Signed):
     """A NumPy function that on Tensors is a composition of others; made by :func:`composite`."""
 
     def __init__(self, function: Callable[..., Any], composition: Callable[..., Any]) -> None:
         module = getattr(function, "__module__", None) or "numpy"
         self.name = f"{module.replace('numpy', 'np', 1)}.{function.__name__}"
-        self.composition = composition
-        self.__signature__ = inspect.signature(composition)
-        self._numpys = _signature_or_none(function) or self.__signature__
-        unknown = self.__signature__.parameters.keys() - self._numpys.parameters.keys()
-        if unknown:
-            raise ArgumentError(f"{self.name}{self._numpys} has no argument {', '.join(sorted(unknown))}")
+        self.function = function
+        self.composition = self._told_by = composition
         registry[function] = self
 
     def __repr__(self) -> str:
         return f"<composite {self.name}>"
+
+    @functools.cached_property
+    def numpys_signature(self) -> inspect.Signature:
+        """Raises ArgumentError: the composition has an argument that NumPy's function has not."""
+        own: inspect.Signature = self.__signature__
+        numpys = signature_or_none(self.function) or own
+        unknown = own.parameters.keys() - numpys.parameters.keys()
+        if unknown:
+            raise ArgumentError(f"{self.name}{numpys} has no argument {', '.join(sorted(unknown))}")
+        return numpys
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.call_numpy(args, kwargs)
@@ -414,7 +413,7 @@ class Composite:
     def call_numpy(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """The call as NumPy's protocols deliver it."""
         try:
-            bound = _bind_as(self._numpys, args, kwargs)
+            bound = _bind_as(self.numpys_signature, args, kwargs)
         except TypeError as error:
             raise UnsupportedError(f"{self.name}{self.__signature__}: {error}") from error
         for name, value in bound.arguments.items():

@@ -12,11 +12,13 @@ import operator
 import os
 import threading
 from collections.abc import Callable
-from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ._blas import blas
 from .errors import ArgumentError
+
+if TYPE_CHECKING:
+    from queue import SimpleQueue
 
 _LARGE = 1 << 22  # elements computed, about two milliseconds; below, handing over costs more than it saves
 _PASSES = 8  # over each element, about
@@ -50,7 +52,7 @@ class _Part:
 
 
 _here = _Here()
-_tasks: SimpleQueue[_Task] = SimpleQueue()
+_tasks: SimpleQueue[_Task] | None = None  # made when it is first needed: the import of its module takes a millisecond
 _count = _cores()
 _started = 0
 _starting = threading.Lock()
@@ -124,13 +126,16 @@ def in_blocks(function: Callable[..., T], *arrays: Any) -> list[T]:
 
 
 def _divide(function: Callable[[int, int], object], count: int, parts: int) -> None:
-    answers: SimpleQueue[None] = SimpleQueue()
+    from queue import SimpleQueue
+
+    tasks, answers = _tasks, SimpleQueue[None]()
+    assert tasks is not None
     bounds = [count * i // parts for i in range(parts + 1)]
     others = [_Part(start, stop, answers) for start, stop in itertools.pairwise(bounds[1:])]
     errors: list[BaseException] = []
     try:
         for part in others:
-            _tasks.put((contextvars.copy_context(), function, part))  # with np.errstate as it is here
+            tasks.put((contextvars.copy_context(), function, part))  # with np.errstate as it is here
             part.sent = True
         function(0, bounds[1])
     except BaseException as error:
@@ -147,8 +152,12 @@ def _divide(function: Callable[[int, int], object], count: int, parts: int) -> N
 
 def _start(workers: int) -> bool:
     """Whether there are workers: as many, or as the system allows."""
-    global _started
+    global _started, _tasks
     with _starting:
+        if _tasks is None:
+            from queue import SimpleQueue
+
+            _tasks = SimpleQueue()
         while _started < workers:
             thread = threading.Thread(target=_work, args=(_tasks,), daemon=True, name=f"minigrad-{_started}")
             try:
@@ -176,7 +185,7 @@ def _work(tasks: SimpleQueue[_Task]) -> None:
 def _forget_threads() -> None:
     """In a forked child only the forking thread lives on."""
     global _started, _tasks, _starting
-    _started, _tasks, _starting = 0, SimpleQueue(), threading.Lock()
+    _started, _tasks, _starting = 0, None, threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):

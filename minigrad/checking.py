@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -68,8 +67,7 @@ def _check(
         _check(gradient, (*args, u), order, level + 1, step, rtol, rng)  # u too: a rule must be linear in the cotangent
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(NamedTuple):
     """A derivative along a random direction, twice.
 
     Attributes:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -122,8 +121,7 @@ class Function:
             )
 
 
-@dataclass(frozen=True)
-class _Operation:
+class _Operation(NamedTuple):
     """What stands in for the primitive of an entry."""
 
     name: str

@@ -4,7 +4,6 @@ The derivative of a sum of products with respect to one factor is a sum of the o
 the operand's labels become the output, and the cotangent takes its place among the inputs.
 """
 
-import string
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from .._primitive import primitive
 from ..errors import ArgumentError
 from .linalg import identity
 
-_LETTERS = string.ascii_uppercase + string.ascii_lowercase  # in the order in which implicit output sorts them
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # in the order in which implicit output sorts them
 
 
 def _einsum_call(*operands: Any, **keywords: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -1,5 +1,7 @@
 """Declaring primitives: a user's own operation is one function and one rule for each argument."""
 
+import functools
+import inspect
 import weakref
 from collections import namedtuple
 from typing import Any
@@ -9,6 +11,8 @@ import pytest
 
 import minigrad as mg
 from minigrad import ArgumentError, GraphError, Tensor, UnsupportedError, check_grads, primitive
+from minigrad._signatures import parameters_of
+from minigrad.rules import axes
 from minigrad.tensor import registry
 
 X = np.array([0.5, 1.0, 2.0])
@@ -165,3 +169,31 @@ def test_a_numpy_function_is_registered(monkeypatch: pytest.MonkeyPatch) -> None
     check_grads(np.fliplr, [np.outer(X, X)])
     y: Any = np.cbrt(Tensor(X, requires_grad=True))
     assert mg.tape(y)[0].primitive is cbrt and cbrt.name == "cbrt"
+
+
+def plain(x: Any, /, y: Any, axis: int = 0, *, keepdims: bool = False) -> None:
+    """Of every kind of parameter that a rule or forward function has."""
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        plain,
+        lambda g: g,
+        lambda *arrays, axis=0: arrays,
+        functools.wraps(plain)(lambda *a, **k: None),
+        axes.taking(np.max, axis=None),
+    ],
+    ids=["plain", "lambda", "variadic", "wrapped", "with a signature"],
+)
+def test_parameters_are_those_of_inspect(function: Any) -> None:
+    given = inspect.signature(function).parameters.values()
+    names, positional_only, defaults = parameters_of(function)
+    assert list(names) == [p.name for p in given]
+    assert list(positional_only) == [p.name for p in given if p.kind is p.POSITIONAL_ONLY]
+    assert defaults == {p.name: p.default for p in given if p.default is not p.empty}
+
+
+def test_a_primitive_shows_its_signature() -> None:
+    assert str(inspect.signature(mg.softmax)) == "(x: Any, /, axis: int = -1) -> Any"
+    assert not hasattr(mg.softmax, "something_else")
