@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from queue import SimpleQueue
 
 _LARGE = 1 << 22  # elements computed, about two milliseconds; below, handing over costs more than it saves
-_PASSES = 8  # over each element, about
 BLOCK = 1 << 15  # elements: some arrays of so many share a second-level cache
 T = TypeVar("T")
 _Task = tuple[contextvars.Context, Callable[[int, int], object], "_Part"]
@@ -102,11 +101,14 @@ def in_parts(function: Callable[[int, int], object], count: int, work: int) -> N
         blas.as_before()
 
 
-def in_blocks(function: Callable[..., T], *arrays: Any) -> list[T]:
+def in_blocks(function: Callable[..., T], *arrays: Any, passes: float = 8) -> list[T]:
     """``function(*parts)`` for blocks of the rows of ``arrays``, in which a pass still finds in a cache what the last one left.
 
     The first array says how many rows make a block. The blocks are the same whatever the number of threads, and the results
     come in their order: sums over them are the same to the bit.
+
+    Args:
+        passes: over the first array, about as many as take the time of ``function``.
     """
     first = arrays[0]
     if first.size <= BLOCK:
@@ -121,7 +123,7 @@ def in_blocks(function: Callable[..., T], *arrays: Any) -> list[T]:
             block = blocks[i]
             results[i] = function(*[array[block] for array in arrays])
 
-    in_parts(some, len(blocks), _PASSES * first.size)
+    in_parts(some, len(blocks), int(passes * first.size))
     return results
 
 

@@ -73,7 +73,7 @@ def _attention_forward(
         softmax_in_place(w, allowed)
         np.matmul(w, v, out=context)
 
-    in_blocks(some, weights, q, k, v, context, *(() if one_for_all else (allowed,)))
+    in_blocks(some, weights, q, k, v, context, *(() if one_for_all else (allowed,)), passes=_passes(query, weights))
     return ans, weights
 
 
@@ -104,8 +104,13 @@ def _attention_backward(
         np.matmul(ds, k, out=dq)
         np.matmul(ds.swapaxes(-1, -2), q, out=dk)
 
-    in_blocks(some, saved, q, k, v, do, o, dq, dk, dv)
+    in_blocks(some, saved, q, k, v, do, o, dq, dk, dv, passes=_passes(query, saved))
     return *results, None
+
+
+def _passes(query: Any, weights: Any) -> float:
+    """So that it is divided where the products before and after it are (``neural.divides``), and where sequences are long."""
+    return 8 + 32 * query.size / max(weights.size, 1)
 
 
 def _sequences(x: Any, num_heads: int) -> Any:

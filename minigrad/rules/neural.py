@@ -256,8 +256,10 @@ def _affine(x: Any, weight: Any, bias: Any, /) -> Any:
     return np.matmul(x, weight) + bias
 
 
-_LARGE_PRODUCT = 1 << 25  # multiplications; smaller ones are left to the threads of NumPy's library,
-_MANY_ROWS = 2048  # unless what is around them is divided, too: those threads would be in the way of ours (_blas.py)
+_LARGE_LAYER = (
+    1 << 17
+)  # numbers, in as well as out, from which on a whole layer is divided: its products and what is between
+# them. Smaller products are left to the threads of NumPy's library, which would be in the way of ours (_blas.py).
 _PARTS = 4  # in which a large one is dealt out, whatever the number of threads: of other shapes it has other last bits
 
 
@@ -267,8 +269,7 @@ def _part(n: int, i: int) -> slice:
 
 def divides(rows: Any, columns: int) -> bool:
     """Whether ``rows @ weight``, with so many columns, is dealt out to minigrad's own threads. Only the shapes decide."""
-    multiplications = rows.size * columns
-    return multiplications >= _LARGE_PRODUCT or (len(rows) >= _MANY_ROWS and multiplications >= _LARGE_PRODUCT / 8)
+    return min(rows.size, len(rows) * columns) >= _LARGE_LAYER
 
 
 def _affine_forward(x: Any, weight: Any, bias: Any) -> Any:
@@ -337,6 +338,9 @@ def _layer_norm(x: Any, gamma: Any, beta: Any, /, eps: float = 1e-5) -> Any:
     return centred / np.sqrt(variance + eps) * gamma + beta
 
 
+_PASSES = 32  # those that NumPy makes, of which one that goes along rows takes as long as three others
+
+
 def _layer_norm_forward(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
     d = x.shape[-1]
     if not d or not gamma.shape == beta.shape == (d,):
@@ -354,7 +358,7 @@ def _layer_norm_forward(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any
         np.multiply(y, gamma, out=result)
         result += beta
 
-    in_blocks(some, as_rows(x), normed, inverse, as_rows(ans))
+    in_blocks(some, as_rows(x), normed, inverse, as_rows(ans), passes=_PASSES)
     return ans, (normed, inverse)
 
 
@@ -374,7 +378,7 @@ def _layer_norm_backward(g: Any, needs: Needs, saved: Any, x_shape: Any, gamma: 
             result *= scale
         return d_gamma, d_beta
 
-    sums = in_blocks(some, normed, as_rows(g), inverse, dx)
+    sums = in_blocks(some, normed, as_rows(g), inverse, dx, passes=_PASSES)
     d_gamma, d_beta = sums[0] if len(sums) == 1 else (sum(parts[1:], start=parts[0]) for parts in zip(*sums))
     return dx.reshape(x_shape) if needs[0] else None, d_gamma if needs[1] else None, d_beta if needs[2] else None
 

@@ -274,7 +274,16 @@ def _attention_forward(
         softmax(w, *(masks or masked), factor if factor > 0 else 1.0)
         np.matmul(w, v, out=context)
 
-    in_blocks(some, weights, q, k, v, context, *(masked if len(masked[1]) > 1 else ()))
+    in_blocks(
+        some,
+        weights,
+        q,
+        k,
+        v,
+        context,
+        *(masked if len(masked[1]) > 1 else ()),
+        passes=attention._passes(query, weights),
+    )
     return ans, (weights, masked[1])
 
 
@@ -315,7 +324,19 @@ def _attention_backward(
         np.matmul(ds, k, out=dq)
         np.matmul(ds.swapaxes(-1, -2), q, out=dk)
 
-    in_blocks(some, weights, q, k, v, do, dq, dk, dv, *([ends] if len(ends) > 1 else []))
+    in_blocks(
+        some,
+        weights,
+        q,
+        k,
+        v,
+        do,
+        dq,
+        dk,
+        dv,
+        *([ends] if len(ends) > 1 else []),
+        passes=attention._passes(query, weights),
+    )
     return *results, None
 
 
