@@ -16,6 +16,7 @@ import numpy as np
 import nn
 from benchmarks.report import machine
 from minigrad import Tensor
+from minigrad._threads import BLOCK
 from minigrad.rules.indexing import scatter_add
 
 Ways = dict[str, Callable[[], Any]]  # the first is the one that is taken
@@ -91,6 +92,36 @@ def row_sums(size: str) -> Ways:
     }
 
 
+def row_products(size: str) -> Ways:
+    """Many rows times one, as by the gain of a LayerNorm, in blocks that fit into a cache."""
+    batch, length, width, *_ = SIZES[size]
+    random = np.random.RandomState(0)
+    rows, gain = random.randn(min(batch * length, BLOCK // width), width).astype(np.float32), np.ones(width, np.float32)
+    out = np.empty_like(rows)
+
+    def copied_first() -> None:
+        np.copyto(out, gain)
+        np.multiply(out, rows, out=out)
+
+    return {
+        "broadcast by NumPy": lambda: np.multiply(rows, gain, out=out),
+        "copied to every row, then multiplied": copied_first,
+        "np.einsum": lambda: np.einsum("ij,j->ij", rows, gain, out=out),
+    }
+
+
+def scores(size: str) -> Ways:
+    """Queries times keys, for as many sequences as attention takes at a time."""
+    batch, length, width, heads, _ = SIZES[size]
+    random = np.random.RandomState(0)
+    together = max(1, min(batch, BLOCK // (heads * length * length)))
+    q, k = random.randn(2, together, length, heads, width // heads).astype(np.float32).swapaxes(2, 3)
+    return {
+        "keys transposed in memory": lambda: q @ np.ascontiguousarray(k.swapaxes(-1, -2)),
+        "a transposed view": lambda: q @ k.swapaxes(-1, -2),
+    }
+
+
 def stable_softmax(size: str) -> Ways:
     """What keeps exp from overflowing."""
     batch, length, _, heads, _ = SIZES[size]
@@ -128,7 +159,7 @@ def chain(size: str) -> Ways:
     return {"minigrad": taped, "NumPy's calls alone": calls}
 
 
-WORKS = (chain, embedding_gradient, queries_keys_values, relu, row_sums, stable_softmax)
+WORKS = (chain, embedding_gradient, queries_keys_values, relu, row_products, row_sums, scores, stable_softmax)
 
 
 def ratios(ways: Ways) -> dict[str, float]:

@@ -21,7 +21,8 @@ from .errors import ArgumentError, MinigradError
 from .graph import draw_dot
 from .graph.capture import capture
 from .graph.checks import check_edges, wrong_edges
-from .graph.explain import LANGUAGES, explain
+from .graph.explain import explain
+from .graph.html import LANGUAGES
 from .graph.model import PICTURES, TEXTS, Graph
 from .graph.profile import profile
 from .graph.provenance import find_nan

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from minigrad import device
+from minigrad._inplace import watched
 from tests import cuda_emulator, fake_cupy, fake_device
 
 DEVICES = ["fake", pytest.param("cupy", marks=pytest.mark.cuda)]
@@ -25,6 +26,15 @@ def no_late_errors_from_before() -> Iterator[None]:
     """A check on a device that one test never looked at is no matter of the next."""
     yield
     device._late.checks.clear()
+
+
+@pytest.fixture
+def nothing_watched() -> Iterator[None]:
+    """Arrays of other tests' modules, which live on, are not watched meanwhile."""
+    others = dict(watched)
+    watched.clear()
+    yield
+    watched.update(others)
 
 
 @pytest.fixture(params=DEVICES)

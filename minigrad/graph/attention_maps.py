@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from ..device import to_host
 from ..errors import ArgumentError, ShapeError
 from ..tensor import Tensor
 from .figures import POINT, check_suffix, figure, plain_label, save, text_width
-from .html import asset, page
+from .html import check_language, save_page
 
 VISIBLE = {"": "∅", " ": "␣", "\u3000": "␣", "\u00a0": "␣", "\n": "⏎", "\t": "⇥"}
 MOST_ACROSS = 8  # heads in a row of the picture
@@ -92,9 +91,7 @@ class AttentionMaps:
         Raises:
             ArgumentError: another language.
         """
-        words = json.loads(asset("maps_words.json"))
-        if language not in words:
-            raise ArgumentError(f"to_html takes language='en' or 'ja', got {language!r}")
+        check_language(language)
         layers = [
             {
                 "part": layer.part,
@@ -106,13 +103,7 @@ class AttentionMaps:
             }
             for layer in self.layers
         ]
-        data = {"layers": layers, "words": words, "language": language}
-        script = asset("words.js") + asset("maps.js")
-        style = asset("views.css") + asset("maps.css")
-        text = page(words[language]["title"], asset("maps.html"), script, data, style, language=language)
-        path = Path(path)
-        path.write_text(text, encoding="utf-8")
-        return path
+        return save_page(path, "maps", {"layers": layers}, language)
 
 
 def attention_maps(

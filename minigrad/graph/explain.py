@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,16 +16,15 @@ from .capture import capture
 from .data import keyword_data
 from .depths import drawings
 from .formulas import formula, formula_values
-from .html import asset, page
+from .html import LANGUAGES, check_language, save_page
 from .layout import MOST_NODES
 from .model import Edge, Graph, Node
 
-LANGUAGES = ("en", "ja")
 MOST_SHOWN = 64  # elements of an array; of a larger one the page knows shape, min, mean, max and norm
 MOST_SCALARS = 300  # in a graph whose leaves can be edited
 # Each builds on those before it.
 WHAT_IF = ["nd", "whatif_rules", "whatif_products", "whatif"]
-SCRIPTS = ["words", "arrays", *WHAT_IF, "drawing", "panel", "quiz", "editing", "stepper"]
+SCRIPTS = ["arrays", *WHAT_IF, "drawing", "panel", "quiz", "editing"]
 
 
 def explain(
@@ -60,17 +58,10 @@ def explain(
         ...     loss = model.loss(batch)
         >>> minigrad.explain(loss, "explain.html", params=model)
     """
-    if language not in LANGUAGES:
-        raise ArgumentError(f"explain takes language='en' or 'ja', got {language!r}")
+    check_language(language, "explain")
     graph = _swept(tensor, params)
-    data = page_data(graph) | drawings(graph) | {"language": language, "words": json.loads(asset("stepper_words.json"))}
-    script = "\n".join(asset(f"{name}.js") for name in SCRIPTS)
-    path = Path(path)
-    text = page(
-        _title(graph), asset("stepper.html"), script, data, asset("views.css") + asset("stepper.css"), language=language
-    )
-    path.write_text(text, encoding="utf-8")
-    return path
+    data = page_data(graph) | drawings(graph)
+    return save_page(path, "stepper", data, language, title=_title(graph), scripts=SCRIPTS)
 
 
 def _title(graph: Graph) -> str:

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ArgumentError
 from .capture import capture
 from .dot import write_dot
 from .figures import figure, plain_label, save, text_width
-from .flow_flags import flow_words
-from .html import asset, inline, page
+from .html import check_language, inline, save_page
 from .layout import lay_out
 from .looks import RAMP
 from .simplify import collapse, depth_for, without_views
@@ -125,9 +123,7 @@ def limits(norms: Norms) -> tuple[float, float]:
 
 def write_page(flow: grad_flow, path: str | os.PathLike[str], tensor: Tensor | None, language: str) -> Path:
     flow.check_noted()
-    words = flow_words()
-    if language not in words:
-        raise ArgumentError(f"to_html takes language='en' or 'ja', got {language!r}")
+    check_language(language)
     data: dict[str, Any] = {
         "steps": flow.steps,
         "layers": [{"name": layer, "parameters": places} for layer, places in flow.layers.items()],
@@ -141,17 +137,10 @@ def write_page(flow: grad_flow, path: str | os.PathLike[str], tensor: Tensor | N
         ],
         "colors": {"ramp": RAMP, "bad": BAD, "none": NONE, "zero": ZERO},
         "decades": DECADES,
-        "words": words,
-        "language": language,
     }
     if tensor is not None:
         data |= _graph(flow, tensor)
-    script = asset("words.js") + asset("flow.js")
-    style = asset("views.css") + asset("flow.css")
-    text = page(words[language]["title"], asset("flow.html"), script, data, style, language=language)
-    path = Path(path)
-    path.write_text(text, encoding="utf-8")
-    return path
+    return save_page(path, "flow", data, language)
 
 
 def _rounded(value: float) -> float | None:

@@ -6,11 +6,53 @@ import base64
 import hashlib
 import html
 import json
+import os
 import re
+from collections.abc import Sequence
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from ..errors import ArgumentError
+
+LANGUAGES = ("en", "ja")
+
+
+def check_language(language: str, caller: str = "to_html") -> None:
+    """Raise ArgumentError for a language that the pages do not have."""
+    if language not in LANGUAGES:
+        raise ArgumentError(f"{caller} takes language='en' or 'ja', got {language!r}")
+
+
+def save_page(
+    path: str | os.PathLike[str],
+    name: str,
+    data: dict[str, Any],
+    language: str,
+    *,
+    title: str = "",
+    scripts: Sequence[str] = (),
+    drawing: str = "",
+) -> Path:
+    """Write the page that the files in ``page/`` called ``name`` make, with the header of all pages; gives its path.
+
+    Args:
+        data: for the script, which gets the words of all languages and ``language`` with it.
+        title: of the page until the script sets one; by default its word "title".
+        scripts: others that the page's own builds on.
+        drawing: HTML for the place in the body that is marked DRAWING.
+    """
+    words = json.loads(asset(f"{name}_words.json"))
+    body = asset(f"{name}.html").replace("HEADER\n", asset("header.html")).replace("DRAWING", drawing)
+    script = "\n".join(asset(f"{each}.js") for each in ["words", *scripts, name])
+    style = asset("views.css") + asset(f"{name}.css")
+    data = data | {"language": language, "words": words}
+    text = page(title or words[language]["title"], body, script, data, style, language=language)
+    path = Path(path)
+    path.write_text(text, encoding="utf-8")
+    return path
 
 
 def page(title: str, body_html: str, script: str, data: Any, style: str = "", *, language: str = "en") -> str:

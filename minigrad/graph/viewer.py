@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import html
-import json
 import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ArgumentError, GraphError, MissingExtraError
+from ..errors import GraphError, MissingExtraError
 from .cells import cells
 from .dot import STYLES, write_dot
-from .html import asset, inline, page
+from .html import check_language, inline, save_page
 from .layout import lay_out
 from .looks import bytes_text, heat, legend, mode, own_bytes, seconds_text, verdict
 
@@ -22,9 +21,7 @@ if TYPE_CHECKING:
 
 def write_page(graph: Graph, path: Path, language: str) -> Path:
     """The page of :meth:`Graph.to_html`."""
-    words = json.loads(asset("viewer_words.json"))
-    if language not in words:
-        raise ArgumentError(f"to_html takes language='en' or 'ja', got {language!r}")
+    check_language(language)
     drawn = graph.drawn()
     dot = write_dot(drawn)
     try:
@@ -32,11 +29,8 @@ def write_page(graph: Graph, path: Path, language: str) -> Path:
         drawing = re.sub(r"<title>[^<]*</title>\n?", "", drawing)  # "n3", which browsers would show
     except (MissingExtraError, GraphError) as error:
         drawing = f"<p>{html.escape(str(error))}</p><pre>{html.escape(dot)}</pre>"
-    data = page_data(drawn) | {"language": language, "words": words}
-    body = asset("viewer.html").replace("DRAWING", drawing)
-    script, style = asset("words.js") + asset("viewer.js"), asset("views.css") + asset("viewer.css")
-    path.write_text(page(data["title"], body, script, data, style, language=language), encoding="utf-8")
-    return path
+    data = page_data(drawn)
+    return save_page(path, "viewer", data, language, title=data["title"], drawing=drawing)
 
 
 def page_data(graph: Graph) -> dict[str, Any]:

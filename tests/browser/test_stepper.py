@@ -291,6 +291,7 @@ def test_it_opens_in_the_language_that_was_asked_for(tmp_path: Path, show: Show)
     page = show(tmp_path / "explain.html")
     assert page.locator("#next").inner_text() == "次へ"
     assert page.title().startswith("逆伝播")
+    assert page.locator("h1").inner_text() == page.title()
 
 
 def test_keyboard_only(tmp_path: Path, show: Show) -> None:

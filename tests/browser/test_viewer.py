@@ -42,7 +42,8 @@ def facts(page: Any) -> dict[str, str]:
 
 
 def test_a_click_tells_about_a_node(page: Any, screenshot: Callable[..., None]) -> None:
-    assert page.title() == "loss" and "Click a node" in page.locator("#panel").inner_text()
+    assert page.title() == page.locator("h1").inner_text() == "loss"
+    assert "Click a node" in page.locator("#panel").inner_text()
     page.locator("#node2").click()
     assert page.locator("#panel h2").text_content() == "multiply"
     shown = facts(page)

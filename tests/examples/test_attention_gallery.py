@@ -10,7 +10,7 @@ import nn
 from nn.attention import GlobalAttention
 from tests.examples.processes import command
 
-NAMES = [kind.name for kind in example.kinds(0)]  # not the layers: what they hold would be watched in later tests
+NAMES = [kind.name for kind in example.kinds(0)]
 
 
 @pytest.mark.parametrize("position", range(len(NAMES)), ids=NAMES)

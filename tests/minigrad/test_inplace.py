@@ -30,7 +30,7 @@ def grad_of(t: Any) -> Any:
 
 
 @pytest.fixture(autouse=True)
-def _nothing_is_left() -> Iterator[None]:
+def _nothing_is_left(nothing_watched: None) -> Iterator[None]:
     yield
     if watched or shared:  # by the traceback of an error
         gc.collect()

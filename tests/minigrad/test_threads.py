@@ -71,7 +71,7 @@ def train(seed: int) -> list[Any]:
     return [*seen, *[p.tolist() for p in model.parameters()]]
 
 
-@pytest.mark.usefixtures("eager_switching")
+@pytest.mark.usefixtures("eager_switching", "nothing_watched")
 def test_each_thread_gets_what_it_would_get_alone() -> None:
     together = in_threads(train)
     assert together == [train(seed) for seed in range(THREADS)]
