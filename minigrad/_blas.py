@@ -76,10 +76,12 @@ def _libraries() -> list[str]:
     """Paths of OpenBLAS: in NumPy's wheel, or among what this process has loaded."""
     root = os.path.dirname(np.__file__)  # not pathlib, which would be a tenth of the import
     for folder in (f"{root}.libs", os.path.join(root, ".dylibs")):
-        if os.path.isdir(folder):
+        try:
             found = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if "openblas" in name]
-            if found:
-                return found
+        except OSError:
+            continue
+        if found:
+            return found
     try:
         with open("/proc/self/maps") as maps:
             return list(dict.fromkeys(line.split(maxsplit=5)[-1].strip() for line in maps if "openblas" in line))

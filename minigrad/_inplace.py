@@ -132,11 +132,11 @@ def handed_out(tensor: Tensor) -> None:
     Where something else holds it too, which may be a graph, a later change of it is an error in the backward of what has
     been recorded up to now.
     """
-    if not watched and _alone(tensor):
-        return
     if not isinstance(tensor._data, np.ndarray):
         return
     alone = _alone(tensor)
+    if alone and not watched:
+        return
     owner = _owner(tensor._data)
     if alone:
         watched.pop(id(owner), None)

@@ -399,7 +399,11 @@ class Composite(Signed):
 
     @functools.cached_property
     def numpys_signature(self) -> inspect.Signature:
-        """Raises ArgumentError: the composition has an argument that NumPy's function has not."""
+        """Read at the first call, which would be late for a mistake of ours: a test calls every composite.
+
+        Raises:
+            ArgumentError: the composition has an argument that NumPy's function has not.
+        """
         own: inspect.Signature = self.__signature__
         numpys = signature_or_none(self.function) or own
         unknown = own.parameters.keys() - numpys.parameters.keys()

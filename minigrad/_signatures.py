@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, NamedTuple
 
 _UNNAMED = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
@@ -17,7 +18,7 @@ class Parameters(NamedTuple):
 
 def parameters_of(function: Callable[..., Any]) -> Parameters:
     """What ``inspect.signature`` tells, read from the code itself where that is all there is to read: ten times as fast."""
-    code = getattr(function, "__code__", None)
+    code = function.__code__ if isinstance(function, FunctionType) else None
     if code is None or code.co_flags & _UNNAMED or vars(function).keys() & {"__wrapped__", "__signature__"}:
         given = inspect.signature(function).parameters.values()
         return Parameters(

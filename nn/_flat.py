@@ -21,6 +21,10 @@ Update = Callable[[Array, Array, Mapping[str, Any]], None]
 def update_in_blocks(update: Update, p: Array, g: Array, state: Mapping[str, Any]) -> None:
     """``update(p, g, state)``, for an update that treats every element alike."""
     arrays = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
+    if not p.ndim:  # of which NumPy would make scalars, that cannot be written to
+        arrays = {name: array.reshape(1) for name, array in arrays.items()}
+        update(p.reshape(1), g.reshape(1), {**state, **arrays})
+        return
     if p.size <= BLOCK or not all(array.flags.c_contiguous for array in (p, *arrays.values())):
         update(p, g, state)
         return
@@ -65,21 +69,23 @@ class Division:
                 self.alone += members
             else:
                 self.together.append(Together(members, arrays, state, slots))
-        self._ready = [
+        self._slots = tuple(slots)
+        self._made_for = [
             (i, weakref.ref(p), state[i], [(name, state[i][name]) for name in slots]) for i, p in ready
         ]  # weak: not to hold what is replaced
 
-    def holds(self, ready: Sequence[tuple[int, Array]], state: Sequence[dict[str, Any]]) -> bool:
+    def holds(self, ready: Sequence[tuple[int, Array]], state: Sequence[dict[str, Any]], slots: Sequence[str]) -> bool:
         """Whether it was made for these arrays, and what is remembered about them is (still) where it was."""
-        if len(ready) != len(self._ready):
+        if len(ready) != len(self._made_for) or tuple(slots) != self._slots:
             return False
-        for (i, p), (j, own, remembered, slots) in zip(ready, self._ready):
+        for (i, p), (j, own, remembered, arrays) in zip(ready, self._made_for):
             if i != j or own() is not p or state[i] is not remembered:
                 return False
-            for name, array in slots:
+            for name, array in arrays:
                 if remembered.get(name) is not array:
                     return False
-        return all(len({state[i].get("step") for i in group.members}) == 1 for group in self.together)
+        groups = [*self.on_device, *(group.members for group in self.together)]
+        return all(len({state[i].get("step") for i in members}) == 1 for members in groups)
 
 
 class Together:

@@ -36,6 +36,7 @@ class Optimizer:
 
     settings: tuple[str, ...] = ("lr", "weight_decay")
     slots: tuple[str, ...] = ()  # what is remembered for each parameter
+    _division: Division | None = None
 
     def __init__(self, parameters: Iterable[Tensor], lr: float, *, weight_decay: float = 0.0) -> None:
         self.parameters = distinct(parameters)
@@ -44,7 +45,6 @@ class Optimizer:
         self.lr = lr
         self.weight_decay = _number("weight_decay", weight_decay)
         self.state: list[dict[str, Any]] = [{} for _ in self.parameters]
-        self._division: Division | None = None
 
     @property
     def lr(self) -> float:
@@ -62,9 +62,10 @@ class Optimizer:
             GraphError: the parameters are computed ones now, as inside ``with precision:``. Nothing has been changed.
         """
         ready = self._ready()
-        if self._division is None or not self._division.holds(ready, self.state):
+        slots = self._arrays()
+        if self._division is None or not self._division.holds(ready, self.state, slots):
             self._prepare(ready)
-            self._division = Division(ready, self.state, self._arrays())
+            self._division = Division(ready, self.state, slots)
         division = self._division
         if "step" in self.slots:
             for i, _ in ready:
@@ -77,7 +78,7 @@ class Optimizer:
             group.update(self._update_whole, self.parameters, self.state[group.members[0]])
 
     def _ready(self) -> list[tuple[int, Array]]:
-        """The parameters that have a gradient: which, and their arrays, which are about to be written to."""
+        """The parameters that have a gradient and are not frozen: which, and their arrays, which are about to be written to."""
         ready = []
         for i, parameter in enumerate(self.parameters):
             if type(parameter._node) is Entry:
@@ -85,7 +86,7 @@ class Optimizer:
                     f"{type(self).__name__}.step() inside `with precision:` would change copies in half precision: leave "
                     "the block first, and call precision.step()"
                 )
-            if parameter._grad is not None:
+            if parameter._grad is not None and parameter._node is not None:
                 ready.append((i, parameter.data))
         return ready
 
@@ -306,12 +307,12 @@ class Adam(Optimizer):
         change *= 1 - beta_2
         v *= beta_2
         v += change
-        # The corrections go with the numbers rather than with the arrays, which saves passes over memory.
-        correction = math.sqrt(1 - beta_2**t)
+        # The corrections go with the numbers rather than with the arrays, which saves a pass over memory.
         np.sqrt(v, out=change)
-        change += self.eps * correction
+        change *= 1 / math.sqrt(1 - beta_2**t)
+        change += self.eps  # here, as in float16 the product of eps and a correction would be 0
         np.divide(m, change, out=change)
-        change *= self.lr * correction / (1 - beta_1**t)
+        change *= self.lr / (1 - beta_1**t)
         p -= change
 
     def _update_whole(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:

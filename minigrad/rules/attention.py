@@ -54,17 +54,16 @@ def _attention_forward(
 ) -> Any:
     if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
         return NotImplemented
+    allowed = None
     if mask is not None:
-        if mask.ndim > 1 and mask.shape[-2] not in (1, query.shape[-2]):
+        allowed = _mask_of_sequences(mask.astype(bool, copy=False), query.shape[:-2])
+        if allowed is None or allowed.shape[-2] not in (1, query.shape[-2]):
             return NotImplemented
-        mask = mask.astype(bool, copy=False)
     q, k, v = (_sequences(t, num_heads) for t in (query, key, value))  # (sequences, heads, length, d)
-    factor = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    factor = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)  # NumPy's floats would make it all float64
     weights = np.empty((*q.shape[:-1], k.shape[-2]), query.dtype)
     ans = np.empty((*query.shape[:-1], value.shape[-1]), query.dtype)
     context = _sequences(ans, num_heads)
-    allowed = None if mask is None else _mask_of_sequences(mask, query.shape[:-2], len(q))
-
     one_for_all = allowed is None or len(allowed) == 1
 
     def some(w: Any, q: Any, k: Any, v: Any, context: Any, allowed: Any = allowed) -> None:
@@ -90,7 +89,7 @@ def _attention_backward(
     q, k, v, do, o = (_sequences(t, num_heads) for t in (query, key, value, g, ans))
     results = [np.empty(t.shape, t.dtype) for t in (query, key, value)]
     dq, dk, dv = (_sequences(t, num_heads) for t in results)
-    factor = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    factor = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)  # NumPy's floats would make it all float64
 
     def some(w: Any, q: Any, k: Any, v: Any, do: Any, o: Any, dq: Any, dk: Any, dv: Any) -> None:
         np.matmul(w.swapaxes(-1, -2), do, out=dv)
@@ -123,13 +122,18 @@ def _transposed(x: Any, factor: float) -> Any:
     return np.multiply(x.swapaxes(-1, -2), factor, order="C")
 
 
-def _mask_of_sequences(mask: Any, batch: tuple[int, ...], count: int) -> Any:
-    """A mask that broadcasts to (..., heads, query, key) as one that broadcasts to (sequences, heads, query, key)."""
+def _mask_of_sequences(mask: Any, batch: tuple[int, ...]) -> Any:
+    """A mask that broadcasts to (*batch, heads, query, key) as one that broadcasts to (sequences, heads, query, key).
+
+    None if it would make the batch larger.
+    """
     shape = (1,) * (len(batch) + 3 - mask.ndim) + mask.shape
-    mask = mask.reshape(shape)
-    if math.prod(shape[:-3]) in (1, count):
-        return mask.reshape(math.prod(shape[:-3]), *shape[-3:])
-    return np.broadcast_to(mask, (*batch, *shape[-3:])).reshape(count, *shape[-3:])
+    own, rest = shape[:-3], shape[-3:]
+    if len(own) != len(batch) or any(n not in (1, whole) for n, whole in zip(own, batch)):
+        return None
+    if own != batch and math.prod(own) != 1:
+        mask, own = np.broadcast_to(mask.reshape(shape), batch + rest), batch
+    return mask.reshape(math.prod(own), *rest)
 
 
 scaled_dot_product_attention = primitive(_attention, name="attention").reference(_attention)

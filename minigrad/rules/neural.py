@@ -215,7 +215,8 @@ def _gelu_forward(x: Any, approximate: str = "none") -> Any:
 def _gelu_backward(g: Any, needs: Needs, x: Any, saved: Any, approximate: str) -> tuple[Any]:
     dx = np.empty(x.shape, x.dtype)
 
-    def exact(x: Any, cdf: Any, g: Any, d: Any) -> None:  # Phi(x) + x exp(-x^2/2) / sqrt(2 pi)
+    def exact(x: Any, cdf: Any, g: Any, d: Any) -> None:
+        """Phi(x) + x exp(-x^2/2) / sqrt(2 pi)"""
         np.multiply(x, x, out=d)
         d *= -0.5
         np.exp(d, out=d)
@@ -224,9 +225,8 @@ def _gelu_backward(g: Any, needs: Needs, x: Any, saved: Any, approximate: str) -
         d += cdf
         d *= g
 
-    def with_tanh(
-        x: Any, t: Any, g: Any, d: Any
-    ) -> None:  # (1 + t)/2 + x (1 - t^2)/2 * sqrt(2/pi) (1 + 3 * 0.044715 x^2)
+    def with_tanh(x: Any, t: Any, g: Any, d: Any) -> None:
+        """(1 + t)/2 + x (1 - t^2)/2 * sqrt(2/pi) (1 + 3 * 0.044715 x^2)"""
         np.multiply(x, x, out=d)
         d *= 3 * _TANH_CUBIC
         d += 1
@@ -256,10 +256,9 @@ def _affine(x: Any, weight: Any, bias: Any, /) -> Any:
     return np.matmul(x, weight) + bias
 
 
-_LARGE_LAYER = (
-    1 << 17
-)  # numbers, in as well as out, from which on a whole layer is divided: its products and what is between
-# them. Smaller products are left to the threads of NumPy's library, which would be in the way of ours (_blas.py).
+# Numbers, in as well as out, from which on a whole layer is divided: its products and what is between them. Smaller products
+# are left to the threads of NumPy's library, which would be in the way of ours (_blas.py).
+_LARGE_LAYER = 1 << 17
 _PARTS = 4  # in which a large one is dealt out, whatever the number of threads: of other shapes it has other last bits
 
 

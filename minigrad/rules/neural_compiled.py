@@ -294,10 +294,8 @@ def _no_mask(keys: int) -> tuple[Array, Array]:
 
 def _mask(mask: Any, batch: tuple[int, ...], weights: Array) -> tuple[Array, Array] | None:
     """The mask as the kernel reads it, (sequences or 1, heads or 1, queries or 1, keys), and the spans of its rows."""
-    if mask.ndim > len(batch) + 3:
-        return None
-    mask = attention._mask_of_sequences(mask, batch, len(weights))
-    if any(n not in (1, whole) for n, whole in zip(mask.shape, weights.shape)):
+    mask = attention._mask_of_sequences(mask, batch)
+    if mask is None or any(n not in (1, whole) for n, whole in zip(mask.shape, weights.shape)):
         return None
     if mask.shape[-1] != weights.shape[-1]:
         mask = np.repeat(mask, weights.shape[-1], axis=-1)
@@ -319,7 +317,7 @@ def _attention_backward(
         w: Array, q: Array, k: Array, v: Array, do: Array, dq: Array, dk: Array, dv: Array, ends: Array = ends
     ) -> None:
         np.matmul(w.swapaxes(-1, -2), do, out=dv)
-        ds = np.matmul(do, v.swapaxes(-1, -2), dtype=w.dtype)
+        ds = np.matmul(do, v.swapaxes(-1, -2), dtype=w.dtype, order="C")
         softmax_backward(w, ds, ends, factor)
         np.matmul(ds, k, out=dq)
         np.matmul(ds.swapaxes(-1, -2), q, out=dk)

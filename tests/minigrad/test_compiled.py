@@ -362,6 +362,18 @@ def test_a_mask_over_two_batch_axes() -> None:
         assert_as_plain(attend(rng.random(shape) > 0.4), arrays)
 
 
+@pytest.mark.parametrize("order", ["F", "C"])
+def test_a_cotangent_without_strides_and_arrays_laid_out_by_columns(order: Any) -> None:
+    random = np.random.default_rng(4)
+    arrays = [np.asarray(random.standard_normal((2, 8, 6)), np.float32, order=order) for _ in range(3)]
+    tensors = [Tensor(array, requires_grad=True, copy=False) for array in arrays]
+    found = mg.autograd_grad(mg.scaled_dot_product_attention(*tensors, num_heads=2).sum(), tensors)
+    with mg.reference_mode():
+        expected = mg.autograd_grad(mg.scaled_dot_product_attention(*tensors, num_heads=2).sum(), tensors)
+    for got, wanted in zip(found, expected, strict=True):
+        np.testing.assert_allclose(got.numpy(), wanted.numpy(), rtol=1e-4, atol=1e-6)
+
+
 def test_queries_that_may_attend_to_nothing_give_zeros() -> None:
     q = Tensor(np.random.default_rng(0).standard_normal((1, 3, 4)).astype(np.float32), requires_grad=True)
     mask = np.array([[True, True, False], [False, False, False], [True, True, True]])

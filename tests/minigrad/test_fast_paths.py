@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import Tensor, reference_mode
+from minigrad import ShapeError, Tensor, reference_mode
 from tests.minigrad.fast_paths import (
     classifier_loss,
     decoder_loss,
@@ -169,6 +169,36 @@ def test_affine_of_integers_gives_what_numpy_gives(rows: int) -> None:
 def test_a_mask_with_rows_of_its_own_makes_rows() -> None:
     q, k = np.ones((1, 1, 4)), np.ones((1, 3, 4))
     assert mg.scaled_dot_product_attention(q, k, k, np.ones((5, 3), bool)).shape == (1, 5, 4)
+
+
+@pytest.mark.parametrize("batch", [(2, 1), (1, 2), (2, 2), (3, 1)])
+@pytest.mark.parametrize("of_mask", [(2,), (1, 2), (2, 1), (2, 2), (1, 1), (1, 1, 2)])
+def test_a_mask_is_broadcast_as_by_numpy(batch: tuple[int, ...], of_mask: tuple[int, ...]) -> None:
+    """And may make the batch larger."""
+    random = np.random.default_rng(0)
+    q, k, v = (Tensor(random.standard_normal((*batch, 4, 6)), requires_grad=True) for _ in range(3))
+    mask = random.random((*of_mask, 1, 4, 4)) < 0.6
+    results: list[Any] = []
+    for mode in (mg.enable_grad(), mg.reference_mode()):
+        with mode:
+            try:
+                answer = mg.scaled_dot_product_attention(q, k, v, mask, num_heads=2)
+            except ShapeError:
+                results.append(None)
+                continue
+            results.append([answer.numpy(), *mg.autograd_grad((answer * answer).sum(), [q, k, v])])
+    assert (results[0] is None) == (results[1] is None)
+    for got, expected in zip(*(result or [] for result in results), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12)
+
+
+def test_a_scale_of_numpys_leaves_float32_what_it_is() -> None:
+    q, k, v = np.random.default_rng(0).standard_normal((3, 2, 5, 4)).astype(np.float32)
+    t = Tensor(k, requires_grad=True)
+    answers = [mg.scaled_dot_product_attention(q, t, v, scale=scale) for scale in (0.3, np.float64(0.3))]
+    np.testing.assert_array_equal(answers[0].numpy(), answers[1].numpy())
+    gradients = [mg.autograd_grad(answer.sum(), t)[0].numpy() for answer in answers]
+    np.testing.assert_array_equal(*gradients)
 
 
 @pytest.mark.parametrize(

@@ -171,6 +171,15 @@ def test_a_numpy_function_is_registered(monkeypatch: pytest.MonkeyPatch) -> None
     assert mg.tape(y)[0].primitive is cbrt and cbrt.name == "cbrt"
 
 
+class Callables:
+    def method(self, x: Any, /, k: float = 2.0) -> None: ...
+
+    @classmethod
+    def of_the_class(cls, x: Any, *, k: float = 2.0) -> None: ...
+
+    def __call__(self, x: Any, y: int = 1) -> None: ...
+
+
 def plain(x: Any, /, y: Any, axis: int = 0, *, keepdims: bool = False) -> None:
     """Of every kind of parameter that a rule or forward function has."""
 
@@ -183,8 +192,12 @@ def plain(x: Any, /, y: Any, axis: int = 0, *, keepdims: bool = False) -> None:
         lambda *arrays, axis=0: arrays,
         functools.wraps(plain)(lambda *a, **k: None),
         axes.taking(np.max, axis=None),
+        Callables().method,
+        Callables.of_the_class,
+        functools.partial(plain, axis=1),
+        Callables(),
     ],
-    ids=["plain", "lambda", "variadic", "wrapped", "with a signature"],
+    ids=["plain", "lambda", "variadic", "wrapped", "with a signature", "method", "classmethod", "partial", "object"],
 )
 def test_parameters_are_those_of_inspect(function: Any) -> None:
     given = inspect.signature(function).parameters.values()

@@ -492,3 +492,64 @@ def test_a_loaded_state_may_lie_in_any_order() -> None:
     optimizer.load_state_dict(saved)
     optimizer.step()
     assert np.abs(optimizer.state_dict()["parameters"][0]["m"] - saved["parameters"][0]["m"]).min() > 0.01
+
+
+@pytest.mark.parametrize("size", [3, (1 << 15) + 1])
+def test_momentum_may_be_switched_on_later(size) -> None:
+    p, twin = Parameter(np.ones(size)), Parameter(np.ones(size))
+    optimizer = SGD([p], 0.1)
+    for parameter, momenta in ((p, (0.0, 0.9, 0.9)), (twin, (0.0,))):
+        for momentum in momenta:
+            parameter.grad = np.ones(size)
+            optimizer = optimizer if parameter is p else SGD([twin], 0.1)
+            optimizer.momentum = momentum
+            optimizer.step()
+    np.testing.assert_allclose(p.numpy(), twin.numpy() - 0.1 - 0.19, rtol=1e-12)
+
+
+def test_counts_that_were_changed_by_hand_part_a_group(put) -> None:
+    for move in (np.asarray, put):
+        tensors = [Parameter(np.ones(3)), Parameter(np.ones(3))]
+        for p in tensors:
+            p.data = move(p.data)
+            p.grad = Tensor(move(np.ones(3)))
+        optimizer = Adam(tensors, 0.1)
+        optimizer.step()
+        optimizer.state[0]["step"] = 10
+        optimizer.step()
+        division = optimizer._division
+        assert division is not None and [state["step"] for state in optimizer.state] == [11, 2]
+        groups = [list(members) for members in division.on_device] or [
+            list(group.members) for group in division.together
+        ]
+        assert groups == [[0], [1]]
+
+
+def test_numbers_without_axes_that_share_memory() -> None:
+    memory = np.ones(4)
+    tensors = [Parameter(np.ones(()), name="alone"), *(Parameter(np.ones(3)) for _ in range(2))]
+    for p, array in zip(tensors[1:], (memory[:3], memory[1:])):
+        p.data = array
+    for p in tensors:
+        p.grad = np.ones(p.shape)
+    Adam(tensors, 0.1).step()
+    assert tensors[0].item() == pytest.approx(0.9)
+    np.testing.assert_allclose(memory, [0.9, 0.8, 0.8, 0.9])
+
+
+def test_a_frozen_parameter_is_left_alone_though_it_has_a_gradient() -> None:
+    tensors = parameters()
+    set_gradients(tensors, 4)
+    frozen = tensors[1].numpy().copy()
+    tensors[1].requires_grad = False
+    optimizer = Adam(tensors, 0.1)
+    optimizer.step()
+    np.testing.assert_array_equal(tensors[1].numpy(), frozen)
+    assert not optimizer.state[1] and optimizer.state[0]["step"] == 1
+
+
+def test_eps_counts_in_float16_from_the_first_step() -> None:
+    p = Parameter(np.ones(3), dtype=np.float16)
+    p.grad = np.zeros(3)
+    Adam([p], 0.1, eps=5e-7).step()
+    np.testing.assert_array_equal(p.numpy(), 1)
