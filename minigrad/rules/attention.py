@@ -12,7 +12,7 @@ import numpy as np
 from .._half import in_float32
 from .._primitive import primitive
 from .._threads import in_blocks
-from .neural import LOWEST, as_rows, ones, softmax, softmax_in_place
+from .neural import LOWEST, as_rows, ones, row_sums, softmax, softmax_in_place
 
 Needs = Sequence[bool]
 
@@ -95,7 +95,7 @@ def _attention_backward(
         np.matmul(w.swapaxes(-1, -2), do, out=dv)
         ds = np.matmul(do, _transposed(v, factor))
         terms = do.swapaxes(1, 2) * o.swapaxes(1, 2)  # sum_j w_j dw_j = do . o: shorter than over keys
-        along = as_rows(terms).dot(ones(terms.shape[-1], terms.dtype)).reshape(terms.shape[:-1])
+        along = row_sums(as_rows(terms), ones(terms.shape[-1], terms.dtype)).reshape(terms.shape[:-1])
         along *= factor
         ds -= along.swapaxes(1, 2)[..., None]
         ds *= w

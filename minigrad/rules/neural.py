@@ -39,6 +39,13 @@ def as_rows(a: Any) -> Any:
     return a.reshape(-1, a.shape[-1]) if a.size else a.reshape(math.prod(a.shape[:-1]), a.shape[-1])
 
 
+def row_sums(rows: Any, weights: Any, out: Any = None) -> Any:
+    """``rows @ weights``, the sum of each row with these weights."""
+    if len(weights) == 5:  # of float32 rows of 5 OpenBLAS reads a number that nobody wrote: if it is a NaN, NumPy warns
+        return np.vecdot(rows, weights, out=out)
+    return rows.dot(weights, out)
+
+
 # --- softmax: exp(x) / sum exp(x) -----------------------------------------------------------------------------------
 
 
@@ -86,7 +93,7 @@ def softmax_in_place(scores: Any, allowed: Any = None) -> None:
     np.exp(scores, out=scores)
     if allowed is not None:
         scores *= allowed
-    total = as_rows(scores).dot(ones(scores.shape[-1], scores.dtype))  # several times faster than np.sum
+    total = row_sums(as_rows(scores), ones(scores.shape[-1], scores.dtype))  # several times faster than np.sum
     np.maximum(total, np.finfo(total.dtype).tiny, out=total)  # in a row in which nothing is allowed it is 0
     np.reciprocal(total, out=total)
     scores *= total.reshape(scores.shape[:-1] + (1,))
@@ -99,7 +106,7 @@ def _softmax_backward(g: Any, needs: Needs, ans: Any) -> tuple[Any]:
 
     def some(g: Any, ans: Any, d: Any) -> None:
         np.multiply(g, ans, out=d)
-        d -= ans * d.dot(ones(d.shape[-1], d.dtype))[:, None]
+        d -= ans * row_sums(d, ones(d.shape[-1], d.dtype))[:, None]
 
     in_blocks(some, as_rows(g), as_rows(ans), as_rows(dx))
     return (dx,)
@@ -348,9 +355,9 @@ def _layer_norm_forward(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any
     normed, share = np.empty((x.size // d, d), x.dtype), ones(d, x.dtype, 1 / d)
 
     def some(x: Any, y: Any, scale: Any, result: Any) -> None:
-        np.subtract(x, x.dot(share)[:, None], out=y)
-        y -= y.dot(share)[:, None]  # what rounding left: all that there is of a row of almost equal numbers
-        np.dot(np.multiply(y, y, out=result), share, out=scale[:, 0])
+        np.subtract(x, row_sums(x, share)[:, None], out=y)
+        y -= row_sums(y, share)[:, None]  # what rounding left: all that there is of a row of almost equal numbers
+        row_sums(np.multiply(y, y, out=result), share, out=scale[:, 0])
         scale += eps
         np.sqrt(scale, out=scale)
         y *= np.reciprocal(scale, out=scale)
@@ -370,9 +377,9 @@ def _layer_norm_backward(g: Any, needs: Needs, saved: Any, x_shape: Any, gamma: 
         scaled, sums = g * y, ones(len(g), g.dtype)
         d_gamma, d_beta = sums.dot(scaled), sums.dot(g)
         if needs[0]:
-            along = scaled.dot(shares)[:, None]
+            along = row_sums(scaled, shares)[:, None]
             np.multiply(g, gamma, out=result)
-            result -= g.dot(shares)[:, None]
+            result -= row_sums(g, shares)[:, None]
             result -= np.multiply(y, along, out=scaled)
             result *= scale
         return d_gamma, d_beta
@@ -437,7 +444,7 @@ def _cross_entropy_forward(logits: Any, labels: Any, reduction: str = "mean") ->
     probabilities = rows - _largest(rows)
     picked = probabilities[np.arange(n), labels.reshape(-1)]
     np.exp(probabilities, out=probabilities)
-    total = probabilities.dot(ones(classes, rows.dtype))
+    total = row_sums(probabilities, ones(classes, rows.dtype))
     probabilities /= total[:, None]
     losses = np.log(total)
     losses -= picked

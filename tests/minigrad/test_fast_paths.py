@@ -1,5 +1,6 @@
 """The fast paths against the plain reference: the same training, and nothing that was in memory before comes into it."""
 
+import ctypes
 import itertools
 import os
 import subprocess
@@ -7,6 +8,7 @@ import sys
 import textwrap
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,8 @@ import pytest
 
 import minigrad as mg
 from minigrad import ShapeError, Tensor, reference_mode
+from minigrad.rules import neural
+from tests.cuda_emulator import COMPILER
 from tests.minigrad.fast_paths import (
     classifier_loss,
     decoder_loss,
@@ -222,3 +226,21 @@ def test_a_gradient_is_handed_over_only_where_it_can_be_added_into(gradient: Any
         assert x.grad is not None
         np.testing.assert_array_equal(x.grad.numpy(), np.full((2, 3), 2.0 * times))
         assert x.grad.data.flags.writeable and getattr(x.grad.data.base, "size", 6) == 6
+
+
+def test_rows_of_five_are_summed_without_a_warning(tmp_path: Path) -> None:
+    """OpenBLAS 0.3.31 reads a number that nobody wrote, where the stack holds what an earlier function left there."""
+    if COMPILER is None:
+        pytest.skip("needs a C++ compiler: c++, g++ or clang++")
+    source, library = tmp_path / "dirty.cpp", tmp_path / "dirty.so"
+    source.write_text(
+        'extern "C" void dirty(unsigned bits) { volatile unsigned a[20000]; for (int i = 0; i < 20000; i++) a[i] = bits; }'
+    )
+    subprocess.run([COMPILER, "-O0", "-shared", "-fPIC", "-o", library, source], check=True)
+    dirty, signalling_nan = ctypes.CDLL(str(library)).dirty, 0x7FA00001
+    for length, rows in itertools.product(range(1, 34), range(1, 9)):
+        x, ones = np.full((rows, length), 1.5, np.float32), np.ones(length, np.float32)
+        with np.errstate(all="raise"):
+            dirty(signalling_nan)  # nothing may come between, not even np.ones
+            sums = neural.row_sums(x, ones)
+        np.testing.assert_allclose(sums, 1.5 * length, rtol=1e-6)
