@@ -59,7 +59,8 @@ class Optimizer:
         """Change each parameter that has a gradient.
 
         Raises:
-            GraphError: the parameters are computed ones now, as inside ``with precision:``. Nothing has been changed.
+            GraphError: the parameters are computed ones now, as inside ``with precision:``.
+            ShapeError: a parameter has another shape than what is remembered about it. Nothing has been changed.
         """
         ready = self._ready()
         slots = self._arrays()

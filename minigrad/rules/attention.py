@@ -12,7 +12,7 @@ import numpy as np
 from .._half import in_float32
 from .._primitive import primitive
 from .._threads import in_blocks
-from .neural import LOWEST, as_rows, ones, row_sums, softmax, softmax_in_place
+from .neural import LAYER_PASSES, LOWEST, as_rows, ones, row_sums, softmax, softmax_in_place
 
 Needs = Sequence[bool]
 
@@ -37,10 +37,15 @@ def split_heads(x: Any, num_heads: int) -> Any:
     return x.reshape(*x.shape[:-1], num_heads, x.shape[-1] // num_heads).swapaxes(-3, -2)
 
 
+def scale_of(width: int, scale: float | None) -> float:
+    """What the scores of heads of this width are multiplied by: a float of Python's, as NumPy's would make float32 float64."""
+    return 1 / math.sqrt(width) if scale is None else float(scale)
+
+
 @in_float32
 def attention_weights(q: Any, k: Any, mask: Any = None, scale: float | None = None) -> Any:
     """``softmax(q k^T * scale)`` over the keys the mask allows; (..., query, d), (..., key, d) -> (..., query, key)."""
-    scores = np.matmul(q, k.swapaxes(-1, -2)) * (1 / math.sqrt(q.shape[-1]) if scale is None else scale)
+    scores = np.matmul(q, k.swapaxes(-1, -2)) * scale_of(q.shape[-1], scale)
     if mask is None:
         return softmax(scores)
     return np.where(mask, softmax(np.where(mask, scores, LOWEST)), 0.0)
@@ -60,7 +65,7 @@ def _attention_forward(
         if allowed is None or allowed.shape[-2] not in (1, query.shape[-2]):
             return NotImplemented
     q, k, v = (_sequences(t, num_heads) for t in (query, key, value))  # (sequences, heads, length, d)
-    factor = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)  # NumPy's floats would make it all float64
+    factor = scale_of(q.shape[-1], scale)
     weights = np.empty((*q.shape[:-1], k.shape[-2]), query.dtype)
     ans = np.empty((*query.shape[:-1], value.shape[-1]), query.dtype)
     context = _sequences(ans, num_heads)
@@ -71,7 +76,7 @@ def _attention_forward(
         softmax_in_place(w, allowed)
         np.matmul(w, v, out=context)
 
-    in_blocks(some, weights, q, k, v, context, *(() if one_for_all else (allowed,)), passes=_passes(query, weights))
+    in_blocks(some, weights, q, k, v, context, *(() if one_for_all else (allowed,)), passes=passes_of(query, weights))
     return ans, weights
 
 
@@ -89,7 +94,7 @@ def _attention_backward(
     q, k, v, do, o = (_sequences(t, num_heads) for t in (query, key, value, g, ans))
     results = [np.empty(t.shape, t.dtype) for t in (query, key, value)]
     dq, dk, dv = (_sequences(t, num_heads) for t in results)
-    factor = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)  # NumPy's floats would make it all float64
+    factor = scale_of(q.shape[-1], scale)
 
     def some(w: Any, q: Any, k: Any, v: Any, do: Any, o: Any, dq: Any, dk: Any, dv: Any) -> None:
         np.matmul(w.swapaxes(-1, -2), do, out=dv)
@@ -102,13 +107,13 @@ def _attention_backward(
         np.matmul(ds, k, out=dq)
         np.matmul(ds.swapaxes(-1, -2), q, out=dk)
 
-    in_blocks(some, saved, q, k, v, do, o, dq, dk, dv, passes=_passes(query, saved))
+    in_blocks(some, saved, q, k, v, do, o, dq, dk, dv, passes=passes_of(query, saved))
     return *results, None
 
 
-def _passes(query: Any, weights: Any) -> float:
-    """So that it is divided where the products before and after it are (``neural.divides``), and where sequences are long."""
-    return 8 + 32 * query.size / max(weights.size, 1)
+def passes_of(query: Any, weights: Any) -> float:
+    """For ``in_blocks``: it is divided where the rest of its layer is, and where the sequences are long."""
+    return 8 + LAYER_PASSES * query.size / max(weights.size, 1)
 
 
 def _sequences(x: Any, num_heads: int) -> Any:

@@ -266,6 +266,7 @@ def _affine(x: Any, weight: Any, bias: Any, /) -> Any:
 # Numbers, in as well as out, from which on a whole layer is divided: its products and what is between them. Smaller products
 # are left to the threads of NumPy's library, which would be in the way of ours (_blas.py).
 _LARGE_LAYER = 1 << 17
+LAYER_PASSES = 32  # for in_blocks: with so many, what is between the products is divided from the same size on
 _PARTS = 4  # in which a large one is dealt out, whatever the number of threads: of other shapes it has other last bits
 
 
@@ -344,9 +345,6 @@ def _layer_norm(x: Any, gamma: Any, beta: Any, /, eps: float = 1e-5) -> Any:
     return centred / np.sqrt(variance + eps) * gamma + beta
 
 
-_PASSES = 32  # those that NumPy makes, of which one that goes along rows takes as long as three others
-
-
 def _layer_norm_forward(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
     d = x.shape[-1]
     if not d or not gamma.shape == beta.shape == (d,):
@@ -364,7 +362,7 @@ def _layer_norm_forward(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any
         np.multiply(y, gamma, out=result)
         result += beta
 
-    in_blocks(some, as_rows(x), normed, inverse, as_rows(ans), passes=_PASSES)
+    in_blocks(some, as_rows(x), normed, inverse, as_rows(ans), passes=LAYER_PASSES)
     return ans, (normed, inverse)
 
 
@@ -384,7 +382,7 @@ def _layer_norm_backward(g: Any, needs: Needs, saved: Any, x_shape: Any, gamma: 
             result *= scale
         return d_gamma, d_beta
 
-    sums = in_blocks(some, normed, as_rows(g), inverse, dx, passes=_PASSES)
+    sums = in_blocks(some, normed, as_rows(g), inverse, dx, passes=LAYER_PASSES)
     d_gamma, d_beta = sums[0] if len(sums) == 1 else (sum(parts[1:], start=parts[0]) for parts in zip(*sums))
     return dx.reshape(x_shape) if needs[0] else None, d_gamma if needs[1] else None, d_beta if needs[2] else None
 

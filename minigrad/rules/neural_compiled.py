@@ -265,7 +265,7 @@ def _attention_forward(
         return NotImplemented
     ans = np.empty((*query.shape[:-1], value.shape[-1]), query.dtype)
     context, softmax = attention._sequences(ans, num_heads), by_rows.attention_weights[query.dtype]
-    factor = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    factor = attention.scale_of(q.shape[-1], scale)
 
     def some(w: Array, q: Array, k: Array, v: Array, context: Array, *masks: Array) -> None:
         np.matmul(q, k.swapaxes(-1, -2), out=w)
@@ -282,7 +282,7 @@ def _attention_forward(
         v,
         context,
         *(masked if len(masked[1]) > 1 else ()),
-        passes=attention._passes(query, weights),
+        passes=attention.passes_of(query, weights),
     )
     return ans, (weights, masked[1])
 
@@ -310,7 +310,7 @@ def _attention_backward(
     q, k, v, do = (attention._sequences(t, num_heads) for t in (query, key, value, g))
     results = [np.empty(t.shape, t.dtype) for t in (query, key, value)]
     dq, dk, dv = (attention._sequences(t, num_heads) for t in results)
-    factor = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    factor = attention.scale_of(q.shape[-1], scale)
     softmax_backward = by_rows.attention_weights_backward[weights.dtype]
 
     def some(
@@ -333,7 +333,7 @@ def _attention_backward(
         dk,
         dv,
         *([ends] if len(ends) > 1 else []),
-        passes=attention._passes(query, weights),
+        passes=attention.passes_of(query, weights),
     )
     return *results, None
 

@@ -230,7 +230,7 @@ def _merged(x: Any) -> Any:
 
 
 def _scaling(query: Any, scale: float | None, num_heads: int) -> float:
-    return 1 / math.sqrt(query.shape[-1] // num_heads) if scale is None else float(scale)
+    return attention.scale_of(query.shape[-1] // num_heads, scale)
 
 
 def _attention_forward(

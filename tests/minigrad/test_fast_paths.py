@@ -199,10 +199,13 @@ def test_a_mask_is_broadcast_as_by_numpy(batch: tuple[int, ...], of_mask: tuple[
 def test_a_scale_of_numpys_leaves_float32_what_it_is() -> None:
     q, k, v = np.random.default_rng(0).standard_normal((3, 2, 5, 4)).astype(np.float32)
     t = Tensor(k, requires_grad=True)
-    answers = [mg.scaled_dot_product_attention(q, t, v, scale=scale) for scale in (0.3, np.float64(0.3))]
-    np.testing.assert_array_equal(answers[0].numpy(), answers[1].numpy())
-    gradients = [mg.autograd_grad(answer.sum(), t)[0].numpy() for answer in answers]
-    np.testing.assert_array_equal(*gradients)
+    for mode in (mg.enable_grad(), mg.reference_mode()):
+        with mode:
+            answers = [mg.scaled_dot_product_attention(q, t, v, scale=scale) for scale in (0.3, np.float64(0.3))]
+            assert answers[1].dtype == np.float32
+            np.testing.assert_array_equal(answers[0].numpy(), answers[1].numpy())
+            gradients = [mg.autograd_grad(answer.sum(), t)[0].numpy() for answer in answers]
+            np.testing.assert_array_equal(*gradients)
 
 
 @pytest.mark.parametrize(
