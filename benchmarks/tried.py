@@ -10,18 +10,26 @@ import statistics
 import time
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
 import nn
 from benchmarks.report import machine
-from minigrad import Tensor
-from minigrad._threads import BLOCK
+from minigrad import Tensor, _threads, gelu
+from minigrad._threads import BLOCK, in_parts
 from minigrad.rules.indexing import scatter_add
 
 Ways = dict[str, Callable[[], Any]]  # the first is the one that is taken
 SIZES = {"tiny": (16, 16, 32, 2, 100), "toy": (32, 32, 64, 4, 1000), "small": (32, 128, 256, 8, 5000)}
 ROUNDS = 25
+
+
+def _hidden(size: str) -> tuple[Any, Any]:
+    """Two arrays of the size of a step's largest activations, which the feed-forward layer has."""
+    batch, length, width, *_ = SIZES[size]
+    x, y = np.random.RandomState(0).randn(2, batch * length, 4 * width).astype(np.float32)
+    return x, y
 
 
 def embedding_gradient(size: str) -> Ways:
@@ -69,15 +77,39 @@ def queries_keys_values(size: str) -> Ways:
 
 def relu(size: str) -> Ways:
     """The derivative: a cotangent where the output is positive, else 0."""
-    batch, length, width, *_ = SIZES[size]
-    random = np.random.RandomState(0)
-    g, x = random.randn(2, batch * length, 4 * width).astype(np.float32)
+    g, x = _hidden(size)
     ans = np.maximum(x, 0)
     return {
         "times the comparison": lambda: g * (ans > 0),
         "np.where": lambda: np.where(ans > 0, g, 0),
         "times np.sign": lambda: g * np.sign(ans),
     }
+
+
+def blocks(size: str) -> Ways:
+    """GELU: how many numbers at a time, on as many threads as are worth it."""
+    x, _ = _hidden(size)
+
+    def of(length: int) -> Callable[[], Any]:
+        def way() -> Any:
+            with mock.patch.multiple(_threads, BLOCK=length, _SHORT=min(length, 1 << 16)):
+                return gelu(x, approximate="tanh")
+
+        return way
+
+    return {"2^18 numbers": of(BLOCK), "2^15 numbers": of(1 << 15), "2^21 numbers": of(1 << 21)}
+
+
+def plain_products(size: str) -> Ways:
+    """x * y, elementwise."""
+    x, y = _hidden(size)
+
+    def divided() -> Any:
+        out = np.empty_like(x)
+        in_parts(lambda i, j: np.multiply(x[i:j], y[i:j], out=out[i:j]), len(x), 1 << 30)
+        return out
+
+    return {"by NumPy, on one core": lambda: x * y, "a part for each core": divided}
 
 
 def row_sums(size: str) -> Ways:
@@ -159,7 +191,18 @@ def chain(size: str) -> Ways:
     return {"minigrad": taped, "NumPy's calls alone": calls}
 
 
-WORKS = (chain, embedding_gradient, queries_keys_values, relu, row_products, row_sums, scores, stable_softmax)
+WORKS = (
+    blocks,
+    chain,
+    embedding_gradient,
+    plain_products,
+    queries_keys_values,
+    relu,
+    row_products,
+    row_sums,
+    scores,
+    stable_softmax,
+)
 
 
 def ratios(ways: Ways) -> dict[str, float]:

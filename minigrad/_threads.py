@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     from queue import SimpleQueue
 
 _LARGE = 1 << 22  # elements computed, about two milliseconds; below, handing over costs more than it saves
-BLOCK = 1 << 15  # elements: some arrays of so many share a second-level cache
+BLOCK = 1 << 18  # elements: some arrays of so many share a third-level cache
+_SHORT = (
+    1 << 16
+)  # elements: with shorter blocks threads wait for Python's lock, which NumPy takes after each of its loops
+_FEW = 4  # blocks, which up to four threads share
 T = TypeVar("T")
 _Task = tuple[contextvars.Context, Callable[[int, int], object], "_Part"]
 
@@ -110,11 +114,13 @@ def in_blocks(function: Callable[..., T], *arrays: Any, passes: float = 8) -> li
     Args:
         passes: over the first array, about as many as take the time of ``function``.
     """
-    first = arrays[0]
-    if first.size <= BLOCK:
+    count, size, work = len(arrays[0]), arrays[0].size, int(passes * arrays[0].size)
+    several = -(-size // BLOCK)
+    if work >= _LARGE:
+        several = max(several, min(_FEW, size // _SHORT))
+    if several < 2:
         return [function(*arrays)]
-    count = len(first)
-    rows = max(1, BLOCK * count // first.size)
+    rows = -(-count // several)
     blocks = [slice(start, min(start + rows, count)) for start in range(0, count, rows)]
     results: list[Any] = [None] * len(blocks)
 
@@ -123,7 +129,7 @@ def in_blocks(function: Callable[..., T], *arrays: Any, passes: float = 8) -> li
             block = blocks[i]
             results[i] = function(*[array[block] for array in arrays])
 
-    in_parts(some, len(blocks), int(passes * first.size))
+    in_parts(some, len(blocks), work)
     return results
 
 

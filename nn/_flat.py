@@ -15,6 +15,7 @@ from minigrad._threads import BLOCK, in_parts
 from minigrad.device import where_is
 
 Array = Any
+_SMALL = 1 << 15  # elements of a parameter that is updated together with others
 Update = Callable[[Array, Array, Mapping[str, Any]], None]
 
 
@@ -58,7 +59,7 @@ class Division:
         groups = dict[Any, list[int]]()
         for i, p in ready:
             place = "" if isinstance(p, np.ndarray) else where_is(p)
-            if place or p.size <= BLOCK:
+            if place or p.size <= _SMALL:
                 groups.setdefault((place, state[i].get("step"), p.dtype.char), []).append(i)
             else:
                 self.alone.append(i)

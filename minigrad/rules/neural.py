@@ -20,11 +20,12 @@ from ..errors import ArgumentError, DTypeError, OutOfRangeError, ShapeError
 from .special import erf
 
 Needs = Sequence[bool]
+_KEPT = 1 << 15  # numbers in the longest vector of ones that is kept, 128 KiB
 
 
 def ones(n: int, dtype: Any, value: float = 1.0) -> Any:
     """A vector that turns sums (or means) into products, which are several times faster. It is not to be written to."""
-    return _kept_ones(n, dtype, value) if n <= BLOCK else np.full(n, value, dtype)
+    return _kept_ones(n, dtype, value) if n <= _KEPT else np.full(n, value, dtype)
 
 
 @functools.lru_cache(maxsize=64)
@@ -145,8 +146,7 @@ def _relu(x: Any, /) -> Any:
 
 def _relu_forward(x: Any) -> tuple[Any, None]:
     ans = np.empty(x.shape, x.dtype)
-    # NumPy compares two arrays three times as fast as an array and a number.
-    zeros = ones(min(x.size, BLOCK), x.dtype, 0.0)
+    zeros = _kept_ones(BLOCK, x.dtype, 0.0)  # NumPy compares two arrays three times as fast as an array and a number
     in_blocks(lambda x, result: np.maximum(x, zeros[: len(x)], out=result), x.reshape(-1), ans.reshape(-1))
     return ans, None
 

@@ -320,7 +320,7 @@ def fine_grained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_threads, "_LARGE", 1)
     monkeypatch.setattr(_threads, "BLOCK", 64)
     for module in (neural, nn._flat):
-        for name, value in (("BLOCK", 64), ("_BLOCK", 64), ("_LARGE_LAYER", 1)):
+        for name, value in (("BLOCK", 64), ("_SMALL", 64), ("_LARGE_LAYER", 1)):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, value)
 
@@ -347,6 +347,25 @@ def test_blocks_do_not_depend_on_the_number_of_threads() -> None:
     assert in_blocks(lambda *arrays: len(arrays), large[:, :1], numbers, numbers) == [3]
 
 
+@pytest.mark.parametrize(
+    ("size", "passes", "count"),
+    [
+        (1, 8, 1),
+        (1 << 17, 8, 1),
+        (1 << 17, 32, 2),
+        (1 << 18, 16, 4),
+        ((1 << 18) + 1, 1, 2),
+        (1 << 20, 8, 4),
+        (1 << 21, 8, 8),
+    ],
+)
+def test_blocks_fit_in_a_cache_and_are_long_enough_for_threads(size: int, passes: float, count: int) -> None:
+    lengths = in_blocks(len, np.zeros(size, np.float16), passes=passes)
+    assert (len(lengths), sum(lengths)) == (count, size)
+    assert max(lengths) <= 1 << 18
+    assert count == 1 or min(lengths) >= 1 << 16
+
+
 def draw(*shape: int, dtype: Any = np.float32) -> Any:
     return np.random.default_rng(shape).standard_normal(shape).astype(dtype)
 
@@ -354,6 +373,7 @@ def draw(*shape: int, dtype: Any = np.float32) -> Any:
 KERNELS: dict[str, Any] = {
     "softmax": (mg.softmax, [(40, 30)]),
     "log_softmax": (mg.log_softmax, [(40, 30)]),
+    "relu": (mg.relu, [(40, 30)]),
     "gelu": (mg.gelu, [(40, 30)]),
     "gelu tanh": (lambda x: mg.gelu(x, approximate="tanh"), [(40, 30)]),
     "layer_norm": (mg.layer_norm, [(5, 8, 30), (30,), (30,)]),
