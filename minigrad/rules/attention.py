@@ -61,10 +61,10 @@ def _attention_forward(
         return NotImplemented
     allowed = None
     if mask is not None:
-        allowed = _mask_of_sequences(mask.astype(bool, copy=False), query.shape[:-2])
+        allowed = _mask_of_sequences(mask.astype(bool, copy=False), query.shape[:-2], num_heads)
         if allowed is None or allowed.shape[-2] not in (1, query.shape[-2]):
             return NotImplemented
-    q, k, v = (_sequences(t, num_heads) for t in (query, key, value))  # (sequences, heads, length, d)
+    q, k, v = (_sequences(t, num_heads) for t in (query, key, value))
     factor = scale_of(q.shape[-1], scale)
     weights = np.empty((*q.shape[:-1], k.shape[-2]), query.dtype)
     ans = np.empty((*query.shape[:-1], value.shape[-1]), query.dtype)
@@ -117,9 +117,15 @@ def passes_of(query: Any, weights: Any) -> float:
 
 
 def _sequences(x: Any, num_heads: int) -> Any:
-    """(..., length, heads * d) -> (sequences, heads, length, d), a view where possible."""
+    """(..., length, heads * d) -> (sequences, heads, length, d), or (heads, 1, length, d) of one; a view where possible."""
     shape = x.shape
-    return x.reshape(math.prod(shape[:-2]), shape[-2], num_heads, shape[-1] // num_heads).swapaxes(1, 2)
+    split = x.reshape(math.prod(shape[:-2]), shape[-2], num_heads, shape[-1] // num_heads)
+    return _divisible(split.swapaxes(1, 2))
+
+
+def _divisible(x: Any) -> Any:
+    """(sequences, heads, ...) -> (heads, 1, ...) of one sequence: the first axis is the one that is divided."""
+    return x.swapaxes(0, 1) if len(x) == 1 else x
 
 
 def _transposed(x: Any, factor: float) -> Any:
@@ -127,18 +133,19 @@ def _transposed(x: Any, factor: float) -> Any:
     return np.multiply(x.swapaxes(-1, -2), factor, order="C")
 
 
-def _mask_of_sequences(mask: Any, batch: tuple[int, ...]) -> Any:
-    """A mask that broadcasts to (*batch, heads, query, key) as one that broadcasts to (sequences, heads, query, key).
+def _mask_of_sequences(mask: Any, batch: tuple[int, ...], num_heads: int) -> Any:
+    """A mask that broadcasts to (*batch, heads, query, key) as one that broadcasts to what ``_sequences`` makes of queries.
 
-    None if it would make the batch larger.
+    None if it would make the batch larger, or has other heads.
     """
     shape = (1,) * (len(batch) + 3 - mask.ndim) + mask.shape
     own, rest = shape[:-3], shape[-3:]
-    if len(own) != len(batch) or any(n not in (1, whole) for n, whole in zip(own, batch)):
+    if len(own) != len(batch) or any(n not in (1, m) for n, m in zip((*own, rest[0]), (*batch, num_heads))):
         return None
     if own != batch and math.prod(own) != 1:
         mask, own = np.broadcast_to(mask.reshape(shape), batch + rest), batch
-    return mask.reshape(math.prod(own), *rest)
+    mask = mask.reshape(math.prod(own), *rest)
+    return _divisible(mask) if math.prod(batch) == 1 else mask
 
 
 scaled_dot_product_attention = primitive(_attention, name="attention").reference(_attention)

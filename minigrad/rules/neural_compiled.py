@@ -258,9 +258,9 @@ def _attention_forward(
 ) -> Any:
     if not _fits(query, key, value) or not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
         return NotImplemented
-    q, k, v = (attention._sequences(t, num_heads) for t in (query, key, value))  # (sequences, heads, length, d)
+    q, k, v = (attention._sequences(t, num_heads) for t in (query, key, value))
     weights = np.empty((*q.shape[:-1], k.shape[-2]), query.dtype)
-    masked = _no_mask(k.shape[-2]) if mask is None else _mask(mask, query.shape[:-2], weights)
+    masked = _no_mask(k.shape[-2]) if mask is None else _mask(mask, query.shape[:-2], num_heads, weights)
     if masked is None:
         return NotImplemented
     ans = np.empty((*query.shape[:-1], value.shape[-1]), query.dtype)
@@ -292,9 +292,9 @@ def _no_mask(keys: int) -> tuple[Array, Array]:
     return np.empty((0, 0, 0, 0), bool), np.full((1, 1, 1, 2), keys)
 
 
-def _mask(mask: Any, batch: tuple[int, ...], weights: Array) -> tuple[Array, Array] | None:
-    """The mask as the kernel reads it, (sequences or 1, heads or 1, queries or 1, keys), and the spans of its rows."""
-    mask = attention._mask_of_sequences(mask, batch)
+def _mask(mask: Any, batch: tuple[int, ...], num_heads: int, weights: Array) -> tuple[Array, Array] | None:
+    """The mask as the kernel reads it, each axis but the last as in ``weights`` or 1, and the spans of its rows."""
+    mask = attention._mask_of_sequences(mask, batch, num_heads)
     if mask is None or any(n not in (1, whole) for n, whole in zip(mask.shape, weights.shape)):
         return None
     if mask.shape[-1] != weights.shape[-1]:

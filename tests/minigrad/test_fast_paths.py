@@ -175,13 +175,14 @@ def test_a_mask_with_rows_of_its_own_makes_rows() -> None:
     assert mg.scaled_dot_product_attention(q, k, k, np.ones((5, 3), bool)).shape == (1, 5, 4)
 
 
-@pytest.mark.parametrize("batch", [(2, 1), (1, 2), (2, 2), (3, 1)])
-@pytest.mark.parametrize("of_mask", [(2,), (1, 2), (2, 1), (2, 2), (1, 1), (1, 1, 2)])
-def test_a_mask_is_broadcast_as_by_numpy(batch: tuple[int, ...], of_mask: tuple[int, ...]) -> None:
-    """And may make the batch larger."""
+@pytest.mark.parametrize("batch", [(), (1,), (1, 1), (2, 1), (1, 2), (2, 2), (3, 1)])
+@pytest.mark.parametrize("of_mask", [(), (2,), (1, 2), (2, 1), (2, 2), (1, 1), (1, 1, 2)])
+@pytest.mark.parametrize("heads", [1, 2, 4])
+def test_a_mask_is_broadcast_as_by_numpy(batch: tuple[int, ...], of_mask: tuple[int, ...], heads: int) -> None:
+    """And may make the batch larger. There are two heads."""
     random = np.random.default_rng(0)
     q, k, v = (Tensor(random.standard_normal((*batch, 4, 6)), requires_grad=True) for _ in range(3))
-    mask = random.random((*of_mask, 1, 4, 4)) < 0.6
+    mask = random.random((*of_mask, heads, 4, 4)) < 0.6
     results: list[Any] = []
     for mode in (mg.enable_grad(), mg.reference_mode()):
         with mode:

@@ -383,6 +383,10 @@ KERNELS: dict[str, Any] = {
         lambda q, k, v: mg.scaled_dot_product_attention(q, k, v, np.tri(7, dtype=bool), num_heads=2),
         [(6, 7, 8)] * 3,
     ),
+    "attention of one sequence": (
+        lambda q, k, v: mg.scaled_dot_product_attention(q, k, v, draw(4, 7, 9) > 0, num_heads=4),
+        [(7, 8), (9, 8), (9, 8)],
+    ),
     "cross_entropy": (lambda x: mg.cross_entropy(x, np.arange(40) % 30), [(40, 30)]),
     "take": (lambda w: np.take(w, np.arange(400) % 7, axis=0), [(10, 30)]),
     "sum": (lambda x: (x * x).sum(axis=0), [(40, 30)]),
@@ -402,6 +406,27 @@ def test_kernels_give_the_same_bits_for_any_number_of_threads(name: str, dtype: 
         return [result.data, *[t.grad.data for t in inputs if t.grad is not None]]
 
     assert len(bits_for_each_count(compute)) == 1
+
+
+@pytest.mark.usefixtures("fine_grained")
+@pytest.mark.parametrize("name", KERNELS)
+def test_divided_kernels_give_what_the_plain_rules_give(name: str) -> None:
+    function, shapes = KERNELS[name]
+    inputs = [mg.Tensor(draw(*shape, dtype=float), requires_grad=True) for shape in shapes]
+    found = []
+    for mode in (mg.enable_grad(), mg.reference_mode()):
+        with mode:
+            answer = function(*inputs)
+            found.append([answer.numpy(), *mg.autograd_grad((answer * answer).sum(), inputs)])
+    for got, expected in zip(*found, strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.usefixtures("fine_grained")
+@pytest.mark.parametrize("heads", [2, 8])
+def test_a_mask_of_other_heads_is_none_for_divided_ones_either(heads: int) -> None:
+    with pytest.raises(mg.ShapeError):
+        mg.scaled_dot_product_attention(*draw(3, 7, 8), np.ones((heads, 7, 7), bool), num_heads=4)
 
 
 @pytest.mark.usefixtures("fine_grained")
