@@ -266,7 +266,6 @@ def _affine(x: Any, weight: Any, bias: Any, /) -> Any:
 # Numbers, in as well as out, from which on a whole layer is divided: its products and what is between them. Smaller products
 # are left to the threads of NumPy's library, which would be in the way of ours (_blas.py).
 _LARGE_LAYER = 1 << 17
-LAYER_PASSES = 32  # for in_blocks: with so many, what is between the products is divided from the same size on
 _PARTS = 4  # in which a large one is dealt out, whatever the number of threads: of other shapes it has other last bits
 
 
@@ -309,23 +308,26 @@ def _affine_backward(g: Any, needs: Needs, x: Any, weight: Any, bias: Any) -> tu
             rows.T.dot(g2) if needs[1] else None,
             sums.dot(g2) if needs[2] else None,
         )
-    dx, dw, db = np.empty(rows.shape, x.dtype), np.empty(weight.shape, x.dtype), np.empty(bias.shape, x.dtype)
+    dx, db = np.empty(rows.shape, x.dtype), np.empty((_PARTS, *bias.shape), x.dtype)
+    by_columns = _PARTS * weight.size > rows.size  # then a sum for each part would take more memory than x
+    dw = np.empty(weight.shape if by_columns else (_PARTS, *weight.shape), x.dtype)
 
     def some(start: int, stop: int) -> None:
         for i in range(start, stop):
             part, columns = (_part(n, i) for n in g2.shape)
             if needs[0]:
                 np.matmul(g2[part], weight.T, out=dx[part])
-            if needs[1] and len(weight) > weight.shape[1]:  # narrow strips take longer: divide the longer side
-                strip = _part(len(weight), i)
-                np.matmul(rows[:, strip].T, g2, out=dw[strip])
-            elif needs[1]:
+            if needs[1] and by_columns:
                 np.matmul(rows.T, g2[:, columns], out=dw[:, columns])
+            elif needs[1]:
+                np.matmul(rows[part].T, g2[part], out=dw[i])
             if needs[2]:
-                np.matmul(sums, g2[:, columns], out=db[columns])
+                np.matmul(sums[part], g2[part], out=db[i])
 
     in_parts(some, _PARTS, x.size * weight.shape[1])
-    return dx.reshape(x.shape) if needs[0] else None, dw if needs[1] else None, db if needs[2] else None
+    if needs[1] and not by_columns:
+        dw = dw.sum(axis=0)
+    return dx.reshape(x.shape) if needs[0] else None, dw if needs[1] else None, db.sum(axis=0) if needs[2] else None
 
 
 affine = primitive(_affine, name="affine").reference(_affine).kernel(np.ndarray, _affine_forward, _affine_backward)
@@ -362,7 +364,7 @@ def _layer_norm_forward(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any
         np.multiply(y, gamma, out=result)
         result += beta
 
-    in_blocks(some, as_rows(x), normed, inverse, as_rows(ans), passes=LAYER_PASSES)
+    in_blocks(some, as_rows(x), normed, inverse, as_rows(ans))
     return ans, (normed, inverse)
 
 
@@ -382,7 +384,7 @@ def _layer_norm_backward(g: Any, needs: Needs, saved: Any, x_shape: Any, gamma: 
             result *= scale
         return d_gamma, d_beta
 
-    sums = in_blocks(some, normed, as_rows(g), inverse, dx, passes=LAYER_PASSES)
+    sums = in_blocks(some, normed, as_rows(g), inverse, dx)
     d_gamma, d_beta = sums[0] if len(sums) == 1 else (sum(parts[1:], start=parts[0]) for parts in zip(*sums))
     return dx.reshape(x_shape) if needs[0] else None, d_gamma if needs[1] else None, d_beta if needs[2] else None
 

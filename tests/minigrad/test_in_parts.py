@@ -378,6 +378,8 @@ KERNELS: dict[str, Any] = {
     "gelu tanh": (lambda x: mg.gelu(x, approximate="tanh"), [(40, 30)]),
     "layer_norm": (mg.layer_norm, [(5, 8, 30), (30,), (30,)]),
     "affine": (mg.affine, [(5, 8, 30), (30, 20), (20,)]),
+    "affine of many rows": (mg.affine, [(403, 20), (20, 7), (7,)]),
+    "affine of three rows": (mg.affine, [(3, 200), (200, 5), (5,)]),
     "affine of odd sizes": (mg.affine, [(203, 130), (130, 66), (66,)]),
     "attention": (
         lambda q, k, v: mg.scaled_dot_product_attention(q, k, v, np.tri(7, dtype=bool), num_heads=2),
