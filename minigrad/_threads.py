@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 
 _LARGE = 1 << 22  # elements computed, about two milliseconds; below, handing over costs more than it saves
 BLOCK = 1 << 18  # elements: some arrays of so many share a third-level cache
-_SHORT = (
-    1 << 16
-)  # elements: with shorter blocks threads wait for Python's lock, which NumPy takes after each of its loops
-_FEW = 4  # blocks, which up to four threads share
+# NumPy hands Python's lock over around each of its loops: with shorter blocks threads wait for one another.
+_SHORT = 1 << 16
+PARTS = 4  # in which work is dealt out at least; how many threads there are must not change shapes, and with them last bits
 T = TypeVar("T")
 _Task = tuple[contextvars.Context, Callable[[int, int], object], "_Part"]
 
@@ -115,12 +114,12 @@ def in_blocks(function: Callable[..., T], *arrays: Any, passes: float = 8) -> li
         passes: over the first array, about as many as take the time of ``function``.
     """
     count, size, work = len(arrays[0]), arrays[0].size, int(passes * arrays[0].size)
-    several = -(-size // BLOCK)
+    wanted = -(-size // BLOCK)
     if work >= _LARGE:
-        several = max(several, min(_FEW, size // _SHORT))
-    if several < 2:
+        wanted = max(wanted, min(PARTS, size // _SHORT))
+    if wanted < 2:
         return [function(*arrays)]
-    rows = -(-count // several)
+    rows = -(-count // wanted)
     blocks = [slice(start, min(start + rows, count)) for start in range(0, count, rows)]
     results: list[Any] = [None] * len(blocks)
 

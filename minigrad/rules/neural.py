@@ -14,7 +14,7 @@ import numpy as np
 
 from .._half import in_float32
 from .._primitive import primitive
-from .._threads import BLOCK, in_blocks, in_parts
+from .._threads import BLOCK, PARTS, in_blocks, in_parts
 from ..device import check_range
 from ..errors import ArgumentError, DTypeError, OutOfRangeError, ShapeError
 from .special import erf
@@ -263,14 +263,13 @@ def _affine(x: Any, weight: Any, bias: Any, /) -> Any:
     return np.matmul(x, weight) + bias
 
 
-# Numbers, in as well as out, from which on a whole layer is divided: its products and what is between them. Smaller products
-# are left to the threads of NumPy's library, which would be in the way of ours (_blas.py).
+# Numbers, in as well as out, from which on products are divided, which for those of one layer is much the same question.
+# Smaller ones are left to the threads of NumPy's library, which would be in the way of ours (_blas.py).
 _LARGE_LAYER = 1 << 17
-_PARTS = 4  # in which a large one is dealt out, whatever the number of threads: of other shapes it has other last bits
 
 
 def _part(n: int, i: int) -> slice:
-    return slice(n * i // _PARTS, n * (i + 1) // _PARTS)
+    return slice(n * i // PARTS, n * (i + 1) // PARTS)
 
 
 def divides(rows: Any, columns: int) -> bool:
@@ -295,7 +294,7 @@ def _affine_forward(x: Any, weight: Any, bias: Any) -> Any:
                 np.matmul(rows[part], weight, out=ans[part])
                 ans[part] += bias
 
-        in_parts(some, _PARTS, x.size * weight.shape[1])
+        in_parts(some, PARTS, x.size * weight.shape[1])
     return ans.reshape(x.shape[:-1] + weight.shape[1:]), None
 
 
@@ -308,9 +307,9 @@ def _affine_backward(g: Any, needs: Needs, x: Any, weight: Any, bias: Any) -> tu
             rows.T.dot(g2) if needs[1] else None,
             sums.dot(g2) if needs[2] else None,
         )
-    dx, db = np.empty(rows.shape, x.dtype), np.empty((_PARTS, *bias.shape), x.dtype)
-    by_columns = _PARTS * weight.size > rows.size  # then a sum for each part would take more memory than x
-    dw = np.empty(weight.shape if by_columns else (_PARTS, *weight.shape), x.dtype)
+    dx, db = np.empty(rows.shape, x.dtype), np.empty((PARTS, *bias.shape), x.dtype)
+    by_columns = PARTS * weight.size > rows.size  # then a sum for each part would take more memory than x
+    dw = np.empty(weight.shape if by_columns else (PARTS, *weight.shape), x.dtype)
 
     def some(start: int, stop: int) -> None:
         for i in range(start, stop):
@@ -324,7 +323,7 @@ def _affine_backward(g: Any, needs: Needs, x: Any, weight: Any, bias: Any) -> tu
             if needs[2]:
                 np.matmul(sums[part], g2[part], out=db[i])
 
-    in_parts(some, _PARTS, x.size * weight.shape[1])
+    in_parts(some, PARTS, x.size * weight.shape[1])
     if needs[1] and not by_columns:
         dw = dw.sum(axis=0)
     return dx.reshape(x.shape) if needs[0] else None, dw if needs[1] else None, db.sum(axis=0) if needs[2] else None
