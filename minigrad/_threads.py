@@ -24,7 +24,7 @@ _LARGE = 1 << 22  # elements computed, about two milliseconds; below, handing ov
 BLOCK = 1 << 18  # elements: some arrays of so many share a third-level cache
 # NumPy hands Python's lock over around each of its loops: with shorter blocks threads wait for one another.
 _SHORT = 1 << 16
-PARTS = 4  # in which work is dealt out at least; how many threads there are must not change shapes, and with them last bits
+PARTS = 4  # in which work is dealt out at least: the number of threads must not change shapes, and with them last bits
 T = TypeVar("T")
 _Task = tuple[contextvars.Context, Callable[[int, int], object], "_Part"]
 
