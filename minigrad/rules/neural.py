@@ -20,16 +20,16 @@ from ..errors import ArgumentError, DTypeError, OutOfRangeError, ShapeError
 from .special import erf
 
 Needs = Sequence[bool]
-_KEPT = 1 << 15  # numbers in the longest vector of ones that is kept, 128 KiB
+_KEPT = 1 << 15  # numbers in the longest vector of ones that is kept, 128 KiB in float32
 
 
 def ones(n: int, dtype: Any, value: float = 1.0) -> Any:
     """A vector that turns sums (or means) into products, which are several times faster. It is not to be written to."""
-    return _kept_ones(n, dtype, value) if n <= _KEPT else np.full(n, value, dtype)
+    return _filled(n, dtype, value) if n <= _KEPT else np.full(n, value, dtype)
 
 
 @functools.lru_cache(maxsize=64)
-def _kept_ones(n: int, dtype: Any, value: float) -> Any:
+def _filled(n: int, dtype: Any, value: float) -> Any:
     vector = np.full(n, value, dtype)
     vector.flags.writeable = False
     return vector
@@ -146,7 +146,7 @@ def _relu(x: Any, /) -> Any:
 
 def _relu_forward(x: Any) -> tuple[Any, None]:
     ans = np.empty(x.shape, x.dtype)
-    zeros = _kept_ones(BLOCK, x.dtype, 0.0)  # NumPy compares two arrays three times as fast as an array and a number
+    zeros = _filled(BLOCK, x.dtype, 0.0)  # NumPy compares two arrays three times as fast as an array and a number
     in_blocks(lambda x, result: np.maximum(x, zeros[: len(x)], out=result), x.reshape(-1), ans.reshape(-1))
     return ans, None
 
@@ -263,9 +263,9 @@ def _affine(x: Any, weight: Any, bias: Any, /) -> Any:
     return np.matmul(x, weight) + bias
 
 
-# Numbers, in as well as out, from which on products are divided, which for those of one layer is much the same question.
-# Smaller ones are left to the threads of NumPy's library, which would be in the way of ours (_blas.py).
-_LARGE_LAYER = 1 << 17
+# Numbers, in as well as out, from which on a product is divided among minigrad's own threads. Smaller ones are left to those
+# of NumPy's library, which would be in the way of ours (_blas.py).
+_LARGE_PRODUCT = 1 << 17
 
 
 def _part(n: int, i: int) -> slice:
@@ -274,7 +274,7 @@ def _part(n: int, i: int) -> slice:
 
 def divides(rows: Any, columns: int) -> bool:
     """Whether ``rows @ weight``, with so many columns, is dealt out to minigrad's own threads. Only the shapes decide."""
-    return min(rows.size, len(rows) * columns) >= _LARGE_LAYER
+    return min(rows.size, len(rows) * columns) >= _LARGE_PRODUCT
 
 
 def _affine_forward(x: Any, weight: Any, bias: Any) -> Any:

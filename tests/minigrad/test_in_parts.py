@@ -320,7 +320,7 @@ def fine_grained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_threads, "_LARGE", 1)
     monkeypatch.setattr(_threads, "BLOCK", 64)
     for module in (neural, nn._flat):
-        for name, value in (("BLOCK", 64), ("_SMALL", 64), ("_LARGE_LAYER", 1)):
+        for name, value in (("BLOCK", 64), ("_SMALL", 64), ("_LARGE_PRODUCT", 1)):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, value)
 

@@ -365,7 +365,7 @@ LEAK = """
             x.zero_grad(), w.zero_grad()
     graphs(20_000)  # with what Python and NumPy keep for reuse coming to its bounds
     seen = [memory()]
-    for _ in range(4):
+    for _ in range(6):  # what Python and NumPy keep for reuse goes up and down, less and less in the first ones
         graphs({count} // 4)
         seen.append(memory())
     growth = min(after[0] - before[0] for before, after in zip(seen, seen[1:]))
@@ -376,8 +376,7 @@ LEAK = """
 @pytest.mark.skipif(sys.platform == "win32", reason="measures memory with the module 'resource'")
 @pytest.mark.parametrize(("count", "every"), [(20_000, 4), pytest.param(1_000_000, 40, marks=pytest.mark.slow)])
 def test_no_graph_leaks_without_the_garbage_collector(count: int, every: int) -> None:
-    """An object left of each graph of one of the 13 rare kinds would be 96 blocks in each of four parts, or 480; what Python
-    and NumPy keep for reuse goes up and down by some 40 in a part of any length."""
+    """In each of six parts: an object left of each graph of one of the rare kinds would be 96 blocks a part, or 480."""
     blocks, peak = map(int, run(LEAK.replace("{count}", str(count)).replace("{every}", str(every))).split())
-    assert blocks < count / 4 / every / 13 / 2, blocks
+    assert blocks < 50, blocks
     assert peak < 5e6, peak  # bytes of arrays
