@@ -243,7 +243,7 @@ class _Reader:
         value = self.value(written["value"])
         if source is None:
             return value
-        if type(source._node) is Leaf and np.array_equal(value, source._data, equal_nan=value.dtype.kind in "fc"):
+        if type(source._node) is Leaf and np.array_equal(value, source._array, equal_nan=value.dtype.kind in "fc"):
             return source
         return _make(value, source._node)
 

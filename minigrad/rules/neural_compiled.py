@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._primitive import Primitive
-from .._threads import in_blocks, in_parts
+from .._threads import PARTS, in_blocks, in_parts
 from . import _compiled_elementwise as elementwise, _compiled_rows as by_rows, attention, neural
 from ._compiled_math import Kernel
 from .indexing import scatter_add
@@ -22,7 +22,6 @@ Needs = Sequence[bool]
 _TINY = {np.dtype(t): float(np.finfo(t).tiny) for t in (np.float32, np.float64)}  # subnormals are below
 _BLOCK = 4096  # elements: where a part begins must not change which of them the processor takes together
 _PASSES = 2  # of NumPy over an array, which take about as long as one of these loops
-_PARTS = 16  # in which the rows of a large product are dealt out
 
 
 def _fits(*arrays: Array) -> bool:
@@ -175,14 +174,17 @@ def _affine_forward(x: Any, weight: Any, bias: Any) -> Any:
     ans = np.empty((n, len(b)), x.dtype)
 
     def some(start: int, stop: int) -> None:
-        start, stop = n * start // _PARTS, n * stop // _PARTS
-        np.matmul(rows[start:stop], weight, out=ans[start:stop])
-        run(ans, b, start, stop)
+        for part in (
+            neural.part_of_rows(n, i) for i in range(start, stop)
+        ):  # not at once: BLAS rounds by the rows it is given
+            np.matmul(rows[part], weight, out=ans[part])
+            run(ans, b, part.start, part.stop)
 
     if not neural.divides(rows, len(b)):  # its rows are not divided: NumPy's library has threads of its own
-        some(0, _PARTS)
+        np.matmul(rows, weight, out=ans)
+        run(ans, b, 0, n)
     else:
-        in_parts(some, _PARTS, x.size * len(b))
+        in_parts(some, PARTS, x.size * len(b))
     return ans.reshape(*x.shape[:-1], len(b)), None
 
 
@@ -194,7 +196,7 @@ def _layer_norm_forward(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any
         return NotImplemented
     dtype, ans = x.dtype, np.empty(x.shape, x.dtype)
     rows = _rows(x, dtype)
-    saved = np.empty((len(rows), 2), dtype)
+    saved = np.empty((len(rows), 3), dtype)
     arguments = (_plain(gamma, dtype), _plain(beta, dtype), _rows(ans, dtype), saved, eps)
     _over_rows(by_rows.layer_norm, rows, *arguments)
     return ans, saved

@@ -162,7 +162,7 @@ def _layer_norm_forward(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any
         return NotImplemented
     x = contiguous(x)
     rows, columns = rows_and_columns(x)
-    ans, kept = empty(x.shape, x.dtype), empty((rows, 2), WIDE.get(x.dtype.name, x.dtype))
+    ans, kept = empty(x.shape, x.dtype), empty((rows, 3), WIDE.get(x.dtype.name, x.dtype))
     arrays = x, contiguous(gamma), contiguous(beta), ans, kept
     over_rows("layer_norm_forward", x.dtype, rows, columns, *arrays, rows, columns, float(eps))
     return ans, kept

@@ -98,7 +98,7 @@ def second_order(function: Callable[..., Any], arrays: list[Any]) -> list[Any]:
 
 
 def arrays_of(results: list[Any]) -> list[Any]:
-    return [np.asarray(r._data if isinstance(r, Tensor) else r) for r in results]
+    return [np.asarray(r._array if isinstance(r, Tensor) else r) for r in results]
 
 
 def assert_same(results: list[Any], expected: list[Any], dtype: Any) -> None:

@@ -111,9 +111,10 @@ def test_elementwise(device: Device, name: str, shape: tuple[int, ...], dtype: s
 
 @both
 @widths
-def test_layer_norm(device: Device, columns: int, dtype: str) -> None:
+@pytest.mark.parametrize("mean", [0.5, 1e4])
+def test_layer_norm(device: Device, mean: float, columns: int, dtype: str) -> None:
     kernels = ["layer_norm_forward", "layer_norm_backward", "sums_of_columns", "sums_of_stretches"]
-    arrays = normal(70 if columns < 100 else 2, 2, columns) + 0.5, normal(columns, seed=1), normal(columns, seed=2)
+    arrays = normal(70 if columns < 100 else 2, 2, columns) + mean, normal(columns, seed=1), normal(columns, seed=2)
     agrees(device, dtype, lambda x, g, b: mg.layer_norm(x, g, b, eps=0.1), *arrays, kernels=kernels)
 
 
