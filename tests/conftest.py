@@ -1,5 +1,6 @@
-"""What all tests share: the `cuda` marker, and the devices a test can put its arrays on."""
+"""What all tests share: the `cuda` marker, the devices a test can put its arrays on, and what Ctrl-C does."""
 
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -26,6 +27,18 @@ def no_late_errors_from_before() -> Iterator[None]:
     """A check on a device that one test never looked at is no matter of the next."""
     yield
     device._late.checks.clear()
+
+
+@pytest.fixture(autouse=True)
+def pythons_own_ctrl_c() -> Iterator[None]:
+    """Ctrl-C raises KeyboardInterrupt, in the processes that a test starts as well, and a test leaves it so.
+
+    A shell has it ignored in what it starts in the background, and a process hands on what it ignores, but no handler.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    left = signal.signal(signal.SIGINT, before)
+    assert left is signal.default_int_handler, "the test left another handler of Ctrl-C"
 
 
 @pytest.fixture
