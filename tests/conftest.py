@@ -42,6 +42,30 @@ def pythons_own_ctrl_c() -> Iterator[None]:
 
 
 @pytest.fixture
+def own_fonts_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A server without fonts: Matplotlib has those that it brings along, and finds no others."""
+    from matplotlib import font_manager, get_data_path
+
+    from minigrad.graph import fonts
+
+    manager, find = font_manager.fontManager, font_manager.findSystemFonts
+    own = [entry for entry in manager.ttflist if entry.fname.startswith(get_data_path())]
+    monkeypatch.setattr(manager, "ttflist", own)
+    monkeypatch.setattr(
+        font_manager, "findSystemFonts", lambda paths=None, **type: find(paths, **type) if paths else []
+    )
+    monkeypatch.setattr(font_manager, "json_dump", lambda *arguments: None)  # its list of fonts stays what it is
+    monkeypatch.setattr(fonts, "_family_of", {"\n": fonts.OWN})
+    monkeypatch.setattr(fonts, "_said", set())
+    caches: list[Any] = [manager._findfont_cached, fonts._list_new_fonts]  # type: ignore[attr-defined]
+    for cache in caches:
+        cache.cache_clear()
+    yield
+    for cache in caches:
+        cache.cache_clear()
+
+
+@pytest.fixture
 def nothing_watched() -> Iterator[None]:
     """Arrays of other tests' modules, which live on, are not watched meanwhile."""
     others = dict(watched)
