@@ -45,8 +45,9 @@ def save(figure: Any, path: str | os.PathLike[str], dpi: int = 120) -> Path:
 
 def _make_readable(figure: Any) -> None:
     """Set what :func:`.fonts.readable` gives, and the fonts that draw it, in every text of a figure."""
+    axis_class = import_extra("matplotlib.axis", "train", "drawing").Axis
     text_class = import_extra("matplotlib.text", "train", "drawing").Text
-    for axis in [axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)]:
+    for axis in figure.findobj(axis_class):
         places = axis.get_majorticklocs()
         labels = list(map(str, axis.get_major_formatter().format_ticks(places)))
         if fonts.lacking("".join(labels)):  # a tick takes its text from the axis whenever it is drawn

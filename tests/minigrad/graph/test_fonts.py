@@ -205,11 +205,11 @@ def test_every_text_of_a_figure_is_made_readable(tmp_path: Path, install: Instal
         ax.set(title="食べる", xlabel="ステップ", ylabel="$x$")
         ax.annotate("図", (0, 0))
         ax.set_xticks([0, 0.5, 1], ["こ", "食", "物"], rotation=30)
-        ax.secondary_xaxis("top").set_xticks([0, 1], range(2))  # numbers as labels
+        ax.secondary_xaxis("top").set_xticks([0, 1], ["ア", 1])
         ax.yaxis.set_major_formatter(lambda value, place: "食べ")
         figures.save(figure, tmp_path / "a.png")
         texts = {text.get_text(): text.get_fontfamily() for text in figure.findobj(Text)}
-    assert {"[U+984C]", "mikan", "食beru", "sutetsupu", "$x$", "[U+56F3]", "ko", "食", "#2", "食be"} <= set(texts)
+    assert {"[U+984C]", "mikan", "食beru", "sutetsupu", "$x$", "[U+56F3]", "ko", "食", "#2", "食be", "a"} <= set(texts)
     assert texts["食beru"] == texts["食"] == texts["食be"] == [fonts.OWN, "Kanji"]
     assert texts["mikan"] == [fonts.OWN]
 
