@@ -23,7 +23,7 @@ LONGEST_NAME = 24  # characters of a label that names what cannot be drawn; a lo
 # What is tried first, for the look of it; any font that has the character is taken.
 _PREFERRED = (
     OWN, "Noto Sans CJK JP", "Noto Sans JP", "Hiragino Sans", "Yu Gothic", "MS Gothic", "IPAexGothic", "Noto Sans CJK SC",
-    "Noto Sans CJK KR", "Droid Sans Fallback", "Arial Unicode MS",
+    "Noto Sans CJK KR", "Droid Sans Fallback", "Arial Unicode MS", "Noto Serif CJK JP", "Noto Serif JP",
 )  # fmt: skip
 _UNASSIGNED = 0xEFFFD  # what has a glyph for it (Last Resort, Adobe Blank) draws boxes or nothing for all characters
 _EAST_ASIAN = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC", "HALFWIDTH", "FULLWIDTH")
@@ -67,14 +67,17 @@ def readable(text: str) -> str:
     if not lacks:
         return text
     _say_what_to_install(lacks)
-    names = {c: _name(c) for c in lacks}
-    numbered = "".join(c for c, name in names.items() if name is None)
-    text = text.translate(str.maketrans({c: name for c, name in names.items() if name is not None}))
+    numbered = ""
+    for character in lacks:
+        name = _name(character)
+        if name is None:
+            numbered += character
+        else:
+            text = text.replace(character, name)
     if not numbered:
         return text
-    return re.sub(
-        f"[{re.escape(numbered)}]+", lambda run: "[U+" + " ".join(f"{ord(c):04X}" for c in run[0]) + "]", text
-    )
+    runs = f"[{re.escape(numbered)}]+"
+    return re.sub(runs, lambda run: "[U+" + " ".join(f"{ord(c):04X}" for c in run[0]) + "]", text)
 
 
 def place_labels(texts: Sequence[str]) -> list[str]:

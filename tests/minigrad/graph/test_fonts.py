@@ -1,6 +1,7 @@
 """No drawing shows boxes, and none warns: a character that no font has is written in others, and it is said what to install."""
 
 import ast
+import importlib
 import io
 import sys
 from collections.abc import Callable
@@ -24,14 +25,14 @@ Install = Callable[..., Path]
 
 def made(family: str, characters: str, weight: int) -> Any:
     """A font of squares."""
-    from fontTools.fontBuilder import FontBuilder
-    from fontTools.pens.ttGlyphPen import TTGlyphPen
-
-    pen = TTGlyphPen(None)
-    pen.moveTo((0, 0)), pen.lineTo((0, 800)), pen.lineTo((800, 800)), pen.lineTo((800, 0)), pen.closePath()
+    builder = importlib.import_module("fontTools.fontBuilder").FontBuilder(1000)  # Matplotlib needs fontTools
+    pen = importlib.import_module("fontTools.pens.ttGlyphPen").TTGlyphPen(None)
+    pen.moveTo((0, 0))
+    for corner in ((0, 800), (800, 800), (800, 0)):
+        pen.lineTo(corner)
+    pen.closePath()
     names = [".notdef", "square"]
     style = "Regular" if weight == 400 else "Bold"
-    builder = FontBuilder(1000)
     builder.setupGlyphOrder(names)
     builder.setupCharacterMap({ord(c): "square" for c in characters})
     builder.setupGlyf(dict.fromkeys(names, pen.glyph()))
@@ -46,13 +47,12 @@ def made(family: str, characters: str, weight: int) -> Any:
 @pytest.fixture
 def file_of(tmp_path: Path) -> Install:
     """`file_of(family, characters, weight=400, suffix=".ttf")` writes a font; a .ttc has it among two."""
-    from fontTools.ttLib import TTCollection
 
     def write(family: str, characters: str, weight: int = 400, suffix: str = ".ttf") -> Path:
         path = tmp_path / f"{family}-{weight}{suffix}"
         font = made(family, characters, weight)
         if suffix == ".ttc":
-            collection = TTCollection()
+            collection = importlib.import_module("fontTools.ttLib").TTCollection()
             collection.fonts = [font, made(f"{family} Other", "x", 400)]
             collection.save(str(path))
         else:
@@ -272,4 +272,5 @@ def test_pygraphviz_draws_with_the_font_it_is_lent(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("shutil.which", lambda name: None)
     picture = layout.lay_out('digraph { graph [a=b] a [label="食べる"] }', "png", 1)
     same = layout.lay_out('digraph { graph [a=b] a [label="[U+98DF]beru"] }', "png", 1)
-    assert np.array_equal(*(np.asarray(image.open(io.BytesIO(content))) for content in (picture, same)))
+    shown, expected = (np.asarray(image.open(io.BytesIO(content))) for content in (picture, same))
+    np.testing.assert_array_equal(shown, expected)
