@@ -33,7 +33,6 @@ from baselines import run_in_subprocess
 from common import argument_parser, at_least, make_folder, run as run_program, table, trained_in
 from minigrad import Tensor
 from minigrad.graph.attention_maps import Map, draw_maps
-from minigrad.graph.figures import drawable
 from minigrad.serialize import CheckpointError, load_checkpoint, save_checkpoint
 from models import ClassifierConfig, TransformerClassifier
 from pictures import draw_losses
@@ -179,8 +178,7 @@ def look(classifier: Classifier, data: TextDataset, path: Path, count: int = 3) 
     chosen: dict[int, str] = {}
     labelled = zip(data.validation_texts, data.validation_labels)
     for text, label in sorted(labelled, key=lambda row: abs(len(row[0]) - 12)):
-        if int(label) not in chosen and drawable(text):
-            chosen[int(label)] = text
+        chosen.setdefault(int(label), text)
     preferred = sorted(chosen, key=lambda label: (data.classes[label] not in ("en", "ja", "de"), label))
     rows, captions = [], []
     for label in preferred[:count]:

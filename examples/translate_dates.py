@@ -34,7 +34,6 @@ from dates import END, LOCALES, PADDING, START, Characters, Dates, exact, padded
 from minigrad import Tensor
 from minigrad.errors import MissingExtraError
 from minigrad.graph.attention_maps import Map, draw_maps
-from minigrad.graph.figures import drawable
 from minigrad.serialize import CheckpointError, load_checkpoint, save_checkpoint
 from models import Transformer, TransformerConfig, shifted_right
 from pictures import draw_losses
@@ -172,14 +171,10 @@ def look(translator: Translator, unseen: Dates, out: Path) -> None:
     maps: list[Map] = []
     heads: list[Map] = []
     for locale in DRAWN:
-        places = [
-            i
-            for i in range(len(unseen))
-            if unseen.locales[i] == locale and drawable("".join(visible(unseen.sources[i])))
-        ]
-        if not places:
+        sources = [source for source, of in zip(unseen.sources, unseen.locales) if of == locale]
+        if not sources:
             continue
-        source = max((unseen.sources[i] for i in places), key=len)
+        source = max(sources, key=len)
         answer, weights = cross_attention(translator, source)
         rows, columns = [*answer, "end"], visible(source)
         maps.append(Map(f"{locale}: {answer}", rows, columns, weights.mean(axis=0)))

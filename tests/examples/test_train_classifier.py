@@ -512,14 +512,15 @@ def test_the_attention_picture_shows_the_characters_of_a_text_of_each_class(
     assert {caption[-1] for caption, _ in drawn} <= {"x", "y"}
 
 
-def test_no_attention_picture_of_texts_that_no_font_can_draw(
-    classifier: Classifier, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.usefixtures("own_fonts_only")
+def test_an_attention_picture_of_texts_that_no_font_can_draw(
+    classifier: Classifier, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(example, "drawable", lambda text: False)
     labels = np.array([0, 1])
-    data = TextDataset(["red", "blue"], labels, ["red", "blue"], labels, ["x", "y"])
+    data = TextDataset(["赤", "青い"], labels, ["赤", "青い"], labels, ["x", "y"])
     example.look(classifier, data, tmp_path / "attention.png")
-    assert list(tmp_path.iterdir()) == []
+    assert (tmp_path / "attention.png").exists()
+    assert "install Noto Sans CJK" in capsys.readouterr().err
 
 
 def test_an_empty_text_has_one_token_so_that_it_can_be_averaged(classifier: Classifier) -> None:
