@@ -30,7 +30,7 @@ def _attention(
     scale: float | None = None,
     num_heads: int = 1,
 ) -> Any:
-    """``softmax(q k^T * scale + bias) v`` (Vaswani et al. 2017, arXiv:1706.03762, eq. 1), with ``num_heads`` heads side by side.
+    """``softmax(q k^T * scale + bias) v`` (Vaswani et al. 2017, arXiv:1706.03762, eq. 1), ``num_heads`` heads side by side.
 
     query: (..., query, heads * d), key: (..., key, heads * d), value: (..., key, heads * e) -> (..., query, heads * e).
     mask: booleans, True = attend, (query, key), or with all axes of the scores, (..., heads, query, key), to which they
@@ -66,7 +66,7 @@ def attention_weights(q: Any, k: Any, mask: Any = None, bias: Any = None, scale:
 
 @in_float32
 def masked_softmax(scores: Any, mask: Any = None, bias: Any = None) -> Any:
-    """The softmax of ``scores + bias`` over the last axis, over the keys that ``mask`` allows (True = attend), and 0 for the others.
+    """The softmax of ``scores + bias`` over the last axis, the keys: those that ``mask`` allows (True = attend), 0 for others.
 
     A row without any allowed key is all zeros. What is ``LOWEST`` or less in the bias is not allowed either: in a row of
     nothing but -inf a softmax would be NaN, and beside a masked score a number as low as that means nothing.
@@ -85,10 +85,10 @@ def as_mask(
     axes: str = "(..., heads, query, key)",
     *,
     name: str = "mask",
-    key_mask: str = "key_mask",
+    key_mask: str = "nn's key_mask",
     bias: str = "bias",
 ) -> Any:
-    """``mask`` if it is one of scores of this ``shape``: the rule for every attention. Nothing is guessed from a dtype or a size.
+    """``mask`` if it is one of scores of this ``shape``: the rule for every attention. No dtype and no size is guessed from.
 
     Args:
         axes: what the axes of the scores are.
@@ -102,22 +102,30 @@ def as_mask(
     if mask.dtype != bool:
         raise DTypeError(
             f"{name} must be boolean, True = attend, got dtype {mask.dtype}: pass {name}.astype(bool) for zeros and ones, "
-            f"{key_mask}= (in nn) if they say which keys are tokens, or {bias}= for numbers that are added to the scores"
+            f"{key_mask}= if they say which keys are tokens, or {bias}= for numbers that are added to the scores"
         )
     if not is_mask(mask, len(shape)) or not _broadcasts(mask.shape, shape):
         count = {3: "three", 4: "four"}.get(len(shape), str(len(shape)))
         raise ShapeError(
             f"{name} must have the shape (query, key) = {shape[-2:]}, or {count} axes that broadcast to {axes} = {shape}, got "
-            f"{mask.shape}: put axes of length 1 with {name}[:, None] where it has none, and pass {key_mask}= (in nn) for the "
-            "keys that are tokens, (batch, key)"
+            f"{mask.shape}: put axes of length 1 with {name}[:, None] where it has none, and pass {key_mask}= to say which "
+            "keys are tokens, (batch, key)"
         )
     return mask
 
 
 def as_bias(
-    bias: Any, shape: Shape, dtype: Any, axes: str = "(..., heads, query, key)", *, name: str = "bias", mask: str = "mask"
+    bias: Any,
+    shape: Shape,
+    dtype: Any,
+    axes: str = "(..., heads, query, key)",
+    *,
+    name: str = "bias",
+    mask: str = "mask",
 ) -> Any:
-    """``bias`` if it can be added to scores of this ``shape``; integers in their ``dtype``. The others are as of :func:`as_mask`.
+    """``bias`` if it can be added to scores of this ``shape``; integers in their ``dtype``.
+
+    Args: as of :func:`as_mask`.
 
     Raises:
         DTypeError: it is boolean, which is a mask, or holds no real numbers.
@@ -314,7 +322,7 @@ def shared_or_divided(*arrays: Any) -> tuple[list[Any], Callable[[Sequence[Any]]
 
 
 def _layout(own: Shape, shape: Shape) -> tuple[Shape, Shape]:
-    """For what broadcasts to the scores: (sequences or 1, heads or 1, ...), and the shape it has before its batch is one axis."""
+    """For what broadcasts to the scores: (sequences or 1, heads or 1, ...), and its shape before the batch is one axis."""
     own = (1,) * (len(shape) - len(own)) + own
     whole = own if math.prod(own[:-3]) == 1 else (*shape[:-3], *own[-3:])
     return (math.prod(whole[:-3]), *whole[-3:]), whole
