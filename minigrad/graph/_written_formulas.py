@@ -378,6 +378,7 @@ JAPANESE: dict[str, str] = {
     "s = scale * w * (h - sum(h * w)), h = g @ value^T, w the attention weights": (
         "s = scale * w * (h - sum(h * w))、h = g @ value^T、w は注意の重み"
     ),
+    "h = g @ value^T, w the attention weights": "h = g @ value^T、w は注意の重み",
     "w the attention weights": "w は注意の重み",
     "for the 2-norm; for another one its derivative": "2 ノルムのとき、他はそのノルムの微分",
     "g that of the logarithm": "g は対数のもの",

@@ -162,7 +162,7 @@ def test_attention(device: Device, mask: np.ndarray | None, dtype: str) -> None:
 @pytest.mark.parametrize("keys", [1, 33, 600])
 def test_attention_over_long_rows(device: Device, keys: int, dtype: str) -> None:
     arrays = normal(5, 4), normal(keys, 4, seed=1), normal(keys, 2, seed=2)
-    mask = np.arange(keys) % 3 != 1
+    mask = np.arange(keys)[None] % 3 != 1
     f = lambda q, k, v, m: mg.scaled_dot_product_attention(q, k, v, m, scale=0.7)
     agrees(device, dtype, f, *arrays, mask, kernels=ATTENTION)
 
@@ -232,7 +232,7 @@ def test_masked_nan_does_not_spread(device: Device) -> None:
     """Only through the products with zeros, as in the plain form."""
     q, k, v = normal(2, 3), np.where([[1], [0], [1]], normal(3, 3), NAN), normal(3, 2)
     got = mg.scaled_dot_product_attention(
-        *(Tensor(device.put(a)) for a in (q, k, v)), device.put(np.array([True, False, True]))
+        *(Tensor(device.put(a)) for a in (q, k, v)), device.put(np.array([[True, False, True]]))
     )
     want = mg.scaled_dot_product_attention(Tensor(q), Tensor(k[::2]), Tensor(v[::2]))
     np.testing.assert_allclose(oracle.home(got), want.numpy(), rtol=1e-12)

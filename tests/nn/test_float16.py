@@ -10,7 +10,7 @@ import torch
 import minigrad as mg
 import nn
 from minigrad import Tensor
-from nn.scores import masked_softmax
+from minigrad.rules.attention import masked_softmax
 from tests import fake_device
 from tests.nn.layers import rng
 
