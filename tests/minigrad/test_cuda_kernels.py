@@ -141,7 +141,7 @@ MASKS: dict[str, Any] = {
     "none": None,
     "padding": np.arange(LENGTH) < np.array([6, 2]).reshape(2, 1, 1, 1, 1),  # (batch, 1, 1, 1, key)
     "causal": np.tril(np.ones((LENGTH, LENGTH), bool)),
-    "of a head": np.random.default_rng(0).random((3, 1, LENGTH)) < 0.5,
+    "of a head": np.random.default_rng(0).random((1, 1, 3, 1, LENGTH)) < 0.5,
     "of all": np.random.default_rng(1).random((2, 1, 3, LENGTH, LENGTH)) < 0.5,
     "rows without a key": np.tril(np.ones((LENGTH, LENGTH), bool), -2),
     "nothing": np.zeros((1, 1), bool),
@@ -156,6 +156,20 @@ def test_attention(device: Device, mask: np.ndarray | None, dtype: str) -> None:
     more = [] if mask is None else [mask]
     agrees(device, dtype, lambda q, k, v, *m: mg.scaled_dot_product_attention(q, k, v, *m, num_heads=3), *arrays, *more,
            kernels=ATTENTION)  # fmt: skip
+
+
+@both
+def test_a_bias_is_left_to_the_plain_rule(device: Device, dtype: str) -> None:
+    """Which computes the weights a second time for the backward pass, by the kernel of softmax."""
+    arrays = (
+        normal(2, LENGTH, 6),
+        normal(2, LENGTH, 6, seed=1),
+        normal(2, LENGTH, 3, seed=2),
+        np.tri(LENGTH, dtype=bool),
+    )
+    f = lambda q, k, v, m, b: mg.scaled_dot_product_attention(q, k, v, m, b, num_heads=3)
+    for bias in (normal(3, 1, LENGTH), np.where(np.eye(LENGTH) > 0, -INF, normal(LENGTH, LENGTH))):
+        agrees(device, dtype, f, *arrays, bias, kernels=["softmax_forward", "softmax_forward", "softmax_backward"])
 
 
 @both
