@@ -236,7 +236,8 @@ class BiasGradient:
         self.needed, self.stretches = needed, None
         if not needed:
             return
-        layout, self.whole = _layout(bias.shape, shape)
+        layout, whole = _layout(bias.shape, shape)
+        self.shape = bias.shape if math.prod(whole) == bias.size else whole  # the engine sums over the rest of the batch
         self.swapped = math.prod(shape[:-3]) == 1
         self.layout = (layout[1], layout[0], *layout[2:]) if self.swapped else layout
         if self.layout[0] != 1:
@@ -257,7 +258,7 @@ class BiasGradient:
         if not self.needed:
             return None
         d_bias = sum(sums[1:], start=sums[0]) if self.stretches is None else self.stretches
-        return (d_bias.swapaxes(0, 1) if self.swapped else d_bias).reshape(self.whole)
+        return (d_bias.swapaxes(0, 1) if self.swapped else d_bias).reshape(self.shape)
 
 
 def passes_of(query: Any, weights: Any) -> float:

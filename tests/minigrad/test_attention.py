@@ -61,7 +61,8 @@ def assert_as_pytorch(call: tuple[dict[str, Any], list[tuple[int, ...]]], size: 
         attend = lambda q, k, v, b: mg.scaled_dot_product_attention(q, k, v, mask, b, scale=scale, num_heads=heads)
         got = results(attend, [*qkv, bias], g)
     theirs = [torch.tensor(a, requires_grad=True) for a in (*qkv, bias)]
-    y = torch_attention(*theirs[:3], None if mask is None else torch.tensor(mask), theirs[3], scale=scale, heads=heads)
+    q, k, v, b = theirs
+    y = torch_attention(q, k, v, None if mask is None else torch.tensor(mask), b, scale=scale, heads=heads)
     for ours, expected in zip(got, [y, *torch.autograd.grad(y, theirs, torch.tensor(g))], strict=True):
         assert ours.shape == tuple(expected.shape)
         np.testing.assert_allclose(ours, expected.detach().numpy(), rtol=1e-10, atol=1e-10 * max(1, size**2))
