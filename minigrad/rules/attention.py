@@ -237,7 +237,9 @@ class BiasGradient:
         if not needed:
             return
         layout, whole = _layout(bias.shape, shape)
-        self.shape = bias.shape if math.prod(whole) == bias.size else whole  # the engine sums over the rest of the batch
+        self.shape = (
+            bias.shape if math.prod(whole) == bias.size else whole
+        )  # the engine sums over the rest of the batch
         self.swapped = math.prod(shape[:-3]) == 1
         self.layout = (layout[1], layout[0], *layout[2:]) if self.swapped else layout
         if self.layout[0] != 1:
