@@ -55,17 +55,17 @@ CASES: list[tuple[str, Any, str]] = [
     ("other dropouts", {"model": dropless}, "the list of Dropout layers is"),
     (
         "another optimizer",
-        {"make": lambda model: nn.SGD(model.parameters())},
+        {"make": lambda model: nn.SGD(model.parameters(), lr=0.05)},
         "the optimizer is 'AdamW' there and 'SGD' here",
     ),
     (
         "another setting",
-        {"make": lambda model: nn.AdamW(model.parameters(), betas=(0.9, 0.99))},
+        {"make": lambda model: nn.AdamW(model.parameters(), lr=0.05, betas=(0.9, 0.99))},
         r"betas of the optimizer is \[0.9, 0.999\] there and \[0.9, 0.99\] here",
     ),
     (
         "fewer parameters",
-        {"make": lambda model: nn.AdamW(model.output.parameters())},
+        {"make": lambda model: nn.AdamW(model.output.parameters(), lr=0.05)},
         "number of the optimizer's tensors is 5",
     ),
     ("another batch size", {"batches": Batches([X, Y], 8, seed=5)}, r"batches is .*'batch_size': 4.* there and"),
@@ -138,7 +138,7 @@ def test_weights_of_another_model_raise(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match=r"last.safetensors' does not fit: .*output.weight"):
         load_weights(model, tmp_path / "last.safetensors")
     assert weights(model) == before
-    with pytest.raises(CheckpointError, match=r"no checkpoint at .*none.safetensors"):
+    with pytest.raises(CheckpointError, match=r"there is no file .*none.safetensors"):
         load_weights(model, tmp_path / "none.safetensors")
 
 
