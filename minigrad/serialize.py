@@ -31,7 +31,7 @@ DTYPES = {"BOOL": "bool", "F16": "float16", "F32": "float32", "F64": "float64", 
 LONGEST_TEXT = 1 << 26  # characters of JSON, or bytes of a text file
 LONGEST_STRING = 1 << 20
 DEEPEST = 40  # lists and objects inside each other
-LARGEST_INTEGER = 1 << 64
+LARGEST_INTEGER = 1 << 128  # some write 10**30 for "as many as you like"
 
 
 class CheckpointError(ArgumentError):
@@ -71,18 +71,21 @@ def save_checkpoint(path: str | os.PathLike[str], arrays: Mapping[str, Any], abo
         temporary.unlink(missing_ok=True)
 
 
-def load_checkpoint(path: str | os.PathLike[str], form: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
+def load_checkpoint(
+    path: str | os.PathLike[str], form: Any = None, what: str = "checkpoint"
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """The arrays and the description that :func:`save_checkpoint` wrote. Files of 0.1.0 have no checksum to be held to.
 
     Args:
         form: what the description must look like, as for :func:`require`.
+        what: the word for such a file, for the message that there is none.
 
     Raises:
         MissingExtraError: safetensors is not installed.
         CheckpointError: there is no such file, it is truncated or was changed, or it is not a minigrad checkpoint, or not one
             of this ``form``.
     """
-    arrays, metadata = read_arrays(path)
+    arrays, metadata = read_arrays(path, what)
     written = metadata.get("format")
     if written not in (FORMAT, FIRST_FORMAT):
         raise CheckpointError(
@@ -98,15 +101,15 @@ def load_checkpoint(path: str | os.PathLike[str], form: Any = None) -> tuple[dic
         about = _parsed(text, "about")
         require(about, dict, "about")
     except CheckpointError as error:
-        raise CheckpointError(
-            f"'{path}' does not say what its arrays are (no JSON object 'about'): {error}"
-        ) from error
+        raise CheckpointError(f"'{path}' does not say what its arrays are (no JSON object 'about'): {error}") from error
     if form is not None:
         require(about, form, f"'{path}'")
     return arrays, about
 
 
-def read_arrays(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray[Any, Any]], dict[str, str]]:
+def read_arrays(
+    path: str | os.PathLike[str], what: str = "file"
+) -> tuple[dict[str, np.ndarray[Any, Any]], dict[str, str]]:
     """The arrays in a safetensors file of any program, and the text beside them.
 
     Raises:
@@ -114,7 +117,7 @@ def read_arrays(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray[Any,
         CheckpointError: there is no such file, it is no whole safetensors file, or has an array of a type that NumPy has not.
     """
     safetensors = import_extra("safetensors", "train", "reading a safetensors file")
-    source = _file(path)
+    source = _file(path, what)
     arrays = {}
     try:
         with safetensors.safe_open(source, framework="numpy") as file:
@@ -140,7 +143,7 @@ def read_text(path: str | os.PathLike[str]) -> str:
     Raises:
         CheckpointError: there is no such file, it is larger than 64 MiB, or no UTF-8.
     """
-    source = _file(path)
+    source = _file(path, "file")
     if (size := source.stat().st_size) > LONGEST_TEXT:
         raise CheckpointError(f"'{path}' has {size:,} bytes; a text of more than {LONGEST_TEXT:,} is not read")
     try:
@@ -208,7 +211,7 @@ def require(value: Any, form: Any, what: str) -> None:
             require(item, form[i if isinstance(form, tuple) else 0], f"{what}: item {i}")
     elif isinstance(form, str):
         if value != form:
-            raise CheckpointError(f"{what} must be {form!r}, got {_short(value)}: give the right file")
+            raise CheckpointError(f"{what} is {_short(value)}, not {form!r}: give the right file")
     else:
         _one_of(value, form, what)
 
@@ -257,7 +260,7 @@ def _check_size(value: Any, what: str) -> None:
     if isinstance(value, str) and len(value) > LONGEST_STRING:
         raise CheckpointError(f"{what} has a text of {len(value):,} characters; {LONGEST_STRING:,} are the most")
     if isinstance(value, int) and abs(value) >= LARGEST_INTEGER:
-        raise CheckpointError(f"{what} has an integer that does not fit into 64 bits")
+        raise CheckpointError(f"{what} has an integer of more than 128 bits")
 
 
 def _little_endian(name: str, value: Any) -> np.ndarray[Any, Any]:
@@ -268,9 +271,9 @@ def _little_endian(name: str, value: Any) -> np.ndarray[Any, Any]:
     return array.astype(array.dtype.newbyteorder("<"), copy=False)
 
 
-def _file(path: str | os.PathLike[str]) -> Path:
+def _file(path: str | os.PathLike[str], what: str) -> Path:
     if not Path(path).is_file():  # a device, such as /dev/zero, is none
-        raise CheckpointError(f"there is no file '{path}': check the path")
+        raise CheckpointError(f"no {what} at '{path}': write it first, or check the path")
     return Path(path)
 
 

@@ -115,9 +115,7 @@ def restore(path: Path, model: Module, optimizer: Optimizer, arrays: Arrays, abo
         same(path, f"{name} of the optimizer", saved["settings"][name], getattr(optimizer, name))
     same(path, "the list of Dropout layers", list(about["dropout"]), list(dropouts(model)))
     same(path, "the number of the optimizer's tensors", len(saved["numbers"]), len(optimizer.parameters))
-    memory = [
-        numbers | _with_prefix(f"optimizer.{i}.", arrays) for i, numbers in enumerate(saved["numbers"])
-    ]
+    memory = [numbers | _with_prefix(f"optimizer.{i}.", arrays) for i, numbers in enumerate(saved["numbers"])]
     state = {"optimizer": saved["name"], "settings": saved["settings"], "parameters": memory}
     try:
         copy.copy(optimizer).load_state_dict(state)  # a trial: the model may not fit

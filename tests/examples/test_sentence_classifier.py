@@ -114,7 +114,7 @@ def test_what_is_saved_is_loaded(whole: bool, tmp_path: Path) -> None:
 def test_what_is_no_checkpoint_of_this_example(tmp_path: Path) -> None:
     path = tmp_path / "saved.safetensors"
     save_checkpoint(path, {"x": np.ones(2)}, {"model": "Other"})
-    with pytest.raises(CheckpointError, match="holds a 'Other', not a 'SentenceClassifier'"):
+    with pytest.raises(CheckpointError, match="'model' is 'Other', not 'SentenceClassifier'"):
         example.load(path, small_encoder())
     other = example.SentenceClassifier(small_encoder(), example.Head(8, 2, rng=np.random.default_rng(0)))
     example.save(other, ["a", "b"], path, whole=False)

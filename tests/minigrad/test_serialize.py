@@ -63,7 +63,7 @@ def test_what_is_no_json_is_refused_before_anything_is_written(tmp_path):
 
 def test_missing_truncated_and_foreign_files(tmp_path):
     path = tmp_path / "c"
-    with pytest.raises(CheckpointError, match="there is no file"):
+    with pytest.raises(CheckpointError, match="no checkpoint at"):
         load_checkpoint(path)
     save_checkpoint(path, ARRAYS, {"n": 1})
     whole = path.read_bytes()

@@ -138,7 +138,7 @@ def test_weights_of_another_model_raise(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match=r"last.safetensors' does not fit: .*output.weight"):
         load_weights(model, tmp_path / "last.safetensors")
     assert weights(model) == before
-    with pytest.raises(CheckpointError, match=r"there is no file .*none.safetensors"):
+    with pytest.raises(CheckpointError, match=r"no checkpoint at .*none.safetensors"):
         load_weights(model, tmp_path / "none.safetensors")
 
 
