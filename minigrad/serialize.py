@@ -35,7 +35,10 @@ LARGEST_INTEGER = 1 << 128  # some write 10**30 for "as many as you like"
 
 
 class CheckpointError(ArgumentError):
-    """A file is not there, is damaged, or is of something else."""
+    """A file is not there, is damaged, or is of something else. The message quotes at most 2,000 characters of it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message if len(message) <= 2000 else f"{message[:1000]} ... {message[-1000:]}")
 
 
 # Writing and reading
@@ -90,7 +93,7 @@ def load_checkpoint(
     if written not in (FORMAT, FIRST_FORMAT):
         raise CheckpointError(
             f"'{path}' is a safetensors file, but no checkpoint of minigrad that this version reads (its format: "
-            f"{_short(written)}, not {FORMAT!r})"
+            f"{short(written)}, not {FORMAT!r})"
         )
     text = metadata.get("about", "")
     if written == FORMAT and metadata.get("checksum") != digest(arrays, FORMAT + text):
@@ -125,7 +128,7 @@ def read_arrays(
                 part = file.get_slice(name)
                 if part.get_dtype() not in DTYPES:
                     raise CheckpointError(
-                        f"'{path}' has {_short(name)} as {part.get_dtype()}, which NumPy has not: it must be one of "
+                        f"'{path}' has {short(name)} as {part.get_dtype()}, which NumPy has not: it must be one of "
                         f"{', '.join(DTYPES)}"
                     )
                 arrays[name] = file.get_tensor(name).reshape(part.get_shape())  # old ones give (1,) for ()
@@ -202,16 +205,16 @@ def require(value: Any, form: Any, what: str) -> None:
         for name in inner:
             if name not in value:
                 raise CheckpointError(f"{what} has no {name!r}")
-            require(value[name], inner[name], f"{what}: {_short(name)}")
+            require(value[name], inner[name], f"{what}: {short(name)}")
     elif isinstance(form, (list, tuple)):
         _one_of(value, list, what)
         if isinstance(form, tuple) and len(value) != len(form):
-            raise CheckpointError(f"{what} must be a list of {len(form)}, got {_short(value)}")
+            raise CheckpointError(f"{what} must be a list of {len(form)}, got {short(value)}")
         for i, item in enumerate(value):
             require(item, form[i if isinstance(form, tuple) else 0], f"{what}: item {i}")
     elif isinstance(form, str):
         if value != form:
-            raise CheckpointError(f"{what} is {_short(value)}, not {form!r}: give the right file")
+            raise CheckpointError(f"{what} is {short(value)}, not {form!r}: give the right file")
     else:
         _one_of(value, form, what)
 
@@ -219,7 +222,7 @@ def require(value: Any, form: Any, what: str) -> None:
 def _one_of(value: Any, types_: Any, what: str) -> None:
     if not isinstance(value, types_) or (isinstance(value, bool) and not isinstance(True, _without_int(types_))):
         name = types_ if isinstance(types_, types.UnionType) else types_.__name__
-        raise CheckpointError(f"{what} must be {name}, got {_short(value)}")
+        raise CheckpointError(f"{what} must be {name}, got {short(value)}")
 
 
 def _without_int(types_: Any) -> Any:
@@ -277,6 +280,7 @@ def _file(path: str | os.PathLike[str], what: str) -> Path:
     return Path(path)
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
+    """A value from a file as a message may quote it."""
     text = repr(value) if value is None or isinstance(value, (str, int, float)) else f"a {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."
