@@ -268,8 +268,8 @@ class TrainingRun:
         arrays, about = state.read(path)
         if about["kind"] == state.FIRST_KIND:
             raise CheckpointError(
-                f"'{path}' is of minigrad 0.1.0, which did not note what data a run had: nn.load_weights takes its weights, and "
-                "a run starts anew from there with resume=False"
+                f"'{path}' is of minigrad 0.1.0, which did not note what data a run had: nn.load_weights takes its weights, "
+                "and a run starts anew from there with resume=False"
             )
         settings = self._settings()
         if None in (settings["the learning rate"], about["run"].get("the learning rate")):

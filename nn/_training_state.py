@@ -153,7 +153,7 @@ def _with_prefix(prefix: str, arrays: Arrays) -> Arrays:
 
 
 def same_config(path: Path, about: dict[str, Any], model: Module) -> None:
-    """Raise unless the checkpoint is of a model of this config. A setting that was not there when it was saved has its default."""
+    """Raise unless the checkpoint is of a model of this config. A setting that is newer than the file has its default."""
     saved, config = about["config"], getattr(model, "config", None)
     if isinstance(saved, dict) and hasattr(config, "from_dict"):
         try:

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._primitive import Primitive, primitives
 from .._tape import Leaf, _entry, enable_grad, sweep, wengert_list
+from .._tree import leaves
 from ..errors import AnomalyError, GraphError, MinigradError
 from ..serialize import CheckpointError, load_checkpoint, save_checkpoint, short
 from ..tensor import Tensor, _make
@@ -22,7 +23,7 @@ from .text import printable
 from .trace import Note, Scope, note_of, trace
 
 MOST_NUMBERS = 1 << 27  # in an array that a replay makes: 1 GiB of float64
-_SIZES = {"shape", "repeats", "pad_width", "n", "indices_or_sections", "window_shape"}  # keywords that say how large a result is
+_SIZES = {"shape", "repeats", "width", "n", "indices_or_sections", "window"}  # keywords that say how large a result is
 
 
 class UnknownPrimitiveError(CheckpointError, GraphError):
@@ -173,7 +174,7 @@ class _Reader:
         return self.replay
 
     def rehearse(self) -> None:
-        """Run the backward pass once, without a trace in the notes: keywords that an operation lets pass may be none for its rule."""
+        """Run the backward pass once, and note nothing of it: a keyword that an operation takes may be none for its rule."""
         entries = wengert_list(tensor._node for tensor in self.replay.tensors)
         noted = [entry.note for entry in entries]
         for entry in entries:
@@ -262,6 +263,14 @@ class _Reader:
 def _check_sizes(keywords: Mapping[str, Any], where: str) -> None:
     """Raise for a keyword that asks for an array which no honest trace has, before so much memory is asked for."""
     for name in _SIZES & keywords.keys():
-        sizes = np.asarray(keywords[name], object).ravel()
-        if math.prod(max(abs(n), 1) for n in sizes if isinstance(n, int)) > MOST_NUMBERS:
+        asked = np.max(
+            [np.max(np.abs(leaf), initial=0) for leaf in leaves(keywords[name]) if _is_number(leaf)], initial=0
+        )
+        if name == "shape":
+            asked = max(asked, math.prod(leaf for leaf in leaves(keywords[name]) if isinstance(leaf, int)))
+        if asked > MOST_NUMBERS:
             raise CheckpointError(f"{where} asks with {name} for more than {MOST_NUMBERS:,} numbers")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) or getattr(value, "dtype", np.dtype(object)).kind in "biuf"

@@ -15,14 +15,14 @@ import safetensors.numpy
 import minigrad as mg
 import nn
 from minigrad import Tensor
+from minigrad._primitive import primitives
 from minigrad._tape import scope
-from minigrad.graph import explain as explain_module
+from minigrad.graph import explain as explain_module, storage
 from minigrad.graph.storage import Replay, load_trace, save_trace
 from minigrad.serialize import FORMAT, CheckpointError, digest, load_checkpoint, read_arrays, read_json, save_checkpoint
 from tests.nn.training import Net, X, Y, adamw, loss, weights
 
 DEEP = 100_000
-SEED = int(__import__("os").environ.get("SEED", 0))
 
 
 def signed(path: Path, arrays: dict[str, Any], text: str) -> None:
@@ -115,9 +115,6 @@ def replaced(about: Any, keys: list[Any], value: Any) -> Any:
     return about
 
 
-OPERATION = 3  # the number of the first operation in the trace's nodes is at most this
-
-
 @pytest.mark.parametrize(
     ("keys", "value", "words"),
     [
@@ -162,7 +159,8 @@ def test_sizes_and_types_that_no_honest_file_has(path: Path, tmp_path: Path) -> 
     signed(path, {}, '{"a": ' * 50 + "1" + "}" * 50)
     with pytest.raises(CheckpointError, match="nested more than 40 deep"):
         load_checkpoint(path)
-    for text, words in (('"' + "a" * (1 << 21) + '"', "a text of 2,097,152"), (r'"\ud800"', "not Unicode"), ("1" + "0" * 60, "integer")):
+    long = '"' + "a" * (1 << 21) + '"'
+    for text, words in ((long, "a text of 2,097,152"), (r'"\ud800"', "not Unicode"), ("1" + "0" * 60, "integer")):
         signed(path, {}, f'{{"a": {text}}}')
         with pytest.raises(CheckpointError, match=words):
             load_checkpoint(path)
@@ -178,6 +176,11 @@ def test_sizes_and_types_that_no_honest_file_has(path: Path, tmp_path: Path) -> 
     deep.write_text("[" * DEEP)
     with pytest.raises(CheckpointError, match="is not JSON that can be read"):
         read_json(deep, dict)
+
+
+def test_the_keywords_that_say_how_large_a_result_is_are_those_of_primitives() -> None:
+    known = {name for primitive in primitives.values() if not primitive._is_ufunc for name in primitive._parameters}
+    assert known >= storage._SIZES
 
 
 def test_an_operation_may_not_ask_for_more_than_a_replay_has(path: Path) -> None:
@@ -208,7 +211,7 @@ def test_no_flipped_byte_goes_unseen(path: Path) -> None:
     save_checkpoint(path, arrays, {"config": {"d": 8}, "alphabet": "abc"})
     whole = path.read_bytes()
     for place in range(len(whole)):
-        for mask in (1, 0x20, 0x80, 0xFF):
+        for mask in (1, 0x20, 0xFF):
             path.write_bytes(whole[:place] + bytes([whole[place] ^ mask]) + whole[place + 1 :])
             try:
                 read, about = load_checkpoint(path)
@@ -232,10 +235,11 @@ def test_a_file_of_0_1_0_loads_and_one_that_was_made_to_look_so_does_not(path: P
 VALUES: list[Any] = [
     None, True, 0, 1, -1, 2, 7, 10**9, -(2**63), 2**64, 10**40, 0.5, float("nan"), float("inf"), "", "x", "exp", "array0",
     "/etc/passwd", "\x1b[31m", "</script><script>alert(1)</script>", "\u202e", "\ud800", "a" * 20_000, [], {}, [[]], [0, 0],
-    {"array": "array0"}, {"array": "array1", "complex": True}, {"scalar": {"array": "array0"}}, {"dtype": "<f8"}, {"dtype": "O"},
-    {"dtype": "<f16"}, {"float": "0x1p99999"}, {"float": "nan"}, {"parts": ["inf", "nan"]}, {"tuple": []}, {"list": [1, [2]]},
-    {"tuple": [{"slice": [None, None, -1]}]}, {"slice": [0, "a", None]}, {"ellipsis": 1}, {"ellipsis": True}, {"dict": [[{"list": []}, 1]]},
-    {"node": 0, "output": None}, {"node": 1, "output": 5, "value": {"array": "array0"}}, ["f", 1, "g"], ["f", 1, "g", "\x00"],
+    {"array": "array0"}, {"array": "array1", "complex": True}, {"scalar": {"array": "array0"}}, {"dtype": "<f8"},
+    {"dtype": "O"}, {"dtype": "<f16"}, {"float": "0x1p99999"}, {"float": "nan"}, {"parts": ["inf", "nan"]}, {"tuple": []},
+    {"list": [1, [2]]}, {"tuple": [{"slice": [None, None, -1]}]}, {"slice": [0, "a", None]}, {"ellipsis": 1},
+    {"ellipsis": True}, {"dict": [[{"list": []}, 1]]}, {"node": 0, "output": None},
+    {"node": 1, "output": 5, "value": {"array": "array0"}}, ["f", 1, "g"], ["f", 1, "g", "\x00"],
 ]  # fmt: skip
 
 
@@ -249,15 +253,15 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
 def mutated(about: Any, rng: random.Random) -> str:
     about = copy.deepcopy(about)
     for _ in range(rng.choice([1, 1, 1, 2, 4])):
-        container, key = rng.choice(list(places(about)) or [({"x": 0}, "x")])
+        container, key = rng.choice([*places(about)])
         match rng.randrange(10):
             case 0:
                 del container[key]
             case 1:
                 container[key] = [container[key]] * rng.choice([1, 2, 50])
             case 2:
-                other, place = rng.choice(list(places(about)) or [(container, key)])
-                container[key] = copy.deepcopy(other.get(place) if isinstance(other, dict) else other[place % max(len(other), 1)]) if other else None
+                other, place = rng.choice([*places(about)])
+                container[key] = copy.deepcopy(other[place])
             case 3:
                 nested: Any = container[key]
                 for _ in range(rng.choice([3, 30, 300])):
@@ -267,8 +271,9 @@ def mutated(about: Any, rng: random.Random) -> str:
                 container[key] = copy.deepcopy(rng.choice(VALUES))
             case _:  # what passes for what was there
                 value = container[key]
-                alike = [other for other in VALUES if type(other) is type(value)]
-                container[key] = value + rng.choice([-1, 1, 3]) if type(value) is int else copy.deepcopy(rng.choice(alike or [value]))
+                alike = [other for other in VALUES if type(other) is type(value)] or [value]
+                near = value + rng.choice([-1, 1, 3]) if type(value) is int else rng.choice(alike)
+                container[key] = copy.deepcopy(near)
     return json.dumps(about)
 
 
@@ -305,7 +310,7 @@ def attack(source: Path, path: Path, count: int, use: Callable[[Path], None]) ->
     whole, (arrays, about) = source.read_bytes(), load_checkpoint(source)
     taken = 0
     for number in range(count):
-        rng = random.Random(SEED + number)
+        rng = random.Random(number)
         if number % 4 == 0:
             path.write_bytes(damaged(whole, rng))
         else:
@@ -338,8 +343,9 @@ def test_two_thousand_bent_traces_and_checkpoints(trace_file: Path, path: Path, 
     def resume(path: Path) -> None:
         model = Net()
         before = weights(model)
+        options: dict[str, Any] = {"epochs": 1, "checkpoint": path, "resume": True, "progress": False}
         try:
-            nn.fit(model, nn.Batches([X, Y], 4, seed=5), loss, adamw(model), epochs=1, checkpoint=path, resume=True, progress=False)
+            nn.fit(model, nn.Batches([X, Y], 4, seed=5), loss, adamw(model), **options)
             nn.load_weights(model, path)
         except CheckpointError:
             assert weights(model) == before
