@@ -172,7 +172,7 @@ def digest(arrays: Mapping[str, Any], text: str) -> str:
     for name in sorted(arrays):
         array = np.asarray(arrays[name])
         total.update(f"{len(name)}\n{name}\n{array.dtype.str}\n{array.shape}\n".encode())
-        total.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+        total.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     return total.hexdigest()
 
 

@@ -154,7 +154,7 @@ def _with_prefix(prefix: str, arrays: Arrays) -> Arrays:
 
 def same_config(path: Path, about: dict[str, Any], model: Module) -> None:
     """Raise unless the checkpoint is of a model of this config. A setting that is newer than the file has its default."""
-    saved, config = about["config"], getattr(model, "config", None)
+    saved, config = about["config"], getattr(model, "config", None)  # type: Any, Any
     if isinstance(saved, dict) and hasattr(config, "from_dict"):
         try:
             saved = as_json(config.from_dict(saved).to_dict())

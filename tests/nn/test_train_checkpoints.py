@@ -196,7 +196,7 @@ def test_weights_of_another_config_raise(tmp_path: Path) -> None:
             return nn.cross_entropy(model(batch[0]), batch[0])
 
         batches = Batches([np.arange(12).reshape(3, 4) % 3], 2, seed=0)
-        fit(model, batches, loss, adamw(model), epochs=1, checkpoint=tmp_path, progress=False, **options)  # type: ignore[arg-type]
+        fit(model, batches, loss, adamw(model), epochs=1, checkpoint=tmp_path, progress=False, **options)
 
     model = gpt()
     train(model)
