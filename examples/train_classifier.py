@@ -102,15 +102,16 @@ class Classifier:
         Raises:
             CheckpointError: the file is no checkpoint of this example.
         """
-        arrays, about = load_checkpoint(path)
-        if about.get("model") != MODEL:
-            raise CheckpointError(f"'{path}' holds a {about.get('model')!r}, not a {MODEL!r}: give the right file")
+        form = {"model": MODEL, "config": dict, "vocabulary": {"ngrams": [str]}, "classes": [str]}
+        arrays, about = load_checkpoint(path, form)
         try:
             config = ClassifierConfig.from_dict(about["config"])
+            if config.num_classes != len(about["classes"]):
+                raise ValueError(f"{config.num_classes} classes and {len(about['classes'])} names of them")
             vocabulary = Vocabulary.from_dict(about["vocabulary"])
             classifier = cls.create(config, vocabulary, about["classes"], np.random.default_rng(0))
             classifier.model.load_state_dict(arrays)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, MemoryError) as error:
             raise CheckpointError(
                 f"'{path}' is damaged, or of another version of this example ({type(error).__name__}: {error}): train again"
             ) from error

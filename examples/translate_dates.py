@@ -79,14 +79,15 @@ class Translator:
         Raises:
             CheckpointError: the file is no checkpoint of this example.
         """
-        arrays, about = load_checkpoint(path)
-        if about.get("model") != MODEL:
-            raise CheckpointError(f"'{path}' holds a {about.get('model')!r}, not a {MODEL!r}: give the right file")
+        arrays, about = load_checkpoint(path, {"model": MODEL, "config": dict, "characters": str})
         try:
-            model = Transformer(TransformerConfig.from_dict(about["config"]), rng=np.random.default_rng(0))
+            config, characters = TransformerConfig.from_dict(about["config"]), Characters(about["characters"])
+            if config.source_vocab != len(characters):
+                raise ValueError(f"{config.source_vocab} ids for {len(characters)} characters and marks")
+            model = Transformer(config, rng=np.random.default_rng(0))
             model.load_state_dict(arrays)
-            return cls(model, Characters(about["characters"]))
-        except (KeyError, TypeError, ValueError) as error:
+            return cls(model, characters)
+        except (KeyError, TypeError, ValueError, MemoryError) as error:
             raise CheckpointError(
                 f"'{path}' is damaged, or of another version of this example ({type(error).__name__}: {error}): train again"
             ) from error

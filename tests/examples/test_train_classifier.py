@@ -129,7 +129,7 @@ def test_the_command_predicts_from_a_checkpoint(quick: Any) -> None:
 def test_an_error_is_one_line_and_a_failing_exit_status(tmp_path: Path) -> None:
     done = command("--predict", "grinning face", "--checkpoint", "none.safetensors", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
-    assert re.fullmatch(r"error: no checkpoint at 'none\.safetensors': train first.*\n", done.stderr)
+    assert re.fullmatch(r"error: no checkpoint at 'none\.safetensors': write it first.*\n", done.stderr)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -335,15 +335,15 @@ def damage(path: Path, classifier: Classifier, how: str) -> None:
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ("missing", "no checkpoint at '{path}': train first"),
+        ("missing", "no checkpoint at '{path}': write it first"),
         ("a folder", "no checkpoint at '{path}'"),
         ("truncated", "'{path}' is not a safetensors file, or is truncated"),
         ("empty", "'{path}' is not a safetensors file, or is truncated"),
         ("a text", "'{path}' is not a safetensors file, or is truncated"),
         ("foreign", "'{path}' is a safetensors file, but no checkpoint of minigrad"),
-        ("another model", "'{path}' holds a 'Decoder', not a 'TransformerClassifier on n-grams'"),
-        ("no vocabulary", "'{path}' is damaged, or of another version of this example (KeyError: 'vocabulary')"),
-        ("an older vocabulary", "'{path}' is damaged, or of another version of this example (ValueError: not a saved"),
+        ("another model", "'{path}': 'model' is 'Decoder', not 'TransformerClassifier on n-grams'"),
+        ("no vocabulary", "'{path}' has no 'vocabulary'"),
+        ("an older vocabulary", "'{path}': 'vocabulary' has no 'ngrams'"),
         ("another size", "'{path}' is damaged, or of another version"),
         ("an unknown setting", "'{path}' is damaged, or of another version"),
     ],

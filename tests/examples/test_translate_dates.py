@@ -191,16 +191,18 @@ def test_what_is_no_checkpoint_is_a_clear_error(translator: Translator, tmp_path
     ask = ("--translate", "3 Feb 2031", "--checkpoint", str(path))
     assert f"no checkpoint at '{path}'" in fails(*ask)
     save_checkpoint(path, {"weight": np.ones(3)}, {"model": "Decoder"})
-    assert "holds a 'Decoder', not a 'Transformer on dates'" in fails(*ask)
+    assert "'model' is 'Decoder', not 'Transformer on dates'" in fails(*ask)
     translator.save(path)
     arrays, about = load_checkpoint(path)
     for damaged in (
         {"config": about["config"] | {"d_model": 32}},
         {"config": about["config"] | {"bias": False}},
-        {"characters": None},
+        {"characters": about["characters"] + "☃"},
     ):
         save_checkpoint(path, arrays, about | damaged)
         assert "is damaged, or of another version of this example" in fails(*ask)
+    save_checkpoint(path, arrays, about | {"characters": None})
+    assert "'characters' must be str, got None" in fails(*ask)
 
 
 def test_what_cannot_be_translated_is_said(
