@@ -9,9 +9,40 @@ import pytest
 
 from minigrad import device
 from minigrad._inplace import watched
-from tests import cuda_emulator, fake_cupy, fake_device
+from tests import cuda_emulator, fake_cupy, fake_device, lazy
 
 DEVICES = ["fake", pytest.param("cupy", marks=pytest.mark.cuda)]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--primitive", action="append", metavar="NAME", help="only this primitive's cases (may be repeated)"
+    )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """Meanwhile PyTorch and the like stay unimported, and the table of cases is cut to the primitives that are asked for."""
+    lazy.collecting = True
+    try:
+        if names := session.config.getoption("primitive"):
+            from tests.minigrad import table
+
+            table.choose(names)
+            if session.config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+                session.config.args = [str(session.config.rootpath / path) for path in table.WHOLE]
+        return (yield)
+    finally:
+        lazy.collecting = False
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With --primitive, tests of other things in the same files are left out."""
+    if config.getoption("primitive"):
+        from tests.minigrad.table import runs_a_case
+
+        config.hook.pytest_deselected(items=[item for item in items if not runs_a_case(item)])
+        items[:] = [item for item in items if runs_a_case(item)]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

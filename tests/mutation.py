@@ -107,7 +107,7 @@ def noticed(case: Case) -> bool:
 def run() -> tuple[int, int, list[str]]:
     """How many errors were noticed, how many rules give only zeros, and the errors nobody noticed."""
     caught, zeros, survivors = 0, 0, []
-    for name, primitive in sorted(test_cases.PRIMITIVES.items()):
+    for name, primitive in sorted(test_cases.all_primitives().items()):
         for mutant in mutants(primitive):
             with mutant.planted():
                 found = any(noticed(case) for case in cases_of([name]))

@@ -174,9 +174,8 @@ def _affine_forward(x: Any, weight: Any, bias: Any) -> Any:
     ans = np.empty((n, len(b)), x.dtype)
 
     def some(start: int, stop: int) -> None:
-        for part in (
-            neural.part_of_rows(n, i) for i in range(start, stop)
-        ):  # not at once: BLAS rounds by the rows it is given
+        for i in range(start, stop):  # not all at once: BLAS rounds by the number of rows it is given
+            part = neural.part_of_rows(n, i)
             np.matmul(rows[part], weight, out=ans[part])
             run(ans, b, part.start, part.stop)
 

@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks import memory, micro, peer_minigrad, peer_torch, plain_model, worker, workload
+from benchmarks import memory, micro, peer_minigrad, plain_model, worker, workload
 from benchmarks.workload import sizes, weights_and_batches
+from tests.lazy import peer_torch, torch
 
 # The engine is the same whatever the size: these take a fraction of a second.
 WORKS = [
@@ -75,8 +76,6 @@ def test_the_plain_model_computes_the_same_loss():
 
 
 def test_the_plain_adam_is_that_of_pytorch():
-    import torch
-
     p, other = np.array([1.0, -2.0]), torch.tensor([1.0, -2.0], dtype=torch.float64, requires_grad=True)
     ours, theirs = plain_model.Adam([p]), torch.optim.Adam([other], lr=1e-3)
     for g in ([0.5, 1.0], [-0.1, 3.0], [0.0, 1e-3]):
@@ -93,17 +92,17 @@ def test_the_sizes_are_those_that_are_written_down(work, parameters):
     assert sum(int(np.prod(shape)) for shape in workload.shapes_of(sizes(work)).values()) == parameters
 
 
-@pytest.mark.parametrize("functions", [peer_torch.FUNCTIONS, peer_minigrad.FUNCTIONS], ids=["torch", "minigrad"])
+@pytest.mark.parametrize("peer", [peer_torch, peer_minigrad], ids=["torch", "minigrad"])
 class TestMicroWorks:
-    def test_the_scalar_expression_gives_what_micrograd_prints(self, functions):
-        step = micro.build("m1", functions)
+    def test_the_scalar_expression_gives_what_micrograd_prints(self, peer):
+        step = micro.build("m1", peer.FUNCTIONS)
         assert round(step.loss(0), 4) == 24.7041
         gradients = step.gradients()
         assert (round(float(gradients["a"]), 4), round(float(gradients["b"]), 4)) == (138.8338, 645.5773)
 
-    def test_the_chain_is_a_geometric_series(self, functions):
+    def test_the_chain_is_a_geometric_series(self, peer):
         """y_n = a^n x + b (a^n - 1) / (a - 1), and its derivatives."""
-        step = micro.build("chain:n=200", functions)
+        step = micro.build("chain:n=200", peer.FUNCTIONS)
         loss, gradients = step.loss(0), step.gradients()
         random = np.random.RandomState(8)
         x, a, b = random.rand(16), 1 - 1e-3 * random.rand(16), 1e-3 * random.rand(16)
@@ -114,9 +113,9 @@ class TestMicroWorks:
         slope = n * a ** (n - 1) * (x + b / (a - 1)) - b * (power - 1) / (a - 1) ** 2
         np.testing.assert_allclose(gradients["a"], slope, rtol=1e-3)
 
-    def test_a_product_is_summed_and_its_gradient_counted(self, functions):
-        assert micro.build("multiply", functions).gradients() == {}
-        step = micro.build("multiply_backward", functions)
+    def test_a_product_is_summed_and_its_gradient_counted(self, peer):
+        assert micro.build("multiply", peer.FUNCTIONS).gradients() == {}
+        step = micro.build("multiply_backward", peer.FUNCTIONS)
         first = step.loss(0)
         x, y = micro._arrays(5, (4, 4), (4, 4))
         assert first == pytest.approx(1000 * float(y.sum()), rel=1e-4)

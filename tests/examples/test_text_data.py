@@ -9,7 +9,6 @@ from dataclasses import fields
 from itertools import chain
 from pathlib import Path
 
-import emoji
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -17,6 +16,7 @@ from hypothesis import given, strategies as st
 import baselines
 import text_data
 from minigrad.errors import MissingExtraError
+from tests.lazy import emoji
 from text_data import PADDING, UNKNOWN, Vocabulary, batches, emoji_family, load_emoji_names, load_tsv, pad
 
 ROOT = Path(__file__).parents[2]

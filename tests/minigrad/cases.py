@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
-from torch.nn import functional
-from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import minigrad as mg
 from minigrad.rules import indexing
+from tests.lazy import torch
+
+functional = torch.nn.functional
+SDPBackend = torch.nn.attention.SDPBackend
+sdpa_kernel = torch.nn.attention.sdpa_kernel
 
 Spec = Callable[[np.random.Generator], np.ndarray]
 Function = Callable[..., Any]

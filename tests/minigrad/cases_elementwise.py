@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-import torch
 
+from tests.lazy import torch
 from tests.minigrad.cases import apart, between, case, fixed, integers, normal, positive, wide
 
 

@@ -1,8 +1,8 @@
 """Samples of the functions that pick, leave out, put in and choose elements."""
 
 import numpy as np
-import torch
 
+from tests.lazy import torch
 from tests.minigrad.cases import Function, Spec, apart, case, fixed, integers, mask, normal
 
 # take and take_along_axis

@@ -8,13 +8,13 @@ import functools
 from typing import Any
 
 import numpy as np
-import torch
 
 import minigrad as mg
+from tests.lazy import torch
 from tests.minigrad.cases import Function, Spec, apart, case, fixed, normal
 
 LA: Any = np.linalg  # NumPy's stubs do not know that a Tensor may stand for an array
-TLA: Any = torch.linalg
+TLA = torch.linalg
 VECDOT: Any = np.vecdot
 Shape = tuple[int, ...]
 
@@ -28,12 +28,16 @@ def complex_parts(f: Function) -> Function:
     return of_parts
 
 
+def is_torch(x: Any) -> bool:
+    return type(x).__module__ == "torch"
+
+
 def is_complex(z: Any) -> bool:
-    return z.is_complex() if isinstance(z, torch.Tensor) else z.dtype.kind == "c"
+    return z.is_complex() if is_torch(z) else z.dtype.kind == "c"
 
 
 def joined(parts: Any) -> Any:
-    return torch.stack(parts) if isinstance(parts[0], torch.Tensor) else np.stack(parts)
+    return torch.stack(parts) if is_torch(parts[0]) else np.stack(parts)
 
 
 def joined_parts(z: Any) -> Any:
@@ -41,7 +45,7 @@ def joined_parts(z: Any) -> Any:
 
 
 def real_and_imaginary(z: Any) -> list[Any]:
-    return [z.real, z.imag] if isinstance(z, torch.Tensor) else [np.real(z), np.imag(z)]
+    return [z.real, z.imag] if is_torch(z) else [np.real(z), np.imag(z)]
 
 
 def t(x: Any) -> Any:
@@ -49,7 +53,7 @@ def t(x: Any) -> Any:
 
 
 def h(x: Any) -> Any:
-    return t(x).conj() if isinstance(x, torch.Tensor) else np.conjugate(t(x))
+    return t(x).conj() if is_torch(x) else np.conjugate(t(x))
 
 
 def hermitian(x: Any) -> Any:
@@ -63,7 +67,7 @@ def definite(x: Any) -> Any:
 
 def eye_like(x: Any) -> Any:
     n = x.shape[-1] if x.shape[-1] < x.shape[-2] else x.shape[-2]
-    if isinstance(x, torch.Tensor):
+    if is_torch(x):
         return torch.eye(n, dtype=x.dtype)
     data = x.data if isinstance(x, mg.Tensor) else x
     return np.eye(n, dtype=data.dtype, like=data)

@@ -5,11 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import torch
-from torch.nn import functional
 
 import minigrad as mg
+from tests.lazy import torch
 from tests.minigrad.cases import Spec, apart, between, case, fixed, normal, positive
+
+functional = torch.nn.functional
 
 Function = Callable[..., Any]
 ZEROS: list[Spec] = [

@@ -6,10 +6,11 @@ A NumPy function that is a composition of others stands under the primitive it e
 from typing import Any
 
 import numpy as np
-import torch
-from torch.nn import functional
 
+from tests.lazy import torch
 from tests.minigrad.cases import Function, apart, case, normal
+
+functional = torch.nn.functional
 
 windows = np.lib.stride_tricks.sliding_window_view
 Rows = list[tuple[str, str, Function, list[tuple[int, ...]], Any]]  # primitive, label, f, shapes, PyTorch's

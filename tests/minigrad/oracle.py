@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 
 from minigrad import Tensor
+from tests.lazy import torch
 
 Arrays = Sequence[np.ndarray]
 Function = Callable[..., Any]

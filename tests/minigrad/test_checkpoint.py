@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 import minigrad as mg
 import nn
 from minigrad import Tensor, checkpoint
 from tests import fake_device
+from tests.lazy import torch
 
 X = np.random.default_rng(0).standard_normal((4, 3))
 

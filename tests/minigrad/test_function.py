@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 import minigrad as mg
 from minigrad import Function, Tensor
 from tests import fake_device
+from tests.lazy import torch
 
 X = np.array([0.5, 1.5, -2.0])
 

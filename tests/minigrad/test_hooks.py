@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 import minigrad as mg
 from minigrad import Tensor
+from tests.lazy import torch
 
 X = np.array([1.0, 2.0, 3.0])
 

@@ -8,11 +8,11 @@ from typing import Any
 import hypothesis.extra.numpy as npst
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings, strategies as st
 
 import minigrad as mg
 from minigrad import Tensor
+from tests.lazy import torch
 
 moderate = settings(max_examples=60)
 

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.special
 
 import minigrad as mg
-import minigrad.scipy_special as special
 from minigrad import Tensor
 from minigrad.errors import UnsupportedError
+from tests.lazy import scipy, scipy_special as special
 
 
 def run(code: str) -> str:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import safetensors.numpy
 
 from minigrad import Tensor
 from minigrad.errors import MissingExtraError
 from minigrad.serialize import CheckpointError, load_checkpoint, save_checkpoint
+from tests.lazy import safetensors
 
 ARRAYS: dict[str, Any] = {
     "w": np.arange(6, dtype=np.float32).reshape(2, 3).T,  # not contiguous

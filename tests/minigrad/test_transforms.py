@@ -5,7 +5,6 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-import torch
 
 import minigrad as mg
 import nn
@@ -24,6 +23,7 @@ from minigrad import (
 )
 from minigrad._tree import leaves, map_leaves
 from tests import fake_device
+from tests.lazy import torch
 
 Pair = namedtuple("Pair", "a b")
 ROW: Any = np.array([1.0, 2.0, 3.0])

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
-from safetensors.numpy import load_file, save_file
 
 import nn
 from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError, Tensor, no_grad
 from minigrad.serialize import CheckpointError
 from models import BertConfig, BertEncoder, WordPiece
+from tests.lazy import based_on, safetensors, torch
 from tests.nn.layers import assert_close, gradient, randomized, rng
 from tests.pretrained import model_folder
 
@@ -70,7 +69,8 @@ def small(dtype: Any = np.float64, **changes) -> BertEncoder:
 # --- the original, from PyTorch's own layers and the arrays under their own names ---
 
 
-class Original(torch.nn.Module):  # type: ignore[misc]  # PyTorch is Any to mypy
+@based_on(torch.nn.Module)
+class Original:
     """BERT with PyTorch's encoder layers: what `BertEncoder` has to equal."""
 
     def __init__(self, arrays: dict[str, np.ndarray], heads: int, dtype: Any) -> None:
@@ -177,7 +177,7 @@ def test_the_sentence_embeddings_of_the_library_sentence_transformers(real: Bert
 
 
 def test_in_single_precision_every_layer_is_the_originals(real: BertEncoder, tokenizer: WordPiece) -> None:
-    theirs = Original(load_file(model_folder() / "model.safetensors"), 12, torch.float32).eval()
+    theirs = Original(safetensors.numpy.load_file(model_folder() / "model.safetensors"), 12, torch.float32).eval()
     ids, mask = tokenizer(SENTENCES)
     with torch.no_grad(), no_grad():
         for state, expected in zip(real.hidden_states(ids, mask), theirs.states(ids, mask), strict=True):
@@ -189,7 +189,7 @@ def test_in_single_precision_every_layer_is_the_originals(real: BertEncoder, tok
 @pytest.mark.slow
 def test_in_double_precision_embeddings_and_all_gradients_are_the_originals(tokenizer: WordPiece) -> None:
     ours = BertEncoder.from_safetensors(model_folder(), dtype=np.float64)
-    theirs = Original(load_file(model_folder() / "model.safetensors"), 12, torch.float64)
+    theirs = Original(safetensors.numpy.load_file(model_folder() / "model.safetensors"), 12, torch.float64)
     ids, mask = tokenizer([SENTENCES[0], SENTENCES[5]])
     compare_gradients(ours, theirs, ids, mask)
     np.testing.assert_allclose(
@@ -354,7 +354,7 @@ def saved(folder: Path, model: BertEncoder, **changes: Any) -> Path:
         "hidden_dropout_prob": config.dropout,
     }
     (folder / "config.json").write_text(json.dumps(settings | changes), encoding="utf-8")
-    save_file(model.original_state(), folder / "model.safetensors")
+    safetensors.numpy.save_file(model.original_state(), folder / "model.safetensors")
     return folder
 
 
@@ -383,7 +383,7 @@ def test_prefixed_names_unused_arrays_and_half_precision(tmp_path: Path) -> None
     arrays = {f"bert.{name}": array.astype(np.float16) for name, array in model.original_state().items()}
     arrays["bert.pooler.dense.weight"] = np.ones((8, 8), np.float16)
     arrays["cls.predictions.bias"] = np.ones(11, np.float16)
-    save_file(arrays, tmp_path / "model.safetensors")
+    safetensors.numpy.save_file(arrays, tmp_path / "model.safetensors")
     loaded = BertEncoder.from_safetensors(tmp_path)
     assert loaded.norm.weight.dtype == np.float32
     np.testing.assert_allclose(loaded.tokens.weight.data, model.tokens.weight.data, rtol=1e-3, atol=1e-6)
@@ -407,10 +407,10 @@ def test_files_that_are_no_such_model(tmp_path: Path) -> None:
     ):
         changed = dict(state)
         change(changed)
-        save_file(changed, file)
+        safetensors.numpy.save_file(changed, file)
         with pytest.raises(CheckpointError, match=message):
             BertEncoder.from_safetensors(tmp_path)
-    save_file({}, file)
+    safetensors.numpy.save_file({}, file)
     with pytest.raises(CheckpointError, match=r"missing: .* and 34 more"):
         BertEncoder.from_safetensors(tmp_path)
 

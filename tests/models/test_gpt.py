@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 import nn
 from minigrad import ArgumentError, DTypeError, GraphError, OutOfRangeError, ShapeError, no_grad
 from models import GPT, GPTConfig
+from tests.lazy import based_on, torch
 from tests.nn.layers import assert_close, assert_same, load, randomized, torch_state
 
 CONFIG = GPTConfig(vocab_size=11, window=8, d_model=12, num_heads=2, num_layers=3, hidden=20)
@@ -24,7 +24,8 @@ def gpt(*, random: bool = True, dtype: Any = np.float64, seed: int = 0, **change
     return randomized(model) if random else model
 
 
-class TorchGPT(torch.nn.Module):  # type: ignore[misc]
+@based_on(torch.nn.Module)
+class TorchGPT:
     """The same network from PyTorch's parts, under the names of ours."""
 
     def __init__(self, config: GPTConfig) -> None:

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-import torch
 
 import nn
 from minigrad import ArgumentError, OutOfRangeError, ShapeError, Tensor, no_grad
 from models import RNNEncoderDecoder, RNNEncoderDecoderConfig, shifted_right
+from tests.lazy import torch
 from tests.nn.layers import assert_close, gradient, randomized, rng, to_torch
 
 START, END = 5, 6

@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 import pytest
-import torch
 
 import nn
 from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError
 from models import Bigram, SkipGram, SkipGramConfig
 from models.skip_gram import skip_gram_pairs
+from tests.lazy import torch
 from tests.nn.layers import assert_close, gradient, randomized, rng, to_torch
 
 CONFIG = SkipGramConfig(vocab_size=6, d_model=3, window=2)

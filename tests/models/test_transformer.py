@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 import nn
 from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError, log_softmax, no_grad
 from models import Transformer, TransformerConfig, shifted_right
+from tests.lazy import torch
 from tests.nn.layers import assert_close, gradient, load, prefixed, randomized, rng, to_torch, torch_state
 
 START, END = 1, 2

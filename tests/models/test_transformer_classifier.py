@@ -5,9 +5,10 @@ import pytest
 
 import minigrad
 import nn
-from benchmarks import peer_minigrad, peer_torch
+from benchmarks import peer_minigrad
 from minigrad.errors import ArgumentError, DTypeError, OutOfRangeError, ShapeError
 from models import ClassifierConfig, TransformerClassifier
+from tests.lazy import peer_torch
 
 CONFIG = ClassifierConfig(vocab_size=11, num_classes=3, d_model=8, num_heads=2)
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-import torch
 
 from minigrad import ShapeError, Tensor, check_grads
 from models import TwoLayerConfig, TwoLayerTransformer
 from nn import cross_entropy
+from tests.lazy import torch
 from tests.nn.layers import assert_close, check_module, gradient, randomized, rng, to_torch
 
 CONFIG = TwoLayerConfig(input_size=3, hidden_size=4, output_size=5)  # the article's code needs them equal

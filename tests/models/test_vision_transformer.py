@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 import nn
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor, check_grads
 from models import VisionTransformer, VisionTransformerConfig, image_patches
+from tests.lazy import based_on, torch
 from tests.nn.layers import assert_close, assert_same, load, randomized, to_torch, torch_state
 
 CONFIG = VisionTransformerConfig(
@@ -73,7 +73,8 @@ def test_images_that_cannot_be_cut_are_named(shape: tuple[int, ...], size: int) 
 # --- the network ---
 
 
-class TorchViT(torch.nn.Module):  # type: ignore[misc]
+@based_on(torch.nn.Module)
+class TorchViT:
     """The same network from PyTorch's parts, under the names of ours."""
 
     def __init__(self, config: VisionTransformerConfig) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import torch
 
 from minigrad import Tensor, check_grads
 from nn import Module, to_torch_state
+from tests.lazy import torch
 
 Arrays = dict[str, np.ndarray]
 

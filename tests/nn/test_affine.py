@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import torch
 
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
 from nn import Affine
+from tests.lazy import torch
 from tests.nn.layers import assert_same, check_module, load, randomized, rng, to_torch, torch_state
 
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError, Tensor
 from nn import (
@@ -22,6 +21,7 @@ from nn import (
     causal_mask,
 )
 from nn.scores import NAMES
+from tests.lazy import torch
 from tests.nn.layers import (
     assert_close,
     assert_same,

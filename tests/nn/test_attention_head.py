@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
-from torch.nn import functional
 
 from minigrad import ArgumentError, ShapeError, Tensor
 from minigrad.device import to_host
 from nn import AttentionHead
+from tests.lazy import torch
 from tests.nn.layers import assert_close, assert_same, check_module, gradient, randomized, rng, to_torch
+
+functional = torch.nn.functional
 
 BATCH, QUERY, KEY, WIDTH, CONTEXT = 3, 4, 5, 6, 7
 KEY_MASK = np.arange(KEY) < np.array([[5], [3], [1]])

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
-import torch
 
 from minigrad import ArgumentError
 from nn import Parameter, clip_grad_norm, clip_grad_value
+from tests.lazy import torch
 from tests.nn.layers import rng, to_torch
 
 

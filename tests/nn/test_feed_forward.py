@@ -4,12 +4,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
-from torch.nn import functional
 
 from minigrad import ArgumentError, Tensor
 from nn import FeedForward, Module
+from tests.lazy import based_on, torch
 from tests.nn.layers import assert_same, check_module, load, randomized, rng, to_torch, torch_state
+
+functional = torch.nn.functional
 
 ACTIVATIONS: dict[str, Any] = {
     "relu": functional.relu,
@@ -19,7 +20,8 @@ ACTIVATIONS: dict[str, Any] = {
 }
 
 
-class Theirs(torch.nn.Module):  # type: ignore[misc]
+@based_on(torch.nn.Module)
+class Theirs:
     def __init__(self, activation: str, bias: bool) -> None:
         super().__init__()
         self.activation = ACTIVATIONS[activation]

@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 import minigrad as mg
 import nn
 from minigrad import Tensor
 from minigrad.rules.attention import masked_softmax
 from tests import fake_device
+from tests.lazy import torch
 from tests.nn.layers import rng
 
-F: Any = torch.nn.functional
+F = torch.nn.functional
 
 
 def arrays(*shapes: tuple[int, ...], scale: float = 1.0) -> list[np.ndarray]:

@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
-from torch.nn import functional as theirs
 
 from minigrad import DTypeError, OutOfRangeError, ShapeError, Tensor, check_grads, reference_mode
 from nn import functional
+from tests.lazy import torch
 from tests.nn.layers import assert_close, assert_same, rng, to_torch
+
+theirs = torch.nn.functional
 
 X = rng().standard_normal((2, 3, 5)) * 3
 FUNCTIONS = {
@@ -79,7 +80,7 @@ def test_arrays_give_arrays_of_their_dtype(name) -> None:
 # --- attention ---
 
 attend: Any = functional.scaled_dot_product_attention
-torch_attend: Any = theirs.scaled_dot_product_attention
+torch_attend = theirs.scaled_dot_product_attention
 
 
 def qkv(*axes: int) -> list[np.ndarray]:

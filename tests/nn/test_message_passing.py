@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import torch
 
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor, check_grads
 from nn import MessagePassing, SimplifiedAttention, causal_mask
+from tests.lazy import torch
 from tests.nn.layers import assert_close, assert_same, gradient, rng, to_torch
 
 BATCH, LENGTH, WIDTH = 2, 4, 3

@@ -4,15 +4,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
-from torch.nn import functional
-from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from minigrad import Tensor, scaled_dot_product_attention, softmax
 from minigrad.device import to_host
 from minigrad.rules.attention import split_heads
 from nn import AttentionHead, MultiHeadAttention, PackedMultiHeadAttention
+from tests.lazy import torch
 from tests.nn.layers import assert_close, assert_same, check_module, gradient, randomized, rng, to_torch
+
+functional = torch.nn.functional
+SDPBackend = torch.nn.attention.SDPBackend
+sdpa_kernel = torch.nn.attention.sdpa_kernel
 
 BATCH, LENGTH, WIDTH = 3, 5, 6
 KEY_MASK = np.arange(LENGTH) < np.array([[5], [3], [1]])

@@ -6,7 +6,6 @@ import pickle
 
 import numpy as np
 import pytest
-import torch
 
 from minigrad import (
     ArgumentError,
@@ -20,6 +19,7 @@ from minigrad import (
 )
 from minigrad._threads import num_threads, set_num_threads
 from nn import SGD, AdaGrad, Adam, AdamW, Affine, Parameter, RMSProp
+from tests.lazy import torch
 from tests.nn.layers import assert_close, rng, to_torch
 
 SHAPES = [(3, 4), (4,), (), (2, 1, 3)]

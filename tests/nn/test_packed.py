@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import torch
 
 from minigrad import ArgumentError, Tensor
 from nn import MultiHeadAttention, PackedMultiHeadAttention, from_torch_state, to_torch_state
+from tests.lazy import torch
 from tests.nn.layers import assert_close, assert_same, attention_state, check_module, load, randomized, rng, to_torch
 
 BATCH, LENGTH, WIDTH, HEADS = 3, 5, 6, 2

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import torch
 
 from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError, Tensor, check_grads
 from nn import pool
+from tests.lazy import torch
 from tests.nn.layers import assert_close, assert_same, gradient, rng, to_torch
 
 X = rng().standard_normal((4, 5, 3))

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
-import torch
 
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
 from nn import LearnedPositions, PositionalEncoding, sinusoids
+from tests.lazy import torch
 from tests.nn.layers import (
     assert_close,
     assert_same,

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import torch
 
 from minigrad import ArgumentError, ShapeError, Tensor, relu
 from nn import Affine, Dropout, LayerNorm, Module, MultiHeadAttention, Residual, Sequential
+from tests.lazy import torch
 from tests.nn.layers import (
     assert_close,
     assert_same,

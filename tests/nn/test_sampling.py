@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, strategies as st
 
 from minigrad import ArgumentError, OutOfRangeError, ShapeError, Tensor
 from nn import apply_temperature, keep_top_k, keep_top_p, sample_tokens, token_probabilities
+from tests.lazy import torch
 
 P = np.array([0.1, 0.4, 0.05, 0.25, 0.2])
 LOGITS = np.log(P)

@@ -5,10 +5,10 @@ import math
 
 import numpy as np
 import pytest
-import torch
 
 from minigrad import ArgumentError
 from nn import SGD, Parameter, cosine_schedule, inverse_sqrt_schedule, linear_schedule
+from tests.lazy import torch
 
 STEPS, WARMUP, PEAK, FINAL = 40, 10, 0.3, 0.06
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from minigrad import ArgumentError, ShapeError, Tensor, check_grads
 from minigrad.rules.attention import masked_softmax
 from nn import AdditiveScore, CosineScore, DotScore, GeneralScore
 from nn.scores import NAMES, make_score, plain_score
+from tests.lazy import torch
 from tests.nn.layers import assert_close, assert_same, check_module, gradient, randomized, rng, to_torch
 
 BATCH, QUERY, KEY, QUERY_DIM, KEY_DIM = 2, 3, 5, 6, 4

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor, no_grad
 from nn import (
@@ -19,6 +18,7 @@ from nn import (
     TransformerEncoderLayer,
     clip_grad_norm,
 )
+from tests.lazy import torch
 from tests.nn.layers import (
     assert_close,
     assert_same,

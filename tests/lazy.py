@@ -1,0 +1,64 @@
+"""Packages that few tests need: imported by the first test that uses one, so that collecting the tests costs nothing.
+
+While tests are collected, `torch.tanh` is a stand-in that remembers the path: tables may name functions of PyTorch, and
+calling a stand-in calls the function. In a running test, `torch.tanh` is the function itself. Where PyTorch is not installed,
+a test that comes to need it is skipped.
+"""
+
+import functools
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+WITHOUT_TORCH = "compares with PyTorch: pip install 'minigrad[oracle]'"
+collecting = False  # conftest.py sets it
+
+
+@functools.cache
+def resolve(path: str) -> Any:
+    """The module, or what a module holds, at a dotted path."""
+    try:
+        return importlib.import_module(path)
+    except ModuleNotFoundError as error:
+        missing = str(error.name)
+        if missing == "torch":
+            pytest.skip(WITHOUT_TORCH)
+        if "." not in path or not f"{path}.".startswith(f"{missing}."):
+            raise
+    holder, _, name = path.rpartition(".")
+    return getattr(resolve(holder), name)
+
+
+@dataclass(frozen=True)
+class Lazy:
+    path: str
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # asked of any object, by pytest and copy among others
+            raise AttributeError(name)
+        path = f"{self.path}.{name}"
+        return Lazy(path) if collecting else resolve(path)
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        return resolve(self.path)(*args, **keywords)
+
+
+torch: Any = Lazy("torch")
+peer_torch: Any = Lazy("benchmarks.peer_torch")
+scipy: Any = Lazy("scipy")
+scipy_special: Any = Lazy("minigrad.scipy_special")
+safetensors: Any = Lazy("safetensors")
+emoji: Any = Lazy("emoji")
+
+
+def based_on(base: Lazy) -> Callable[[type], Callable[..., Any]]:
+    """For a class with a base of PyTorch's, which is made with the first object: `@based_on(torch.nn.Module)`."""
+
+    def decorate(body: type) -> Callable[..., Any]:
+        make = functools.cache(lambda: type(body.__name__, (body, resolve(base.path)), {}))
+        return lambda *args, **keywords: make()(*args, **keywords)
+
+    return decorate
