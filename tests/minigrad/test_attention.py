@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings, strategies as st
 
 import minigrad as mg
 from minigrad import ShapeError, Tensor
 from minigrad.rules.neural import LOWEST
+from tests.lazy import torch
 from tests.minigrad.cases import torch_attention
 
 INF = math.inf

@@ -13,16 +13,9 @@ import pytest
 
 import minigrad as mg
 from minigrad import DTypeError, GraphError, Primitive, Tensor, UnsupportedError
-from tests.minigrad import (  # noqa: F401 - the modules of cases fill the table
-    cases_elementwise,
-    cases_indexing,
-    cases_linalg,
-    cases_reductions,
-    cases_shaping,
-    cases_special,
-    oracle,
-)
-from tests.minigrad.cases import CASES, Case
+from tests.minigrad import oracle
+from tests.minigrad.cases import Case
+from tests.minigrad.table import CASES
 
 ROW = "np.array([1.0, 2.0, 3.0])"
 # How each kind is made, and the plain operand that has its numbers.

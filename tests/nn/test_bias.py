@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 import nn
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor, check_grads, no_grad, reference_mode
 from minigrad._tape import unbroadcast
 from minigrad.device import to_host
 from nn import functional
+from tests.lazy import torch
 from tests.nn.layers import assert_close, assert_same, attention_state, gradient, load, randomized, rng, to_torch
 
 BATCH, LENGTH, WIDTH, HEADS = 3, 4, 4, 2
