@@ -298,7 +298,7 @@ class TrainingRun:
             warnings.warn(
                 f"the schedule is another one than that of the run which goes on: step {step} had the learning rate {lr}, and "
                 f"would have {given} now; the steps from here on have the new one's",
-                stacklevel=6,
+                stacklevel=5,
             )
 
     def _settings(self) -> dict[str, Any]:

@@ -64,7 +64,8 @@ def save_trace(tensors: Tensor | Sequence[Tensor], path: str | os.PathLike[str],
     Raises:
         GraphError: the computation was not traced, or holds an operation that only the program itself can run again: a
             ``Function``, a ``checkpoint``.
-        ArgumentError: an operation has a keyword that cannot be written down.
+        ArgumentError: an operation has a keyword that cannot be written down; (as CheckpointError) the first tensor was given
+            and not computed, or one of the others is no part of the computation.
         MissingExtraError: safetensors is not installed.
     """
     graph = capture(tensors, params, caller="save_trace")

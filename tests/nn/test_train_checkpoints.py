@@ -180,8 +180,9 @@ def test_batches_that_say_nothing_are_told_apart_by_what_they_give(tmp_path: Pat
 
 def test_another_schedule_is_allowed_and_said(tmp_path: Path) -> None:
     run(tmp_path, epochs=1)
-    with pytest.warns(UserWarning, match="step 4 had the learning rate 0.01, and would have 0.02 now"):
+    with pytest.warns(UserWarning, match="step 4 had the learning rate 0.01, and would have 0.02 now") as caught:
         run(tmp_path, epochs=2, schedule=lambda step: 0.02)
+    assert Path(caught[0].filename).name == "training.py"  # the line that called fit
 
 
 def test_weights_of_another_config_raise(tmp_path: Path) -> None:
