@@ -158,13 +158,7 @@ def _broadcasts(own: Shape, shape: Shape) -> bool:
 
 
 def _attention_forward(
-    query: Any,
-    key: Any,
-    value: Any,
-    mask: Any = None,
-    bias: Any = None,
-    scale: float | None = None,
-    num_heads: int = 1,
+    query: Any, key: Any, value: Any, mask: Any = None, bias: Any = None, scale: float | None = None, num_heads: int = 1
 ) -> Any:
     if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
         return NotImplemented
@@ -237,9 +231,7 @@ class BiasGradient:
     def __init__(self, bias: Any, query: Any, key: Any, num_heads: int, dtype: Any) -> None:
         shape = scores_shape(query, key, num_heads)
         layout, whole = _layout(bias.shape, shape)
-        self.shape = (
-            bias.shape if math.prod(whole) == bias.size else whole
-        )  # the engine sums over the rest of the batch
+        self.shape = bias.shape if math.prod(whole) == bias.size else whole  # the sweep sums over what is too many
         self.swapped = math.prod(shape[:-3]) == 1
         self.layout = (layout[1], layout[0], *layout[2:]) if self.swapped else layout
         self.divided = [np.empty(self.layout, dtype)] if self.layout[0] != 1 else []

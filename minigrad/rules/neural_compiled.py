@@ -254,13 +254,7 @@ neural.cross_entropy.kernel("compiled", _cross_entropy_forward, _cross_entropy_b
 
 
 def _attention_forward(
-    query: Any,
-    key: Any,
-    value: Any,
-    mask: Any = None,
-    bias: Any = None,
-    scale: float | None = None,
-    num_heads: int = 1,
+    query: Any, key: Any, value: Any, mask: Any = None, bias: Any = None, scale: float | None = None, num_heads: int = 1
 ) -> Any:
     if not _fits(query, key, value) or not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
         return NotImplemented
@@ -306,15 +300,7 @@ def _spans(mask: Any, weights: Array) -> tuple[Array, Array]:
 
 
 def _attention_backward(
-    g: Any,
-    needs: Needs,
-    query: Any,
-    key: Any,
-    value: Any,
-    bias: Any,
-    saved: Any,
-    scale: float | None,
-    num_heads: int,
+    g: Any, needs: Needs, query: Any, key: Any, value: Any, bias: Any, saved: Any, scale: float | None, num_heads: int
 ) -> tuple[Any, ...]:
     weights, ends = saved
     q, k, v, do = (attention._sequences(t, num_heads) for t in (query, key, value, g))

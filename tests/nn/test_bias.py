@@ -198,6 +198,21 @@ def test_a_relative_bias_is_learned() -> None:
     )
 
 
+def test_alibi_as_documented() -> None:
+    """Slopes times the key's place: under a causal softmax the distance and the place differ by a number for each query."""
+    ours, x = randomized(multi_head()()), rng(2).standard_normal((BATCH, LENGTH, WIDTH))
+    assert ours.__doc__ is not None
+    lines = [line.strip() for line in ours.__doc__.splitlines()]
+    start = next(i for i, line in enumerate(lines) if line.startswith("slopes = "))
+    names: dict[str, Any] = {"np": np, "num_heads": HEADS, "length": LENGTH, "attention": ours, "x": x}
+    exec("\n".join(lines[start : start + 2]), names)
+    places = np.arange(LENGTH)
+    distance = places[:, None] - places
+    slopes = np.array([2.0**-4, 2.0**-8])  # of two heads, in the paper's geometric sequence
+    expected = ours(x, mask=distance >= 0, bias=-slopes[:, None, None] * distance)
+    assert_close(names["y"].numpy(), expected.numpy())
+
+
 def test_a_bias_in_decoding_with_a_cache() -> None:
     """Each step gives the rows of its tokens, over all keys so far."""
     ours, x = randomized(multi_head(rotary=True)()), rng(2).standard_normal((BATCH, LENGTH, WIDTH))
