@@ -72,7 +72,10 @@ def masked_softmax(scores: Any, mask: Any = None, bias: Any = None) -> Any:
     nothing but -inf a softmax would be NaN, and beside a masked score a number as low as that means nothing.
     """
     if bias is not None:
-        scores, seen = scores + bias, np.logical_not(bias <= LOWEST)
+        seen = np.logical_not(bias <= LOWEST)
+        scores = scores + np.where(
+            seen, bias, 0.0
+        )  # no -inf gets into the scores, where it would look like an overflow
         mask = seen if mask is None else mask & seen
     if mask is None:
         return softmax(scores)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import nn
-from minigrad import ArgumentError, DTypeError, ShapeError, Tensor, check_grads, no_grad, reference_mode
+from minigrad import ArgumentError, DTypeError, ShapeError, Tensor, check_grads, detect_anomaly, no_grad, reference_mode
 from minigrad._tape import unbroadcast
 from minigrad.device import to_host
 from nn import functional
@@ -91,6 +91,14 @@ def test_minus_infinity_is_a_mask(name: str, low: float) -> None:
     assert np.isfinite(d_bias).all() and not d_bias[~MASK].any()
     masked, biased = (layer.attention_weights(arrays[0], **each).numpy() for each in ({"mask": MASK}, {"bias": bias}))
     assert_close(biased, masked)
+
+
+@EVERY
+def test_minus_infinity_is_no_anomaly(name: str) -> None:
+    layer, arrays, _ = made(name)
+    bias = Tensor(np.where(MASK, 0, -np.inf), requires_grad=True)
+    with detect_anomaly():
+        assert len(derivatives(layer, [*leaves_of(arrays), bias], bias=bias)) > len(arrays)
 
 
 def check_local_p_keeps_its_window(low: float) -> None:
