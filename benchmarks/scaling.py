@@ -114,6 +114,7 @@ def plot(points: Sequence[Point], file: Path) -> None:
         MissingExtraError: matplotlib is not installed.
     """
     from minigrad.errors import import_extra
+    from minigrad.graph import figures
 
     import_extra("matplotlib", "train", "the plot")
     from matplotlib.figure import Figure
@@ -127,7 +128,7 @@ def plot(points: Sequence[Point], file: Path) -> None:
             axes[row][0].set_ylabel(unit)
         axes[0][column].set_title(panel, fontsize="medium")
     axes[0][0].legend(frameon=False)
-    figure.savefig(file, dpi=110)
+    figures.save(figure, file, dpi=110)
 
 
 def _draw(axis: Any, points: Sequence[Point], cost: str) -> None:

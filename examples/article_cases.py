@@ -62,7 +62,7 @@ def masked_weights(device: str = "cpu") -> Array:
 def masked_weights_as_a_function() -> Array:
     """The same: what attention makes of the unit vectors as values are its weights."""
     unit = np.broadcast_to(np.eye(3), (2, 3, 3))
-    return np.array(nn.functional.scaled_dot_product_attention(QUERIES, KEYS, unit, MASK))
+    return np.array(nn.functional.scaled_dot_product_attention(QUERIES, KEYS, unit, key_mask=MASK))
 
 
 def causal_weights(scores: Array = CAUSAL_SCORES, device: str = "cpu") -> Array:

@@ -142,6 +142,15 @@ class Windows:
     def __len__(self) -> int:
         return -(-self.count // self.batch_size)
 
+    def to_dict(self) -> dict[str, Any]:
+        """What the windows depend on, besides the text."""
+        return {
+            "characters": len(self.ids),
+            "window": self.window,
+            "batch_size": self.batch_size,
+            "seed": self.seed,
+        }
+
     def epoch(self, n: int) -> Iterator[tuple[Ids, Ids]]:
         rng = np.random.default_rng([self.seed, n])
         starts = rng.integers(self.window) + self.window * rng.permutation(self.count)

@@ -158,23 +158,25 @@ def progress(items: Sequence[T], label: str) -> Iterable[T]:
 
 
 def pyplot() -> Any:
-    """matplotlib.pyplot, drawing into files: no window, and no display needed. It knows Chinese and Japanese characters.
+    """matplotlib.pyplot, drawing into files: no window, and no display needed.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
     from minigrad.errors import import_extra
-    from minigrad.graph.figures import fonts
+    from minigrad.graph.fonts import OWN
 
     matplotlib = import_extra("matplotlib", "examples", "drawing")
     matplotlib.use("Agg")
     plt = import_extra("matplotlib.pyplot", "examples", "drawing")
-    plt.rcParams["font.family"] = fonts()
+    plt.rcParams["font.family"] = OWN
     return plt
 
 
 def save_figure(figure: Any, path: Path, dpi: int = 120) -> None:
-    """Write a figure to a file, whose folder is made, and forget it."""
+    """Write a figure to a file, whose folder is made, and forget it. It needs no font: see `minigrad.graph.fonts`."""
+    from minigrad.graph.figures import save
+
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=dpi)
+    save(figure, path, dpi)
     pyplot().close(figure)

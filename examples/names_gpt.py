@@ -212,6 +212,7 @@ def main(arguments: list[str] | None = None) -> nn.History | None:
         dropout=args.dropout,
         positions=args.positions,
         std=0.1,
+        characters=data.alphabet,
     )
     model = GPT(config, rng=np.random.default_rng(args.seed)).to(args.device)
     history = None

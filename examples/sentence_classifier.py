@@ -38,7 +38,7 @@ from baselines import majority_accuracy, ngram_accuracy
 from common import argument_parser, at_least, make_folder, pyplot, run, save_figure, table, trained_in
 from docstrings import load_docstrings
 from minigrad import ArgumentError, DTypeError, Tensor, no_grad
-from minigrad.serialize import CheckpointError, load_checkpoint, save_checkpoint
+from minigrad.serialize import CheckpointError, digest, load_checkpoint, save_checkpoint
 from models import BertEncoder, WordPiece
 from pretrained import load_encoder
 from text_data import TextDataset, load_tsv
@@ -134,7 +134,13 @@ def save(classifier: SentenceClassifier, classes: list[str], path: Path, *, whol
     """Write the head, and with ``whole`` the encoder too."""
     state = classifier.state_dict()
     arrays = state if whole else {name: array for name, array in state.items() if name.startswith("head.")}
-    save_checkpoint(path, arrays, {"model": MODEL, "classes": classes})
+    save_checkpoint(path, arrays, {"model": MODEL, "classes": classes, "encoder": encoder_of(classifier, whole)})
+
+
+def encoder_of(classifier: SentenceClassifier, whole: bool) -> dict[str, Any]:
+    """What the encoder is: its config, and unless its weights are in the file a digest of them."""
+    weights = "in this file" if whole else digest(classifier.encoder.state_dict(), "")
+    return {"config": classifier.encoder.config.to_dict(), "weights": weights}
 
 
 def load(path: Path, encoder: BertEncoder) -> tuple[SentenceClassifier, list[str]]:
@@ -143,13 +149,14 @@ def load(path: Path, encoder: BertEncoder) -> tuple[SentenceClassifier, list[str
     Raises:
         CheckpointError: the file is no checkpoint of this example, or one on another encoder.
     """
-    arrays, about = load_checkpoint(path)
-    if about.get("model") != MODEL:
-        raise CheckpointError(f"'{path}' holds a {about.get('model')!r}, not a {MODEL!r}: give the right file")
+    arrays, about = load_checkpoint(path, {"model": MODEL, "classes": [str], "encoder": {"weights": str}})
     head = Head(encoder.config.d_model, len(about["classes"]), rng=np.random.default_rng(0))
     classifier = SentenceClassifier(encoder, head).eval()
+    whole = about["encoder"]["weights"] == "in this file"
     try:
-        classifier.load_state_dict(classifier.state_dict() | arrays)
+        if about["encoder"] != encoder_of(classifier, whole):
+            raise ArgumentError("its config or its weights differ")
+        classifier.load_state_dict(arrays if whole else classifier.state_dict() | arrays)
     except (ArgumentError, DTypeError) as error:
         raise CheckpointError(f"'{path}' was made on another encoder ({error}): give its --weights too") from error
     return classifier, about["classes"]

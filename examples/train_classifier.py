@@ -33,7 +33,6 @@ from baselines import run_in_subprocess
 from common import argument_parser, at_least, make_folder, run as run_program, table, trained_in
 from minigrad import Tensor
 from minigrad.graph.attention_maps import Map, draw_maps
-from minigrad.graph.figures import drawable
 from minigrad.serialize import CheckpointError, load_checkpoint, save_checkpoint
 from models import ClassifierConfig, TransformerClassifier
 from pictures import draw_losses
@@ -103,15 +102,16 @@ class Classifier:
         Raises:
             CheckpointError: the file is no checkpoint of this example.
         """
-        arrays, about = load_checkpoint(path)
-        if about.get("model") != MODEL:
-            raise CheckpointError(f"'{path}' holds a {about.get('model')!r}, not a {MODEL!r}: give the right file")
+        form = {"model": MODEL, "config": dict, "vocabulary": {"ngrams": [str]}, "classes": [str]}
+        arrays, about = load_checkpoint(path, form)
         try:
             config = ClassifierConfig.from_dict(about["config"])
+            if config.num_classes != len(about["classes"]):
+                raise ValueError(f"{config.num_classes} classes and {len(about['classes'])} names of them")
             vocabulary = Vocabulary.from_dict(about["vocabulary"])
             classifier = cls.create(config, vocabulary, about["classes"], np.random.default_rng(0))
             classifier.model.load_state_dict(arrays)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, MemoryError) as error:
             raise CheckpointError(
                 f"'{path}' is damaged, or of another version of this example ({type(error).__name__}: {error}): train again"
             ) from error
@@ -179,8 +179,7 @@ def look(classifier: Classifier, data: TextDataset, path: Path, count: int = 3) 
     chosen: dict[int, str] = {}
     labelled = zip(data.validation_texts, data.validation_labels)
     for text, label in sorted(labelled, key=lambda row: abs(len(row[0]) - 12)):
-        if int(label) not in chosen and drawable(text):
-            chosen[int(label)] = text
+        chosen.setdefault(int(label), text)
     preferred = sorted(chosen, key=lambda label: (data.classes[label] not in ("en", "ja", "de"), label))
     rows, captions = [], []
     for label in preferred[:count]:

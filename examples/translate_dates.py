@@ -34,7 +34,6 @@ from dates import END, LOCALES, PADDING, START, Characters, Dates, exact, padded
 from minigrad import Tensor
 from minigrad.errors import MissingExtraError
 from minigrad.graph.attention_maps import Map, draw_maps
-from minigrad.graph.figures import drawable
 from minigrad.serialize import CheckpointError, load_checkpoint, save_checkpoint
 from models import Transformer, TransformerConfig, shifted_right
 from pictures import draw_losses
@@ -80,14 +79,15 @@ class Translator:
         Raises:
             CheckpointError: the file is no checkpoint of this example.
         """
-        arrays, about = load_checkpoint(path)
-        if about.get("model") != MODEL:
-            raise CheckpointError(f"'{path}' holds a {about.get('model')!r}, not a {MODEL!r}: give the right file")
+        arrays, about = load_checkpoint(path, {"model": MODEL, "config": dict, "characters": str})
         try:
-            model = Transformer(TransformerConfig.from_dict(about["config"]), rng=np.random.default_rng(0))
+            config, characters = TransformerConfig.from_dict(about["config"]), Characters(about["characters"])
+            if config.source_vocab != len(characters):
+                raise ValueError(f"{config.source_vocab} ids for {len(characters)} characters and marks")
+            model = Transformer(config, rng=np.random.default_rng(0))
             model.load_state_dict(arrays)
-            return cls(model, Characters(about["characters"]))
-        except (KeyError, TypeError, ValueError) as error:
+            return cls(model, characters)
+        except (KeyError, TypeError, ValueError, MemoryError) as error:
             raise CheckpointError(
                 f"'{path}' is damaged, or of another version of this example ({type(error).__name__}: {error}): train again"
             ) from error
@@ -172,14 +172,10 @@ def look(translator: Translator, unseen: Dates, out: Path) -> None:
     maps: list[Map] = []
     heads: list[Map] = []
     for locale in DRAWN:
-        places = [
-            i
-            for i in range(len(unseen))
-            if unseen.locales[i] == locale and drawable("".join(visible(unseen.sources[i])))
-        ]
-        if not places:
+        sources = [source for source, of in zip(unseen.sources, unseen.locales) if of == locale]
+        if not sources:
             continue
-        source = max((unseen.sources[i] for i in places), key=len)
+        source = max(sources, key=len)
         answer, weights = cross_attention(translator, source)
         rows, columns = [*answer, "end"], visible(source)
         maps.append(Map(f"{locale}: {answer}", rows, columns, weights.mean(axis=0)))

@@ -24,7 +24,7 @@ class ArrayMethods:
 
     __slots__ = ()
 
-    _data: Any
+    _array: Any
 
     # Operators. Comparisons see the values and give plain arrays of booleans.
 
@@ -92,22 +92,22 @@ class ArrayMethods:
         return operators[np.absolute](self)
 
     def __eq__(self, other: Any) -> Any:
-        return self._data == _values(other)
+        return self._array == _values(other)
 
     def __ne__(self, other: Any) -> Any:
-        return self._data != _values(other)
+        return self._array != _values(other)
 
     def __lt__(self, other: Any) -> Any:
-        return self._data < _values(other)
+        return self._array < _values(other)
 
     def __le__(self, other: Any) -> Any:
-        return self._data <= _values(other)
+        return self._array <= _values(other)
 
     def __gt__(self, other: Any) -> Any:
-        return self._data > _values(other)
+        return self._array > _values(other)
 
     def __ge__(self, other: Any) -> Any:
-        return self._data >= _values(other)
+        return self._array >= _values(other)
 
     # NumPy's methods
 
@@ -149,23 +149,23 @@ class ArrayMethods:
 
     def any(self, axis: Axis = None, keepdims: bool = False) -> Any:
         """Whether any value is not 0, as plain booleans."""
-        return self._data.any(axis=axis, keepdims=keepdims)
+        return self._array.any(axis=axis, keepdims=keepdims)
 
     def all(self, axis: Axis = None, keepdims: bool = False) -> Any:
         """Whether no value is 0, as plain booleans."""
-        return self._data.all(axis=axis, keepdims=keepdims)
+        return self._array.all(axis=axis, keepdims=keepdims)
 
     def argsort(self, axis: int | None = -1, kind: Any = None) -> Any:
         """The order that sorts the values, as a plain integer array: it has no derivative. (``np.sort(t)`` sorts.)"""
-        return self._data.argsort(axis=axis, kind=kind)
+        return self._array.argsort(axis=axis, kind=kind)
 
     def argmax(self, axis: int | None = None) -> Any:
         """The index of the largest value, as a plain integer array: it has no derivative."""
-        return self._data.argmax(axis=axis)
+        return self._array.argmax(axis=axis)
 
     def argmin(self, axis: int | None = None) -> Any:
         """The index of the smallest value, as a plain integer array: it has no derivative."""
-        return self._data.argmin(axis=axis)
+        return self._array.argmin(axis=axis)
 
     def reshape(self, *shape: Any, order: str = "C") -> Tensor:
         if order != "C":
@@ -218,7 +218,7 @@ class ArrayMethods:
 
     def nonzero(self) -> Any:
         """Where the values are not 0, as plain integer arrays, one for each axis."""
-        return self._data.nonzero()
+        return self._array.nonzero()
 
     def clip(self, min: Any = None, max: Any = None) -> Tensor:
         return registry[np.clip](self, min, max)
@@ -241,7 +241,7 @@ class ArrayMethods:
 
 
 def _values(value: Any) -> Any:
-    return value._data if isinstance(value, ArrayMethods) else value
+    return value._array if isinstance(value, ArrayMethods) else value
 
 
 def _varargs(args: tuple[Any, ...]) -> Any:

@@ -94,7 +94,7 @@ class _Given:
     """A Tensor among the arguments, without its place on the tape: the second run needs only to know that it had one."""
 
     def __init__(self, tensor: Tensor) -> None:
-        self.array = tensor._data
+        self.array = tensor._array
         self.tracked = tensor.requires_grad
 
     def tensor(self) -> Tensor:
@@ -194,7 +194,7 @@ def _show(descriptions: Sequence[tuple[Any, ...]]) -> str:
 
 
 def _arrays(output: Any) -> list[Any]:
-    return [t._data for t in leaves(output) if isinstance(t, Tensor)]
+    return [t._array for t in leaves(output) if isinstance(t, Tensor)]
 
 
 def _close(before: Any, now: Any) -> bool:

@@ -109,21 +109,21 @@ watched: dict[int, _Sightings] = {}
 
 
 class _Holder:
-    _data = np.empty(0)
+    _array = np.empty(0)
 
 
 # By the attribute, and by the call itself. (Of a variable the count would differ between versions of Python.)
-_HELD_ONCE = sys.getrefcount(_Holder._data)
+_HELD_ONCE = sys.getrefcount(_Holder._array)
 
 
 def _alone(tensor: Any) -> bool:
     """Whether nothing but the tensor, no graph in particular, holds its array nor the one that this is a view of."""
-    if sys.getrefcount(tensor._data) > _HELD_ONCE:
+    if sys.getrefcount(tensor._array) > _HELD_ONCE:
         return False
-    if tensor._data.base is None:
+    if tensor._array.base is None:
         return True
-    owned = isinstance(tensor._data.base, np.ndarray) and tensor._data.base.base is None
-    return owned and sys.getrefcount(tensor._data.base) <= _HELD_ONCE
+    owned = isinstance(tensor._array.base, np.ndarray) and tensor._array.base.base is None
+    return owned and sys.getrefcount(tensor._array.base) <= _HELD_ONCE
 
 
 def handed_out(tensor: Tensor) -> None:
@@ -132,17 +132,17 @@ def handed_out(tensor: Tensor) -> None:
     Where something else holds it too, which may be a graph, a later change of it is an error in the backward of what has
     been recorded up to now.
     """
-    if not isinstance(tensor._data, np.ndarray):
+    if not isinstance(tensor._array, np.ndarray):
         return
     alone = _alone(tensor)
     if alone and not watched:
         return
-    owner = _owner(tensor._data)
+    owner = _owner(tensor._array)
     if alone:
         watched.pop(id(owner), None)
         return
     sightings = watched.get(id(owner)) or watched.setdefault(id(owner), _Sightings(owner))
-    sightings.add(_part(tensor._data, owner))
+    sightings.add(_part(tensor._array, owner))
 
 
 def check_watched(entries: Sequence[Entry]) -> None:

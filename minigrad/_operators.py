@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._operands import NUMBERS, SCALARS
 from ._plan import record
 from ._tape import NO_KEYWORDS, in_any_thread
 from .tensor import Tensor
@@ -36,14 +37,14 @@ def _unary(primitive: Primitive) -> Callable[[Tensor], Any]:
         if node is None or in_any_thread or plan is None or plan.extras:
             return primitive(x)
         try:
-            ans = function(x._data)
+            ans = function(x._array)
         except Exception:
             return primitive(x)  # says what is wrong
         if type(ans) is not _ndarray:
             if type(ans) not in _scalars:
                 return primitive(x)
             ans = np.asarray(ans)
-        return record(ans, plan, [node], plan.pick((x._data, ans)), NO_KEYWORDS)
+        return record(ans, plan, [node], plan.pick((x._array, ans)), NO_KEYWORDS)
 
     return operate
 
@@ -54,21 +55,21 @@ def _binary(primitive: Primitive) -> Callable[[Any, Any], Any]:
     def operate(x: Any, y: Any) -> Any:
         needs = 4  # a leading 1, then a bit for each argument that needs a gradient
         if isinstance(x, Tensor):
-            x_node, x_data = x._node, x._data
+            x_node, x_data = x._node, x._array
             if x_node is not None:
                 needs = 5
-        elif isinstance(x, (list, tuple)):
-            return primitive(x, y)
-        else:
+        elif type(x) in SCALARS or (type(x) is _ndarray and x.dtype.kind in NUMBERS):
             x_node, x_data = None, x
+        else:
+            return primitive(x, y)
         if isinstance(y, Tensor):
-            y_node, y_data = y._node, y._data
+            y_node, y_data = y._node, y._array
             if y_node is not None:
                 needs += 2
-        elif isinstance(y, (list, tuple)):
-            return primitive(x, y)
-        else:
+        elif type(y) in SCALARS or (type(y) is _ndarray and y.dtype.kind in NUMBERS):
             y_node, y_data = None, y
+        else:
+            return primitive(x, y)
         plan = plans.get(needs)
         if plan is None or in_any_thread or plan.extras:
             return primitive(x, y)

@@ -211,7 +211,7 @@ def record(ans: Any, plan: Plan, parents: list[Any], kept: Sequence[Any], keywor
     entry.note = None
     entry.hooks = None
     result = _new(Tensor)
-    result._data = ans
+    result._array = ans
     result._node = entry
     result._grad = None
     result.name = None

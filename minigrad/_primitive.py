@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from ._inplace import seal_shared, shared
+from ._operands import NUMBERS, SCALARS, as_array, operand, owned
 from ._operators import unrolled
 from ._plan import Kernel, Plan, Rule, record
 from ._signatures import Signed, parameters_of, signature_or_none
@@ -139,13 +140,15 @@ class Primitive(Signed):
         for arg in args:
             if isinstance(arg, Tensor):
                 node = arg._node
-                arrays.append(arg._data)
+                arrays.append(arg._array)
                 parents.append(node)
                 tensors = True
                 if node is not None:
                     needs |= bit
             else:
-                arrays.append(arg if not isinstance(arg, (list, tuple)) else np.asarray(arg))
+                arrays.append(
+                    arg if type(arg) is _ndarray and arg.dtype.kind in NUMBERS else self._operand(arg, len(arrays))
+                )
                 parents.append(None)
             bit += bit
         try:
@@ -166,6 +169,8 @@ class Primitive(Signed):
         first = next((a for a in ans if a.dtype.kind in "fc"), ans[0]) if several else ans
         if not needs or first.dtype.kind not in "fc" or (in_any_thread and not recording()):
             return _outputs(ans, None)
+        if keywords:
+            keywords = owned(keywords)
         plans = self._plans if kernel is None else kernel.plans
         plan = plans.get(needs + bit) or self._plan(plans, needs, bit, kernel)
         arrays.append(ans)
@@ -176,6 +181,18 @@ class Primitive(Signed):
         if in_any_thread:
             _notify(result._node, arrays, ans, perf_counter() - started)
         return _outputs(ans, result._node) if several else result
+
+    def _operand(self, arg: Any, i: int) -> Any:
+        """The i-th argument as what rules can compute with; None stays None where it is the default."""
+        if type(arg) in SCALARS:
+            return arg
+        name = self.arguments[i] if self.arguments else f"argument {i}"
+        if arg is None and self.defaults.get(name, self) is None:
+            return None
+        try:
+            return operand(arg)
+        except DTypeError as error:
+            raise DTypeError(f"{self.name}, {name}: {error}") from error.__cause__
 
     def _plan(self, plans: dict[int, Plan], needs: int, bit: int, kernel: Kernel | None) -> Plan:
         """Made once for each choice of inputs that need a gradient; ``bit`` is 2 to the number of arguments."""
@@ -239,6 +256,9 @@ class Primitive(Signed):
             return tuple(arrays), self._checked_keywords(keywords)
         if self._is_ufunc:
             raise UnsupportedError(f"np.{self.name} takes {len(self.arguments)} array(s), got {len(args)}")
+        rest = self.arguments[len(args) :]
+        if rest and args and not self._numpy and all(name in self.defaults and name not in kwargs for name in rest):
+            return (*args, *[self.defaults[name] for name in rest]), self._checked_keywords(kwargs)
         arguments = self._bound_arguments(args, kwargs)
         missing = [name for name in self.arguments if name not in arguments and name not in self.defaults]
         if missing:
@@ -452,12 +472,12 @@ class PlainFunction:
 
     def call_numpy(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         result = self.function(*_plain(list(args)), **{name: _plain(value) for name, value in kwargs.items()})
-        return _make(result, None) if self.gives_tensor else result
+        return _make(as_array(result), None) if self.gives_tensor else result
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Tensor):
-        return value._data
+        return value._array
     if isinstance(value, (list, tuple)):
         return type(value)(_plain(item) for item in value)
     return value

@@ -49,10 +49,10 @@ class Protocols:
                 "from the tape. Use t.numpy() for the values, np.stack([...]) or np.concatenate([...]) to build "
                 "an array from tensors, and t.item() for one number"
             )
-        if is_device_array(self._data):
+        if is_device_array(self._array):
             raise UnsupportedError("a tensor on a device does not become a NumPy array by itself: use t.numpy()")
         handed_out(self)
-        return np.array(self._data, dtype=dtype, copy=copy)
+        return np.array(self._array, dtype=dtype, copy=copy)
 
     def __float__(self: Any) -> float:
         return float(self._number("float"))
@@ -79,7 +79,7 @@ class Protocols:
             raise ShapeError(
                 f"the truth value of a tensor of shape {self.shape} is ambiguous: use (t > 0).any() or .all()"
             )
-        return bool(to_host(self._data))
+        return bool(to_host(self._array))
 
     def __len__(self: Any) -> int:
         if not self.shape:
@@ -96,11 +96,11 @@ class Protocols:
 
     def __repr__(self: Any) -> str:
         prefix = type(self).__name__ + "("
-        parts = [np.array2string(to_host(self._data), separator=", ", prefix=prefix)]
+        parts = [np.array2string(to_host(self._array), separator=", ", prefix=prefix)]
         if self.dtype not in (np.float64, np.int64, np.bool_):
             parts.append(f"dtype={self.dtype}")
-        if is_device_array(self._data):
-            parts.append(f"device={getattr(self._data, 'device', 'unknown')}")
+        if is_device_array(self._array):
+            parts.append(f"device={getattr(self._array, 'device', 'unknown')}")
         if not self.is_leaf:
             entry = self._node.entry if type(self._node) is Output else self._node
             parts.append(f"op={entry.primitive.name}")

@@ -8,6 +8,7 @@ from types import FrameType
 from typing import NamedTuple
 
 _LIBRARY = {"minigrad", "nn", "numpy"}  # packages whose frames are not the user's
+_LONGEST = 400  # characters of a line that are kept
 
 
 class Source(NamedTuple):
@@ -17,16 +18,14 @@ class Source(NamedTuple):
         file: its path.
         line: its number, from 1.
         function: what it is in.
+        text: the line itself, stripped, as it was then: nobody opens the file later, least of all one that a saved trace
+            names. Empty if it cannot be read.
     """
 
     file: str
     line: int
     function: str
-
-    @property
-    def text(self) -> str:
-        """The line itself, stripped; empty if the file cannot be read."""
-        return linecache.getline(self.file, self.line).strip()
+    text: str = ""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
@@ -43,4 +42,8 @@ def user_frame() -> FrameType | None:
 def user_line() -> Source | None:
     """The line of the user's own code that is being carried out."""
     frame = user_frame()
-    return None if frame is None else Source(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+    if frame is None:
+        return None
+    file, line = frame.f_code.co_filename, frame.f_lineno
+    text = linecache.getline(file, line, frame.f_globals).strip()[:_LONGEST]
+    return Source(file, line, frame.f_code.co_name, text)

@@ -232,6 +232,36 @@ class set_grad:
                     return (yield from function(*args, **kwargs))
 
             return generator
+        if inspect.isasyncgenfunction(function):
+
+            @functools.wraps(function)
+            async def async_generator(*args: P.args, **kwargs: P.kwargs) -> Any:
+                with set_grad(self.enabled):
+                    inner = function(*args, **kwargs)
+                    step = inner.asend(None)
+                    try:
+                        while True:
+                            value = await step
+                            try:
+                                step = inner.asend((yield value))
+                            except GeneratorExit:
+                                raise
+                            except BaseException as error:
+                                step = inner.athrow(error)
+                    except StopAsyncIteration:
+                        pass
+                    finally:
+                        await inner.aclose()
+
+            return async_generator
+        if inspect.iscoroutinefunction(function):
+
+            @functools.wraps(function)
+            async def coroutine(*args: P.args, **kwargs: P.kwargs) -> Any:
+                with set_grad(self.enabled):
+                    return await function(*args, **kwargs)
+
+            return coroutine  # type: ignore[return-value]
 
         @functools.wraps(function)
         def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:

@@ -118,7 +118,7 @@ def _sweeps_under_way() -> int:
 
 
 def _array(value: Any) -> Any:
-    return value._data if isinstance(value, Tensor) else value
+    return value._array if isinstance(value, Tensor) else value
 
 
 def _finite(value: Any) -> bool:
@@ -166,7 +166,7 @@ def _backward_message(entry: Entry, name: str, cotangent: Any, contribution: Any
     if not _finite(cotangent):
         cause = "the gradient that arrived there was not finite already"
     else:
-        values = kept | {"g": cotangent._data if isinstance(cotangent, Tensor) else cotangent}
+        values = kept | {"g": cotangent._array if isinstance(cotangent, Tensor) else cotangent}
         cause = usual_cause(BACKWARD_CAUSES.get(entry.primitive.name, ()), values) or (
             f"its formula is undefined or overflows {contribution.dtype} for these values"
         )

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._tree import leaves, map_leaves
-from .device import to_host
+from .device import is_device_array, to_host
 from .errors import ArgumentError, MinigradError
 from .tensor import Tensor
-from .transforms import vjp
+from .transforms import check_no_step, vjp
 
 
 class GradientError(MinigradError, AssertionError):
@@ -22,6 +22,8 @@ def check_grads(
     f: Callable[..., Any], args: Sequence[Any], order: int = 2, *, step: float = 1e-4, rtol: float = 1e-6, seed: int = 0
 ) -> None:
     """Compare the derivatives of ``f`` at ``args``, up to ``order``, with finite differences.
+
+    ``f`` is called with Tensors, as ``grad`` calls it.
 
     The output is projected on a random direction ``u``, which makes a scalar ``s(args) = <u, f(args)>``; for each argument
     the derivative of ``s`` along a random direction ``v`` is compared with the central difference of fourth order,
@@ -35,6 +37,7 @@ def check_grads(
 
     Raises:
         GradientError: they disagree; the message names the order, the argument and both numbers.
+        UnsupportedError: ``f`` returned an integer or a boolean.
     """
     if order < 1:
         raise ArgumentError(f"check_grads needs order >= 1, got {order}")
@@ -88,6 +91,7 @@ def compare(
 ) -> tuple[Any, list[Comparison]]:
     """The direction in which the output was projected, and for each argument the derivative along a random direction."""
     output, pullback = vjp(f, *args)
+    check_no_step(output, "check_grads")
     u = map_leaves(lambda a: _direction(a, rng), output)
     gradients = pullback(u)
     directions = map_leaves(lambda a: _direction(a, rng), args)
@@ -110,10 +114,10 @@ def _direction(array: Any, rng: np.random.Generator) -> Any:
     """A random direction of length 1, of the array's shape, kind and library."""
     shape = np.shape(array)
     v = rng.standard_normal(shape)
-    if array.dtype.kind == "c":
+    if np.iscomplexobj(array):
         v = v + 1j * rng.standard_normal(shape)
     v = np.asarray(v / max(float(np.linalg.norm(v)), 1e-12))
-    return v if isinstance(array, (np.ndarray, np.generic, Tensor)) else np.asarray(v, like=array)
+    return np.asarray(v, like=array) if is_device_array(array) else v
 
 
 def _inner(direction: Any, values: Any) -> Any:
@@ -122,6 +126,10 @@ def _inner(direction: Any, values: Any) -> Any:
     for d, v in zip(leaves(direction), leaves(values), strict=True):
         total = total + np.real(np.sum(d * v)) if np.iscomplexobj(d) or np.iscomplexobj(v) else total + np.sum(d * v)
     return total
+
+
+def _plain_tensor(array: Any) -> Tensor:
+    return Tensor(array, copy=False)
 
 
 def _array(value: Any) -> Any:
@@ -140,7 +148,7 @@ def _central_difference(
 
     def moved(t: float) -> float:
         point = map_leaves(lambda a, v: a + t * v, args[i], directions[i])
-        return _number(scalar(*args[:i], point, *args[i + 1 :]))
+        return _number(scalar(*map_leaves(_plain_tensor, (*args[:i], point, *args[i + 1 :]))))
 
     far_left, left, here, right, far_right = (moved(t * h) for t in (-2, -1, 0, 1, 2))
     bend, far_bend = (left + right - 2 * here) / h, (far_left + far_right - 2 * here) / h

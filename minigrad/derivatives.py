@@ -11,7 +11,7 @@ import numpy as np
 from ._tree import leaves, map_leaves
 from .errors import UnsupportedError
 from .tensor import Tensor
-from .transforms import Argnum, Recorded, check_arguments, choose, grad, vjp
+from .transforms import Argnum, Recorded, check_arguments, check_no_step, choose, grad, vjp
 
 
 def jacobian(f: Callable[..., Any], argnum: Argnum = 0, *, holomorphic: bool = False) -> Callable[..., Any]:
@@ -26,7 +26,8 @@ def jacobian(f: Callable[..., Any], argnum: Argnum = 0, *, holomorphic: bool = F
             other complex functions differentiate by the real and the imaginary part.)
 
     Raises (when called):
-        UnsupportedError: an input or output is complex without ``holomorphic``, or real with it.
+        UnsupportedError: an input or output is complex without ``holomorphic``, or real with it; or an output is an integer
+            or a boolean.
         ArgumentError: there is no argument ``argnum``.
 
     >>> jacobian(lambda x: x * x)(np.array([1.0, 2.0]))
@@ -37,6 +38,7 @@ def jacobian(f: Callable[..., Any], argnum: Argnum = 0, *, holomorphic: bool = F
     @functools.wraps(f)
     def transformed(*args: Any, **kwargs: Any) -> Any:
         run = Recorded(*choose(f, argnum, args, kwargs))
+        check_no_step(run.output, "jacobian")
         _check_kind("input", run.inputs, holomorphic)
         _check_kind("output", run.output, holomorphic)
 
@@ -57,14 +59,14 @@ def _rows(run: Recorded, output: Any) -> Any:
         return map_leaves(lambda t, primal: _zeros(t, shape, primal), run.inputs, run.primals)
     rows = []
     for i in range(size):
-        one = np.zeros_like(output._data, order="C")
+        one = np.zeros_like(output._array, order="C")
         one.reshape(-1)[i] = 1
         rows.append(run.pull(output, one))
     return map_leaves(lambda *parts: np.stack(parts).reshape(shape + np.shape(parts[0]))[()], *rows)
 
 
 def _zeros(t: Tensor, shape: tuple[int, ...], primal: Any) -> Any:
-    zeros = np.zeros_like(t._data, shape=shape + t.shape)
+    zeros = np.zeros_like(t._array, shape=shape + t.shape)
     return Tensor(zeros, copy=False) if isinstance(primal, Tensor) else zeros[()]
 
 

@@ -12,12 +12,10 @@ import numpy as np
 from .errors import (
     ArgumentError,
     DeviceError,
-    DTypeError,
     MinigradError,
     MissingExtraError,
     MixedDevicesError,
     OutOfMemoryError,
-    UnsupportedError,
     import_extra,
 )
 
@@ -29,36 +27,15 @@ def is_device_array(value: object) -> bool:
         not issubclass(kind, (np.ndarray, np.generic))
         and hasattr(kind, "__array_function__")
         and hasattr(kind, "__array_ufunc__")
-        and hasattr(kind, "shape")
+        and hasattr(
+            kind, "get"
+        )  # what brings it to the host; sparse, lazy and labelled arrays follow the protocols too
     )
 
 
 def is_cupy(kind: type) -> bool:
     """Whether an array of this type is one of CuPy's."""
     return kind.__module__.partition(".")[0] == "cupy"
-
-
-def as_array(value: Any, dtype: Any = None, copy: bool | None = None) -> Any:
-    """``np.asarray``, but an array of another library stays there.
-
-    Raises:
-        DTypeError: the value is no array of numbers (text, ragged lists, arbitrary objects).
-    """
-    if is_device_array(value):
-        array = value.astype(dtype or value.dtype, copy=bool(copy))
-    else:
-        try:
-            array = np.array(value, dtype=dtype, copy=copy)
-        except UnsupportedError:
-            raise
-        except (TypeError, ValueError) as error:
-            raise DTypeError(f"cannot make an array of numbers from {type(value).__name__}: {error}") from error
-    if array.dtype.kind not in "biufc":
-        raise DTypeError(
-            f"cannot make a Tensor of dtype {array.dtype} from {type(value).__name__}: "
-            "pass numbers (bool, integer, floating or complex)"
-        )
-    return array
 
 
 def arange(stop: int, like: Any) -> Any:

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._inplace import check_constants, fingerprint
+from ._operands import as_array
 from ._plan import record
 from ._primitive import _notify, _outputs
 from ._tape import NO_KEYWORDS, Entry, Output, in_any_thread, no_grad, recording
 from ._tree import leaves
-from .device import as_array
 from .errors import ArgumentError, GraphError, UnsupportedError
 from .tensor import Tensor, _make, read_only
 
@@ -156,7 +156,7 @@ class _Plan:
     def pull(self, entry: Entry, g: Any) -> Sequence[Any]:
         with no_grad():
             gradients = self._backward(entry, g, create_graph=False)
-        return [t._data if isinstance(t, Tensor) else t for t in gradients]
+        return [t._array if isinstance(t, Tensor) else t for t in gradients]
 
     def pull_tensors(self, entry: Entry, g: Any) -> Sequence[Any]:
         gradients = self._backward(entry, g, create_graph=True)
@@ -201,7 +201,7 @@ class _Plan:
         if not isinstance(g, dict):
             return [g if isinstance(g, Tensor) else _make(read_only(g), None)]
         given = next(iter(g.values()))
-        like = given._data if isinstance(given, Tensor) else given
+        like = given._array if isinstance(given, Tensor) else given
         grads = []
         for i, (shape, dtype) in enumerate(self.outputs):
             one = g[i] if i in g else np.zeros_like(like, shape=shape, dtype=dtype)
@@ -246,4 +246,4 @@ def _argument_names(function: type[Function], count: int) -> tuple[str, ...]:
 
 
 def _value(value: Any) -> Any:
-    return value._data if isinstance(value, Tensor) else value
+    return value._array if isinstance(value, Tensor) else value

@@ -1,10 +1,18 @@
-"""Arrays in a file and out again: safetensors, with what they mean as JSON beside them. Never pickle."""
+"""The one door between files and the library: arrays as safetensors, what they mean as JSON beside them. Never pickle.
+
+All that is read from a file comes through here and is checked before anything uses it: its size, the types of its arrays, how
+deep its JSON is nested, the form of what that says, and a checksum. A file that is not what it should be is a
+:class:`CheckpointError`, whatever is wrong with it; and no path in a file is ever opened.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import types
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,30 +22,48 @@ from .device import to_host
 from .errors import ArgumentError, import_extra
 from .tensor import Tensor
 
-FORMAT = "minigrad-1"
+FORMAT = "minigrad-2"
+FIRST_FORMAT = "minigrad-1"  # of 0.1.0, which wrote no checksum
+
+DTYPES = {"BOOL": "bool", "F16": "float16", "F32": "float32", "F64": "float64", "C64": "complex64"} | {
+    f"{kind[0].upper()}{bits}": f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)
+}
+LONGEST_TEXT = 1 << 26  # characters of JSON, or bytes of a text file
+LONGEST_STRING = 1 << 20
+DEEPEST = 40  # lists and objects inside each other
+LARGEST_INTEGER = 1 << 128  # some write 10**30 for "as many as you like"
 
 
 class CheckpointError(ArgumentError):
-    """A file is no checkpoint, a damaged one, or one of something else."""
+    """A file is not there, is damaged, or is of something else. The message quotes at most 2,000 characters of it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message if len(message) <= 2000 else f"{message[:1000]} ... {message[-1000:]}")
+
+
+# Writing and reading
 
 
 def save_checkpoint(path: str | os.PathLike[str], arrays: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-    """Write named arrays (or Tensors) and a JSON-able description of them to a safetensors file.
+    """Write named arrays (or Tensors) and a JSON-able description of them to a safetensors file, with a checksum over both.
 
     The file is complete or not there: it is written under a temporary name and then moved into place.
 
     Raises:
         MissingExtraError: safetensors is not installed.
-        CheckpointError: ``about`` cannot be written as JSON.
+        CheckpointError: ``about`` cannot be written as JSON that :func:`load_checkpoint` would read, or an array is of a type
+            that safetensors does not have. Nothing has been written.
     """
     safetensors = import_extra("safetensors.numpy", "train", "saving a checkpoint")
     try:
-        metadata = {"format": FORMAT, "about": json.dumps(dict(about), ensure_ascii=False)}
-    except TypeError as error:
+        text = json.dumps(dict(about), ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as error:
         raise CheckpointError(
             f"about must be made of what JSON has (dict, list, str, number, bool, None): {error}"
         ) from error
-    host = {name: np.asarray(to_host(a.data if isinstance(a, Tensor) else a), order="C") for name, a in arrays.items()}
+    _parsed(text, "about")
+    host = {name: _little_endian(name, value) for name, value in arrays.items()}
+    metadata = {"format": FORMAT, "about": text, "checksum": digest(host, FORMAT + text)}
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
@@ -48,33 +74,213 @@ def save_checkpoint(path: str | os.PathLike[str], arrays: Mapping[str, Any], abo
         temporary.unlink(missing_ok=True)
 
 
-def load_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The arrays and the description that :func:`save_checkpoint` wrote.
+def load_checkpoint(
+    path: str | os.PathLike[str], form: Any = None, what: str = "checkpoint"
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arrays and the description that :func:`save_checkpoint` wrote. Files of 0.1.0 have no checksum to be held to.
+
+    Args:
+        form: what the description must look like, as for :func:`require`.
+        what: the word for such a file, for the message that there is none.
 
     Raises:
         MissingExtraError: safetensors is not installed.
-        CheckpointError: there is no such file, it is truncated, or it is not a minigrad checkpoint.
+        CheckpointError: there is no such file, it is truncated or was changed, or it is not a minigrad checkpoint, or not one
+            of this ``form``.
     """
-    safetensors = import_extra("safetensors", "train", "loading a checkpoint")
-    source = Path(path)
-    if not source.is_file():
-        raise CheckpointError(f"no checkpoint at '{path}': train first, or check the path")
+    arrays, metadata = read_arrays(path, what)
+    written = metadata.get("format")
+    if written not in (FORMAT, FIRST_FORMAT):
+        raise CheckpointError(
+            f"'{path}' is a safetensors file, but no checkpoint of minigrad that this version reads (its format: "
+            f"{short(written)}, not {FORMAT!r})"
+        )
+    text = metadata.get("about", "")
+    if written == FORMAT and metadata.get("checksum") != digest(arrays, FORMAT + text):
+        raise CheckpointError(f"'{path}' was damaged or changed after it was written: its checksum is another one")
+    if written == FIRST_FORMAT and "checksum" in metadata:
+        raise CheckpointError(f"'{path}' says {FIRST_FORMAT!r}, which has no checksum, and yet has one: it was changed")
+    try:
+        about = _parsed(text, "about")
+        require(about, dict, "about")
+    except CheckpointError as error:
+        raise CheckpointError(f"'{path}' does not say what its arrays are (no JSON object 'about'): {error}") from error
+    if form is not None:
+        require(about, form, f"'{path}'")
+    return arrays, about
+
+
+def read_arrays(
+    path: str | os.PathLike[str], what: str = "file"
+) -> tuple[dict[str, np.ndarray[Any, Any]], dict[str, str]]:
+    """The arrays in a safetensors file of any program, and the text beside them.
+
+    Raises:
+        MissingExtraError: safetensors is not installed.
+        CheckpointError: there is no such file, it is no whole safetensors file, or has an array of a type that NumPy has not.
+    """
+    safetensors = import_extra("safetensors", "train", "reading a safetensors file")
+    source = _file(path, what)
+    arrays = {}
     try:
         with safetensors.safe_open(source, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - the handle is no dict
-    except (safetensors.SafetensorError, ValueError, TypeError) as error:
+            for name in file.keys():  # noqa: SIM118 - the handle is no dict
+                part = file.get_slice(name)
+                if part.get_dtype() not in DTYPES:
+                    raise CheckpointError(
+                        f"'{path}' has {short(name)} as {part.get_dtype()}, which NumPy has not: it must be one of "
+                        f"{', '.join(DTYPES)}"
+                    )
+                arrays[name] = file.get_tensor(name).reshape(part.get_shape())  # old ones give (1,) for ()
+            return arrays, file.metadata() or {}
+    except (safetensors.SafetensorError, ValueError, TypeError, OSError, MemoryError) as error:
+        if isinstance(error, CheckpointError):
+            raise
         raise CheckpointError(
             f"'{path}' is not a safetensors file, or is truncated ({error}): save it again"
         ) from error
-    if metadata.get("format") != FORMAT:
-        raise CheckpointError(
-            f"'{path}' is a safetensors file, but no checkpoint of minigrad (its metadata: {metadata})"
-        )
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """
+    Raises:
+        CheckpointError: there is no such file, it is larger than 64 MiB, or no UTF-8.
+    """
+    source = _file(path, "file")
+    if (size := source.stat().st_size) > LONGEST_TEXT:
+        raise CheckpointError(f"'{path}' has {size:,} bytes; a text of more than {LONGEST_TEXT:,} is not read")
     try:
-        about = json.loads(metadata.get("about", ""))
-    except ValueError:
-        about = None
-    if not isinstance(about, dict):
-        raise CheckpointError(f"'{path}' does not say what its arrays are (no JSON object 'about'): save it again")
-    return arrays, about
+        return source.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise CheckpointError(f"'{path}' is not UTF-8 ({error.reason} at byte {error.start})") from error
+
+
+def read_json(path: str | os.PathLike[str], form: Any) -> Any:
+    """What a JSON file says, of the ``form`` that :func:`require` takes.
+
+    Raises:
+        CheckpointError: it is no such file.
+    """
+    value = _parsed(read_text(path), f"'{path}'")
+    require(value, form, f"'{path}'")
+    return value
+
+
+def digest(arrays: Mapping[str, Any], text: str) -> str:
+    """The SHA-256 of a text and of arrays on the host with their names, types and shapes, as 64 hexadecimal digits."""
+    total = hashlib.sha256(f"{len(text)}\n{text}".encode())
+    for name in sorted(arrays):
+        array = np.asarray(arrays[name])
+        total.update(f"{len(name)}\n{name}\n{array.dtype.str}\n{array.shape}\n".encode())
+        total.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return total.hexdigest()
+
+
+# What a description must look like
+
+
+@dataclass(frozen=True)
+class Maybe:
+    """Of a form: None will do too."""
+
+    form: Any
+
+
+def require(value: Any, form: Any, what: str) -> None:
+    """Raise unless a value from a file has a form.
+
+    A form is a type or a union of types (``int | None``; a bool is no int); a text, for exactly this one; ``[form]`` for a
+    list of any length; a tuple of forms for a list of this length; ``{"name": form}`` for an object that has at least these
+    names, ``{str: form}`` for one with any; and ``Maybe(form)``. Lists and objects alone come from JSON, no tuples.
+
+    Raises:
+        CheckpointError: it has another one; the message begins with ``what``.
+    """
+    if isinstance(form, Maybe):
+        if value is not None:
+            require(value, form.form, what)
+    elif isinstance(form, dict):
+        _one_of(value, dict, what)
+        inner = dict.fromkeys(value, form[str]) if form.keys() == {str} else form
+        for name in inner:
+            if name not in value:
+                raise CheckpointError(f"{what} has no {name!r}")
+            require(value[name], inner[name], f"{what}: {short(name)}")
+    elif isinstance(form, (list, tuple)):
+        _one_of(value, list, what)
+        if isinstance(form, tuple) and len(value) != len(form):
+            raise CheckpointError(f"{what} must be a list of {len(form)}, got {short(value)}")
+        for i, item in enumerate(value):
+            require(item, form[i if isinstance(form, tuple) else 0], f"{what}: item {i}")
+    elif isinstance(form, str):
+        if value != form:
+            raise CheckpointError(f"{what} is {short(value)}, not {form!r}: give the right file")
+    else:
+        _one_of(value, form, what)
+
+
+def _one_of(value: Any, types_: Any, what: str) -> None:
+    if not isinstance(value, types_) or (isinstance(value, bool) and not isinstance(True, _without_int(types_))):
+        name = types_ if isinstance(types_, types.UnionType) else types_.__name__
+        raise CheckpointError(f"{what} must be {name}, got {short(value)}")
+
+
+def _without_int(types_: Any) -> Any:
+    """Of a type or a union of types those that are not int, of which bool is a subclass."""
+    return tuple(each for each in getattr(types_, "__args__", (types_,)) if each is not int)
+
+
+def _parsed(text: str, what: str) -> Any:
+    """
+    Raises:
+        CheckpointError: it is no JSON, or of a size that no honest file has.
+    """
+    if len(text) > LONGEST_TEXT:
+        raise CheckpointError(f"{what} has {len(text):,} characters; more than {LONGEST_TEXT:,} are not read")
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise CheckpointError(f"{what} is not JSON that can be read: {error}") from error
+    level, depth = [value], 0
+    while level:
+        if depth > DEEPEST:
+            raise CheckpointError(f"{what} is nested more than {DEEPEST} deep")
+        for item in level:
+            _check_size(item, what)
+        objects = [item for item in level if isinstance(item, dict)]
+        level = [x for item in level if isinstance(item, list) for x in item]
+        level += [x for item in objects for pair in item.items() for x in pair]
+        depth += 1
+    return value
+
+
+def _check_size(value: Any, what: str) -> None:
+    if isinstance(value, str) and not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise CheckpointError(f"{what} has a text that is not Unicode: {error.reason}") from error
+    if isinstance(value, str) and len(value) > LONGEST_STRING:
+        raise CheckpointError(f"{what} has a text of {len(value):,} characters; {LONGEST_STRING:,} are the most")
+    if isinstance(value, int) and abs(value) >= LARGEST_INTEGER:
+        raise CheckpointError(f"{what} has an integer of more than 128 bits")
+
+
+def _little_endian(name: str, value: Any) -> np.ndarray[Any, Any]:
+    """An array as it lies in the file."""
+    array = np.asarray(to_host(value.data if isinstance(value, Tensor) else value), order="C")
+    if array.dtype.name not in DTYPES.values():
+        raise CheckpointError(f"the array {name!r} is {array.dtype}, which a checkpoint has not: convert it before")
+    return array.astype(array.dtype.newbyteorder("<"), copy=False)
+
+
+def _file(path: str | os.PathLike[str], what: str) -> Path:
+    if not Path(path).is_file():  # a device, such as /dev/zero, is none
+        raise CheckpointError(f"no {what} at '{path}': write it first, or check the path")
+    return Path(path)
+
+
+def short(value: Any) -> str:
+    """A value from a file as a message may quote it."""
+    text = repr(value) if value is None or isinstance(value, (str, int, float)) else f"a {type(value).__name__}"
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -17,12 +17,14 @@ import numpy as np
 from ._array_methods import ArrayMethods, Axis as Axis, _values as _values, operators as operators, registry as registry
 from ._hooks import Handle, hooks_of, output_index
 from ._inplace import handed_out, share
+from ._operands import as_array, operand
 from ._protocols import Protocols
 from ._tape import Entry, Leaf, Output, enable_grad, no_grad, sweep
-from .device import as_array, to_host
+from .device import to_host
 from .errors import DTypeError, GraphError, ShapeError, UnsupportedError
 
 T = TypeVar("T", bound="Tensor")
+_PARTS_OF_AN_INDEX = frozenset({int, slice, list, type(None), type(Ellipsis)})
 
 
 class Tensor(ArrayMethods, Protocols):
@@ -40,9 +42,9 @@ class Tensor(ArrayMethods, Protocols):
         DTypeError: ``requires_grad`` with integers or booleans, which have no derivative; data that is not numbers.
     """
 
-    __slots__ = ("__weakref__", "_data", "_grad", "_node", "name")
+    __slots__ = ("__weakref__", "_array", "_grad", "_node", "name")
 
-    _data: Any
+    _array: Any  # not _data: that is where numpy.ma looks for the array of anything
     _node: Any  # Entry, Leaf or Output; None if no gradient is required
     _grad: Tensor | None
     name: str | None
@@ -56,14 +58,14 @@ class Tensor(ArrayMethods, Protocols):
                     f"Tensor() of {data._describe()}, which requires a gradient, would cut it off from the tape: "
                     "use it as it is, or pass t.detach()"
                 )
-            data = data._data
-        self._data = as_array(data, dtype, copy or None)
+            data = data._array
+        self._array = as_array(data, dtype, copy or None)
         self._node = None
         self._grad = None
         self.name = name
         if requires_grad:
             self.requires_grad = True
-            if not copy and isinstance(data, np.ndarray) and np.may_share_memory(self._data, data):
+            if not copy and isinstance(data, np.ndarray) and np.may_share_memory(self._array, data):
                 share(self._node)
 
     # What it is
@@ -75,25 +77,25 @@ class Tensor(ArrayMethods, Protocols):
         ``backward()`` of what was computed from it before such a change raises, if it needs the old values.
         """
         handed_out(self)
-        return self._data
+        return self._array
 
     @data.setter
     def data(self, value: Any) -> None:
         if isinstance(value, Tensor):
-            value = value._data
+            value = value._array
         if type(self._node) in (Entry, Output):
             raise GraphError(f"data of {self._describe()} cannot be replaced: it was computed; replace data of a leaf")
-        if value is self._data:
+        if value is self._array:
             return
         array = as_array(value)
-        old = self._data
+        old = self._array
         if self._node is not None and (array.shape, array.dtype, type(array)) != (old.shape, old.dtype, type(old)):
             _check_differentiable(array.dtype)
             hooks = self._node.hooks
             self._node = Leaf(self, array.shape, array.dtype)  # graphs recorded before keep the old leaf
             self._node.hooks = hooks
             self._grad = None
-        self._data = array
+        self._array = array
 
     @property
     def grad(self) -> Tensor | None:
@@ -105,7 +107,7 @@ class Tensor(ArrayMethods, Protocols):
         if value is None:
             self._grad = None
             return
-        array = value._data if isinstance(value, Tensor) else as_array(value)
+        array = value._array if isinstance(value, Tensor) else as_array(value)
         if array.shape != self.shape:
             raise ShapeError(f"grad of a tensor of shape {self.shape} cannot have shape {array.shape}")
         self._grad = _make(array.astype(self.dtype), None)
@@ -135,21 +137,21 @@ class Tensor(ArrayMethods, Protocols):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        shape: tuple[int, ...] = self._data.shape
+        shape: tuple[int, ...] = self._array.shape
         return shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        dtype: np.dtype[Any] = self._data.dtype
+        dtype: np.dtype[Any] = self._array.dtype
         return dtype
 
     @property
     def ndim(self) -> int:
-        return len(self._data.shape)
+        return len(self._array.shape)
 
     @property
     def size(self) -> int:
-        return int(self._data.size)
+        return int(self._array.size)
 
     @property
     def real(self) -> Tensor:
@@ -174,21 +176,21 @@ class Tensor(ArrayMethods, Protocols):
     def numpy(self) -> Any:
         """The values as a NumPy array, outside of differentiation (on the host it shares this tensor's memory)."""
         handed_out(self)
-        return to_host(self._data)
+        return to_host(self._array)
 
     def item(self) -> Any:
         """The value of a tensor of one element as a Python number."""
         if self.size != 1:
             raise ShapeError(f"item() needs a tensor of one element, got shape {self.shape}")
-        return to_host(self._data).item()
+        return to_host(self._array).item()
 
     def tolist(self) -> Any:
         """The values as nested lists of Python numbers."""
-        return to_host(self._data).tolist()
+        return to_host(self._array).tolist()
 
     def detach(self) -> Tensor:
         """The same array, cut off from the tape."""
-        return _make(self._data, None)
+        return _make(self._array, None)
 
     def _describe(self) -> str:
         name = f" '{self.name}'" if self.name else ""
@@ -219,7 +221,7 @@ class Tensor(ArrayMethods, Protocols):
             with enable_grad():
                 self._sweep(cotangent if isinstance(cotangent, Tensor) else _make(cotangent, None), True, True)
         else:
-            self._sweep(cotangent._data if isinstance(cotangent, Tensor) else cotangent, retain_graph, False)
+            self._sweep(cotangent._array if isinstance(cotangent, Tensor) else cotangent, retain_graph, False)
 
     def _sweep(self, cotangent: Any, retain_graph: bool, create_graph: bool) -> None:
         owned: set[Any] = set()
@@ -252,8 +254,8 @@ class Tensor(ArrayMethods, Protocols):
                     f"backward() on a tensor of shape {self.shape} needs grad, the gradient of a scalar with respect to it, "
                     "of that shape: sum() or mean() it first, or pass grad=np.ones_like(t)"
                 )
-            return np.ones_like(self._data)
-        array = grad if isinstance(grad, (Tensor, np.ndarray)) else as_array(grad)
+            return np.ones_like(self._array)
+        array = grad if isinstance(grad, Tensor) else as_array(grad)
         if array.shape != self.shape:
             raise ShapeError(f"{what} got shape {array.shape} for a tensor of shape {self.shape}")
         if array.dtype.kind == "c" and self.dtype.kind != "c":
@@ -269,9 +271,9 @@ class Tensor(ArrayMethods, Protocols):
         elif self._grad is None:
             self._grad = _make(g if owned and _whole(g) else _owned_copy(g), None)
         elif self._grad._node is not None:
-            self._grad = _make(self._grad._data + g, None)
+            self._grad = _make(self._grad._array + g, None)
         else:
-            self._grad._data += g
+            self._grad._array += g
 
     def zero_grad(self) -> None:
         """Forget the gradient: ``grad`` becomes None."""
@@ -316,8 +318,8 @@ class Tensor(ArrayMethods, Protocols):
             raise GraphError(
                 f"{self._describe()} was computed on the tape and cannot be copied or pickled: detach() it"
             )
-        grad = None if self._grad is None else self._grad._data
-        return _rebuild, (type(self), self._data, self.requires_grad, self.name, grad)
+        grad = None if self._grad is None else self._grad._array
+        return _rebuild, (type(self), self._array, self.requires_grad, self.name, grad)
 
     # Indexing
 
@@ -337,9 +339,10 @@ class Tensor(ArrayMethods, Protocols):
                     f"assigning {value._describe()}, which requires a gradient, into a tensor that requires none would cut it "
                     "off from the tape: build the result with np.stack, np.concatenate or np.where, or assign t.item()"
                 )
-            value = value._data
+            value = value._array
+        value = operand(value)
         handed_out(self)
-        self._data[_plain_index(index)] = value
+        self._array[_plain_index(index)] = value
 
     __hash__ = object.__hash__
 
@@ -350,7 +353,7 @@ _new = Tensor.__new__
 def _make(array: Any, node: Any) -> Tensor:
     """A Tensor around ``array`` at ``node``, without the checks and the copy of the constructor."""
     tensor = _new(Tensor)
-    tensor._data = array
+    tensor._array = array
     tensor._node = node
     tensor._grad = None
     tensor.name = None
@@ -384,7 +387,7 @@ def _call_hook(hook: Callable[[Tensor], Any], g: Any) -> Any:
         result = given._cotangent(returned, "a hook's result")
     if recorded:
         return result if isinstance(result, Tensor) else _make(result, None)
-    return result._data if isinstance(result, Tensor) else result
+    return result._array if isinstance(result, Tensor) else result
 
 
 def read_only(array: Any) -> Any:
@@ -408,12 +411,12 @@ def _whole(array: Any) -> bool:
 
 
 def _plain_index(index: Any) -> Any:
-    """An index with every Tensor in it replaced by its array (an index has no derivative), in memory of its own.
-
-    The tape keeps the index: a copy cannot be changed behind its back.
-    """
+    """An index with every Tensor in it replaced by its array, as an index has no derivative, and foreign arrays likewise."""
+    kind = type(index)
+    if kind in _PARTS_OF_AN_INDEX or (kind is np.ndarray and index.dtype.kind in "bi"):
+        return index
     if isinstance(index, Tensor):
-        return index._data.copy()
+        return index._array
     if isinstance(index, tuple):
-        return tuple(_plain_index(part) for part in index)
-    return index.copy() if hasattr(index, "copy") else index
+        return tuple([_plain_index(part) for part in index])
+    return operand(index) if hasattr(index, "__array__") else index

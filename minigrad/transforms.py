@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from ._inplace import handed_out
+from ._operands import as_array
 from ._tape import Leaf, enable_grad, recording, sweep, wengert_list
 from ._tree import check_structure, leaves, map_leaves
-from .device import as_array
 from .errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
 from .tensor import Tensor, _make, registry
 
 Argnum = int | tuple[int, ...]
+STEPS = "booleans, counts and indices are steps without a derivative (a constant is 0.0 rather than 0)"
 
 
 class Recorded:
@@ -48,9 +49,15 @@ class Recorded:
 
     def pull(self, output: Any, cotangent: Any, what: str = "a cotangent") -> tuple[Any, ...]:
         """The cotangents of the inputs, from one of ``output``, which is ``self.output`` or a part of it."""
-        check_structure(output, cotangent, what)
+        differentiable = map_leaves(lambda t: t if _kind(t)[1].kind in "fc" else None, output)
+        try:
+            check_structure(differentiable, cotangent, what)
+        except ArgumentError as error:
+            if len(leaves(differentiable)) == len(leaves(output)):
+                raise
+            raise ArgumentError(f"{error}; None stands for what has no cotangent: {STEPS}") from None
         create_graph = self.records(cotangent)
-        seeds = _seeds(output, cotangent, create_graph, what)
+        seeds = _seeds(differentiable, cotangent, create_graph, what)
         with enable_grad():
             found = sweep(seeds, create_graph=create_graph, retain_graph=True, wanted=self.starts)
         gradients: tuple[Any, ...] = map_leaves(
@@ -72,7 +79,8 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
 
     Raises:
         DTypeError: an input is not floating or complex.
-        ArgumentError, ShapeError: (the pullback) the cotangent is not like the output.
+        ArgumentError, ShapeError: (the pullback) the cotangent is not like the output, with None in the place of integers
+            and booleans.
     """
     run = Recorded(f, primals)
     for t in leaves((run.inputs, run.output)):
@@ -131,14 +139,14 @@ def _is_tracked(value: Any) -> bool:
 
 
 def _zero_cotangent(t: Any) -> Tensor | None:
-    return _make(np.zeros_like(t._data), Leaf(None, t.shape, t.dtype)) if _is_tracked(t) else None
+    return _make(np.zeros_like(t._array), Leaf(None, t.shape, t.dtype)) if _is_tracked(t) else None
 
 
 def _fresh(primal: Any) -> Tensor:
     """The input as a new node on the tape, linked to where it came from if that is being recorded."""
     if isinstance(primal, Tensor) and primal.requires_grad:
         return registry[np.positive](primal)
-    array = primal._data if isinstance(primal, Tensor) else as_array(primal)
+    array = primal._array if isinstance(primal, Tensor) else as_array(primal)
     if array.dtype.kind not in "fc":
         raise DTypeError(
             f"cannot differentiate with respect to {primal!r} of dtype {array.dtype}: pass floats (3.0 rather than 3)"
@@ -167,7 +175,7 @@ def _seeds(output: Any, cotangent: Any, create_graph: bool, what: str) -> dict[A
                 raise ShapeError(f"{what} got shape {np.shape(g)} for an array of shape {np.shape(t)}")
             return
         g = t._cotangent(g, what)
-        raw = g._data if isinstance(g, Tensor) else g
+        raw = g._array if isinstance(g, Tensor) else g
         value = (g if isinstance(g, Tensor) else _make(g, None)) if create_graph else raw
         seeds[t._node] = seeds[t._node] + value if t._node in seeds else value
 
@@ -178,9 +186,9 @@ def _seeds(output: Any, cotangent: Any, create_graph: bool, what: str) -> dict[A
 def _result(gradient: Any, start: Tensor, as_tensor: bool) -> Any:
     """A cotangent as the kind of array its input was; zeros if the output does not depend on that input."""
     if gradient is None:
-        gradient = np.zeros_like(start._data)
+        gradient = np.zeros_like(start._array)
     if isinstance(gradient, Tensor):
-        return gradient if as_tensor or gradient.requires_grad else gradient._data
+        return gradient if as_tensor or gradient.requires_grad else gradient._array
     gradient = np.array(gradient) if isinstance(gradient, (np.ndarray, np.generic)) else gradient.copy()
     return _make(gradient, None) if as_tensor else gradient[()]
 
@@ -188,7 +196,7 @@ def _result(gradient: Any, start: Tensor, as_tensor: bool) -> Any:
 def _outcome(t: Any, connected: bool, as_tensor: bool) -> Any:
     if not isinstance(t, Tensor) or (connected and t.requires_grad):
         return t
-    return t.detach() if as_tensor else t._data[()]
+    return t.detach() if as_tensor else t._array[()]
 
 
 def choose(
@@ -225,10 +233,10 @@ def _kind(value: Any) -> tuple[Any, np.dtype[Any]]:
 def value_and_grad(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[..., Any]:
     """A function that returns ``f(*args)`` and its gradient with respect to argument ``argnum`` (or several, a tuple).
 
-    ``f`` must return one real number. For complex inputs the gradient is ``df/dx - i df/dy``, as in JAX.
+    ``f`` must return one real number, and a floating one. For complex inputs the gradient is ``df/dx - i df/dy``, as in JAX.
 
     Raises (when called):
-        UnsupportedError: ``f`` returned something other than a real scalar.
+        UnsupportedError: ``f`` returned something other than a real scalar, or an integer or a boolean.
         ArgumentError: there is no argument ``argnum``.
     """
 
@@ -236,8 +244,9 @@ def value_and_grad(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[..., A
     def transformed(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         run = Recorded(*choose(f, argnum, args, kwargs))
         value = run.value()
+        check_no_step(value, "grad")
         shape, dtype = _kind(value)
-        if shape != () or dtype.kind not in "fiub":
+        if shape != () or dtype.kind != "f":
             raise UnsupportedError(
                 f"grad needs a function that returns one real number, got {type(value).__name__} of shape {shape} and dtype "
                 f"{dtype}: sum() it, or use vjp with a cotangent"
@@ -279,8 +288,9 @@ def elementwise_grad(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[...,
     def transformed(*args: Any, **kwargs: Any) -> Any:
         run = Recorded(*choose(f, argnum, args, kwargs))
         value = run.value()
+        check_no_step(value, "elementwise_grad")
         shape, dtype = _kind(value)
-        if shape is None or dtype.kind not in "fiub":
+        if shape is None or dtype.kind != "f":
             raise UnsupportedError(
                 f"elementwise_grad needs a function that returns a real array, got {type(value).__name__} of dtype {dtype}"
             )
@@ -296,5 +306,13 @@ def elementwise_grad(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[...,
     return transformed
 
 
+def check_no_step(output: Any, transform: str) -> None:
+    """Raise if there is an integer or a boolean in ``output``."""
+    for leaf in leaves(output):
+        dtype = _kind(leaf)[1]
+        if dtype.kind in "biu":
+            raise UnsupportedError(f"{transform} got an output of dtype {dtype}: {STEPS}")
+
+
 def _ones(value: Any) -> Any:
-    return np.ones_like(value._data if isinstance(value, Tensor) else value)
+    return np.ones_like(value._array if isinstance(value, Tensor) else value)

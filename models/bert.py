@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ import numpy as np
 import nn
 from minigrad import ArgumentError, ShapeError, Tensor, no_grad
 from minigrad.errors import import_extra
-from minigrad.serialize import CheckpointError
+from minigrad.serialize import CheckpointError, read_arrays, read_json, require
 from nn._checks import as_ids, check_positive, id_array
 from nn.masks import as_key_mask
 
@@ -60,17 +59,19 @@ class BertConfig(Config):
         Raises:
             ArgumentError: it describes another kind of network.
         """
-        values = json.loads(Path(path).read_text(encoding="utf-8"))
+        values = read_json(path, dict)
         kind = values.get("model_type"), values.get("position_embedding_type", "absolute"), values.get("hidden_act")
-        if kind[:2] != ("bert", "absolute") or kind[2] not in _ACTIVATIONS:
+        if kind[:2] != ("bert", "absolute") or kind[2] not in list(_ACTIVATIONS):
             raise ArgumentError(
                 f"'{path}' describes (model_type, position_embedding_type, hidden_act) = {kind}; BertEncoder is 'bert' with "
                 f"'absolute' positions and {' or '.join(map(repr, _ACTIVATIONS))}"
             )
-        try:
-            sizes = {ours: values[theirs] for ours, theirs in _SETTINGS.items()}
-        except KeyError as missing:
-            raise ArgumentError(f"'{path}' has no {missing}: give BertConfig(...) instead") from missing
+        sizes = {}
+        for ours, theirs in _SETTINGS.items():
+            if theirs not in values:
+                raise ArgumentError(f"'{path}' has no {theirs!r}: give BertConfig(...) instead")
+            require(values[theirs], int | float if ours in ("eps", "dropout") else int, f"'{path}': {theirs!r}")
+            sizes[ours] = values[theirs]
         return cls(**sizes, activation=_ACTIVATIONS[kind[2]])
 
 
@@ -144,12 +145,13 @@ class BertEncoder(nn.Module):
             MissingExtraError: safetensors is not installed.
         """
         file = Path(path) / "model.safetensors" if Path(path).is_dir() else Path(path)
-        arrays = _read(file)
+        arrays, _ = read_arrays(file, "weights")
         if config is None:
             beside = file.with_name("config.json")
             if not beside.is_file():
                 raise CheckpointError(f"there is no config.json beside '{file}': pass config=BertConfig(...)")
             config = BertConfig.from_json(beside)
+        _check_size(file, config, arrays)
         model = cls(config, rng=np.random.default_rng(0) if rng is None else rng, dtype=dtype)
         try:
             model.load_original(arrays)
@@ -303,12 +305,10 @@ def _turned(path: str, array: Array) -> Array:
     return array.T if path.startswith("layers.") else array
 
 
-def _read(file: Path) -> dict[str, Array]:
-    safetensors = import_extra("safetensors", "train", "loading the weights")
-    if not file.is_file():
-        raise CheckpointError(f"there are no weights at '{file}': give a safetensors file, or the folder it is in")
-    try:
-        with safetensors.safe_open(file, framework="numpy") as opened:
-            return {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 - the handle is no dict
-    except (safetensors.SafetensorError, ValueError, TypeError) as error:
-        raise CheckpointError(f"'{file}' is not a safetensors file, or is truncated ({error})") from error
+def _check_size(file: Path, config: BertConfig, arrays: Mapping[str, Array]) -> None:
+    """Raise for a config of a network that the file cannot hold, before so much memory is asked for."""
+    layer = 4 * config.d_model**2 + 2 * config.d_model * config.hidden
+    embeddings = (config.vocab_size + config.max_positions + config.token_types) * config.d_model
+    needed, held = embeddings + config.num_layers * layer, sum(array.size for array in arrays.values())
+    if needed > 2 * held + 1_000_000:
+        raise CheckpointError(f"'{file}' holds {held:,} numbers, and {config} has {needed:,}: another config.json?")

@@ -29,6 +29,8 @@ class GPTConfig(Config):
         positions: "learned" (a vector for each place, as in GPT-2) or "rotary" (queries and keys are turned by an angle that
             grows with the place; the width of a head is then even).
         std: the deviation of the initial embeddings; 0.02 as in GPT-2. Narrow networks learn faster with 0.1.
+        characters: which character each id is, where tokens are characters. The network does not ask; checkpoints do, so that
+            weights that were learned for one alphabet never read another.
     """
 
     vocab_size: int
@@ -41,11 +43,16 @@ class GPTConfig(Config):
     activation: str = "gelu"
     positions: str = "learned"
     std: float = 0.02
+    characters: str = ""
 
     def __post_init__(self) -> None:
         check_positive(window=self.window, num_layers=self.num_layers)
         if self.positions not in ("learned", "rotary"):
             raise ArgumentError(f"positions must be 'learned' or 'rotary', got {self.positions!r}")
+        if self.characters and len(self.characters) != self.vocab_size:
+            raise ArgumentError(
+                f"characters must be one for each of the vocab_size={self.vocab_size} ids, got {len(self.characters)}"
+            )
 
 
 class GPT(nn.Module):

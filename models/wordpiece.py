@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import re
 import unicodedata
@@ -15,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from minigrad import ArgumentError, OutOfRangeError
+from minigrad.serialize import Maybe, read_json, read_text, require
 
 Ids = np.ndarray[Any, np.dtype[np.int64]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
@@ -70,9 +70,10 @@ class WordPiece:
         path = Path(folder) / "vocab.txt"
         if not path.is_file():
             raise ArgumentError(f"there is no vocab.txt in '{folder}': give the folder of a BERT model")
-        pieces = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
-        settings = _json(path.with_name("tokenizer_config.json"))
-        sentence = _json(path.with_name("sentence_bert_config.json"))
+        pieces = read_text(path).removesuffix("\n").split("\n")
+        forms = {"model_max_length": int | float, "do_lower_case": bool}  # some write 1e30 for any length
+        settings = _settings(path.with_name("tokenizer_config.json"), forms)
+        sentence = _settings(path.with_name("sentence_bert_config.json"), {"max_seq_length": Maybe(int)})
         max_length = sentence.get("max_seq_length") or min(settings.get("model_max_length", 512), 512)
         return cls(pieces, max_length=max_length, lowercase=settings.get("do_lower_case", True))
 
@@ -195,5 +196,8 @@ def _check_length(length: int, name: str) -> int:
     return length
 
 
-def _json(path: Path) -> dict[str, Any]:
-    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+def _settings(path: Path, forms: dict[str, Any]) -> dict[str, Any]:
+    """What a file beside the vocabulary says, where there is one: each of the settings in ``forms`` may be missing."""
+    values: dict[str, Any] = read_json(path, dict) if path.is_file() else {}
+    require(values, {name: form for name, form in forms.items() if name in values}, f"'{path}'")
+    return values

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError, Tensor
+from minigrad._operands import as_array
 from minigrad.device import check_range, is_device_array, same_place, where_is
 from minigrad.errors import MixedDevicesError
 
@@ -52,10 +53,12 @@ def as_input(x: Any, dtype: np.dtype[Any], layer: str) -> Tensor:
 
 
 def plain(value: Any) -> Any:
-    """``value`` (an array, a list, or a Tensor of plain values) as an array, where it is."""
-    if isinstance(value, Tensor):
-        value = value.data
-    return value if hasattr(value, "dtype") else np.asarray(value)
+    """``value`` (an array, a list, or a Tensor of plain values) as an array, where it is.
+
+    Raises:
+        DTypeError: it is no array of numbers, see ``minigrad._operands.as_array``.
+    """
+    return value.data if isinstance(value, Tensor) else as_array(value)
 
 
 def beside(value: Any, array: Any) -> Any:
@@ -83,13 +86,14 @@ def id_array(ids: Any, function: str) -> Any:
     """``ids`` as an array (or Tensor).
 
     Raises:
+        DTypeError: they are no array of numbers.
         ShapeError: they are lists of different lengths.
     """
-    if hasattr(ids, "dtype"):
-        return ids
     try:
-        return np.asarray(ids)
-    except ValueError as error:
+        return ids if isinstance(ids, Tensor) else as_array(ids)
+    except DTypeError as error:
+        if not isinstance(error.__cause__, ValueError):
+            raise DTypeError(f"{function} takes integer ids: {error}") from error.__cause__
         raise ShapeError(
             f"{function} got lists of different lengths: pad them to one length, and say with a mask what is padding"
         ) from error

@@ -118,9 +118,9 @@ class Together:
     def update(self, update: Update, parameters: Sequence[Any], state: Mapping[str, Any]) -> None:
         """``update(p, g, state)`` for all the members among ``parameters``; ``state`` has what they have in common."""
         members = [parameters[i] for i in self.members]
-        arrays = [member._data for member in members]
+        arrays = [member._array for member in members]
         np.concatenate(arrays, axis=None, out=self._p)
-        np.concatenate([member._grad._data for member in members], axis=None, out=self._g)
+        np.concatenate([member._grad._array for member in members], axis=None, out=self._g)
         update(self._p, self._g, {**state, **self._flat})
         for array, part in zip(arrays, self._parts):
             np.copyto(array, part)

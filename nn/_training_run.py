@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import math
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
@@ -62,13 +63,18 @@ class TrainingRun:
         self.dropout_steps = [dropout.step for dropout in self.dropouts]  # after the last update
         self.whole = True  # False in the middle of a change, and after one that failed
         self.saved = (0, 0)  # `_progress` at the last checkpoint
+        self.first_batch = ""  # its fingerprint, where there are checkpoints
+        self.first_lr = self.optimizer.lr if self.schedule is None else None
         self.interrupts = Interrupts()
 
     def train(self, resume: bool) -> History:
         with self.interrupts, in_mode(self.model, training=True):
-            if resume and self.files is not None and self.files.last.exists():
-                with self.interrupts.deferred():
-                    self._restore(self.files.last)
+            if self.files is not None:
+                first = next(iter(self.batches.epoch(0)), None)
+                self.first_batch = state.fingerprint(first)
+                if resume and self.files.last.exists():
+                    with self.interrupts.deferred():
+                        self._restore(self.files.last)
             self._run_epochs()
         return self.history
 
@@ -122,9 +128,9 @@ class TrainingRun:
             loss = float(loss)
             self._check_losses([loss])  # before the weights are changed by it
         self._clip()
-        if self.schedule is not None:
-            self.optimizer.lr = self.schedule(self._progress[0])
+        lr = self.optimizer.lr if self.schedule is None else self.schedule(self._progress[0])
         with self._undivided():
+            self.optimizer.lr = lr
             (self.precision or self.optimizer).step()
             (self.history.losses if isinstance(loss, float) else self.pending).append(loss)
             self.updates += 1
@@ -260,7 +266,15 @@ class TrainingRun:
 
     def _restore(self, path: Path) -> None:
         arrays, about = state.read(path)
-        for name, value in self._settings().items():
+        if about["kind"] == state.FIRST_KIND:
+            raise CheckpointError(
+                f"'{path}' is of minigrad 0.1.0, which did not note what data a run had: nn.load_weights takes its weights, "
+                "and a run starts anew from there with resume=False"
+            )
+        settings = self._settings()
+        if None in (settings["the learning rate"], about["run"].get("the learning rate")):
+            del settings["the learning rate"]  # that of a schedule, which may be a new one
+        for name, value in settings.items():
             state.same(path, name, about["run"].get(name), value)
         if self.precision is not None:
             try:
@@ -272,8 +286,20 @@ class TrainingRun:
             self.precision.load_state_dict(about["precision"])
         self.history = History(arrays["losses"].tolist(), about["metrics"])
         self.updates = about["updates"]
+        self._say_other_schedule(about["optimizer"]["settings"]["lr"])
         self._note_dropouts()
         self.saved = self._progress
+
+    def _say_other_schedule(self, lr: float) -> None:
+        """A new schedule is allowed, to train longer for instance, and never goes unsaid."""
+        step = len(self.history.losses) - 1
+        given = lr if self.schedule is None or step < 0 else float(self.schedule(step))
+        if given != lr:
+            warnings.warn(
+                f"the schedule is another one than that of the run which goes on: step {step} had the learning rate {lr}, and "
+                f"would have {given} now; the steps from here on have the new one's",
+                stacklevel=5,
+            )
 
     def _settings(self) -> dict[str, Any]:
         """What must be the same when the run is resumed."""
@@ -283,7 +309,9 @@ class TrainingRun:
             "clip_norm": self.clip_norm,
             "clip_value": self.clip_value,
             "precision": None if self.precision is None else str(self.precision.dtype),
+            "the learning rate": self.first_lr,
             "batches": {"in an epoch": len(self.batches)} | described,
+            "the content of the first batch, by its SHA-256": self.first_batch,
         }
 
     # What is wrong

@@ -9,14 +9,27 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from minigrad import ArgumentError, DTypeError, MinigradError
-from minigrad.serialize import CheckpointError, load_checkpoint
+from minigrad import ArgumentError, DTypeError, MinigradError, Tensor
+from minigrad._tree import leaves
+from minigrad.device import is_device_array, to_host
+from minigrad.serialize import CheckpointError, Maybe, digest, load_checkpoint, require
 
 from .dropout import Dropout
 from .module import Module
 from .optim import Optimizer
 
-KIND = "minigrad training state, version 1"
+KIND = "minigrad training state, version 2"
+FIRST_KIND = "minigrad training state, version 1"  # of 0.1.0, which did not note what the data were
+FORM = {
+    "model": str,
+    "config": object,
+    "dropout": {str: {"key": int, "step": int}},
+    "optimizer": {"name": str, "settings": {"lr": int | float}, "numbers": [{str: int}]},
+    "metrics": [{str: int | float}],
+    "updates": int,
+    "run": dict,
+    "precision": Maybe(dict),
+}
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 
@@ -75,10 +88,14 @@ def read(path: Path) -> tuple[Arrays, dict[str, Any]]:
         CheckpointError: it is no whole checkpoint, or one that something else wrote.
     """
     arrays, about = load_checkpoint(path)
-    if about.get("kind") != KIND:
+    if about.get("kind") not in (KIND, FIRST_KIND):
         raise CheckpointError(
             f"'{path}' is a checkpoint that fit did not write: it says {about.get('kind')!r}, not {KIND!r}"
         )
+    require(about, FORM, f"'{path}'")
+    losses = arrays.get("losses")
+    if losses is None or losses.dtype != np.float64 or losses.ndim != 1:
+        raise CheckpointError(f"'{path}' has no list of losses: save it again")
     return arrays, about
 
 
@@ -90,17 +107,15 @@ def restore(path: Path, model: Module, optimizer: Optimizer, arrays: Arrays, abo
     """
     saved = about["optimizer"]
     same(path, "the model", about["model"], type(model).__name__)
-    same(path, "the model's config", about["config"], config_of(model))
-    same(path, "the model's weights", _forms(_weights(model, arrays)), _forms(model.state_dict()))
+    same_config(path, about, model)
+    same(path, "the model's weights", _forms(_with_prefix("model.", arrays)), _forms(model.state_dict()))
     same(path, "the optimizer", saved["name"], type(optimizer).__name__)
+    same(path, "the list of the optimizer's settings", sorted(saved["settings"]), sorted(optimizer.settings))
     for name in set(saved["settings"]) - {"lr"}:  # lr may change in the course of training
         same(path, f"{name} of the optimizer", saved["settings"][name], getattr(optimizer, name))
     same(path, "the list of Dropout layers", list(about["dropout"]), list(dropouts(model)))
     same(path, "the number of the optimizer's tensors", len(saved["numbers"]), len(optimizer.parameters))
-    memory = [
-        numbers | _with_prefix(f"optimizer.{i}.", arrays, dict.fromkeys(optimizer.slots, parameter.shape))
-        for i, (numbers, parameter) in enumerate(zip(saved["numbers"], optimizer.parameters))
-    ]
+    memory = [numbers | _with_prefix(f"optimizer.{i}.", arrays) for i, numbers in enumerate(saved["numbers"])]
     state = {"optimizer": saved["name"], "settings": saved["settings"], "parameters": memory}
     try:
         copy.copy(optimizer).load_state_dict(state)  # a trial: the model may not fit
@@ -120,7 +135,7 @@ def put_weights(path: Path, model: Module, arrays: Arrays) -> None:
     """
     before = [(parameter, parameter.data) for parameter in model.parameters()]
     try:
-        model.load_state_dict(_weights(model, arrays))
+        model.load_state_dict(_with_prefix("model.", arrays))
     except (ArgumentError, DTypeError) as error:
         raise CheckpointError(f"'{path}' does not fit: {error}") from error
     for parameter, array in before:
@@ -128,18 +143,34 @@ def put_weights(path: Path, model: Module, arrays: Arrays) -> None:
         parameter.data = array
 
 
-def _weights(model: Module, arrays: Arrays) -> Arrays:
-    return _with_prefix("model.", arrays, {name: parameter.shape for name, parameter in model.named_parameters()})
-
-
 def _forms(arrays: Arrays) -> dict[str, str]:
     return {name: f"{array.dtype} {array.shape}" for name, array in arrays.items()}
 
 
-def _with_prefix(prefix: str, arrays: Arrays, shapes: dict[str, tuple[int, ...]]) -> Arrays:
-    """The arrays whose name begins so. (A file has no arrays without axes: a single number comes back as one of length 1.)"""
-    found = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-    return {name: array.reshape(()) if shapes.get(name) == () else array for name, array in found.items()}
+def _with_prefix(prefix: str, arrays: Arrays) -> Arrays:
+    """The arrays whose name begins so."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def same_config(path: Path, about: dict[str, Any], model: Module) -> None:
+    """Raise unless the checkpoint is of a model of this config. A setting that is newer than the file has its default."""
+    saved, config = about["config"], getattr(model, "config", None)  # type: Any, Any
+    if isinstance(saved, dict) and hasattr(config, "from_dict"):
+        try:
+            saved = as_json(config.from_dict(saved).to_dict())
+        except (ArgumentError, TypeError) as error:
+            raise CheckpointError(f"'{path}' has a config that is none of {type(config).__name__}: {error}") from error
+    same(path, "the model's config", saved, config_of(model))
+
+
+def fingerprint(batch: Any) -> str:
+    """What is in a batch, as the digest of its arrays: of what is neither an array nor plain data, only the type counts."""
+    arrays = {}
+    for number, leaf in enumerate(leaves(batch)):
+        value = leaf.data if isinstance(leaf, Tensor) else leaf
+        array = np.asarray(to_host(value) if is_device_array(value) else value)
+        arrays[f"{number:06}"] = np.asarray(type(leaf).__name__) if array.dtype.hasobject else array
+    return digest(arrays, "")
 
 
 def config_of(model: Module) -> Any:

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from minigrad import ShapeError, Tensor
+from minigrad.rules.attention import masked_softmax
 
 from . import init
 from ._checks import as_input, check_positive, check_real
 from .affine import Affine
-from .masks import combined_mask
+from .masks import mask_and_bias
 from .module import Module, Parameter
-from .scores import AdditiveScore, DotScore, GeneralScore, Score, make_score, masked_softmax, plain_score
+from .scores import AdditiveScore, DotScore, GeneralScore, Score, make_score, plain_score
 
 
 class GlobalAttention(Module):
@@ -31,9 +32,13 @@ class GlobalAttention(Module):
     Calling it:
         query: (batch, query, query_dim), or one query for each sequence, (batch, query_dim).
         key: (batch, key, key_dim), by default the queries; value: (batch, key, value_dim), by default the keys.
-        key_mask: (batch, key) booleans, True = attend, or integers 0 and 1: which keys are tokens and not padding.
-        mask: booleans (query, key), or three axes that broadcast to (batch, query, key), True = attend. Integers 0 and 1
-            of shape (batch, key) are a key mask.
+        key_mask: (batch, key) booleans, True = attend, or integers 0 and 1, as tokenizers give them: which keys are tokens
+            and not padding.
+        mask: booleans (query, key), or three axes that broadcast to (batch, query, key), True = attend. Two axes are always
+            (query, key), whatever their lengths; numbers raise.
+        bias: what is added to the scores, such as ALiBi's slopes or relative positions: numbers of any shape that broadcasts
+            to (batch, query, key). A Tensor that requires a gradient gets one. What is -1e30 or less, such as -inf, excludes
+            the key as a mask does.
         causal: query i sees the keys up to its own place. With more keys than queries, the queries are the last ones.
 
         The result is (batch, query, value_dim), or (batch, value_dim) for one query. A query with no key to attend to
@@ -42,8 +47,8 @@ class GlobalAttention(Module):
     Raises:
         ArgumentError: no score has this name.
         ShapeError: inputs, scores or masks do not fit together.
-        DTypeError: a mask is floating, or the inputs are not.
-        OutOfRangeError: an integer mask has other values than 0 and 1.
+        DTypeError: mask is not boolean, key_mask is floating, bias is boolean, or the inputs are not floating.
+        OutOfRangeError: an integer key_mask has other values than 0 and 1.
     """
 
     def __init__(self, score: str | Score = "dot") -> None:
@@ -57,10 +62,12 @@ class GlobalAttention(Module):
         *,
         key_mask: Any = None,
         mask: Any = None,
+        bias: Any = None,
         causal: bool = False,
     ) -> Tensor:
         q, k, v = self._project(*self._inputs(query, key, value))
-        context = self._weights(q, k, key_mask, mask, causal) @ v  # (batch, query, value_dim)
+        weights = self._weights(q, k, key_mask=key_mask, mask=mask, bias=bias, causal=causal)
+        context = weights @ v  # (batch, query, value_dim)
         return context if q.ndim == 3 else context[:, 0]
 
     def attention_weights(
@@ -71,6 +78,7 @@ class GlobalAttention(Module):
         *,
         key_mask: Any = None,
         mask: Any = None,
+        bias: Any = None,
         causal: bool = False,
     ) -> Tensor:
         """How much each query takes of each value: (batch, query, key), or (batch, key) for one query.
@@ -78,17 +86,18 @@ class GlobalAttention(Module):
         Rows sum to 1, or to 0 where every key is masked.
         """
         q, k, _ = self._project(*self._inputs(query, key, value))
-        weights = self._weights(q, k, key_mask, mask, causal)
+        weights = self._weights(q, k, key_mask=key_mask, mask=mask, bias=bias, causal=causal)
         return weights if q.ndim == 3 else weights[:, 0]
 
     def _project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """What the score and the mean are taken of."""
         return query, key, value
 
-    def _weights(self, query: Tensor, key: Tensor, key_mask: Any, mask: Any, causal: bool) -> Tensor:
+    def _weights(self, query: Tensor, key: Tensor, **masks: Any) -> Tensor:
         """(batch, query, key)"""
         scores = self._scores(query, key)
-        return masked_softmax(scores, _allowed(scores, key_mask, mask, causal))
+        weights: Tensor = masked_softmax(scores, *mask_and_bias(scores.shape, scores, **masks))
+        return weights
 
     def _scores(self, query: Tensor, key: Tensor) -> Tensor:
         query = query if query.ndim == 3 else query[:, None]
@@ -212,7 +221,7 @@ class SelfAttention(Attention):
     """:class:`Attention` of a sequence to itself: x (batch, length, d_model) -> (batch, length, value_dim).
 
     ``q = x W_q + b_q`` and ``k = x W_k + b_k`` have the width d_model, and so has ``v = x W_v + b_v`` unless ``value_dim``
-    is given. Masks and scores are the same; the dot product is not scaled unless ``score="scaled_dot"``.
+    is given. Masks, bias and scores are the same; the dot product is not scaled unless ``score="scaled_dot"``.
     """
 
     def __init__(
@@ -229,9 +238,9 @@ class SelfAttention(Attention):
         super().__init__(d_model, d_model, value_dim, rng=rng, score=score, bias=bias, dtype=dtype)
 
     def forward(  # type: ignore[override]  # there is one input
-        self, x: Any, *, key_mask: Any = None, mask: Any = None, causal: bool = False
+        self, x: Any, *, key_mask: Any = None, mask: Any = None, bias: Any = None, causal: bool = False
     ) -> Tensor:
-        return super().forward(x, key_mask=key_mask, mask=mask, causal=causal)
+        return super().forward(x, key_mask=key_mask, mask=mask, bias=bias, causal=causal)
 
 
 class KeyValueAttention(GlobalAttention):
@@ -279,8 +288,8 @@ class ContextAttention(GlobalAttention):
     ``softmax(u . tanh(x W + b))`` are the weights of the mean over x. Yang et al. 2016, "Hierarchical Attention Networks for
     Document Classification" (NAACL), eq. 5 to 7. W and b are ``hidden.weight`` and ``hidden.bias``, u is ``query``.
 
-    Called with x (batch, length, input_dim) and ``key_mask`` and ``mask`` as in :class:`GlobalAttention` (there is one
-    query) -> (batch, input_dim); ``attention_weights`` gives (batch, length).
+    Called with x (batch, length, input_dim) and ``key_mask``, ``mask`` and ``bias`` as in :class:`GlobalAttention` (there is
+    one query) -> (batch, input_dim); ``attention_weights`` gives (batch, length).
     """
 
     def __init__(
@@ -291,12 +300,16 @@ class ContextAttention(GlobalAttention):
         self.query = Parameter(init.normal((hidden_dim,), hidden_dim**-0.5, rng=rng, dtype=dtype))
         self.score = DotScore()
 
-    def forward(self, x: Any, *, key_mask: Any = None, mask: Any = None) -> Tensor:  # type: ignore[override]
-        return super().forward(self._queries(x), x, key_mask=key_mask, mask=mask)
+    def forward(  # type: ignore[override]  # there is one input
+        self, x: Any, *, key_mask: Any = None, mask: Any = None, bias: Any = None
+    ) -> Tensor:
+        return super().forward(self._queries(x), x, key_mask=key_mask, mask=mask, bias=bias)
 
-    def attention_weights(self, x: Any, *, key_mask: Any = None, mask: Any = None) -> Tensor:  # type: ignore[override]
+    def attention_weights(  # type: ignore[override]  # there is one input
+        self, x: Any, *, key_mask: Any = None, mask: Any = None, bias: Any = None
+    ) -> Tensor:
         """How much the result takes of each token: (batch, length)."""
-        return super().attention_weights(self._queries(x), x, key_mask=key_mask, mask=mask)
+        return super().attention_weights(self._queries(x), x, key_mask=key_mask, mask=mask, bias=bias)
 
     def _queries(self, x: Any) -> Tensor:
         """u for each sequence: (batch, hidden_dim)."""
@@ -308,7 +321,3 @@ class ContextAttention(GlobalAttention):
 
     def _project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         return query, np.tanh(self.hidden(key)), value
-
-
-def _allowed(scores: Tensor, key_mask: Any, mask: Any, causal: bool) -> Any:
-    return combined_mask(scores.shape, scores.data, key_mask=key_mask, mask=mask, causal=causal)

@@ -15,7 +15,11 @@ Array = np.ndarray[Any, Any]
 
 
 class EpochBatches(Protocol):
-    """What :func:`nn.fit` asks of its batches; :class:`Batches` is one."""
+    """What :func:`nn.fit` asks of its batches; :class:`Batches` is one.
+
+    With a ``to_dict()`` too, which gives what they depend on as JSON, a resumption with other batches is refused in words.
+    Without one it is refused by the content of the first batch.
+    """
 
     def __len__(self) -> int:
         """The number of batches in an epoch."""

@@ -10,7 +10,6 @@ import numpy as np
 import minigrad
 from minigrad import (
     ShapeError,
-    Tensor,
     gelu,
     layer_norm,
     log_softmax,
@@ -25,7 +24,7 @@ from minigrad.rules import attention
 
 from ._checks import as_ids, check_positive
 from .losses import cross_entropy
-from .masks import combined_mask
+from .masks import for_heads, mask_and_bias
 
 __all__ = [
     "attention_weights",
@@ -60,16 +59,27 @@ def rms_norm(x: Any, weight: Any, *, eps: float = 1e-6) -> Any:
 
 
 def scaled_dot_product_attention(
-    q: Any, k: Any, v: Any, mask: Any = None, *, scale: float | None = None, causal: bool = False
+    q: Any,
+    k: Any,
+    v: Any,
+    mask: Any = None,
+    *,
+    key_mask: Any = None,
+    bias: Any = None,
+    scale: float | None = None,
+    causal: bool = False,
 ) -> Any:
-    """``softmax(q k^T * scale) v``. Vaswani et al. 2017, arXiv:1706.03762, eq. 1.
+    """``softmax(q k^T * scale + bias) v``. Vaswani et al. 2017, arXiv:1706.03762, eq. 1.
 
     Args:
         q: (query, d), (batch, query, d) or (batch, heads, query, d).
         k: (..., key, d), with the same axes before.
         v: (..., key, e), with the same axes before.
-        mask: booleans (query, key), or with the axes of q, to which they broadcast; True = attend. Integers 0 and 1 of shape
-            (batch, key) are a key mask. A query with no key to attend to gives zeros.
+        mask: booleans (query, key), or with the axes of q, to which they broadcast; True = attend. A query with no key to
+            attend to gives zeros.
+        key_mask: which keys are tokens: (batch, key) booleans, or integers 0 and 1; the batch is 1 where q has none.
+        bias: added to the scaled scores: numbers that broadcast to (..., query, key), taken in the dtype of q. As in
+            :class:`nn.GlobalAttention`.
         scale: ``1 / sqrt(d)`` by default; 1.0 for dot-product attention without a scale.
         causal: query i sees the keys up to its own place. With more keys than queries, the queries are the last ones.
 
@@ -78,18 +88,26 @@ def scaled_dot_product_attention(
 
     Raises:
         ShapeError: they do not fit together.
-        DTypeError, OutOfRangeError: the mask is neither boolean nor 0/1.
+        DTypeError, OutOfRangeError: mask is not boolean, key_mask neither boolean nor 0/1, or bias is boolean.
     """
     q, k, v = _arrays(q, k, v)
     _check_attention("k (..., key, d) and v (..., key, e)", q, k, v)
-    mask = _allowed(q, k, mask, causal)
-    if mask is not None and mask.ndim > 2:
-        mask = mask[..., None, :, :]  # minigrad's has an axis of heads before the queries
-    return minigrad.scaled_dot_product_attention(q, k, v, mask, scale=scale)
+    masks = _masks(q, k, key_mask=key_mask, mask=mask, bias=bias, causal=causal)
+    # minigrad's has an axis of heads before the queries
+    return minigrad.scaled_dot_product_attention(q, k, v, *map(for_heads, masks), scale=scale)
 
 
-def attention_weights(q: Any, k: Any, mask: Any = None, *, scale: float | None = None, causal: bool = False) -> Any:
-    """``softmax(q k^T * scale)``: how much each query of :func:`scaled_dot_product_attention` takes of each value.
+def attention_weights(
+    q: Any,
+    k: Any,
+    mask: Any = None,
+    *,
+    key_mask: Any = None,
+    bias: Any = None,
+    scale: float | None = None,
+    causal: bool = False,
+) -> Any:
+    """``softmax(q k^T * scale + bias)``: how much each query of :func:`scaled_dot_product_attention` takes of each value.
 
     Arguments and what is raised as there.
 
@@ -98,8 +116,9 @@ def attention_weights(q: Any, k: Any, mask: Any = None, *, scale: float | None =
     """
     q, k = _arrays(q, k)
     _check_attention("k (..., key, d)", q, k)
-    mask = _allowed(q, k, mask, causal)
-    return attention.attention_weights(q, k, mask, scale)
+    return attention.attention_weights(
+        q, k, *_masks(q, k, key_mask=key_mask, mask=mask, bias=bias, causal=causal), scale
+    )
 
 
 def _arrays(*values: Any) -> list[Any]:
@@ -114,10 +133,10 @@ def _check_attention(others: str, q: Any, *kv: Any) -> None:
         raise ShapeError(f"attention needs q (..., query, d), {others}, the same axes before in all, got {got}")
 
 
-def _allowed(q: Any, k: Any, mask: Any, causal: bool) -> Any:
-    scores = (*(q.shape[:-2] or (1,)), q.shape[-2], k.shape[-2])
-    mask = combined_mask(scores, q.data if isinstance(q, Tensor) else q, mask=mask, causal=causal)
-    return mask[0] if mask is not None and mask.ndim > q.ndim else mask
+def _masks(q: Any, k: Any, **masks: Any) -> list[Any]:
+    """Mask and bias of the scores, which have a batch of 1 where q has none."""
+    found = mask_and_bias((*(q.shape[:-2] or (1,)), q.shape[-2], k.shape[-2]), q, **masks)
+    return [one[0] if one is not None and one.ndim > q.ndim else one for one in found]
 
 
 def one_hot(ids: Any, num_classes: int, *, dtype: Any = np.float32) -> Any:

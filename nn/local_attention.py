@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 
 from minigrad import ShapeError, Tensor, sigmoid
+from minigrad.rules.attention import masked_softmax
 
 from ._checks import beside, check_positive
 from .affine import Affine
 from .attention import GlobalAttention
-from .masks import combined_mask, window_mask
-from .scores import Score, masked_softmax, plain_score
+from .masks import mask_and_bias, window_mask
+from .scores import Score, plain_score
 
 
 class LocalAttention(GlobalAttention):
@@ -35,8 +36,8 @@ class LocalAttention(GlobalAttention):
         self.radius = radius
         self.score = plain_score(score)
 
-    def _weights(self, query: Tensor, key: Tensor, key_mask: Any, mask: Any, causal: bool) -> Tensor:
-        if query.ndim == 2 or (causal and query.shape[1] != key.shape[1]):
+    def _weights(self, query: Tensor, key: Tensor, **masks: Any) -> Tensor:
+        if query.ndim == 2 or (masks["causal"] and query.shape[1] != key.shape[1]):
             raise ShapeError(
                 "LocalAttention needs queries of shape (batch, query, width), as many as keys if causal: got query "
                 f"{query.shape}, key {key.shape}"
@@ -44,8 +45,9 @@ class LocalAttention(GlobalAttention):
         scores = self._scores(query, key)
         _, queries, keys = scores.shape
         window = beside(window_mask(max(queries, keys), self.radius)[:queries, :keys], scores.data)
-        allowed = combined_mask(scores.shape, scores.data, key_mask=key_mask, mask=mask, causal=causal)
-        return masked_softmax(scores, window if allowed is None else window & allowed)
+        allowed, bias = mask_and_bias(scores.shape, scores, **masks)
+        weights: Tensor = masked_softmax(scores, window if allowed is None else window & allowed, bias)
+        return weights
 
     def extra_repr(self) -> str:
         return f"{self.radius}"
@@ -83,15 +85,15 @@ class PredictiveLocalAttention(GlobalAttention):
         self.output = Affine(hidden_dim, 1, rng=rng, bias=False, dtype=dtype)
         self.score = plain_score(score)
 
-    def _weights(self, query: Tensor, key: Tensor, key_mask: Any, mask: Any, causal: bool) -> Tensor:
+    def _weights(self, query: Tensor, key: Tensor, **masks: Any) -> Tensor:
         scores = self._scores(query, key)
-        allowed = combined_mask(scores.shape, scores.data, key_mask=key_mask, mask=mask, causal=causal)
+        allowed, bias = mask_and_bias(scores.shape, scores, **masks)
         queries = query if query.ndim == 3 else query[:, None]
         length = key.shape[1] if allowed is None else allowed.sum(axis=-1, keepdims=True).astype(scores.dtype)
         centre = sigmoid(self.output(np.tanh(self.place(queries)))) * length  # (batch, query, 1)
         distance = beside(np.arange(key.shape[1], dtype=scores.dtype), scores.data) - centre  # (batch, query, key)
         window = abs(distance.data) <= self.radius
-        weights = masked_softmax(scores, window if allowed is None else window & allowed)
+        weights: Tensor = masked_softmax(scores, window if allowed is None else window & allowed, bias)
         return weights * np.exp(distance * distance * (-2 / self.radius**2))
 
     def extra_repr(self) -> str:

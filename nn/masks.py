@@ -1,17 +1,22 @@
-"""Masks say who may look at whom: boolean, True = attend."""
+"""Masks say who may look at whom: boolean, True = attend. A bias is added to the scores."""
 
+import functools
+import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from minigrad import DTypeError, OutOfRangeError, ShapeError
+from minigrad import DTypeError, OutOfRangeError, ShapeError, Tensor
 from minigrad.device import check_range, is_device_array, where_is
 from minigrad.errors import MixedDevicesError
+from minigrad.rules import attention
 
 from ._checks import beside, check_not_negative, plain
 
 Array = np.ndarray[Any, Any]
+NAMES = ("key_mask", "mask", "bias")
+AXES = {3: "(batch, query, key)", 4: "(batch, heads, query, key)"}  # of the scores, by their number
 
 
 def causal_mask(query: int, key: int | None = None) -> Array:
@@ -79,7 +84,49 @@ def as_key_mask(key_mask: Any, shape: tuple[int, ...], like: Any, name: str = "k
     """
     if key_mask is None:
         return None
-    return _of_keys(_boolean(key_mask, name, like), shape, name)
+    key_mask = _boolean(key_mask, name, like)
+    if key_mask.shape != shape:
+        raise ShapeError(f"{name} must have the shape (batch, key) = {shape}, got {key_mask.shape}")
+    return key_mask
+
+
+def mask_and_bias(
+    shape: tuple[int, ...],
+    like: Any,
+    *,
+    key_mask: Any = None,
+    mask: Any = None,
+    bias: Any = None,
+    causal: bool = False,
+    names: tuple[str, str, str] = NAMES,
+) -> tuple[Any, Any]:
+    """What attention of scores of this ``shape`` takes: :func:`combined_mask`, and ``bias`` in the dtype of the inputs.
+
+    Args:
+        like: one of the inputs, an array or a Tensor.
+        bias: numbers of any shape that broadcasts to ``shape``. An array goes where the inputs are; a Tensor has to be there.
+
+    The others, and what is raised, are as of :func:`combined_mask`.
+
+    Raises:
+        DTypeError, ShapeError: bias is boolean or complex, or does not broadcast to ``shape``.
+    """
+    array = like.data if isinstance(like, Tensor) else like
+    allowed = combined_mask(shape, array, key_mask=key_mask, mask=mask, causal=causal, names=names)
+    if bias is None:
+        return allowed, None
+    dtype = array.dtype if array.dtype.kind == "f" else np.dtype(float)
+    bias = bias if isinstance(bias, Tensor) else beside(plain(bias), array)
+    bias = attention.as_bias(bias, shape, dtype, AXES[len(shape)], name=names[2], mask=names[1])
+    if bias.dtype == dtype:
+        return allowed, bias
+    with np.errstate(over="ignore"):  # float16 has no -1e9: as -inf it says the same
+        return allowed, bias.astype(dtype)
+
+
+def for_heads(value: Any) -> Any:
+    """A mask or a bias of scores (batch, query, key), or None, as one of scores that have an axis of heads, too."""
+    return value if value is None or value.ndim < 3 else value[..., None, :, :]
 
 
 def combined_mask(
@@ -89,7 +136,7 @@ def combined_mask(
     key_mask: Any = None,
     mask: Any = None,
     causal: bool = False,
-    names: tuple[str, str] = ("key_mask", "mask"),
+    names: tuple[str, str, str] = NAMES,
 ) -> Any:
     """What ``key_mask``, ``mask`` and ``causal`` all allow: booleans that broadcast to ``shape``, or None for everything.
 
@@ -97,36 +144,27 @@ def combined_mask(
         shape: of the scores, (batch, query, key) or (batch, heads, query, key).
         like: an array of the inputs; the mask goes where it is.
         key_mask: (batch, key) booleans, or integers 0 and 1.
-        mask: booleans (query, key), or with as many axes as ``shape``, to which they broadcast. Integers 0 and 1 of
-            shape (batch, key) are a key mask, as tokenizers give them.
+        mask: booleans (query, key), or with as many axes as ``shape``, to which they broadcast. Two axes are always
+            (query, key), whatever their lengths.
         causal: whether each query sees the keys up to its own place only (:func:`causal_mask`).
-        names: what the caller calls the two masks.
+        names: what the caller calls the two masks, and the bias beside them.
 
     Raises:
-        DTypeError: a mask is floating: 0.0 could mean "add nothing" as well as "do not look".
-        OutOfRangeError: an integer mask has other values than 0 and 1.
+        DTypeError: ``mask`` is not boolean (0.0 could mean "add nothing" as well as "do not look"), or ``key_mask`` is
+            floating.
+        OutOfRangeError: an integer ``key_mask`` has other values than 0 and 1.
         ShapeError: a mask does not fit, or causal queries are more than the keys.
     """
-    keys = shape[0], shape[-1]
-    spread = (shape[0], *[1] * (len(shape) - 2), shape[-1])
     parts = []
     if key_mask is not None:
-        parts.append(as_key_mask(key_mask, keys, like, names[0]).reshape(spread))
+        spread = (shape[0], *[1] * (len(shape) - 2), shape[-1])
+        parts.append(as_key_mask(key_mask, (shape[0], shape[-1]), like, names[0]).reshape(spread))
     if mask is not None:
-        mask, name = plain(mask), names[1]
-        integer = mask.dtype.kind in "iu"
-        mask = _boolean(mask, name, like)
-        parts.append(
-            _of_keys(mask, keys, f"an integer {name}").reshape(spread) if integer else _full_mask(mask, shape, name)
-        )
+        given = {"name": names[1], "key_mask": names[0], "bias": names[2]}
+        parts.append(beside(attention.as_mask(plain(mask), shape, AXES[len(shape)], **given), like))
     if causal and shape[-2] != 1:  # one query is the last token, which sees all: the step of decoding with a cache
         parts.append(beside(causal_mask(*shape[-2:]), like))
-    if not parts:
-        return None
-    allowed = parts[0]
-    for part in parts[1:]:
-        allowed = allowed & part
-    return allowed
+    return functools.reduce(operator.and_, parts) if parts else None
 
 
 def _boolean(mask: Any, name: str, like: Any) -> Any:
@@ -135,7 +173,8 @@ def _boolean(mask: Any, name: str, like: Any) -> Any:
         return beside(mask, like)
     if mask.dtype.kind not in "iu":
         raise DTypeError(
-            f"{name} must be boolean, True = attend, got dtype {mask.dtype}: pass {name} != 0 for a 0/1 mask"
+            f"{name} must be boolean, True = attend, or integers 0 and 1, got dtype {mask.dtype}: pass {name} != 0 for a 0/1 "
+            "mask"
         )
     check_range(
         mask,
@@ -145,22 +184,3 @@ def _boolean(mask: Any, name: str, like: Any) -> Any:
         ),
     )
     return beside(mask != 0, like)
-
-
-def _of_keys(mask: Any, shape: tuple[int, ...], name: str) -> Any:
-    if mask.shape != shape:
-        raise ShapeError(f"{name} must have the shape (batch, key) = {shape}, got {mask.shape}")
-    return mask
-
-
-def _full_mask(mask: Any, shape: tuple[int, ...], name: str) -> Any:
-    if mask.ndim not in (2, len(shape)) or any(n not in (1, m) for n, m in zip(mask.shape[::-1], shape[::-1])):
-        words = {
-            3: "three axes that broadcast to (batch, query, key)",
-            4: "four axes that broadcast to (batch, heads, query, key)",
-        }
-        raise ShapeError(
-            f"{name} must have the shape (query, key) = {shape[-2:]}, or {words[len(shape)]} = {shape}, got {mask.shape}: put "
-            f"axes of length 1 with {name}[:, None] where it has none"
-        )
-    return mask

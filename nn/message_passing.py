@@ -4,12 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import ShapeError, Tensor
+from minigrad import ArgumentError, ShapeError, Tensor
+from minigrad.rules.attention import masked_softmax
 
 from ._checks import as_input, beside, check_real
-from .masks import combined_mask
+from .masks import mask_and_bias
 from .module import Module
-from .scores import Score, masked_softmax, plain_score
+from .scores import Score, plain_score
 
 
 class MessagePassing(Module):
@@ -26,27 +27,43 @@ class MessagePassing(Module):
         adjacency: (length, length), for all alike, or (batch, length, length). Entry [i, j] is the weight of the edge
             from token j to token i; the rows need not sum to 1. Booleans and integers count as 0 and 1.
             By default it is computed.
-        key_mask, mask, causal: as in :class:`MultiHeadAttention`: edges to leave out. A computed A is normalised over
+        key_mask, mask, causal: as in :class:`GlobalAttention`: edges to leave out. A computed A is normalised over
             what is left; a given one just gets zeros there.
+        bias: as there, added to the scores of a computed A.
 
         The result has the shape of h. A token without any edge gets zeros.
 
     Raises:
         ShapeError: the shapes do not fit together.
-        DTypeError: h is not floating.
+        DTypeError: h is not floating; or as in :class:`GlobalAttention`.
+        ArgumentError: there are both an adjacency and a bias.
     """
 
     def __init__(self, score: str | Score = "scaled_dot") -> None:
         self.score = plain_score(score)
 
     def forward(
-        self, h: Any, adjacency: Any = None, *, key_mask: Any = None, mask: Any = None, causal: bool = False
+        self,
+        h: Any,
+        adjacency: Any = None,
+        *,
+        key_mask: Any = None,
+        mask: Any = None,
+        bias: Any = None,
+        causal: bool = False,
     ) -> Tensor:
         h = check_real(h, type(self).__name__)
-        return self.attention_weights(h, adjacency, key_mask=key_mask, mask=mask, causal=causal) @ h
+        return self.attention_weights(h, adjacency, key_mask=key_mask, mask=mask, bias=bias, causal=causal) @ h
 
     def attention_weights(
-        self, h: Any, adjacency: Any = None, *, key_mask: Any = None, mask: Any = None, causal: bool = False
+        self,
+        h: Any,
+        adjacency: Any = None,
+        *,
+        key_mask: Any = None,
+        mask: Any = None,
+        bias: Any = None,
+        causal: bool = False,
     ) -> Tensor:
         """A, after the masks: (batch, length, length), or (length, length) where h has two axes."""
         h = check_real(h, type(self).__name__)
@@ -54,9 +71,11 @@ class MessagePassing(Module):
             raise ShapeError(f"{type(self).__name__} needs h of shape (batch, length, d) or (length, d), got {h.shape}")
         batch = h if h.ndim == 3 else h[None]
         shape = (batch.shape[0], batch.shape[1], batch.shape[1])
-        allowed = combined_mask(shape, h.data, key_mask=key_mask, mask=mask, causal=causal)
+        if adjacency is not None and bias is not None:
+            raise ArgumentError("bias is added to scores, and a given adjacency has none: add it to the adjacency")
+        allowed, bias = mask_and_bias(shape, h, key_mask=key_mask, mask=mask, bias=bias, causal=causal)
         if adjacency is None:
-            weights = masked_softmax(self.score(batch, batch), allowed)
+            weights = masked_softmax(self.score(batch, batch), allowed, bias)
         else:
             given = np.broadcast_to(_adjacency(adjacency, h), shape)
             weights = given if allowed is None else np.where(allowed, given, 0.0)
@@ -67,16 +86,16 @@ class SimplifiedAttention(MessagePassing):
     """``softmax(h h^T / sqrt(d)) h``: attention without weights, the tokens being queries, keys and values at once.
 
     :class:`MessagePassing` on the graph that the tokens themselves make; h (batch, length, d) -> the same.
-    ``attention_weights(h)`` is the softmax. Masks as in :class:`MultiHeadAttention`.
+    ``attention_weights(h)`` is the softmax. Masks and bias as in :class:`GlobalAttention`.
     """
 
     def __init__(self) -> None:
         super().__init__("scaled_dot")
 
     def forward(  # type: ignore[override]  # the graph is its own
-        self, h: Any, *, key_mask: Any = None, mask: Any = None, causal: bool = False
+        self, h: Any, *, key_mask: Any = None, mask: Any = None, bias: Any = None, causal: bool = False
     ) -> Tensor:
-        return super().forward(h, key_mask=key_mask, mask=mask, causal=causal)
+        return super().forward(h, key_mask=key_mask, mask=mask, bias=bias, causal=causal)
 
 
 def _adjacency(adjacency: Any, h: Tensor) -> Tensor:

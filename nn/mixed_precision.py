@@ -101,14 +101,14 @@ class MixedPrecision:
         if self._masters is not None:
             raise GraphError("this `with precision:` block has been entered already: its parameters are copies now")
         copies = [_cast(p, dtype=self.dtype) for p in self._parameters]
-        self._masters = [(p._data, p._node) for p in self._parameters]
+        self._masters = [(p._array, p._node) for p in self._parameters]
         try:
             for p, copy in zip(self._parameters, copies):
-                p._data, p._node = copy._data, copy._node  # so that whoever holds the parameter finds the copy
+                p._array, p._node = copy._array, copy._node  # so that whoever holds the parameter finds the copy
         except BaseException:  # Ctrl-C
             self.restore_masters()
             raise
-        self._copies = [copy._data for copy in copies]
+        self._copies = [copy._array for copy in copies]
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -117,7 +117,7 @@ class MixedPrecision:
     def restore_masters(self) -> None:
         """What leaving the block does. Again does no harm, so it may be called where Ctrl-C may have been in the way."""
         for p, (array, node) in zip(self._parameters, self._masters or ()):
-            p._data, p._node = array, node
+            p._array, p._node = array, node
         self._masters = None
 
     # A step
@@ -141,10 +141,10 @@ class MixedPrecision:
             raise GraphError("precision.backward(loss) inside the `with precision:` block: leave it first")
         with np.errstate(over="ignore"):  # a loss in float16 overflows here already, and the step will be skipped
             cotangent = np.full_like(loss.data, self.scale)
-        self._masters = [(p._data, p._node) for p in self._parameters]
+        self._masters = [(p._array, p._node) for p in self._parameters]
         try:
             for p, copy in zip(self._parameters, self._copies):
-                p._data = copy  # for a checkpoint(), which runs its function again now
+                p._array = copy  # for a checkpoint(), which runs its function again now
             with self._dividing(wengert_list([loss._node]), loss._node):
                 loss.backward(cotangent, retain_graph=retain_graph)
         finally:

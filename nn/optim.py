@@ -72,7 +72,7 @@ class Optimizer:
             for i, _ in ready:
                 self.state[i]["step"] += 1
         for i in division.alone:
-            self._update_whole(self.parameters[i]._data, self._gradient(i), self.state[i])
+            self._update_whole(self.parameters[i]._array, self._gradient(i), self.state[i])
         for members in division.on_device:
             self._update_on_device(members)
         for group in division.together:

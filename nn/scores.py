@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import ArgumentError, ShapeError, Tensor, softmax
+from minigrad import ArgumentError, ShapeError, Tensor
 from minigrad._half import in_float32
 
 from ._checks import check_positive
@@ -143,20 +143,6 @@ def plain_score(score: str | Score) -> Score:
     if isinstance(score, str) or not callable(score):
         raise ArgumentError(f"score must be one of {', '.join(map(repr, NAMES))}, or a module, got {score!r}")
     return score
-
-
-_LOWEST = -1e30  # a masked score: exp(_LOWEST - max) is exactly 0, and a fully masked row stays finite
-
-
-@in_float32
-def masked_softmax(scores: Tensor, mask: Any = None) -> Any:
-    """The softmax over the last axis, over the keys that ``mask`` allows (True = attend), and 0 for the others.
-
-    A row without any allowed key is all zeros.
-    """
-    if mask is None:
-        return softmax(scores)
-    return np.where(mask, softmax(np.where(mask, scores, _LOWEST)), 0.0)
 
 
 @in_float32

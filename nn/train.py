@@ -96,8 +96,8 @@ def fit(
     Raises:
         ArgumentError: a setting is out of its range or lacks another one; there are no batches; the loss is no single number,
             or ``validate`` gives something else than numbers by name.
-        CheckpointError: ``resume`` finds the checkpoint of another model, optimizer or data, or a damaged one. Nothing has
-            been changed.
+        CheckpointError: ``resume`` finds the checkpoint of another model, optimizer or data (of which the first batch is
+            looked at), or a damaged one. Nothing has been changed.
         TrainingError: a loss, a gradient or a weight is not finite.
         MissingExtraError: tqdm, or safetensors for checkpoints, is not installed.
         KeyboardInterrupt: after the checkpoint is written.
@@ -117,10 +117,12 @@ def load_weights(model: Module, path: str | Path) -> None:
     """Give the model the weights of a checkpoint that :func:`fit` wrote, and nothing else of it.
 
     Raises:
-        CheckpointError: it is no such checkpoint, or one of another model. Nothing has been changed.
+        CheckpointError: it is no such checkpoint, or one of another model: of another class, of another ``config`` (where the
+            model has one), or with other weights. Nothing has been changed.
     """
     arrays, about = state.read(Path(path))
     state.same(Path(path), "the model", about["model"], type(model).__name__)
+    state.same_config(Path(path), about, model)
     state.put_weights(Path(path), model, arrays)
 
 

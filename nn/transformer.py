@@ -11,7 +11,7 @@ from ._checks import as_input
 from .cache import KeyValueCache
 from .dropout import Dropout
 from .feed_forward import FeedForward
-from .masks import combined_mask
+from .masks import mask_and_bias
 from .module import Module
 from .multi_head import MultiHeadAttention
 from .normalization import LayerNorm
@@ -42,8 +42,8 @@ class TransformerEncoderLayer(Module):
         eps: of the LayerNorms (BERT has 1e-12).
         rotary, strict: of the attention, as in :class:`MultiHeadAttention`.
 
-    Calling it: x (batch, length, d_model) -> the same, with ``key_mask`` (batch, length), ``mask``, ``causal`` and ``cache``
-    as in :class:`MultiHeadAttention`.
+    Calling it: x (batch, length, d_model) -> the same, with ``key_mask`` (batch, length), ``mask``, ``bias``, ``causal`` and
+    ``cache`` as in :class:`MultiHeadAttention`.
 
     Raises:
         ArgumentError: the norm or the activation is unknown, or num_heads does not divide d_model.
@@ -79,21 +79,24 @@ class TransformerEncoderLayer(Module):
         *,
         key_mask: Any = None,
         mask: Any = None,
+        bias: Any = None,
         causal: bool = False,
         cache: KeyValueCache | None = None,
     ) -> Tensor:
         def attend(x: Tensor) -> Tensor:
-            return self.attention(x, key_mask=key_mask, mask=mask, causal=causal, cache=cache)
+            return self.attention(x, key_mask=key_mask, mask=mask, bias=bias, causal=causal, cache=cache)
 
         x = self._input(x)
         x = _residual(x, attend, self.attention_norm, self.attention_dropout, self.norm)
         return _residual(x, self.feed_forward, self.feed_forward_norm, self.feed_forward_dropout, self.norm)
 
-    def attention_weights(self, x: Any, *, key_mask: Any = None, mask: Any = None, causal: bool = False) -> Tensor:
+    def attention_weights(
+        self, x: Any, *, key_mask: Any = None, mask: Any = None, bias: Any = None, causal: bool = False
+    ) -> Tensor:
         """What each token attends to, to look at: (batch, heads, query, key)."""
         x = self._input(x)
         seen = self.attention_norm(x) if self.norm == "pre" else x
-        return self.attention.attention_weights(seen, key_mask=key_mask, mask=mask, causal=causal)
+        return self.attention.attention_weights(seen, key_mask=key_mask, mask=mask, bias=bias, causal=causal)
 
     def _input(self, x: Any) -> Tensor:
         x = as_input(x, self.attention_norm.weight.dtype, "TransformerEncoderLayer")
@@ -123,9 +126,11 @@ class TransformerDecoderLayer(Module):
     Calling it:
         x: (batch, target, d_model). Result: the same.
         memory: (batch, source, d_model), what the encoder gave.
-        key_mask: (batch, target), which of x are tokens and not padding; ``mask`` as in :class:`MultiHeadAttention`.
+        key_mask: (batch, target), which of x are tokens and not padding; ``mask`` and ``bias`` as in
+            :class:`MultiHeadAttention`.
         causal: whether each token of x sees only itself and what is before it; True by default.
-        memory_key_mask: (batch, source), the same for the memory; ``memory_mask`` as ``mask``, over (target, source).
+        memory_key_mask: (batch, source), the same for the memory; ``memory_mask`` and ``memory_bias`` as ``mask`` and
+            ``bias``, over (target, source).
         cache, memory_cache: under ``no_grad``, the key-value caches of the two attentions. The first grows with every call
             (as in :class:`MultiHeadAttention`), the second keeps the memory's keys and values from the first call on.
 
@@ -167,6 +172,8 @@ class TransformerDecoderLayer(Module):
         memory_key_mask: Any = None,
         mask: Any = None,
         memory_mask: Any = None,
+        bias: Any = None,
+        memory_bias: Any = None,
         causal: bool = True,
         cache: KeyValueCache | None = None,
         memory_cache: KeyValueCache | None = None,
@@ -174,21 +181,23 @@ class TransformerDecoderLayer(Module):
         def look(x: Tensor) -> Tensor:
             cached = memory_cache is not None and memory_cache.length > 0
             new = memory[:, :0] if cached else memory
-            return self.cross_attention(x, new, mask=allowed, cache=memory_cache)
+            return self.cross_attention(x, new, **masks, cache=memory_cache)
 
         x, memory = self._inputs(x, memory)
         source = memory.shape[1] if memory_cache is None else memory_cache.length or memory.shape[1]
         # Before the first attention: a mask that does not fit the memory is to be found before the cache has grown.
-        allowed = self._memory_mask(x, source, memory_key_mask, memory_mask)
-        x = self._self_attention(x, key_mask=key_mask, mask=mask, causal=causal, cache=cache)
+        masks = self._memory_masks(x, source, key_mask=memory_key_mask, mask=memory_mask, bias=memory_bias)
+        x = self._self_attention(x, key_mask=key_mask, mask=mask, bias=bias, causal=causal, cache=cache)
         x = _residual(x, look, self.cross_attention_norm, self.cross_attention_dropout, self.norm)
         return _residual(x, self.feed_forward, self.feed_forward_norm, self.feed_forward_dropout, self.norm)
 
-    def attention_weights(self, x: Any, *, key_mask: Any = None, mask: Any = None, causal: bool = True) -> Tensor:
+    def attention_weights(
+        self, x: Any, *, key_mask: Any = None, mask: Any = None, bias: Any = None, causal: bool = True
+    ) -> Tensor:
         """Where each token of x looks among themselves: (batch, heads, target, target)."""
         x = as_input(x, self.attention_norm.weight.dtype, "TransformerDecoderLayer")
         seen = self.attention_norm(x) if self.norm == "pre" else x
-        return self.attention.attention_weights(seen, key_mask=key_mask, mask=mask, causal=causal)
+        return self.attention.attention_weights(seen, key_mask=key_mask, mask=mask, bias=bias, causal=causal)
 
     def cross_attention_weights(
         self,
@@ -199,26 +208,26 @@ class TransformerDecoderLayer(Module):
         memory_key_mask: Any = None,
         mask: Any = None,
         memory_mask: Any = None,
+        bias: Any = None,
+        memory_bias: Any = None,
         causal: bool = True,
     ) -> Tensor:
         """Where each token of x looks in the memory: (batch, heads, target, source)."""
         x, memory = self._inputs(x, memory)
-        allowed = self._memory_mask(x, memory.shape[1], memory_key_mask, memory_mask)
-        x = self._self_attention(x, key_mask=key_mask, mask=mask, causal=causal, cache=None)
+        masks = self._memory_masks(x, memory.shape[1], key_mask=memory_key_mask, mask=memory_mask, bias=memory_bias)
+        x = self._self_attention(x, key_mask=key_mask, mask=mask, bias=bias, causal=causal)
         seen = self.cross_attention_norm(x) if self.norm == "pre" else x
-        return self.cross_attention.attention_weights(seen, memory, mask=allowed)
+        return self.cross_attention.attention_weights(seen, memory, **masks)
 
-    def _memory_mask(self, x: Tensor, source: int, memory_key_mask: Any, memory_mask: Any) -> Any:
-        """Both in one, which broadcasts to (batch, heads, target, source)."""
+    def _memory_masks(self, x: Tensor, source: int, **masks: Any) -> dict[str, Any]:
+        """The mask and the bias of the cross-attention, whose scores are (batch, heads, target, source)."""
         scores = (x.shape[0], self.cross_attention.num_heads, x.shape[1], source)
-        names = ("memory_key_mask", "memory_mask")
-        return combined_mask(scores, x.data, key_mask=memory_key_mask, mask=memory_mask, names=names)
+        names = ("memory_key_mask", "memory_mask", "memory_bias")
+        return dict(zip(("mask", "bias"), mask_and_bias(scores, x, **masks, names=names)))
 
-    def _self_attention(
-        self, x: Tensor, *, key_mask: Any, mask: Any, causal: bool, cache: KeyValueCache | None
-    ) -> Tensor:
+    def _self_attention(self, x: Tensor, **settings: Any) -> Tensor:
         def attend(x: Tensor) -> Tensor:
-            return self.attention(x, key_mask=key_mask, mask=mask, causal=causal, cache=cache)
+            return self.attention(x, **settings)
 
         return _residual(x, attend, self.attention_norm, self.attention_dropout, self.norm)
 

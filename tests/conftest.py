@@ -1,6 +1,7 @@
-"""What all tests share: the `cuda` marker, and the devices a test can put its arrays on."""
+"""What all tests share: the `cuda` marker, the devices a test can put its arrays on, and what Ctrl-C does."""
 
 import gc
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -63,6 +64,42 @@ def no_late_errors_from_before() -> Iterator[None]:
     """A check on a device that one test never looked at is no matter of the next."""
     yield
     device._late.checks.clear()
+
+
+@pytest.fixture(autouse=True)
+def pythons_own_ctrl_c() -> Iterator[None]:
+    """Ctrl-C raises KeyboardInterrupt, in the processes that a test starts as well, and a test leaves it so.
+
+    A shell has it ignored in what it starts in the background, and a process hands on what it ignores, but no handler.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    left = signal.signal(signal.SIGINT, before)
+    assert left is signal.default_int_handler, "the test left another handler of Ctrl-C"
+
+
+@pytest.fixture
+def own_fonts_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A server without fonts: Matplotlib has those that it brings along, and finds no others."""
+    from matplotlib import font_manager, get_data_path
+
+    from minigrad.graph import fonts
+
+    manager, find = font_manager.fontManager, font_manager.findSystemFonts
+    own = [entry for entry in manager.ttflist if entry.fname.startswith(get_data_path())]
+    monkeypatch.setattr(manager, "ttflist", own)
+    monkeypatch.setattr(
+        font_manager, "findSystemFonts", lambda paths=None, **type: find(paths, **type) if paths else []
+    )
+    monkeypatch.setattr(font_manager, "json_dump", lambda *arguments: None)  # its list of fonts stays what it is
+    monkeypatch.setattr(fonts, "_family_of", {"\n": fonts.OWN})
+    monkeypatch.setattr(fonts, "_said", set())
+    caches: list[Any] = [manager._findfont_cached, fonts._list_new_fonts]  # type: ignore[attr-defined]
+    for cache in caches:
+        cache.cache_clear()
+    yield
+    for cache in caches:
+        cache.cache_clear()
 
 
 @pytest.fixture

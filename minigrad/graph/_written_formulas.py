@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._tape import unbroadcast
-from ..rules.attention import attention_weights, split_heads
+from ..rules.attention import attention_weights, scale_of, split_heads  # noqa: F401 - expressions read them
 from ..rules.axes import count, expand, from_last, from_rows, rows_of, to_last  # noqa: F401 - expressions read them
 from ..rules.neural import softmax
 from ..rules.special import erf
@@ -99,15 +99,16 @@ def joined(x: Any, shape: tuple[int, ...]) -> Any:
     return unbroadcast(x.reshape(*x.shape[:-2], x.shape[-2] * x.shape[-1]), shape)
 
 
-def weights(query: Any, key: Any, mask: Any, scale: float | None, heads: int) -> Any:
-    return attention_weights(split_heads(query, heads), split_heads(key, heads), mask, scale)
+def weights(query: Any, key: Any, mask: Any, bias: Any, scale: float | None, heads: int) -> Any:
+    return attention_weights(split_heads(query, heads), split_heads(key, heads), mask, bias, scale)
 
 
-def scores_gradient(g: Any, query: Any, key: Any, value: Any, mask: Any, scale: float | None, heads: int) -> Any:
-    """``w * (h - sum(h * w)) * scale`` with ``h = g @ value^T``: the cotangent of q k^T."""
-    w, h = weights(query, key, mask, scale, heads), split_heads(g, heads) @ transposed(split_heads(value, heads))
-    factor = 1 / math.sqrt(query.shape[-1] // heads) if scale is None else scale
-    return w * (h - np.sum(h * w, axis=-1, keepdims=True)) * factor
+def scores_gradient(
+    g: Any, query: Any, key: Any, value: Any, mask: Any, bias: Any, scale: float | None, heads: int
+) -> Any:
+    """``w * (h - sum(h * w))`` with ``h = g @ value^T``: the cotangent of the scores, scale and bias in them."""
+    w, h = weights(query, key, mask, bias, scale, heads), split_heads(g, heads) @ transposed(split_heads(value, heads))
+    return w * (h - np.sum(h * w, axis=-1, keepdims=True))
 
 
 NAMES: dict[str, Any] = globals().copy()  # what an expression may read
@@ -215,17 +216,21 @@ FORMULAS: dict[str, tuple[str, str]] = {
     ),
     "attention.query": (
         "s @ key, s = scale * w * (h - sum(h * w)), h = g @ value^T, w the attention weights",
-        "joined(scores_gradient(g, query, key, value, mask, scale, num_heads) @ split_heads(key, num_heads), "
-        "query_shape)",
+        "joined(scores_gradient(g, query, key, value, mask, bias, scale, num_heads) "
+        "* scale_of(query.shape[-1] // num_heads, scale) @ split_heads(key, num_heads), query_shape)",
     ),
     "attention.key": (
         "s^T @ query, s = scale * w * (h - sum(h * w)), h = g @ value^T, w the attention weights",
-        "joined(transposed(scores_gradient(g, query, key, value, mask, scale, num_heads)) @ split_heads(query, "
-        "num_heads), key_shape)",
+        "joined(transposed(scores_gradient(g, query, key, value, mask, bias, scale, num_heads)) "
+        "* scale_of(query.shape[-1] // num_heads, scale) @ split_heads(query, num_heads), key_shape)",
     ),
     "attention.value": (
         "w^T @ g, w the attention weights",
-        "joined(transposed(weights(query, key, mask, scale, num_heads)) @ split_heads(g, num_heads), value_shape)",
+        "joined(transposed(weights(query, key, mask, bias, scale, num_heads)) @ split_heads(g, num_heads), value_shape)",
+    ),
+    "attention.bias": (
+        "w * (h - sum(h * w)), h = g @ value^T, w the attention weights",
+        "unbroadcast(scores_gradient(g, query, key, value, mask, bias, scale, num_heads), bias_shape)",
     ),
     "solve.a": (
         "-(inv(a)^T @ g) @ y^T",
@@ -373,6 +378,7 @@ JAPANESE: dict[str, str] = {
     "s = scale * w * (h - sum(h * w)), h = g @ value^T, w the attention weights": (
         "s = scale * w * (h - sum(h * w))、h = g @ value^T、w は注意の重み"
     ),
+    "h = g @ value^T, w the attention weights": "h = g @ value^T、w は注意の重み",
     "w the attention weights": "w は注意の重み",
     "for the 2-norm; for another one its derivative": "2 ノルムのとき、他はそのノルムの微分",
     "g that of the logarithm": "g は対数のもの",

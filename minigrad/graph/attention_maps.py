@@ -17,6 +17,7 @@ from ..device import to_host
 from ..errors import ArgumentError, ShapeError
 from ..tensor import Tensor
 from .figures import POINT, check_suffix, figure, plain_label, save, text_width
+from .fonts import place_labels
 from .html import check_language, save_page
 
 VISIBLE = {"": "∅", " ": "␣", "\u3000": "␣", "\u00a0": "␣", "\n": "⏎", "\t": "⇥"}
@@ -258,6 +259,7 @@ def draw_maps(
         MissingExtraError: matplotlib is not installed.
     """
     check_suffix(path)
+    caption = plain_label(caption, 200)
     if not any(rows):
         raise ArgumentError("draw_maps got no map to draw")
     every = [each for row in rows for each in row]
@@ -280,8 +282,12 @@ def draw_maps(
         fig.colorbar(image, cax=bar).set_label("attention weight", fontsize=8)
         bar.tick_params(labelsize=7)
         if caption:
-            fig.text(0.15 / width, 1 - 0.1 / height, plain_label(caption, 200), fontsize=11, va="top")
+            fig.text(0.15 / width, 1 - 0.1 / height, caption, fontsize=11, va="top")
         return save(fig, path, dpi)
+
+
+def _labels(tokens: Sequence[str]) -> list[str]:
+    return list(map(plain_label, place_labels(list(map(visible, tokens)))))
 
 
 class _PanelRow:
@@ -290,19 +296,20 @@ class _PanelRow:
     FONT = 8.0  # points
 
     def __init__(self, maps: Sequence[Map], cell: float, caption: str) -> None:
-        self.maps, self.cell, self.caption = maps, cell, caption
+        self.maps, self.cell, self.caption = maps, cell, plain_label(caption, 200)
+        self.titles = [plain_label(m.title, 60) for m in maps]
         self.top = 0.6 if caption else 0.3  # the room above the panels
         self.font = min(self.FONT, max(5.0, cell / POINT / 1.15))
-        self.labels = [tuple([plain_label(visible(t)) for t in texts] for texts in (m.queries, m.keys)) for m in maps]
+        self.labels = [(_labels(m.queries), _labels(m.keys)) for m in maps]
         self.upright = max(text_width(key, self.font) for _, keys in self.labels for key in keys) <= cell
         below = self.font * 1.2 * POINT if self.upright else max(self._widest(keys) for _, keys in self.labels)
         self.rooms = [
             0.15 if i and self.labels[i - 1][0] == queries else self._widest(queries) + 0.2
             for i, (queries, _) in enumerate(self.labels)
         ]
-        widths = [max(cell * len(m.keys), text_width(m.title, 8)) for m in maps]
+        widths = [max(cell * len(m.keys), text_width(title, 8)) for m, title in zip(maps, self.titles)]
         self.starts = [sum(widths[:i]) + sum(self.rooms[: i + 1]) for i in range(len(maps))]
-        self.width = max(self.starts[-1] + widths[-1], text_width(caption, 10))
+        self.width = max(self.starts[-1] + widths[-1], text_width(self.caption, 10))
         self.height = self.top + cell * max(len(m.queries) for m in maps) + below + 0.4
 
     def _widest(self, texts: list[str]) -> float:
@@ -310,15 +317,15 @@ class _PanelRow:
 
     def draw(self, fig: Any, left: float, top: float, largest: float, looks_from: str, looks_at: str) -> Any:
         width, height = fig.get_size_inches()
-        fig.text(left / width, (top - 0.1) / height, plain_label(self.caption, 200), fontsize=10, va="top")
+        fig.text(left / width, (top - 0.1) / height, self.caption, fontsize=10, va="top")
         step = max(1, round(self.font * 1.1 * POINT / self.cell + 0.3))  # of so many labels one, where they are tight
-        for i, (each, (queries, keys)) in enumerate(zip(self.maps, self.labels)):
+        for i, (each, title, (queries, keys)) in enumerate(zip(self.maps, self.titles, self.labels)):
             wide, tall = self.cell * len(keys), self.cell * len(queries)
             x, y = left + self.starts[i], top - self.top - tall
             ax = fig.add_axes((x / width, y / height, wide / width, tall / height))
             ax.set_facecolor("#d8d8d8")  # what is NaN
             image = ax.imshow(each.weights, cmap="Blues", vmin=0, vmax=largest, aspect="auto", interpolation="nearest")
-            ax.set_title(plain_label(each.title, 60), fontsize=8, pad=3, loc="left")
+            ax.set_title(title, fontsize=8, pad=3, loc="left")
             turn = {} if self.upright else {"rotation": 90}
             ax.set_xticks(range(0, len(keys), step), keys[::step], fontsize=self.font, **turn)
             shown = queries[::step] if self.rooms[i] > 0.15 else []

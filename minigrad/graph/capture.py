@@ -336,4 +336,4 @@ def _place(value: Any) -> Any:
     """Where a Tensor is on the tape; for one that is not there, and for an array, the id of the array."""
     if not isinstance(value, Tensor):
         return id(value)
-    return id(value._data) if value._node is None else _entry(value._node)
+    return id(value._array) if value._node is None else _entry(value._node)

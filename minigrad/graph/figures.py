@@ -1,9 +1,8 @@
-"""Pictures by matplotlib: into files, without a window, and in fonts that know Chinese, Japanese and Korean characters."""
+"""Pictures by matplotlib: into files, without a window, and without a character that is drawn as a box."""
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import unicodedata
 from collections.abc import Iterator
@@ -11,19 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ArgumentError, import_extra
+from . import fonts
 
 SUFFIXES = (".svg", ".png", ".pdf")
 POINT = 1 / 72  # inches
-_FAMILIES = (
-    "Noto Sans CJK JP", "Noto Sans JP", "Hiragino Sans", "Yu Gothic", "MS Gothic", "IPAexGothic", "Noto Sans CJK SC",
-    "Noto Sans CJK KR", "Droid Sans Fallback", "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Thai",
-    "Noto Sans Devanagari", "Arial Unicode MS",
-)  # fmt: skip
 
 
 @contextlib.contextmanager
 def figure(width: float, height: float) -> Iterator[Any]:
-    """A new matplotlib Figure, sizes in inches. Draw and save it inside the block, in which the fonts are set.
+    """A new matplotlib Figure, sizes in inches. Draw and :func:`save` it inside the block, in which the font is set.
 
     It is no figure of pyplot's: nothing stays in memory, and a notebook's settings are left alone.
 
@@ -32,15 +27,39 @@ def figure(width: float, height: float) -> Iterator[Any]:
     """
     matplotlib = import_extra("matplotlib", "train", "drawing")
     figures = import_extra("matplotlib.figure", "train", "drawing")
-    with matplotlib.rc_context({"font.family": fonts(), "svg.hashsalt": "minigrad", "pdf.fonttype": 42}):
+    with matplotlib.rc_context({"font.family": fonts.OWN, "svg.hashsalt": "minigrad", "pdf.fonttype": 42}):
         yield figures.Figure(figsize=(width, height))
 
 
 def save(figure: Any, path: str | os.PathLike[str], dpi: int = 120) -> Path:
-    """Write a figure in the format that the suffix names; the same figure gives the same SVG."""
+    """Write a figure in the format that the suffix names; the same figure gives the same SVG.
+
+    Every drawing of the project goes through here: a character that no font has is written in others (:mod:`.fonts`).
+    """
     path = check_suffix(path)
-    figure.savefig(path, dpi=dpi, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
+    _make_readable(figure)
+    with fonts.no_remarks():
+        figure.savefig(path, dpi=dpi, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
     return path
+
+
+def _make_readable(figure: Any) -> None:
+    """Set what :func:`.fonts.readable` gives, and the fonts that draw it, in every text of a figure."""
+    axis_class = import_extra("matplotlib.axis", "train", "drawing").Axis
+    text_class = import_extra("matplotlib.text", "train", "drawing").Text
+    for axis in figure.findobj(axis_class):
+        places = axis.get_majorticklocs()
+        labels = list(map(str, axis.get_major_formatter().format_ticks(places)))
+        if fonts.lacking("".join(labels)):  # a tick takes its text from the axis whenever it is drawn
+            axis.set_ticks(places, fonts.place_labels(labels))
+        axis.get_ticklabels()  # makes the ticks, so that they are found
+    for text in figure.findobj(text_class):
+        words = text.get_text()
+        families = fonts.families(words)
+        if fonts.lacking(words):
+            text.set_text(fonts.readable(words))
+        if len(families) > 1:
+            text.set_fontfamily(families)
 
 
 def check_suffix(path: str | os.PathLike[str]) -> Path:
@@ -53,30 +72,10 @@ def check_suffix(path: str | os.PathLike[str]) -> Path:
     return Path(path)
 
 
-@functools.cache
-def fonts() -> list[str]:
-    """Matplotlib's own font, then the installed ones that have the characters it lacks."""
-    manager = import_extra("matplotlib.font_manager", "train", "drawing")
-    installed = {font.name for font in manager.fontManager.ttflist}
-    return ["DejaVu Sans", *(name for name in _FAMILIES if name in installed)]
-
-
-def drawable(text: str) -> bool:
-    """Whether the installed fonts have every character of ``text``."""
-    return all(ord(character) in _characters() for character in text)
-
-
-@functools.cache
-def _characters() -> set[int]:
-    manager = import_extra("matplotlib.font_manager", "train", "drawing")
-    ft2font = import_extra("matplotlib.ft2font", "train", "drawing")
-    return set().union(*(ft2font.FT2Font(manager.findfont(name)).get_charmap() for name in fonts()))
-
-
 def plain_label(text: str, longest: int = 24) -> str:
-    """A text as a label: at most so many characters, "�" for those that no font has, and "$" as it is."""
-    short = text if len(text) <= longest else text[: longest - 1] + "…"
-    return "".join(c if ord(c) in _characters() else "�" for c in short).replace("$", r"\$")
+    """A text as a label: at most so many characters, :func:`.fonts.readable`, and "$" as it is."""
+    text = fonts.readable(text)
+    return (text if len(text) <= longest else text[: longest - 1] + "…").replace("$", r"\$")
 
 
 def text_width(text: str, size: float) -> float:

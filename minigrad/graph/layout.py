@@ -5,18 +5,30 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import sys
 
-from ..errors import GraphError, import_extra
+from ..errors import GraphError, MissingExtraError, import_extra
+from . import fonts
 
 MOST_NODES = 2500  # beyond it a layout takes minutes, and nobody could read it
 
 DOTS_PER_INCH = 144  # of a PNG: sharp on a slide
+
+# In a process of its own, where it is to look for fonts elsewhere: within this one it may have looked before.
+PYGRAPHVIZ = """
+import sys, pygraphviz
+dot = sys.stdin.buffer.read().decode()
+sys.stdout.buffer.write(pygraphviz.AGraph(string=dot).draw(format=sys.argv[1], prog="dot"))
+"""
 
 SMALLEST = 0.7  # of its size: a wider picture scrolls rather than shrink further
 
 
 def lay_out(dot: str, format: str, nodes: int) -> bytes:
     """The picture that Graphviz makes of ``dot``: by the system's ``dot`` program if there is one, else by pygraphviz.
+
+    An SVG is written in the fonts of whoever looks at it, a PNG and a PDF in those of this machine: in these a character that
+    no font has is written in others, as in every drawing (:mod:`.fonts`), where matplotlib is there to look into the fonts.
 
     Raises:
         MissingExtraError: neither is installed.
@@ -29,15 +41,27 @@ def lay_out(dot: str, format: str, nodes: int) -> bytes:
         )
     if format == "png":
         dot = dot.replace("graph [", f"graph [dpi={DOTS_PER_INCH} ", 1)  # elsewhere it would only scale the coordinates
+    if format == "svg":
+        return _run(dot, format)
+    try:
+        dot = fonts.readable(dot)
+    except MissingExtraError:
+        return _run(dot, format)
+    with fonts.lent_to_graphviz() as environment:
+        return _run(dot, format, environment)
+
+
+def _run(dot: str, format: str, environment: dict[str, str] | None = None) -> bytes:
     program = shutil.which("dot")
-    if program:
-        run = subprocess.run([program, f"-T{format}"], input=dot.encode(), capture_output=True, check=False)
-        if run.returncode:
-            raise GraphError(f"the program {program} failed: {run.stderr.decode(errors='replace').strip()}")
-        return run.stdout
-    purpose = "drawing a graph (its DOT text, to_dot(), needs nothing)"
-    pygraphviz = import_extra("pygraphviz", "graph", purpose)
-    return bytes(pygraphviz.AGraph(string=dot).draw(format=format, prog="dot"))
+    command = [program, f"-T{format}"] if program else [sys.executable, "-c", PYGRAPHVIZ, format]
+    if not program:
+        pygraphviz = import_extra("pygraphviz", "graph", "drawing a graph (its DOT text, to_dot(), needs nothing)")
+        if environment is None:
+            return bytes(pygraphviz.AGraph(string=dot).draw(format=format, prog="dot"))
+    run = subprocess.run(command, input=dot.encode(), capture_output=True, check=False, env=environment)
+    if run.returncode:
+        raise GraphError(f"the program {command[0]} failed: {run.stderr.decode(errors='replace').strip()}")
+    return run.stdout
 
 
 def responsive(svg: str) -> str:

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .._primitive import Primitive, primitives
-from .._source import Source
-from .._tape import Leaf, _entry
-from ..errors import ArgumentError, GraphError
-from ..serialize import CheckpointError, load_checkpoint, save_checkpoint
+from .._tape import Leaf, _entry, enable_grad, sweep, wengert_list
+from .._tree import leaves
+from ..errors import AnomalyError, GraphError, MinigradError
+from ..serialize import CheckpointError, load_checkpoint, save_checkpoint, short
 from ..tensor import Tensor, _make
 from .capture import capture
+from .document import KIND, Document, Operand, Step, encode, read
 from .model import Edge, Graph, Node
+from .text import printable
 from .trace import Note, Scope, note_of, trace
 
-KIND = "minigrad trace"
-_PLAIN = (bool, int, float, complex)
+MOST_NUMBERS = 1 << 27  # in an array that a replay makes: 1 GiB of float64
+_SIZES = {"shape", "repeats", "width", "n", "indices_or_sections", "window"}  # keywords that say how large a result is
+
+
+class UnknownPrimitiveError(CheckpointError, GraphError):
+    """A saved trace uses a primitive that is not declared here."""
 
 
 @dataclass
@@ -58,7 +64,8 @@ def save_trace(tensors: Tensor | Sequence[Tensor], path: str | os.PathLike[str],
     Raises:
         GraphError: the computation was not traced, or holds an operation that only the program itself can run again: a
             ``Function``, a ``checkpoint``.
-        ArgumentError: an operation has a keyword that cannot be written down.
+        ArgumentError: an operation has a keyword that cannot be written down; (as CheckpointError) the first tensor was given
+            and not computed, or one of the others is no part of the computation.
         MissingExtraError: safetensors is not installed.
     """
     graph = capture(tensors, params, caller="save_trace")
@@ -66,9 +73,10 @@ def save_trace(tensors: Tensor | Sequence[Tensor], path: str | os.PathLike[str],
     about = {
         "kind": KIND,
         "nodes": [writer.node(node) for node in graph.nodes],
-        "modules": [[module.name, module.kind, module.parent] for module in graph.modules],
-        "tensors": graph.ends,
+        "modules": [[printable(module.name), printable(module.kind), module.parent] for module in graph.modules],
+        "tensors": [list(end) for end in graph.ends],
     }
+    read(about, writer.arrays)  # nothing is written that could not be read
     save_checkpoint(path, writer.arrays, about)
 
 
@@ -94,7 +102,8 @@ class _Writer:
         )
 
     def node(self, node: Node) -> dict[str, Any]:
-        written: dict[str, Any] = {"kind": node.kind, "name": node.name, "module": node.module}
+        name = None if node.name is None else printable(node.name)
+        written: dict[str, Any] = {"kind": node.kind, "name": name, "module": node.module}
         if node.operation is None:
             return written
         if not isinstance(node.primitive, Primitive) or primitives.get(node.operation) is not node.primitive:
@@ -108,8 +117,8 @@ class _Writer:
         return written | {
             "operation": node.operation,
             "operands": {edge.argument: self.operand(edge) for edge in operands},
-            "keywords": {name: self.plain(value, node) for name, value in node.keywords.items()},
-            "source": None if node.source is None else list(node.source),
+            "keywords": {name: encode(value, self.array, node.operation) for name, value in node.keywords.items()},
+            "source": node.source and [printable(x) if isinstance(x, str) else x for x in node.source],
         }
 
     def operand(self, edge: Edge) -> dict[str, Any]:
@@ -118,34 +127,8 @@ class _Writer:
         written: dict[str, Any] = {"node": edge.source, "output": edge.output}
         computed = source.value[edge.output] if edge.output is not None else source.value
         if source.operation is None or computed is not edge.value:
-            written["value"] = self.plain(edge.value, source)
+            written["value"] = encode(edge.value, self.array, source.operation or str(source.name))
         return written
-
-    def plain(self, value: Any, node: Node) -> Any:
-        """A value as JSON; what JSON does not have is an object that says what it is."""
-        if value is None or isinstance(value, (bool, int, str)):
-            return value
-        if isinstance(value, np.ndarray):
-            return self.array(value)
-        if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, (np.generic, *_PLAIN))):
-            return {"dtype": np.dtype(value).str}
-        if isinstance(value, np.generic):
-            return {"scalar": self.array(np.asarray(value))}
-        if isinstance(value, float):
-            return {"float": value.hex()}
-        if isinstance(value, complex):
-            return {"parts": [value.real.hex(), value.imag.hex()]}
-        if isinstance(value, (tuple, list)):
-            return {type(value).__name__: [self.plain(item, node) for item in value]}
-        if isinstance(value, dict):
-            return {"dict": [[self.plain(k, node), self.plain(v, node)] for k, v in value.items()]}
-        if isinstance(value, slice):
-            return {"slice": [self.plain(part, node) for part in (value.start, value.stop, value.step)]}
-        if value is Ellipsis:
-            return {"ellipsis": True}
-        raise ArgumentError(
-            f"save_trace cannot write down {value!r}, which '{node.operation or node.name}' was called with"
-        )
 
 
 def load_trace(path: str | os.PathLike[str]) -> Replay:
@@ -155,116 +138,140 @@ def load_trace(path: str | os.PathLike[str]) -> Replay:
     been declared, under the same name, before.
 
     Raises:
-        CheckpointError: there is no such file, or it is no trace.
-        GraphError: a primitive is not known here.
+        CheckpointError: there is no such file, it is no trace, or what it says cannot be run. If only because a primitive is
+            not known here, it is a GraphError as well. Any file gives this error or a Replay that every view can show. (What
+            it computes is up to its operations: like a program, it may ask for time and memory.)
         MissingExtraError: safetensors is not installed.
     """
-    if not Path(path).is_file():
-        raise CheckpointError(f"no trace at '{path}': save_trace(tensor, path) writes one, or check the path")
-    arrays, about = load_checkpoint(path)
+    arrays, about = load_checkpoint(path, what="trace")
     if about.get("kind") != KIND:
         raise CheckpointError(f"'{path}' holds no trace: save_trace writes them")
-    return _Reader(arrays, about).run()
+    return _Reader(read(about, arrays)).run()
 
 
 class _Reader:
     """Runs the operations of a file in their order."""
 
-    def __init__(self, arrays: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-        self.arrays = arrays
-        self.about = about
+    def __init__(self, document: Document) -> None:
+        self.document = document
         self.results: list[Any] = []
         self.replay = Replay([])
-        self.scopes = [Scope(object(), name) for name, _, _ in about["modules"]]
-        for scope, (_, kind, _) in zip(self.scopes, about["modules"]):
-            scope.kind = kind
-        for number, scope in enumerate(self.scopes):
-            scope.identity = number
+        self.scopes = [Scope(object(), name) for name, _, _ in document.modules]
+        for number, (scope, (_, kind, _)) in enumerate(zip(self.scopes, document.modules)):
+            scope.kind, scope.identity = kind, number
 
     def run(self) -> Replay:
-        with trace():
-            for number, node in enumerate(self.about["nodes"]):
-                self.results.append(self.operation(node) if "operation" in node else self.leaf(number, node))
-        for number, output in self.about["tensors"]:
-            result = self.results[number]
-            self.replay.tensors.append(result[output] if isinstance(result, (tuple, list)) else result)
-        for node, result in zip(self.about["nodes"], self.results):
-            if "operation" in node and isinstance(result, Tensor):
-                result.name = node["name"]
-                if node["kind"] == "kept":
-                    self.replay.kept[node["name"]] = result
+        steps = self.document.steps
+        with enable_grad(), trace():
+            for number, step in enumerate(steps):
+                self.results.append(self.given(number, step) if step.operation is None else self.call(number, step))
+        self.replay.tensors = [self.output(number, output) for number, output in self.document.tensors]
+        self.rehearse()
+        for step, result in zip(steps, self.results):
+            if step.operation is not None and isinstance(result, Tensor):
+                result.name = step.name
+                if step.kind == "kept" and step.name is not None:
+                    self.replay.kept[step.name] = result
         return self.replay
 
-    def leaf(self, number: int, node: Mapping[str, Any]) -> Tensor | None:
+    def rehearse(self) -> None:
+        """Run the backward pass once, and note nothing of it: a keyword that an operation takes may be none for its rule."""
+        entries = wengert_list(tensor._node for tensor in self.replay.tensors)
+        noted = [entry.note for entry in entries]
+        for entry in entries:
+            entry.note = None
+        try:
+            sweep({tensor._node: np.ones_like(tensor._array) for tensor in self.replay.tensors}, retain_graph=True)
+        except MinigradError:
+            pass  # it has no derivative, nor had it where it was saved
+        except Exception as error:
+            raise CheckpointError(f"the trace has no backward pass: {type(error).__name__}: {error}") from error
+        finally:
+            for entry, note in zip(entries, noted):
+                entry.note = note
+
+    def given(self, number: int, step: Step) -> Tensor | None:
         """The tensor of a parameter or input, with the value of its first use; None for a constant."""
-        if node["kind"] == "constant":
+        if step.kind == "constant":
             return None
-        uses = (o for n in self.about["nodes"] for o in n.get("operands", {}).values() if o["node"] == number)
-        tensor = Tensor(self.value(next(uses)["value"]), requires_grad=True, name=node["name"])
-        name = node["name"] or f"{node['kind']}{number}"
+        tensor = Tensor(step.value, requires_grad=True, name=step.name)
+        name = step.name or f"{step.kind}{number}"
         self.replay.leaves[name] = tensor
-        if node["kind"] == "parameter":
+        if step.kind == "parameter":
             self.replay.parameters[name] = tensor
         return tensor
 
-    def operation(self, node: Mapping[str, Any]) -> Any:
-        primitive = primitives.get(node["operation"])
+    def call(self, number: int, step: Step) -> Any:
+        where = f"node {number} of the trace, {short(step.operation)},"
+        primitive = primitives.get(step.operation or "")
         if primitive is None:
-            raise GraphError(
-                f"the trace uses a primitive '{node['operation']}' that is not declared here: import its module first"
+            raise UnknownPrimitiveError(
+                f"the trace uses a primitive {short(step.operation)} that is not declared here: import its module first"
             )
-        operands = {name: self.operand(written) for name, written in node["operands"].items()}
+        operands = {name: self.operand(operand) for name, operand in step.operands.items()}
         names = primitive.arguments or list(operands)
-        keywords = {name: self.value(value) for name, value in node["keywords"].items()}
-        result = primitive(*[operands.get(name) for name in names], **keywords)
-        first = result[0] if isinstance(result, (tuple, list)) else result
-        if first._node is not None:
-            self.note(note_of(_entry(first._node)), node)
+        if not operands.keys() <= set(names):
+            raise CheckpointError(f"{where} has the operands {short(', '.join(operands))}, and takes {list(names)}")
+        _check_sizes(step.keywords, where)
+        try:
+            result = primitive(*[operands.get(name) for name in names], **step.keywords)
+        except AnomalyError:
+            raise
+        except Exception as error:  # whatever a primitive, maybe one of the user's own, makes of what the file gave it
+            raise CheckpointError(f"{where} cannot be run again: {type(error).__name__}: {error}") from error
+        outputs = result if isinstance(result, (tuple, list)) else [result]
+        if not outputs or not all(isinstance(output, Tensor) and output._node is not None for output in outputs):
+            raise CheckpointError(f"{where} gives nothing that depends on a parameter or an input")
+        if any(output.size > MOST_NUMBERS for output in outputs):
+            raise CheckpointError(f"{where} gives more than {MOST_NUMBERS:,} numbers")
+        self.note(note_of(_entry(outputs[0]._node)), step)
         return result
 
-    def note(self, note: Note | None, node: Mapping[str, Any]) -> None:
+    def note(self, note: Note | None, step: Step) -> None:
         """Put the place in the program back that the operation was first called from."""
         assert note is not None
-        note.source = None if node["source"] is None else Source(*node["source"])
+        note.source = step.source
         scopes: list[Scope] = []
-        module = node["module"]
+        module = step.module
         while module is not None:
             scopes.insert(0, self.scopes[module])
-            module = self.about["modules"][module][2]
+            module = self.document.modules[module][2]
         note.scopes = tuple(scopes)
 
-    def operand(self, written: Mapping[str, Any]) -> Any:
+    def output(self, number: int, output: int | None) -> Any:
+        """The result of a node, or one of its several."""
+        result = self.results[number]
+        if not isinstance(result, (tuple, list)):
+            return result
+        if output is None or not 0 <= output < len(result):
+            raise CheckpointError(f"node {number} of the trace gives {len(result)} tensors, and not number {output}")
+        return result[output]
+
+    def operand(self, operand: Operand) -> Any:
         """A Tensor at its place on the tape, or a constant; with a value of its own where it had been changed in place."""
-        source = self.results[written["node"]]
-        if isinstance(source, (tuple, list)):
-            source = source[written["output"]]
-        if "value" not in written:
-            return source
-        value = self.value(written["value"])
+        source, value = self.output(operand.node, operand.output), operand.value
         if source is None:
             return value
-        if type(source._node) is Leaf and np.array_equal(value, source._data, equal_nan=value.dtype.kind in "fc"):
+        if not operand.changed:
+            return source
+        if not isinstance(value, np.ndarray) or (value.shape, value.dtype) != (source.shape, source.dtype):
+            raise CheckpointError(f"the trace has another kind of array for node {operand.node} than that node gives")
+        if type(source._node) is Leaf and np.array_equal(value, source._array, equal_nan=value.dtype.kind in "fc"):
             return source
         return _make(value, source._node)
 
-    def value(self, written: Any) -> Any:
-        if not isinstance(written, dict):
-            return written
-        ((kind, value), *_) = written.items()
-        if kind == "array":
-            array = self.arrays[value]
-            return array.view(f"c{2 * array.itemsize}")[..., 0] if written.get("complex") else array
-        if kind in ("tuple", "list"):
-            items = [self.value(item) for item in value]
-            return tuple(items) if kind == "tuple" else items
-        if kind == "dict":
-            return {self.value(k): self.value(v) for k, v in value}
-        if kind == "slice":
-            return slice(*map(self.value, value))
-        if kind == "ellipsis":
-            return Ellipsis
-        if kind == "float":
-            return float.fromhex(value)
-        if kind == "parts":
-            return complex(*map(float.fromhex, value))
-        return self.value(value)[()] if kind == "scalar" else np.dtype(value)
+
+def _check_sizes(keywords: Mapping[str, Any], where: str) -> None:
+    """Raise for a keyword that asks for an array which no honest trace has, before so much memory is asked for."""
+    for name in _SIZES & keywords.keys():
+        asked = np.max(
+            [np.max(np.abs(leaf), initial=0) for leaf in leaves(keywords[name]) if _is_number(leaf)], initial=0
+        )
+        if name == "shape":
+            asked = max(asked, math.prod(leaf for leaf in leaves(keywords[name]) if isinstance(leaf, int)))
+        if asked > MOST_NUMBERS:
+            raise CheckpointError(f"{where} asks with {name} for more than {MOST_NUMBERS:,} numbers")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) or getattr(value, "dtype", np.dtype(object)).kind in "biuf"

@@ -83,8 +83,7 @@ class _Tree:
 
     def label(self, node: Node) -> str:
         name = node.name or ("" if node.operation else node.details if node.kind == "constant" else node.kind)
-        # A line feed in a name would break the tree, and an escape sequence would reach the terminal
-        name = "".join(c if c.isprintable() else "\ufffd" for c in name or "")
+        name = printable(name or "")
         title = " = ".join(filter(None, [name, node.operation]))
         if self.colour and title and node.kind in _COLOURS:
             title = f"\x1b[{_COLOURS[node.kind]}m{title}\x1b[0m"
@@ -96,6 +95,11 @@ class _Tree:
         if node.id in self.cut or (node.operation is not None and self.uses[node.id] > 1):
             parts.append(f"#{node.id}")
         return "  ".join(filter(None, parts))
+
+
+def printable(text: str) -> str:
+    """Without what would break a line, or reach the terminal as an escape sequence."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 def _number(norm: float | None) -> str:

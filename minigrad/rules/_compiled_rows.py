@@ -111,22 +111,26 @@ BLOCK = 128  # rows that are summed by themselves: the order of a sum must not d
 def layer_norm(
     x: Array, gamma: Array, beta: Array, ans: Array, saved: Array, eps: float, start: int, stop: int
 ) -> None:
-    """``saved`` takes the mean of each row and 1 / its standard deviation."""
+    """``saved`` takes of each row its mean, what rounding left of it, and 1 / its standard deviation."""
     real = x.dtype.type
     width = real(x.shape[1])
     for i in range(start, stop):
         row, out = x[i], ans[i]
-        total, squares = real(0), real(0)
+        total, left, squares = real(0), real(0), real(0)
         for j in range(row.size):
             total = plus(total, row[j])
         mean = total / width
         for j in range(row.size):
-            squares = plus(squares, (row[j] - mean) * (row[j] - mean))
+            left = plus(left, row[j] - mean)
+        left /= width  # all that there is of a row of almost equal numbers
+        for j in range(row.size):
+            squares = plus(squares, (row[j] - mean - left) * (row[j] - mean - left))
         inverse = real(1) / math.sqrt(squares / width + real(eps))
         for j in range(row.size):
-            out[j] = (row[j] - mean) * inverse * gamma[j] + beta[j]
+            out[j] = (row[j] - mean - left) * inverse * gamma[j] + beta[j]
         saved[i, 0] = mean
-        saved[i, 1] = inverse
+        saved[i, 1] = left
+        saved[i, 2] = inverse
 
 
 @compiled("r2 r2 r1 r2 w2 w2 w2 n n")
@@ -142,10 +146,10 @@ def layer_norm_backward(
         betas[:] = real(0)
         for i in range(block * BLOCK, min((block + 1) * BLOCK, x.shape[0])):
             d, row, out = g[i], x[i], dx[i]
-            mean, inverse = saved[i, 0], saved[i, 1]
+            mean, left, inverse = saved[i, 0], saved[i, 1], saved[i, 2]
             total, along = real(0), real(0)
             for j in range(d.size):
-                normed = (row[j] - mean) * inverse
+                normed = (row[j] - mean - left) * inverse
                 gammas[j] += d[j] * normed
                 betas[j] += d[j]
                 total = plus(total, d[j] * gamma[j])
@@ -153,7 +157,7 @@ def layer_norm_backward(
             total /= width
             along /= width
             for j in range(d.size):
-                out[j] = (d[j] * gamma[j] - total - (row[j] - mean) * inverse * along) * inverse
+                out[j] = (d[j] * gamma[j] - total - (row[j] - mean - left) * inverse * along) * inverse
 
 
 # --- attention ------------------------------------------------------------------------------------------------------

@@ -149,18 +149,20 @@ extern "C" __global__ void attention_backward(T* d, const T* weights, long long 
 """
 
 _LAYER_NORM = r"""
-// _layer_norm; kept: (rows, 2), the mean and 1 / sqrt(var + eps)
+// _layer_norm; kept: (rows, 3), the mean, what rounding left of it, and 1 / sqrt(var + eps)
 extern "C" __global__ void layer_norm_forward(const T* x, const T* gamma, const T* beta, T* ans, A* kept, long long rows,
                                               long long columns, double eps) {
     if (ROW >= rows) return;
     x += ROW * columns, ans += ROW * columns;
-    A mean = 0, variance = 0;
+    A mean = 0, left = 0, variance = 0;
     EACH_COLUMN(i) mean += A(x[i]);
     mean = sum_of_row(mean) / columns;
-    EACH_COLUMN(i) variance += (A(x[i]) - mean) * (A(x[i]) - mean);
+    EACH_COLUMN(i) left += A(x[i]) - mean;
+    left = sum_of_row(left) / columns;
+    EACH_COLUMN(i) variance += (A(x[i]) - mean - left) * (A(x[i]) - mean - left);
     A inverse = 1 / sqrt(sum_of_row(variance) / columns + A(eps));
-    EACH_COLUMN(i) ans[i] = T((A(x[i]) - mean) * inverse * A(gamma[i]) + A(beta[i]));
-    if (threadIdx.x == 0) kept[2 * ROW] = mean, kept[2 * ROW + 1] = inverse;
+    EACH_COLUMN(i) ans[i] = T((A(x[i]) - mean - left) * inverse * A(gamma[i]) + A(beta[i]));
+    if (threadIdx.x == 0) kept[3 * ROW] = mean, kept[3 * ROW + 1] = left, kept[3 * ROW + 2] = inverse;
 }
 
 // with g' = g * gamma: (g' - mean(g') - normed * mean(g' * normed)) * inverse, as in _layer_norm_backward
@@ -168,17 +170,18 @@ extern "C" __global__ void layer_norm_backward(const T* g, const T* x, const T* 
                                                long long rows, long long columns) {
     if (ROW >= rows) return;
     g += ROW * columns, x += ROW * columns, d += ROW * columns;
-    A mean = kept[2 * ROW], inverse = kept[2 * ROW + 1], constant = 0, along = 0;
+    A mean = kept[3 * ROW], left = kept[3 * ROW + 1], inverse = kept[3 * ROW + 2], constant = 0, along = 0;
     EACH_COLUMN(i) {
         A scaled = A(g[i]) * A(gamma[i]);
-        constant += scaled, along += scaled * (A(x[i]) - mean) * inverse;
+        constant += scaled, along += scaled * (A(x[i]) - mean - left) * inverse;
     }
     constant = sum_of_row(constant) / columns, along = sum_of_row(along) / columns;
-    EACH_COLUMN(i) d[i] = T((A(g[i]) * A(gamma[i]) - constant - (A(x[i]) - mean) * inverse * along) * inverse);
+    EACH_COLUMN(i)
+        d[i] = T((A(g[i]) * A(gamma[i]) - constant - (A(x[i]) - mean - left) * inverse * along) * inverse);
 }
 
-// Sums over the rows: of g, and if normed of g * (x - mean) * inverse too. A block of (32, 8) threads takes 32 columns of
-// `stretch` rows. partial: (1 or 2, stretches, columns).
+// Sums over the rows: of g, and if normed of g * (x - mean - left) * inverse too. A block of (32, 8) threads takes 32
+// columns of `stretch` rows. partial: (1 or 2, stretches, columns).
 extern "C" __global__ void sums_of_columns(const T* g, const T* x, const A* kept, long long normed, A* partial,
                                            long long rows, long long columns, long long stretch) {
     __shared__ A lanes[2][8][32];
@@ -187,7 +190,9 @@ extern "C" __global__ void sums_of_columns(const T* g, const T* x, const A* kept
     for (long long row = blockIdx.y * stretch + threadIdx.y; column < columns && row < rows && row < end; row += 8) {
         A v = A(g[row * columns + column]);
         plain += v;
-        if (normed) scaled += v * (A(x[row * columns + column]) - kept[2 * row]) * kept[2 * row + 1];
+        if (!normed) continue;
+        const A* of_row = kept + 3 * row;
+        scaled += v * (A(x[row * columns + column]) - of_row[0] - of_row[1]) * of_row[2];
     }
     lanes[0][threadIdx.y][threadIdx.x] = plain, lanes[1][threadIdx.y][threadIdx.x] = scaled;
     __syncthreads();

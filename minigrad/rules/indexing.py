@@ -74,14 +74,14 @@ def _brought_inside(indices: Any, n: int, mode: str, name: str) -> Any:
 
 def _plain(value: Any) -> Any:
     """Indices or conditions, which have no derivative: the plain array of a Tensor, anything else as it is."""
-    return value._data if isinstance(value, Tensor) else value
+    return value._array if isinstance(value, Tensor) else value
 
 
 def _array(value: Any, like: Any) -> Any:
     """An array or Tensor as it is; a number or a list as an array in the library of ``like``."""
     if hasattr(value, "dtype"):
         return value
-    array = like._data if isinstance(like, Tensor) else like
+    array = like._array if isinstance(like, Tensor) else like
     return np.asarray(value, like=array) if hasattr(array, "dtype") else np.asarray(value)
 
 

@@ -268,7 +268,7 @@ def _affine(x: Any, weight: Any, bias: Any, /) -> Any:
 _LARGE_PRODUCT = 1 << 17
 
 
-def _part(n: int, i: int) -> slice:
+def part_of_rows(n: int, i: int) -> slice:
     return slice(n * i // PARTS, n * (i + 1) // PARTS)
 
 
@@ -290,7 +290,7 @@ def _affine_forward(x: Any, weight: Any, bias: Any) -> Any:
         ans = np.empty((n, weight.shape[1]), x.dtype)
 
         def some(start: int, stop: int) -> None:
-            for part in (_part(n, i) for i in range(start, stop)):
+            for part in (part_of_rows(n, i) for i in range(start, stop)):
                 np.matmul(rows[part], weight, out=ans[part])
                 ans[part] += bias
 
@@ -313,7 +313,7 @@ def _affine_backward(g: Any, needs: Needs, x: Any, weight: Any, bias: Any) -> tu
 
     def some(start: int, stop: int) -> None:
         for i in range(start, stop):
-            part, columns = (_part(n, i) for n in g2.shape)
+            part, columns = (part_of_rows(n, i) for n in g2.shape)
             if needs[0]:
                 np.matmul(g2[part], weight.T, out=dx[part])
             if needs[1] and by_columns:
@@ -342,6 +342,7 @@ def _layer_norm(x: Any, gamma: Any, beta: Any, /, eps: float = 1e-5) -> Any:
     x: (..., d); gamma, beta: (d,). Ba, Kiros and Hinton 2016, arXiv:1607.06450, eq. 4.
     """
     centred = x - np.mean(x, axis=-1, keepdims=True)
+    centred = centred - np.mean(centred, axis=-1, keepdims=True)  # what rounding left: all of almost equal numbers
     variance = np.mean(centred * centred, axis=-1, keepdims=True)
     return centred / np.sqrt(variance + eps) * gamma + beta
 

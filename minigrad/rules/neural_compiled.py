@@ -174,7 +174,8 @@ def _affine_forward(x: Any, weight: Any, bias: Any) -> Any:
     ans = np.empty((n, len(b)), x.dtype)
 
     def some(start: int, stop: int) -> None:
-        for part in (neural._part(n, i) for i in range(start, stop)):
+        for i in range(start, stop):  # not all at once: BLAS rounds by the number of rows it is given
+            part = neural.part_of_rows(n, i)
             np.matmul(rows[part], weight, out=ans[part])
             run(ans, b, part.start, part.stop)
 
@@ -194,7 +195,7 @@ def _layer_norm_forward(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any
         return NotImplemented
     dtype, ans = x.dtype, np.empty(x.shape, x.dtype)
     rows = _rows(x, dtype)
-    saved = np.empty((len(rows), 2), dtype)
+    saved = np.empty((len(rows), 3), dtype)
     arguments = (_plain(gamma, dtype), _plain(beta, dtype), _rows(ans, dtype), saved, eps)
     _over_rows(by_rows.layer_norm, rows, *arguments)
     return ans, saved
@@ -254,37 +255,34 @@ neural.cross_entropy.kernel("compiled", _cross_entropy_forward, _cross_entropy_b
 
 
 def _attention_forward(
-    query: Any, key: Any, value: Any, mask: Any = None, scale: float | None = None, num_heads: int = 1
+    query: Any, key: Any, value: Any, mask: Any = None, bias: Any = None, scale: float | None = None, num_heads: int = 1
 ) -> Any:
     if not _fits(query, key, value) or not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
         return NotImplemented
+    together = attention.masks_of(mask, bias, attention.scores_shape(query, key, num_heads))
+    if together is None:
+        return NotImplemented
     q, k, v = (attention._sequences(t, num_heads) for t in (query, key, value))
     weights = np.empty((*q.shape[:-1], k.shape[-2]), query.dtype)
-    masked = _no_mask(k.shape[-2]) if mask is None else _mask(mask, query.shape[:-2], num_heads, weights)
-    if masked is None:
-        return NotImplemented
+    allowed, ends = _spans(together[0], weights)
     ans = np.empty((*query.shape[:-1], value.shape[-1]), query.dtype)
     context, softmax = attention._sequences(ans, num_heads), by_rows.attention_weights[query.dtype]
     factor = attention.scale_of(q.shape[-1], scale)
+    divided, all_of = attention.shared_or_divided(allowed, ends, together[1])
 
-    def some(w: Array, q: Array, k: Array, v: Array, context: Array, *masks: Array) -> None:
+    def some(w: Array, q: Array, k: Array, v: Array, context: Array, *parts: Array) -> None:
+        allowed, ends, added = all_of(parts)
         np.matmul(q, k.swapaxes(-1, -2), out=w)
-        if factor <= 0:  # the largest product is not the largest score
+        scaled = factor <= 0 or added is not None  # else in softmax; there the largest product is the largest score
+        if scaled:
             w *= factor
-        softmax(w, *(masks or masked), factor if factor > 0 else 1.0)
+        if added is not None:
+            w += added
+        softmax(w, allowed, ends, 1.0 if scaled else factor)
         np.matmul(w, v, out=context)
 
-    in_blocks(
-        some,
-        weights,
-        q,
-        k,
-        v,
-        context,
-        *(masked if len(masked[1]) > 1 else ()),
-        passes=attention.passes_of(query, weights),
-    )
-    return ans, (weights, masked[1])
+    in_blocks(some, weights, q, k, v, context, *divided, passes=attention.passes_of(query, weights))
+    return ans, (weights, ends)
 
 
 @functools.lru_cache(maxsize=64)
@@ -292,11 +290,10 @@ def _no_mask(keys: int) -> tuple[Array, Array]:
     return np.empty((0, 0, 0, 0), bool), np.full((1, 1, 1, 2), keys)
 
 
-def _mask(mask: Any, batch: tuple[int, ...], num_heads: int, weights: Array) -> tuple[Array, Array] | None:
+def _spans(mask: Any, weights: Array) -> tuple[Array, Array]:
     """The mask as the kernel reads it, each axis but the last as in ``weights`` or 1, and the spans of its rows."""
-    mask = attention._mask_of_sequences(mask, batch, num_heads)
-    if mask is None or any(n not in (1, whole) for n, whole in zip(mask.shape, weights.shape)):
-        return None
+    if mask is None:
+        return _no_mask(weights.shape[-1])
     if mask.shape[-1] != weights.shape[-1]:
         mask = np.repeat(mask, weights.shape[-1], axis=-1)
     mask = _plain(mask, np.bool)
@@ -304,38 +301,31 @@ def _mask(mask: Any, batch: tuple[int, ...], num_heads: int, weights: Array) -> 
 
 
 def _attention_backward(
-    g: Any, needs: Needs, query: Any, key: Any, value: Any, saved: Any, scale: float | None, num_heads: int
+    g: Any, needs: Needs, query: Any, key: Any, value: Any, bias: Any, saved: Any, scale: float | None, num_heads: int
 ) -> tuple[Any, ...]:
     weights, ends = saved
     q, k, v, do = (attention._sequences(t, num_heads) for t in (query, key, value, g))
     results = [np.empty(t.shape, t.dtype) for t in (query, key, value)]
     dq, dk, dv = (attention._sequences(t, num_heads) for t in results)
     factor = attention.scale_of(q.shape[-1], scale)
+    inner, outer = (1.0, factor) if needs[4] else (factor, 1.0)  # the bias takes the gradient of the scaled scores
     softmax_backward = by_rows.attention_weights_backward[weights.dtype]
+    d_bias = attention.BiasGradient(bias, query, key, num_heads, weights.dtype) if needs[4] else None
+    divided, all_of = attention.shared_or_divided(ends, *(d_bias.divided if d_bias else ()))
 
-    def some(
-        w: Array, q: Array, k: Array, v: Array, do: Array, dq: Array, dk: Array, dv: Array, ends: Array = ends
-    ) -> None:
+    def some(w: Array, q: Array, k: Array, v: Array, do: Array, dq: Array, dk: Array, dv: Array, *parts: Array) -> Any:
+        ends, *stretch = all_of(parts)
         np.matmul(w.swapaxes(-1, -2), do, out=dv)
         ds = np.matmul(do, v.swapaxes(-1, -2), dtype=w.dtype, order="C")
-        softmax_backward(w, ds, ends, factor)
+        softmax_backward(w, ds, ends, inner)
+        if outer != 1:
+            q, k = q * outer, k * outer
         np.matmul(ds, k, out=dq)
         np.matmul(ds.swapaxes(-1, -2), q, out=dk)
+        return d_bias and d_bias.add(ds, *stretch)
 
-    in_blocks(
-        some,
-        weights,
-        q,
-        k,
-        v,
-        do,
-        dq,
-        dk,
-        dv,
-        *([ends] if len(ends) > 1 else []),
-        passes=attention.passes_of(query, weights),
-    )
-    return *results, None
+    sums = in_blocks(some, weights, q, k, v, do, dq, dk, dv, *divided, passes=attention.passes_of(query, weights))
+    return *results, None, d_bias and d_bias.result(sums)
 
 
 attention.scaled_dot_product_attention.kernel("compiled", _attention_forward, _attention_backward)

@@ -162,7 +162,7 @@ def _layer_norm_forward(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any
         return NotImplemented
     x = contiguous(x)
     rows, columns = rows_and_columns(x)
-    ans, kept = empty(x.shape, x.dtype), empty((rows, 2), WIDE.get(x.dtype.name, x.dtype))
+    ans, kept = empty(x.shape, x.dtype), empty((rows, 3), WIDE.get(x.dtype.name, x.dtype))
     arrays = x, contiguous(gamma), contiguous(beta), ans, kept
     over_rows("layer_norm_forward", x.dtype, rows, columns, *arrays, rows, columns, float(eps))
     return ans, kept
@@ -234,10 +234,14 @@ def _scaling(query: Any, scale: float | None, num_heads: int) -> float:
 
 
 def _attention_forward(
-    query: Any, key: Any, value: Any, mask: Any = None, scale: float | None = None, num_heads: int = 1
+    query: Any, key: Any, value: Any, mask: Any = None, bias: Any = None, scale: float | None = None, num_heads: int = 1
 ) -> Any:
     alike = query.shape[:-2] == key.shape[:-2] == value.shape[:-2] and takes(query, key, value)
-    if not alike or (mask is not None and not (mask.dtype == bool and mask.data.device_id == query.data.device_id)):
+    if not alike or bias is not None:  # the plain rule adds it
+        return NotImplemented
+    if mask is not None and not (
+        attention.is_mask(mask, query.ndim + 1) and mask.data.device_id == query.data.device_id
+    ):
         return NotImplemented
     q, k, v = (split_heads(t, num_heads) for t in (query, key, value))
     wide = WIDE.get(query.dtype.name, query.dtype)  # float16 holds no large scores; CuPy multiplies in float32 anyway
@@ -271,7 +275,7 @@ def _attention_backward(
         over_rows("attention_backward", ds.dtype, rows, keys, ds, saved, rows, keys, _scaling(query, scale, num_heads))
         dq = _merged(np.matmul(ds, k)) if needs[0] else None
         dk = _merged(np.matmul(q.swapaxes(-1, -2), ds).swapaxes(-1, -2)) if needs[1] else None
-    return dq, dk, dv, None
+    return dq, dk, dv, None, None
 
 
 attention.scaled_dot_product_attention.kernel("cupy", _attention_forward, _attention_backward)

@@ -60,7 +60,7 @@ def _weighted(array: Any, axis: int, width: tuple[int, int], mode: str, options:
     if "stat_length" in chosen:
         chosen["stat_length"] = (_of_axis(chosen["stat_length"], axis, array.ndim), (1, 1))
     matrix = np.pad(np.eye(array.shape[axis]), (width, (0, 0)), mode, **chosen)  # type: ignore[call-overload]
-    weights = np.asarray(matrix.T.astype(array.dtype), like=array._data)
+    weights = np.asarray(matrix.T.astype(array.dtype), like=array._array)
     return np.moveaxis(np.matmul(np.moveaxis(array, axis, -1), weights), -1, axis)
 
 

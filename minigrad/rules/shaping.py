@@ -24,7 +24,7 @@ def _resolved(a: Any, order: str) -> str:
         return order
     if order not in ("A", "K"):
         raise ArgumentError(f"order is 'C', 'F', 'A' or 'K', got {order!r}")
-    flags = a._data.flags
+    flags = a._array.flags
     if order == "K" and not (flags.c_contiguous or flags.f_contiguous):
         raise UnsupportedError("order='K' of a Tensor that is not contiguous is not supported: pass order='C' or 'F'")
     return "F" if flags.f_contiguous and not flags.c_contiguous else "C"

@@ -23,7 +23,7 @@ def test_the_tiled_mask_is_the_key_mask() -> None:
     attention = nn.DotProductAttention(scale=True)
     by_keys = attention.attention_weights(cases.QUERIES, cases.KEYS, key_mask=cases.MASK)
     assert_close(by_keys.numpy(), cases.masked_weights())
-    result = functional.scaled_dot_product_attention(cases.QUERIES, cases.KEYS, cases.KEYS, cases.MASK)
+    result = functional.scaled_dot_product_attention(cases.QUERIES, cases.KEYS, cases.KEYS, key_mask=cases.MASK)
     assert_close(result, cases.masked_weights() @ cases.KEYS)
 
 

@@ -142,7 +142,7 @@ def test_whatif_agrees_with_python(operation: str, js: Callable[..., Any]) -> No
         if answer["reason"] is None:
             assert_agrees(answer["found"], again(graph, shaped(graph, edited(graph))), graph)
         else:
-            assert any(why in answer["reason"] for why in WHY_NOT), name
+            assert any(why in answer["reason"] for why in WHY_NOT), (name, answer["reason"])
     assert any(answer["reason"] is None for answer in answers)
 
 

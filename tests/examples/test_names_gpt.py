@@ -214,6 +214,27 @@ def test_resumed_training_gives_the_losses_of_training_in_one_go(tmp_path: Path,
     assert whole is not None and resumed is not None and resumed.losses == whole.losses
 
 
+def test_a_text_gpt_goes_on_with_its_own_text_alphabet_and_seed_only(tmp_path: Path, without_pictures: None) -> None:
+    def train(text: str, *options: str, seed: int = 0) -> None:
+        path = tmp_path / "prose.txt"
+        path.write_text(text, encoding="utf-8")
+        example.main([
+            "--text", str(path), "--window", "16", "--d-model", "16", "--layers", "1", "--no-baselines", "--epochs", "1",
+            "--quick", "--length", "5", "--out", str(tmp_path), "--seed", str(seed), *options,
+        ])  # fmt: skip
+
+    train(PROSE)
+    train(PROSE, "--resume")
+    with pytest.raises(CheckpointError, match=r"'seed': 0\} there and \{'seed': 7\} here"):
+        train(PROSE, "--resume", seed=7)
+    with pytest.raises(CheckpointError, match="the content of the first batch"):
+        train(PROSE.replace("quick brown fox", "brown quick fox"), "--resume")
+    for options in (["--resume"], ["--checkpoint", str(tmp_path / "text_gpt.safetensors")]):
+        with pytest.raises(CheckpointError, match=r"the model's config is .*characters|the content of the first batch"):
+            train(PROSE.replace("z", "é"), *options)  # as many characters, and another alphabet
+    train(PROSE, "--checkpoint", str(tmp_path / "text_gpt.safetensors"))
+
+
 def interrupted(*arguments: Any) -> float:
     raise KeyboardInterrupt
 

@@ -1,5 +1,6 @@
 """examples/sentence_classifier.py: the head, the curve over fewer labels, and the command, frozen and fine-tuned."""
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -111,10 +112,28 @@ def test_what_is_saved_is_loaded(whole: bool, tmp_path: Path) -> None:
     np.testing.assert_array_equal(example.scores(loaded, WORDS, TEXTS), expected)
 
 
+@pytest.mark.parametrize("whole", [False, True])
+def test_what_was_made_on_another_encoder_is_refused(whole: bool, tmp_path: Path) -> None:
+    """Other weights of the same shapes, or another number of heads, give answers too, and wrong ones."""
+    path, classifier = tmp_path / "saved.safetensors", example.SentenceClassifier(small_encoder(), head())
+    example.save(classifier, ["a", "b"], path, whole=whole)
+    other = small_encoder()
+    other.norm.bias.data = other.norm.bias.data + np.float32(1)
+    if whole:  # the weights come from the file
+        assert example.load(path, other)[0].encoder.norm.bias.data[0] == classifier.encoder.norm.bias.data[0]
+        other.config = dataclasses.replace(other.config, num_heads=1)
+    with pytest.raises(CheckpointError, match=r"made on another encoder .*: give its --weights too"):
+        example.load(path, other)
+
+
+def head() -> example.Head:
+    return example.Head(16, 2, rng=np.random.default_rng(0))
+
+
 def test_what_is_no_checkpoint_of_this_example(tmp_path: Path) -> None:
     path = tmp_path / "saved.safetensors"
     save_checkpoint(path, {"x": np.ones(2)}, {"model": "Other"})
-    with pytest.raises(CheckpointError, match="holds a 'Other', not a 'SentenceClassifier'"):
+    with pytest.raises(CheckpointError, match="'model' is 'Other', not 'SentenceClassifier'"):
         example.load(path, small_encoder())
     other = example.SentenceClassifier(small_encoder(), example.Head(8, 2, rng=np.random.default_rng(0)))
     example.save(other, ["a", "b"], path, whole=False)

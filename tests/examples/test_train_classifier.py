@@ -129,7 +129,7 @@ def test_the_command_predicts_from_a_checkpoint(quick: Any) -> None:
 def test_an_error_is_one_line_and_a_failing_exit_status(tmp_path: Path) -> None:
     done = command("--predict", "grinning face", "--checkpoint", "none.safetensors", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
-    assert re.fullmatch(r"error: no checkpoint at 'none\.safetensors': train first.*\n", done.stderr)
+    assert re.fullmatch(r"error: no checkpoint at 'none\.safetensors': write it first.*\n", done.stderr)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -335,15 +335,15 @@ def damage(path: Path, classifier: Classifier, how: str) -> None:
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ("missing", "no checkpoint at '{path}': train first"),
+        ("missing", "no checkpoint at '{path}': write it first"),
         ("a folder", "no checkpoint at '{path}'"),
         ("truncated", "'{path}' is not a safetensors file, or is truncated"),
         ("empty", "'{path}' is not a safetensors file, or is truncated"),
         ("a text", "'{path}' is not a safetensors file, or is truncated"),
         ("foreign", "'{path}' is a safetensors file, but no checkpoint of minigrad"),
-        ("another model", "'{path}' holds a 'Decoder', not a 'TransformerClassifier on n-grams'"),
-        ("no vocabulary", "'{path}' is damaged, or of another version of this example (KeyError: 'vocabulary')"),
-        ("an older vocabulary", "'{path}' is damaged, or of another version of this example (ValueError: not a saved"),
+        ("another model", "'{path}': 'model' is 'Decoder', not 'TransformerClassifier on n-grams'"),
+        ("no vocabulary", "'{path}' has no 'vocabulary'"),
+        ("an older vocabulary", "'{path}': 'vocabulary' has no 'ngrams'"),
         ("another size", "'{path}' is damaged, or of another version"),
         ("an unknown setting", "'{path}' is damaged, or of another version"),
     ],
@@ -512,14 +512,15 @@ def test_the_attention_picture_shows_the_characters_of_a_text_of_each_class(
     assert {caption[-1] for caption, _ in drawn} <= {"x", "y"}
 
 
-def test_no_attention_picture_of_texts_that_no_font_can_draw(
-    classifier: Classifier, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.usefixtures("own_fonts_only")
+def test_an_attention_picture_of_texts_that_no_font_can_draw(
+    classifier: Classifier, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(example, "drawable", lambda text: False)
     labels = np.array([0, 1])
-    data = TextDataset(["red", "blue"], labels, ["red", "blue"], labels, ["x", "y"])
+    data = TextDataset(["赤", "青い"], labels, ["赤", "青い"], labels, ["x", "y"])
     example.look(classifier, data, tmp_path / "attention.png")
-    assert list(tmp_path.iterdir()) == []
+    assert (tmp_path / "attention.png").exists()
+    assert "install Noto Sans CJK" in capsys.readouterr().err
 
 
 def test_an_empty_text_has_one_token_so_that_it_can_be_averaged(classifier: Classifier) -> None:

@@ -138,12 +138,12 @@ def test_the_baselines_are_printed_beside_the_model(
     assert printed.count("wrong: ") == 5
 
 
-def test_no_picture_of_dates_that_no_font_can_draw(
-    translator: Translator, split: tuple[Dates, Dates], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.usefixtures("own_fonts_only")
+def test_pictures_of_dates_that_no_font_can_draw(
+    translator: Translator, split: tuple[Dates, Dates], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(example, "drawable", lambda text: False)
     example.look(translator, split[1], tmp_path)
-    assert list(tmp_path.iterdir()) == []
+    assert {path.name for path in tmp_path.iterdir()} == {"dates_cross_attention.png", "dates_heads.png"}
 
 
 def test_the_cross_attention_is_that_of_the_answer(translator: Translator) -> None:
@@ -191,16 +191,18 @@ def test_what_is_no_checkpoint_is_a_clear_error(translator: Translator, tmp_path
     ask = ("--translate", "3 Feb 2031", "--checkpoint", str(path))
     assert f"no checkpoint at '{path}'" in fails(*ask)
     save_checkpoint(path, {"weight": np.ones(3)}, {"model": "Decoder"})
-    assert "holds a 'Decoder', not a 'Transformer on dates'" in fails(*ask)
+    assert "'model' is 'Decoder', not 'Transformer on dates'" in fails(*ask)
     translator.save(path)
     arrays, about = load_checkpoint(path)
     for damaged in (
         {"config": about["config"] | {"d_model": 32}},
         {"config": about["config"] | {"bias": False}},
-        {"characters": None},
+        {"characters": about["characters"] + "☃"},
     ):
         save_checkpoint(path, arrays, about | damaged)
         assert "is damaged, or of another version of this example" in fails(*ask)
+    save_checkpoint(path, arrays, about | {"characters": None})
+    assert "'characters' must be str, got None" in fails(*ask)
 
 
 def test_what_cannot_be_translated_is_said(

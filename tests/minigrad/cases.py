@@ -370,15 +370,21 @@ case("cross_entropy", mg.cross_entropy, fixed([[1e4, -1e4, 0.0], [-1e4, 0.0, 1e4
 case("cross_entropy", lambda x, y: mg.cross_entropy(x, y, reduction="sum"), normal(0, 3), integers(1, 0), label="empty")
 
 
-def torch_attention(q: Any, k: Any, v: Any, mask: Any = None, scale: float | None = None, heads: int = 1) -> Any:
+def torch_attention(
+    q: Any, k: Any, v: Any, mask: Any = None, bias: Any = None, scale: float | None = None, heads: int = 1
+) -> Any:
     q, k, v = (t.unflatten(-1, (heads, t.shape[-1] // heads)).swapaxes(-3, -2) for t in (q, k, v))
+    if bias is not None:  # what PyTorch adds has all axes, and a mask is -inf in it
+        bias = bias.expand(*torch.broadcast_shapes(q.shape[:-2], k.shape[:-2]), q.shape[-2], k.shape[-2])
+        mask = bias if mask is None else bias.masked_fill(~mask, -math.inf)
     with sdpa_kernel(SDPBackend.MATH):  # the one that can be differentiated twice
         return functional.scaled_dot_product_attention(q, k, v, mask, scale=scale).swapaxes(-3, -2).flatten(-2)
 
 
+QKV = [normal(2, 3, 4), normal(2, 5, 4), normal(2, 5, 6)]
 ATTENTION: list[tuple[str, list[Spec], dict[str, Any]]] = [
     ("one head", [normal(3, 4), normal(5, 4), normal(5, 2)], {}),
-    ("batch", [normal(2, 3, 4), normal(2, 5, 4), normal(2, 5, 6)], {"heads": 2}),
+    ("batch", QKV, {"heads": 2}),
     ("scale", [normal(3, 4), normal(3, 4), normal(3, 4)], {"heads": 4, "scale": 0.3}),
     ("padding", [normal(2, 3, 4), normal(2, 3, 4), normal(2, 3, 4), fixed([[[[True, True, False]]], [[[True] * 3]]])],
      {"heads": 2}),
@@ -387,18 +393,41 @@ ATTENTION: list[tuple[str, list[Spec], dict[str, Any]]] = [
                               fixed([[[[False] * 3]], [[[True, False, True]]]])], {"heads": 2}),
     ("broadcast batch", [normal(3, 4), normal(2, 5, 4), normal(2, 5, 4)], {"heads": 2}),
     ("empty batch", [normal(0, 3, 4), normal(0, 3, 4), normal(0, 3, 4)], {}),
+    ("bias", [*QKV, normal(2, 2, 3, 5)], {"heads": 2, "bias": True}),
+    ("bias of each head", [*QKV, normal(2, 3, 5)], {"heads": 2, "bias": True, "scale": 0.3}),
+    ("bias of each key", [*QKV, normal(2, 1, 1, 5)], {"heads": 2, "bias": True}),
+    ("bias of one sequence", [normal(3, 4), normal(5, 4), normal(5, 2), normal(3, 5)], {"bias": True}),
+    ("bias of one number", [*QKV, normal()], {"heads": 2, "bias": True}),
+    ("bias and mask", [*QKV, fixed(np.tri(3, 5, 1, dtype=bool)), normal(2, 3, 5)], {"heads": 2, "bias": True}),
+    ("bias and broadcast batch", [normal(3, 4), normal(2, 5, 4), normal(2, 5, 4), normal(2, 2, 1, 5)],
+     {"heads": 2, "bias": True}),
+    ("bias that excludes", [normal(2, 3, 4), normal(2, 3, 4), normal(2, 3, 4),
+                            fixed([[0.5, -np.inf, -np.inf], [-np.inf] * 3, [-0.5, 1.0, -1e31]])],
+     {"heads": 2, "bias": True}),
 ]  # fmt: skip
 
 
 def _attention(options: dict[str, Any]) -> Function:
     keywords = {"num_heads": options.get("heads", 1), "scale": options.get("scale")}
-    return lambda q, k, v, mask=None: mg.scaled_dot_product_attention(q, k, v, mask, **keywords)
+
+    def attend(q: Any, k: Any, v: Any, *rest: Any) -> Any:
+        return mg.scaled_dot_product_attention(q, k, v, *_mask_and_bias(rest, options), **keywords)
+
+    return attend
+
+
+def _mask_and_bias(rest: Any, options: dict[str, Any]) -> tuple[Any, Any]:
+    mask, bias = (None, *rest)[-2:] if "bias" in options else ((*rest, None)[0], None)
+    return mask, bias
+
+
+def _torch_attention(options: dict[str, Any]) -> Function:
+    keywords = {name: value for name, value in options.items() if name != "bias"}
+    return lambda q, k, v, *rest: torch_attention(q, k, v, *_mask_and_bias(rest, options), **keywords)
 
 
 for _label, _specs, _options in ATTENTION:
-    case(
-        "attention", _attention(_options), *_specs, label=_label, torch=lambda *a, o=_options: torch_attention(*a, **o)
-    )
+    case("attention", _attention(_options), *_specs, label=_label, torch=_torch_attention(_options))
 case("attention", lambda x: mg.scaled_dot_product_attention(x, x, x), normal(3, 4), label="self",
      torch=lambda x: torch_attention(x, x, x))  # fmt: skip
 

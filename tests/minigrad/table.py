@@ -15,7 +15,11 @@ from tests.minigrad import (  # noqa: F401 - they fill the table
 )
 from tests.minigrad.cases import CASES, Case
 
-WHOLE = ["tests/minigrad/test_cases.py", "tests/minigrad/graph/test_formulas.py"]  # run every case
+WHOLE = [
+    "tests/minigrad/test_cases.py",
+    "tests/minigrad/test_operands.py",
+    "tests/minigrad/graph/test_formulas.py",
+]  # run every case
 
 
 def choose(primitives: Collection[str]) -> None:

@@ -96,7 +96,7 @@ def test_nothing_is_kept_until_backward() -> None:
 
     def f(x: Any) -> Any:
         h = np.exp(x)
-        hidden.append(weakref.ref(h._data))
+        hidden.append(weakref.ref(h._array))
         return np.tanh(h * h)
 
     x = leaf()
@@ -117,7 +117,7 @@ def test_nothing_is_kept_of_a_checkpoint_inside() -> None:
 
     def outer(x: Any) -> Any:
         h = np.exp(x)
-        hidden.append(weakref.ref(h._data))
+        hidden.append(weakref.ref(h._array))
         return checkpoint(np.tanh, checkpoint(np.sin, h))
 
     x = leaf()
@@ -139,7 +139,7 @@ def test_arrays_are_released_while_the_sweep_goes_on() -> None:
 
     def f(x: Any) -> Any:
         h = np.exp(early(x))
-        late.append(weakref.ref(h._data))
+        late.append(weakref.ref(h._array))
         return np.tanh(h * h)
 
     checkpoint(f, leaf()).sum().backward()
@@ -175,7 +175,7 @@ def test_one_part_at_a_time_is_run_again() -> None:
             runs.append(i)
             alive.append(sum(ref() is not None for ref in hidden))
             h = np.exp(x * 0.1)
-            hidden.append(weakref.ref(h._data))
+            hidden.append(weakref.ref(h._array))
             return h * h
 
         return f
@@ -497,7 +497,7 @@ def test_graphs_die_by_reference_counting(create_graph: bool) -> None:
     try:
         x = leaf()
         y = checkpoint(lambda x: np.exp(x) * np.tanh(x), x * 1.0)
-        refs = [weakref.ref(o) for o in (x, x._data, y, y._data)]
+        refs = [weakref.ref(o) for o in (x, x._array, y, y._array)]
         y.sum().backward(create_graph=create_graph)
         if create_graph:
             assert x.grad is not None

@@ -421,8 +421,8 @@ def test_python_m_minigrad(program):
 
 def test_a_pipe_that_closes_early(program):
     program()
-    line = f"{sys.executable} -m minigrad graph lesson.py:lesson | true"
-    done = subprocess.run(["bash", "-c", line], capture_output=True, encoding="utf-8", env={"PYTHONPATH": str(ROOT)})
+    line = ["bash", "-c", '"$0" -m minigrad graph lesson.py:lesson | true', sys.executable]  # its path may hold a space
+    done = subprocess.run(line, capture_output=True, encoding="utf-8", env={"PYTHONPATH": str(ROOT)})
     assert done.stderr == ""
 
 

@@ -47,6 +47,10 @@ def attend(mask: Any = None, num_heads: int = 2, scale: float | None = None) -> 
     return lambda q, k, v: mg.scaled_dot_product_attention(q, k, v, mask, num_heads=num_heads, scale=scale)
 
 
+def biased(mask: Any = None, scale: float | None = None) -> Callable[..., Any]:
+    return lambda q, k, v, b: mg.scaled_dot_product_attention(q, k, v, mask, b, num_heads=2, scale=scale)
+
+
 QKV = ((3, 5, 8), (3, 6, 8), (3, 6, 4))
 CASES = {
     "softmax": Case(mg.softmax, ((4, 7),)),
@@ -70,6 +74,10 @@ CASES = {
     "attention of one sequence": Case(attend(scale=0.3), ((5, 8), (6, 8), (6, 4))),
     "attention of a grid": Case(attend(), ((2, 3, 5, 8), (2, 3, 40, 8), (2, 3, 40, 4))),
     "attention with a negative scale": Case(attend(scale=-0.5), QKV),
+    "attention with a bias": Case(biased(np.tri(5, 6, dtype=bool)), (*QKV, (2, 5, 6))),
+    "attention with a bias for each": Case(biased(), (*QKV, (3, 1, 1, 6))),
+    "attention with a bias and a negative scale": Case(biased(scale=-0.5), (*QKV, (6,))),
+    "attention of one sequence with a bias": Case(biased(), ((5, 8), (6, 8), (6, 4), (2, 1, 6))),
     "scatter_add": Case(lambda u: scatter_add(u, index=np.array([[3, 0, -1], [3, 3, 1]]), shape=(5, 4)), ((2, 3, 4),)),
     "scatter_add to numbers": Case(lambda u: scatter_add(u, index=(np.array([1, 1, 0]),), shape=(5,)), ((3,),)),
 }
@@ -98,7 +106,7 @@ def second_order(function: Callable[..., Any], arrays: list[Any]) -> list[Any]:
 
 
 def arrays_of(results: list[Any]) -> list[Any]:
-    return [np.asarray(r._data if isinstance(r, Tensor) else r) for r in results]
+    return [np.asarray(r._array if isinstance(r, Tensor) else r) for r in results]
 
 
 def assert_same(results: list[Any], expected: list[Any], dtype: Any) -> None:
@@ -330,16 +338,16 @@ def masks() -> dict[str, Any]:
         "strictly causal": np.tri(5, 40, -1, dtype=bool),
         "padding": lengths[:, None, None],
         "some keys of each query": rng.random((5, 40)) > 0.5,
-        "each head": rng.random((2, 5, 40)) > 0.5,
+        "each head": rng.random((1, 2, 5, 40)) > 0.5,
         "all axes": rng.random((3, 2, 5, 40)) > 0.7,
         "sequences and queries": rng.random((3, 1, 5, 1)) > 0.5,
         "one sequence's worth": rng.random((1, 2, 1, 40)) > 0.5,
-        "keys": rng.random(40) > 0.5,
+        "keys": rng.random((1, 40)) > 0.5,
         "queries": rng.random((5, 1)) > 0.5,
         "everything": np.ones((5, 40), bool),
         "nothing": np.zeros((1, 1), bool),
         "nothing for some": np.arange(5)[:, None] % 2 * np.ones(40, bool) > 0,
-        "the last": np.arange(40) == 39,
+        "the last": np.arange(40)[None] == 39,
         "other layout": np.asfortranarray(rng.random((3, 2, 5, 40)) > 0.5),
     }
 
@@ -358,7 +366,7 @@ def test_masks(mask: Any, dtype: Any) -> None:
 def test_a_mask_over_two_batch_axes() -> None:
     rng = np.random.default_rng(4)
     arrays = [rng.standard_normal((2, 3, 4, 8)) for _ in range(3)]
-    for shape in ((2, 1, 1, 1, 4), (3, 1, 1, 4), (2, 3, 2, 4, 4), (1, 3, 1, 4, 1)):
+    for shape in ((2, 1, 1, 1, 4), (1, 3, 1, 1, 4), (2, 3, 2, 4, 4), (1, 3, 1, 4, 1)):
         assert_as_plain(attend(rng.random(shape) > 0.4), arrays)
 
 
@@ -482,6 +490,10 @@ LARGE = {
     "cross_entropy": Case(lambda x: mg.cross_entropy(x, labels(401, classes=67)), ((401, 67),)),
     "affine": Case(mg.affine, ((700, 256), (256, 200), (200,))),
     "attention": Case(attend(np.tri(20, dtype=bool)), ((9, 20, 8),) * 3),
+    "attention with a bias": Case(biased(np.tri(5, 6, dtype=bool)), (*QKV, (2, 5, 6))),
+    "attention with a bias for each": Case(biased(), (*QKV, (3, 1, 1, 6))),
+    "attention with a bias and a negative scale": Case(biased(scale=-0.5), (*QKV, (6,))),
+    "attention of one sequence with a bias": Case(biased(), ((5, 8), (6, 8), (6, 4), (2, 1, 6))),
     "scatter_add": Case(lambda u: scatter_add(u, index=labels(50), shape=(7, 101)), ((50, 101),)),
 }
 

@@ -111,9 +111,10 @@ def test_elementwise(device: Device, name: str, shape: tuple[int, ...], dtype: s
 
 @both
 @widths
-def test_layer_norm(device: Device, columns: int, dtype: str) -> None:
+@pytest.mark.parametrize("mean", [0.5, 1e4])
+def test_layer_norm(device: Device, mean: float, columns: int, dtype: str) -> None:
     kernels = ["layer_norm_forward", "layer_norm_backward", "sums_of_columns", "sums_of_stretches"]
-    arrays = normal(70 if columns < 100 else 2, 2, columns) + 0.5, normal(columns, seed=1), normal(columns, seed=2)
+    arrays = normal(70 if columns < 100 else 2, 2, columns) + mean, normal(columns, seed=1), normal(columns, seed=2)
     agrees(device, dtype, lambda x, g, b: mg.layer_norm(x, g, b, eps=0.1), *arrays, kernels=kernels)
 
 
@@ -141,7 +142,7 @@ MASKS: dict[str, Any] = {
     "none": None,
     "padding": np.arange(LENGTH) < np.array([6, 2]).reshape(2, 1, 1, 1, 1),  # (batch, 1, 1, 1, key)
     "causal": np.tril(np.ones((LENGTH, LENGTH), bool)),
-    "of a head": np.random.default_rng(0).random((3, 1, LENGTH)) < 0.5,
+    "of a head": np.random.default_rng(0).random((1, 1, 3, 1, LENGTH)) < 0.5,
     "of all": np.random.default_rng(1).random((2, 1, 3, LENGTH, LENGTH)) < 0.5,
     "rows without a key": np.tril(np.ones((LENGTH, LENGTH), bool), -2),
     "nothing": np.zeros((1, 1), bool),
@@ -159,10 +160,24 @@ def test_attention(device: Device, mask: np.ndarray | None, dtype: str) -> None:
 
 
 @both
+def test_a_bias_is_left_to_the_plain_rule(device: Device, dtype: str) -> None:
+    """Which computes the weights a second time for the backward pass, by the kernel of softmax."""
+    arrays = (
+        normal(2, LENGTH, 6),
+        normal(2, LENGTH, 6, seed=1),
+        normal(2, LENGTH, 3, seed=2),
+        np.tri(LENGTH, dtype=bool),
+    )
+    f = lambda q, k, v, m, b: mg.scaled_dot_product_attention(q, k, v, m, b, num_heads=3)
+    for bias in (normal(3, 1, LENGTH), np.where(np.eye(LENGTH) > 0, -INF, normal(LENGTH, LENGTH))):
+        agrees(device, dtype, f, *arrays, bias, kernels=["softmax_forward", "softmax_forward", "softmax_backward"])
+
+
+@both
 @pytest.mark.parametrize("keys", [1, 33, 600])
 def test_attention_over_long_rows(device: Device, keys: int, dtype: str) -> None:
     arrays = normal(5, 4), normal(keys, 4, seed=1), normal(keys, 2, seed=2)
-    mask = np.arange(keys) % 3 != 1
+    mask = np.arange(keys)[None] % 3 != 1
     f = lambda q, k, v, m: mg.scaled_dot_product_attention(q, k, v, m, scale=0.7)
     agrees(device, dtype, f, *arrays, mask, kernels=ATTENTION)
 
@@ -232,7 +247,7 @@ def test_masked_nan_does_not_spread(device: Device) -> None:
     """Only through the products with zeros, as in the plain form."""
     q, k, v = normal(2, 3), np.where([[1], [0], [1]], normal(3, 3), NAN), normal(3, 2)
     got = mg.scaled_dot_product_attention(
-        *(Tensor(device.put(a)) for a in (q, k, v)), device.put(np.array([True, False, True]))
+        *(Tensor(device.put(a)) for a in (q, k, v)), device.put(np.array([[True, False, True]]))
     )
     want = mg.scaled_dot_product_attention(Tensor(q), Tensor(k[::2]), Tensor(v[::2]))
     np.testing.assert_allclose(oracle.home(got), want.numpy(), rtol=1e-12)

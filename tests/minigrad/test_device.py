@@ -296,7 +296,7 @@ def test_same_place(put: Put) -> None:
 
 def test_an_operation_on_arrays_in_two_places(put: Put) -> None:
     here, there = Tensor(HOST, requires_grad=True), Tensor(put(HOST), requires_grad=True)
-    place = where_is(there._data)
+    place = where_is(there._array)
     for operate, name in ((lambda: here * there, "multiply"), (lambda: np.matmul(there, here.T), "matmul")):
         with pytest.raises(MixedDevicesError, match=rf"{name} got arrays in several places \(x on .*, y on .*\)"):
             operate()

@@ -1,8 +1,9 @@
 """no_grad and enable_grad: where they hold and where they must not."""
 
 import asyncio
+import inspect
 import threading
-from collections.abc import AsyncIterator, Generator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -193,6 +194,57 @@ def test_coroutines_do_not_disturb_each_other() -> None:
 
     assert asyncio.run(main()) == ([False] * 3, [True] * 3)
     assert recorded()
+
+
+def test_a_decorated_coroutine_and_a_decorated_asynchronous_generator() -> None:
+    @no_grad()
+    async def evaluate(x: Tensor) -> list[bool]:
+        """Evaluate."""
+        before = recorded()
+        await asyncio.sleep(0)
+        return [before, recorded(), (x * x).requires_grad]
+
+    @no_grad()
+    async def batches() -> AsyncGenerator[Any, Any]:
+        try:
+            received = yield recorded()
+            yield (received, recorded())
+        except ValueError as error:
+            yield (str(error), recorded())
+        finally:
+            await asyncio.sleep(0)
+            closed.append(recorded())
+
+    async def main() -> None:
+        assert evaluate.__doc__ == "Evaluate." and inspect.iscoroutinefunction(evaluate)
+        task = asyncio.ensure_future(evaluate(X))
+        await asyncio.sleep(0)
+        assert recorded()  # while it waits
+        assert await task == [False, False, False]
+
+        running = batches()
+        assert inspect.isasyncgenfunction(batches)
+        assert await anext(running) is False and recorded()
+        assert await running.asend("sent") == ("sent", False) and recorded()
+        assert [item async for item in running] == []
+
+        running = batches()
+        await anext(running)
+        assert await running.athrow(ValueError("thrown")) == ("thrown", False) and recorded()
+        await running.aclose()
+        running = batches()
+        await anext(running)
+        await running.aclose()
+
+        async for _ in batches():
+            break
+        while len(closed) < 4:  # the event loop closes what was abandoned
+            await asyncio.sleep(0)
+        assert recorded()
+
+    closed: list[bool] = []
+    asyncio.run(main())
+    assert closed == [False] * 4 and recorded()
 
 
 def test_each_thread_has_its_own_mode() -> None:

@@ -389,6 +389,18 @@ KERNELS: dict[str, Any] = {
         lambda q, k, v: mg.scaled_dot_product_attention(q, k, v, draw(4, 7, 9) > 0, num_heads=4),
         [(7, 8), (9, 8), (9, 8)],
     ),
+    "attention with a bias for all": (
+        lambda q, k, v, b: mg.scaled_dot_product_attention(q, k, v, np.tri(7, dtype=bool), b, num_heads=2),
+        [(6, 7, 8)] * 3 + [(2, 1, 7)],
+    ),
+    "attention with a bias for each": (
+        lambda q, k, v, b: mg.scaled_dot_product_attention(q, k, v, None, b, num_heads=2),
+        [(6, 7, 8)] * 3 + [(6, 1, 7, 7)],
+    ),
+    "attention of one sequence with a bias": (
+        lambda q, k, v, b: mg.scaled_dot_product_attention(q, k, v, draw(4, 7, 9) > 0, b, num_heads=4),
+        [(7, 8), (9, 8), (9, 8), (4, 7, 9)],
+    ),
     "cross_entropy": (lambda x: mg.cross_entropy(x, np.arange(40) % 30), [(40, 30)]),
     "take": (lambda w: np.take(w, np.arange(400) % 7, axis=0), [(10, 30)]),
     "sum": (lambda x: (x * x).sum(axis=0), [(40, 30)]),
@@ -495,11 +507,7 @@ def test_ctrl_c_while_waiting_waits_on() -> None:
         else:
             threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     set_num_threads(2)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            in_parts(work, 2, 1 << 30)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with pytest.raises(KeyboardInterrupt):
+        in_parts(work, 2, 1 << 30)
     assert ended.is_set()

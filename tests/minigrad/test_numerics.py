@@ -3,6 +3,7 @@
 Of the functions in rules/elementwise, trigonometric, reductions, cumulative, sorting, calculus and methods.
 """
 
+import contextlib
 import math
 from collections.abc import Callable
 from typing import Any
@@ -212,3 +213,31 @@ MISTAKES: list[tuple[Function, type[Exception], str]] = [
 def test_mistakes(call: Function, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call(Tensor(np.arange(1.0, 9.0).reshape(2, 4), requires_grad=True))
+
+
+@pytest.mark.parametrize("form", ["plain", "numpy", "compiled"])
+@pytest.mark.parametrize("mean", [0.0, 1e2, 1e4])
+def test_layer_norm_far_from_zero_is_as_accurate_in_every_form(form: str, mean: float) -> None:
+    """The mean of a row has a rounding error, relative to the mean, not to what is left of the row without it."""
+    rng = np.random.default_rng(0)
+    arrays = [(rng.standard_normal(n) + m).astype(np.float32) for n, m in (((300, 37), mean), (37, 1.0), (37, 0.0))]
+    g = rng.standard_normal((300, 37)).astype(np.float32)
+
+    def derivatives(dtype: Any) -> list[Any]:
+        inputs = [Tensor(a.astype(dtype), requires_grad=True) for a in arrays]
+        y = mg.layer_norm(*inputs)
+        y.backward(g)
+        return [y.numpy(), *[t.grad.numpy() for t in inputs if t.grad is not None]]
+
+    want = derivatives(np.float64)
+    if form == "compiled":
+        pytest.importorskip("numba", reason="needs numba")
+        mg.compiled_kernels()
+    try:
+        with mg.reference_mode() if form == "plain" else contextlib.nullcontext():
+            got = derivatives(np.float32)
+    finally:
+        if form == "compiled":
+            mg.compiled_kernels(False)
+    for ours, exact in zip(got, want, strict=True):
+        assert np.abs(ours - exact).max() < 2e-6 * np.abs(exact).max()

@@ -183,7 +183,7 @@ class Watched:
             self.seen.append((name, array, array.copy()))
 
     def hook(self, name: str) -> Callable[[Tensor], None]:
-        return lambda g: self.add(name, g._data)
+        return lambda g: self.add(name, g._array)
 
     def check(self) -> None:
         for name, array, before in self.seen:
@@ -209,7 +209,7 @@ def shared_subexpressions(watched: Watched, hooks: bool) -> tuple[Tensor, list[T
     loss = mg.cross_entropy(joined, np.arange(6)) + (joined * double).sum() * 0.1 + a[2:4].mean()
     middle = {"h": h, "s": s, "double": double, "n": n, "turned": turned, "u": u, "a": a, "joined": joined}
     for name, tensor in middle.items():
-        watched.add(f"the values of {name}", tensor._data)
+        watched.add(f"the values of {name}", tensor._array)
     leaves = [x, w, b, gamma]
     if hooks:
         for name, tensor in middle.items():
@@ -358,7 +358,7 @@ def random_graph(seed: int, watched: Watched) -> tuple[Tensor, list[Tensor]]:
     for _ in range(30):
         x, y = (found[i] for i in rng.integers(max(0, len(found) - 8), len(found), 2))
         found.append(operations[rng.integers(len(operations))](x, y))
-        watched.add("a value", found[-1]._data)
+        watched.add("a value", found[-1]._array)
         if rng.random() < 0.2:
             found[-1].retain_grad()
         if rng.random() < 0.2:

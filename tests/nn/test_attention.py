@@ -43,7 +43,7 @@ ANY[..., 0] = True  # PyTorch gives NaN for a query with no key
 MASKS = [
     {},
     {"key_mask": KEY_MASK},
-    {"mask": KEY_MASK.astype(int)},
+    {"key_mask": KEY_MASK.astype(int)},
     {"mask": ANY},
     {"mask": ANY[0], "key_mask": KEY_MASK.astype(np.int32)},
     {"causal": True, "key_mask": KEY_MASK},
@@ -69,7 +69,7 @@ def allowed(query: int = QUERY, key_mask=None, mask=None, causal=False) -> np.nd
     if key_mask is not None:
         result &= (key_mask != 0)[:, None]
     if mask is not None:
-        result &= mask if mask.dtype == bool else (mask != 0)[:, None]
+        result &= mask
     if causal:
         result &= causal_mask(query, KEY)
     return result
@@ -216,7 +216,7 @@ def test_key_value_attention_splits_the_state() -> None:
         ours(states, keys)
 
 
-@pytest.mark.parametrize("masks", [{}, {"key_mask": KEY_MASK}, {"mask": KEY_MASK.astype(int)}])
+@pytest.mark.parametrize("masks", [{}, {"key_mask": KEY_MASK}, {"key_mask": KEY_MASK.astype(int)}])
 def test_context_attention_equals_pytorch(masks) -> None:
     ours, x = float64(ContextAttention, KEY_DIM, 8), normal(BATCH, KEY, KEY_DIM)
     tensor, torch_x = Tensor(x, requires_grad=True), to_torch(x, True)
@@ -321,7 +321,7 @@ def test_causal_attention_does_not_see_the_future(form) -> None:
         ({"key_mask": KEY_MASK[:, :4]}, ShapeError, r"\(batch, key\) = \(3, 5\), got \(3, 4\)"),
         ({"mask": ANY[:2]}, ShapeError, r"\(3, 4, 5\), got \(2, 4, 5\)"),
         ({"mask": ANY.astype(np.float32)}, DTypeError, "mask must be boolean, True = attend, got dtype float32"),
-        ({"mask": 2 * KEY_MASK.astype(int)}, OutOfRangeError, "1 .attend. and 0 only, got 2"),
+        ({"key_mask": 2 * KEY_MASK.astype(int)}, OutOfRangeError, "1 .attend. and 0 only, got 2"),
     ],
 )
 def test_masks_that_do_not_fit_raise(masks, error, words) -> None:

@@ -27,7 +27,7 @@ def head(*dims, **settings) -> AttentionHead:
 MASKS = {
     "none": ({}, None),
     "key": ({"key_mask": KEY_MASK}, KEY_MASK[:, None]),
-    "integer": ({"mask": KEY_MASK.astype(int)}, KEY_MASK[:, None]),
+    "integer": ({"key_mask": KEY_MASK.astype(int)}, KEY_MASK[:, None]),
     "matrix": ({"mask": FULL[0]}, FULL[0]),
     "full": ({"mask": FULL}, FULL),
     "key and full": ({"key_mask": KEY_MASK, "mask": FULL}, KEY_MASK[:, None] & FULL),

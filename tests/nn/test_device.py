@@ -78,7 +78,11 @@ LAYERS: dict[str, Case] = {
     "AttentionHead": (lambda: nn.AttentionHead(4, 3, rng=rng(), **F64), (X,), M),
     "MultiHeadAttention": (lambda: nn.MultiHeadAttention(4, 2, rng=rng(), **F64), (X,), M),
     "grouped": (lambda: nn.MultiHeadAttention(4, 2, num_kv_heads=1, rng=rng(), **F64), (X, MEMORY), {}),
-    "rotary": (lambda: nn.MultiHeadAttention(4, 2, rotary=True, rng=rng(), **F64), (X,), {"mask": KEYS.astype(int)}),
+    "rotary": (
+        lambda: nn.MultiHeadAttention(4, 2, rotary=True, rng=rng(), **F64),
+        (X,),
+        {"key_mask": KEYS.astype(int)},
+    ),
     "PackedMultiHeadAttention": (lambda: nn.PackedMultiHeadAttention(4, 2, rng=rng(), **F64), (X,), M),
     "TransformerEncoderLayer": (
         lambda: nn.TransformerEncoderLayer(4, 2, 8, rng=rng(), dropout=0.3, norm="post", **F64),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from minigrad import DTypeError, OutOfRangeError, ShapeError, Tensor
-from nn import Embedding, Module, TiedOutput, functional
+from nn import Embedding, Module, MultiHeadAttention, TiedOutput, functional
 from tests.lazy import torch
 from tests.nn.layers import (
     assert_close,
@@ -112,7 +112,7 @@ def test_an_id_out_of_range_is_named_with_the_size_of_the_vocabulary(ids, named)
 
 @pytest.mark.parametrize("ids", [[1.0, 2.0], [True, False], ["a"]])
 def test_ids_must_be_integers(ids) -> None:
-    with pytest.raises(DTypeError, match="integer ids, got dtype"):
+    with pytest.raises(DTypeError, match="takes integer ids"):
         Embedding(6, 3, rng=rng())(np.array(ids))
 
 
@@ -182,3 +182,15 @@ def test_lists_of_different_lengths_and_floats_are_told_the_way_out() -> None:
         table([[1], [2, 3]])
     with pytest.raises(DTypeError, match=r"got dtype float64: pass ids.astype\(int\)"):
         table([1.0, 2.0])
+
+
+def test_ids_and_masks_have_the_door_for_foreign_arrays() -> None:
+    pandas = pytest.importorskip("pandas", reason="needs pandas")
+    embedding = Embedding(5, 3, rng=rng())
+    ids = pandas.DataFrame({"a": [1, 2], "b": [3, 4]})
+    np.testing.assert_array_equal(embedding(ids).data, embedding([[1, 3], [2, 4]]).data)
+    for call in (embedding, lambda m: MultiHeadAttention(4, 2, rng=rng())(np.zeros((1, 2, 4)), key_mask=m)):
+        with pytest.raises(DTypeError, match="would lose its mask"):
+            call(np.ma.masked_array([[1, 0]], [[False, True]]))
+    with pytest.raises(DTypeError, match="from DataFrame, which gives dtype object"):
+        embedding(pandas.DataFrame({"a": ["x", "y"]}))

@@ -9,7 +9,7 @@ import pytest
 import minigrad as mg
 import nn
 from minigrad import Tensor
-from nn.scores import masked_softmax
+from minigrad.rules.attention import masked_softmax
 from tests import fake_device
 from tests.lazy import torch
 from tests.nn.layers import rng
@@ -55,6 +55,11 @@ FUNCTIONS: dict[str, tuple[Any, Any, list[np.ndarray]]] = {
         lambda q, k, v: nn.functional.scaled_dot_product_attention(q, k, v, MASK),
         lambda q, k, v: F.scaled_dot_product_attention(q, k, v, torch.tensor(MASK)),
         arrays((2, 5, 8), (2, 6, 8), (2, 6, 4)),
+    ),
+    "attention with a bias": (
+        lambda q, k, v, b: nn.functional.scaled_dot_product_attention(q, k, v, MASK, bias=b),
+        lambda q, k, v, b: F.scaled_dot_product_attention(q, k, v, b.masked_fill(~torch.tensor(MASK), -torch.inf)),
+        arrays((2, 5, 8), (2, 6, 8), (2, 6, 4), (2, 5, 6)),
     ),
     "cross_entropy": (
         lambda x: nn.cross_entropy(x, np.arange(6)),

@@ -103,10 +103,11 @@ def test_attention_equals_pytorch(axes, mask, scale) -> None:
     assert_same([y, *tensors], [torch_y, *torch_tensors])
 
 
-def test_an_integer_mask_is_a_key_mask() -> None:
+def test_a_key_mask_is_a_mask_for_all_queries() -> None:
     arrays, tokens = qkv(2), np.array([[1, 1, 1, 0, 0, 0], [1, 0, 1, 0, 1, 0]])
     expected = attend(*arrays, np.broadcast_to(tokens[:, None] != 0, (2, 4, 6)))
-    np.testing.assert_array_equal(attend(*arrays, tokens), expected)
+    for key_mask in (tokens, tokens != 0):
+        np.testing.assert_array_equal(attend(*arrays, key_mask=key_mask), expected)
 
 
 def test_a_query_with_no_key_gives_zeros() -> None:
@@ -139,8 +140,14 @@ def test_attention_on_a_device_with_a_mask_from_the_host(put) -> None:
         (((3,), (6, 3), (6, 2)), None, ShapeError, "attention needs q"),
         (((2, 4, 3), (6, 3), (6, 2)), None, ShapeError, "attention needs q"),
         (((4, 3), (6, 3), (6, 2)), np.ones((4, 6)), DTypeError, "must be boolean"),
+        (((4, 3), (6, 3), (6, 2)), np.ones((4, 6), int), DTypeError, "must be boolean, .* got dtype int64"),
         (((4, 3), (6, 3), (6, 2)), np.ones((6, 4), bool), ShapeError, r"got \(6, 4\)"),
-        (((2, 4, 3), (2, 6, 3), (2, 6, 2)), 2 * np.ones((2, 6), int), OutOfRangeError, "got 2"),
+        (
+            ((2, 4, 3), (2, 6, 3), (2, 6, 2)),
+            np.ones((2, 6), bool),
+            ShapeError,
+            r"got \(2, 6\): .* pass key_mask= to say",
+        ),
     ],
 )
 def test_attention_names_what_does_not_fit(shapes, mask, error, words) -> None:
@@ -168,12 +175,13 @@ def test_one_hot() -> None:
 def test_attention_weights_are_those_of_the_attention(axes, causal) -> None:
     q, k, v = (rng(i).standard_normal((*axes, n, 5)) for i, n in enumerate((2, 3, 3)))
     key_mask = np.array([[1, 1, 0], [1, 0, 1]])[: axes[0] if axes else 1]
-    for mask in (None, key_mask, np.array([[True, False, True], [False, False, False]])):
-        weights = functional.attention_weights(Tensor(q, requires_grad=True), k, mask, scale=0.3, causal=causal)
+    matrix = np.array([[True, False, True], [False, False, False]])
+    for given in ({}, {"key_mask": key_mask}, {"mask": matrix, "bias": rng(4).standard_normal((2, 3))}):
+        masks: Any = {**given, "scale": 0.3, "causal": causal}
+        weights = functional.attention_weights(Tensor(q, requires_grad=True), k, **masks)
         assert weights.shape == (*axes, 2, 3) and weights.requires_grad
-        expected = functional.scaled_dot_product_attention(q, k, v, mask, scale=0.3, causal=causal)
-        assert_close(weights.numpy() @ v, expected)
-        assert_close(functional.attention_weights(q, k, mask, scale=0.3, causal=causal), weights.numpy())
+        assert_close(weights.numpy() @ v, functional.scaled_dot_product_attention(q, k, v, **masks))
+        assert_close(functional.attention_weights(q, k, **masks), weights.numpy())
         if causal:
             assert not weights.numpy()[..., 0, 2].any()
 

@@ -9,7 +9,7 @@ import pytest
 from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError, Tensor
 from minigrad.errors import MixedDevicesError
 from nn import causal_mask, padding_mask, window_mask
-from nn.masks import as_key_mask, combined_mask
+from nn.masks import as_key_mask, combined_mask, mask_and_bias
 from tests.fake_device import host_syncs
 
 LIKE = np.zeros(())
@@ -100,39 +100,42 @@ def test_together_they_allow_what_all_allow(shape) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.int8, np.uint8])
-def test_integers_zero_and_one_of_batch_and_key_are_a_key_mask(dtype) -> None:
-    """As tokenizers give them, under either name."""
-    for name in ("key_mask", "mask"):
-        np.testing.assert_array_equal(combined(FOUR, **{name: KEY.astype(dtype)}), combined(FOUR, key_mask=KEY))
+def test_a_key_mask_may_hold_integers_zero_and_one(dtype) -> None:
+    """As tokenizers give them."""
+    np.testing.assert_array_equal(combined(FOUR, key_mask=KEY.astype(dtype)), combined(FOUR, key_mask=KEY))
 
 
-def test_an_integer_matrix_is_never_query_by_key() -> None:
-    square = (4, 4, 4)
-    integers = np.tri(4, dtype=int)
-    np.testing.assert_array_equal(combined(square, mask=integers)[:, 0], integers)  # a row for each sequence
-    np.testing.assert_array_equal(combined(square, mask=integers != 0)[0], integers)  # a row for each query
-    with pytest.raises(
-        ShapeError, match=r"an integer mask must have the shape \(batch, key\) = \(2, 4\), got \(3, 4\)"
-    ):
-        combined(THREE, mask=MATRIX.astype(int))
+def test_two_axes_are_query_and_key_whatever_their_lengths() -> None:
+    square = np.tri(4, dtype=bool)
+    np.testing.assert_array_equal(combined((4, 4, 4), mask=square), np.broadcast_to(square, (4, 4, 4)))
+
+
+@pytest.mark.parametrize("dtype", [int, np.uint8, np.float16, float, complex])
+@pytest.mark.parametrize("shape", [(4, 4, 4), (2, 4, 4), (4, 2, 4, 4)])
+def test_a_mask_of_numbers_raises_whatever_its_shape(dtype, shape) -> None:
+    """Zeros and ones of (batch, key) or (query, key), and what is to be added to the scores: nothing is guessed."""
+    words = rf"mask must be boolean, True = attend, got dtype {np.dtype(dtype)}: pass mask\.astype\(bool\) for zeros "
+    for given in (np.tri(4, dtype=dtype), Tensor(np.tri(4, dtype=dtype)), np.tri(4, dtype=dtype).tolist()):
+        with pytest.raises(DTypeError, match=r"key_mask= .* bias=" if isinstance(given, list) else words):
+            combined(shape, mask=given)
 
 
 def test_lists_and_tensors_are_masks_too() -> None:
-    for name, mask in (("key_mask", KEY), ("mask", MATRIX)):
+    for name, mask in (("key_mask", KEY), ("mask", MATRIX), ("key_mask", KEY.astype(int))):
         for given in (mask.tolist(), Tensor(mask)):
             np.testing.assert_array_equal(combined(FOUR, **{name: given}), combined(FOUR, **{name: mask}))
-    np.testing.assert_array_equal(combined(FOUR, mask=KEY.astype(int).tolist()), combined(FOUR, key_mask=KEY))
 
 
-@pytest.mark.parametrize("name", ["key_mask", "mask"])
-def test_other_values_and_floats_raise(name) -> None:
-    with pytest.raises(DTypeError, match=rf"{name} must be boolean, .* got dtype float64: pass {name} != 0 for a 0/1"):
-        combined(THREE, **{name: KEY.astype(float)})
+def test_a_key_mask_of_other_values_and_floats_raises() -> None:
+    with pytest.raises(
+        DTypeError, match=r"key_mask must be boolean, .* got dtype float64: pass key_mask != 0 for a 0/1"
+    ):
+        combined(THREE, key_mask=KEY.astype(float))
     for worst in (2, -1):
         mask = KEY.astype(int)
         mask[1, 2] = worst
-        with pytest.raises(OutOfRangeError, match=rf"{name} of integers must hold 1 .* got {worst}: .*{name} != 0"):
-            combined(THREE, **{name: mask})
+        with pytest.raises(OutOfRangeError, match=rf"key_mask of integers must hold 1 .* got {worst}: .*key_mask != 0"):
+            combined(THREE, key_mask=mask)
 
 
 @pytest.mark.parametrize(
@@ -142,6 +145,7 @@ def test_other_values_and_floats_raise(name) -> None:
         (FOUR, {"key_mask": KEY[0]}, r"\(batch, key\) = \(2, 4\), got \(4,\)"),
         (FOUR, {"key_mask": KEY[:1]}, r"\(batch, key\) = \(2, 4\), got \(1, 4\)"),
         (THREE, {"mask": MATRIX.T}, r"\(query, key\) = \(3, 4\), or three axes .* = \(2, 3, 4\), got \(4, 3\)"),
+        (FOUR, {"mask": KEY}, r"pass key_mask= to say which keys are tokens, \(batch, key\)"),
         (FOUR, {"mask": KEY}, r"\(query, key\) = \(3, 4\), or four axes .* = \(2, 5, 3, 4\), got \(2, 4\)"),
         (FOUR, {"mask": MATRIX[None]}, r"got \(1, 3, 4\): put axes of length 1 with mask\[:, None\]"),
         (FOUR, {"mask": MATRIX[:, 0]}, r"got \(3,\)"),
@@ -156,7 +160,7 @@ def test_the_mask_goes_where_the_inputs_are(put) -> None:
     """Masks from the host or from there; boolean ones do not make the host wait."""
     expected = combined(FOUR, key_mask=KEY, mask=MATRIX, causal=True)
     like = put(LIKE)
-    integer = combined_mask(FOUR, like, mask=put(KEY.astype(int)))
+    integer = combined_mask(FOUR, like, key_mask=put(KEY.astype(int)))
     host_syncs.clear()
     for to in (np.asarray, put):
         got = combined_mask(FOUR, like, key_mask=to(KEY), mask=to(MATRIX), causal=True)
@@ -184,13 +188,21 @@ def test_lengths_of_masks_are_checked(make, error, words) -> None:
 
 
 def test_errors_name_the_masks_as_the_caller_does() -> None:
-    names = ("source_mask", "links")
+    names = ("source_mask", "links", "weights")
     with pytest.raises(ShapeError, match=r"^source_mask must have"):
         combined(FOUR, key_mask=KEY[:, :3], names=names)
     with pytest.raises(ShapeError, match=r"^links must have .* links\[:, None\]"):
         combined(FOUR, mask=MATRIX.T, names=names)
-    with pytest.raises(ShapeError, match=r"^an integer links must have"):
+    with pytest.raises(
+        DTypeError, match=r"^links must be boolean.* links\.astype\(bool\) .* source_mask= .* weights= "
+    ):
         combined(FOUR, mask=MATRIX.astype(int), names=names)
+    with pytest.raises(DTypeError, match=r"^weights must hold real numbers.* pass links= for booleans"):
+        mask_and_bias(FOUR, LIKE, bias=MATRIX, names=names)
+    with pytest.raises(
+        ShapeError, match=r"^weights must have .* \(batch, heads, query, key\) = \(2, 5, 3, 4\), got \(4, 3\)"
+    ):
+        mask_and_bias(FOUR, LIKE, bias=MATRIX.T * 1.0, names=names)
     assert as_key_mask(None, (2, 4), LIKE) is None
     np.testing.assert_array_equal(as_key_mask(KEY.astype(int).tolist(), (2, 4), LIKE), KEY)
     with pytest.raises(DTypeError, match=r"^source_mask must be boolean"):

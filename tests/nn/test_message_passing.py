@@ -49,7 +49,7 @@ def test_one_graph_without_a_batch_axis() -> None:
     np.testing.assert_array_equal(layer.attention_weights(H[0]).numpy(), layer.attention_weights(H).numpy()[0])
 
 
-@pytest.mark.parametrize("masks", [{}, {"key_mask": KEY_MASK}, {"mask": KEY_MASK.astype(int), "causal": True}])
+@pytest.mark.parametrize("masks", [{}, {"key_mask": KEY_MASK}, {"key_mask": KEY_MASK.astype(int), "causal": True}])
 def test_simplified_attention_equals_pytorch(masks) -> None:
     ours, h, torch_h = SimplifiedAttention(), Tensor(H, requires_grad=True), to_torch(H, True)
     allowed = np.ones((BATCH, LENGTH, LENGTH), bool)

@@ -66,7 +66,7 @@ def test_inside_the_parameters_are_float16_and_outside_the_masters_are_as_they_w
         with pytest.raises(GraphError, match=r"SGD.step\(\) inside `with precision:`.*leave the block first"):
             optimizer.step()
     for p, (array, node, values) in zip(model.parameters(), before):
-        assert p._data is array and p._node is node and p.requires_grad
+        assert p._array is array and p._node is node and p.requires_grad
         np.testing.assert_array_equal(array, values)
 
 

@@ -166,19 +166,32 @@ def test_a_mask_may_be_a_list_or_a_tensor() -> None:
         np.testing.assert_array_equal(ours(*arrays, key_mask=mask).numpy(), expected)
 
 
-def test_masks_of_integers_zero_and_one_are_key_masks() -> None:
+def test_a_key_mask_may_hold_integers_zero_and_one() -> None:
     ours, arrays = layer(), inputs()
     expected = ours(*arrays, key_mask=KEY_MASK).numpy()
-    for name in ("key_mask", "mask"):
-        np.testing.assert_array_equal(ours(*arrays, **{name: KEY_MASK.astype(int)}).numpy(), expected)
+    np.testing.assert_array_equal(ours(*arrays, key_mask=KEY_MASK.astype(int)).numpy(), expected)
 
 
-@pytest.mark.parametrize("name", ["key_mask", "mask"])
-def test_masks_must_not_be_floating_nor_hold_other_values(name) -> None:
-    with pytest.raises(DTypeError, match=rf"{name} must be boolean, True = attend, got dtype .* pass {name} != 0"):
-        layer()(*inputs(), **{name: KEY_MASK.astype(np.float32)})
-    with pytest.raises(OutOfRangeError, match=rf"{name} of integers must hold 1 \(attend\) and 0 only, got 2"):
-        layer()(*inputs(), **{name: 2 * KEY_MASK.astype(int)})
+def test_key_masks_must_not_be_floating_nor_hold_other_values() -> None:
+    with pytest.raises(DTypeError, match=r"key_mask must be boolean, .* got dtype float32: pass key_mask != 0"):
+        layer()(*inputs(), key_mask=KEY_MASK.astype(np.float32))
+    with pytest.raises(OutOfRangeError, match=r"key_mask of integers must hold 1 \(attend\) and 0 only, got 2"):
+        layer()(*inputs(), key_mask=2 * KEY_MASK.astype(int))
+
+
+@pytest.mark.parametrize("batch", [4, KEY])
+def test_a_matrix_of_integers_is_no_mask(batch) -> None:
+    """It was a key mask where there happened to be as many sentences as tokens, and did not fit where there were not."""
+    x = rng(4).standard_normal((batch, KEY, WIDTH))
+    attention = MultiHeadAttention(WIDTH, HEADS, rng=rng())
+    words = r"mask must be boolean, .* pass mask\.astype\(bool\) .* key_mask= .* or bias= for numbers"
+    for dtype in (int, float):
+        with pytest.raises(DTypeError, match=words):
+            attention(x, mask=np.tril(np.ones((KEY, KEY), dtype)))
+    with pytest.raises(DTypeError, match=words):
+        attention(x, mask=Tensor(np.zeros((KEY, KEY)), requires_grad=True))
+    with pytest.raises(ShapeError, match=r"pass key_mask= to say which keys are tokens, \(batch, key\)"):
+        attention(x[:2], mask=np.ones((2, KEY), bool))
 
 
 @pytest.mark.parametrize(

@@ -174,7 +174,7 @@ def test_on_a_device(put, form) -> None:
         x = Tensor(to(X), requires_grad=True)
         y = ours(x, key_mask=KEY_MASK, causal=True)
         y.backward(to(rng(9).standard_normal(y.shape)))
-        weights = ours.attention_weights(x, mask=KEY_MASK.astype(int))
+        weights = ours.attention_weights(x, key_mask=KEY_MASK.astype(int))
         assert type(y.data) is type(x.data) is type(gradient(x))
         results.append([y.numpy(), weights.numpy(), *(to_host(gradient(t)) for t in (x, *ours.parameters()))])
     for host, device in zip(*results, strict=True):

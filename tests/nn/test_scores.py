@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from minigrad import ArgumentError, ShapeError, Tensor, check_grads
+from minigrad.rules.attention import masked_softmax
 from nn import AdditiveScore, CosineScore, DotScore, GeneralScore
-from nn.scores import NAMES, make_score, masked_softmax, plain_score
+from nn.scores import NAMES, make_score, plain_score
 from tests.lazy import torch
 from tests.nn.layers import assert_close, assert_same, check_module, gradient, randomized, rng, to_torch
 

@@ -1,16 +1,19 @@
 """fit and load_weights with the checkpoint of something else, or with none: said in words, and nothing is changed."""
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import safetensors.numpy
 
 import nn
-from minigrad import ArgumentError, MissingExtraError
-from minigrad.serialize import CheckpointError, save_checkpoint
-from nn import Affine, Batches, Dropout, Module, fit, load_weights
+from minigrad import ArgumentError, MissingExtraError, Tensor
+from minigrad.serialize import CheckpointError, load_checkpoint, save_checkpoint
+from models import GPT, GPTConfig
+from nn import Affine, Batches, Dropout, Module, _training_state, fit, load_weights
 from tests.nn.training import Net, X, Y, adamw, fail, loss, run, stopping, weights
 
 
@@ -43,6 +46,19 @@ def dropless() -> Module:
     return model
 
 
+class Silent:
+    """Batches that do not tell what they depend on."""
+
+    def __init__(self, seed: int) -> None:
+        self.batches = Batches([X, Y], 4, seed=seed)
+
+    def __len__(self) -> int:
+        return len(self.batches)
+
+    def epoch(self, n: int) -> Any:
+        return self.batches.epoch(n)
+
+
 CASES: list[tuple[str, Any, str]] = [
     (
         "another model",
@@ -55,23 +71,30 @@ CASES: list[tuple[str, Any, str]] = [
     ("other dropouts", {"model": dropless}, "the list of Dropout layers is"),
     (
         "another optimizer",
-        {"make": lambda model: nn.SGD(model.parameters())},
+        {"make": lambda model: nn.SGD(model.parameters(), lr=0.05)},
         "the optimizer is 'AdamW' there and 'SGD' here",
     ),
     (
         "another setting",
-        {"make": lambda model: nn.AdamW(model.parameters(), betas=(0.9, 0.99))},
+        {"make": lambda model: nn.AdamW(model.parameters(), lr=0.05, betas=(0.9, 0.99))},
         r"betas of the optimizer is \[0.9, 0.999\] there and \[0.9, 0.99\] here",
     ),
     (
         "fewer parameters",
-        {"make": lambda model: nn.AdamW(model.output.parameters())},
+        {"make": lambda model: nn.AdamW(model.output.parameters(), lr=0.05)},
         "number of the optimizer's tensors is 5",
     ),
     ("another batch size", {"batches": Batches([X, Y], 8, seed=5)}, r"batches is .*'batch_size': 4.* there and"),
     ("another seed", {"batches": Batches([X, Y], 4, seed=6)}, r"batches is \{'seed': 5\} there and \{'seed': 6\} here"),
     ("other accumulation", {"accumulate": 1}, "accumulate is 2 there and 1 here; .* resume=False"),
     ("other clipping", {"clip_norm": 2.0}, "clip_norm is None there and 2.0 here"),
+    ("other data", {"batches": Batches([X + 1, Y], 4, seed=5)}, "content of the first batch, by its SHA-256 is"),
+    ("batches that say nothing", {"batches": Silent(6)}, "content of the first batch, by its SHA-256 is|batches is"),
+    (
+        "another learning rate",
+        {"make": lambda model: nn.AdamW(model.parameters(), lr=0.1)},
+        "the learning rate is 0.05 there and 0.1 here",
+    ),
 ]
 
 
@@ -140,6 +163,84 @@ def test_weights_of_another_model_raise(tmp_path: Path) -> None:
     assert weights(model) == before
     with pytest.raises(CheckpointError, match=r"no checkpoint at .*none.safetensors"):
         load_weights(model, tmp_path / "none.safetensors")
+
+
+def test_batches_that_say_nothing_are_told_apart_by_what_they_give(tmp_path: Path) -> None:
+    def train(seed: int) -> None:
+        model = Net()
+        fit(model, Silent(seed), loss, adamw(model), epochs=1, checkpoint=tmp_path, resume=True, progress=False)
+
+    train(5)
+    train(5)
+    with pytest.raises(
+        CheckpointError, match=r"the content of the first batch, by its SHA-256 is '[0-9a-f]{64}' there"
+    ):
+        train(6)
+
+
+def test_another_schedule_is_allowed_and_said(tmp_path: Path) -> None:
+    run(tmp_path, epochs=1)
+    with pytest.warns(UserWarning, match="step 4 had the learning rate 0.01, and would have 0.02 now") as caught:
+        run(tmp_path, epochs=2, schedule=lambda step: 0.02)
+    assert Path(caught[0].filename).name == "training.py"  # the line that called fit
+
+
+def test_weights_of_another_config_raise(tmp_path: Path) -> None:
+    """Four heads and two have weights of the same shapes, and not the same answers."""
+
+    def gpt(heads: int = 4, characters: str = "abc") -> GPT:
+        config = GPTConfig(3, 4, d_model=8, num_heads=heads, num_layers=1, characters=characters)
+        return GPT(config, rng=np.random.default_rng(heads))
+
+    def train(model: GPT, **options: Any) -> None:
+        def loss(model: GPT, batch: Any) -> Tensor:
+            return nn.cross_entropy(model(batch[0]), batch[0])
+
+        batches = Batches([np.arange(12).reshape(3, 4) % 3], 2, seed=0)
+        fit(model, batches, loss, adamw(model), epochs=1, checkpoint=tmp_path, progress=False, **options)
+
+    model = gpt()
+    train(model)
+    path = tmp_path / "last.safetensors"
+    for other, words in (
+        (gpt(2), r"\{'num_heads': 4\} there and \{'num_heads': 2\} here"),
+        (gpt(4, "abd"), "'abc'.*'abd'"),
+    ):
+        before = weights(other)
+        with pytest.raises(CheckpointError, match=words):
+            load_weights(other, path)
+        with pytest.raises(CheckpointError, match=words):
+            train(other, resume=True)
+        assert weights(other) == before
+    same = gpt()
+    load_weights(same, path)
+    assert weights(same) == weights(model)
+
+
+def test_a_training_state_of_0_1_0_gives_its_weights_and_does_not_go_on(tmp_path: Path) -> None:
+    """It had no checksum, did not know later settings of a config, and did not note its data."""
+    _, trained = run(tmp_path, epochs=1)
+    path = tmp_path / "last.safetensors"
+    arrays, about = load_checkpoint(path)
+    about["kind"] = "minigrad training state, version 1"
+    del about["run"]["the content of the first batch, by its SHA-256"], about["run"]["the learning rate"]
+    path.write_bytes(safetensors.numpy.save(arrays, {"format": "minigrad-1", "about": json.dumps(about)}))
+    model = Net(1)
+    load_weights(model, path)
+    assert weights(model) == weights(trained)
+    with pytest.raises(CheckpointError, match=r"is of minigrad 0\.1\.0, which did not note what data a run had"):
+        run(tmp_path)
+
+
+def test_a_setting_that_came_later_has_its_default_in_an_older_file(tmp_path: Path) -> None:
+    path = tmp_path / "run.safetensors"
+    model = GPT(GPTConfig(3, 4, d_model=8, num_layers=1), rng=np.random.default_rng(0))
+    about = {"config": {name: value for name, value in model.config.to_dict().items() if name != "characters"}}
+    _training_state.same_config(path, about, model)
+    with pytest.raises(CheckpointError, match=r"'d_model': 8.* there and .*'d_model': 16"):
+        _training_state.same_config(path, about, GPT(GPTConfig(3, 4, d_model=16), rng=np.random.default_rng(0)))
+    with pytest.raises(CheckpointError, match=r"has a config that is none of GPTConfig: .*'nonsense'"):
+        _training_state.same_config(path, {"config": {"nonsense": 1}}, model)
 
 
 def test_a_folder_that_cannot_be_made_is_found_before_training(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -41,15 +41,6 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Whole:
     return whole_run(tmp_path_factory.mktemp("whole"))
-
-
-@pytest.fixture(autouse=True)
-def handler_of_ctrl_c() -> Iterator[None]:
-    """What Python itself does on Ctrl-C, wherever the tests run."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    signal.signal(signal.SIGINT, before)
 
 
 def interrupted_update(call: int) -> Callable[[Module], nn.Optimizer]:
@@ -248,10 +239,20 @@ def test_the_handler_of_ctrl_c_is_put_back_and_the_users_own_is_called(tmp_path:
     assert len(history.metrics) == EPOCHS
 
 
+def test_where_ctrl_c_is_ignored_it_stays_ignored(tmp_path: Path, uninterrupted: Whole) -> None:
+    """So a shell starts what runs in the background: the Ctrl-C that ends another program is not for this one."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        history, model = run(tmp_path, make=interrupted_update(3), loss=stopping(loss, 6, ctrl_c))
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (history, weights(model)) == uninterrupted[:2]
+
+
 CHILD = """
-    import signal, sys, time
+    import sys, time
     sys.path.insert(0, {root!r})
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
     from pathlib import Path
     from tests.nn import training as shared
 

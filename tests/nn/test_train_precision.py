@@ -94,7 +94,7 @@ def test_a_damaged_state_is_found_before_anything_is_restored(damage: Any, words
     about["precision"] = damage and about["precision"] | damage
     save_checkpoint(path, arrays, about)
     model = Net(1)
-    optimizer = AdamW(model.parameters(), 0.05)
+    optimizer = AdamW(model.parameters(), 0.02)
     before, remembered = weights(model), repr(optimizer.state_dict())
     options["resume"] = True
     with pytest.raises(CheckpointError, match=f"does not fit: .*{words}"):
@@ -112,9 +112,9 @@ def test_fit_refuses_another_precision_before_anything_happens() -> None:
 def test_masters_come_back_after_an_interruption_while_they_are_put_back() -> None:
     model = Net()
     _, precision = mixed(model)
-    before = [p._data for p in model.parameters()]
+    before = [p._array for p in model.parameters()]
     precision.__enter__()
-    next(model.parameters())._data = before[0]  # as far as it came
+    next(model.parameters())._array = before[0]  # as far as it came
     precision.restore_masters()
     precision.restore_masters()
-    assert [p._data is a for p, a in zip(model.parameters(), before)] == [True] * len(before)
+    assert [p._array is a for p, a in zip(model.parameters(), before)] == [True] * len(before)

@@ -169,13 +169,17 @@
   const transposed = (x) => nd.transpose(x, nd.swapped(x.shape.length, x.shape.length - 2, x.shape.length - 1));
   const softmaxRows = (scores) => rowwise(softmax, scores);
 
-  function attend({ query, key, value, mask }, k) {
+  const LOWEST = -1e30; // a score that is masked; in a bias it masks, and what is less does, too
+
+  function attend({ query, key, value, mask, bias }, k) {
     const heads = k.num_heads ?? 1;
     const [q, keys, v] = [query, key, value].map((x) => split(x, heads));
     const scale = k.scale ?? 1 / Math.sqrt(q.shape[q.shape.length - 1]);
     let weights = map((score) => score * scale, matmul(q, transposed(keys)));
-    if (mask) weights = map((allowed, score) => (allowed ? score : -1e30), mask, weights);
+    if (bias) weights = map((b, score) => (b <= LOWEST ? LOWEST : score + b), bias, weights);
+    if (mask) weights = map((allowed, score) => (allowed ? score : LOWEST), mask, weights);
     weights = softmaxRows(weights);
+    if (bias) weights = map((b, weight) => (b <= LOWEST ? 0 : weight), bias, weights);
     if (mask) weights = map((allowed, weight) => (allowed ? weight : 0), mask, weights);
     return { heads, q, keys, v, scale, weights };
   }
@@ -189,8 +193,10 @@
       const { heads, q, keys, v, scale, weights } = attend(x, k);
       const h = split(g, heads);
       if (argument === "value") return nd.fit(merge(matmul(transposed(weights), h)), x.value.shape);
-      const scores = rowwise((dw, w) => w.map((one, i) => one * (dw[i] - dot(dw, w)) * scale), matmul(h, transposed(v)), weights);
-      const pulled = argument === "query" ? matmul(scores, keys) : matmul(transposed(scores), q);
+      const scores = rowwise((dw, w) => w.map((one, i) => one * (dw[i] - dot(dw, w))), matmul(h, transposed(v)), weights);
+      if (argument === "bias") return nd.fit(scores, x.bias.shape);
+      const scaled = map((score) => score * scale, scores);
+      const pulled = argument === "query" ? matmul(scaled, keys) : matmul(transposed(scaled), q);
       return nd.fit(merge(pulled), x[argument].shape);
     },
     { scale: null, num_heads: null },

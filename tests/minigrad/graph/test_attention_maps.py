@@ -12,7 +12,7 @@ import pytest
 
 from minigrad import ArgumentError, ShapeError, Tensor, attention_maps
 from minigrad.graph.attention_maps import Map, draw_maps
-from minigrad.graph.figures import drawable, fonts, plain_label
+from minigrad.graph.figures import plain_label
 from tests.fake_device import asarray
 
 CAT = ["猫", "が", "寝る", "。"]
@@ -216,18 +216,28 @@ def test_one_scale_of_colours_for_all_panels_and_nan_is_allowed(
     draw_maps([[Map("all masked", "xy", "xy", blank)]], tmp_path / "maps.png")
 
 
-def test_odd_labels_are_drawn_without_a_warning(tmp_path: Path) -> None:
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+def test_odd_labels_are_drawn_without_a_warning(tmp_path: Path, suffix: str) -> None:
     odd = ["", " ", "\n", "$x$", "\U000e0041", "a very long token indeed, longer than its room", "😀", "日本語"]
-    attention_maps(Model([weights(1, 1, 8, 8)]), None, odd, tmp_path / "maps.png")
+    attention_maps(Model([weights(1, 1, 8, 8)]), None, odd, tmp_path / f"maps{suffix}")
+
+
+@pytest.mark.usefixtures("own_fonts_only")
+def test_tokens_that_no_font_has_are_romanised_or_numbered(tmp_path: Path) -> None:
+    attention_maps(
+        Model([weights(1, 1, 5, 5)]), None, ["こたつ", "で", "みかん", "を", "食べる"], tmp_path / "maps.svg"
+    )
+    svg = (tmp_path / "maps.svg").read_text(encoding="utf-8")
+    drawn = re.findall("<!-- (.*?) -->", svg)
+    assert drawn[:5] == ["kotatsu", "de", "mikan", "wo", "#4"]
 
 
 def test_labels() -> None:
     assert plain_label("short") == "short"
     assert plain_label("a" * 30) == "a" * 23 + "…"
-    assert plain_label("a\U000e0041") == "a�"
-    assert fonts()[0] == "DejaVu Sans"
-    assert drawable("plain text, ελληνικά")
-    assert not drawable("\U000e0041")  # a tag, which no font draws
+    assert plain_label("a\U000e0041") == "a"  # a tag, which no font draws
+    assert plain_label("a\u0378") == "a[U+0378]"  # not assigned
+    assert plain_label("$x$") == r"\$x\$"
 
 
 # --- the page's data ---

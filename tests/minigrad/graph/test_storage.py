@@ -161,7 +161,7 @@ def test_a_keyword_that_is_no_data(path: Path) -> None:
 
 
 def test_another_file_is_no_trace(path: Path) -> None:
-    with pytest.raises(CheckpointError, match=r"no trace at '.*': save_trace\(tensor, path\) writes one"):
+    with pytest.raises(CheckpointError, match=r"no trace at '.*': write it first"):
         load_trace(path)
     save_checkpoint(path, {"a": np.ones(2)}, {"model": "x"})
     with pytest.raises(CheckpointError, match="holds no trace"):

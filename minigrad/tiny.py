@@ -1,0 +1,120 @@
+"""The whole idea of minigrad in one file: reverse-mode automatic differentiation of NumPy programs. Read it first.
+
+    w = tiny.Tensor([1.0, 2.0], requires_grad=True)
+    np.sum(np.tanh(w) * w).backward()  # now w.grad.data is [1.1815685, 1.10532923]
+
+An *entry* is one operation that was carried out. It is linked to its *parents*, where its inputs came from, and has *kept* what
+its *rules* will read. A rule is a vector-Jacobian product: from ``g``, the *cotangent* of the output (the gradient of the loss
+with respect to it), it makes the cotangent of one input. The engine is the same for real, in the same words.
+"""
+
+import inspect
+import itertools
+import weakref
+from typing import Any
+
+import numpy as np
+
+registry: dict[Any, "Primitive"] = {}  # NumPy function -> what stands in for it where an argument is a Tensor
+next_sequence_number = itertools.count().__next__
+
+
+class Leaf:  # the place on the tape of a Tensor that was given, not computed: where gradients arrive
+    def __init__(self, tensor: "Tensor") -> None:
+        self.shape, self.tensor = tensor.shape, weakref.ref(tensor)  # weakly: the tape keeps arrays, never Tensors
+
+
+class Entry:  # one operation: its number in the order of execution, its parents (None for a constant), what it has kept
+    def __init__(self, primitive: "Primitive", parents: list[Any], kept: dict[str, Any], shape: Any) -> None:
+        self.seq = next_sequence_number()
+        self.primitive, self.parents, self.kept, self.shape = primitive, parents, kept, shape
+
+
+class Tensor(np.lib.mixins.NDArrayOperatorsMixin):  # x + y is np.add(x, y), and so on
+    # An array of floats, its gradient, and its node, the place on the tape: a Leaf, an Entry, or None for a constant.
+    def __init__(self, data: Any, requires_grad: bool = False, node: Entry | None = None) -> None:
+        self.data = np.asarray(data, float)
+        self.shape, self.grad = self.data.shape, None
+        self.node: Any = Leaf(self) if requires_grad else node
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **keywords: Any) -> Any:  # np.tanh(x)
+        return registry[ufunc](*args, **keywords) if ufunc in registry and method == "__call__" else NotImplemented
+
+    def __array_function__(self, function: Any, types: Any, args: Any, keywords: Any) -> Any:  # np.sum(x, axis=0)
+        return registry[function](*args, **keywords) if function in registry else NotImplemented
+
+    def backward(self, create_graph: bool = False) -> None:
+        """Add the gradient of this number by each leaf to that leaf's ``grad``; ``create_graph`` puts it on the tape too."""
+        one = np.ones(self.shape)
+        for leaf, g in sweep(self.node, Tensor(one) if create_graph else one, create_graph).items():
+            if (tensor := leaf.tensor()) is not None:
+                tensor.grad = (tensor.grad or Tensor(0.0)) + g
+
+
+class Primitive:  # a NumPy function, the defaults of its keywords, and for each of its array arguments a rule
+    # The names of a rule's parameters say what an entry keeps for it: ans (the output), an argument, its shape, a keyword.
+    def __init__(self, function: Any, defaults: dict[str, Any] | None = None, **rules: Any) -> None:
+        self.function, self.defaults, registry[function] = function, defaults or {}, self
+        self.rules = {name: (rule, list(inspect.signature(rule).parameters)[1:]) for name, rule in rules.items()}
+
+    def __call__(self, *args: Any, **keywords: Any) -> Tensor:
+        names = [*self.rules, *self.defaults]
+        given = {**self.defaults, **dict(zip(names, args)), **keywords}
+        if given.keys() != set(names) or len(args) > len(names):
+            raise TypeError(f"{self.function.__name__} of a Tensor takes {names}, got {len(args)} and {list(keywords)}")
+        inputs = [given.pop(name) for name in self.rules]
+        arrays = [t.data if isinstance(t, Tensor) else np.asarray(t, float) for t in inputs]
+        parents = [t.node if isinstance(t, Tensor) else None for t in inputs]
+        ans = self.function(*arrays, **given)
+        values = {"ans": ans, **given, **dict(zip(self.rules, arrays))}
+        values |= {f"{name}_shape": array.shape for name, array in zip(self.rules, arrays)}
+        kept = {name: values[name] for node, (_, asked) in zip(parents, self.rules.values()) if node for name in asked}
+        return Tensor(ans, node=Entry(self, parents, kept, ans.shape) if any(parents) else None)
+
+
+def tape(node: Entry) -> list[Entry]:
+    """The Wengert list: every entry that led to ``node``, in the order of execution. No recursion, as a tape may be long."""
+    found, waiting = {node}, [node]
+    while waiting:
+        new = {parent for parent in waiting.pop().parents if isinstance(parent, Entry)} - found
+        found |= new
+        waiting += new
+    return sorted(found, key=lambda entry: entry.seq)
+
+
+def sweep(node: Entry, cotangent: Any, create_graph: bool) -> dict[Any, Any]:
+    """Walk the tape backwards. When an entry's turn comes, all who used its output had theirs: its cotangent is complete."""
+    arrived: dict[Any, Any] = {node: cotangent}
+    for entry in reversed(tape(node)):
+        g, kept, rules = arrived.pop(entry), entry.kept, entry.primitive.rules
+        if (
+            create_graph
+        ):  # what was kept becomes Tensors, at the places where it came from: then the rules are recorded too
+            nodes = {**dict(zip(rules, entry.parents)), "ans": entry}
+            kept = {name: Tensor(value, node=nodes[name]) if name in nodes else value for name, value in kept.items()}
+        for parent, (rule, asked) in zip(entry.parents, rules.values()):
+            if parent is not None:
+                contribution = unbroadcast(rule(g, *[kept[name] for name in asked]), parent.shape)
+                arrived[parent] = arrived[parent] + contribution if parent in arrived else contribution
+    return arrived  # by now only at leaves
+
+
+def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
+    """Sum over the axes along which an input of ``shape`` was broadcast: here, so that no rule has to."""
+    g = np.sum(g, axis=tuple(range(len(g.shape) - len(shape))))
+    return np.sum(g, axis=tuple(i for i, n in enumerate(shape) if n == 1), keepdims=True)
+
+
+Primitive(np.add, x=lambda g: g, y=lambda g: g)
+Primitive(np.subtract, x=lambda g: g, y=lambda g: -1.0 * g)
+Primitive(np.multiply, x=lambda g, y: g * y, y=lambda g, x: g * x)
+Primitive(np.divide, x=lambda g, y: g / y, y=lambda g, ans, y: -1.0 * g * ans / y)
+Primitive(np.exp, x=lambda g, ans: g * ans)
+Primitive(np.log, x=lambda g, x: g / x)
+Primitive(np.tanh, x=lambda g, ans: g * (1.0 - ans * ans))
+Primitive(np.matmul, x=lambda g, y: g @ np.swapaxes(y, -1, -2), y=lambda g, x: np.swapaxes(x, -1, -2) @ g)
+Primitive(np.swapaxes, {"axis1": None, "axis2": None}, a=lambda g, axis1, axis2: np.swapaxes(g, axis1, axis2))
+Primitive(np.expand_dims, {"axis": None}, a=lambda g, axis: np.sum(g, axis))
+Primitive(np.broadcast_to, {"shape": None}, array=lambda g: g)
+Primitive(np.sum, {"axis": None, "keepdims": False}, a=lambda g, a_shape, axis, keepdims:
+          np.broadcast_to(g if keepdims or axis is None else np.expand_dims(g, axis), a_shape))  # fmt: skip
