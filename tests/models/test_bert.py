@@ -177,7 +177,8 @@ def test_the_sentence_embeddings_of_the_library_sentence_transformers(real: Bert
 
 
 def test_in_single_precision_every_layer_is_the_originals(real: BertEncoder, tokenizer: WordPiece) -> None:
-    theirs = Original(safetensors.numpy.load_file(model_folder() / "model.safetensors"), 12, torch.float32).eval()
+    theirs: Any = Original(safetensors.numpy.load_file(model_folder() / "model.safetensors"), 12, torch.float32)
+    theirs.eval()
     ids, mask = tokenizer(SENTENCES)
     with torch.no_grad(), no_grad():
         for state, expected in zip(real.hidden_states(ids, mask), theirs.states(ids, mask), strict=True):
