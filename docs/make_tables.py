@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from minigrad._primitive import PlainFunction
+from minigrad.tensor import registry
 
 import minigrad as mg
 from minigrad import Primitive
-from minigrad._primitive import PlainFunction
-from minigrad.tensor import registry
 from tests.minigrad import test_cases, test_numerics
 
 HERE = Path(__file__).parent

@@ -3,17 +3,24 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import rules  # noqa: F401 - fills the registry
+from . import (
+    _inplace,  # noqa: F401 - watches from the first operation on
+    rules,  # noqa: F401 - fills the registry
+)
 from ._autograd_grad import autograd_grad
 from ._checkpoint import checkpoint
 from ._compiled import compiled_kernels
 from ._memory import keep_freed_memory
-from ._primitive import Primitive, primitive, reference_mode
-from ._tape import Entry, enable_grad, no_grad, tape
 from ._threads import num_threads, set_num_threads
 from .anomaly import detect_anomaly
 from .checking import GradientError, check_grads
 from .derivatives import hessian, hvp, jacobian
+from .engine import operators  # noqa: F401 - makes a faster form of each primitive that is declared from here on
+from .engine.kernels import reference_mode
+from .engine.modes import enable_grad, no_grad
+from .engine.primitive import Primitive, primitive
+from .engine.tape import Entry, tape
+from .engine.tensor import Tensor
 from .errors import (
     AnomalyError,
     ArgumentError,
@@ -44,7 +51,6 @@ from .rules.neural import (
 )
 from .rules.reductions import logsumexp
 from .rules.special import erf
-from .tensor import Tensor
 from .transforms import elementwise_grad, grad, jvp, value_and_grad, vjp
 
 if TYPE_CHECKING:

@@ -15,10 +15,12 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from ._tape import Entry, Leaf, active, enable_grad, in_any_thread
 from ._tree import leaves, map_leaves
+from .engine.modes import enable_grad
+from .engine.observers import active, in_any_thread
+from .engine.tape import Entry, Leaf
+from .engine.tensor import Tensor, make_tensor
 from .errors import GraphError
-from .tensor import Tensor, _make
 
 R = TypeVar("R")
 
@@ -98,7 +100,7 @@ class _Given:
         self.tracked = tensor.requires_grad
 
     def tensor(self) -> Tensor:
-        return _make(self.array, Leaf(None, self.array.shape, self.array.dtype) if self.tracked else None)
+        return make_tensor(self.array, Leaf(None, self.array.shape, self.array.dtype) if self.tracked else None)
 
 
 class _Part:
@@ -148,9 +150,6 @@ class _Part:
 
 class _Dropped:
     """The plan of an entry whose kept values were dropped: the first pull brings back both."""
-
-    run = None
-    constants = ()
 
     def __init__(self, part: _Part, index: int, plan: Any) -> None:
         self.part = part

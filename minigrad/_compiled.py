@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._plan import Kernel
-from ._primitive import primitives
+from .engine.kernels import Kernel
+from .engine.registry import primitives
 from .errors import import_extra
 
 _replaced: dict[str, Kernel | None] = {}  # NumPy's kernels (or none), by primitive, while the compiled ones stand there

@@ -14,9 +14,10 @@ from types import TracebackType
 from typing import Any
 
 from ._source import _LIBRARY
-from ._tape import Entry, Leaf, active
+from .engine.observers import active
+from .engine.tape import Entry, Leaf
+from .engine.tensor import Tensor
 from .errors import ArgumentError
-from .tensor import Tensor
 
 _NOT_THE_USERS = _LIBRARY | {"contextlib"}
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError, Tensor
-from minigrad._operands import as_array
 from minigrad.device import check_range, is_device_array, same_place, where_is
+from minigrad.engine.arrays import as_array
 from minigrad.errors import MixedDevicesError
 
 

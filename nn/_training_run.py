@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, Tensor, no_grad
-from minigrad._tape import active
 from minigrad.device import check, is_device_array, raise_late_errors
+from minigrad.engine.observers import active
 from minigrad.serialize import CheckpointError, save_checkpoint
 
 from . import _training_state as state

@@ -11,9 +11,9 @@ from typing import Any, Self
 import numpy as np
 
 from minigrad import ArgumentError, DTypeError, GraphError, Tensor, UnsupportedError, primitive
-from minigrad._hooks import Hooks, hooks_of
-from minigrad._tape import Entry, Leaf, wengert_list
 from minigrad.device import to_host
+from minigrad.engine.hooks import Hooks, hooks_of
+from minigrad.engine.tape import Entry, Leaf, wengert_list
 
 from ._checks import check_not_negative, check_positive
 from ._training_state import TrainingError

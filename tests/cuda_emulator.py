@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad._primitive import primitives
+from minigrad.engine.registry import primitives
 from tests.fake_device import FakeArray, asarray
 
 COMPILER = next((found for name in ("c++", "g++", "clang++") if (found := shutil.which(name))), None)

@@ -18,7 +18,7 @@ import numpy as np
 
 import minigrad as mg
 from minigrad import Primitive, Tensor
-from minigrad._plan import Kernel
+from minigrad.engine.kernels import Kernel
 from tests.minigrad import test_cases
 from tests.minigrad.cases import Case, cases_of
 

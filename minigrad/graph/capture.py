@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import _short
-from .._tape import Entry, Output, _entry, fit, wengert_list
 from ..device import is_device_array
+from ..engine.messages import short
+from ..engine.tape import Entry, Output, entry_of, fit, wengert_list
+from ..engine.tensor import Tensor
 from ..errors import ArgumentError, GraphError
-from ..tensor import Tensor
 from .cells import MOST_NODES
 from .model import Edge, Graph, Module, Node
 from .trace import Constant, Note, Scope, norm, note_of, read_only
@@ -203,7 +203,7 @@ class _Capture:
             self.names.get(entry),
             watched=note is not None,
             module=self.module(note.scopes) if note else None,
-            details=", ".join(f"{k}={_short(v)}" for k, v in entry.keywords.items() if v is not None),
+            details=", ".join(f"{k}={short(v)}" for k, v in entry.keywords.items() if v is not None),
             keywords=entry.keywords,
             primitive=getattr(entry.plan, "function", entry.primitive),
             **self.noted(note),
@@ -336,4 +336,4 @@ def _place(value: Any) -> Any:
     """Where a Tensor is on the tape; for one that is not there, and for an array, the id of the array."""
     if not isinstance(value, Tensor):
         return id(value)
-    return id(value._array) if value._node is None else _entry(value._node)
+    return id(value._array) if value._node is None else entry_of(value._node)

@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from .._primitive import Primitive
+from ..engine.primitive import Primitive
 from ..errors import ArgumentError
 from ._written_formulas import FORMULAS, IN_WORDS, JAPANESE, NAMES, SHOWN
 from .model import Edge, Node

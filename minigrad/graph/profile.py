@@ -12,7 +12,8 @@ from time import perf_counter
 from typing import Any
 
 from .._source import Source
-from .._tape import Entry, attach
+from ..engine.observers import attach
+from ..engine.tape import Entry
 from .trace import note_of, trace
 
 
@@ -201,9 +202,7 @@ class profile(trace):
 class _Watch:
     """The note that tells the profile when the rules of an entry have run, and when the entry is gone."""
 
-    __slots__ = ("event", "next", "profile")
-
-    next: Any
+    __slots__ = ("event", "profile")
 
     def __init__(self, owner: profile, event: Event) -> None:
         self.profile = owner

@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import Primitive, primitives
-from .._tape import Leaf, _entry, enable_grad, sweep, wengert_list
 from .._tree import leaves
+from ..engine.modes import enable_grad
+from ..engine.primitive import Primitive
+from ..engine.registry import primitives
+from ..engine.tape import Leaf, entry_of, sweep, wengert_list
+from ..engine.tensor import Tensor, make_tensor
 from ..errors import AnomalyError, GraphError, MinigradError
 from ..serialize import CheckpointError, load_checkpoint, save_checkpoint, short
-from ..tensor import Tensor, _make
 from .capture import capture
 from .document import KIND, Document, Operand, Step, encode, read
 from .model import Edge, Graph, Node
@@ -177,9 +179,9 @@ class _Reader:
     def rehearse(self) -> None:
         """Run the backward pass once, and note nothing of it: a keyword that an operation takes may be none for its rule."""
         entries = wengert_list(tensor._node for tensor in self.replay.tensors)
-        noted = [entry.note for entry in entries]
+        noted = [entry.notes for entry in entries]
         for entry in entries:
-            entry.note = None
+            entry.notes = ()
         try:
             sweep({tensor._node: np.ones_like(tensor._array) for tensor in self.replay.tensors}, retain_graph=True)
         except MinigradError:
@@ -188,7 +190,7 @@ class _Reader:
             raise CheckpointError(f"the trace has no backward pass: {type(error).__name__}: {error}") from error
         finally:
             for entry, note in zip(entries, noted):
-                entry.note = note
+                entry.notes = note
 
     def given(self, number: int, step: Step) -> Tensor | None:
         """The tensor of a parameter or input, with the value of its first use; None for a constant."""
@@ -224,7 +226,7 @@ class _Reader:
             raise CheckpointError(f"{where} gives nothing that depends on a parameter or an input")
         if any(output.size > MOST_NUMBERS for output in outputs):
             raise CheckpointError(f"{where} gives more than {MOST_NUMBERS:,} numbers")
-        self.note(note_of(_entry(outputs[0]._node)), step)
+        self.note(note_of(entry_of(outputs[0]._node)), step)
         return result
 
     def note(self, note: Note | None, step: Step) -> None:
@@ -258,7 +260,7 @@ class _Reader:
             raise CheckpointError(f"the trace has another kind of array for node {operand.node} than that node gives")
         if type(source._node) is Leaf and np.array_equal(value, source._array, equal_nan=value.dtype.kind in "fc"):
             return source
-        return _make(value, source._node)
+        return make_tensor(value, source._node)
 
 
 def _check_sizes(keywords: Mapping[str, Any], where: str) -> None:

@@ -12,9 +12,10 @@ import numpy as np
 
 from .._inplace import _arrays
 from .._source import Source, user_line
-from .._tape import Entry, Leaf, _entry, active, attach, notes
 from ..device import is_device_array, to_host
-from ..tensor import Tensor
+from ..engine.observers import active, attach
+from ..engine.tape import Entry, Leaf, entry_of
+from ..engine.tensor import Tensor
 
 
 class trace:
@@ -124,10 +125,8 @@ class Note:
 
     __slots__ = (
         "answer", "arguments", "backward_seconds", "constants", "contributions", "cotangents", "gradients", "kept", "lane",
-        "names", "next", "origin", "scopes", "seconds", "source",
+        "names", "origin", "scopes", "seconds", "source",
     )  # fmt: skip
-
-    next: Any
 
     def __init__(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
         self.scopes = tuple(Scope(owner, name) for owner, name in active.scopes)
@@ -163,11 +162,11 @@ class Note:
 
 def note_of(entry: Entry) -> Note | None:
     """What the latest trace wrote down about an entry; None if it was recorded outside of one."""
-    return next((note for note in notes(entry) if isinstance(note, Note)), None)
+    return next((note for note in entry.notes if isinstance(note, Note)), None)
 
 
 def _lane(node: Any) -> int:
-    place = _entry(node)
+    place = entry_of(node)
     note = note_of(place) if type(place) is Entry else None
     return note.lane if note else 0
 

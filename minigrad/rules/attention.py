@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from .._half import in_float32
-from .._primitive import primitive
-from .._tape import unbroadcast
 from .._threads import in_blocks
+from ..engine.primitive import primitive
+from ..engine.tape import unbroadcast
 from ..errors import DTypeError, ShapeError
 from .neural import LOWEST, as_rows, ones, row_sums, softmax, softmax_in_place
 

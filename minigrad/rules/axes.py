@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.methods import Axis
 from ..errors import OutOfRangeError
-from ..tensor import Axis
 
 Shape = tuple[int, ...]
 

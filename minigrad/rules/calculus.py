@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import composite
+from ..engine.functions import composite
+from ..engine.methods import Axis
+from ..engine.tensor import Tensor
 from ..errors import ArgumentError, ShapeError
-from ..tensor import Axis, Tensor
 from .axes import array_of, axes_of
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import composite
 from ..device import to_host
+from ..engine.functions import composite
 from ..errors import ArgumentError, DTypeError, OutOfRangeError
 from .indexing import _array, _brought_inside, _plain, scatter_add
 

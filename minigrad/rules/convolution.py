@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import Primitive, composite, primitive
+from ..engine.functions import composite
+from ..engine.primitive import Primitive, primitive
 from ..errors import ArgumentError, ShapeError
 from .axes import array_of
 

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import composite, primitive
-from ..tensor import Axis
+from ..engine.functions import composite
+from ..engine.methods import Axis
+from ..engine.primitive import primitive
 from .axes import Shape, expand, from_last, from_rows, rows_of, taking, to_last
 
 

@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import PlainFunction, composite, primitive
+from ..engine.functions import PlainFunction, composite
+from ..engine.methods import values_of
+from ..engine.primitive import primitive
 from ..errors import UnsupportedError
-from ..tensor import _values
 from .linalg import identity
 
 
@@ -158,7 +159,7 @@ qr = primitive(np.linalg.qr, _qr_forward).vjp(a=_qr_rule)
 
 def _check_phase(name: str, turning: Any, inner: Any) -> None:
     """Refuse a loss that changes when a complex vector is multiplied by a phase: ``turning`` is its derivative by that."""
-    turning, inner = _values(turning), _values(inner)
+    turning, inner = values_of(turning), values_of(inner)
     if np.iscomplexobj(turning) and inner.size:
         rounding = float(np.finfo(turning.dtype).eps) ** 0.5
         if bool(np.max(np.abs(np.imag(turning))) > rounding * (1 + np.max(np.abs(inner)))):
@@ -234,7 +235,7 @@ def _svd_rule(g: Any, ans: Any, a: Any, full_matrices: bool, compute_uv: bool) -
 
 def _check_completion(*cotangents: Any) -> None:
     for g in cotangents:
-        if np.any(_values(g) != 0):
+        if np.any(values_of(g) != 0):
             raise UnsupportedError(
                 "the vectors that svd(full_matrices=True) adds to make U and V square are arbitrary and have no derivative, "
                 "but this loss depends on them: pass full_matrices=False"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import primitive
+from ..engine.primitive import primitive
 from ..errors import ArgumentError
 from .linalg import identity
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import composite, primitive
+from ..engine.functions import composite
+from ..engine.primitive import primitive
 from ..errors import UnsupportedError
 
 # Arithmetic

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._primitive import composite, primitive
+from ..engine.functions import composite
+from ..engine.primitive import primitive
 from ..errors import ArgumentError
 from .indexing import scatter_add
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from .._half import widened
-from .._primitive import Primitive, primitive
 from ..device import is_device_array
+from ..engine.primitive import Primitive, primitive
+from ..engine.tensor import Tensor
 from ..errors import ArgumentError, UnsupportedError
-from ..tensor import Tensor
 
 Shape = tuple[int, ...]
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import composite, primitive
+from ..engine.functions import composite
+from ..engine.methods import values_of
+from ..engine.primitive import primitive
 from ..errors import ArgumentError, ShapeError
-from ..tensor import _values
 
 # A 1-D operand counts as a row (left) or a column (right); leading axes are a batch, which broadcasts. Contributions to
 # a broadcast operand are summed by the engine.
@@ -41,7 +42,7 @@ matmul = primitive(np.matmul, also=[np.linalg.matmul]).vjp(x=_matmul_x, y=_matmu
 
 def identity(n: int, like: Any) -> Any:
     """The n x n identity matrix in the dtype and library of ``like``: a plain array, also beside Tensors."""
-    return np.eye(n, dtype=like.dtype, like=_values(like))
+    return np.eye(n, dtype=like.dtype, like=values_of(like))
 
 
 def _paired_axes(a_ndim: int, b_ndim: int, axes: Any) -> tuple[list[int], list[int], list[int], list[int]]:

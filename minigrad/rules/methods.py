@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.methods import values_of
+from ..engine.registry import operators, registry
 from ..errors import UnsupportedError
-from ..tensor import _values, operators, registry
 from . import trigonometric  # noqa: F401 - with it all ufuncs are declared
 from .reductions import logsumexp
 
@@ -38,7 +39,7 @@ def _running_extreme(ufunc: np.ufunc, array: Any, axis: int = 0, **keywords: Any
     """The extreme so far. Its gradient goes to the latest element that attains it."""
     if keywords:
         raise UnsupportedError(f"np.{ufunc.__name__}.accumulate of a Tensor does not take {', '.join(keywords)}")
-    values = np.swapaxes(_values(array), axis, -1)
+    values = np.swapaxes(values_of(array), axis, -1)
     found = (values == ufunc.accumulate(values, axis=-1)) | np.isnan(values)
     latest = np.maximum.accumulate(np.where(found, np.arange(values.shape[-1]), 0), axis=-1)
     return np.take_along_axis(array, np.swapaxes(latest, axis, -1), axis=axis)

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from .._half import in_float32
-from .._primitive import primitive
 from .._threads import BLOCK, PARTS, in_blocks, in_parts
 from ..device import check_range
+from ..engine.primitive import primitive
 from ..errors import ArgumentError, DTypeError, OutOfRangeError, ShapeError
 from .special import erf
 

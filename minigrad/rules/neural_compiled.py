@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import Primitive
 from .._threads import PARTS, in_blocks, in_parts
+from ..engine.primitive import Primitive
 from . import _compiled_elementwise as elementwise, _compiled_rows as by_rows, attention, neural
 from ._compiled_math import Kernel
 from .indexing import scatter_add

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import composite, primitive
-from ..tensor import Axis
+from ..engine.functions import composite
+from ..engine.methods import Axis
+from ..engine.primitive import primitive
 
 
 def _axes(ndim: int, axis: Axis) -> tuple[int, ...]:

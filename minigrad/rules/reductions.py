@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import composite, primitive
-from ..tensor import Axis, _values
+from ..engine.functions import composite
+from ..engine.methods import Axis, values_of
+from ..engine.primitive import primitive
 from .axes import Shape, axes_of, count, expand, taking
 from .elementwise import ratio
 
@@ -56,7 +57,7 @@ def _extreme_rule(g: Any, ans: Any, a: Any, a_shape: Shape, axis: Axis, where: A
 
 def _logsumexp_rule(g: Any, a: Any, a_shape: Shape, axis: Axis) -> Any:
     """``g softmax(a)``. (``exp(a - ans)`` would keep few digits where ans is large.)"""
-    top = np.max(_values(a), axis=axis, keepdims=True)
+    top = np.max(values_of(a), axis=axis, keepdims=True)
     e = np.exp(np.where(np.isinf(top), np.where(a == top, 0, -np.inf), a - top))
     return expand(g, a_shape, axis) * (e / np.sum(e, axis=axis, keepdims=True))
 

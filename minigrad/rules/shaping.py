@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import composite, primitive
+from ..engine.functions import composite
+from ..engine.primitive import primitive
 from ..errors import ArgumentError, UnsupportedError
 from .indexing import scatter_add
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import composite, primitive
+from ..engine.functions import composite
+from ..engine.methods import Axis, values_of
+from ..engine.primitive import primitive
 from ..errors import ArgumentError, UnsupportedError
-from ..tensor import Axis, _values
 from .axes import axes_of, from_last, rows_of, taking, to_last
 
 
@@ -35,7 +36,7 @@ def _unique(
 ) -> Any:
     """The values are picked by index, the first of equal ones; indices and counts are plain."""
     find: Any = np.unique
-    found = find(_values(ar), True, return_inverse, return_counts, axis, equal_nan=equal_nan)
+    found = find(values_of(ar), True, return_inverse, return_counts, axis, equal_nan=equal_nan)
     values = np.take(np.reshape(ar, (-1,)), found[1], axis=0) if axis is None else np.take(ar, found[1], axis=axis)
     rest = found[1:] if return_index else found[2:]
     return (values, *rest) if rest else values

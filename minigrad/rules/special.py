@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._operands import as_array
-from .._primitive import primitive
+from ..engine.arrays import as_array
+from ..engine.primitive import primitive
 from ..errors import DTypeError
 
 _STEPS = 64  # grid points per unit

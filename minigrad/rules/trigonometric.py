@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import primitive
+from ..engine.primitive import primitive
 from .elementwise import ratio
 
 sin = primitive(np.sin).vjp(x=lambda g, x: g * np.cos(x))

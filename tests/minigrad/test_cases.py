@@ -12,7 +12,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import Primitive, Tensor
-from minigrad.tensor import registry
+from minigrad.engine.registry import registry
 from tests.lazy import resolve
 from tests.minigrad import oracle
 from tests.minigrad.cases import Case, cases_of

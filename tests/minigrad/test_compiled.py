@@ -12,7 +12,7 @@ import pytest
 import minigrad as mg
 import nn
 from minigrad import MissingExtraError, OutOfRangeError, Tensor, _compiled, _threads
-from minigrad._primitive import primitives
+from minigrad.engine.registry import primitives
 from minigrad.rules.indexing import scatter_add
 from models import ClassifierConfig, TransformerClassifier
 from tests.minigrad import test_cases

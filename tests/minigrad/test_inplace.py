@@ -14,7 +14,7 @@ import minigrad as mg
 import nn
 from minigrad import GraphError, Tensor
 from minigrad._inplace import _SMALL, fingerprint, shared, watched
-from minigrad._tape import active, in_any_thread
+from minigrad.engine.observers import active, in_any_thread
 from tests import fake_device
 
 ROW = np.array([1.0, 2.0, 3.0])
@@ -412,7 +412,7 @@ def test_what_needs_no_recomputation_is_not_looked_at() -> None:
     w, x = leaf(), leaf()
     out = (w * w).sum() + (x * 3.0).sum()
     zero(w.data)
-    from minigrad._tape import sweep
+    from minigrad.engine.tape import sweep
 
     (g,) = sweep({out._node: np.ones(())}, wanted=[x._node]).values()
     assert g.tolist() == [3, 3, 3]

@@ -15,7 +15,8 @@ import pytest
 
 import minigrad as mg
 from minigrad import Tensor, _tape, reference_mode
-from minigrad._plan import Kernel, Plan
+from minigrad.engine.kernels import Kernel
+from minigrad.engine.plan import Plan
 from tests.minigrad.fast_paths import (
     classifier_loss,
     decoder_loss,

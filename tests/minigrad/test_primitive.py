@@ -11,9 +11,9 @@ import pytest
 
 import minigrad as mg
 from minigrad import ArgumentError, GraphError, Tensor, UnsupportedError, check_grads, primitive
-from minigrad._signatures import parameters_of
+from minigrad.engine.registry import registry
+from minigrad.engine.signatures import parameters_of
 from minigrad.rules import axes
-from minigrad.tensor import registry
 
 X = np.array([0.5, 1.0, 2.0])
 

@@ -11,7 +11,7 @@ import pytest
 
 import nn
 from minigrad import AnomalyError, ArgumentError, MissingExtraError, Tensor, detect_anomaly
-from minigrad._tape import recording
+from minigrad.engine.modes import recording
 from nn import Affine, Batches, Dropout, History, Module, TrainingError, fit
 from tests import fake_device
 from tests.nn.training import X, Y, adamw, loss, schedule, weights

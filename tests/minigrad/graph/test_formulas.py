@@ -8,7 +8,8 @@ import pytest
 
 import minigrad as mg
 from minigrad import Primitive, Tensor
-from minigrad._primitive import primitive, primitives
+from minigrad.engine.primitive import primitive
+from minigrad.engine.registry import primitives
 from minigrad.graph._written_formulas import JAPANESE
 from minigrad.graph.capture import capture
 from minigrad.graph.formulas import _parted, formula, formula_values

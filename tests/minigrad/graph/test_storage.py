@@ -12,7 +12,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import ArgumentError, Function, GraphError, Tensor
-from minigrad._tape import scope
+from minigrad.engine.observers import scope
 from minigrad.graph.storage import load_trace, save_trace
 from minigrad.serialize import CheckpointError, save_checkpoint
 from tests.minigrad import test_cases

@@ -7,27 +7,27 @@ registry, which maps a NumPy function to the primitive that knows its derivative
 from __future__ import annotations
 
 import functools
-import operator
 import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
 
-from ._array_methods import ArrayMethods, Axis as Axis, _values as _values, operators as operators, registry as registry
-from ._hooks import Handle, hooks_of, output_index
-from ._inplace import handed_out, share
-from ._operands import as_array, operand
-from ._protocols import Protocols
-from ._tape import Entry, Leaf, Output, enable_grad, no_grad, sweep
-from .device import to_host
-from .errors import DTypeError, GraphError, ShapeError, UnsupportedError
+from ..device import to_host
+from ..errors import DTypeError, GraphError, ShapeError, UnsupportedError
+from . import observers
+from .arrays import as_array
+from .hooks import Handle, hooks_of, output_index
+from .methods import ArrayMethods
+from .modes import enable_grad, no_grad
+from .protocols import Protocols
+from .registry import registry
+from .tape import Entry, Leaf, Output, sweep
 
 T = TypeVar("T", bound="Tensor")
-_PARTS_OF_AN_INDEX = frozenset({int, slice, list, type(None), type(Ellipsis)})
 
 
-class Tensor(ArrayMethods, Protocols):
+class Tensor(ArrayMethods["Tensor"], Protocols):
     """An array that can be differentiated.
 
     Args:
@@ -66,7 +66,8 @@ class Tensor(ArrayMethods, Protocols):
         if requires_grad:
             self.requires_grad = True
             if not copy and isinstance(data, np.ndarray) and np.may_share_memory(self._array, data):
-                share(self._node)
+                for told in observers.leaf_shared:
+                    told(self._node)
 
     # What it is
 
@@ -76,7 +77,8 @@ class Tensor(ArrayMethods, Protocols):
 
         ``backward()`` of what was computed from it before such a change raises, if it needs the old values.
         """
-        handed_out(self)
+        for told in observers.handed_out:
+            told(self)
         return self._array
 
     @data.setter
@@ -110,7 +112,7 @@ class Tensor(ArrayMethods, Protocols):
         array = value._array if isinstance(value, Tensor) else as_array(value)
         if array.shape != self.shape:
             raise ShapeError(f"grad of a tensor of shape {self.shape} cannot have shape {array.shape}")
-        self._grad = _make(array.astype(self.dtype), None)
+        self._grad = make_tensor(array.astype(self.dtype), None)
 
     @property
     def requires_grad(self) -> bool:
@@ -153,29 +155,10 @@ class Tensor(ArrayMethods, Protocols):
     def size(self) -> int:
         return int(self._array.size)
 
-    @property
-    def real(self) -> Tensor:
-        """The real part."""
-        return registry[np.real](self)
-
-    @property
-    def imag(self) -> Tensor:
-        """The imaginary part: zeros for real numbers."""
-        return registry[np.imag](self)
-
-    @property
-    def T(self) -> Tensor:
-        """The transpose: all axes reversed."""
-        return self.transpose()
-
-    @property
-    def mT(self) -> Tensor:
-        """The matrix transpose: the last two axes swapped."""
-        return self.swapaxes(-1, -2)
-
     def numpy(self) -> Any:
         """The values as a NumPy array, outside of differentiation (on the host it shares this tensor's memory)."""
-        handed_out(self)
+        for told in observers.handed_out:
+            told(self)
         return to_host(self._array)
 
     def item(self) -> Any:
@@ -190,7 +173,7 @@ class Tensor(ArrayMethods, Protocols):
 
     def detach(self) -> Tensor:
         """The same array, cut off from the tape."""
-        return _make(self._array, None)
+        return make_tensor(self._array, None)
 
     def _describe(self) -> str:
         name = f" '{self.name}'" if self.name else ""
@@ -219,7 +202,7 @@ class Tensor(ArrayMethods, Protocols):
         cotangent = self._cotangent(grad)
         if create_graph:
             with enable_grad():
-                self._sweep(cotangent if isinstance(cotangent, Tensor) else _make(cotangent, None), True, True)
+                self._sweep(cotangent if isinstance(cotangent, Tensor) else make_tensor(cotangent, None), True, True)
         else:
             self._sweep(cotangent._array if isinstance(cotangent, Tensor) else cotangent, retain_graph, False)
 
@@ -269,9 +252,9 @@ class Tensor(ArrayMethods, Protocols):
         ):  # create_graph: the gradient is itself on the tape, so it is rebound, never added into
             self._grad = registry[np.positive](g) if self._grad is None else self._grad + g
         elif self._grad is None:
-            self._grad = _make(g if owned and _whole(g) else _owned_copy(g), None)
+            self._grad = make_tensor(g if owned and _whole(g) else owned_copy(g), None)
         elif self._grad._node is not None:
-            self._grad = _make(self._grad._array + g, None)
+            self._grad = make_tensor(self._grad._array + g, None)
         else:
             self._grad._array += g
 
@@ -321,36 +304,13 @@ class Tensor(ArrayMethods, Protocols):
         grad = None if self._grad is None else self._grad._array
         return _rebuild, (type(self), self._array, self.requires_grad, self.name, grad)
 
-    # Indexing
-
-    def __getitem__(self, index: Any) -> Tensor:
-        result: Tensor = registry[operator.getitem](self, index=_plain_index(index))
-        return result
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        if self._node is not None:
-            raise UnsupportedError(
-                f"item assignment on {self._describe()}, which requires a gradient, would falsify values the tape has kept: "
-                "use np.where(condition, new, t), or t.data[...] = ... on a leaf outside of differentiation"
-            )
-        if isinstance(value, Tensor):
-            if value._node is not None:
-                raise UnsupportedError(
-                    f"assigning {value._describe()}, which requires a gradient, into a tensor that requires none would cut it "
-                    "off from the tape: build the result with np.stack, np.concatenate or np.where, or assign t.item()"
-                )
-            value = value._array
-        value = operand(value)
-        handed_out(self)
-        self._array[_plain_index(index)] = value
-
     __hash__ = object.__hash__
 
 
 _new = Tensor.__new__
 
 
-def _make(array: Any, node: Any) -> Tensor:
+def make_tensor(array: Any, node: Any) -> Tensor:
     """A Tensor around ``array`` at ``node``, without the checks and the copy of the constructor."""
     tensor = _new(Tensor)
     tensor._array = array
@@ -379,14 +339,14 @@ def _check_differentiable(dtype: np.dtype[Any]) -> None:
 def _call_hook(hook: Callable[[Tensor], Any], g: Any) -> Any:
     """The cotangent after a hook: a Tensor with create_graph, else an array."""
     recorded = isinstance(g, Tensor)
-    given = g if recorded else _make(read_only(g), None)
+    given = g if recorded else make_tensor(read_only(g), None)
     with enable_grad() if recorded else no_grad():
         returned = hook(given)
         if returned is None:
             return g
         result = given._cotangent(returned, "a hook's result")
     if recorded:
-        return result if isinstance(result, Tensor) else _make(result, None)
+        return result if isinstance(result, Tensor) else make_tensor(result, None)
     return result._array if isinstance(result, Tensor) else result
 
 
@@ -399,7 +359,7 @@ def read_only(array: Any) -> Any:
     return view
 
 
-def _owned_copy(array: Any) -> Any:
+def owned_copy(array: Any) -> Any:
     return np.array(array) if isinstance(array, (np.ndarray, np.generic)) else array.copy()
 
 
@@ -408,15 +368,3 @@ def _whole(array: Any) -> bool:
     if not array.flags.c_contiguous or not getattr(array.flags, "writeable", True):  # CuPy's arrays always are
         return False
     return array.base is None or getattr(array.base, "size", -1) == array.size
-
-
-def _plain_index(index: Any) -> Any:
-    """An index with every Tensor in it replaced by its array, as an index has no derivative, and foreign arrays likewise."""
-    kind = type(index)
-    if kind in _PARTS_OF_AN_INDEX or (kind is np.ndarray and index.dtype.kind in "bi"):
-        return index
-    if isinstance(index, Tensor):
-        return index._array
-    if isinstance(index, tuple):
-        return tuple([_plain_index(part) for part in index])
-    return operand(index) if hasattr(index, "__array__") else index

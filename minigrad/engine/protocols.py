@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ._array_methods import registry
-from ._inplace import handed_out
-from ._tape import Output
-from .device import is_device_array, to_host
-from .errors import ShapeError, UnsupportedError
+from ..device import is_device_array, to_host
+from ..errors import ShapeError, UnsupportedError
+from . import observers
+from .arrays import operand
+from .registry import registry
+from .tape import Output
 
-if TYPE_CHECKING:
-    from .tensor import Tensor
+_PARTS_OF_AN_INDEX = frozenset({int, slice, list, type(None), type(Ellipsis)})
 
 
 class Protocols:
@@ -51,7 +51,8 @@ class Protocols:
             )
         if is_device_array(self._array):
             raise UnsupportedError("a tensor on a device does not become a NumPy array by itself: use t.numpy()")
-        handed_out(self)
+        for told in observers.handed_out:
+            told(self)
         return np.array(self._array, dtype=dtype, copy=copy)
 
     def __float__(self: Any) -> float:
@@ -86,13 +87,34 @@ class Protocols:
             raise UnsupportedError("len() of a 0-d tensor")
         return self.shape[0]
 
-    def __iter__(self: Any) -> Iterator[Tensor]:
+    def __iter__(self: Any) -> Iterator[Any]:
         if not self.shape:
             raise UnsupportedError("iteration over a 0-d tensor")
         return (self[i] for i in range(self.shape[0]))
 
     def __contains__(self: Any, value: Any) -> bool:
         return bool((self == value).any())
+
+    def __getitem__(self: Any, index: Any) -> Any:
+        return registry[operator.getitem](self, index=_plain_index(index))
+
+    def __setitem__(self: Any, index: Any, value: Any) -> None:
+        if self._node is not None:
+            raise UnsupportedError(
+                f"item assignment on {self._describe()}, which requires a gradient, would falsify values the tape has kept: "
+                "use np.where(condition, new, t), or t.data[...] = ... on a leaf outside of differentiation"
+            )
+        if isinstance(value, Protocols):
+            if value._node is not None:
+                raise UnsupportedError(
+                    f"assigning {value._describe()}, which requires a gradient, into a tensor that requires none would cut it "
+                    "off from the tape: build the result with np.stack, np.concatenate or np.where, or assign t.item()"
+                )
+            value = value._array
+        value = operand(value)
+        for told in observers.handed_out:
+            told(self)
+        self._array[_plain_index(index)] = value
 
     def __repr__(self: Any) -> str:
         prefix = type(self).__name__ + "("
@@ -119,3 +141,15 @@ def _no_rule(name: str) -> str:
         f"{name} has no derivative rule in minigrad and was called on a Tensor: use t.numpy() if no gradient is needed, "
         "or declare one with minigrad.primitive"
     )
+
+
+def _plain_index(index: Any) -> Any:
+    """An index with every Tensor in it replaced by its array, as an index has no derivative, and foreign arrays likewise."""
+    kind = type(index)
+    if kind in _PARTS_OF_AN_INDEX or (kind is np.ndarray and index.dtype.kind in "bi"):
+        return index
+    if isinstance(index, Protocols):
+        return index._array  # type: ignore[attr-defined]
+    if isinstance(index, tuple):
+        return tuple([_plain_index(part) for part in index])
+    return operand(index) if hasattr(index, "__array__") else index

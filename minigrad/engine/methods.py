@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from .tensor import Tensor
+from .registry import operators, registry
 
+T = TypeVar("T")  # Tensor, which is made of these methods
 Axis = int | tuple[int, ...] | None
 
-registry: dict[Any, Any] = {}
-"""NumPy function, or ``(ufunc, method)``, -> the Primitive (or other) that stands in for it when an argument is a Tensor."""
 
-operators: dict[Callable[..., Any], Callable[..., Any]] = {}
-"""ufunc of one or two arguments -> the same primitive, unrolled for speed."""
-
-
-class ArrayMethods:
+class ArrayMethods(Generic[T]):
     """What ``t + u``, ``t > 0`` and ``t.sum(axis=0)`` do: look up the primitive of the NumPy function of that name."""
 
     __slots__ = ()
@@ -28,123 +21,143 @@ class ArrayMethods:
 
     # Operators. Comparisons see the values and give plain arrays of booleans.
 
-    def __add__(self, other: Any) -> Tensor:
+    def __add__(self, other: Any) -> T:
         return operators[np.add](self, other)
 
-    def __radd__(self, other: Any) -> Tensor:
+    def __radd__(self, other: Any) -> T:
         return operators[np.add](other, self)
 
-    def __sub__(self, other: Any) -> Tensor:
+    def __sub__(self, other: Any) -> T:
         return operators[np.subtract](self, other)
 
-    def __rsub__(self, other: Any) -> Tensor:
+    def __rsub__(self, other: Any) -> T:
         return operators[np.subtract](other, self)
 
-    def __mul__(self, other: Any) -> Tensor:
+    def __mul__(self, other: Any) -> T:
         return operators[np.multiply](self, other)
 
-    def __rmul__(self, other: Any) -> Tensor:
+    def __rmul__(self, other: Any) -> T:
         return operators[np.multiply](other, self)
 
-    def __truediv__(self, other: Any) -> Tensor:
+    def __truediv__(self, other: Any) -> T:
         return operators[np.divide](self, other)
 
-    def __rtruediv__(self, other: Any) -> Tensor:
+    def __rtruediv__(self, other: Any) -> T:
         return operators[np.divide](other, self)
 
-    def __floordiv__(self, other: Any) -> Tensor:
+    def __floordiv__(self, other: Any) -> T:
         return operators[np.floor_divide](self, other)
 
-    def __rfloordiv__(self, other: Any) -> Tensor:
+    def __rfloordiv__(self, other: Any) -> T:
         return operators[np.floor_divide](other, self)
 
-    def __mod__(self, other: Any) -> Tensor:
+    def __mod__(self, other: Any) -> T:
         return operators[np.remainder](self, other)
 
-    def __rmod__(self, other: Any) -> Tensor:
+    def __rmod__(self, other: Any) -> T:
         return operators[np.remainder](other, self)
 
-    def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
+    def __divmod__(self, other: Any) -> tuple[T, T]:
         return self // other, self % other
 
-    def __rdivmod__(self, other: Any) -> tuple[Tensor, Tensor]:
+    def __rdivmod__(self, other: Any) -> tuple[T, T]:
         return other // self, other % self
 
-    def __pow__(self, other: Any) -> Tensor:
+    def __pow__(self, other: Any) -> T:
         return operators[np.power](self, other)
 
-    def __rpow__(self, other: Any) -> Tensor:
+    def __rpow__(self, other: Any) -> T:
         return operators[np.power](other, self)
 
-    def __matmul__(self, other: Any) -> Tensor:
+    def __matmul__(self, other: Any) -> T:
         return operators[np.matmul](self, other)
 
-    def __rmatmul__(self, other: Any) -> Tensor:
+    def __rmatmul__(self, other: Any) -> T:
         return operators[np.matmul](other, self)
 
-    def __neg__(self) -> Tensor:
+    def __neg__(self) -> T:
         return operators[np.negative](self)
 
-    def __pos__(self) -> Tensor:
+    def __pos__(self) -> T:
         return operators[np.positive](self)
 
-    def __abs__(self) -> Tensor:
+    def __abs__(self) -> T:
         return operators[np.absolute](self)
 
     def __eq__(self, other: Any) -> Any:
-        return self._array == _values(other)
+        return self._array == values_of(other)
 
     def __ne__(self, other: Any) -> Any:
-        return self._array != _values(other)
+        return self._array != values_of(other)
 
     def __lt__(self, other: Any) -> Any:
-        return self._array < _values(other)
+        return self._array < values_of(other)
 
     def __le__(self, other: Any) -> Any:
-        return self._array <= _values(other)
+        return self._array <= values_of(other)
 
     def __gt__(self, other: Any) -> Any:
-        return self._array > _values(other)
+        return self._array > values_of(other)
 
     def __ge__(self, other: Any) -> Any:
-        return self._array >= _values(other)
+        return self._array >= values_of(other)
+
+    @property
+    def real(self) -> T:
+        """The real part."""
+        return registry[np.real](self)
+
+    @property
+    def imag(self) -> T:
+        """The imaginary part: zeros for real numbers."""
+        return registry[np.imag](self)
+
+    @property
+    def T(self) -> T:
+        """The transpose: all axes reversed."""
+        return self.transpose()
+
+    @property
+    def mT(self) -> T:
+        """The matrix transpose: the last two axes swapped."""
+        return self.swapaxes(-1, -2)
 
     # NumPy's methods
 
-    def sum(self, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    def sum(self, axis: Axis = None, keepdims: bool = False) -> T:
         return registry[np.sum](self, axis=axis, keepdims=keepdims)
 
-    def mean(self, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    def mean(self, axis: Axis = None, keepdims: bool = False) -> T:
         return registry[np.mean](self, axis=axis, keepdims=keepdims)
 
-    def var(self, axis: Axis = None, ddof: float = 0, keepdims: bool = False) -> Tensor:
+    def var(self, axis: Axis = None, ddof: float = 0, keepdims: bool = False) -> T:
         return registry[np.var](self, axis=axis, ddof=ddof, keepdims=keepdims)
 
-    def std(self, axis: Axis = None, ddof: float = 0, keepdims: bool = False) -> Tensor:
+    def std(self, axis: Axis = None, ddof: float = 0, keepdims: bool = False) -> T:
         return registry[np.std](self, axis=axis, ddof=ddof, keepdims=keepdims)
 
-    def max(self, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    def max(self, axis: Axis = None, keepdims: bool = False) -> T:
         return registry[np.max](self, axis=axis, keepdims=keepdims)
 
-    def min(self, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    def min(self, axis: Axis = None, keepdims: bool = False) -> T:
         return registry[np.min](self, axis=axis, keepdims=keepdims)
 
-    def prod(self, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    def prod(self, axis: Axis = None, keepdims: bool = False) -> T:
         return registry[np.prod](self, axis=axis, keepdims=keepdims)
 
-    def cumsum(self, axis: int | None = None) -> Tensor:
+    def cumsum(self, axis: int | None = None) -> T:
         return registry[np.cumsum](self, axis=axis)
 
-    def cumprod(self, axis: int | None = None) -> Tensor:
+    def cumprod(self, axis: int | None = None) -> T:
         return registry[np.cumprod](self, axis=axis)
 
-    def round(self, decimals: int = 0) -> Tensor:
+    def round(self, decimals: int = 0) -> T:
         return registry[np.round](self, decimals=decimals)
 
-    def conj(self) -> Tensor:
+    def conj(self) -> T:
         return operators[np.conjugate](self)
 
-    def conjugate(self) -> Tensor:
+    def conjugate(self) -> T:
         return operators[np.conjugate](self)
 
     def any(self, axis: Axis = None, keepdims: bool = False) -> Any:
@@ -167,52 +180,52 @@ class ArrayMethods:
         """The index of the smallest value, as a plain integer array: it has no derivative."""
         return self._array.argmin(axis=axis)
 
-    def reshape(self, *shape: Any, order: str = "C") -> Tensor:
+    def reshape(self, *shape: Any, order: str = "C") -> T:
         if order != "C":
             return np.reshape(self, _varargs(shape), order)  # type: ignore[call-overload]
         return registry[np.reshape](self, shape=_varargs(shape))
 
-    def ravel(self, order: str = "C") -> Tensor:
+    def ravel(self, order: str = "C") -> T:
         return self.reshape(-1, order=order)
 
-    def flatten(self, order: str = "C") -> Tensor:
+    def flatten(self, order: str = "C") -> T:
         """As ``ravel``; tensors are not written to, so no copy is needed."""
         return self.reshape(-1, order=order)
 
-    def transpose(self, *axes: Any) -> Tensor:
+    def transpose(self, *axes: Any) -> T:
         return registry[np.transpose](self, axes=_varargs(axes) if axes else None)
 
-    def swapaxes(self, axis1: int, axis2: int) -> Tensor:
+    def swapaxes(self, axis1: int, axis2: int) -> T:
         return registry[np.swapaxes](self, axis1=axis1, axis2=axis2)
 
-    def squeeze(self, axis: Axis = None) -> Tensor:
+    def squeeze(self, axis: Axis = None) -> T:
         return registry[np.squeeze](self, axis=axis)
 
-    def dot(self, b: Any) -> Tensor:
+    def dot(self, b: Any) -> T:
         return registry[np.dot](self, b)
 
-    def repeat(self, repeats: Any, axis: int | None = None) -> Tensor:
+    def repeat(self, repeats: Any, axis: int | None = None) -> T:
         return np.repeat(self, repeats, axis)  # type: ignore[call-overload]
 
-    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> T:
         return registry[np.diagonal](self, offset=offset, axis1=axis1, axis2=axis2)
 
-    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> T:
         return registry[np.trace](self, offset, axis1, axis2)
 
-    def copy(self) -> Tensor:
+    def copy(self) -> T:
         """The same values in memory of their own, on the tape."""
         return registry[np.copy](self)
 
-    def take(self, indices: Any, axis: int | None = None, mode: str = "raise") -> Tensor:
+    def take(self, indices: Any, axis: int | None = None, mode: str = "raise") -> T:
         if mode != "raise":
             return np.take(self, indices, axis, mode=mode)  # type: ignore[call-overload]
         return registry[np.take](self, indices, axis=axis)
 
-    def compress(self, condition: Any, axis: int | None = None) -> Tensor:
+    def compress(self, condition: Any, axis: int | None = None) -> T:
         return registry[np.compress](condition, self, axis)
 
-    def choose(self, choices: Any, mode: str = "raise") -> Tensor:
+    def choose(self, choices: Any, mode: str = "raise") -> T:
         """From each of the arrays ``choices`` the elements where this tensor, of integers, has its number."""
         return registry[np.choose](self, choices, mode=mode)
 
@@ -220,27 +233,27 @@ class ArrayMethods:
         """Where the values are not 0, as plain integer arrays, one for each axis."""
         return self._array.nonzero()
 
-    def clip(self, min: Any = None, max: Any = None) -> Tensor:
+    def clip(self, min: Any = None, max: Any = None) -> T:
         return registry[np.clip](self, min, max)
 
-    def astype(self, dtype: Any) -> Tensor:
+    def astype(self, dtype: Any) -> T:
         """The values in another dtype; the gradient comes back in this tensor's own."""
         return registry[np.astype](self, dtype=np.dtype(dtype))
 
-    def exp(self) -> Tensor:
+    def exp(self) -> T:
         return operators[np.exp](self)
 
-    def log(self) -> Tensor:
+    def log(self) -> T:
         return operators[np.log](self)
 
-    def sqrt(self) -> Tensor:
+    def sqrt(self) -> T:
         return operators[np.sqrt](self)
 
-    def tanh(self) -> Tensor:
+    def tanh(self) -> T:
         return operators[np.tanh](self)
 
 
-def _values(value: Any) -> Any:
+def values_of(value: Any) -> Any:
     return value._array if isinstance(value, ArrayMethods) else value
 
 

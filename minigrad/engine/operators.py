@@ -1,6 +1,6 @@
 """The hot path: ``x * y`` and ``x.tanh()``, which are what a program of small arrays spends its time on.
 
-``unrolled(primitive)`` does what ``Primitive.__call__`` does, written out for one or two arguments without keywords, in a
+What is specialised here does what ``Primitive.__call__`` does, written out for one or two arguments without keywords, in a
 third less time. Whatever is not the plain case (nothing to record, a context that watches, a list, an error) goes to the
 primitive itself; a test holds the two together.
 """
@@ -8,24 +8,28 @@ primitive itself; a test holds the two together.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ._operands import NUMBERS, SCALARS
-from ._plan import record
-from ._tape import NO_KEYWORDS, in_any_thread
+from .arrays import NUMBERS, SCALARS
+from .observers import in_any_thread
+from .primitive import Primitive, record
+from .registry import operators, when_declared
+from .tape import NO_KEYWORDS
 from .tensor import Tensor
-
-if TYPE_CHECKING:
-    from ._primitive import Primitive
 
 _ndarray, _scalars = np.ndarray, (np.float64, np.float32)
 
 
-def unrolled(primitive: Primitive) -> Callable[..., Any]:
-    """``primitive`` for Tensors, faster."""
-    return _unary(primitive) if primitive.arity == 1 else _binary(primitive)
+def specialise(primitive: Primitive) -> None:
+    """Let the operators of Tensors call a form of ``primitive`` that is faster, if it is a ufunc of one or two arguments."""
+    function = primitive.function
+    if isinstance(function, np.ufunc) and primitive.arity <= 2 and function.nout == 1:
+        operators[function] = _unary(primitive) if primitive.arity == 1 else _binary(primitive)
+
+
+when_declared.append(specialise)
 
 
 def _unary(primitive: Primitive) -> Callable[[Tensor], Any]:
@@ -44,7 +48,7 @@ def _unary(primitive: Primitive) -> Callable[[Tensor], Any]:
             if type(ans) not in _scalars:
                 return primitive(x)
             ans = np.asarray(ans)
-        return record(ans, plan, [node], plan.pick((x._array, ans)), NO_KEYWORDS)
+        return record(ans, plan, [node], plan.keep((x._array, ans)), NO_KEYWORDS)
 
     return operate
 
@@ -81,6 +85,6 @@ def _binary(primitive: Primitive) -> Callable[[Any, Any], Any]:
             if type(ans) not in _scalars:
                 return primitive(x, y)
             ans = np.asarray(ans)
-        return record(ans, plan, [x_node, y_node], plan.pick((x_data, y_data, ans)), NO_KEYWORDS)
+        return record(ans, plan, [x_node, y_node], plan.keep((x_data, y_data, ans)), NO_KEYWORDS)
 
     return operate

@@ -5,12 +5,9 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ._tape import Output, _entry
-
-if TYPE_CHECKING:
-    from .tensor import Tensor
+from .tape import Output, entry_of
 
 Function = Callable[[Any], Any]
 
@@ -28,7 +25,7 @@ class Hooks:
 
     def __init__(self) -> None:
         self.functions: dict[int, tuple[int, Function]] = {}
-        self.retained: list[tuple[int, weakref.ref[Tensor]]] = []
+        self.retained: list[tuple[int, weakref.ref[Any]]] = []
         self._numbers = itertools.count()
 
     def add(self, index: int, function: Function) -> Handle:
@@ -45,7 +42,7 @@ class Hooks:
                 g = g | {index: function(g[index])}
         return g
 
-    def arrivals(self, g: Any) -> Iterator[tuple[Tensor, Any]]:
+    def arrivals(self, g: Any) -> Iterator[tuple[Any, Any]]:
         """The tensors that retain their gradient and are still held, each with it."""
         for index, reference in self.retained:
             tensor = reference()
@@ -70,7 +67,7 @@ class Handle:
 
 def hooks_of(node: Any) -> Hooks:
     """The hooks of a node, made if it had none."""
-    entry = _entry(node)
+    entry = entry_of(node)
     if entry.hooks is None:
         entry.hooks = Hooks()
     hooks: Hooks = entry.hooks

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .device import is_device_array
-from .errors import DTypeError, UnsupportedError
+from ..device import is_device_array
+from ..errors import DTypeError, UnsupportedError
 
 _ndarray = np.ndarray
 NUMBERS = "biufc"  # the kinds of dtype
