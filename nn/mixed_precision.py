@@ -167,9 +167,9 @@ class MixedPrecision:
         finally:
             self._factor = 1.0  # first: Ctrl-C may leave a hook behind, and it does nothing now
             for leaf in leaves:
-                hooks = leaf.hooks or Hooks()
-                hooks.functions.pop(_FIRST, None)
-                leaf.hooks = hooks if hooks.functions else None
+                left = leaf.hooks or Hooks()
+                left.functions.pop(_FIRST, None)
+                leaf.hooks = left if left.functions else None
             for entry in entries:
                 if entry.primitive is _cast:
                     entry.kept = ()  # it keeps nothing, and another loss of its block may lead to it

@@ -15,7 +15,7 @@ import numpy as np
 from .arrays import NUMBERS, SCALARS
 from .observers import in_any_thread
 from .primitive import Primitive, record
-from .registry import operators, when_declared
+from .registry import operators, primitives, when_declared
 from .tape import NO_KEYWORDS
 from .tensor import Tensor
 
@@ -27,9 +27,6 @@ def specialise(primitive: Primitive) -> None:
     function = primitive.function
     if isinstance(function, np.ufunc) and primitive.arity <= 2 and function.nout == 1:
         operators[function] = _unary(primitive) if primitive.arity == 1 else _binary(primitive)
-
-
-when_declared.append(specialise)
 
 
 def _unary(primitive: Primitive) -> Callable[[Tensor], Any]:
@@ -88,3 +85,8 @@ def _binary(primitive: Primitive) -> Callable[[Any, Any], Any]:
         return record(ans, plan, [x_node, y_node], plan.keep((x_data, y_data, ans)), NO_KEYWORDS)
 
     return operate
+
+
+when_declared.append(specialise)
+for _declared in list(primitives.values()):  # before this file was read
+    specialise(_declared)

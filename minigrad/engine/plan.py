@@ -82,7 +82,14 @@ class Plan:
     def picker(self) -> Callable[[Values], Values]:
         """What takes the kept from the values, in as few calls as can be."""
         pick, extras = taking(self.positions), self.extras
-        return pick if not extras else lambda values: pick([*values, *[extra(values) for extra in extras]])
+        if not extras:
+            return pick
+
+        def keep(values: Any) -> Values:
+            values += [extra(values) for extra in extras]  # a list that nobody else needs as it was
+            return pick(values)
+
+        return keep
 
     def _bind(self, name: str, i: int) -> Rule:
         """A function of ``(g, kept)`` that calls the rule for argument ``i`` with what it asks for."""

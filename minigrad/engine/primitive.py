@@ -169,9 +169,9 @@ class Primitive(Bound):
         if not needs or first.dtype.kind not in "fc" or (in_any_thread and not recording()):
             return outputs(ans, None)
         plan = (self._plans if kernel is None else kernel.plans).get(needs + bit) or self._plan(needs, bit, kernel)
-        keywords = owned(keywords) if keywords else NO_KEYWORDS
-        values = [*arrays, ans, saved, keywords]
-        result = record(first, plan, parents, plan.keep(values), keywords)
+        given: Mapping[str, Any] = owned(keywords) if keywords else NO_KEYWORDS
+        values = [*arrays, ans, saved, given]
+        result = record(first, plan, parents, plan.keep(values), given)
         if in_any_thread:
             observers.tell_recorded(result._node, values, ans, perf_counter() - started)
         return result if first is ans else outputs(ans, result._node)

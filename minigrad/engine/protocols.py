@@ -105,12 +105,13 @@ class Protocols:
                 "use np.where(condition, new, t), or t.data[...] = ... on a leaf outside of differentiation"
             )
         if isinstance(value, Protocols):
-            if value._node is not None:
+            tensor: Any = value
+            if tensor._node is not None:
                 raise UnsupportedError(
-                    f"assigning {value._describe()}, which requires a gradient, into a tensor that requires none would cut it "
+                    f"assigning {tensor._describe()}, which requires a gradient, into a tensor that requires none would cut it "
                     "off from the tape: build the result with np.stack, np.concatenate or np.where, or assign t.item()"
                 )
-            value = value._array
+            value = tensor._array
         value = operand(value)
         for told in observers.handed_out:
             told(self)

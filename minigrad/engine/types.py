@@ -26,12 +26,14 @@ class Plan(Protocol):
 
     Attributes:
         names: of the kept values, in their order: arguments, ``ans``, ``<argument>_shape``, keywords.
+        constants: the places among them of arrays that are not differentiated, which are the caller's own.
         fresh: whether ``pull`` gives arrays that nobody else holds, which may be added into.
         pull, pull_tensors: with a cotangent that is an array, or a Tensor (``create_graph``).
     """
 
     primitive: Any
-    names: Sequence[str]
+    names: list[str]
+    constants: list[int]
     fresh: bool
     pull: Pull
     pull_tensors: Pull
@@ -40,6 +42,7 @@ class Plan(Protocol):
 class Hooks(Protocol):
     """What is asked of a node's cotangent once it is complete; see hooks.py."""
 
+    functions: dict[int, tuple[int, Callable[[Any], Any]]]
     retained: list[Any]
 
     def run(self, g: Any) -> Any: ...

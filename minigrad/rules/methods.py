@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..engine.methods import values_of
-from ..engine.registry import operators, registry
+from ..engine.primitive import Primitive
+from ..engine.registry import registry
 from ..errors import UnsupportedError
 from . import trigonometric  # noqa: F401 - with it all ufuncs are declared
 from .reductions import logsumexp
@@ -57,6 +58,7 @@ for _ufunc, _function in ACCUMULATE.items():
     UfuncMethod(_ufunc, "accumulate", partial(_over, _function))
 for _ufunc in (np.maximum, np.minimum):
     UfuncMethod(_ufunc, "accumulate", partial(_running_extreme, _ufunc))
-for _operator in operators:
-    if isinstance(_operator, np.ufunc) and _operator.nin == 2 and not _operator.signature:
-        UfuncMethod(_operator, "outer", partial(_outer, _operator))
+for _function, _declared in list(registry.items()):
+    if isinstance(_declared, Primitive) and isinstance(_function, np.ufunc) and _function.nin == 2:
+        if _function.nout == 1 and not _function.signature:
+            UfuncMethod(_function, "outer", partial(_outer, _function))

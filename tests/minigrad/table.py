@@ -13,7 +13,7 @@ from tests.minigrad import (  # noqa: F401 - they fill the table
     cases_shaping,
     cases_special,
 )
-from tests.minigrad.cases import CASES, Case
+from tests.minigrad.cases import CASES as CASES, Case
 
 WHOLE = [
     "tests/minigrad/test_cases.py",
