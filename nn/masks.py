@@ -118,7 +118,10 @@ def mask_and_bias(
     dtype = array.dtype if array.dtype.kind == "f" else np.dtype(float)
     bias = bias if isinstance(bias, Tensor) else beside(plain(bias), array)
     bias = attention.as_bias(bias, shape, dtype, AXES[len(shape)], name=names[2], mask=names[1])
-    return allowed, bias if bias.dtype == dtype else bias.astype(dtype)
+    if bias.dtype == dtype:
+        return allowed, bias
+    with np.errstate(over="ignore"):  # float16 has no -1e9: as -inf it says the same
+        return allowed, bias.astype(dtype)
 
 
 def for_heads(value: Any) -> Any:

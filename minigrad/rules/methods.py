@@ -59,6 +59,10 @@ for _ufunc, _function in ACCUMULATE.items():
 for _ufunc in (np.maximum, np.minimum):
     UfuncMethod(_ufunc, "accumulate", partial(_running_extreme, _ufunc))
 for _function, _declared in list(registry.items()):
-    if isinstance(_declared, Primitive) and isinstance(_function, np.ufunc) and _function.nin == 2:
-        if _function.nout == 1 and not _function.signature:
-            UfuncMethod(_function, "outer", partial(_outer, _function))
+    _is_binary = isinstance(_function, np.ufunc) and (_function.nin, _function.nout, _function.signature) == (
+        2,
+        1,
+        None,
+    )
+    if _is_binary and isinstance(_declared, Primitive):
+        UfuncMethod(_function, "outer", partial(_outer, _function))
