@@ -17,11 +17,12 @@ import numpy as np
 from ._tree import leaves
 from .engine import observers
 from .engine.arrays import as_array
+from .engine.hooks import read_only
 from .engine.modes import no_grad, recording
 from .engine.observers import in_any_thread
 from .engine.primitive import outputs as outputs_at, record
 from .engine.tape import NO_KEYWORDS, Entry, Output
-from .engine.tensor import Tensor, make_tensor, read_only
+from .engine.tensor import Tensor, make_tensor
 from .engine.types import Pull
 from .errors import ArgumentError, GraphError, UnsupportedError
 

@@ -6,9 +6,6 @@ registry, which maps a NumPy function to the primitive that knows its derivative
 
 from __future__ import annotations
 
-import functools
-import weakref
-from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,9 +14,9 @@ from ..device import to_host
 from ..errors import DTypeError, GraphError, ShapeError, UnsupportedError
 from . import observers
 from .arrays import as_array
-from .hooks import Handle, hooks_of, output_index
+from .hooks import Hooked, hooks_of
 from .methods import ArrayMethods
-from .modes import enable_grad, no_grad
+from .modes import enable_grad
 from .protocols import Protocols
 from .registry import registry
 from .tape import Entry, Leaf, Output, sweep
@@ -27,7 +24,7 @@ from .tape import Entry, Leaf, Output, sweep
 T = TypeVar("T", bound="Tensor")
 
 
-class Tensor(ArrayMethods["Tensor"], Protocols):
+class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
     """An array that can be differentiated.
 
     Args:
@@ -247,9 +244,7 @@ class Tensor(ArrayMethods["Tensor"], Protocols):
 
     def _accumulate(self, g: Any, owned: bool = False) -> None:
         """Add a gradient that has arrived. ``grad`` stays one object, owned by this tensor alone."""
-        if isinstance(
-            g, Tensor
-        ):  # create_graph: the gradient is itself on the tape, so it is rebound, never added into
+        if isinstance(g, Tensor):  # create_graph: it is itself on the tape, so it is rebound, never added into
             self._grad = registry[np.positive](g) if self._grad is None else self._grad + g
         elif self._grad is None:
             self._grad = make_tensor(g if owned and _whole(g) else owned_copy(g), None)
@@ -262,40 +257,6 @@ class Tensor(ArrayMethods["Tensor"], Protocols):
         """Forget the gradient: ``grad`` becomes None."""
         self._grad = None
 
-    def register_hook(self, hook: Callable[[Tensor], Any]) -> Handle:
-        """Call ``hook(g)`` whenever the gradient ``g`` with respect to this tensor has been computed.
-
-        That is once in each ``backward()`` (or transform, or ``autograd_grad``) that passes by, with the sum of all
-        contributions, before it is passed on or added to ``grad``. What the hook returns, unless None, takes the place of
-        ``g``. Several hooks are called in the order of their registration. ``g`` is a Tensor that must not be written to;
-        with ``create_graph`` it is on the tape, and so is what the hook makes of it.
-
-        A hook lives as long as the graph, or, on a leaf, until ``requires_grad`` is switched off or the handle that is
-        returned removes it: ``handle.remove()``. Copies and pickles of a leaf have none.
-
-        Raises:
-            GraphError: no gradient is required here.
-            ShapeError, DTypeError: (during the sweep) the hook returned something that cannot replace ``g``.
-        """
-        if self._node is None:
-            raise GraphError(f"register_hook() on {self._describe()}, which does not require a gradient")
-        return hooks_of(self._node).add(output_index(self._node), functools.partial(_call_hook, hook))
-
-    def retain_grad(self) -> None:
-        """Let ``backward()`` fill in ``grad`` although this tensor was computed. (A leaf's is filled in anyway.)
-
-        It gets what the hooks registered here, earlier or later, have made of the gradient.
-
-        Raises:
-            GraphError: no gradient is required here.
-        """
-        if self._node is None:
-            raise GraphError(f"retain_grad() on {self._describe()}, which does not require a gradient")
-        if not self.is_leaf:
-            retained = hooks_of(self._node).retained
-            if all(reference() is not self for _, reference in retained):
-                retained.append((output_index(self._node), weakref.ref(self)))
-
     def __reduce__(self) -> Any:
         if not self.is_leaf:
             raise GraphError(
@@ -305,6 +266,10 @@ class Tensor(ArrayMethods["Tensor"], Protocols):
         return _rebuild, (type(self), self._array, self.requires_grad, self.name, grad)
 
     __hash__ = object.__hash__
+
+    @staticmethod
+    def _untracked(array: Any) -> Tensor:
+        return make_tensor(array, None)
 
 
 _new = Tensor.__new__
@@ -334,29 +299,6 @@ def _check_differentiable(dtype: np.dtype[Any]) -> None:
             f"requires_grad=True needs a floating or complex dtype, got {dtype}, which has no derivative: "
             "pass floats (2.0 rather than 2) or dtype=float"
         )
-
-
-def _call_hook(hook: Callable[[Tensor], Any], g: Any) -> Any:
-    """The cotangent after a hook: a Tensor with create_graph, else an array."""
-    recorded = isinstance(g, Tensor)
-    given = g if recorded else make_tensor(read_only(g), None)
-    with enable_grad() if recorded else no_grad():
-        returned = hook(given)
-        if returned is None:
-            return g
-        result = given._cotangent(returned, "a hook's result")
-    if recorded:
-        return result if isinstance(result, Tensor) else make_tensor(result, None)
-    return result._array if isinstance(result, Tensor) else result
-
-
-def read_only(array: Any) -> Any:
-    """A NumPy array that cannot be written to, on the same memory; an array of another library as it is."""
-    if not isinstance(array, (np.ndarray, np.generic)):
-        return array
-    view = np.asarray(array).view()
-    view.flags.writeable = False
-    return view
 
 
 def owned_copy(array: Any) -> Any:
