@@ -134,7 +134,7 @@ def _call_hook(hook: Callable[[Any], Any], untracked: Callable[[Any], Any], g: A
         result: Any = given._cotangent(returned, "a hook's result")
     if recorded:
         return result if isinstance(result, Hooked) else untracked(result)
-    return result._array if isinstance(result, Hooked) else result
+    return getattr(result, "_array", result)
 
 
 def read_only(array: Any) -> Any:
