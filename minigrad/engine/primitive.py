@@ -34,7 +34,7 @@ from .tape import NO_KEYWORDS, Entry, Output, next_sequence_number
 from .tensor import Tensor, make_tensor
 from .types import Plan as AnyPlan, Rule
 
-_ndarray = np.ndarray
+ndarray = np.ndarray
 _new = object.__new__  # on the hot path, where calling __init__ would cost a tenth of a multiply
 _RESERVED = {"g", "ans", "i", "args", "needs", "saved"}
 
@@ -151,7 +151,7 @@ class Primitive(Bound):
                     needs |= bit
             else:
                 arrays.append(
-                    arg if type(arg) is _ndarray and arg.dtype.kind in NUMBERS else self._operand(arg, len(arrays))
+                    arg if type(arg) is ndarray and arg.dtype.kind in NUMBERS else self._taken(arg, len(arrays))
                 )
                 parents.append(None)
             bit += bit
@@ -164,8 +164,8 @@ class Primitive(Bound):
             raise explained(self, error, arrays, keywords) from error
         if not tensors:
             return ans
-        ans = ans if type(ans) is _ndarray else _as_arrays(ans)
-        first = ans if type(ans) is _ndarray else _first_floating(ans)
+        ans = ans if type(ans) is ndarray else _as_arrays(ans)
+        first = ans if type(ans) is ndarray else _first_floating(ans)
         if not needs or first.dtype.kind not in "fc" or (in_any_thread and not recording()):
             return outputs(ans, None)
         plan = (self._plans if kernel is None else kernel.plans).get(needs + bit) or self._plan(needs, bit, kernel)
@@ -176,7 +176,7 @@ class Primitive(Bound):
             observers.tell_recorded(result._node, values, ans, perf_counter() - started)
         return result if first is ans else outputs(ans, result._node)
 
-    def _operand(self, arg: Any, i: int) -> Any:
+    def _taken(self, arg: Any, i: int) -> Any:
         """The i-th argument as what rules can compute with; None stays None where it is the default."""
         if type(arg) in SCALARS:
             return arg
