@@ -150,9 +150,7 @@ class Primitive(Bound):
                 if arg._node is not None:
                     needs |= bit
             else:
-                arrays.append(
-                    arg if type(arg) is ndarray and arg.dtype.kind in NUMBERS else self._taken(arg, len(arrays))
-                )
+                arrays.append(self._taken(arg, len(arrays)))
                 parents.append(None)
             bit += bit
         try:
@@ -178,7 +176,7 @@ class Primitive(Bound):
 
     def _taken(self, arg: Any, i: int) -> Any:
         """The i-th argument as what rules can compute with; None stays None where it is the default."""
-        if type(arg) in SCALARS:
+        if type(arg) in SCALARS or (type(arg) is ndarray and arg.dtype.kind in NUMBERS):
             return arg
         name = self.arguments[i] if self.arguments else f"argument {i}"
         if arg is None and self.defaults.get(name, self) is None:
