@@ -28,12 +28,16 @@ from ._operators import unrolled
 from ._plan import Kernel, Plan, Rule, record
 from ._signatures import Signed, parameters_of, signature_or_none
 from ._tape import NO_KEYWORDS, Entry, Output, active, in_any_thread, recording
-from .device import is_cupy, mixed_devices, out_of_memory
+from .device import mixed_devices, out_of_memory
 from .errors import ArgumentError, DTypeError, LinAlgError, MinigradError, OutOfRangeError, ShapeError, UnsupportedError
 from .tensor import Tensor, _make, operators, registry
 
 _ndarray = np.ndarray
 primitives: weakref.WeakValueDictionary[str, Primitive] = weakref.WeakValueDictionary()  # by name, the first of each
+first_array_of_type: list[
+    Callable[[type], None]
+] = []  # called with each array type but NumPy's, when a kernel is first sought
+_types_met: weakref.WeakSet[type] = weakref.WeakSet()
 _RESERVED = {"g", "ans", "i", "args", "needs", "saved"}
 
 
@@ -100,8 +104,8 @@ class Primitive(Signed):
     def kernel(self, array_type: type | str, forward: Callable[..., Any], backward: Rule) -> Primitive:
         """Declare a faster forward and backward for raw arrays of one type.
 
-        ``array_type`` is the type, or "cupy" for CuPy's, which need not be there, or "compiled" for what takes the place of
-        NumPy's while :func:`compiled_kernels` is on.
+        ``array_type`` is the type, or "compiled" for what takes the place of NumPy's while :func:`compiled_kernels` is on, or
+        "cuda" for what computes on CuPy's arrays while :func:`cuda_kernels` is on.
         ``forward(*arrays, **keywords) -> (ans, saved)``, or NotImplemented for a case it leaves to the plain rules.
         ``backward(g, needs, ...) -> tuple`` gives the gradients of all arguments at once, None where ``needs`` is False;
         it may ask for ``saved``. Each array it returns is one of its own, that nothing else holds and no two share: the sweep
@@ -204,7 +208,7 @@ class Primitive(Signed):
         """The kernel for these arrays: all of one library, the floating ones of one dtype."""
         first = arrays[0]
         kind = type(first)
-        kernel = self.kernels.get(kind) or self._cupy_kernel(kind)
+        kernel = self.kernels.get(kind) or self._foreign_kernel(kind)
         if kernel is None or not first.ndim or (in_any_thread and reference_mode.active()):
             return None  # kernels work in place, which the scalars that NumPy makes of 0-d arrays do not allow
         dtype = first.dtype
@@ -219,15 +223,13 @@ class Primitive(Signed):
             return None
         return kernel.in_float32 if kind is _ndarray else kernel
 
-    def _cupy_kernel(self, array_type: type) -> Kernel | None:
-        """CUDA's kernels are read when the first of CuPy's arrays arrives."""
-        if not is_cupy(array_type):
-            return None
-        from .rules import neural_cuda  # noqa: F401
-
-        if "cupy" in self.kernels:
-            self.kernels[array_type] = self.kernels["cupy"]
-        return self.kernels.get("cupy")
+    def _foreign_kernel(self, kind: type) -> Kernel | None:
+        """For an array type without a kernel so far: the first time one is met, a foreign library's kernels may be hung up."""
+        if kind is not _ndarray and kind not in _types_met:
+            _types_met.add(kind)
+            for announce in first_array_of_type:
+                announce(kind)
+        return self.kernels.get(kind)
 
     def call_numpy(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """The call as NumPy's protocols deliver it."""

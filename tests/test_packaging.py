@@ -142,13 +142,15 @@ def test_optional_packages_are_imported_where_they_are_used(package: str) -> Non
     allowed = sys.stdlib_module_names | {"numpy"} | MAY_IMPORT[package]
     for name, path in modules(ROOT, package).items():
         needed = {target.partition(".")[0] for target in imported(name, path, when_loaded=True)}
-        if "_compiled_" in name:  # decorated by numba, and so imported when compiled_kernels() asks for it: see below
+        if name.startswith(
+            "minigrad.kernels.compiled."
+        ):  # decorated by numba, and so imported when compiled_kernels() asks for it: see below
             needed -= {"numba"}
         assert needed <= allowed, f"{path} imports {needed - allowed} before any function asks for it"
 
 
 def test_what_numba_compiles_is_imported_by_the_switch_alone() -> None:
-    lazy = {name for name in modules(ROOT, "minigrad") if "_compiled_" in name or name.endswith("neural_compiled")}
+    lazy = {name for name in modules(ROOT, "minigrad") if name.startswith("minigrad.kernels.compiled.")}
     users = {name for name, targets in import_graph(ROOT, "minigrad").items() if targets & lazy}
     assert len(lazy) > 1 and users <= lazy
 

@@ -17,7 +17,7 @@ from minigrad import (
     compiled_kernels,
     reference_mode,
 )
-from minigrad._threads import num_threads, set_num_threads
+from minigrad.kernels.threads import num_threads, set_num_threads
 from nn import SGD, AdaGrad, Adam, AdamW, Affine, Parameter, RMSProp
 from tests.lazy import torch
 from tests.nn.layers import assert_close, rng, to_torch
@@ -418,7 +418,7 @@ def test_reference_mode_knows_no_compiled_step(monkeypatch: pytest.MonkeyPatch) 
     optimizer = Adam(parameters())
     compiled_kernels()
     try:
-        monkeypatch.setattr("minigrad.rules.neural_compiled.adam_step", None)
+        monkeypatch.setattr("minigrad.kernels.compiled.adam.adam_step", None)
         with reference_mode():
             run(optimizer, [4])
         with pytest.raises(TypeError, match="NoneType"):
