@@ -165,7 +165,7 @@ def test_a_gradient_that_is_not_finite_ends_a_run_on_a_device_too(cuda: str) -> 
         return value + 0 * np.sqrt(value - value.detach())  # the derivative of the root at 0
 
     model, data = net(cuda), nn.Batches([to_device(X, cuda)], 10, seed=0)
-    with pytest.raises(nn.TrainingError, match="at step 0 the gradient of .* is not finite"):
+    with pytest.raises(nn.TrainingError, match=r"at step 0 the gradient of .* is not finite"):
         nn.fit(model, data, broken, nn.SGD(model.parameters()), epochs=1, clip_norm=1.0, progress=False)
 
 

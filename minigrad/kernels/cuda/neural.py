@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...rules import attention, indexing, neural
+from ...rules import attention, dropout, indexing, neural
 from ...rules.attention import split_heads
 from ..numpy.rows import Needs
 from .launch import (
@@ -307,14 +307,22 @@ def _scatter_add_backward(g: Any, needs: Needs, index: Any) -> tuple[Any]:
 
 indexing.scatter_add.kernel("cuda", _scatter_add_forward, _scatter_add_backward)
 
-# --- dropout, whose primitive is in nn/dropout.py -------------------------------------------------------------------
+# --- dropout -------------------------------------------------------------------------------------------------------
 
 
-def dropped(x: Any, key: int, step: int, threshold: int, scale: float) -> Any:
-    """``x`` times the mask of ``nn.Dropout``, which is made where it is used; NotImplemented for what it does not take."""
+def _dropout_forward(x: Any, key: int, step: int, threshold: int) -> Any:
+    """With the host's mask, made where it is used."""
     if not takes(x):
         return NotImplemented
     x = contiguous(x)
     ans = empty(x.shape, x.dtype)
-    over_elements("dropout", x.dtype, -(-x.size // 16), x, ans, x.size, key, step, threshold, scale)
-    return ans
+    numbers = key, step, threshold, dropout.scale_of(threshold)
+    over_elements("dropout", x.dtype, -(-x.size // 16), x, ans, x.size, *numbers)
+    return ans, None
+
+
+def _dropout_backward(g: Any, needs: Needs, key: int, step: int, threshold: int) -> tuple[Any]:
+    return (_dropout_forward(g, key, step, threshold)[0],)
+
+
+dropout.dropout.kernel("cuda", _dropout_forward, _dropout_backward)
