@@ -307,7 +307,7 @@ def _scatter_add_backward(g: Any, needs: Needs, index: Any) -> tuple[Any]:
 
 indexing.scatter_add.kernel("cuda", _scatter_add_forward, _scatter_add_backward)
 
-# --- dropout -------------------------------------------------------------------------------------------------------
+# --- dropout --------------------------------------------------------------------------------------------------------
 
 
 def _dropout_forward(x: Any, key: int, step: int, threshold: int) -> Any:

@@ -10,7 +10,7 @@ from ...rules.special import erf
 from ..threads import BLOCK, in_blocks
 from .rows import Needs, filled
 
-# --- relu ----------------------------------------------------------------------------------------------------
+# --- relu -----------------------------------------------------------------------------------------------------------
 
 
 def _relu_forward(x: Any) -> tuple[Any, None]:
@@ -29,7 +29,7 @@ def _relu_backward(g: Any, needs: Needs, ans: Any) -> tuple[Any]:
 relu.kernel(np.ndarray, _relu_forward, _relu_backward)
 
 
-# --- gelu ----------------------------------------------------------------------------------------------------
+# --- gelu -----------------------------------------------------------------------------------------------------------
 
 
 def gelu_forward(x: Any, approximate: str = "none") -> Any:
