@@ -9,9 +9,6 @@ from . import (
 )
 from ._autograd_grad import autograd_grad
 from ._checkpoint import checkpoint
-from ._compiled import compiled_kernels
-from ._memory import keep_freed_memory
-from ._threads import num_threads, set_num_threads
 from .anomaly import detect_anomaly
 from .checking import GradientError, check_grads
 from .derivatives import hessian, hvp, jacobian
@@ -53,6 +50,13 @@ from .rules.reductions import logsumexp
 from .rules.special import erf
 from .transforms import elementwise_grad, grad, jvp, value_and_grad, vjp
 
+try:
+    from .kernels import compiled_kernels, cuda_kernels, num_threads, set_num_threads
+except ImportError as missing:
+    if missing.name != f"{__name__}.kernels":
+        raise
+    from ._without_kernels import compiled_kernels, cuda_kernels, num_threads, set_num_threads
+
 if TYPE_CHECKING:
     from .graph import draw_dot, make_dot
     from .graph.attention_maps import attention_maps
@@ -65,8 +69,6 @@ if TYPE_CHECKING:
     from .graph.trace import trace
 
 __version__ = "0.1.0"
-
-keep_freed_memory()
 
 __all__ = [
     "AnomalyError",
@@ -95,6 +97,7 @@ __all__ = [
     "checkpoint",
     "compiled_kernels",
     "cross_entropy",
+    "cuda_kernels",
     "detect_anomaly",
     "draw_dot",
     "make_dot",

@@ -11,13 +11,7 @@ import numpy as np
 
 
 class MinigradError(Exception):
-    """What every error raised by minigrad has in common.
-
-    Attributes:
-        late: whether it was found only when values were fetched from a device, after they had been computed with.
-    """
-
-    late = False
+    """What every error raised by minigrad has in common."""
 
 
 class ArgumentError(MinigradError, ValueError):

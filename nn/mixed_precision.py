@@ -52,8 +52,7 @@ class MixedPrecision:
     is infinite or NaN, the scale was too large: :meth:`step` changes nothing then and halves it. After
     ``growth_interval`` good steps it is doubled. (PyTorch's ``GradScaler`` does the same.)
 
-    On a device nothing waits but ``step``, for one boolean: whether to make it. Not to wait at all, every update would
-    have to keep what it replaces, and the counting of steps (Adam's) to move to the device.
+    On a device ``step`` waits for one boolean: whether to make it.
 
     Args:
         model: in float32, for which the optimizer was made; it may be on a device.
@@ -182,7 +181,7 @@ class MixedPrecision:
     def overflowed(self) -> bool:
         """Whether a gradient is infinite or NaN, so that ``step()`` will be skipped: then there is nothing to clip either.
 
-        The first look waits for the device, and looks at late checks, too; ``step()`` need not wait again.
+        The first look waits for the device; ``step()`` need not wait again.
         """
         if self._finite is None:
             return False

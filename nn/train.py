@@ -86,7 +86,7 @@ def fit(
         on_step: called after each update, while the gradients are there: ``on_step=minigrad.grad_flow(model).step``.
 
     A loss that is not finite ends the training with a :class:`TrainingError` and changes no checkpoint, nor is a weight that is
-    not finite ever written to one. On a device losses are fetched in bunches, and found a little later. Ctrl-C in the
+    not finite ever written to one. Ctrl-C in the
     middle of an update or of writing waits for its end (in Python's main thread); a second Ctrl-C does not.
 
     Returns:

@@ -11,11 +11,9 @@ import numpy as np
 from .._half import widened
 from .observers import active, in_any_thread
 from .plan import Plan, taking
-from .registry import first_array_of_type
+from .registry import first_array_of_type, types_met
 from .signatures import parameters_of
 from .types import Rule
-
-_seen: set[type] = {np.ndarray}  # the types of arrays that somebody has asked a kernel for
 
 
 class Kernel:
@@ -67,11 +65,7 @@ def choose(primitive: Any, arrays: Sequence[Any]) -> Kernel | None:
     """The kernel for these arrays: all of one library, the floating ones of one dtype."""
     first = arrays[0]
     kind = type(first)
-    if kind not in _seen:
-        _seen.add(kind)
-        for told in first_array_of_type:
-            told(kind)
-    kernel: Kernel | None = primitive.kernels.get(kind)
+    kernel: Kernel | None = primitive.kernels.get(kind) or _foreign_kernel(primitive, kind)
     if kernel is None or not first.ndim or (in_any_thread and reference_mode.active()):
         return None  # kernels work in place, which the scalars that NumPy makes of 0-d arrays do not allow
     dtype = first.dtype
@@ -85,6 +79,16 @@ def choose(primitive: Any, arrays: Sequence[Any]) -> Kernel | None:
     if dtype.char != "e":
         return None
     return kernel.in_float32 if kind is np.ndarray else kernel
+
+
+def _foreign_kernel(primitive: Any, kind: type) -> Kernel | None:
+    """For an array type without a kernel so far: the first time one is met, kernels of its library may be attached."""
+    if kind is not np.ndarray and kind not in types_met:
+        types_met.add(kind)
+        for told in first_array_of_type:
+            told(kind)
+    kernel: Kernel | None = primitive.kernels.get(kind)
+    return kernel
 
 
 class reference_mode:

@@ -105,8 +105,8 @@ class Primitive(Bound):
     def kernel(self, array_type: type | str, forward: Callable[..., Any], backward: Rule) -> Primitive:
         """Declare a faster forward and backward for raw arrays of one type.
 
-        ``array_type`` is the type, or "cupy" for CuPy's, which need not be there, or "compiled" for what takes the place of
-        NumPy's while :func:`compiled_kernels` is on.
+        ``array_type`` is the type, or "compiled" for what takes the place of NumPy's while :func:`compiled_kernels` is on, or
+        "cuda" for what computes on CuPy's arrays while :func:`cuda_kernels` is on.
         ``forward(*arrays, **keywords) -> (ans, saved)``, or NotImplemented for a case it leaves to the plain rules.
         ``backward(g, needs, ...) -> tuple`` gives the gradients of all arguments at once, None where ``needs`` is False;
         it may ask for ``saved``. Each array it returns is one of its own, that nothing else holds and no two share: the sweep

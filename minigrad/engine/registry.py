@@ -19,4 +19,7 @@ when_declared: list[Callable[[Any], None]] = []
 """Told each primitive that has got its rules."""
 
 first_array_of_type: list[Callable[[type], None]] = []
-"""Told the type of the first array of each library that is not NumPy, when a primitive with kernels gets it."""
+"""Told each array type but NumPy's when a kernel is first sought for it, so that kernels of its library may be attached."""
+
+types_met: weakref.WeakSet[type] = weakref.WeakSet()
+"""Those types."""

@@ -10,24 +10,24 @@ from typing import Any
 
 import numpy as np
 
-from . import _cuda_source
+from . import source
 
-WIDE = {"float16": np.float32}  # the type ``A`` of a type ``T``, where they differ: see _cuda_source
+WIDE = {"float16": np.float32}  # the type ``A`` of a type ``T``, where they differ: see source.py
 _LONG_ROW = 512  # columns
 _THREADS = 256  # in a block: so few may have as many registers as a thread can, whatever the kernel
 
 
 @functools.cache
-def _compiled(source: str, dtype: str) -> Any:
+def _module(dtype: str) -> Any:
     import cupy
 
-    return cupy.RawModule(code=_cuda_source.PRELUDES[dtype] + source)
+    return cupy.RawModule(code=source.PRELUDES[dtype] + source.SOURCE)
 
 
 @functools.cache
-def function(name: str, dtype: str, source: str = _cuda_source.SOURCE) -> Any:
+def function(name: str, dtype: str) -> Any:
     """The kernel ``name`` for arrays of ``dtype``: compiled at its first call, by CuPy, which keeps it on disk."""
-    return _compiled(source, dtype).get_function(name)
+    return _module(dtype).get_function(name)
 
 
 def takes(*arrays: Any) -> bool:
@@ -38,7 +38,7 @@ def takes(*arrays: Any) -> bool:
     import cupy
 
     device = cupy.cuda.runtime.getDevice()
-    return arrays[0].dtype.name in _cuda_source.PRELUDES and all(a.size and a.data.device_id == device for a in arrays)
+    return arrays[0].dtype.name in source.PRELUDES and all(a.size and a.data.device_id == device for a in arrays)
 
 
 def empty(shape: Any, dtype: Any) -> Any:

@@ -11,8 +11,9 @@ import pytest
 
 import minigrad as mg
 import nn
-from minigrad import MissingExtraError, OutOfRangeError, Tensor, _compiled, _threads
+from minigrad import MissingExtraError, OutOfRangeError, Tensor
 from minigrad.engine.registry import primitives
+from minigrad.kernels import switches, threads as _threads
 from minigrad.rules.indexing import scatter_add
 from models import ClassifierConfig, TransformerClassifier
 from tests.minigrad import test_cases
@@ -536,7 +537,7 @@ def test_adam_step_in_any_number_of_threads(divided: None) -> None:
 
 
 def step(p: Any, g: Any, m: Any, v: Any) -> None:
-    from minigrad.rules.neural_compiled import adam_step
+    from minigrad.kernels.compiled.adam import adam_step
 
     adam_step(p, g, m, v, 0.1, 0.9, 0.99, 1e-8, 1 - 0.9**3, 1 - 0.99**3)
 
@@ -604,10 +605,10 @@ def test_training_goes_the_same_way(dtype: Any, tolerance: float) -> None:
 def test_switching_off_puts_numpys_kernels_back() -> None:
     mg.compiled_kernels(False)
     before = {name: p.kernels.get(np.ndarray) for name, p in primitives.items()}
-    assert not _compiled.compiled()
+    assert not switches.compiled()
     mg.compiled_kernels()
     mg.compiled_kernels()  # a second time changes nothing
-    assert _compiled.compiled()
+    assert switches.compiled()
     mg.compiled_kernels(False)
     mg.compiled_kernels(False)
     assert {name: p.kernels.get(np.ndarray) for name, p in primitives.items()} == before
@@ -633,7 +634,7 @@ def test_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "numba", None)
     with pytest.raises(MissingExtraError, match=r"compiled_kernels\(\) needs numba: pip install 'minigrad\[fast\]'"):
         mg.compiled_kernels()
-    assert not _compiled.compiled()
+    assert not switches.compiled()
 
 
 def test_importing_minigrad_does_not_import_numba() -> None:
@@ -644,7 +645,7 @@ def test_importing_minigrad_does_not_import_numba() -> None:
 def test_no_folder_for_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     import numba
 
-    from minigrad.rules._compiled_math import compiled
+    from minigrad.kernels.compiled.arithmetic import compiled
 
     njit = numba.njit
 

@@ -14,8 +14,8 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ._blas import blas
-from .errors import ArgumentError
+from ..errors import ArgumentError
+from .blas import blas
 
 if TYPE_CHECKING:
     from queue import SimpleQueue

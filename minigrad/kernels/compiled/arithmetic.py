@@ -1,4 +1,4 @@
-"""Loops over arrays that numba compiles: what :mod:`neural_compiled` runs in place of NumPy's passes over memory.
+"""Loops over arrays that numba compiles: what the other modules of this folder run in place of NumPy's passes over memory.
 
 Each stands here as plain Python for one element, or one row, at a time. Three things make it fast. The processor computes
 eight or sixteen elements at once where a loop has no branches and calls nothing, so ``exp`` is a polynomial here, and

@@ -1,8 +1,8 @@
-"""Kernels of the fused functions for CuPy's arrays. Read when the first such array arrives; needs no CuPy before that.
+"""Kernels of the fused functions for CuPy's arrays, which ``minigrad.cuda_kernels()`` switches on.
 
-Each stands for the plain form of the same name in ``rules/neural.py``, to rounding: float16 is computed in float32. None
-waits for the device. Sums are added up in an order that depends on shapes alone, with one exception: an embedding's
-gradient, in ``scatter_add``, may differ in its last bits from run to run.
+Each stands for the plain form of the same name in ``minigrad/rules``, to rounding: float16 is computed in float32. None
+waits for the device, except to check labels. Sums are added up in an order that depends on shapes alone, with one exception:
+an embedding's gradient, in ``scatter_add``, may differ in its last bits from run to run.
 
 **Not yet run on a real GPU**: the tests compile the sources and run them on a CPU. They need compute capability 6.0.
 """
@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from . import attention, indexing, neural
-from ._cuda_launch import (
+from ...rules import attention, dropout, indexing, neural
+from ...rules.attention import split_heads
+from ..numpy.rows import Needs
+from .launch import (
     WIDE,
     contiguous,
     empty,
@@ -24,8 +26,6 @@ from ._cuda_launch import (
     takes,
     total,
 )
-from .attention import split_heads
-from .neural import Needs
 
 # --- softmax and log_softmax ----------------------------------------------------------------------------------------
 
@@ -63,8 +63,8 @@ def _log_softmax_backward(g: Any, needs: Needs, ans: Any) -> tuple[Any]:
     return _along_rows_backward("log_softmax_backward", g, ans)
 
 
-neural.softmax.kernel("cupy", _softmax_forward, _softmax_backward)
-neural.log_softmax.kernel("cupy", _log_softmax_forward, _log_softmax_backward)
+neural.softmax.kernel("cuda", _softmax_forward, _softmax_backward)
+neural.log_softmax.kernel("cuda", _log_softmax_forward, _log_softmax_backward)
 
 # --- relu, sigmoid, silu and gelu -----------------------------------------------------------------------------------
 
@@ -121,10 +121,10 @@ def _gelu_backward(g: Any, needs: Needs, x: Any, approximate: str) -> tuple[Any]
     return _elementwise_backward(f"{_GELUS[approximate]}_backward", g, x)
 
 
-neural.relu.kernel("cupy", _relu_forward, _relu_backward)
-neural.sigmoid.kernel("cupy", _sigmoid_forward, _sigmoid_backward)
-neural.silu.kernel("cupy", _silu_forward, _silu_backward)
-neural.gelu.kernel("cupy", _gelu_forward, _gelu_backward)
+neural.relu.kernel("cuda", _relu_forward, _relu_backward)
+neural.sigmoid.kernel("cuda", _sigmoid_forward, _sigmoid_backward)
+neural.silu.kernel("cuda", _silu_forward, _silu_backward)
+neural.gelu.kernel("cuda", _gelu_forward, _gelu_backward)
 
 # --- affine: the products are cuBLAS's ------------------------------------------------------------------------------
 
@@ -152,7 +152,7 @@ def _affine_backward(g: Any, needs: Needs, x: Any, weight: Any) -> tuple[Any, ..
     )
 
 
-neural.affine.kernel("cupy", _affine_forward, _affine_backward)
+neural.affine.kernel("cuda", _affine_forward, _affine_backward)
 
 # --- layer_norm -----------------------------------------------------------------------------------------------------
 
@@ -181,7 +181,7 @@ def _layer_norm_backward(g: Any, needs: Needs, x: Any, gamma: Any, saved: Any) -
     return dx, d_gamma, d_beta
 
 
-neural.layer_norm.kernel("cupy", _layer_norm_forward, _layer_norm_backward)
+neural.layer_norm.kernel("cuda", _layer_norm_forward, _layer_norm_backward)
 
 # --- cross_entropy --------------------------------------------------------------------------------------------------
 
@@ -191,7 +191,6 @@ def _factor(reduction: str, rows: int) -> float:
 
 
 def _cross_entropy_forward(logits: Any, labels: Any, reduction: str = "mean") -> Any:
-    """A label that is no class is raised for later, when a value is fetched; until then its loss is NaN."""
     neural.check_labels(logits, labels, reduction)
     if not takes(logits, labels):
         return NotImplemented
@@ -218,7 +217,7 @@ def _cross_entropy_backward(
     return d, None
 
 
-neural.cross_entropy.kernel("cupy", _cross_entropy_forward, _cross_entropy_backward)
+neural.cross_entropy.kernel("cuda", _cross_entropy_forward, _cross_entropy_backward)
 
 # --- attention (rules/attention.py): the products are cuBLAS's, what lies between them is one kernel -----------------
 
@@ -278,7 +277,7 @@ def _attention_backward(
     return dq, dk, dv, None, None
 
 
-attention.scaled_dot_product_attention.kernel("cupy", _attention_forward, _attention_backward)
+attention.scaled_dot_product_attention.kernel("cuda", _attention_forward, _attention_backward)
 
 # --- scatter_add: the gradient of an embedding ----------------------------------------------------------------------
 
@@ -300,16 +299,24 @@ def _scatter_add_backward(g: Any, needs: Needs, index: Any) -> tuple[Any]:
     return (g[index],)
 
 
-indexing.scatter_add.kernel("cupy", _scatter_add_forward, _scatter_add_backward)
+indexing.scatter_add.kernel("cuda", _scatter_add_forward, _scatter_add_backward)
 
-# --- dropout, whose primitive is in nn/dropout.py -------------------------------------------------------------------
+# --- dropout --------------------------------------------------------------------------------------------------------
 
 
-def dropped(x: Any, key: int, step: int, threshold: int, scale: float) -> Any:
-    """``x`` times the mask of ``nn.Dropout``, which is made where it is used; NotImplemented for what it does not take."""
+def _dropout_forward(x: Any, key: int, step: int, threshold: int) -> Any:
+    """With the host's mask, made where it is used."""
     if not takes(x):
         return NotImplemented
     x = contiguous(x)
     ans = empty(x.shape, x.dtype)
-    over_elements("dropout", x.dtype, -(-x.size // 16), x, ans, x.size, key, step, threshold, scale)
-    return ans
+    numbers = key, step, threshold, dropout.scale_of(threshold)
+    over_elements("dropout", x.dtype, -(-x.size // 16), x, ans, x.size, *numbers)
+    return ans, None
+
+
+def _dropout_backward(g: Any, needs: Needs, key: int, step: int, threshold: int) -> tuple[Any]:
+    return (_dropout_forward(g, key, step, threshold)[0],)
+
+
+dropout.dropout.kernel("cuda", _dropout_forward, _dropout_backward)

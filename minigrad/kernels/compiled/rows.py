@@ -1,6 +1,6 @@
 """The kernels that go over rows: sums, softmax, cross-entropy, layer norm, and the inner part of attention.
 
-They are compiled as :mod:`_compiled_math` says; ``start`` and ``stop`` are the rows that a thread takes.
+They are compiled as ``arithmetic.py`` says; ``start`` and ``stop`` are the rows that a thread takes.
 """
 
 import math
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._compiled_math import compiled, exp, largest, plus, share_out
+from .arithmetic import compiled, exp, largest, plus, share_out
 
 Array = Any
 
@@ -184,7 +184,7 @@ def spans(mask: Array) -> Array:
     return ends
 
 
-_LOWEST = -1e30  # of a masked score, as in attention.py: a row of nothing but -inf and masked scores gives zeros
+_LOWEST = -1e30  # of a masked score, as in rules/neural.py: a row of nothing but -inf and masked scores gives zeros
 # A weight of less becomes 0: what the backward pass multiplies it with is small too.
 _NEGLIGIBLE, _NEGLIGIBLE_DOUBLE = 1e-30, 1e-290
 

@@ -1,12 +1,12 @@
 """The kernels that go over elements: activations, a bias, rows added to rows, and Adam.
 
-They are compiled as :mod:`_compiled_math` says; ``start`` and ``stop`` are the elements that a thread takes.
+They are compiled as ``arithmetic.py`` says; ``start`` and ``stop`` are the elements that a thread takes.
 """
 
 import math
 from typing import Any
 
-from ._compiled_math import compiled, logistic, normal
+from .arithmetic import compiled, logistic, normal
 
 Array = Any
 

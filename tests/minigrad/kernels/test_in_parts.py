@@ -22,10 +22,11 @@ import pytest
 
 import minigrad as mg
 import nn
-from minigrad import ArgumentError, _threads
-from minigrad._blas import blas
-from minigrad._threads import in_blocks, in_parts, num_threads, set_num_threads
-from minigrad.rules import neural
+from minigrad import ArgumentError
+from minigrad.kernels import threads as _threads
+from minigrad.kernels.blas import blas
+from minigrad.kernels.numpy import activations, affine
+from minigrad.kernels.threads import in_blocks, in_parts, num_threads, set_num_threads
 
 MUCH = 1 << 40  # work enough for all threads
 
@@ -266,8 +267,8 @@ def test_the_threads_of_the_matrix_product_come_back(fails: bool) -> None:
 FORK = """
 import os, threading, warnings
 import numpy as np
-from minigrad import _threads
-from minigrad._threads import in_parts, set_num_threads
+from minigrad.kernels import threads
+from minigrad.kernels.threads import in_parts, set_num_threads
 
 warnings.filterwarnings("ignore", category=DeprecationWarning)  # of Python 3.12: fork and threads
 set_num_threads(3)
@@ -293,7 +294,7 @@ child = os.fork()
 if child == 0:
     import signal
     signal.alarm(20)
-    ok = _threads._started == 0 and [total() for _ in range(3)] == [9.0] * 3
+    ok = threads._started == 0 and [total() for _ in range(3)] == [9.0] * 3
     os._exit(0 if ok else 1)
 assert os.waitpid(child, 0)[1] == 0
 stay.set()
@@ -319,7 +320,7 @@ def fine_grained(monkeypatch: pytest.MonkeyPatch) -> None:
     """Arrays of a test's size are divided, into many blocks."""
     monkeypatch.setattr(_threads, "_LARGE", 1)
     monkeypatch.setattr(_threads, "BLOCK", 64)
-    for module in (neural, nn._flat):
+    for module in (activations, affine, nn._flat):
         for name, value in (("BLOCK", 64), ("_SMALL", 64), ("_LARGE_PRODUCT", 1)):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, value)

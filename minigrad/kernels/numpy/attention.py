@@ -1,0 +1,202 @@
+"""Scaled dot-product attention, a few sequences at a time: their scores are still in the cache when the next pass comes."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...engine.tape import unbroadcast
+from ...rules.attention import broadcasts, is_mask, scale_of, scaled_dot_product_attention
+from ...rules.neural import LOWEST
+from ..threads import in_blocks
+from .rows import Needs, as_rows, ones, row_sums
+from .softmax import softmax_in_place
+
+Shape = tuple[int, ...]
+
+
+def _attention_forward(
+    query: Any,
+    key: Any,
+    value: Any,
+    mask: Any = None,
+    bias: Any = None,
+    scale: float | None = None,
+    num_heads: int = 1,
+) -> Any:
+    if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
+        return NotImplemented
+    together = masks_of(mask, bias, scores_shape(query, key, num_heads))
+    if together is None:
+        return NotImplemented
+    q, k, v = (sequences(t, num_heads) for t in (query, key, value))
+    factor = scale_of(q.shape[-1], scale)
+    weights = np.empty((*q.shape[:-1], k.shape[-2]), query.dtype)
+    ans = np.empty((*query.shape[:-1], value.shape[-1]), query.dtype)
+    context = sequences(ans, num_heads)
+    divided, all_of = shared_or_divided(*together)
+
+    def some(w: Any, q: Any, k: Any, v: Any, context: Any, *parts: Any) -> None:
+        allowed, added = all_of(parts)
+        np.matmul(q, _transposed(k, factor), out=w)
+        if added is not None:
+            w += added
+        softmax_in_place(w, allowed)
+        np.matmul(w, v, out=context)
+
+    in_blocks(some, weights, q, k, v, context, *divided, passes=passes_of(query, weights))
+    return ans, weights
+
+
+def _attention_backward(
+    g: Any,
+    needs: Needs,
+    query: Any,
+    key: Any,
+    value: Any,
+    bias: Any,
+    ans: Any,
+    saved: Any,
+    scale: float | None,
+    num_heads: int,
+) -> tuple[Any, ...]:
+    q, k, v, do, o = (sequences(t, num_heads) for t in (query, key, value, g, ans))
+    results = [np.empty(t.shape, t.dtype) for t in (query, key, value)]
+    dq, dk, dv = (sequences(t, num_heads) for t in results)
+    factor = scale_of(q.shape[-1], scale)
+    inner, outer = (1.0, factor) if needs[4] else (factor, 1.0)  # the bias takes the gradient of the scaled scores
+    d_bias = BiasGradient(bias, scores_shape(query, key, num_heads), saved.dtype, needs[4])
+    divided, all_of = shared_or_divided(d_bias.stretches)
+
+    def some(w: Any, q: Any, k: Any, v: Any, do: Any, o: Any, dq: Any, dk: Any, dv: Any, *parts: Any) -> Any:
+        np.matmul(w.swapaxes(-1, -2), do, out=dv)
+        ds = np.matmul(do, _transposed(v, inner))
+        terms = do.swapaxes(1, 2) * o.swapaxes(1, 2)  # sum_j w_j dw_j = do . o: shorter than over keys
+        along = row_sums(as_rows(terms), ones(terms.shape[-1], terms.dtype)).reshape(terms.shape[:-1])
+        along *= inner
+        ds -= along.swapaxes(1, 2)[..., None]
+        ds *= w
+        if outer != 1:
+            q, k = q * outer, k * outer
+        np.matmul(ds, k, out=dq)
+        np.matmul(ds.swapaxes(-1, -2), q, out=dk)
+        return d_bias.add(ds, *all_of(parts))
+
+    sums = in_blocks(some, saved, q, k, v, do, o, dq, dk, dv, *divided, passes=passes_of(query, saved))
+    return *results, None, d_bias.result(sums)
+
+
+class BiasGradient:
+    """The gradient of a bias from that of the scores, a block of sequences at a time: what is broadcast is added up at once.
+
+    ``stretches`` is what the blocks write to, each its own stretch; None if all sequences share a bias, or none is needed.
+    """
+
+    def __init__(self, bias: Any, shape: Shape, dtype: Any, needed: bool) -> None:
+        self.needed, self.stretches = needed, None
+        if not needed:
+            return
+        layout, whole = _layout(bias.shape, shape)
+        self.shape = (
+            bias.shape if math.prod(whole) == bias.size else whole
+        )  # the engine sums over the rest of the batch
+        self.swapped = math.prod(shape[:-3]) == 1
+        self.layout = (layout[1], layout[0], *layout[2:]) if self.swapped else layout
+        if self.layout[0] != 1:
+            self.stretches = np.empty(self.layout, dtype)
+
+    def add(self, scores: Any, stretch: Any) -> Any:
+        """What the scores of one block give: written to ``stretch``, or returned where there is none."""
+        if not self.needed:
+            return None
+        part = unbroadcast(scores, (1 if stretch is None else len(scores), *self.layout[1:]))
+        if stretch is None:
+            return part
+        stretch[...] = part
+        return None
+
+    def result(self, sums: Sequence[Any]) -> Any:
+        """From what ``add`` gave for each block, in their order."""
+        if not self.needed:
+            return None
+        d_bias = sum(sums[1:], start=sums[0]) if self.stretches is None else self.stretches
+        return (d_bias.swapaxes(0, 1) if self.swapped else d_bias).reshape(self.shape)
+
+
+def passes_of(query: Any, weights: Any) -> float:
+    """For ``in_blocks``: at short sequences its products, which are of the queries' size, take longer than all the rest."""
+    return 8 + 32 * query.size / max(weights.size, 1)
+
+
+def sequences(x: Any, num_heads: int) -> Any:
+    """(..., length, heads * d) -> (sequences, heads, length, d), or (heads, 1, length, d) of one; a view where possible."""
+    shape = x.shape
+    split = x.reshape(math.prod(shape[:-2]), shape[-2], num_heads, shape[-1] // num_heads)
+    return _divisible(split.swapaxes(1, 2))
+
+
+def _divisible(x: Any) -> Any:
+    """(sequences, heads, ...) -> (heads, 1, ...) of one sequence: the first axis is the one that is divided."""
+    return x.swapaxes(0, 1) if len(x) == 1 else x
+
+
+def _transposed(x: Any, factor: float) -> Any:
+    """``factor * x`` with the last two axes swapped, in order in memory: small products with it then take half as long."""
+    return np.multiply(x.swapaxes(-1, -2), factor, order="C")
+
+
+def scores_shape(query: Any, key: Any, num_heads: int) -> Shape:
+    """(..., heads, query, key), where both have the same batch."""
+    return (*query.shape[:-2], num_heads, query.shape[-2], key.shape[-2])
+
+
+def masks_of(mask: Any, bias: Any, shape: Shape) -> tuple[Any, Any] | None:
+    """Mask and bias as they broadcast to what ``sequences`` makes of scores of this shape; what the bias excludes is masked.
+
+    None for what the plain form refuses, or knows better.
+    """
+    if mask is not None and not is_mask(mask, len(shape)):
+        return None
+    if bias is not None and bias.dtype.kind != "f":
+        return None
+    if any(array is not None and not broadcasts(array.shape, shape) for array in (mask, bias)):
+        return None
+    allowed, added = (array if array is None else _ofsequences(array, shape) for array in (mask, bias))
+    if added is not None and (excluded := added <= LOWEST).any():
+        allowed = ~excluded if allowed is None else allowed & ~excluded
+        added = np.where(excluded, 0, added)  # so low a score would make all of them wait for a search for the largest
+    return allowed, added
+
+
+def shared_or_divided(*arrays: Any) -> tuple[list[Any], Callable[[Sequence[Any]], list[Any]]]:
+    """Those of the arrays (or Nones) that are divided as the sequences are, and what makes all of their parts.
+
+    An array of length 1 is for all sequences.
+    """
+    places = [i for i, array in enumerate(arrays) if array is not None and len(array) > 1]
+
+    def all_of(parts: Sequence[Any]) -> list[Any]:
+        together = list(arrays)
+        for i, part in zip(places, parts):
+            together[i] = part
+        return together
+
+    return [arrays[i] for i in places], all_of
+
+
+def _layout(own: Shape, shape: Shape) -> tuple[Shape, Shape]:
+    """For what broadcasts to the scores: (sequences or 1, heads or 1, ...), and its shape before the batch is one axis."""
+    own = (1,) * (len(shape) - len(own)) + own
+    whole = own if math.prod(own[:-3]) == 1 else (*shape[:-3], *own[-3:])
+    return (math.prod(whole[:-3]), *whole[-3:]), whole
+
+
+def _ofsequences(array: Any, shape: Shape) -> Any:
+    """What broadcasts to scores of this shape as what broadcasts to those of ``sequences``."""
+    layout, whole = _layout(array.shape, shape)
+    array = np.broadcast_to(array, whole).reshape(layout)
+    return array.swapaxes(0, 1) if math.prod(shape[:-3]) == 1 else array
+
+
+scaled_dot_product_attention.kernel(np.ndarray, _attention_forward, _attention_backward)
