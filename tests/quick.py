@@ -21,7 +21,17 @@ ROOT = Path(__file__).parents[1]
 SECONDS = 45
 LATE = f"make quick begins no test after {SECONDS} s: make test runs them all"
 CORE = [
-    "tests/minigrad/test_tape.py",
+    "tests/minigrad/test_cases.py::test_every_primitive_has_a_case",
+    "tests/minigrad/test_cases.py::test_finite_differences",
+    "tests/minigrad/test_cases.py::test_torch",
+    *[
+        f"tests/minigrad/test_{name}.py"
+        for name in ("tape", "tensor", "primitive", "transforms", "fast_paths", "inplace", "bad_input")
+    ],
+    *[f"tests/minigrad/graph/test_{name}.py" for name in ("capture", "dot", "explain")],
+    *[f"tests/nn/test_{name}.py" for name in ("module", "attention", "transformer", "optim", "losses", "train")],
+    *[f"tests/models/test_{name}.py" for name in ("gpt", "transformer_classifier")],
+    *[f"tests/test_{name}.py" for name in ("docs", "readme", "packaging")],
 ]
 _end = 0.0
 

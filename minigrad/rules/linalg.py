@@ -209,6 +209,5 @@ composite(np.linalg.trace, lambda x, /, *, offset=0: np.trace(x, offset, -2, -1)
 composite(np.linalg.diagonal, lambda x, /, *, offset=0: np.diagonal(x, offset, -2, -1))
 composite(np.linalg.matrix_transpose, lambda x, /: np.swapaxes(x, -1, -2))
 composite(np.matrix_transpose, lambda x, /: np.swapaxes(x, -1, -2))
-if hasattr(np, "matvec"):  # NumPy 2.2
-    composite(np.matvec, lambda x1, x2, /: np.matmul(x1, np.expand_dims(x2, -1))[..., 0])
-    composite(np.vecmat, lambda x1, x2, /: np.matmul(np.expand_dims(np.conjugate(x1), -2), x2)[..., 0, :])
+composite(np.matvec, lambda x1, x2, /: np.matmul(x1, np.expand_dims(x2, -1))[..., 0])
+composite(np.vecmat, lambda x1, x2, /: np.matmul(np.expand_dims(np.conjugate(x1), -2), x2)[..., 0, :])

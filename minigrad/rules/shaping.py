@@ -304,8 +304,7 @@ column_stack = composite(np.column_stack, _column_stack)
 block = composite(np.block, _block)
 array_split = composite(np.array_split, _array_split)
 vsplit, hsplit, dsplit = _split_along(np.vsplit, 0), _split_along(np.hsplit, 1), _split_along(np.dsplit, 2)
-if hasattr(np, "unstack"):  # NumPy 2.1
-    unstack = composite(np.unstack, _unstack)
+unstack = composite(np.unstack, _unstack)
 
 # Turning and repeating
 flip = primitive(np.flip, lambda m, /, axis=None: np.flip(m, axis)).vjp(m=lambda g, axis: np.flip(g, axis))

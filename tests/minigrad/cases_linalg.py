@@ -461,14 +461,11 @@ COMPOSED: list[tuple[str, Function, Function | None, tuple[Spec, ...]]] = [
     ("norm", LA.matrix_norm, TLA.matrix_norm, (normal(2, 3, 2),)),
     ("norm", lambda x: LA.matrix_norm(x, ord="nuc", keepdims=True), lambda x: TLA.matrix_norm(x, "nuc", keepdim=True),
      (spread(3, 2),)),
+    ("matmul", np.matvec, torch.matmul, (normal(2, 3), normal(3))),
+    ("matmul", np.matvec, None, (normal(4, 2, 3), normal(4, 3))),
+    ("matmul", np.vecmat, torch.matmul, (normal(2), normal(2, 3))),
+    ("matmul", np.vecmat, None, (normal(4, 2), normal(4, 2, 3))),
 ]  # fmt: skip
-if hasattr(np, "matvec"):  # NumPy 2.2
-    COMPOSED += [
-        ("matmul", np.matvec, torch.matmul, (normal(2, 3), normal(3))),
-        ("matmul", np.matvec, None, (normal(4, 2, 3), normal(4, 3))),
-        ("matmul", np.vecmat, torch.matmul, (normal(2), normal(2, 3))),
-        ("matmul", np.vecmat, None, (normal(4, 2), normal(4, 2, 3))),
-    ]
 for _number, (_name, _f, _torch, _specs) in enumerate(COMPOSED):
     case(_name, _f, *_specs, label=f"composed {_number}", torch=_torch)
 

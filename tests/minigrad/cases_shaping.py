@@ -82,12 +82,9 @@ add([
     ("split", "np.hsplit", lambda x: np.hsplit(x, [1]), [(2, 3)], lambda x: torch.hsplit(x, [1])),
     ("split", "np.hsplit 1-d", lambda x: np.hsplit(x, 3), [(3,)], lambda x: torch.hsplit(x, 3)),
     ("split", "np.dsplit", lambda x: np.dsplit(x, 2), [(2, 3, 4)], lambda x: torch.dsplit(x, 2)),
+    ("split", "np.unstack", lambda x: np.unstack(x), [(3, 2)], torch.unbind),
+    ("split", "np.unstack axis=-1", lambda x: np.unstack(x, axis=-1)[1], [(2, 3)], lambda x: x[:, 1]),
 ])  # fmt: skip
-if hasattr(np, "unstack"):
-    add([
-        ("split", "np.unstack", lambda x: np.unstack(x), [(3, 2)], torch.unbind),
-        ("split", "np.unstack axis=-1", lambda x: np.unstack(x, axis=-1)[1], [(2, 3)], lambda x: x[:, 1]),
-    ])  # fmt: skip
 
 # Turning and repeating
 add([
