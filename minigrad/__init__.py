@@ -9,6 +9,7 @@ from . import (
 )
 from ._autograd_grad import autograd_grad
 from ._checkpoint import checkpoint
+from ._version import __version__ as __version__
 from .anomaly import detect_anomaly
 from .checking import GradientError, check_grads
 from .derivatives import hessian, hvp, jacobian
@@ -67,8 +68,6 @@ if TYPE_CHECKING:
     from .graph.provenance import find_nan
     from .graph.storage import load_trace, save_trace
     from .graph.trace import trace
-
-__version__ = "0.1.0"
 
 __all__ = [
     "AnomalyError",

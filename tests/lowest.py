@@ -6,11 +6,11 @@ python3.11 -m venv /tmp/lowest && python -m tests.lowest > /tmp/lowest.txt
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 
-def lowest(project: dict[str, object]) -> Iterator[str]:
+def lowest(project: Mapping[str, object]) -> Iterator[str]:
     """Of what is declared as `name>=version`, with extras or without; what is pinned needs no line."""
     extras = project["optional-dependencies"]
     assert isinstance(extras, dict) and isinstance(project["dependencies"], list)
