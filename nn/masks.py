@@ -1,5 +1,7 @@
 """Masks say who may look at whom: boolean, True = attend. A bias is added to the scores."""
 
+import functools
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -116,7 +118,10 @@ def mask_and_bias(
     dtype = array.dtype if array.dtype.kind == "f" else np.dtype(float)
     bias = bias if isinstance(bias, Tensor) else beside(plain(bias), array)
     bias = attention.as_bias(bias, shape, dtype, AXES[len(shape)], name=names[2], mask=names[1])
-    return allowed, bias if bias.dtype == dtype else bias.astype(dtype)
+    if bias.dtype == dtype:
+        return allowed, bias
+    with np.errstate(over="ignore"):  # float16 has no -1e9: as -inf it says the same
+        return allowed, bias.astype(dtype)
 
 
 def for_heads(value: Any) -> Any:
@@ -150,22 +155,16 @@ def combined_mask(
         OutOfRangeError: an integer ``key_mask`` has other values than 0 and 1.
         ShapeError: a mask does not fit, or causal queries are more than the keys.
     """
-    keys = shape[0], shape[-1]
-    spread = (shape[0], *[1] * (len(shape) - 2), shape[-1])
     parts = []
     if key_mask is not None:
-        parts.append(as_key_mask(key_mask, keys, like, names[0]).reshape(spread))
+        spread = (shape[0], *[1] * (len(shape) - 2), shape[-1])
+        parts.append(as_key_mask(key_mask, (shape[0], shape[-1]), like, names[0]).reshape(spread))
     if mask is not None:
         given = {"name": names[1], "key_mask": names[0], "bias": names[2]}
         parts.append(beside(attention.as_mask(plain(mask), shape, AXES[len(shape)], **given), like))
     if causal and shape[-2] != 1:  # one query is the last token, which sees all: the step of decoding with a cache
         parts.append(beside(causal_mask(*shape[-2:]), like))
-    if not parts:
-        return None
-    allowed = parts[0]
-    for part in parts[1:]:
-        allowed = allowed & part
-    return allowed
+    return functools.reduce(operator.and_, parts) if parts else None
 
 
 def _boolean(mask: Any, name: str, like: Any) -> Any:

@@ -41,7 +41,12 @@ class MultiHeadAttention(Module):
         query: (batch, query, d_model).
         key, value: (batch, key, context_dim); by default the same as query, and as key: self-attention.
         key_mask, mask, bias: as in :class:`GlobalAttention`, but for the heads: mask is (query, key), or four axes that
-            broadcast to (batch, heads, query, key), and so does bias, of any number of axes.
+            broadcast to (batch, heads, query, key), and so does bias, of any number of axes. ALiBi, for one, is two lines
+            (Press et al. 2021, arXiv:2108.12409, section 3; for a number of heads that is a power of 2)::
+
+                slopes = 2.0 ** (-8 * np.arange(1, num_heads + 1) / num_heads)
+                y = attention(x, causal=True, bias=slopes[:, None, None] * np.arange(length))
+
         causal: each token sees itself and what is before it.
         cache: under ``no_grad``, the keys and values of the earlier calls, to which this one adds its own; masks then
             speak of all of them, and so does bias.

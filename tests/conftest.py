@@ -1,5 +1,6 @@
 """What all tests share: the `cuda` marker, the devices a test can put its arrays on, and what Ctrl-C does."""
 
+import gc
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -42,6 +43,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
         config.hook.pytest_deselected(items=[item for item in items if not runs_a_case(item)])
         items[:] = [item for item in items if runs_a_case(item)]
+
+
+def pytest_collection_finish() -> None:
+    """The tests themselves, thousands of objects, live to the end: the garbage collector need not look at them each time."""
+    gc.freeze()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

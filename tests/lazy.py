@@ -34,16 +34,16 @@ def resolve(path: str) -> Any:
 
 @dataclass(frozen=True)
 class Lazy:
-    path: str
+    dotted: str
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # asked of any object, by pytest and copy among others
             raise AttributeError(name)
-        path = f"{self.path}.{name}"
+        path = f"{self.dotted}.{name}"
         return Lazy(path) if collecting else resolve(path)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        return resolve(self.path)(*args, **keywords)
+        return resolve(self.dotted)(*args, **keywords)
 
 
 torch: Any = Lazy("torch")
@@ -58,7 +58,7 @@ def based_on(base: Lazy) -> Callable[[type], Callable[..., Any]]:
     """For a class with a base of PyTorch's, which is made with the first object: `@based_on(torch.nn.Module)`."""
 
     def decorate(body: type) -> Callable[..., Any]:
-        make = functools.cache(lambda: type(body.__name__, (body, resolve(base.path)), {}))
+        make = functools.cache(lambda: type(body.__name__, (body, resolve(base.dotted)), {}))
         return lambda *args, **keywords: make()(*args, **keywords)
 
     return decorate

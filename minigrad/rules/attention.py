@@ -68,7 +68,10 @@ def masked_softmax(scores: Any, mask: Any = None, bias: Any = None) -> Any:
     nothing but -inf a softmax would be NaN, and beside a masked score a number as low as that means nothing.
     """
     if bias is not None:
-        scores, seen = scores + bias, np.logical_not(bias <= LOWEST)
+        seen = np.logical_not(bias <= LOWEST)
+        scores = scores + np.where(
+            seen, bias, 0.0
+        )  # no -inf gets into the scores, where it would look like an overflow
         mask = seen if mask is None else mask & seen
     if mask is None:
         return softmax(scores)
@@ -145,7 +148,9 @@ def is_mask(mask: Any, axes: int) -> bool:
 
 def broadcasts(own: Shape, shape: Shape) -> bool:
     """Whether an array broadcasts to a shape, which stays what it is."""
-    return len(own) <= len(shape) and all(n in (1, m) for n, m in zip(own[::-1], shape[::-1]))
+    return own == shape[-len(own) :] or (
+        len(own) <= len(shape) and all(n in (1, m) for n, m in zip(own[::-1], shape[::-1]))
+    )
 
 
 scaled_dot_product_attention = primitive(_attention, name="attention").reference(_attention)

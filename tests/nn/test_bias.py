@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import nn
-from minigrad import ArgumentError, DTypeError, ShapeError, Tensor, check_grads, no_grad, reference_mode
+from minigrad import ArgumentError, DTypeError, ShapeError, Tensor, check_grads, detect_anomaly, no_grad, reference_mode
 from minigrad._tape import unbroadcast
 from minigrad.device import to_host
 from nn import functional
@@ -91,6 +91,14 @@ def test_minus_infinity_is_a_mask(name: str, low: float) -> None:
     assert np.isfinite(d_bias).all() and not d_bias[~MASK].any()
     masked, biased = (layer.attention_weights(arrays[0], **each).numpy() for each in ({"mask": MASK}, {"bias": bias}))
     assert_close(biased, masked)
+
+
+@EVERY
+def test_minus_infinity_is_no_anomaly(name: str) -> None:
+    layer, arrays, _ = made(name)
+    bias = Tensor(np.where(MASK, 0, -np.inf), requires_grad=True)
+    with detect_anomaly():
+        assert len(derivatives(layer, [*leaves_of(arrays), bias], bias=bias)) > len(arrays)
 
 
 def check_local_p_keeps_its_window(low: float) -> None:
@@ -198,6 +206,21 @@ def test_a_relative_bias_is_learned() -> None:
     )
 
 
+def test_alibi_as_documented() -> None:
+    """Slopes times the key's place: under a causal softmax the distance and the place differ by a number for each query."""
+    ours, x = randomized(multi_head()()), rng(2).standard_normal((BATCH, LENGTH, WIDTH))
+    assert ours.__doc__ is not None
+    lines = [line.strip() for line in ours.__doc__.splitlines()]
+    start = next(i for i, line in enumerate(lines) if line.startswith("slopes = "))
+    names: dict[str, Any] = {"np": np, "num_heads": HEADS, "length": LENGTH, "attention": ours, "x": x}
+    exec("\n".join(lines[start : start + 2]), names)
+    places = np.arange(LENGTH)
+    distance = places[:, None] - places
+    slopes = np.array([2.0**-4, 2.0**-8])  # of two heads, in the paper's geometric sequence
+    expected = ours(x, mask=distance >= 0, bias=-slopes[:, None, None] * distance)
+    assert_close(names["y"].numpy(), expected.numpy())
+
+
 def test_a_bias_in_decoding_with_a_cache() -> None:
     """Each step gives the rows of its tokens, over all keys so far."""
     ours, x = randomized(multi_head(rotary=True)()), rng(2).standard_normal((BATCH, LENGTH, WIDTH))
@@ -247,6 +270,16 @@ def test_it_is_taken_in_the_dtype_of_the_layer(name: str) -> None:
     np.testing.assert_array_equal(
         layer(*(a.astype(np.float32) for a in arrays), bias=distance).numpy(), expected.numpy()
     )
+
+
+@EVERY
+def test_numbers_that_float16_does_not_have(name: str) -> None:
+    layer, arrays, _ = made(name)
+    layer.astype(np.float16)
+    inputs = [a.astype(np.float16) for a in arrays]
+    biased = [layer(*inputs, bias=np.where(MASK, 0, low)) for low in (-1e9, -np.inf)]
+    assert biased[0].dtype == np.float16 and np.isfinite(biased[0].numpy()).all()
+    np.testing.assert_array_equal(*(y.numpy() for y in biased))
 
 
 @EVERY

@@ -233,13 +233,7 @@ def _scaling(query: Any, scale: float | None, num_heads: int) -> float:
 
 
 def _attention_forward(
-    query: Any,
-    key: Any,
-    value: Any,
-    mask: Any = None,
-    bias: Any = None,
-    scale: float | None = None,
-    num_heads: int = 1,
+    query: Any, key: Any, value: Any, mask: Any = None, bias: Any = None, scale: float | None = None, num_heads: int = 1
 ) -> Any:
     alike = query.shape[:-2] == key.shape[:-2] == value.shape[:-2] and takes(query, key, value)
     if not alike or bias is not None:  # the plain rule adds it
