@@ -32,20 +32,23 @@ def modules(root: Path = ROOT) -> dict[str, Path]:
     return found
 
 
-def imported(name: str, path: Path) -> Iterator[str]:
-    """What a module imports, anywhere in its text: in functions and under TYPE_CHECKING too."""
+def imported(name: str, path: Path, *, when_loaded: bool = False) -> Iterator[str]:
+    """The dotted names that a module imports (`from a import b` gives `a.b`): anywhere in its text, in functions and under
+    TYPE_CHECKING too, or only while it is loaded."""
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    pending: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while pending:
+        node = pending.pop()
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            parts = package.split(".")
-            base = (
-                ".".join([*parts[: len(parts) - node.level + 1], *filter(None, [node.module])])
-                if node.level
-                else node.module
-            )
-            yield from (f"{base}.{alias.name}" for alias in node.names)
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            source = ".".join([*above, *filter(None, [node.module])])
+            yield from (f"{source}.{alias.name}" for alias in node.names)
+        elif when_loaded and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            pending += node.orelse
+        elif not (when_loaded and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)):
+            pending += ast.iter_child_nodes(node)
 
 
 def arrows(files: dict[str, Path]) -> dict[str, set[str]]:

@@ -78,3 +78,11 @@ def test_the_core_of_the_engine_is_read_in_an_hour() -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_no_file_is_long(name: str) -> None:
     assert lines(FILES[name]) <= 400
+
+
+def test_rules_are_mathematics_only() -> None:
+    rules = [path for name, path in FILES.items() if name.startswith("minigrad.rules.")]
+    assert sum(map(lines, rules)) <= 3000
+    for path in rules:
+        text = path.read_text(encoding="utf-8")
+        assert not [word for word in ("in_parts", "in_blocks", "numba", "RawKernel", "out=") if word in text], path

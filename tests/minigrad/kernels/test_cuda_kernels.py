@@ -3,6 +3,7 @@
 import ctypes
 import functools
 import importlib.util
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,6 +22,7 @@ from tests.minigrad import oracle
 
 DTYPES = {"float32": 2e-5, "float64": 1e-11, "float16": 4e-3}  # and how far off a result may be
 COLUMNS = [1, 33, 513, 1025]  # one warp and a whole block a row, with and without a rest
+ROOT = Path(__file__).parents[3]
 NAN, INF = float("nan"), float("inf")
 
 
@@ -392,6 +394,16 @@ def test_the_source_compiles(dtype: str, architecture: int) -> None:
 def test_kernels_are_compiled_once(device: Device) -> None:
     first = launch.function("softmax_forward", "float32")
     assert launch.function("softmax_forward", "float32") is first
+
+
+def test_they_are_off_until_asked_for() -> None:
+    program = (
+        "import numpy as np; import minigrad as mg; from minigrad.kernels.cuda import neural; from tests import fake_device; "
+        "fake_device.FakeArray.__module__ = 'cupy'; mg.softmax(fake_device.asarray(np.ones((2, 3)))); "
+        "print(fake_device.FakeArray in mg.softmax.kernels, list(mg.softmax.kernels))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "False [<class 'numpy.ndarray'>, 'cuda']\n"
 
 
 def test_they_run_only_when_asked_for(device: Device) -> None:
