@@ -14,7 +14,7 @@ from ..errors import GraphError
 from .modes import enable_grad, no_grad
 from .tape import Output, entry_of
 
-Function = Callable[[Any], Any]
+Hook = Callable[[Any], Any]
 
 
 class Hooks:
@@ -29,11 +29,11 @@ class Hooks:
     __slots__ = ("__weakref__", "_numbers", "functions", "retained")
 
     def __init__(self) -> None:
-        self.functions: dict[int, tuple[int, Function]] = {}
+        self.functions: dict[int, tuple[int, Hook]] = {}
         self.retained: list[tuple[int, weakref.ref[Any]]] = []
         self._numbers = itertools.count()
 
-    def add(self, index: int, function: Function) -> Handle:
+    def add(self, index: int, function: Hook) -> Handle:
         number = next(self._numbers)
         self.functions[number] = index, function
         return Handle(self, number)
@@ -88,7 +88,7 @@ class Hooked:
 
     __slots__ = ()
 
-    def register_hook(self: Any, hook: Callable[[Any], Any]) -> Handle:
+    def register_hook(self: Any, hook: Hook) -> Handle:
         """Call ``hook(g)`` whenever the gradient ``g`` with respect to this tensor has been computed.
 
         That is once in each ``backward()`` (or transform, or ``autograd_grad``) that passes by, with the sum of all
@@ -123,7 +123,7 @@ class Hooked:
                 retained.append((output_index(self._node), weakref.ref(self)))
 
 
-def _call_hook(hook: Callable[[Any], Any], untracked: Callable[[Any], Any], g: Any) -> Any:
+def _call_hook(hook: Hook, untracked: Callable[[Any], Any], g: Any) -> Any:
     """The cotangent after a hook: a Tensor with create_graph, else an array."""
     recorded = isinstance(g, Hooked)
     given: Any = g if recorded else untracked(read_only(g))

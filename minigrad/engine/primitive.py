@@ -107,7 +107,8 @@ class Primitive(Bound):
 
         ``array_type`` is the type, or "compiled" for what takes the place of NumPy's while :func:`compiled_kernels` is on, or
         "cuda" for what computes on CuPy's arrays while :func:`cuda_kernels` is on.
-        ``forward(*arrays, **keywords) -> (ans, saved)``, or NotImplemented for a case it leaves to the plain rules.
+        ``forward(*arrays, **keywords) -> (ans, saved)``, where ``saved`` is for the backward, or NotImplemented for a case
+        it leaves to the plain rules.
         ``backward(g, needs, ...) -> tuple`` gives the gradients of all arguments at once, None where ``needs`` is False;
         it may ask for ``saved``. Each array it returns is one of its own, that nothing else holds and no two share: the sweep
         may add into it, and at a leaf it becomes the ``grad``. A kernel is never differentiated; that is what the plain

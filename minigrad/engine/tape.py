@@ -57,7 +57,7 @@ class Entry:
         seq: its number in the order of execution.
         plan: the primitive, with the rules for those inputs that need a gradient.
         parents: for each array argument the node it came from, or None if it needs no gradient.
-        kept: the values the rules will read; None once released.
+        kept: the values the rules will read (the literature's residuals); None once released.
         shape, dtype: of the output; with several outputs of the first, each :class:`Output` having its own.
         keywords: the metadata the operation was called with (``axis`` ...).
         notes: what observers such as ``trace()`` attached to it, the latest first.
@@ -185,7 +185,7 @@ def _to_sweep(seeds: Iterable[Node], ends: set[Node] | None) -> tuple[list[Entry
     for entry in entries:
         if entry.kept is None:
             raise GraphError(
-                f"backward() came a second time through '{entry.primitive.name}', whose saved values were freed by the "
+                f"backward() came a second time through '{entry.primitive.name}', whose kept values were freed by the "
                 "first: pass retain_graph=True to the first call, or compute the value again"
             )
     for told in observers.before_sweep:

@@ -184,7 +184,7 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
         Args:
             grad: the gradient of some scalar with respect to this tensor (the cotangent), of its shape; 1 by default,
                 for a tensor of one element.
-            retain_graph: keep the saved values, so that ``backward()`` can be called again.
+            retain_graph: keep what the entries keep, so that ``backward()`` can be called again.
             create_graph: record the backward pass too, so that the gradients can themselves be differentiated.
 
         Raises:

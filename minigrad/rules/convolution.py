@@ -15,7 +15,7 @@ convolve: Primitive = primitive(lambda a, v, /: np.convolve(a, v), name="convolv
 )
 
 
-def _part(full: Any, n: int, m: int, mode: str) -> Any:
+def _cropped(full: Any, n: int, m: int, mode: str) -> Any:
     """Of the whole convolution of n and m numbers, what ``mode`` keeps."""
     short, long = min(n, m), max(n, m)
     if mode == "full":
@@ -29,14 +29,14 @@ def _part(full: Any, n: int, m: int, mode: str) -> Any:
 
 def _convolve(a: Any, v: Any, mode: str = "full") -> Any:
     a, v = _sequences(a, v)
-    return _part(convolve(a, v), len(a), len(v), mode)
+    return _cropped(convolve(a, v), len(a), len(v), mode)
 
 
 def _correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     a, v = _sequences(a, v)
     if len(a) >= len(v):
-        return _part(convolve(a, np.conjugate(v)[::-1]), len(a), len(v), mode)
-    return _part(convolve(np.conjugate(v), a[::-1]), len(a), len(v), mode)[::-1]
+        return _cropped(convolve(a, np.conjugate(v)[::-1]), len(a), len(v), mode)
+    return _cropped(convolve(np.conjugate(v), a[::-1]), len(a), len(v), mode)[::-1]
 
 
 def _sequences(a: Any, v: Any) -> tuple[Any, Any]:

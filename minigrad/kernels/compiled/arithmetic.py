@@ -27,8 +27,8 @@ _EXACTLY = {"contract"}
 _VERSION = zlib.crc32(Path(__file__).read_bytes())
 
 
-class Kernel(dict[Any, Callable[..., Any]]):
-    """A function for arrays of each dtype, compiled (or read from numba's cache) when it is first asked for.
+class CompiledLoop(dict[Any, Callable[..., Any]]):
+    """A loop over arrays of each dtype, compiled (or read from numba's cache) when it is first asked for.
 
     ``signature`` has a word for each argument: ``r2`` is an array of two axes that is read, ``w2`` one that is written;
     ``i1`` and ``b2`` are read and hold int64 and bool; ``n`` is an integer and ``x`` a number. Arrays are contiguous.
@@ -63,8 +63,8 @@ class Kernel(dict[Any, Callable[..., Any]]):
         return made
 
 
-def compiled(signature: str) -> Callable[[Callable[..., Any]], Kernel]:
-    return lambda function: Kernel(function, signature)
+def compiled(signature: str) -> Callable[[Callable[..., Any]], CompiledLoop]:
+    return lambda function: CompiledLoop(function, signature)
 
 
 # --- What the kernels call ------------------------------------------------------------------------------------------

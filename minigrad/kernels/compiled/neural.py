@@ -14,7 +14,7 @@ from ..numpy.affine import affine_backward, divides, part_of_rows
 from ..numpy.rows import Needs
 from ..threads import PARTS, in_parts
 from . import elementwise, rows as by_rows
-from .arithmetic import Kernel
+from .arithmetic import CompiledLoop
 from .arrays import TINY, Array, block_count, fits, flat_labels, matrix, over_blocks, over_elements, over_rows, plain
 
 # --- softmax and log_softmax ----------------------------------------------------------------------------------------
@@ -57,30 +57,32 @@ neural.log_softmax.kernel("compiled", _log_softmax_forward, _log_softmax_backwar
 # --- relu, sigmoid, silu and gelu -----------------------------------------------------------------------------------
 
 
-def _elementwise(kernel: Kernel, x: Array) -> Array:
+def _elementwise(loop: CompiledLoop, x: Array) -> Array:
     x = plain(x, x.dtype)
     ans = np.empty(x.shape, x.dtype)
-    over_elements(kernel, x, ans)
+    over_elements(loop, x, ans)
     return ans
 
 
-def _elementwise_backward(kernel: Kernel, g: Array, kept: Array) -> tuple[Array]:
+def _elementwise_backward(loop: CompiledLoop, g: Array, kept: Array) -> tuple[Array]:
     dx = np.empty(kept.shape, kept.dtype)
-    over_elements(kernel, plain(g, kept.dtype), plain(kept, kept.dtype), dx)
+    over_elements(loop, plain(g, kept.dtype), plain(kept, kept.dtype), dx)
     return (dx,)
 
 
-def _hang_elementwise(primitive: Primitive, kernel: Kernel, backward_kernel: Kernel, keeps_x: bool = False) -> None:
+def _hang_elementwise(
+    primitive: Primitive, loop: CompiledLoop, backward_loop: CompiledLoop, keeps_x: bool = False
+) -> None:
     """A kernel for a function of each element, whose derivative is made from the answer or from ``x``."""
 
     def forward(x: Any) -> Any:
-        return (_elementwise(kernel, x), None) if fits(x) else NotImplemented
+        return (_elementwise(loop, x), None) if fits(x) else NotImplemented
 
     def from_answer(g: Any, needs: Needs, ans: Any) -> tuple[Any]:
-        return _elementwise_backward(backward_kernel, g, ans)
+        return _elementwise_backward(backward_loop, g, ans)
 
     def from_x(g: Any, needs: Needs, x: Any) -> tuple[Any]:
-        return _elementwise_backward(backward_kernel, g, x)
+        return _elementwise_backward(backward_loop, g, x)
 
     primitive.kernel("compiled", forward, from_x if keeps_x else from_answer)
 
