@@ -13,6 +13,7 @@ import numpy as np
 from ..errors import GraphError
 from .modes import enable_grad, no_grad
 from .tape import Output, entry_of
+from .types import Array, Node
 
 Hook = Callable[[Any], Any]
 
@@ -70,7 +71,7 @@ class Handle:
             hooks.functions.pop(self._number, None)
 
 
-def hooks_of(node: Any) -> Hooks:
+def hooks_of(node: Node) -> Hooks:
     """The hooks of a node, made if it had none."""
     entry = entry_of(node)
     if entry.hooks is None:
@@ -79,7 +80,7 @@ def hooks_of(node: Any) -> Hooks:
     return hooks
 
 
-def output_index(node: Any) -> int:
+def output_index(node: Node) -> int:
     return node.index if type(node) is Output else 0
 
 
@@ -137,7 +138,7 @@ def _call_hook(hook: Hook, untracked: Callable[[Any], Any], g: Any) -> Any:
     return getattr(result, "_array", result)
 
 
-def read_only(array: Any) -> Any:
+def read_only(array: Array) -> Array:
     """A NumPy array that cannot be written to, on the same memory; an array of another library as it is."""
     if not isinstance(array, (np.ndarray, np.generic)):
         return array

@@ -32,7 +32,7 @@ from .registry import primitives, registry, when_declared
 from .signatures import parameters_of
 from .tape import NO_KEYWORDS, Entry, Output, next_sequence_number
 from .tensor import Tensor, make_tensor
-from .types import Plan as AnyPlan, Rule
+from .types import Array, Node, Plan as AnyPlan, Rule
 
 ndarray = np.ndarray
 _new = object.__new__  # on the hot path, where calling __init__ would cost a tenth of a multiply
@@ -203,7 +203,7 @@ class Primitive(Bound):
         return plan
 
 
-def record(ans: Any, plan: AnyPlan, parents: list[Any], kept: Sequence[Any], keywords: Mapping[str, Any]) -> Tensor:
+def record(ans: Array, plan: AnyPlan, parents: list[Node], kept: Sequence[Any], keywords: Mapping[str, Any]) -> Tensor:
     """Put one operation on the tape: the answer as a Tensor that leads to its new entry."""
     entry = _new(Entry)
     entry.seq = next_sequence_number()

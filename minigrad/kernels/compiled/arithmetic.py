@@ -20,7 +20,6 @@ import numpy as np
 from numba import types
 from numba.extending import overload, register_jitable
 
-Array = Any
 _REORDER = {"reassoc", "nsz", "contract"}  # LLVM's words: (a + b) + c = a + (b + c), -0 = 0, and a * b + c in one step
 _EXACTLY = {"contract"}
 # numba takes what an earlier process compiled unless the kernel's own file changed since; this tells when this one did.

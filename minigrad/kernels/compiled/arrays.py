@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.types import Array
 from ..threads import in_parts
 from . import rows as by_rows
 from .arithmetic import CompiledLoop
 
-Array = Any
 TINY = {np.dtype(t): float(np.finfo(t).tiny) for t in (np.float32, np.float64)}  # subnormals are below
 BLOCK = 4096  # elements: where a part begins must not change which of them the processor takes together
 PASSES = 2  # of NumPy over an array, which take about as long as one of these loops
@@ -56,5 +56,5 @@ def over_elements(loop: CompiledLoop, *arrays: Array) -> None:
     in_parts(lambda start, stop: run(*flat, start * BLOCK, min(stop * BLOCK, size)), -(-size // BLOCK), PASSES * size)
 
 
-def flat_labels(labels: Any) -> Array:
+def flat_labels(labels: Array) -> Array:
     return plain(labels, np.int64).reshape(-1)

@@ -14,9 +14,9 @@ from .arrays import Array, fits, plain
 
 
 def _attention_forward(
-    query: Any,
-    key: Any,
-    value: Any,
+    query: Array,
+    key: Array,
+    value: Array,
     mask: Any = None,
     bias: Any = None,
     scale: float | None = None,
@@ -66,13 +66,13 @@ def _spans(mask: Any, weights: Array) -> tuple[Array, Array]:
 
 
 def _attention_backward(
-    g: Any,
+    g: Array,
     needs: Needs,
-    query: Any,
-    key: Any,
-    value: Any,
+    query: Array,
+    key: Array,
+    value: Array,
     bias: Any,
-    saved: Any,
+    saved: tuple[Array, Array],
     scale: float | None,
     num_heads: int,
 ) -> tuple[Any, ...]:

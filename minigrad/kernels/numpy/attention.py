@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.tape import unbroadcast
+from ...engine.types import Array
 from ...rules.attention import broadcasts, is_mask, scale_of, scaled_dot_product_attention
 from ...rules.neural import LOWEST
 from ..threads import in_blocks
@@ -17,9 +18,9 @@ Shape = tuple[int, ...]
 
 
 def _attention_forward(
-    query: Any,
-    key: Any,
-    value: Any,
+    query: Array,
+    key: Array,
+    value: Array,
     mask: Any = None,
     bias: Any = None,
     scale: float | None = None,
@@ -37,7 +38,7 @@ def _attention_forward(
     context = sequences(ans, num_heads)
     divided, all_of = shared_or_divided(*together)
 
-    def some(w: Any, q: Any, k: Any, v: Any, context: Any, *parts: Any) -> None:
+    def some(w: Array, q: Array, k: Array, v: Array, context: Array, *parts: Array) -> None:
         allowed, added = all_of(parts)
         np.matmul(q, _transposed(k, factor), out=w)
         if added is not None:
@@ -50,14 +51,14 @@ def _attention_forward(
 
 
 def _attention_backward(
-    g: Any,
+    g: Array,
     needs: Needs,
-    query: Any,
-    key: Any,
-    value: Any,
+    query: Array,
+    key: Array,
+    value: Array,
     bias: Any,
-    ans: Any,
-    saved: Any,
+    ans: Array,
+    saved: Array,
     scale: float | None,
     num_heads: int,
 ) -> tuple[Any, ...]:
@@ -106,7 +107,7 @@ class BiasGradient:
         if self.layout[0] != 1:
             self.stretches = np.empty(self.layout, dtype)
 
-    def add(self, scores: Any, stretch: Any) -> Any:
+    def add(self, scores: Array, stretch: Any) -> Any:
         """What the scores of one block give: written to ``stretch``, or returned where there is none."""
         if not self.needed:
             return None
@@ -124,29 +125,29 @@ class BiasGradient:
         return (d_bias.swapaxes(0, 1) if self.swapped else d_bias).reshape(self.shape)
 
 
-def passes_of(query: Any, weights: Any) -> float:
+def passes_of(query: Array, weights: Array) -> float:
     """For ``in_blocks``: at short sequences its products, which are of the queries' size, take longer than all the rest."""
     return 8 + 32 * query.size / max(weights.size, 1)
 
 
-def sequences(x: Any, num_heads: int) -> Any:
+def sequences(x: Array, num_heads: int) -> Array:
     """(..., length, heads * d) -> (sequences, heads, length, d), or (heads, 1, length, d) of one; a view where possible."""
     shape = x.shape
     split = x.reshape(math.prod(shape[:-2]), shape[-2], num_heads, shape[-1] // num_heads)
     return _divisible(split.swapaxes(1, 2))
 
 
-def _divisible(x: Any) -> Any:
+def _divisible(x: Array) -> Array:
     """(sequences, heads, ...) -> (heads, 1, ...) of one sequence: the first axis is the one that is divided."""
     return x.swapaxes(0, 1) if len(x) == 1 else x
 
 
-def _transposed(x: Any, factor: float) -> Any:
+def _transposed(x: Array, factor: float) -> Array:
     """``factor * x`` with the last two axes swapped, in order in memory: small products with it then take half as long."""
     return np.multiply(x.swapaxes(-1, -2), factor, order="C")
 
 
-def scores_shape(query: Any, key: Any, num_heads: int) -> Shape:
+def scores_shape(query: Array, key: Array, num_heads: int) -> Shape:
     """(..., heads, query, key), where both have the same batch."""
     return (*query.shape[:-2], num_heads, query.shape[-2], key.shape[-2])
 
@@ -192,7 +193,7 @@ def _layout(own: Shape, shape: Shape) -> tuple[Shape, Shape]:
     return (math.prod(whole[:-3]), *whole[-3:]), whole
 
 
-def _ofsequences(array: Any, shape: Shape) -> Any:
+def _ofsequences(array: Array, shape: Shape) -> Array:
     """What broadcasts to scores of this shape as what broadcasts to those of ``sequences``."""
     layout, whole = _layout(array.shape, shape)
     array = np.broadcast_to(array, whole).reshape(layout)
