@@ -333,7 +333,7 @@ def attack(source: Path, path: Path, count: int, use: Callable[[Path], None]) ->
 def view(path: Path) -> None:
     """Load the trace and look at it in every way."""
     replay = load_trace(path)
-    graph = mg.draw_dot(replay.tensors, replay.parameters | replay.kept)
+    graph = mg.draw_dot(replay.tensors, replay.parameters | replay.named)
     graph.to_text()
     graph.to_dot()
     if replay.loss.size == 1 and replay.loss.dtype.kind == "f":

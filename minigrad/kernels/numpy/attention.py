@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.tape import unbroadcast
+from ...engine.types import Array
 from ...rules.attention import broadcasts, is_mask, scale_of, scaled_dot_product_attention
 from ...rules.neural import LOWEST
 from ..threads import in_blocks
@@ -31,7 +32,7 @@ def _attention_forward(
     context = sequences(ans, num_heads)
     divided, all_of = shared_or_divided(*together)
 
-    def some(w: Any, q: Any, k: Any, v: Any, context: Any, *parts: Any) -> None:
+    def some(w: Array, q: Array, k: Array, v: Array, context: Array, *parts: Array) -> None:
         allowed, added = all_of(parts)
         np.matmul(q, _transposed(k, factor), out=w)
         if added is not None:
@@ -44,14 +45,14 @@ def _attention_forward(
 
 
 def _attention_backward(
-    g: Any,
+    g: Array,
     needs: Needs,
-    query: Any,
-    key: Any,
-    value: Any,
+    query: Array,
+    key: Array,
+    value: Array,
     bias: Any,
-    ans: Any,
-    saved: Any,
+    ans: Array,
+    saved: Array,
     scale: float | None,
     num_heads: int,
 ) -> tuple[Any, ...]:
@@ -95,7 +96,7 @@ class BiasGradient:
         self.layout = (layout[1], layout[0], *layout[2:]) if self.swapped else layout
         self.divided = [np.empty(self.layout, dtype)] if self.layout[0] != 1 else []
 
-    def add(self, scores: Any, stretch: Any = None) -> Any:
+    def add(self, scores: Array, stretch: Any = None) -> Any:
         """What the scores of one block give: written to ``stretch``, or returned where there is none."""
         part = unbroadcast(scores, (1 if stretch is None else len(scores), *self.layout[1:]))
         if stretch is None:
@@ -109,29 +110,29 @@ class BiasGradient:
         return (d_bias.swapaxes(0, 1) if self.swapped else d_bias).reshape(self.shape)
 
 
-def passes_of(query: Any, weights: Any) -> float:
+def passes_of(query: Array, weights: Array) -> float:
     """For ``in_blocks``: at short sequences its products, which are of the queries' size, take longer than all the rest."""
     return 8 + 32 * query.size / max(weights.size, 1)
 
 
-def sequences(x: Any, num_heads: int) -> Any:
+def sequences(x: Array, num_heads: int) -> Array:
     """(..., length, heads * d) -> (sequences, heads, length, d), or (heads, 1, length, d) of one; a view where possible."""
     shape = x.shape
     split = x.reshape(math.prod(shape[:-2]), shape[-2], num_heads, shape[-1] // num_heads)
     return _divisible(split.swapaxes(1, 2))
 
 
-def _divisible(x: Any) -> Any:
+def _divisible(x: Array) -> Array:
     """(sequences, heads, ...) -> (heads, 1, ...) of one sequence: the first axis is the one that is divided."""
     return x.swapaxes(0, 1) if len(x) == 1 else x
 
 
-def _transposed(x: Any, factor: float) -> Any:
+def _transposed(x: Array, factor: float) -> Array:
     """``factor * x`` with the last two axes swapped, in order in memory: small products with it then take half as long."""
     return np.multiply(x.swapaxes(-1, -2), factor, order="C")
 
 
-def scores_shape(query: Any, key: Any, num_heads: int) -> Shape:
+def scores_shape(query: Array, key: Array, num_heads: int) -> Shape:
     """(..., heads, query, key), where both have the same batch."""
     return (*query.shape[:-2], num_heads, query.shape[-2], key.shape[-2])
 
@@ -147,8 +148,8 @@ def masks_of(mask: Any, bias: Any, shape: Shape) -> tuple[Any, Any] | None:
         return None
     if bias is not None and (bias.dtype.kind != "f" or not broadcasts(bias.shape, shape)):
         return None
-    allowed = None if mask is None else _ofsequences(mask, shape)
-    added = None if bias is None else _ofsequences(bias, shape)
+    allowed = None if mask is None else _of_sequences(mask, shape)
+    added = None if bias is None else _of_sequences(bias, shape)
     if added is not None and (excluded := added <= LOWEST).any():
         allowed = ~excluded if allowed is None else allowed & ~excluded
         added = np.where(excluded, 0, added)  # so low a score would make all of them wait for a search for the largest
@@ -180,7 +181,7 @@ def _layout(own: Shape, shape: Shape) -> tuple[Shape, Shape]:
     return (math.prod(whole[:-3]), *whole[-3:]), whole
 
 
-def _ofsequences(array: Any, shape: Shape) -> Any:
+def _of_sequences(array: Array, shape: Shape) -> Array:
     """What broadcasts to scores of this shape as what broadcasts to those of ``sequences``."""
     layout, whole = _layout(array.shape, shape)
     array = array.reshape(layout) if math.prod(layout) == array.size else np.broadcast_to(array, whole).reshape(layout)
