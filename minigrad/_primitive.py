@@ -34,9 +34,8 @@ from .tensor import Tensor, _make, operators, registry
 
 _ndarray = np.ndarray
 primitives: weakref.WeakValueDictionary[str, Primitive] = weakref.WeakValueDictionary()  # by name, the first of each
-first_array_of_type: list[
-    Callable[[type], None]
-] = []  # called with each array type but NumPy's, when a kernel is first sought
+# Called once with each array type but NumPy's that a kernel is sought for: a foreign library's kernels hang themselves up then.
+first_array_of_type: list[Callable[[type], None]] = []
 _types_met: weakref.WeakSet[type] = weakref.WeakSet()
 _RESERVED = {"g", "ans", "i", "args", "needs", "saved"}
 
