@@ -34,7 +34,7 @@ SINGLE = (*CALLS, IMPORT)  # works of minigrad alone
 WORKS = ("tiny", "toy", "small", *micro.WORKS, *SINGLE)
 COUNTED = ("multiply", "m3")
 TOLERANCE_COUNTED = 0.03
-STEPS = (2, 8)  # of the two processes whose instructions are counted
+STEPS = (1, 4)  # of the two processes whose instructions are counted
 TOOLS = {
     ("perf", "stat", "-x,", "-e", "instructions:u"): r"^(\d+),[^,]*,instructions:u",
     ("valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}"): r"Collected : (\d+)",
@@ -177,11 +177,11 @@ def compare_counted(work: str, other: Path, count: Callable[[Sequence[str]], tup
 
 
 def measure(works: Sequence[str], other: Path, *, rounds: int, seconds: float) -> list[Compared]:
-    tool = counting_tool()
+    found, tool = [], counting_tool()
     if tool is None:
         print(NO_TOOL, file=sys.stderr)
-    counted = [work for work in works if work in COUNTED and tool is not None]
-    found = [compare_counted(work, other, partial(count, tool=tool)) for work in counted]
+    else:
+        found = [compare_counted(work, other, partial(count, tool=tool)) for work in works if work in COUNTED]
     return found + [compare(work, other, rounds=rounds, seconds=seconds) for work in works]
 
 

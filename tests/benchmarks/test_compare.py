@@ -17,13 +17,12 @@ OTHER = Path("other")
 
 def compared(other, again, this, rounds=8, work="tiny"):
     """With these times a burst, each in turn; the tasks that were started; and the peers."""
-    tasks, peers = [], []
+    peers = [times if isinstance(times, Fake) else Fake(times) for times in (other, again, this)]
+    tasks: list[Task] = []
 
     def start(task):
         tasks.append(task)
-        times = (other, again, this)[len(peers)]
-        peers.append(times if isinstance(times, Fake) else Fake(times))
-        return peers[-1]
+        return peers[len(tasks) - 1]
 
     found = compare.compare(work, OTHER, rounds=rounds, seconds=0.1, start=start, quiet=lambda: None)
     return found, tasks, peers
@@ -75,7 +74,7 @@ def test_the_other_checkout_runs_twice_and_everybody_is_closed():
 
 @pytest.mark.parametrize("place", range(3))
 def test_a_work_that_one_of_them_cannot_do_has_a_reason(place):
-    times = [[1.0], [1.0], [1.0]]
+    times = [Fake([1.0]) for _ in range(3)]
     times[place] = Fake([1.0], error="KeyError: 'tiny'")
     found, _, peers = compared(*times)
     assert found.error == f"{(compare.OTHER, compare.AGAIN, compare.THIS)[place]}: KeyError: 'tiny'"
