@@ -274,7 +274,7 @@ def seal_shared(entry: Entry, arrays: Sequence[Any], answer: Any, seconds: float
     """Seal the arguments of a new entry that are arrays of shared leaves."""
     if not shared:
         return
-    names, arguments = entry.plan.names, entry.primitive.arguments
+    names, arguments = entry.plan.names, _argument_names(entry)
     for name, parent in zip(arguments, entry.parents):
         if name in names and type(parent) is Leaf and parent in shared:
             attach(entry, Seal(entry, [names.index(name)], whole=False))
@@ -283,11 +283,16 @@ def seal_shared(entry: Entry, arrays: Sequence[Any], answer: Any, seconds: float
 observers.recorded.append(seal_shared)
 
 
+def _argument_names(entry: Entry) -> Sequence[str]:
+    return entry.primitive.arguments or [f"args{i}" for i in range(len(entry.parents))]
+
+
 def _changed(entry: Entry, position: int) -> GraphError:
     primitive, name = entry.primitive, entry.plan.names[position]
     which = {"ans": "its result", "saved": "what it saved"}.get(name, f"its argument '{name}'")
-    if name in primitive.arguments:
-        leaf = entry.parents[primitive.arguments.index(name)]
+    arguments = _argument_names(entry)
+    if name in arguments:
+        leaf = entry.parents[arguments.index(name)]
         tensor = leaf.tensor if type(leaf) is Leaf else None
         if tensor is not None and tensor.name:
             which += f", the tensor '{tensor.name}',"

@@ -20,7 +20,8 @@ from .engine.arrays import as_array
 from .engine.hooks import read_only
 from .engine.modes import no_grad, recording
 from .engine.observers import in_any_thread
-from .engine.primitive import outputs as outputs_at, record
+from .engine.outputs import outputs as outputs_at
+from .engine.primitive import record
 from .engine.tape import NO_KEYWORDS, Entry, Output
 from .engine.tensor import Tensor, make_tensor
 from .engine.types import Pull
@@ -110,7 +111,7 @@ class Function:
             return outputs_at(ans, None)
         plan, kept = _planned(cls, ctx, args, outputs, ans)
         entry = record(floating[0], plan, parents, kept, NO_KEYWORDS)._node
-        if in_any_thread:
+        if started:
             observers.tell_recorded(entry, [_value(arg) for arg in args], ans, perf_counter() - started)
         return outputs_at(ans, entry)
 

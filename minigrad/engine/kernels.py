@@ -52,7 +52,7 @@ class _KernelPlan(Plan):
     def __init__(self, primitive: Any, needs: Sequence[bool], kernel: Kernel) -> None:
         super().__init__(primitive, needs)
         places = [self.place(name) for name in kernel.names]
-        arguments = self._fixed[:-2]
+        arguments = list(self._values)[:-3]
         constant = {name for i, name in enumerate(arguments) if not needs[i]}
         self.constants = [i for i, name in enumerate(self.names) if name in constant]
         self.keep = self.picker()

@@ -19,14 +19,15 @@ from .registry import operators, primitives, when_declared
 from .tape import NO_KEYWORDS
 from .tensor import Tensor
 
-_ndarray, _scalars = np.ndarray, (np.float64, np.float32)
+_ndarray, _generic = np.ndarray, np.generic
 
 
 def specialise(primitive: Primitive) -> None:
     """Let the operators of Tensors call a form of ``primitive`` that is faster, if it is a ufunc of one or two arguments."""
     function = primitive.function
     if isinstance(function, np.ufunc) and primitive.arity <= 2 and function.nout == 1:
-        operators[function] = _unary(primitive) if primitive.arity == 1 else _binary(primitive)
+        specialised = _unary(primitive) if primitive.arity == 1 else _binary(primitive)
+        operators[function] = primitive if primitive.kernels else specialised  # which knows of no kernels
 
 
 def _unary(primitive: Primitive) -> Callable[[Tensor], Any]:
@@ -41,9 +42,7 @@ def _unary(primitive: Primitive) -> Callable[[Tensor], Any]:
             ans = function(x._array)
         except Exception:
             return primitive(x)  # says what is wrong
-        if type(ans) is not _ndarray:
-            if type(ans) not in _scalars:
-                return primitive(x)
+        if type(ans) is not _ndarray and isinstance(ans, _generic):  # a scalar of NumPy's, where there are no axes
             ans = np.asarray(ans)
         return record(ans, plan, [node], plan.keep((x._array, ans)), NO_KEYWORDS)
 
@@ -78,9 +77,7 @@ def _binary(primitive: Primitive) -> Callable[[Any, Any], Any]:
             ans = function(x_data, y_data)
         except Exception:
             return primitive(x, y)
-        if type(ans) is not _ndarray:
-            if type(ans) not in _scalars:
-                return primitive(x, y)
+        if type(ans) is not _ndarray and isinstance(ans, _generic):
             ans = np.asarray(ans)
         return record(ans, plan, [x_node, y_node], plan.keep((x_data, y_data, ans)), NO_KEYWORDS)
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import UnsupportedError
+from ..errors import GraphError, UnsupportedError
 from .modes import enable_grad
+from .outputs import outputs
 from .registry import registry
 from .signatures import parameters_of
-from .tape import Entry, Leaf, Output, sweep
+from .tape import Entry, Leaf, sweep
 from .tensor import Tensor, make_tensor
 from .types import Array, Pull, Rule
 
@@ -37,17 +38,18 @@ class Plan:
     """
 
     __slots__ = (
-        "constants", "extras", "fresh", "keep", "names", "positions", "primitive", "pull", "pull_tensors", "_fixed"
+        "constants", "extras", "fresh", "keep", "positions", "primitive", "pull", "pull_tensors", "_args", "_places", "_values"
     )  # fmt: skip
 
     def __init__(self, primitive: Any, needs: Sequence[bool]) -> None:
         self.primitive = primitive
         self.fresh = False
-        self.names: list[str] = []
+        self._places: dict[str, int] = {}
+        self._args: list[int] = []
         self.positions: list[int] = []
         self.extras: list[Callable[[Values], Any]] = []
         arguments = primitive.argument_names(len(needs))
-        self._fixed = (*arguments, "ans", "saved")
+        self._values = {name: i for i, name in enumerate((*arguments, "ans", "saved", "**keywords"))}
         self.pull: Pull
         self.pull_tensors: Pull
         if primitive.composition is not None:
@@ -63,20 +65,24 @@ class Plan:
 
     def place(self, name: str) -> int:
         """Where ``name`` will be in ``kept``: from now on it is kept."""
-        if name not in self.names:
-            self.names.append(name)
-            if name in self._fixed:
-                self.positions.append(self._fixed.index(name))
+        if name not in self._places:
+            self._places[name] = len(self._places)
+            if name in self._values:
+                self.positions.append(self._values[name])
             else:
-                self.positions.append(len(self._fixed) + 1 + len(self.extras))  # behind the keywords
+                self.positions.append(len(self._values) + len(self.extras))
                 self.extras.append(self._extra(name))
-        return self.names.index(name)
+        return self._places[name]
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._places)
 
     def _extra(self, name: str) -> Callable[[Values], Any]:
         if name.endswith("_shape"):
-            position = self._fixed.index(name.removesuffix("_shape"))
+            position = self._values[name.removesuffix("_shape")]
             return lambda values: np.shape(values[position])
-        keywords, default = len(self._fixed), self.primitive.defaults.get(name)
+        keywords, default = self._values["**keywords"], self.primitive.defaults.get(name)
         return lambda values: values[keywords].get(name, default)
 
     def picker(self) -> Callable[[Values], Values]:
@@ -86,7 +92,7 @@ class Plan:
             return pick
 
         def keep(values: Any) -> Values:
-            values += [extra(values) for extra in extras]  # a list that nobody else needs as it was
+            values += [extra(values) for extra in extras]  # in place: whoever else sees the list looks at its beginning
             return pick(values)
 
         return keep
@@ -116,7 +122,9 @@ class Plan:
     def _bind_variadic(self, rule: Rule, names: Sequence[str], i: int) -> Rule:
         """As ``_bind``, for a rule that may ask for ``i`` (which argument) and ``args`` (all of them)."""
         places = {asked: self.place(asked) for asked in names if asked not in ("i", "args")}
-        arguments = [self.place(name) for name in self._fixed[:-2]] if "args" in names else []
+        if "args" in names and not self._args:
+            self._args += [self.place(name) for name in list(self._values)[:-3]]
+        arguments = self._args
 
         def call(g: Array, kept: Values) -> Array:
             given = {"i": i, "args": [kept[place] for place in arguments]}
@@ -162,10 +170,8 @@ def _at_their_places(entry: Entry) -> list[Any]:
         if name in arguments:
             node = entry.parents[arguments.index(name)]
             value = value if node is None else make_tensor(value, node)
-        elif name == "ans" and isinstance(value, (tuple, list)):
-            value = [make_tensor(a, Output(entry, i, a.shape, a.dtype)) for i, a in enumerate(value)]
         elif name == "ans":
-            value = make_tensor(value, entry)
+            value = outputs(value, entry)
         elif name == "saved":
             value = None
         values.append(value)
@@ -184,6 +190,10 @@ def _pull_composition(entry: Entry, g: Array, create_graph: bool = False) -> Val
             inputs.append(make_tensor(array, Leaf(None, array.shape, array.dtype)))
     with enable_grad():
         ans = entry.primitive.composition(*inputs, **entry.keywords)
+    if not isinstance(ans, Tensor) or ans._node is None:
+        raise GraphError(
+            f"the reference composition of '{entry.primitive.name}' must give one Tensor made of its arguments"
+        )
     ends = [t._node if isinstance(t, Tensor) else None for t in inputs]
     wanted = [node for node in ends if node is not None]
     found = sweep({ans._node: g}, create_graph=create_graph, retain_graph=create_graph, wanted=wanted)

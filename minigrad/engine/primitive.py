@@ -27,11 +27,12 @@ from .kernels import Kernel, choose
 from .messages import explained
 from .modes import recording
 from .observers import in_any_thread
+from .outputs import as_arrays, first_floating, outputs
 from .plan import Plan
 from .registry import primitives, registry, when_declared
 from .signatures import parameters_of
-from .tape import NO_KEYWORDS, Entry, Output, next_sequence_number
-from .tensor import Tensor, make_tensor
+from .tape import NO_KEYWORDS, Entry, next_sequence_number
+from .tensor import Tensor
 from .types import Array, Node, Plan as AnyPlan, Rule
 
 ndarray = np.ndarray
@@ -79,6 +80,7 @@ class Primitive(Bound):
     def vjp(self, **rules: Rule | None) -> Primitive:
         """Declare for each array argument, in order, the rule for its derivative (None: it has none)."""
         self._check_names(rules)
+        self._start_anew(self.composition)
         self.arguments = self.arguments or tuple(rules)
         self.arity = len(self.arguments)
         self.rules = {name: rule for name, rule in rules.items() if rule is not None}
@@ -94,13 +96,22 @@ class Primitive(Bound):
     def vjp_each(self, rule: Rule) -> Primitive:
         """Declare one rule for the i-th of any number of array arguments; it may ask for ``i`` and ``args``."""
         self._check_rule(rule, "the rule", {"ans", "i", "args"}, 1)
+        self._start_anew(self.composition)
         self.rule_for_each = rule
         return self
 
     def reference(self, composition: Callable[..., Any]) -> Primitive:
         """Declare the derivatives by writing the forward function as a composition of other primitives."""
+        self._start_anew(self.rules or self.rule_for_each)
         self.composition = composition
         return self
+
+    def _start_anew(self, other: Any) -> None:
+        """Before derivatives are declared: plans made of earlier ones are forgotten, and ``other`` ones must not exist."""
+        if other:
+            raise ArgumentError(f"{self.name} has its derivatives already: declare rules or a reference, not both")
+        for plans in (self._plans, *(kernel.plans for kernel in self.kernels.values())):
+            plans.clear()
 
     def kernel(self, array_type: type | str, forward: Callable[..., Any], backward: Rule) -> Primitive:
         """Declare a faster forward and backward for raw arrays of one type.
@@ -116,6 +127,8 @@ class Primitive(Bound):
         """
         self._check_rule(backward, "the kernel's backward", {"ans", "saved", *self.arguments}, 2)
         self.kernels[array_type] = Kernel(forward, backward)
+        for told in when_declared:
+            told(self)
         return self
 
     def _check_names(self, names: Iterable[str]) -> None:
@@ -163,15 +176,15 @@ class Primitive(Bound):
             raise explained(self, error, arrays, keywords) from error
         if not tensors:
             return ans
-        ans = ans if type(ans) is ndarray else _as_arrays(ans)
-        first = ans if type(ans) is ndarray else _first_floating(ans)
+        ans = ans if type(ans) is ndarray else as_arrays(ans)
+        first = ans if type(ans) is ndarray else first_floating(ans)
         if not needs or first.dtype.kind not in "fc" or (in_any_thread and not recording()):
             return outputs(ans, None)
         plan = (self._plans if kernel is None else kernel.plans).get(needs + bit) or self._plan(needs, bit, kernel)
         given: Mapping[str, Any] = owned(keywords) if keywords else NO_KEYWORDS
         values = [*arrays, ans, saved, given]
         result = record(first, plan, parents, plan.keep(values), given)
-        if in_any_thread:
+        if started:
             observers.tell_recorded(result._node, values, ans, perf_counter() - started)
         return result if first is ans else outputs(ans, result._node)
 
@@ -221,38 +234,6 @@ def record(ans: Array, plan: AnyPlan, parents: list[Node], kept: Sequence[Any], 
     result._grad = None
     result.name = None
     return result
-
-
-def _as_arrays(ans: Any) -> Any:
-    """NumPy gives scalars where a result has no dimension; a Tensor holds a 0-d array."""
-    if isinstance(ans, np.generic):
-        return np.asarray(ans)
-    if isinstance(ans, (tuple, list)):
-        return _like(ans, [_as_arrays(array) for array in ans])
-    return ans
-
-
-def _first_floating(ans: Any) -> Any:
-    """Of several outputs the first that has a derivative, or just the first; a single one itself."""
-    if not isinstance(ans, (tuple, list)):
-        return ans
-    return next((array for array in ans if array.dtype.kind in "fc"), ans[0])
-
-
-def outputs(ans: Any, entry: Entry | None) -> Any:
-    """The result as a Tensor, or, of a primitive with several outputs, as a tuple, namedtuple or list of them."""
-    if not isinstance(ans, (tuple, list)):
-        return make_tensor(ans, entry)
-    nodes = [
-        Output(entry, i, a.shape, a.dtype) if entry is not None and a.dtype.kind in "fc" else None
-        for i, a in enumerate(ans)
-    ]
-    return _like(ans, [make_tensor(array, node) for array, node in zip(ans, nodes)])
-
-
-def _like(container: Any, items: list[Any]) -> Any:
-    kind = type(container)
-    return kind(*items) if hasattr(container, "_fields") else kind(items)
 
 
 def primitive(

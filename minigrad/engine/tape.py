@@ -55,10 +55,11 @@ class Entry:
 
     Attributes:
         seq: its number in the order of execution.
-        plan: the primitive, with the rules for those inputs that need a gradient.
+        plan: the primitive, with the rules for those inputs that need a gradient. (In tiny.py the sweep calls the rules;
+            here ``plan.pull(entry, g)`` calls all that are needed.)
         parents: for each array argument the node it came from, or None if it needs no gradient.
         kept: the values the rules will read (the literature's residuals); None once released.
-        shape, dtype: of the output; with several outputs of the first, each :class:`Output` having its own.
+        shape, dtype: of the output; of several the first floating one, each :class:`Output` having its own.
         keywords: the metadata the operation was called with (``axis`` ...).
         notes: what observers such as ``trace()`` attached to it, the latest first.
         hooks: what ``register_hook`` and ``retain_grad`` asked for, else None.
@@ -66,7 +67,7 @@ class Entry:
 
     __slots__ = ("dtype", "hooks", "keywords", "kept", "notes", "parents", "plan", "seq", "shape")
 
-    # No __init__: see plan.record.
+    # No __init__: primitive.record fills it in.
     seq: int
     plan: Plan
     parents: list[Node]
@@ -163,13 +164,13 @@ def sweep(
                 contributions = observers.observed(pull, entry, g, seeds, create_graph)
             else:
                 contributions = pull(entry, g)
+            cotangents.take(entry, contributions)
         except MemoryError as error:
             name = f"the backward of {entry.primitive.name}"
             raise out_of_memory(error, name, [g, *(entry.kept or ())]) from error
-        cotangents.take(entry, contributions)
         if not retain_graph:
             entry.kept = None
-    for node, g in arrived.items():  # what is left has arrived at leaves
+    for node, g in arrived.items():  # what is left has arrived at leaves, or where nothing behind was wanted
         if ends is None or node in ends:
             results[node] = g if node.hooks is None else node.hooks.run(g)
             if owned is not None and node.hooks is None and node in cotangents.owned:
@@ -186,7 +187,7 @@ def _to_sweep(seeds: Iterable[Node], ends: set[Node] | None) -> tuple[list[Entry
         if entry.kept is None:
             raise GraphError(
                 f"backward() came a second time through '{entry.primitive.name}', whose kept values were freed by the "
-                "first: pass retain_graph=True to the first call, or compute the value again"
+                "first, even if that failed: pass retain_graph=True to the first call, or compute the value again"
             )
     for told in observers.before_sweep:
         told(entries)

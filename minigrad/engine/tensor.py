@@ -107,9 +107,8 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
         if value is None:
             self._grad = None
             return
-        array = value._array if isinstance(value, Tensor) else as_array(value)
-        if array.shape != self.shape:
-            raise ShapeError(f"grad of a tensor of shape {self.shape} cannot have shape {array.shape}")
+        given = self._cotangent(value, "grad")
+        array = given._array if isinstance(given, Tensor) else given
         self._grad = make_tensor(array.astype(self.dtype), None)
 
     @property
@@ -216,9 +215,7 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
             if tensor is None:
                 continue  # nobody holds it any more
             if tensor._node is not leaf:
-                change = (
-                    "its data was replaced since" if tensor.requires_grad else "requires_grad was switched off since"
-                )
+                change = "its data was replaced or requires_grad switched since"
                 raise GraphError(
                     f"{tensor._describe()} had shape {leaf.shape} and dtype {leaf.dtype} and required a gradient when this "
                     f"graph was recorded: {change}; run the forward pass again"

@@ -32,11 +32,13 @@ class Plan(Protocol):
     """
 
     primitive: Any
-    names: list[str]
     constants: list[int]
     fresh: bool
     pull: Pull
     pull_tensors: Pull
+
+    @property
+    def names(self) -> list[str]: ...
 
 
 class Hooks(Protocol):

@@ -593,3 +593,12 @@ def test_sharing_ends_with_the_tensor() -> None:
 def test_only_shared_leaves_slow_recording_down(make: Callable[[], Any]) -> None:
     made = make()
     assert not in_any_thread and made is not None
+
+
+def test_a_shared_leaf_is_sealed_in_operations_of_any_number_of_arguments() -> None:
+    a = np.array([1.0, 2.0])
+    x = Tensor(a, requires_grad=True, copy=False)
+    y = np.einsum("i,i->", x, x)
+    a[0] = 100
+    with pytest.raises(GraphError, match=r"'einsum'.*changed in place"):
+        y.backward()
