@@ -55,7 +55,7 @@ emoji: Any = Lazy("emoji")
 font_manager: Any = Lazy("matplotlib.font_manager")
 
 
-def based_on(base: Lazy) -> Callable[[type], Callable[..., Any]]:
+def based_on(base: Lazy) -> Any:
     """For a class with a base of PyTorch's, which is made with the first object: `@based_on(torch.nn.Module)`."""
 
     def decorate(body: type) -> Callable[..., Any]:

@@ -77,7 +77,7 @@ def test_gradients_are_the_same(way: Any, create_graph: bool) -> None:
 
 
 def test_beside_pytorch() -> None:
-    from torch.utils.checkpoint import checkpoint as theirs
+    theirs = torch.utils.checkpoint.checkpoint
 
     def run(m: Any, x: Any, w: Any, again: Any) -> Any:
         f = lambda x: m.tanh(x * w) * w

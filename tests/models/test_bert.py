@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -177,9 +177,8 @@ def test_the_sentence_embeddings_of_the_library_sentence_transformers(real: Bert
 
 
 def test_in_single_precision_every_layer_is_the_originals(real: BertEncoder, tokenizer: WordPiece) -> None:
-    theirs = cast(Any, Original)(
-        safetensors.numpy.load_file(model_folder() / "model.safetensors"), 12, torch.float32
-    ).eval()
+    theirs: Any = Original(safetensors.numpy.load_file(model_folder() / "model.safetensors"), 12, torch.float32)
+    theirs.eval()
     ids, mask = tokenizer(SENTENCES)
     with torch.no_grad(), no_grad():
         for state, expected in zip(real.hidden_states(ids, mask), theirs.states(ids, mask), strict=True):
@@ -191,7 +190,7 @@ def test_in_single_precision_every_layer_is_the_originals(real: BertEncoder, tok
 @pytest.mark.slow
 def test_in_double_precision_embeddings_and_all_gradients_are_the_originals(tokenizer: WordPiece) -> None:
     ours = BertEncoder.from_safetensors(model_folder(), dtype=np.float64)
-    theirs = cast(Any, Original)(safetensors.numpy.load_file(model_folder() / "model.safetensors"), 12, torch.float64)
+    theirs = Original(safetensors.numpy.load_file(model_folder() / "model.safetensors"), 12, torch.float64)
     ids, mask = tokenizer([SENTENCES[0], SENTENCES[5]])
     compare_gradients(ours, theirs, ids, mask)
     np.testing.assert_allclose(
