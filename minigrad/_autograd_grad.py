@@ -28,7 +28,7 @@ def autograd_grad(
 
     Args:
         grad_outputs: for each output its cotangent, None for 1 (outputs of one element); several outputs' results add up.
-        retain_graph: keep the saved values of the operations in between, so that they can be differentiated again.
+        retain_graph: keep the kept values of the operations in between, so that they can be differentiated again.
         create_graph: record the backward pass too, so that the gradients can themselves be differentiated; implies
             ``retain_graph``.
         allow_unused: give None for an input that the outputs do not depend on, rather than raise.

@@ -104,7 +104,7 @@ class _Sightings:
 
     Attributes:
         array: the array that owns the memory.
-        seen: when (a sequence number), which part, and its fingerprint then. A part is None for all of it, or the offset,
+        seen: when (a sequence number), which view, and its fingerprint then. A view is None for all of it, or the offset,
             shape, strides and dtype of a view, since a view itself may be gone by the time of the sweep.
     """
 
@@ -113,34 +113,34 @@ class _Sightings:
     def __init__(self, array: Any) -> None:
         key = id(array)
         self.array = weakref.ref(array, lambda _: watched.pop(key, None))
-        self.seen: list[tuple[int, _Part, int | None]] = []
+        self.seen: list[tuple[int, _View, int | None]] = []
 
-    def add(self, part: _Part) -> None:
-        contents = fingerprint(_take(self.array(), part), whole=True)
+    def add(self, view: _View) -> None:
+        contents = fingerprint(_take(self.array(), view), whole=True)
         seen = self.seen
-        last = next((sighting for sighting in reversed(seen) if sighting[1] == part), None)
+        last = next((sighting for sighting in reversed(seen) if sighting[1] == view), None)
         if last is not None and last[2] == contents:
             seen = [sighting for sighting in seen if sighting is not last]  # unchanged: the later moment covers more
-        self.seen = [*seen[-63:], (next_sequence_number(), part, contents)]  # a new list: other threads may be reading
+        self.seen = [*seen[-63:], (next_sequence_number(), view, contents)]  # a new list: other threads may be reading
 
-    def changed_since(self, seq: int, kept: Any, now: dict[_Part, int | None]) -> bool:
-        """Whether a part that overlaps with ``kept`` is not what it was when first handed out after number ``seq``.
+    def changed_since(self, seq: int, kept: Any, now: dict[_View, int | None]) -> bool:
+        """Whether a view that overlaps with ``kept`` is not what it was when first handed out after number ``seq``.
 
-        ``now`` remembers the fingerprints of the parts from one question to the next.
+        ``now`` remembers the fingerprints of the views from one question to the next.
         """
-        looked_at: list[_Part] = []
-        for when, part, contents in self.seen:
-            if when > seq and part not in looked_at:
-                looked_at.append(part)
-                array = _take(self.array(), part)
-                if part not in now:
-                    now[part] = fingerprint(array, whole=True)
-                if now[part] != contents and np.shares_memory(array, kept):
+        looked_at: list[_View] = []
+        for when, view, contents in self.seen:
+            if when > seq and view not in looked_at:
+                looked_at.append(view)
+                array = _take(self.array(), view)
+                if view not in now:
+                    now[view] = fingerprint(array, whole=True)
+                if now[view] != contents and np.shares_memory(array, kept):
                     return True
         return False
 
 
-_Part = tuple[int, tuple[int, ...], tuple[int, ...], np.dtype[Any]] | None
+_View = tuple[int, tuple[int, ...], tuple[int, ...], np.dtype[Any]] | None
 watched: dict[int, _Sightings] = {}
 
 
@@ -178,7 +178,7 @@ def handed_out(tensor: Any) -> None:
         watched.pop(id(owner), None)
         return
     sightings = watched.get(id(owner)) or watched.setdefault(id(owner), _Sightings(owner))
-    sightings.add(_part(tensor._array, owner))
+    sightings.add(_view(tensor._array, owner))
 
 
 observers.handed_out.append(handed_out)
@@ -188,7 +188,7 @@ def check_watched(entries: Sequence[Entry]) -> None:
     """Raise if one of ``entries``, about to be swept, keeps an array that has been changed since it was handed out."""
     if not watched:
         return
-    now: dict[int, dict[_Part, int | None]] = {}
+    now: dict[int, dict[_View, int | None]] = {}
     for entry in entries:
         for position, value in enumerate(entry.kept or ()):
             for array in _arrays(value):
@@ -219,17 +219,17 @@ def _owner(array: Any) -> Any:
     return owner
 
 
-def _part(array: Any, owner: Any) -> _Part:
+def _view(array: Any, owner: Any) -> _View:
     if array is owner or not (owner.base is None or owner.flags.forc):
         return None
     offset = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
     return offset, array.shape, array.strides, array.dtype
 
 
-def _take(owner: Any, part: _Part) -> Any:
-    if part is None:
+def _take(owner: Any, view: _View) -> Any:
+    if view is None:
         return owner
-    offset, shape, strides, dtype = part
+    offset, shape, strides, dtype = view
     return np.ndarray(shape, dtype, owner.ravel("K"), offset, strides)
 
 

@@ -12,7 +12,7 @@ from .errors import MARK
 _LONGEST = 400  # characters of a line that are kept
 
 
-class Source(NamedTuple):
+class SourceLine(NamedTuple):
     """A line of the user's program.
 
     Attributes:
@@ -46,11 +46,11 @@ def user_frame() -> FrameType | None:
     return frame
 
 
-def user_line() -> Source | None:
+def user_line() -> SourceLine | None:
     """The line of the user's own code that is being carried out."""
     frame = user_frame()
     if frame is None:
         return None
     file, line = frame.f_code.co_filename, frame.f_lineno
     text = linecache.getline(file, line, frame.f_globals).strip()[:_LONGEST]
-    return Source(file, line, frame.f_code.co_name, text)
+    return SourceLine(file, line, frame.f_code.co_name, text)

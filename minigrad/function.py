@@ -131,7 +131,7 @@ class _Operation(NamedTuple):
     arguments: tuple[str, ...]
 
 
-class _Plan:
+class _FunctionPlan:
     """The plan of one call: what was saved, where it came from, and how a cotangent is pulled back.
 
     It holds nothing that leads back to it: reference counting frees it with its entry.
@@ -225,9 +225,9 @@ class _Plan:
 
 def _planned(
     function: type[Function], ctx: FunctionContext, args: Sequence[Any], outputs: Sequence[Any], ans: Any
-) -> tuple[_Plan, Sequence[Any]]:
-    """The plan of a call, and what its entry keeps: the saved values, without the Tensors around them."""
-    plan = _Plan(function, ctx, args, outputs)
+) -> tuple[_FunctionPlan, Sequence[Any]]:
+    """The plan of a call, and what its entry keeps: what was saved, without the Tensors around them."""
+    plan = _FunctionPlan(function, ctx, args, outputs)
     arrays = ans if isinstance(ans, tuple) else (ans,)
     if isinstance(ans, tuple):
         plan.outputs = [(array.shape, array.dtype) for array in arrays]

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.engine.types import Array
+
 from ._speed import BLOCK, in_parts
 
-Array = Any
 _SMALL = 1 << 15  # elements of a parameter that is updated together with others
 Update = Callable[[Array, Array, Mapping[str, Any]], None]
 

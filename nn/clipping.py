@@ -2,16 +2,14 @@
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
 
 from minigrad import ArgumentError, Tensor
 from minigrad.device import to_host
+from minigrad.engine.types import Array
 
 from .optim import distinct
-
-Array = Any
 
 
 def clip_grad_norm(parameters: Iterable[Tensor], max_norm: float) -> float:

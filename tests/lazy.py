@@ -52,6 +52,7 @@ scipy: Any = Lazy("scipy")
 scipy_special: Any = Lazy("minigrad.scipy_special")
 safetensors: Any = Lazy("safetensors")
 emoji: Any = Lazy("emoji")
+font_manager: Any = Lazy("matplotlib.font_manager")
 
 
 def based_on(base: Lazy) -> Callable[[type], Callable[..., Any]]:

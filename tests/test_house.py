@@ -1,5 +1,6 @@
 """The budgets of the design: what is read in one sitting stays short, and every arrow points down."""
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -86,3 +87,14 @@ def test_rules_are_mathematics_only() -> None:
     for path in rules:
         text = path.read_text(encoding="utf-8")
         assert not [word for word in ("in_parts", "in_blocks", "numba", "RawKernel", "out=") if word in text], path
+
+
+def test_a_class_name_has_one_meaning() -> None:
+    """tiny.py is the engine again, and engine/types.py says of classes above it what the engine needs to know."""
+    holders: dict[str, list[str]] = {}
+    for module in sorted(set(FILES) - {"minigrad.tiny", "minigrad.engine.types"}):
+        for node in ast.walk(ast.parse(FILES[module].read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                holders.setdefault(node.name.lstrip("_"), []).append(module)
+    assert len(holders) > 100
+    assert {name: modules for name, modules in holders.items() if len(modules) > 1} == {}

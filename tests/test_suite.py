@@ -154,12 +154,13 @@ def test_changed_is_what_differs_from_the_last_commit_on_main(tmp_path: Path, mo
     assert quick.changed() == ["branch.py", "edited.py", "it's é.py", "new.py"]
 
 
-def test_after_the_time_is_up_the_rest_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quick, "_end", float("inf"))
-    quick.pytest_runtest_setup()
-    monkeypatch.setattr(quick, "_end", 0.0)
-    with pytest.raises(pytest.skip.Exception, match="make test runs them all"):
-        quick.pytest_runtest_setup()
+def test_after_the_time_is_up_no_test_is_begun_and_the_report_says_so() -> None:
+    code = (
+        "import sys, pytest; from tests import quick; quick.SECONDS = -1; sys.exit(pytest.main(sys.argv[1:], [quick]))"
+    )
+    ran = run("-c", code, "tests/minigrad/test_grad_mode.py")
+    assert ran.returncode == 0 and quick.LATE in ran.stdout
+    assert "1 skipped in" in ran.stdout
 
 
 # --- lowest versions ---

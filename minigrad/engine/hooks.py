@@ -13,8 +13,9 @@ import numpy as np
 from ..errors import GraphError
 from .modes import enable_grad, no_grad
 from .tape import Output, entry_of
+from .types import Array, Node
 
-Function = Callable[[Any], Any]
+Hook = Callable[[Any], Any]
 
 
 class Hooks:
@@ -29,11 +30,11 @@ class Hooks:
     __slots__ = ("__weakref__", "_numbers", "functions", "retained")
 
     def __init__(self) -> None:
-        self.functions: dict[int, tuple[int, Function]] = {}
+        self.functions: dict[int, tuple[int, Hook]] = {}
         self.retained: list[tuple[int, weakref.ref[Any]]] = []
         self._numbers = itertools.count()
 
-    def add(self, index: int, function: Function) -> Handle:
+    def add(self, index: int, function: Hook) -> Handle:
         number = next(self._numbers)
         self.functions[number] = index, function
         return Handle(self, number)
@@ -70,7 +71,7 @@ class Handle:
             hooks.functions.pop(self._number, None)
 
 
-def hooks_of(node: Any) -> Hooks:
+def hooks_of(node: Node) -> Hooks:
     """The hooks of a node, made if it had none."""
     entry = entry_of(node)
     if entry.hooks is None:
@@ -79,7 +80,7 @@ def hooks_of(node: Any) -> Hooks:
     return hooks
 
 
-def output_index(node: Any) -> int:
+def output_index(node: Node) -> int:
     return node.index if type(node) is Output else 0
 
 
@@ -88,7 +89,7 @@ class Hooked:
 
     __slots__ = ()
 
-    def register_hook(self: Any, hook: Callable[[Any], Any]) -> Handle:
+    def register_hook(self: Any, hook: Hook) -> Handle:
         """Call ``hook(g)`` whenever the gradient ``g`` with respect to this tensor has been computed.
 
         That is once in each ``backward()`` (or transform, or ``autograd_grad``) that passes by, with the sum of all
@@ -123,7 +124,7 @@ class Hooked:
                 retained.append((output_index(self._node), weakref.ref(self)))
 
 
-def _call_hook(hook: Callable[[Any], Any], untracked: Callable[[Any], Any], g: Any) -> Any:
+def _call_hook(hook: Hook, untracked: Callable[[Any], Any], g: Any) -> Any:
     """The cotangent after a hook: a Tensor with create_graph, else an array."""
     recorded = isinstance(g, Hooked)
     given: Any = g if recorded else untracked(read_only(g))
@@ -137,7 +138,7 @@ def _call_hook(hook: Callable[[Any], Any], untracked: Callable[[Any], Any], g: A
     return getattr(result, "_array", result)
 
 
-def read_only(array: Any) -> Any:
+def read_only(array: Array) -> Array:
     """A NumPy array that cannot be written to, on the same memory; an array of another library as it is."""
     if not isinstance(array, (np.ndarray, np.generic)):
         return array

@@ -13,7 +13,7 @@ from .observers import active, in_any_thread
 from .plan import Plan, taking
 from .registry import first_array_of_type, types_met
 from .signatures import parameters_of
-from .types import Rule
+from .types import Array, Rule
 
 
 class Kernel:
@@ -32,11 +32,11 @@ class Kernel:
     def in_float32(self) -> Kernel:
         """The same for float16: computed in float32, where sums do not overflow and NumPy is many times faster."""
 
-        def forward(*arrays: Any, **keywords: Any) -> Any:
+        def forward(*arrays: Array, **keywords: Any) -> Any:
             computed = self.forward(*map(widened, arrays), **keywords)
             return computed if computed is NotImplemented else (computed[0].astype(np.float16), computed[1])
 
-        def backward(g: Any, needs: Sequence[bool], *values: Any) -> Any:
+        def backward(g: Array, needs: Sequence[bool], *values: Any) -> Any:
             return self.backward(widened(g), needs, *map(widened, values))
 
         kernel = Kernel(forward, self.backward)
@@ -61,7 +61,7 @@ class _KernelPlan(Plan):
         self.pull = lambda entry, g: backward(g, needed, *pick(entry.kept))
 
 
-def choose(primitive: Any, arrays: Sequence[Any]) -> Kernel | None:
+def choose(primitive: Any, arrays: Sequence[Array]) -> Kernel | None:
     """The kernel for these arrays: all of one library, the floating ones of one dtype."""
     first = arrays[0]
     kind = type(first)

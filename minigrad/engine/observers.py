@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from time import perf_counter
 from typing import Any
 
-from .types import Note, Pull
+from .types import Array, Note, Pull
 
 plan_made: list[Callable[[Any], None]] = []  # (plan)
 handed_out: list[Callable[[Any], None]] = []  # (tensor): somebody will have its array, and may write to it
@@ -53,7 +53,7 @@ class _Active(threading.local):
 active = _Active()
 
 
-def tell_recorded(entry: Any, arrays: list[Any], answer: Any, seconds: float) -> None:
+def tell_recorded(entry: Any, arrays: list[Array], answer: Any, seconds: float) -> None:
     """``arrays`` begins with the arguments of the operation."""
     for context in active.contexts:
         if hasattr(context, "record"):
@@ -77,7 +77,7 @@ def attach(entry: Any, note: Note) -> None:
     entry.notes = (note, *entry.notes)
 
 
-def observed(pull: Pull, entry: Any, g: Any, seeds: Iterable[Any], create_graph: bool) -> Sequence[Any]:
+def observed(pull: Pull, entry: Any, g: Array, seeds: Iterable[Any], create_graph: bool) -> Sequence[Any]:
     """``pull(entry, g)``, timed, and told to the entry's notes; a context may ask meanwhile whose rules are running."""
     outermost = create_graph and bool(in_any_thread) and active.pulling is None  # a rule may itself sweep
     if outermost:

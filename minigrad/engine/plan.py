@@ -14,7 +14,7 @@ from .registry import registry
 from .signatures import parameters_of
 from .tape import Entry, Leaf, Output, sweep
 from .tensor import Tensor, make_tensor
-from .types import Pull, Rule
+from .types import Array, Pull, Rule
 
 Values = Sequence[Any]
 
@@ -118,7 +118,7 @@ class Plan:
         places = {asked: self.place(asked) for asked in names if asked not in ("i", "args")}
         arguments = [self.place(name) for name in self._fixed[:-2]] if "args" in names else []
 
-        def call(g: Any, kept: Values) -> Any:
+        def call(g: Array, kept: Values) -> Array:
             given = {"i": i, "args": [kept[place] for place in arguments]}
             given |= {asked: kept[place] for asked, place in places.items()}
             return rule(g, *[given[asked] for asked in names])
@@ -147,7 +147,7 @@ def _pull_arrays(rules: Sequence[Rule | None]) -> Pull:
 
 
 def _pull_tensors(rules: Sequence[Rule | None]) -> Pull:
-    def pull(entry: Entry, g: Any) -> Values:
+    def pull(entry: Entry, g: Array) -> Values:
         kept = _at_their_places(entry)
         return [rule and rule(g, kept) for rule in rules]
 
@@ -172,7 +172,7 @@ def _at_their_places(entry: Entry) -> list[Any]:
     return values
 
 
-def _pull_composition(entry: Entry, g: Any, create_graph: bool = False) -> Values:
+def _pull_composition(entry: Entry, g: Array, create_graph: bool = False) -> Values:
     """Differentiate the reference composition, from inputs that are the ends of a small tape of its own."""
     inputs: list[Any] = []
     for array, parent in zip(entry.kept or (), entry.parents):
@@ -190,5 +190,5 @@ def _pull_composition(entry: Entry, g: Any, create_graph: bool = False) -> Value
     return [None if node is None else found.get(node) for node in ends]
 
 
-def _pull_composition_tensors(entry: Entry, g: Any) -> Values:
+def _pull_composition_tensors(entry: Entry, g: Array) -> Values:
     return _pull_composition(entry, g, create_graph=True)

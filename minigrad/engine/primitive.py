@@ -32,7 +32,7 @@ from .registry import primitives, registry, when_declared
 from .signatures import parameters_of
 from .tape import NO_KEYWORDS, Entry, Output, next_sequence_number
 from .tensor import Tensor, make_tensor
-from .types import Plan as AnyPlan, Rule
+from .types import Array, Node, Plan as AnyPlan, Rule
 
 ndarray = np.ndarray
 _new = object.__new__  # on the hot path, where calling __init__ would cost a tenth of a multiply
@@ -107,7 +107,8 @@ class Primitive(Bound):
 
         ``array_type`` is the type, or "compiled" for what takes the place of NumPy's while :func:`compiled_kernels` is on, or
         "cuda" for what computes on CuPy's arrays while :func:`cuda_kernels` is on.
-        ``forward(*arrays, **keywords) -> (ans, saved)``, or NotImplemented for a case it leaves to the plain rules.
+        ``forward(*arrays, **keywords) -> (ans, saved)``, where ``saved`` is for the backward, or NotImplemented for a case
+        it leaves to the plain rules.
         ``backward(g, needs, ...) -> tuple`` gives the gradients of all arguments at once, None where ``needs`` is False;
         it may ask for ``saved``. Each array it returns is one of its own, that nothing else holds and no two share: the sweep
         may add into it, and at a leaf it becomes the ``grad``. A kernel is never differentiated; that is what the plain
@@ -202,7 +203,7 @@ class Primitive(Bound):
         return plan
 
 
-def record(ans: Any, plan: AnyPlan, parents: list[Any], kept: Sequence[Any], keywords: Mapping[str, Any]) -> Tensor:
+def record(ans: Array, plan: AnyPlan, parents: list[Node], kept: Sequence[Any], keywords: Mapping[str, Any]) -> Tensor:
     """Put one operation on the tape: the answer as a Tensor that leads to its new entry."""
     entry = _new(Entry)
     entry.seq = next_sequence_number()

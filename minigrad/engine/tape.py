@@ -57,7 +57,7 @@ class Entry:
         seq: its number in the order of execution.
         plan: the primitive, with the rules for those inputs that need a gradient.
         parents: for each array argument the node it came from, or None if it needs no gradient.
-        kept: the values the rules will read; None once released.
+        kept: the values the rules will read (the literature's residuals); None once released.
         shape, dtype: of the output; with several outputs of the first, each :class:`Output` having its own.
         keywords: the metadata the operation was called with (``axis`` ...).
         notes: what observers such as ``trace()`` attached to it, the latest first.
@@ -69,7 +69,7 @@ class Entry:
     # No __init__: see plan.record.
     seq: int
     plan: Plan
-    parents: list[Any]
+    parents: list[Node]
     kept: Sequence[Any] | None
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -120,7 +120,7 @@ def tape(tensor: Any) -> list[Entry]:
 
 @np.errstate(all="ignore")  # gradients may be infinite or NaN; the forward pass is where NumPy warns
 def sweep(
-    seeds: Mapping[Node, Any],
+    seeds: Mapping[Node, Array],
     *,
     create_graph: bool = False,
     retain_graph: bool = False,
@@ -185,7 +185,7 @@ def _to_sweep(seeds: Iterable[Node], ends: set[Node] | None) -> tuple[list[Entry
     for entry in entries:
         if entry.kept is None:
             raise GraphError(
-                f"backward() came a second time through '{entry.primitive.name}', whose saved values were freed by the "
+                f"backward() came a second time through '{entry.primitive.name}', whose kept values were freed by the "
                 "first: pass retain_graph=True to the first call, or compute the value again"
             )
     for told in observers.before_sweep:
@@ -221,15 +221,15 @@ class _Cotangents:
 
     __slots__ = ("_on_the_way", "_out_of_place", "arrived", "owned")
 
-    def __init__(self, seeds: Mapping[Any, Any], create_graph: bool, on_the_way: set[Any] | None) -> None:
-        self.arrived: dict[Any, Any] = {}  # by node; for an entry with several outputs a dict by index
-        self.owned: set[Any] = set()  # the nodes whose array may be added into
+    def __init__(self, seeds: Mapping[Node, Array], create_graph: bool, on_the_way: set[Node] | None) -> None:
+        self.arrived: dict[Node, Any] = {}  # by node; for an entry with several outputs a dict by index
+        self.owned: set[Node] = set()  # the nodes whose array may be added into
         self._out_of_place = create_graph  # Tensors are never written to
         self._on_the_way = on_the_way
         for node, cotangent in seeds.items():
             self._add(node, cotangent)
 
-    def take(self, entry: Entry, contributions: Sequence[Any]) -> None:
+    def take(self, entry: Entry, contributions: Sequence[Array]) -> None:
         """What the rules of ``entry`` made for each parent."""
         arrived, owned, on_the_way = self.arrived, self.owned, self._on_the_way
         fresh = entry.plan.fresh and not self._out_of_place  # a kernel's arrays are its own
@@ -248,7 +248,7 @@ class _Cotangents:
                 if fresh and contribution.shape:  # 0-d results may be immutable NumPy scalars
                     owned.add(node)
 
-    def _add(self, node: Any, contribution: Any) -> None:
+    def _add(self, node: Node, contribution: Array) -> None:
         if type(node) is Output:
             slots = self.arrived.setdefault(node.entry, {})
             slots[node.index] = slots[node.index] + contribution if node.index in slots else contribution
@@ -260,7 +260,7 @@ class _Cotangents:
                 self.owned.add(node)
 
 
-def fit(contribution: Any, node: Any, entry: Entry) -> Any:
+def fit(contribution: Array, node: Node, entry: Entry) -> Array:
     """Make a contribution one of ``node``: the one place that un-broadcasts, takes real parts and casts.
 
     A rule may return the gradient of a *broadcast* input, of a promoted dtype, or a complex one for a real input.

@@ -20,6 +20,7 @@ from .modes import enable_grad
 from .protocols import Protocols
 from .registry import registry
 from .tape import Entry, Leaf, Output, sweep
+from .types import Array, Node
 
 T = TypeVar("T", bound="Tensor")
 
@@ -41,8 +42,8 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
 
     __slots__ = ("__weakref__", "_array", "_grad", "_node", "name")
 
-    _array: Any  # not _data: that is where numpy.ma looks for the array of anything
-    _node: Any  # Entry, Leaf or Output; None if no gradient is required
+    _array: Array  # not _data: that is where numpy.ma looks for the array of anything
+    _node: Node  # Entry, Leaf or Output; None if no gradient is required
     _grad: Tensor | None
     name: str | None
 
@@ -184,7 +185,7 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
         Args:
             grad: the gradient of some scalar with respect to this tensor (the cotangent), of its shape; 1 by default,
                 for a tensor of one element.
-            retain_graph: keep the saved values, so that ``backward()`` can be called again.
+            retain_graph: keep what the entries keep, so that ``backward()`` can be called again.
             create_graph: record the backward pass too, so that the gradients can themselves be differentiated.
 
         Raises:
@@ -203,10 +204,10 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
         else:
             self._sweep(cotangent._array if isinstance(cotangent, Tensor) else cotangent, retain_graph, False)
 
-    def _sweep(self, cotangent: Any, retain_graph: bool, create_graph: bool) -> None:
-        owned: set[Any] = set()
+    def _sweep(self, cotangent: Array, retain_graph: bool, create_graph: bool) -> None:
+        owned: set[Node] = set()
         gradients = sweep({self._node: cotangent}, retain_graph=retain_graph, create_graph=create_graph, owned=owned)
-        arrivals: list[tuple[Tensor, Any, bool]] = []
+        arrivals: list[tuple[Tensor, Array, bool]] = []
         for leaf, g in gradients.items():
             if type(leaf) is Entry:
                 arrivals += [(*arrival, False) for arrival in hooks_of(leaf).arrivals(g)]  # retain_grad()
@@ -242,7 +243,7 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
             raise DTypeError(f"{what} got dtype {array.dtype} for a real tensor of dtype {self.dtype}")
         return array if array.dtype == self.dtype else array.astype(self.dtype)
 
-    def _accumulate(self, g: Any, owned: bool = False) -> None:
+    def _accumulate(self, g: Array, owned: bool = False) -> None:
         """Add a gradient that has arrived. ``grad`` stays one object, owned by this tensor alone."""
         if isinstance(g, Tensor):  # create_graph: it is itself on the tape, so it is rebound, never added into
             self._grad = registry[np.positive](g) if self._grad is None else self._grad + g
@@ -268,14 +269,14 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
     __hash__ = object.__hash__
 
     @staticmethod
-    def _untracked(array: Any) -> Tensor:
+    def _untracked(array: Array) -> Tensor:
         return make_tensor(array, None)
 
 
 _new = Tensor.__new__
 
 
-def make_tensor(array: Any, node: Any) -> Tensor:
+def make_tensor(array: Array, node: Node) -> Tensor:
     """A Tensor around ``array`` at ``node``, without the checks and the copy of the constructor."""
     tensor = _new(Tensor)
     tensor._array = array
@@ -301,11 +302,11 @@ def _check_differentiable(dtype: np.dtype[Any]) -> None:
         )
 
 
-def owned_copy(array: Any) -> Any:
+def owned_copy(array: Array) -> Array:
     return np.array(array) if isinstance(array, (np.ndarray, np.generic)) else array.copy()
 
 
-def _whole(array: Any) -> bool:
+def _whole(array: Array) -> bool:
     """Whether the array lies in order in memory of its own that can be written to, and keeps no larger one alive."""
     if not array.flags.c_contiguous or not getattr(array.flags, "writeable", True):  # CuPy's arrays always are
         return False

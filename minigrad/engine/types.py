@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
-Array = Any  # an array of numbers: numpy.ndarray, or a device's
+Array = Any  # of numbers: numpy.ndarray, or a device's; to a rule under create_graph, a Tensor
 Node = Any  # a place on the tape: Leaf, Entry or Output
 Rule = Callable[..., Any]
-Pull = Callable[[Any, Any], Sequence[Any]]  # (entry, cotangent of its output) -> the cotangents of its inputs
+Pull = Callable[[Any, Array], Sequence[Array]]  # (entry, cotangent of its output) -> the cotangents of its inputs
 
 
 class Operation(Protocol):
@@ -54,7 +54,7 @@ class Note(Protocol):
     """What an observer attaches to an entry. A sweep tells it the cotangent of the entry's output, what the rules made of
     that for each parent, and how long they took."""
 
-    def backward(self, entry: Any, cotangent: Any, contributions: Sequence[Any], seconds: float) -> None: ...
+    def backward(self, entry: Any, cotangent: Any, contributions: Sequence[Array], seconds: float) -> None: ...
 
 
 class Kernel(Protocol):
@@ -62,6 +62,6 @@ class Kernel(Protocol):
 
     plans: dict[int, Any]
 
-    def forward(self, *arrays: Any, **keywords: Any) -> Any: ...
+    def forward(self, *arrays: Array, **keywords: Any) -> Any: ...
 
     def plan(self, primitive: Any, needs: Sequence[bool]) -> Any: ...

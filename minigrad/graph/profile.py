@@ -11,7 +11,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from .._source import Source
+from .._source import SourceLine
 from ..engine.observers import attach
 from ..engine.tape import Entry
 from .trace import note_of, trace
@@ -36,7 +36,7 @@ class Event:
 
     operation: str
     module: str
-    source: Source | None
+    source: SourceLine | None
     shape: tuple[int, ...]
     dtype: str
     start: float
@@ -105,7 +105,7 @@ class profile(trace):
         self._settle()
         note = note_of(entry)
         assert note is not None
-        module = note.scopes[-1].name if note.scopes else ""
+        module = note.modules[-1].name if note.modules else ""
         start = perf_counter() - self._began - seconds
         event = Event(entry.primitive.name, module, note.source, entry.shape, str(entry.dtype), start, seconds)
         for number, size in note.kept.items():

@@ -22,7 +22,7 @@ from .capture import capture
 from .document import KIND, Document, Operand, Step, encode, read
 from .model import Edge, Graph, Node
 from .text import printable
-from .trace import Note, Scope, note_of, trace
+from .trace import ModuleCall, TraceNote, note_of, trace
 
 MOST_NUMBERS = 1 << 27  # in an array that a replay makes: 1 GiB of float64
 _SIZES = {"shape", "repeats", "width", "n", "indices_or_sections", "window"}  # keywords that say how large a result is
@@ -40,13 +40,13 @@ class Replay:
         tensors: what was saved; the first is the loss.
         leaves: the parameters and inputs by name, where gradients arrive.
         parameters: those of them that were parameters.
-        kept: computed tensors that had a name; a drawing shows it if they are among its ``params``.
+        named: computed tensors that had a name; a drawing shows it if they are among its ``params``.
     """
 
     tensors: list[Tensor]
     leaves: dict[str, Tensor] = field(default_factory=dict)
     parameters: dict[str, Tensor] = field(default_factory=dict)
-    kept: dict[str, Tensor] = field(default_factory=dict)
+    named: dict[str, Tensor] = field(default_factory=dict)
 
     @property
     def loss(self) -> Tensor:
@@ -71,7 +71,7 @@ def save_trace(tensors: Tensor | Sequence[Tensor], path: str | os.PathLike[str],
         MissingExtraError: safetensors is not installed.
     """
     graph = capture(tensors, params, caller="save_trace")
-    writer = _Writer(graph)
+    writer = _TraceWriter(graph)
     about = {
         "kind": KIND,
         "nodes": [writer.node(node) for node in graph.nodes],
@@ -82,7 +82,7 @@ def save_trace(tensors: Tensor | Sequence[Tensor], path: str | os.PathLike[str],
     save_checkpoint(path, writer.arrays, about)
 
 
-class _Writer:
+class _TraceWriter:
     """From nodes to JSON, with the arrays put aside under names of their own."""
 
     def __init__(self, graph: Graph) -> None:
@@ -148,19 +148,19 @@ def load_trace(path: str | os.PathLike[str]) -> Replay:
     arrays, about = load_checkpoint(path, what="trace")
     if about.get("kind") != KIND:
         raise CheckpointError(f"'{path}' holds no trace: save_trace writes them")
-    return _Reader(read(about, arrays)).run()
+    return _TraceReader(read(about, arrays)).run()
 
 
-class _Reader:
+class _TraceReader:
     """Runs the operations of a file in their order."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
         self.results: list[Any] = []
         self.replay = Replay([])
-        self.scopes = [Scope(object(), name) for name, _, _ in document.modules]
-        for number, (scope, (_, kind, _)) in enumerate(zip(self.scopes, document.modules)):
-            scope.kind, scope.identity = kind, number
+        self.modules = [ModuleCall(object(), name) for name, _, _ in document.modules]
+        for number, (call, (_, kind, _)) in enumerate(zip(self.modules, document.modules)):
+            call.kind, call.identity = kind, number
 
     def run(self) -> Replay:
         steps = self.document.steps
@@ -172,8 +172,8 @@ class _Reader:
         for step, result in zip(steps, self.results):
             if step.operation is not None and isinstance(result, Tensor):
                 result.name = step.name
-                if step.kind == "kept" and step.name is not None:
-                    self.replay.kept[step.name] = result
+                if step.kind == "named" and step.name is not None:
+                    self.replay.named[step.name] = result
         return self.replay
 
     def rehearse(self) -> None:
@@ -229,16 +229,16 @@ class _Reader:
         self.note(note_of(entry_of(outputs[0]._node)), step)
         return result
 
-    def note(self, note: Note | None, step: Step) -> None:
+    def note(self, note: TraceNote | None, step: Step) -> None:
         """Put the place in the program back that the operation was first called from."""
         assert note is not None
         note.source = step.source
-        scopes: list[Scope] = []
+        around: list[ModuleCall] = []
         module = step.module
         while module is not None:
-            scopes.insert(0, self.scopes[module])
+            around.insert(0, self.modules[module])
             module = self.document.modules[module][2]
-        note.scopes = tuple(scopes)
+        note.modules = tuple(around)
 
     def output(self, number: int, output: int | None) -> Any:
         """The result of a node, or one of its several."""

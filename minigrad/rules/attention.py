@@ -10,6 +10,7 @@ import numpy as np
 
 from .._half import in_float32
 from ..engine.primitive import primitive
+from ..engine.types import Array
 from ..errors import DTypeError, ShapeError
 from .neural import LOWEST, softmax
 
@@ -17,15 +18,15 @@ Shape = tuple[int, ...]
 
 
 def _attention(
-    query: Any,
-    key: Any,
-    value: Any,
+    query: Array,
+    key: Array,
+    value: Array,
     mask: Any = None,
     bias: Any = None,
     /,
     scale: float | None = None,
     num_heads: int = 1,
-) -> Any:
+) -> Array:
     """``softmax(q k^T * scale + bias) v`` (Vaswani et al. 2017, arXiv:1706.03762, eq. 1), ``num_heads`` heads side by side.
 
     query: (..., query, heads * d), key: (..., key, heads * d), value: (..., key, heads * e) -> (..., query, heads * e).
@@ -39,7 +40,7 @@ def _attention(
     return context.reshape(*context.shape[:-2], context.shape[-2] * context.shape[-1])
 
 
-def split_heads(x: Any, num_heads: int) -> Any:
+def split_heads(x: Array, num_heads: int) -> Array:
     """(..., length, heads * d) -> (..., heads, length, d)"""
     return x.reshape(*x.shape[:-1], num_heads, x.shape[-1] // num_heads).swapaxes(-3, -2)
 
@@ -50,7 +51,7 @@ def scale_of(width: int, scale: float | None) -> float:
 
 
 @in_float32
-def attention_weights(q: Any, k: Any, mask: Any = None, bias: Any = None, scale: float | None = None) -> Any:
+def attention_weights(q: Array, k: Array, mask: Any = None, bias: Any = None, scale: float | None = None) -> Array:
     """``softmax(q k^T * scale + bias)`` over the keys the mask allows; (..., query, d), (..., key, d) -> (..., query, key)."""
     scores = np.matmul(q, k.swapaxes(-1, -2)) * scale_of(q.shape[-1], scale)
     if mask is not None:
@@ -61,7 +62,7 @@ def attention_weights(q: Any, k: Any, mask: Any = None, bias: Any = None, scale:
 
 
 @in_float32
-def masked_softmax(scores: Any, mask: Any = None, bias: Any = None) -> Any:
+def masked_softmax(scores: Array, mask: Any = None, bias: Any = None) -> Array:
     """The softmax of ``scores + bias`` over the last axis, the keys: those that ``mask`` allows (True = attend), 0 for others.
 
     A row without any allowed key is all zeros. What is ``LOWEST`` or less in the bias is not allowed either: in a row of
@@ -79,14 +80,14 @@ def masked_softmax(scores: Any, mask: Any = None, bias: Any = None) -> Any:
 
 
 def as_mask(
-    mask: Any,
+    mask: Array,
     shape: Shape,
     axes: str = "(..., heads, query, key)",
     *,
     name: str = "mask",
     key_mask: str = "nn's key_mask",
     bias: str = "bias",
-) -> Any:
+) -> Array:
     """``mask`` if it is one of scores of this ``shape``: the rule for every attention. No dtype and no size is guessed from.
 
     Args:
@@ -114,14 +115,14 @@ def as_mask(
 
 
 def as_bias(
-    bias: Any,
+    bias: Array,
     shape: Shape,
     dtype: Any,
     axes: str = "(..., heads, query, key)",
     *,
     name: str = "bias",
     mask: str = "mask",
-) -> Any:
+) -> Array:
     """``bias`` if it can be added to scores of this ``shape``; integers in their ``dtype``.
 
     Args: as of :func:`as_mask`.

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from ..engine.primitive import primitive
+from ..engine.types import Array
 
 
-def mask(x: Any, key: int, step: int, threshold: int) -> Any:
+def mask(x: Array, key: int, step: int, threshold: int) -> Array:
     """0 where an element of x is dropped, elsewhere what makes up for it: 16 random bits an element, four from a number."""
     size = math.prod(x.shape)
     philox = np.random.Philox(key=np.array([key, step], np.uint64))
@@ -21,7 +22,7 @@ def scale_of(threshold: int) -> float:
     return 65536 / (65536 - threshold)
 
 
-def _dropout(x: Any, /, key: int, step: int, threshold: int) -> Any:
+def _dropout(x: Array, /, key: int, step: int, threshold: int) -> Array:
     """``x`` with ``threshold`` of every 65536 elements set to 0, and the others scaled so that the mean stays.
 
     Srivastava et al. 2014, JMLR 15. The bits come from the counter-based generator Philox (Salmon et al. 2011).

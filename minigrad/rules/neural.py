@@ -14,6 +14,7 @@ import numpy as np
 from .._half import in_float32
 from ..device import check_range
 from ..engine.primitive import primitive
+from ..engine.types import Array
 from ..errors import ArgumentError, DTypeError, OutOfRangeError, ShapeError
 from .special import erf
 
@@ -23,13 +24,13 @@ from .special import erf
 LOWEST = -1e30  # a masked score: exp(LOWEST - max) is exactly 0, and a fully masked row stays finite
 
 
-def largest(x: Any, axis: int = -1) -> Any:
+def largest(x: Array, axis: int = -1) -> Array:
     """What is subtracted before exp; 0 along an axis of length 0, which has no maximum (and CuPy's max no ``initial``)."""
     return x.max(axis=axis, keepdims=True) if x.size else x.sum(axis=axis, keepdims=True)
 
 
 @in_float32
-def _softmax(x: Any, /, axis: int = -1) -> Any:
+def _softmax(x: Array, /, axis: int = -1) -> Array:
     """``exp(x) / sum(exp(x))`` along ``axis``, stable for large inputs: the maximum is subtracted first."""
     e = np.exp(x - largest(x, axis))
     return e / np.sum(e, axis=axis, keepdims=True)
@@ -44,7 +45,7 @@ softmax = primitive(_softmax, name="softmax").vjp(
 
 
 @in_float32
-def _log_softmax(x: Any, /, axis: int = -1) -> Any:
+def _log_softmax(x: Array, /, axis: int = -1) -> Array:
     """``x - log(sum(exp(x)))`` along ``axis``, stable for large inputs."""
     shifted = x - largest(x, axis)
     if not x.size:
@@ -60,7 +61,7 @@ log_softmax = primitive(_log_softmax, name="log_softmax").vjp(
 # --- relu, sigmoid, silu and gelu -----------------------------------------------------------------------------------
 
 
-def _relu(x: Any, /) -> Any:
+def _relu(x: Array, /) -> Array:
     """``max(x, 0)``; its derivative at 0 is 0."""
     return np.maximum(x, 0)
 
@@ -68,7 +69,7 @@ def _relu(x: Any, /) -> Any:
 relu = primitive(_relu, name="relu").vjp(x=lambda g, ans: g * (ans > 0))
 
 
-def _sigmoid(x: Any, /) -> Any:
+def _sigmoid(x: Array, /) -> Array:
     """``1 / (1 + exp(-x))``, without overflow: ``exp(x) / (1 + exp(x))`` where x is negative."""
     e = np.exp(-np.abs(x))
     return np.where(x >= 0, 1.0, e) / (1 + e)
@@ -77,7 +78,7 @@ def _sigmoid(x: Any, /) -> Any:
 sigmoid = primitive(_sigmoid, name="sigmoid").vjp(x=lambda g, ans: g * ans * (1 - ans))
 
 
-def _silu(x: Any, /) -> Any:
+def _silu(x: Array, /) -> Array:
     """``x * sigmoid(x)``, which others call swish. Hendrycks and Gimpel 2016, arXiv:1606.08415, section 2."""
     return x * _sigmoid(x)
 
@@ -88,7 +89,7 @@ TANH_SCALE, TANH_CUBIC = math.sqrt(2 / math.pi), 0.044715
 
 
 @in_float32
-def _gelu(x: Any, /, approximate: str = "none") -> Any:
+def _gelu(x: Array, /, approximate: str = "none") -> Array:
     """Gaussian error linear unit, ``x * Phi(x)`` (Hendrycks and Gimpel 2016, arXiv:1606.08415).
 
     ``approximate="none"`` is exact, ``0.5 x (1 + erf(x / sqrt(2)))``; ``"tanh"`` is the paper's approximation
@@ -107,7 +108,7 @@ gelu = primitive(_gelu, name="gelu").reference(_gelu)
 # --- affine: x W + b ------------------------------------------------------------------------------------------------
 
 
-def _affine(x: Any, weight: Any, bias: Any, /) -> Any:
+def _affine(x: Array, weight: Array, bias: Array, /) -> Array:
     """``x @ weight + bias``; x: (..., in), weight: (in, out), bias: (out,). Others call it Linear or Dense."""
     return np.matmul(x, weight) + bias
 
@@ -119,7 +120,7 @@ affine = primitive(_affine, name="affine").reference(_affine)
 
 
 @in_float32
-def _layer_norm(x: Any, gamma: Any, beta: Any, /, eps: float = 1e-5) -> Any:
+def _layer_norm(x: Array, gamma: Array, beta: Array, /, eps: float = 1e-5) -> Array:
     """``(x - mean) / sqrt(var + eps) * gamma + beta`` over the last axis, with the biased variance.
 
     x: (..., d); gamma, beta: (d,). Ba, Kiros and Hinton 2016, arXiv:1607.06450, eq. 4.
@@ -138,7 +139,7 @@ layer_norm = primitive(_layer_norm, name="layer_norm").reference(_layer_norm)
 REDUCTIONS: dict[str, Callable[[Any], Any]] = {"mean": np.mean, "sum": np.sum, "none": lambda x: x}
 
 
-def _cross_entropy(logits: Any, labels: Any, /, reduction: str = "mean") -> Any:
+def _cross_entropy(logits: Array, labels: Array, /, reduction: str = "mean") -> Array:
     """``-log softmax(logits)[label]``, averaged over all labels (``reduction``: "mean", "sum" or "none").
 
     logits: (..., classes) floating; labels: (...) integers in [0, classes).
@@ -151,13 +152,13 @@ def _cross_entropy(logits: Any, labels: Any, /, reduction: str = "mean") -> Any:
 
 
 @in_float32
-def _of_labels(logits: Any, labels: Any, /, reduction: str = "mean") -> Any:
+def _of_labels(logits: Array, labels: Array, /, reduction: str = "mean") -> Array:
     """The same for labels that have been checked."""
     picked = np.take_along_axis(log_softmax(logits), labels[..., None], axis=-1)[..., 0]
     return REDUCTIONS[reduction](-picked)
 
 
-def check_labels(scores: Any, labels: Any, reduction: str, function: str = "cross_entropy") -> None:
+def check_labels(scores: Array, labels: Array, reduction: str, function: str = "cross_entropy") -> None:
     """Raise unless ``labels`` (...) are classes of ``scores`` (..., classes)."""
     if reduction not in REDUCTIONS:
         raise ArgumentError(f"{function} takes reduction='mean', 'sum' or 'none', got {reduction!r}")

@@ -17,7 +17,7 @@ from minigrad._inplace import check_watched
 from minigrad.anomaly import BACKWARD_CAUSES, FORWARD_CAUSES
 from minigrad.engine.observers import active, before_sweep, in_any_thread
 from minigrad.engine.registry import registry
-from minigrad.graph.trace import Note
+from minigrad.graph.trace import TraceNote
 from tests import fake_device
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own, which come first
@@ -312,7 +312,7 @@ def test_together_with_a_trace(order: tuple[Any, Any]) -> None:
         loss = np.sqrt(x).sum()
         bad = np.sqrt(leaf([0.0])).sum()
     loss.backward()
-    noted = [next(note for note in entry.notes if isinstance(note, Note)) for entry in mg.tape(loss)]
+    noted = [next(note for note in entry.notes if isinstance(note, TraceNote)) for entry in mg.tape(loss)]
     assert noted[1].gradients == {0: 1.0} and noted[0].gradients[0] == pytest.approx(2**0.5)
     assert mg.draw_dot(loss).nodes[1].gradient == pytest.approx(2**0.5)
     with pytest.raises(AnomalyError, match="'sqrt' by x made inf"):

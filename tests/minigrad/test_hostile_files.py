@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import safetensors.numpy
 
 import minigrad as mg
 import nn
@@ -20,6 +19,7 @@ from minigrad.engine.registry import primitives
 from minigrad.graph import explain as explain_module, storage
 from minigrad.graph.storage import Replay, load_trace, save_trace
 from minigrad.serialize import FORMAT, CheckpointError, digest, load_checkpoint, read_arrays, read_json, save_checkpoint
+from tests.lazy import safetensors
 from tests.nn.training import Net, X, Y, adamw, loss, weights
 
 DEEP = 100_000
@@ -333,7 +333,7 @@ def attack(source: Path, path: Path, count: int, use: Callable[[Path], None]) ->
 def view(path: Path) -> None:
     """Load the trace and look at it in every way."""
     replay = load_trace(path)
-    graph = mg.draw_dot(replay.tensors, replay.parameters | replay.kept)
+    graph = mg.draw_dot(replay.tensors, replay.parameters | replay.named)
     graph.to_text()
     graph.to_dot()
     if replay.loss.size == 1 and replay.loss.dtype.kind == "f":

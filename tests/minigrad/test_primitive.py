@@ -150,10 +150,10 @@ def test_rules_are_checked_when_they_are_declared() -> None:
         with pytest.raises(ArgumentError):
             primitive(f, name="f").vjp(**rules)
     for reserved in ("g", "ans", "i", "args", "needs", "saved", "x_shape"):
-        scope: dict[str, Any] = {}
-        exec(f"def named({reserved}, /): return 0", scope)
+        namespace: dict[str, Any] = {}
+        exec(f"def named({reserved}, /): return 0", namespace)
         with pytest.raises(ArgumentError, match=f"'{reserved}'"):
-            primitive(scope["named"])
+            primitive(namespace["named"])
     with pytest.raises(ArgumentError):
         primitive(f, name="f").kernel(np.ndarray, f, lambda g, needs, z: (g,))
     with pytest.raises(ArgumentError):

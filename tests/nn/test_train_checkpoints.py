@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import safetensors.numpy
 
 import nn
 from minigrad import ArgumentError, MissingExtraError, Tensor
 from minigrad.serialize import CheckpointError, load_checkpoint, save_checkpoint
 from models import GPT, GPTConfig
 from nn import Affine, Batches, Dropout, Module, _training_state, fit, load_weights
+from tests.lazy import safetensors
 from tests.nn.training import Net, X, Y, adamw, fail, loss, run, stopping, weights
 
 

@@ -20,15 +20,14 @@ import numpy as np
 from numba import types
 from numba.extending import overload, register_jitable
 
-Array = Any
 _REORDER = {"reassoc", "nsz", "contract"}  # LLVM's words: (a + b) + c = a + (b + c), -0 = 0, and a * b + c in one step
 _EXACTLY = {"contract"}
 # numba takes what an earlier process compiled unless the kernel's own file changed since; this tells when this one did.
 _VERSION = zlib.crc32(Path(__file__).read_bytes())
 
 
-class Kernel(dict[Any, Callable[..., Any]]):
-    """A function for arrays of each dtype, compiled (or read from numba's cache) when it is first asked for.
+class CompiledLoop(dict[Any, Callable[..., Any]]):
+    """A loop over arrays of each dtype, compiled (or read from numba's cache) when it is first asked for.
 
     ``signature`` has a word for each argument: ``r2`` is an array of two axes that is read, ``w2`` one that is written;
     ``i1`` and ``b2`` are read and hold int64 and bool; ``n`` is an integer and ``x`` a number. Arrays are contiguous.
@@ -63,8 +62,8 @@ class Kernel(dict[Any, Callable[..., Any]]):
         return made
 
 
-def compiled(signature: str) -> Callable[[Callable[..., Any]], Kernel]:
-    return lambda function: Kernel(function, signature)
+def compiled(signature: str) -> Callable[[Callable[..., Any]], CompiledLoop]:
+    return lambda function: CompiledLoop(function, signature)
 
 
 # --- What the kernels call ------------------------------------------------------------------------------------------

@@ -14,13 +14,7 @@ from .arrays import Array, fits, plain
 
 
 def _attention_forward(
-    query: Any,
-    key: Any,
-    value: Any,
-    mask: Any = None,
-    bias: Any = None,
-    scale: float | None = None,
-    num_heads: int = 1,
+    query: Any, key: Any, value: Any, mask: Any = None, bias: Any = None, scale: float | None = None, num_heads: int = 1
 ) -> Any:
     if not fits(query, key, value) or not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
         return NotImplemented
@@ -66,15 +60,7 @@ def _spans(mask: Any, weights: Array) -> tuple[Array, Array]:
 
 
 def _attention_backward(
-    g: Any,
-    needs: Needs,
-    query: Any,
-    key: Any,
-    value: Any,
-    bias: Any,
-    saved: Any,
-    scale: float | None,
-    num_heads: int,
+    g: Any, needs: Needs, query: Any, key: Any, value: Any, bias: Any, saved: Any, scale: float | None, num_heads: int
 ) -> tuple[Any, ...]:
     weights, ends = saved
     q, k, v, do = (sequences(t, num_heads) for t in (query, key, value, g))
@@ -83,11 +69,11 @@ def _attention_backward(
     factor = scale_of(q.shape[-1], scale)
     inner, outer = (1.0, factor) if needs[4] else (factor, 1.0)  # the bias takes the gradient of the scaled scores
     softmax_backward = by_rows.attention_weights_backward[weights.dtype]
-    d_bias = BiasGradient(bias, scores_shape(query, key, num_heads), weights.dtype, needs[4])
-    divided, all_of = shared_or_divided(ends, d_bias.stretches)
+    d_bias = BiasGradient(bias, query, key, num_heads, weights.dtype) if needs[4] else None
+    divided, all_of = shared_or_divided(ends, *(d_bias.divided if d_bias else ()))
 
     def some(w: Array, q: Array, k: Array, v: Array, do: Array, dq: Array, dk: Array, dv: Array, *parts: Array) -> Any:
-        ends, stretch = all_of(parts)
+        ends, *stretch = all_of(parts)
         np.matmul(w.swapaxes(-1, -2), do, out=dv)
         ds = np.matmul(do, v.swapaxes(-1, -2), dtype=w.dtype, order="C")
         softmax_backward(w, ds, ends, inner)
@@ -95,10 +81,10 @@ def _attention_backward(
             q, k = q * outer, k * outer
         np.matmul(ds, k, out=dq)
         np.matmul(ds.swapaxes(-1, -2), q, out=dk)
-        return d_bias.add(ds, stretch)
+        return d_bias and d_bias.add(ds, *stretch)
 
     sums = in_blocks(some, weights, q, k, v, do, dq, dk, dv, *divided, passes=passes_of(query, weights))
-    return *results, None, d_bias.result(sums)
+    return *results, None, d_bias and d_bias.result(sums)
 
 
 scaled_dot_product_attention.kernel("compiled", _attention_forward, _attention_backward)

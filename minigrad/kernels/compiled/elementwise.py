@@ -4,11 +4,9 @@ They are compiled as ``arithmetic.py`` says; ``start`` and ``stop`` are the elem
 """
 
 import math
-from typing import Any
 
+from ...engine.types import Array
 from .arithmetic import compiled, logistic, normal
-
-Array = Any
 
 # --- elementwise ----------------------------------------------------------------------------------------------------
 

@@ -14,13 +14,13 @@ from ..numpy.affine import affine_backward, divides, part_of_rows
 from ..numpy.rows import Needs
 from ..threads import PARTS, in_parts
 from . import elementwise, rows as by_rows
-from .arithmetic import Kernel
+from .arithmetic import CompiledLoop
 from .arrays import TINY, Array, block_count, fits, flat_labels, matrix, over_blocks, over_elements, over_rows, plain
 
 # --- softmax and log_softmax ----------------------------------------------------------------------------------------
 
 
-def _softmax_forward(x: Any, axis: int = -1) -> Any:
+def _softmax_forward(x: Array, axis: int = -1) -> Any:
     if not fits(x) or axis not in (-1, x.ndim - 1):
         return NotImplemented
     ans = np.empty(x.shape, x.dtype)
@@ -28,7 +28,7 @@ def _softmax_forward(x: Any, axis: int = -1) -> Any:
     return ans, None
 
 
-def _softmax_backward(g: Any, needs: Needs, ans: Any) -> tuple[Any]:
+def _softmax_backward(g: Array, needs: Needs, ans: Array) -> tuple[Array]:
     dx = np.empty(ans.shape, ans.dtype)
     over_rows(by_rows.softmax_backward, matrix(g, ans.dtype), matrix(ans, ans.dtype), matrix(dx, ans.dtype))
     return (dx,)
@@ -37,7 +37,7 @@ def _softmax_backward(g: Any, needs: Needs, ans: Any) -> tuple[Any]:
 neural.softmax.kernel("compiled", _softmax_forward, _softmax_backward)
 
 
-def _log_softmax_forward(x: Any, axis: int = -1) -> Any:
+def _log_softmax_forward(x: Array, axis: int = -1) -> Any:
     if not fits(x) or axis not in (-1, x.ndim - 1):
         return NotImplemented
     ans = np.empty(x.shape, x.dtype)
@@ -45,7 +45,7 @@ def _log_softmax_forward(x: Any, axis: int = -1) -> Any:
     return ans, None
 
 
-def _log_softmax_backward(g: Any, needs: Needs, ans: Any) -> tuple[Any]:
+def _log_softmax_backward(g: Array, needs: Needs, ans: Array) -> tuple[Array]:
     dx = np.empty(ans.shape, ans.dtype)
     over_rows(by_rows.log_softmax_backward, matrix(g, ans.dtype), matrix(ans, ans.dtype), matrix(dx, ans.dtype))
     return (dx,)
@@ -57,30 +57,32 @@ neural.log_softmax.kernel("compiled", _log_softmax_forward, _log_softmax_backwar
 # --- relu, sigmoid, silu and gelu -----------------------------------------------------------------------------------
 
 
-def _elementwise(kernel: Kernel, x: Array) -> Array:
+def _elementwise(loop: CompiledLoop, x: Array) -> Array:
     x = plain(x, x.dtype)
     ans = np.empty(x.shape, x.dtype)
-    over_elements(kernel, x, ans)
+    over_elements(loop, x, ans)
     return ans
 
 
-def _elementwise_backward(kernel: Kernel, g: Array, kept: Array) -> tuple[Array]:
+def _elementwise_backward(loop: CompiledLoop, g: Array, kept: Array) -> tuple[Array]:
     dx = np.empty(kept.shape, kept.dtype)
-    over_elements(kernel, plain(g, kept.dtype), plain(kept, kept.dtype), dx)
+    over_elements(loop, plain(g, kept.dtype), plain(kept, kept.dtype), dx)
     return (dx,)
 
 
-def _hang_elementwise(primitive: Primitive, kernel: Kernel, backward_kernel: Kernel, keeps_x: bool = False) -> None:
+def _hang_elementwise(
+    primitive: Primitive, loop: CompiledLoop, backward_loop: CompiledLoop, keeps_x: bool = False
+) -> None:
     """A kernel for a function of each element, whose derivative is made from the answer or from ``x``."""
 
-    def forward(x: Any) -> Any:
-        return (_elementwise(kernel, x), None) if fits(x) else NotImplemented
+    def forward(x: Array) -> Any:
+        return (_elementwise(loop, x), None) if fits(x) else NotImplemented
 
-    def from_answer(g: Any, needs: Needs, ans: Any) -> tuple[Any]:
-        return _elementwise_backward(backward_kernel, g, ans)
+    def from_answer(g: Array, needs: Needs, ans: Array) -> tuple[Array]:
+        return _elementwise_backward(backward_loop, g, ans)
 
-    def from_x(g: Any, needs: Needs, x: Any) -> tuple[Any]:
-        return _elementwise_backward(backward_kernel, g, x)
+    def from_x(g: Array, needs: Needs, x: Array) -> tuple[Array]:
+        return _elementwise_backward(backward_loop, g, x)
 
     primitive.kernel("compiled", forward, from_x if keeps_x else from_answer)
 
@@ -90,7 +92,7 @@ _hang_elementwise(neural.sigmoid, elementwise.sigmoid, elementwise.sigmoid_backw
 _hang_elementwise(neural.silu, elementwise.silu, elementwise.silu_backward, keeps_x=True)
 
 
-def _gelu_forward(x: Any, approximate: str = "none") -> Any:
+def _gelu_forward(x: Array, approximate: str = "none") -> Any:
     if not fits(x) or approximate not in ("none", "tanh"):
         return NotImplemented
     if approximate == "tanh":
@@ -100,7 +102,7 @@ def _gelu_forward(x: Any, approximate: str = "none") -> Any:
     return _elementwise(elementwise.gelu, x), None
 
 
-def _gelu_backward(g: Any, needs: Needs, x: Any, saved: Any, approximate: str) -> tuple[Any]:
+def _gelu_backward(g: Array, needs: Needs, x: Array, saved: Any, approximate: str) -> tuple[Array]:
     if saved is not None:
         return gelu_backward(g, needs, x, saved, approximate)
     return _elementwise_backward(
@@ -114,7 +116,7 @@ neural.gelu.kernel("compiled", _gelu_forward, _gelu_backward)
 # --- affine and layer_norm ------------------------------------------------------------------------------------------
 
 
-def _affine_forward(x: Any, weight: Any, bias: Any) -> Any:
+def _affine_forward(x: Array, weight: Array, bias: Array) -> Any:
     if not fits(x, weight, bias) or x.ndim < 2 or weight.ndim != 2 or x.shape[-1] != weight.shape[0]:
         return NotImplemented
     if bias.shape != weight.shape[1:]:
@@ -140,7 +142,7 @@ def _affine_forward(x: Any, weight: Any, bias: Any) -> Any:
 neural.affine.kernel("compiled", _affine_forward, affine_backward)
 
 
-def _layer_norm_forward(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
+def _layer_norm_forward(x: Array, gamma: Array, beta: Array, eps: float = 1e-5) -> Any:
     if not fits(x, gamma, beta) or not gamma.shape == beta.shape == x.shape[-1:]:
         return NotImplemented
     dtype, ans = x.dtype, np.empty(x.shape, x.dtype)
@@ -151,7 +153,7 @@ def _layer_norm_forward(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any
     return ans, saved
 
 
-def _layer_norm_backward(g: Any, needs: Needs, x: Any, gamma: Any, saved: Any) -> tuple[Any, ...]:
+def _layer_norm_backward(g: Array, needs: Needs, x: Array, gamma: Array, saved: Array) -> tuple[Any, ...]:
     dtype, dx = x.dtype, np.empty(x.shape, x.dtype)
     rows = matrix(g, dtype)
     d_gamma, d_beta = np.empty((2, block_count(rows), rows.shape[1]), dtype)
@@ -166,7 +168,7 @@ neural.layer_norm.kernel("compiled", _layer_norm_forward, _layer_norm_backward)
 # --- cross_entropy --------------------------------------------------------------------------------------------------
 
 
-def _cross_entropy_forward(logits: Any, labels: Any, reduction: str = "mean") -> Any:
+def _cross_entropy_forward(logits: Array, labels: Array, reduction: str = "mean") -> Any:
     if not fits(logits):
         return NotImplemented
     numbers = flat_labels(labels) if getattr(labels, "dtype", np.dtype(bool)).kind in "iu" else None
@@ -184,8 +186,8 @@ def _cross_entropy_forward(logits: Any, labels: Any, reduction: str = "mean") ->
 
 
 def _cross_entropy_backward(
-    g: Any, needs: Needs, saved: Any, logits: Any, labels: Any, reduction: str
-) -> tuple[Any, None]:
+    g: Array, needs: Needs, saved: Array, logits: Array, labels: Array, reduction: str
+) -> tuple[Array, None]:
     dtype, dx = logits.dtype, np.empty(logits.shape, logits.dtype)
     rows = matrix(logits, dtype)
     count = max(len(rows), 1) if reduction == "mean" else 1

@@ -4,13 +4,11 @@ They are compiled as ``arithmetic.py`` says; ``start`` and ``stop`` are the rows
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
+from ...engine.types import Array
 from .arithmetic import compiled, exp, largest, plus, share_out
-
-Array = Any
 
 # --- softmax, log_softmax, cross_entropy ----------------------------------------------------------------------------
 

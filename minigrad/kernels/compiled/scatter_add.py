@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.types import Array
 from ...rules.indexing import scatter_add
 from ..threads import in_parts
 from . import elementwise, rows as by_rows
@@ -13,7 +14,7 @@ from .arrays import PASSES, fits, flat_labels, plain
 _COLUMNS = 16  # that a thread takes at least
 
 
-def _scatter_add_forward(updates: Any, index: Any, shape: tuple[int, ...]) -> Any:
+def _scatter_add_forward(updates: Array, index: Any, shape: tuple[int, ...]) -> Any:
     """Whole rows, as for the gradient of an embedding; all else is left to NumPy."""
     if isinstance(index, tuple) and len(index) == 1:
         (index,) = index

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.types import Array
 from . import source
 
 WIDE = {"float16": np.float32}  # the type ``A`` of a type ``T``, where they differ: see source.py
@@ -30,7 +31,7 @@ def function(name: str, dtype: str) -> Any:
     return _module(dtype).get_function(name)
 
 
-def takes(*arrays: Any) -> bool:
+def takes(*arrays: Array) -> bool:
     """Whether there are kernels for the dtype of the first, and all lie, not empty, on the device that is current.
 
     On another one a kernel would meet addresses that mean nothing to it; CuPy's own functions say so.
@@ -41,14 +42,14 @@ def takes(*arrays: Any) -> bool:
     return arrays[0].dtype.name in source.PRELUDES and all(a.size and a.data.device_id == device for a in arrays)
 
 
-def empty(shape: Any, dtype: Any) -> Any:
+def empty(shape: Any, dtype: Any) -> Array:
     """An array of CuPy's, not yet written."""
     import cupy
 
     return cupy.empty(shape, dtype)
 
 
-def contiguous(array: Any, dtype: Any = None) -> Any:
+def contiguous(array: Array, dtype: Any = None) -> Array:
     """``array`` itself, or a contiguous copy."""
     import cupy
 
@@ -69,12 +70,12 @@ def over_elements(name: str, dtype: Any, count: int, *arguments: Any) -> None:
     function(name, dtype.name)((min(-(-count // _THREADS), 65535),), (_THREADS,), arguments)
 
 
-def total(values: Any, ans: Any, factor: float) -> None:
+def total(values: Array, ans: Array, factor: float) -> None:
     """Write ``factor * sum(values)`` to the 0-d ``ans``, in one launch of one block."""
     function("total", ans.dtype.name)((1,), (_THREADS,), (values, ans, values.size, factor))
 
 
-def sums_of_columns(g: Any, normed: tuple[Any, Any] | None = None) -> Any:
+def sums_of_columns(g: Array, normed: tuple[Array, Array] | None = None) -> Array:
     """The sums over all axes of ``g`` but the last, (1, columns); with ``normed``, what layer norm needs of it, (2, columns).
 
     ``normed`` is x and what ``layer_norm_forward`` kept. The sums of g come first. They are added up in an order that
@@ -93,6 +94,6 @@ def sums_of_columns(g: Any, normed: tuple[Any, Any] | None = None) -> Any:
     return ans
 
 
-def rows_and_columns(x: Any) -> tuple[int, int]:
+def rows_and_columns(x: Array) -> tuple[int, int]:
     """``x`` as a matrix: all axes but the last in one."""
     return math.prod(x.shape[:-1]), x.shape[-1]

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.types import Array
 from ...rules import attention, dropout, indexing, neural
 from ...rules.attention import split_heads
 from ..numpy.rows import Needs
@@ -30,7 +31,7 @@ from .launch import (
 # --- softmax and log_softmax ----------------------------------------------------------------------------------------
 
 
-def _along_rows(name: str, x: Any, axis: int) -> Any:
+def _along_rows(name: str, x: Array, axis: int) -> Any:
     if axis not in (-1, x.ndim - 1) or not takes(x):
         return NotImplemented
     x = contiguous(x)
@@ -40,26 +41,26 @@ def _along_rows(name: str, x: Any, axis: int) -> Any:
     return ans, None
 
 
-def _along_rows_backward(name: str, g: Any, ans: Any) -> tuple[Any]:
+def _along_rows_backward(name: str, g: Array, ans: Array) -> tuple[Array]:
     g, (rows, columns) = contiguous(g, ans.dtype), rows_and_columns(ans)
     d = empty(ans.shape, ans.dtype)
     over_rows(name, ans.dtype, rows, columns, g, ans, d, rows, columns)
     return (d,)
 
 
-def _softmax_forward(x: Any, axis: int = -1) -> Any:
+def _softmax_forward(x: Array, axis: int = -1) -> Any:
     return _along_rows("softmax_forward", x, axis)
 
 
-def _softmax_backward(g: Any, needs: Needs, ans: Any) -> tuple[Any]:
+def _softmax_backward(g: Array, needs: Needs, ans: Array) -> tuple[Array]:
     return _along_rows_backward("softmax_backward", g, ans)
 
 
-def _log_softmax_forward(x: Any, axis: int = -1) -> Any:
+def _log_softmax_forward(x: Array, axis: int = -1) -> Any:
     return _along_rows("log_softmax_forward", x, axis)
 
 
-def _log_softmax_backward(g: Any, needs: Needs, ans: Any) -> tuple[Any]:
+def _log_softmax_backward(g: Array, needs: Needs, ans: Array) -> tuple[Array]:
     return _along_rows_backward("log_softmax_backward", g, ans)
 
 
@@ -69,7 +70,7 @@ neural.log_softmax.kernel("cuda", _log_softmax_forward, _log_softmax_backward)
 # --- relu, sigmoid, silu and gelu -----------------------------------------------------------------------------------
 
 
-def _elementwise(name: str, x: Any) -> Any:
+def _elementwise(name: str, x: Array) -> Any:
     if not takes(x):
         return NotImplemented
     x = contiguous(x)
@@ -78,7 +79,7 @@ def _elementwise(name: str, x: Any) -> Any:
     return ans, None
 
 
-def _elementwise_backward(name: str, g: Any, kept: Any) -> tuple[Any]:
+def _elementwise_backward(name: str, g: Array, kept: Array) -> tuple[Array]:
     """``kept`` is x or ans, as the rule asks."""
     g, kept = contiguous(g, kept.dtype), contiguous(kept)
     d = empty(kept.shape, kept.dtype)
@@ -86,38 +87,38 @@ def _elementwise_backward(name: str, g: Any, kept: Any) -> tuple[Any]:
     return (d,)
 
 
-def _relu_forward(x: Any) -> Any:
+def _relu_forward(x: Array) -> Any:
     return (contiguous(np.maximum(x, 0)), None) if takes(x) else NotImplemented
 
 
-def _relu_backward(g: Any, needs: Needs, ans: Any) -> tuple[Any]:
+def _relu_backward(g: Array, needs: Needs, ans: Array) -> tuple[Array]:
     return _elementwise_backward("relu_backward", g, ans)
 
 
-def _sigmoid_forward(x: Any) -> Any:
+def _sigmoid_forward(x: Array) -> Any:
     return _elementwise("sigmoid_forward", x)
 
 
-def _sigmoid_backward(g: Any, needs: Needs, ans: Any) -> tuple[Any]:
+def _sigmoid_backward(g: Array, needs: Needs, ans: Array) -> tuple[Array]:
     return _elementwise_backward("sigmoid_backward", g, ans)
 
 
-def _silu_forward(x: Any) -> Any:
+def _silu_forward(x: Array) -> Any:
     return _elementwise("silu_forward", x)
 
 
-def _silu_backward(g: Any, needs: Needs, x: Any) -> tuple[Any]:
+def _silu_backward(g: Array, needs: Needs, x: Array) -> tuple[Array]:
     return _elementwise_backward("silu_backward", g, x)
 
 
 _GELUS = {"none": "gelu", "tanh": "gelu_tanh"}
 
 
-def _gelu_forward(x: Any, approximate: str = "none") -> Any:
+def _gelu_forward(x: Array, approximate: str = "none") -> Any:
     return _elementwise(f"{_GELUS[approximate]}_forward", x) if approximate in _GELUS else NotImplemented
 
 
-def _gelu_backward(g: Any, needs: Needs, x: Any, approximate: str) -> tuple[Any]:
+def _gelu_backward(g: Array, needs: Needs, x: Array, approximate: str) -> tuple[Array]:
     return _elementwise_backward(f"{_GELUS[approximate]}_backward", g, x)
 
 
@@ -129,11 +130,11 @@ neural.gelu.kernel("cuda", _gelu_forward, _gelu_backward)
 # --- affine: the products are cuBLAS's ------------------------------------------------------------------------------
 
 
-def _matrix(x: Any) -> Any:
+def _matrix(x: Array) -> Array:
     return x.reshape(rows_and_columns(x))
 
 
-def _affine_forward(x: Any, weight: Any, bias: Any) -> Any:
+def _affine_forward(x: Array, weight: Array, bias: Array) -> Any:
     fits = x.ndim >= 2 and weight.ndim == 2 and x.shape[-1] == weight.shape[0] and bias.shape == weight.shape[1:]
     if not fits or not takes(x, weight, bias):
         return NotImplemented
@@ -142,7 +143,7 @@ def _affine_forward(x: Any, weight: Any, bias: Any) -> Any:
     return ans.reshape(*x.shape[:-1], weight.shape[1]), None
 
 
-def _affine_backward(g: Any, needs: Needs, x: Any, weight: Any) -> tuple[Any, ...]:
+def _affine_backward(g: Array, needs: Needs, x: Array, weight: Array) -> tuple[Any, ...]:
     g = contiguous(g, x.dtype)
     rows = _matrix(g)
     return (
@@ -157,7 +158,7 @@ neural.affine.kernel("cuda", _affine_forward, _affine_backward)
 # --- layer_norm -----------------------------------------------------------------------------------------------------
 
 
-def _layer_norm_forward(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
+def _layer_norm_forward(x: Array, gamma: Array, beta: Array, eps: float = 1e-5) -> Any:
     if not gamma.shape == beta.shape == x.shape[-1:] or not takes(x, gamma, beta):
         return NotImplemented
     x = contiguous(x)
@@ -168,7 +169,7 @@ def _layer_norm_forward(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any
     return ans, kept
 
 
-def _layer_norm_backward(g: Any, needs: Needs, x: Any, gamma: Any, saved: Any) -> tuple[Any, ...]:
+def _layer_norm_backward(g: Array, needs: Needs, x: Array, gamma: Array, saved: Array) -> tuple[Any, ...]:
     g, x = contiguous(g, x.dtype), contiguous(x)
     rows, columns = rows_and_columns(x)
     dx = d_gamma = d_beta = None
@@ -190,7 +191,7 @@ def _factor(reduction: str, rows: int) -> float:
     return 1 / rows if reduction == "mean" else 1.0
 
 
-def _cross_entropy_forward(logits: Any, labels: Any, reduction: str = "mean") -> Any:
+def _cross_entropy_forward(logits: Array, labels: Array, reduction: str = "mean") -> Any:
     neural.check_labels(logits, labels, reduction)
     if not takes(logits, labels):
         return NotImplemented
@@ -207,7 +208,7 @@ def _cross_entropy_forward(logits: Any, labels: Any, reduction: str = "mean") ->
 
 
 def _cross_entropy_backward(
-    g: Any, needs: Needs, logits: Any, labels: Any, saved: Any, reduction: str
+    g: Array, needs: Needs, logits: Array, labels: Array, saved: Array, reduction: str
 ) -> tuple[Any, None]:
     x, (rows, columns) = contiguous(logits), rows_and_columns(logits)
     d = empty(x.shape, x.dtype)
@@ -222,13 +223,13 @@ neural.cross_entropy.kernel("cuda", _cross_entropy_forward, _cross_entropy_backw
 # --- attention (rules/attention.py): the products are cuBLAS's, what lies between them is one kernel -----------------
 
 
-def _merged(x: Any) -> Any:
+def _merged(x: Array) -> Array:
     """(..., heads, length, d) -> (..., length, heads * d)"""
     x = x.swapaxes(-3, -2)
     return x.reshape(*x.shape[:-2], x.shape[-2] * x.shape[-1])
 
 
-def _scaling(query: Any, scale: float | None, num_heads: int) -> float:
+def _scaling(query: Array, scale: float | None, num_heads: int) -> float:
     return attention.scale_of(query.shape[-1] // num_heads, scale)
 
 
@@ -261,7 +262,7 @@ def _attention_forward(
 
 
 def _attention_backward(
-    g: Any, needs: Needs, query: Any, key: Any, value: Any, saved: Any, scale: float | None, num_heads: int
+    g: Array, needs: Needs, query: Array, key: Array, value: Array, saved: Array, scale: float | None, num_heads: int
 ) -> tuple[Any, ...]:
     """The transposes are taken of what is as long as a head is wide: of the weights they would cost a copy of them."""
     q, k, v, do = (split_heads(t, num_heads) for t in (query, key, value, g))
@@ -282,7 +283,7 @@ attention.scaled_dot_product_attention.kernel("cuda", _attention_forward, _atten
 # --- scatter_add: the gradient of an embedding ----------------------------------------------------------------------
 
 
-def _scatter_add_forward(updates: Any, index: Any, shape: tuple[int, ...]) -> Any:
+def _scatter_add_forward(updates: Array, index: Any, shape: tuple[int, ...]) -> Any:
     rows = index[0] if isinstance(index, tuple) and len(index) == 1 else index
     if type(rows) is not type(updates) or rows.dtype.kind not in "iu" or not takes(updates, rows):
         return NotImplemented
@@ -295,7 +296,7 @@ def _scatter_add_forward(updates: Any, index: Any, shape: tuple[int, ...]) -> An
     return ans.astype(updates.dtype, copy=False), None
 
 
-def _scatter_add_backward(g: Any, needs: Needs, index: Any) -> tuple[Any]:
+def _scatter_add_backward(g: Array, needs: Needs, index: Any) -> tuple[Array]:
     return (g[index],)
 
 
@@ -304,7 +305,7 @@ indexing.scatter_add.kernel("cuda", _scatter_add_forward, _scatter_add_backward)
 # --- dropout --------------------------------------------------------------------------------------------------------
 
 
-def _dropout_forward(x: Any, key: int, step: int, threshold: int) -> Any:
+def _dropout_forward(x: Array, key: int, step: int, threshold: int) -> Any:
     """With the host's mask, made where it is used."""
     if not takes(x):
         return NotImplemented
@@ -315,7 +316,7 @@ def _dropout_forward(x: Any, key: int, step: int, threshold: int) -> Any:
     return ans, None
 
 
-def _dropout_backward(g: Any, needs: Needs, key: int, step: int, threshold: int) -> tuple[Any]:
+def _dropout_backward(g: Array, needs: Needs, key: int, step: int, threshold: int) -> tuple[Array]:
     return (_dropout_forward(g, key, step, threshold)[0],)
 
 

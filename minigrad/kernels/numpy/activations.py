@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.types import Array
 from ...rules.neural import TANH_CUBIC, TANH_SCALE, gelu, relu
 from ...rules.special import erf
 from ..threads import BLOCK, in_blocks
@@ -13,14 +14,14 @@ from .rows import Needs, filled
 # --- relu -----------------------------------------------------------------------------------------------------------
 
 
-def _relu_forward(x: Any) -> tuple[Any, None]:
+def _relu_forward(x: Array) -> tuple[Array, None]:
     ans = np.empty(x.shape, x.dtype)
     zeros = filled(BLOCK, x.dtype, 0.0)  # NumPy compares two arrays three times as fast as an array and a number
     in_blocks(lambda x, result: np.maximum(x, zeros[: len(x)], out=result), x.reshape(-1), ans.reshape(-1))
     return ans, None
 
 
-def _relu_backward(g: Any, needs: Needs, ans: Any) -> tuple[Any]:
+def _relu_backward(g: Array, needs: Needs, ans: Array) -> tuple[Array]:
     dx = np.empty(ans.shape, ans.dtype)
     in_blocks(lambda g, ans, d: np.multiply(g, ans > 0, out=d), g.reshape(-1), ans.reshape(-1), dx.reshape(-1))
     return (dx,)
@@ -32,17 +33,17 @@ relu.kernel(np.ndarray, _relu_forward, _relu_backward)
 # --- gelu -----------------------------------------------------------------------------------------------------------
 
 
-def gelu_forward(x: Any, approximate: str = "none") -> Any:
+def gelu_forward(x: Array, approximate: str = "none") -> Any:
     if approximate not in ("none", "tanh"):
         return NotImplemented
     ans, saved = np.empty(x.shape, x.dtype), np.empty(x.shape, x.dtype)
 
-    def exact(x: Any, cdf: Any, y: Any) -> None:
+    def exact(x: Array, cdf: Array, y: Array) -> None:
         np.add(erf(x * math.sqrt(0.5)), 1, out=cdf)
         cdf *= 0.5
         np.multiply(x, cdf, out=y)
 
-    def with_tanh(x: Any, t: Any, y: Any) -> None:
+    def with_tanh(x: Array, t: Array, y: Array) -> None:
         np.multiply(x, x, out=t)
         t *= TANH_CUBIC
         t += 1
@@ -57,10 +58,10 @@ def gelu_forward(x: Any, approximate: str = "none") -> Any:
     return ans, saved
 
 
-def gelu_backward(g: Any, needs: Needs, x: Any, saved: Any, approximate: str) -> tuple[Any]:
+def gelu_backward(g: Array, needs: Needs, x: Array, saved: Array, approximate: str) -> tuple[Array]:
     dx = np.empty(x.shape, x.dtype)
 
-    def exact(x: Any, cdf: Any, g: Any, d: Any) -> None:
+    def exact(x: Array, cdf: Array, g: Array, d: Array) -> None:
         """Phi(x) + x exp(-x^2/2) / sqrt(2 pi)"""
         np.multiply(x, x, out=d)
         d *= -0.5
@@ -70,7 +71,7 @@ def gelu_backward(g: Any, needs: Needs, x: Any, saved: Any, approximate: str) ->
         d += cdf
         d *= g
 
-    def with_tanh(x: Any, t: Any, g: Any, d: Any) -> None:
+    def with_tanh(x: Array, t: Array, g: Array, d: Array) -> None:
         """(1 + t)/2 + x (1 - t^2)/2 * sqrt(2/pi) (1 + 3 * 0.044715 x^2)"""
         np.multiply(x, x, out=d)
         d *= 3 * TANH_CUBIC

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.types import Array
 from ...rules.neural import affine
 from ..threads import PARTS, in_parts
 from .rows import Needs, as_rows, ones
@@ -22,7 +23,7 @@ def divides(rows: Any, columns: int) -> bool:
     return min(rows.size, len(rows) * columns) >= _LARGE_PRODUCT
 
 
-def _affine_forward(x: Any, weight: Any, bias: Any) -> Any:
+def _affine_forward(x: Array, weight: Array, bias: Array) -> Any:
     if x.ndim < 2 or weight.ndim != 2 or bias.ndim != 1 or x.shape[-1] != weight.shape[0]:
         return NotImplemented
     if not weight.dtype == bias.dtype == x.dtype:  # integers
@@ -43,7 +44,7 @@ def _affine_forward(x: Any, weight: Any, bias: Any) -> Any:
     return ans.reshape(x.shape[:-1] + weight.shape[1:]), None
 
 
-def affine_backward(g: Any, needs: Needs, x: Any, weight: Any, bias: Any) -> tuple[Any, ...]:
+def affine_backward(g: Array, needs: Needs, x: Array, weight: Array, bias: Array) -> tuple[Any, ...]:
     rows, g2 = as_rows(x), as_rows(g)
     sums = ones(len(g2), g.dtype)
     if not divides(rows, weight.shape[1]):

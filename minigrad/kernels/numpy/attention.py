@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.tape import unbroadcast
+from ...engine.types import Array
 from ...rules.attention import broadcasts, is_mask, scale_of, scaled_dot_product_attention
 from ...rules.neural import LOWEST
 from ..threads import in_blocks
@@ -17,13 +18,7 @@ Shape = tuple[int, ...]
 
 
 def _attention_forward(
-    query: Any,
-    key: Any,
-    value: Any,
-    mask: Any = None,
-    bias: Any = None,
-    scale: float | None = None,
-    num_heads: int = 1,
+    query: Any, key: Any, value: Any, mask: Any = None, bias: Any = None, scale: float | None = None, num_heads: int = 1
 ) -> Any:
     if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
         return NotImplemented
@@ -37,7 +32,7 @@ def _attention_forward(
     context = sequences(ans, num_heads)
     divided, all_of = shared_or_divided(*together)
 
-    def some(w: Any, q: Any, k: Any, v: Any, context: Any, *parts: Any) -> None:
+    def some(w: Array, q: Array, k: Array, v: Array, context: Array, *parts: Array) -> None:
         allowed, added = all_of(parts)
         np.matmul(q, _transposed(k, factor), out=w)
         if added is not None:
@@ -50,14 +45,14 @@ def _attention_forward(
 
 
 def _attention_backward(
-    g: Any,
+    g: Array,
     needs: Needs,
-    query: Any,
-    key: Any,
-    value: Any,
+    query: Array,
+    key: Array,
+    value: Array,
     bias: Any,
-    ans: Any,
-    saved: Any,
+    ans: Array,
+    saved: Array,
     scale: float | None,
     num_heads: int,
 ) -> tuple[Any, ...]:
@@ -66,10 +61,9 @@ def _attention_backward(
     dq, dk, dv = (sequences(t, num_heads) for t in results)
     factor = scale_of(q.shape[-1], scale)
     inner, outer = (1.0, factor) if needs[4] else (factor, 1.0)  # the bias takes the gradient of the scaled scores
-    d_bias = BiasGradient(bias, scores_shape(query, key, num_heads), saved.dtype, needs[4])
-    divided, all_of = shared_or_divided(d_bias.stretches)
+    d_bias = BiasGradient(bias, query, key, num_heads, saved.dtype) if needs[4] else None
 
-    def some(w: Any, q: Any, k: Any, v: Any, do: Any, o: Any, dq: Any, dk: Any, dv: Any, *parts: Any) -> Any:
+    def some(w: Any, q: Any, k: Any, v: Any, do: Any, o: Any, dq: Any, dk: Any, dv: Any, *stretch: Any) -> Any:
         np.matmul(w.swapaxes(-1, -2), do, out=dv)
         ds = np.matmul(do, _transposed(v, inner))
         terms = do.swapaxes(1, 2) * o.swapaxes(1, 2)  # sum_j w_j dw_j = do . o: shorter than over keys
@@ -81,35 +75,29 @@ def _attention_backward(
             q, k = q * outer, k * outer
         np.matmul(ds, k, out=dq)
         np.matmul(ds.swapaxes(-1, -2), q, out=dk)
-        return d_bias.add(ds, *all_of(parts))
+        return d_bias and d_bias.add(ds, *stretch)
 
+    divided = d_bias.divided if d_bias else ()
     sums = in_blocks(some, saved, q, k, v, do, o, dq, dk, dv, *divided, passes=passes_of(query, saved))
-    return *results, None, d_bias.result(sums)
+    return *results, None, d_bias and d_bias.result(sums)
 
 
 class BiasGradient:
     """The gradient of a bias from that of the scores, a block of sequences at a time: what is broadcast is added up at once.
 
-    ``stretches`` is what the blocks write to, each its own stretch; None if all sequences share a bias, or none is needed.
+    ``divided`` holds what the blocks write to, each its own stretch; it is empty if all sequences share a bias.
     """
 
-    def __init__(self, bias: Any, shape: Shape, dtype: Any, needed: bool) -> None:
-        self.needed, self.stretches = needed, None
-        if not needed:
-            return
+    def __init__(self, bias: Any, query: Any, key: Any, num_heads: int, dtype: Any) -> None:
+        shape = scores_shape(query, key, num_heads)
         layout, whole = _layout(bias.shape, shape)
-        self.shape = (
-            bias.shape if math.prod(whole) == bias.size else whole
-        )  # the engine sums over the rest of the batch
+        self.shape = bias.shape if math.prod(whole) == bias.size else whole  # the sweep sums over what is too many
         self.swapped = math.prod(shape[:-3]) == 1
         self.layout = (layout[1], layout[0], *layout[2:]) if self.swapped else layout
-        if self.layout[0] != 1:
-            self.stretches = np.empty(self.layout, dtype)
+        self.divided = [np.empty(self.layout, dtype)] if self.layout[0] != 1 else []
 
-    def add(self, scores: Any, stretch: Any) -> Any:
+    def add(self, scores: Array, stretch: Any = None) -> Any:
         """What the scores of one block give: written to ``stretch``, or returned where there is none."""
-        if not self.needed:
-            return None
         part = unbroadcast(scores, (1 if stretch is None else len(scores), *self.layout[1:]))
         if stretch is None:
             return part
@@ -118,35 +106,33 @@ class BiasGradient:
 
     def result(self, sums: Sequence[Any]) -> Any:
         """From what ``add`` gave for each block, in their order."""
-        if not self.needed:
-            return None
-        d_bias = sum(sums[1:], start=sums[0]) if self.stretches is None else self.stretches
+        d_bias = self.divided[0] if self.divided else sum(sums[1:], start=sums[0])
         return (d_bias.swapaxes(0, 1) if self.swapped else d_bias).reshape(self.shape)
 
 
-def passes_of(query: Any, weights: Any) -> float:
+def passes_of(query: Array, weights: Array) -> float:
     """For ``in_blocks``: at short sequences its products, which are of the queries' size, take longer than all the rest."""
     return 8 + 32 * query.size / max(weights.size, 1)
 
 
-def sequences(x: Any, num_heads: int) -> Any:
+def sequences(x: Array, num_heads: int) -> Array:
     """(..., length, heads * d) -> (sequences, heads, length, d), or (heads, 1, length, d) of one; a view where possible."""
     shape = x.shape
     split = x.reshape(math.prod(shape[:-2]), shape[-2], num_heads, shape[-1] // num_heads)
     return _divisible(split.swapaxes(1, 2))
 
 
-def _divisible(x: Any) -> Any:
+def _divisible(x: Array) -> Array:
     """(sequences, heads, ...) -> (heads, 1, ...) of one sequence: the first axis is the one that is divided."""
     return x.swapaxes(0, 1) if len(x) == 1 else x
 
 
-def _transposed(x: Any, factor: float) -> Any:
+def _transposed(x: Array, factor: float) -> Array:
     """``factor * x`` with the last two axes swapped, in order in memory: small products with it then take half as long."""
     return np.multiply(x.swapaxes(-1, -2), factor, order="C")
 
 
-def scores_shape(query: Any, key: Any, num_heads: int) -> Shape:
+def scores_shape(query: Array, key: Array, num_heads: int) -> Shape:
     """(..., heads, query, key), where both have the same batch."""
     return (*query.shape[:-2], num_heads, query.shape[-2], key.shape[-2])
 
@@ -156,25 +142,28 @@ def masks_of(mask: Any, bias: Any, shape: Shape) -> tuple[Any, Any] | None:
 
     None for what the plain form refuses, or knows better.
     """
-    if mask is not None and not is_mask(mask, len(shape)):
+    if mask is None and bias is None:
+        return None, None
+    if mask is not None and not (is_mask(mask, len(shape)) and broadcasts(mask.shape, shape)):
         return None
-    if bias is not None and bias.dtype.kind != "f":
+    if bias is not None and (bias.dtype.kind != "f" or not broadcasts(bias.shape, shape)):
         return None
-    if any(array is not None and not broadcasts(array.shape, shape) for array in (mask, bias)):
-        return None
-    allowed, added = (array if array is None else _ofsequences(array, shape) for array in (mask, bias))
+    allowed = None if mask is None else _of_sequences(mask, shape)
+    added = None if bias is None else _of_sequences(bias, shape)
     if added is not None and (excluded := added <= LOWEST).any():
         allowed = ~excluded if allowed is None else allowed & ~excluded
         added = np.where(excluded, 0, added)  # so low a score would make all of them wait for a search for the largest
     return allowed, added
 
 
-def shared_or_divided(*arrays: Any) -> tuple[list[Any], Callable[[Sequence[Any]], list[Any]]]:
+def shared_or_divided(*arrays: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Sequence[Any]]]:
     """Those of the arrays (or Nones) that are divided as the sequences are, and what makes all of their parts.
 
     An array of length 1 is for all sequences.
     """
     places = [i for i, array in enumerate(arrays) if array is not None and len(array) > 1]
+    if not places:
+        return [], lambda parts: arrays
 
     def all_of(parts: Sequence[Any]) -> list[Any]:
         together = list(arrays)
@@ -192,10 +181,10 @@ def _layout(own: Shape, shape: Shape) -> tuple[Shape, Shape]:
     return (math.prod(whole[:-3]), *whole[-3:]), whole
 
 
-def _ofsequences(array: Any, shape: Shape) -> Any:
+def _of_sequences(array: Array, shape: Shape) -> Array:
     """What broadcasts to scores of this shape as what broadcasts to those of ``sequences``."""
     layout, whole = _layout(array.shape, shape)
-    array = np.broadcast_to(array, whole).reshape(layout)
+    array = array.reshape(layout) if math.prod(layout) == array.size else np.broadcast_to(array, whole).reshape(layout)
     return array.swapaxes(0, 1) if math.prod(shape[:-3]) == 1 else array
 
 

@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.types import Array
 from ...rules.neural import REDUCTIONS, check_labels, cross_entropy, largest
 from .rows import Needs, as_rows, ones, row_sums
 
 
-def _cross_entropy_forward(logits: Any, labels: Any, reduction: str = "mean") -> tuple[Any, Any]:
+def _cross_entropy_forward(logits: Array, labels: Array, reduction: str = "mean") -> tuple[Array, Array]:
     check_labels(logits, labels, reduction)
     rows = as_rows(logits)
     n, classes = rows.shape
@@ -24,7 +25,7 @@ def _cross_entropy_forward(logits: Any, labels: Any, reduction: str = "mean") ->
     return REDUCTIONS[reduction](losses.reshape(labels.shape)), probabilities
 
 
-def _cross_entropy_backward(g: Any, needs: Needs, saved: Any, logits_shape: Any, labels: Any, reduction: str) -> Any:
+def _cross_entropy_backward(g: Any, needs: Needs, saved: Array, logits_shape: Any, labels: Any, reduction: str) -> Any:
     """softmax(logits) - one_hot(label), for each row times its cotangent."""
     d = saved.copy()
     d[np.arange(len(d)), labels.reshape(-1)] -= 1

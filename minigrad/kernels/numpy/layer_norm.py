@@ -4,19 +4,20 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.types import Array
 from ...rules.neural import layer_norm
 from ..threads import in_blocks
 from .rows import Needs, as_rows, ones, row_sums
 
 
-def _layer_norm_forward(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
+def _layer_norm_forward(x: Array, gamma: Array, beta: Array, eps: float = 1e-5) -> Any:
     d = x.shape[-1]
     if not d or not gamma.shape == beta.shape == (d,):
         return NotImplemented
     ans, inverse = np.empty(x.shape, x.dtype), np.empty((x.size // d, 1), x.dtype)
     normed, share = np.empty((x.size // d, d), x.dtype), ones(d, x.dtype, 1 / d)
 
-    def some(x: Any, y: Any, scale: Any, result: Any) -> None:
+    def some(x: Array, y: Array, scale: Array, result: Array) -> None:
         np.subtract(x, row_sums(x, share)[:, None], out=y)
         y -= row_sums(y, share)[:, None]  # what rounding left: all that there is of a row of almost equal numbers
         row_sums(np.multiply(y, y, out=result), share, out=scale[:, 0])
@@ -30,11 +31,11 @@ def _layer_norm_forward(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any
     return ans, (normed, inverse)
 
 
-def _layer_norm_backward(g: Any, needs: Needs, saved: Any, x_shape: Any, gamma: Any) -> tuple[Any, ...]:
+def _layer_norm_backward(g: Array, needs: Needs, saved: Any, x_shape: Any, gamma: Array) -> tuple[Any, ...]:
     normed, inverse = saved
     dx, shares = np.empty(normed.shape, normed.dtype), gamma * (1 / len(gamma))
 
-    def some(y: Any, g: Any, scale: Any, result: Any) -> tuple[Any, Any]:
+    def some(y: Array, g: Array, scale: Array, result: Array) -> tuple[Any, Any]:
         """dx = (g' - mean(g') - normed * mean(g' * normed)) / std with g' = g * gamma."""
         scaled, sums = g * y, ones(len(g), g.dtype)
         d_gamma, d_beta = sums.dot(scaled), sums.dot(g)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.types import Array
 from ...rules.neural import LOWEST, softmax
 from ..threads import in_blocks
 from .rows import Needs, as_rows, ones, row_sums
@@ -11,12 +12,12 @@ from .rows import Needs, as_rows, ones, row_sums
 _MODERATE = 30.0  # exp of nothing larger can make a sum overflow: no largest score need be subtracted
 
 
-def _softmax_forward(x: Any, axis: int = -1) -> Any:
+def _softmax_forward(x: Array, axis: int = -1) -> Any:
     if axis not in (-1, x.ndim - 1):
         return NotImplemented
     ans = np.empty(x.shape, x.dtype)
 
-    def some(x: Any, result: Any) -> None:
+    def some(x: Array, result: Array) -> None:
         np.copyto(result, x)
         softmax_in_place(result)
 
@@ -24,7 +25,7 @@ def _softmax_forward(x: Any, axis: int = -1) -> Any:
     return ans, None
 
 
-def softmax_in_place(scores: Any, allowed: Any = None) -> None:
+def softmax_in_place(scores: Array, allowed: Any = None) -> None:
     """The softmax along the last axis, over what is allowed (booleans that broadcast); zeros for the rest."""
     if not scores.size:
         return
@@ -47,10 +48,10 @@ def softmax_in_place(scores: Any, allowed: Any = None) -> None:
         np.copyto(scores, 0, where=~allowed)  # in a row with NaN, too
 
 
-def _softmax_backward(g: Any, needs: Needs, ans: Any) -> tuple[Any]:
+def _softmax_backward(g: Array, needs: Needs, ans: Array) -> tuple[Array]:
     dx = np.empty(ans.shape, ans.dtype)
 
-    def some(g: Any, ans: Any, d: Any) -> None:
+    def some(g: Array, ans: Array, d: Array) -> None:
         np.multiply(g, ans, out=d)
         d -= ans * row_sums(d, ones(d.shape[-1], d.dtype))[:, None]
 

@@ -11,12 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("matplotlib", reason="needs matplotlib: pip install 'minigrad[train]'")
-
-from matplotlib import font_manager
-
 from minigrad.graph import figures, fonts, layout
 from minigrad.graph.attention_maps import Map, draw_maps
+from tests.lazy import font_manager
 
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.usefixtures("own_fonts_only")
@@ -175,7 +172,7 @@ def test_a_font_that_was_installed_after_the_list_was_made(
     broken = tmp_path / "broken.ttf"
     broken.write_bytes(b"no font")
     files = [str(broken), str(file_of("New", "食"))]
-    monkeypatch.setattr(font_manager, "findSystemFonts", lambda *paths, **type: files)
+    monkeypatch.setattr("matplotlib.font_manager.findSystemFonts", lambda *paths, **type: files)
     draw("食", tmp_path / "a.png")
     assert fonts.families("食") == [fonts.OWN, "New"]
 
@@ -256,7 +253,7 @@ def test_a_picture_by_graphviz_has_no_boxes_either_and_an_svg_is_the_readers(ins
 def test_graphviz_is_lent_a_font_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     own = Path(font_manager.findfont(fonts.OWN)).parent
     assert f"<dir>{own}</dir>" in layout.lay_out(DOT, "png", 1).decode()
-    monkeypatch.setattr(font_manager, "findSystemFonts", lambda *paths, **type: ["a.ttf"])
+    monkeypatch.setattr("matplotlib.font_manager.findSystemFonts", lambda *paths, **type: ["a.ttf"])
     assert "<dir>" not in layout.lay_out(DOT, "png", 1).decode()
 
 

@@ -14,12 +14,12 @@ import minigrad as mg
 from minigrad import Tensor
 from minigrad._inplace import _arrays
 from minigrad.engine.observers import active, scope
-from minigrad.graph.trace import Note, norm
+from minigrad.graph.trace import TraceNote, norm
 
 
-def note_of(tensor: Tensor) -> Note:
+def note_of(tensor: Tensor) -> TraceNote:
     note = mg.tape(tensor)[-1].notes[0]
-    assert isinstance(note, Note)
+    assert isinstance(note, TraceNote)
     return note
 
 
@@ -87,9 +87,9 @@ def test_an_operation_knows_the_modules_it_ran_in() -> None:
                 y = np.exp(x)
             z = np.exp(y)
         w = np.exp(z)
-    paths = [[(s.name, s.kind) for s in note_of(t).scopes] for t in (y, z, w)]
+    paths = [[(s.name, s.kind) for s in note_of(t).modules] for t in (y, z, w)]
     assert paths == [[("Model", "Layer"), ("layers.0", "Layer")], [("Model", "Layer")], []]
-    assert note_of(y).scopes[0].identity == note_of(z).scopes[0].identity != note_of(y).scopes[1].identity
+    assert note_of(y).modules[0].identity == note_of(z).modules[0].identity != note_of(y).modules[1].identity
 
 
 def test_constants_are_the_arguments_that_need_no_gradient() -> None:
@@ -184,14 +184,14 @@ def test_notes_and_entries_are_freed_with_the_loss() -> None:
     collecting = gc.isenabled()
     gc.disable()
     try:
-        before = count(mg.Entry, Note)
+        before = count(mg.Entry, TraceNote)
         with mg.trace(), scope(object(), "model"):
             loss = (np.tanh(x * data) + 2).sum()
         loss.backward(retain_graph=True)
         graph = mg.draw_dot(loss)
-        assert count(mg.Entry, Note) == before + 8
+        assert count(mg.Entry, TraceNote) == before + 8
         del loss
-        assert count(mg.Entry, Note) == before
+        assert count(mg.Entry, TraceNote) == before
         assert graph.nodes[-1].gradient == 1.0
     finally:
         if collecting:
