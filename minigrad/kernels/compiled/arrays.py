@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.types import Array
+from ...engine.types import Array as Array
 from ..threads import in_parts
 from . import rows as by_rows
 from .arithmetic import CompiledLoop
