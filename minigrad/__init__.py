@@ -31,6 +31,7 @@ from .errors import (
     MixedDevicesError,
     OutOfMemoryError,
     OutOfRangeError,
+    ShadowedError,
     ShapeError,
     UnsupportedError,
 )
@@ -85,6 +86,7 @@ __all__ = [
     "OutOfMemoryError",
     "OutOfRangeError",
     "Primitive",
+    "ShadowedError",
     "ShapeError",
     "Tensor",
     "UnsupportedError",

@@ -6,7 +6,6 @@ import re
 import numpy as np
 import pytest
 
-import minigrad.scipy_special  # noqa: F401 - fills the registry with functions that are not NumPy's
 from docs.make_tables import HERE, PAGES
 
 
@@ -16,6 +15,9 @@ def test_a_generated_page_is_up_to_date(name: str) -> None:
 
 
 def test_each_function_on_the_page_is_numpys() -> None:
+    pytest.importorskip(
+        "minigrad.scipy_special", exc_type=ImportError
+    )  # its functions are in the registry, and not NumPy's
     names = re.findall(r"^\| `np\.([\w.]+)`", PAGES["functions.md"](), re.MULTILINE)
     assert len(names) > 200
     assert [name for name in names if not callable(operator.attrgetter(name)(np))] == []
