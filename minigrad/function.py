@@ -125,7 +125,7 @@ class Function:
             )
 
 
-class _Operation(NamedTuple):
+class _FunctionOperation(NamedTuple):
     """What stands in for the primitive of an entry."""
 
     name: str
@@ -146,7 +146,7 @@ class _FunctionPlan:
     ) -> None:
         self.function = function
         self.ctx = ctx
-        self.primitive = _Operation(function.__name__, _argument_names(function, len(args)))
+        self.primitive = _FunctionOperation(function.__name__, _argument_names(function, len(args)))
         self.is_tensor = [isinstance(arg, Tensor) for arg in args]
         self.outputs: list[Any] = []  # shape and dtype of each, if there are several
         self.origins = [_origin(value, args, outputs) for value in ctx.saved_tensors]

@@ -3,7 +3,7 @@
 Most are minigrad's, which give an array when all they get is arrays.
 """
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from minigrad.rules import attention
 
 from ._checks import as_ids, check_positive
 from .losses import cross_entropy
-from .masks import for_heads, mask_and_bias
+from .masks import Masks, for_heads, mask_and_bias
 
 __all__ = [
     "attention_weights",
@@ -133,9 +133,9 @@ def _check_attention(others: str, q: Any, *kv: Any) -> None:
         raise ShapeError(f"attention needs q (..., query, d), {others}, the same axes before in all, got {got}")
 
 
-def _masks(q: Any, k: Any, **masks: Any) -> list[Any]:
+def _masks(q: Any, k: Any, **masks: Unpack[Masks]) -> list[Any]:
     """Mask and bias of the scores, which have a batch of 1 where q has none."""
-    found = mask_and_bias((*(q.shape[:-2] or (1,)), q.shape[-2], k.shape[-2]), q, **masks)
+    found = mask_and_bias((*(q.shape[:-2] or (1,)), q.shape[-2], k.shape[-2]), q, masks)
     return [one[0] if one is not None and one.ndim > q.ndim else one for one in found]
 
 

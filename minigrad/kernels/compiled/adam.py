@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 
+from ...engine.types import Array
 from ..threads import in_parts
 from . import elementwise
-from .arrays import BLOCK, PASSES, TINY, Array, plain
+from .arrays import BLOCK, PASSES, TINY, plain
 
 
 def adam_step(

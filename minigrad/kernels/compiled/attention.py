@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.types import Array
 from ...rules.attention import scale_of, scaled_dot_product_attention
 from ..numpy.attention import BiasGradient, masks_of, passes_of, scores_shape, sequences, shared_or_divided
 from ..numpy.rows import Needs
 from ..threads import in_blocks
 from . import rows as by_rows
-from .arrays import Array, fits, plain
+from .arrays import fits, plain
 
 
 def _attention_forward(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.primitive import Primitive
+from ...engine.types import Array
 from ...rules import neural
 from ..numpy.activations import gelu_backward, gelu_forward
 from ..numpy.affine import affine_backward, divides, part_of_rows
@@ -15,7 +16,7 @@ from ..numpy.rows import Needs
 from ..threads import PARTS, in_parts
 from . import elementwise, rows as by_rows
 from .arithmetic import CompiledLoop
-from .arrays import TINY, Array, block_count, fits, flat_labels, matrix, over_blocks, over_elements, over_rows, plain
+from .arrays import TINY, block_count, fits, flat_labels, matrix, over_blocks, over_elements, over_rows, plain
 
 # --- softmax and log_softmax ----------------------------------------------------------------------------------------
 
