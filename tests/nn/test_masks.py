@@ -212,7 +212,7 @@ def test_errors_name_the_masks_as_the_caller_does() -> None:
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(2, 3, 4)).astype(np.float32)
-ATTENTIONS = [
+ATTENTIONS: list[Any] = [
     nn.DotProductAttention(), nn.SelfAttention(4, rng=RNG), nn.LocalAttention(1), nn.ContextAttention(4, rng=RNG),
     nn.PredictiveLocalAttention(4, 1, rng=RNG), nn.AttentionHead(4, 2, rng=RNG), nn.MultiHeadAttention(4, 2, rng=RNG),
     nn.PackedMultiHeadAttention(4, 2, rng=RNG), nn.TransformerEncoderLayer(4, 2, 8, rng=RNG), nn.MessagePassing(),
