@@ -2,8 +2,9 @@
 
 The other one runs twice: what it is to itself says what the machine does to a ratio. A work is slower if its median ratio is
 more than 5 % over 1 and above that spread (the quartiles). Where ``perf stat`` can count or valgrind is installed, two works
-are compared by instructions as well, which no other process changes (only, by a percent or two, where objects lie in memory):
-there 3 % is slower. Counted is how many more a process of more steps executes, so that starting up is left out.
+are compared by instructions as well, which no other process changes (only where objects lie in memory does, by up to 5 %:
+repeat a count that is over): there 3 % is slower. Counted is how many more a process of more steps executes, so that starting
+up is left out.
 """
 
 from __future__ import annotations

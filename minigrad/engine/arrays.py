@@ -89,9 +89,10 @@ def _way_out(value: Any, dtype: np.dtype[Any]) -> str:
 
 def owned(keywords: dict[str, Any]) -> dict[str, Any]:
     """``keywords`` in memory that nobody else can write to: what the tape keeps must not change behind its back."""
-    if _cannot_change(keywords.values()):
-        return keywords
-    return {name: _copied(value) for name, value in keywords.items()}
+    for value in keywords.values():
+        if type(value) not in _UNCHANGING and not (type(value) is tuple and _cannot_change(value)):
+            return {name: _copied(value) for name, value in keywords.items()}
+    return keywords
 
 
 def _cannot_change(values: Iterable[Any]) -> bool:

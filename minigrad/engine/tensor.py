@@ -13,7 +13,7 @@ import numpy as np
 from ..device import to_host
 from ..errors import DTypeError, GraphError, ShapeError, UnsupportedError
 from . import observers
-from .arrays import as_array
+from .arrays import NUMBERS, as_array
 from .hooks import Hooked, hooks_of
 from .methods import ArrayMethods
 from .modes import enable_grad
@@ -227,13 +227,14 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
     def _cotangent(self, grad: Any, what: str = "backward(grad=...)") -> Any:
         """``grad`` as an array or Tensor of this tensor's dtype, once it is clear that it can be its cotangent."""
         if grad is None:
-            if self.size != 1:
+            if self._array.size != 1:
                 raise GraphError(
                     f"backward() on a tensor of shape {self.shape} needs grad, the gradient of a scalar with respect to it, "
                     "of that shape: sum() or mean() it first, or pass grad=np.ones_like(t)"
                 )
             return np.ones_like(self._array)
-        array = grad if isinstance(grad, Tensor) else as_array(grad)
+        plain = type(grad) is np.ndarray and grad.dtype.kind in NUMBERS
+        array = grad if plain or isinstance(grad, Tensor) else as_array(grad)
         if array.shape != self.shape:
             raise ShapeError(f"{what} got shape {array.shape} for a tensor of shape {self.shape}")
         if array.dtype.kind == "c" and self.dtype.kind != "c":
