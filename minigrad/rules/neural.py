@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from .._half import in_float32
 from ..device import check_range
 from ..engine.primitive import primitive
 from ..errors import ArgumentError, DTypeError, OutOfRangeError, ShapeError
@@ -28,7 +27,6 @@ def largest(x: Any, axis: int = -1) -> Any:
     return x.max(axis=axis, keepdims=True) if x.size else x.sum(axis=axis, keepdims=True)
 
 
-@in_float32
 def _softmax(x: Any, /, axis: int = -1) -> Any:
     """``exp(x) / sum(exp(x))`` along ``axis``, stable for large inputs: the maximum is subtracted first."""
     e = np.exp(x - largest(x, axis))
@@ -43,7 +41,6 @@ softmax = primitive(_softmax, name="softmax").vjp(
 # --- log_softmax: x - log sum exp(x) --------------------------------------------------------------------------------
 
 
-@in_float32
 def _log_softmax(x: Any, /, axis: int = -1) -> Any:
     """``x - log(sum(exp(x)))`` along ``axis``, stable for large inputs."""
     shifted = x - largest(x, axis)
@@ -87,7 +84,6 @@ silu = primitive(_silu, name="silu").vjp(x=lambda g, x: g * sigmoid(x) * (1 + x 
 TANH_SCALE, TANH_CUBIC = math.sqrt(2 / math.pi), 0.044715
 
 
-@in_float32
 def _gelu(x: Any, /, approximate: str = "none") -> Any:
     """Gaussian error linear unit, ``x * Phi(x)`` (Hendrycks and Gimpel 2016, arXiv:1606.08415).
 
@@ -118,7 +114,6 @@ affine = primitive(_affine, name="affine").reference(_affine)
 # --- layer_norm: (x - mean) / sqrt(var + eps) * gamma + beta --------------------------------------------------------
 
 
-@in_float32
 def _layer_norm(x: Any, gamma: Any, beta: Any, /, eps: float = 1e-5) -> Any:
     """``(x - mean) / sqrt(var + eps) * gamma + beta`` over the last axis, with the biased variance.
 
@@ -150,7 +145,6 @@ def _cross_entropy(logits: Any, labels: Any, /, reduction: str = "mean") -> Any:
     return _of_labels(logits, labels, reduction=reduction)
 
 
-@in_float32
 def _of_labels(logits: Any, labels: Any, /, reduction: str = "mean") -> Any:
     """The same for labels that have been checked."""
     picked = np.take_along_axis(log_softmax(logits), labels[..., None], axis=-1)[..., 0]

@@ -9,7 +9,7 @@ import pytest
 import minigrad as mg
 import nn
 from minigrad import Tensor
-from minigrad.rules.attention import masked_softmax
+from minigrad._float16 import masked_softmax
 from tests import fake_device
 from tests.lazy import torch
 from tests.nn.layers import rng
