@@ -13,17 +13,13 @@ from typing import Any
 import numpy as np
 
 from .engine.arrays import FLOAT16, widened
-from .rules import attention, neural
+from .rules import attention, dropout, neural
 
 _NONE = np.dtype(object)
 
 
-def in_float32(function: Callable[..., Any], by: Callable[..., Any] | None = None) -> Callable[..., Any]:
-    """A function of arrays or Tensors that computes with float16 in float32. Of float16 alone the result is float16 again.
-
-    ``by`` is what computes then, if it is another function: a primitive, say, with its kernels.
-    """
-    compute = by or function
+def in_float32(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of arrays or Tensors that computes with float16 in float32. Of float16 alone the result is float16 again."""
 
     @functools.wraps(function)
     def wide(*arrays: Any, **keywords: Any) -> Any:
@@ -32,7 +28,7 @@ def in_float32(function: Callable[..., Any], by: Callable[..., Any] | None = Non
                 break
         else:
             return function(*arrays, **keywords)
-        result = compute(*map(widened, arrays), **keywords)
+        result = function(*map(widened, arrays), **keywords)
         floating = {dtype for array in arrays if (dtype := getattr(array, "dtype", _NONE)).kind == "f"}
         return result.astype(FLOAT16) if len(floating) == 1 else result
 
@@ -47,9 +43,10 @@ for _fused in (
     neural.layer_norm,
     neural.cross_entropy,
     attention.scaled_dot_product_attention,
+    dropout.dropout,  # whose scale, rounded, would not keep the mean
 ):
-    _fused.function = in_float32(_fused.function, by=_fused)
-    _fused.composition = _fused.composition and in_float32(_fused.composition, by=_fused)
+    _fused.function = in_float32(_fused.function)
+    _fused.composition = _fused.composition and in_float32(_fused.composition)
     _fused.rules = {name: in_float32(rule) for name, rule in _fused.rules.items()}
 
 attention_weights = in_float32(attention.attention_weights)

@@ -46,7 +46,7 @@ class MixedPrecision(Precision):
     float32 *master weight*, to which small updates can be added that float16 would round away: ``model.state_dict()``
     there, clipping, ``grad_flow`` and the optimizer know nothing of float16. ``optimizer.step()`` inside the
     block raises, as it would change the copies, which are thrown away. (PyTorch's ``autocast`` chooses by operation;
-    here every layer gets float16, and softmax, layer norm, GELU and the losses compute in float32 inside.)
+    here every layer gets float16, and what the conventions name, such as softmax and the losses, computes in float32 inside.)
 
     Gradients below 6e-8 would be 0 in float16. So :meth:`backward` starts from ``scale`` instead of 1 (*loss scaling*), and
     gradients are divided by it where they arrive, in float32: ``p.grad`` is the gradient itself. Where one
