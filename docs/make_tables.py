@@ -107,6 +107,13 @@ before comparing with PyTorch.
 differentiated all the same, and gets the cotangent 0, and `0 * inf` is NaN. Keep the argument out of the trap as well:
 
     np.where(x > 0, np.sqrt(np.where(x > 0, x, 1)), 0)
+
+## float16
+
+Sums and powers in float16 are NumPy's own: `np.ones((8192, 3), np.float16).sum(axis=0)` stops at 2048, and `x * x` is infinite
+from 256 on. Computed in float32, and rounded, is what NumPy has no function for: `affine`, `softmax`, `log_softmax`, `gelu`,
+`layer_norm`, `cross_entropy`, attention and dropout, each with its derivatives; the norms and losses of `nn` (a loss stays
+float32); and the sums that only a gradient has, over what was broadcast or picked more than once.
 """
 
 

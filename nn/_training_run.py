@@ -7,7 +7,7 @@ import itertools
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,12 @@ from minigrad.serialize import CheckpointError, save_checkpoint
 
 from . import _training_state as state
 from ._interrupts import Interrupts
+from ._precision import Precision
 from ._progress import progress_bar
 from ._training_state import Files, TrainingError
 from .clipping import clip_grad_norm, clip_grad_value
 from .data import EpochBatches
 from .history import Best, History
-from .mixed_precision import MixedPrecision
 from .module import Module
 from .optim import Optimizer
 
@@ -50,8 +50,8 @@ class TrainingRun:
     every: int | None
     files: Files | None
     tqdm: Any
+    precision: Precision
     on_step: Callable[[], object] | None = None
-    precision: MixedPrecision | None = None
 
     def __post_init__(self) -> None:
         self.history = History()  # as many metrics as epochs that are complete
@@ -84,8 +84,7 @@ class TrainingRun:
         except BaseException as error:
             for context in [context for context in active.contexts if context not in contexts]:
                 active.leave(context)  # Ctrl-C may have come between the end of a `with no_grad()` and its leaving
-            if self.precision is not None:
-                self.precision.restore_masters()  # Ctrl-C may have come while they were being put back
+            self.precision.restore_masters()  # Ctrl-C may have come while they were being put back
             if self.whole and not isinstance(error, TrainingError):
                 with suppress(TrainingError):  # the first error tells more
                     self._save()
@@ -126,7 +125,7 @@ class TrainingRun:
         lr = self.optimizer.lr if self.schedule is None else self.schedule(self._progress[0])
         with self._undivided():
             self.optimizer.lr = lr
-            (self.precision or self.optimizer).step()
+            self.precision.step()
             self.history.losses.append(loss)
             self.updates += 1
             self._note_dropouts()
@@ -134,7 +133,7 @@ class TrainingRun:
             self.on_step()
 
     def _clip(self) -> None:
-        if (self.clip_norm or self.clip_value) and self.precision is not None and self.precision.overflowed:
+        if (self.clip_norm or self.clip_value) and self.precision.overflowed:
             return  # the step will be skipped
         if self.clip_norm is not None:
             self._clip_norm(self.clip_norm)
@@ -151,24 +150,18 @@ class TrainingRun:
         """Leave the gradients of the mean loss over all examples of ``group``, and give that loss."""
         if len(group) == 1:
             loss = self._loss(group[0])
-            self._pull_back(loss)
+            self.precision.backward(loss)
             return float(to_host(loss.data))
         sizes = [_examples(batch) for batch in group]
         total: Any = 0.0
         for batch, size in zip(group, sizes):
             loss = self._loss(batch) * (size / sum(sizes))
-            self._pull_back(loss)
+            self.precision.backward(loss)
             total = total + loss.data
         return float(to_host(total))
 
-    def _pull_back(self, loss: Tensor) -> None:
-        if self.precision is None:
-            loss.backward()
-        else:
-            self.precision.backward(loss)
-
     def _loss(self, batch: Any) -> Tensor:
-        with self.precision or nullcontext():
+        with self.precision:
             loss = self.loss(self.model, batch)
         if not isinstance(loss, Tensor) or loss.shape != ():
             got = f"a Tensor of shape {loss.shape}" if isinstance(loss, Tensor) else f"{type(loss).__name__}"
@@ -229,7 +222,7 @@ class TrainingRun:
                 entry["step"] = step
             arrays["losses"] = np.array(self.history.losses, np.float64)
             about |= {"metrics": self.history.metrics, "updates": self.updates, "run": self._settings()}
-            about["precision"] = None if self.precision is None else self.precision.state_dict()
+            about["precision"] = self.precision.state_dict()
             epoch = len(self.history.metrics) - 1
             if self.best is not None and not self.updates and self.history.best_epoch(self.best) == epoch:
                 save_checkpoint(self.files.best, arrays, about)
@@ -248,14 +241,12 @@ class TrainingRun:
             del settings["the learning rate"]  # that of a schedule, which may be a new one
         for name, value in settings.items():
             state.same(path, name, about["run"].get(name), value)
-        if self.precision is not None:
-            try:
-                copy.copy(self.precision).load_state_dict(about.get("precision", {}))  # a trial: nothing is changed yet
-            except ArgumentError as error:
-                raise CheckpointError(f"'{path}' does not fit: {error}") from error
+        try:
+            copy.copy(self.precision).load_state_dict(about.get("precision"))  # a trial: nothing is changed yet
+        except ArgumentError as error:
+            raise CheckpointError(f"'{path}' does not fit: {error}") from error
         state.restore(path, self.model, self.optimizer, arrays, about)
-        if self.precision is not None:
-            self.precision.load_state_dict(about["precision"])
+        self.precision.load_state_dict(about.get("precision"))
         self.history = History(arrays["losses"].tolist(), about["metrics"])
         self.updates = about["updates"]
         self._say_other_schedule(about["optimizer"]["settings"]["lr"])
@@ -280,7 +271,7 @@ class TrainingRun:
             "accumulate": self.accumulate,
             "clip_norm": self.clip_norm,
             "clip_value": self.clip_value,
-            "precision": None if self.precision is None else str(self.precision.dtype),
+            "precision": self.precision.name,
             "the learning rate": self.first_lr,
             "batches": {"in an epoch": len(self.batches)} | described,
             "the content of the first batch, by its SHA-256": self.first_batch,

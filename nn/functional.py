@@ -10,6 +10,7 @@ import numpy as np
 import minigrad
 from minigrad import (
     ShapeError,
+    _float16,
     gelu,
     layer_norm,
     log_softmax,
@@ -19,8 +20,6 @@ from minigrad import (
     silu,
     softmax,
 )
-from minigrad._half import in_float32
-from minigrad.rules import attention
 
 from ._checks import as_ids, check_positive
 from .losses import cross_entropy
@@ -43,7 +42,7 @@ __all__ = [
 ]
 
 
-@in_float32
+@_float16.in_float32
 def rms_norm(x: Any, weight: Any, *, eps: float = 1e-6) -> Any:
     """``x / sqrt(mean(x^2) + eps) * weight`` over the last axis; x (..., d), weight (d,).
 
@@ -116,7 +115,7 @@ def attention_weights(
     """
     q, k = _arrays(q, k)
     _check_attention("k (..., key, d)", q, k)
-    return attention.attention_weights(
+    return _float16.attention_weights(
         q, k, *_masks(q, k, key_mask=key_mask, mask=mask, bias=bias, causal=causal), scale
     )
 

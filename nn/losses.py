@@ -6,8 +6,8 @@ import numpy as np
 
 import minigrad
 from minigrad import ArgumentError, OutOfRangeError, ShapeError, Tensor, log_softmax, primitive
-from minigrad._half import widened
 from minigrad.device import to_host
+from minigrad.engine.arrays import widened
 from minigrad.rules.neural import check_labels
 
 from ._checks import as_input, beside, check_interval, check_real, plain

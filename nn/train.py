@@ -11,6 +11,7 @@ from minigrad.errors import import_extra
 
 from . import _training_state as state
 from ._checks import check_positive
+from ._precision import Precision
 from ._progress import load_tqdm
 from ._training_run import TrainingRun
 from ._training_state import Files, TrainingError
@@ -107,7 +108,7 @@ def fit(
     run = TrainingRun(
         model, batches, loss, optimizer, epochs, schedule, clip_norm, clip_value, accumulate, validate, patience, best, every,
         files=None if checkpoint is None else Files.of(checkpoint), tqdm=load_tqdm() if progress else None, on_step=on_step,
-        precision=None if precision is None else MixedPrecision(model, optimizer, precision),
+        precision=Precision(optimizer) if precision is None else MixedPrecision(model, optimizer, precision),
     )  # fmt: skip
     _check(run)
     return run.train(resume)

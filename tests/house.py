@@ -10,7 +10,7 @@ PACKAGES = ("minigrad", "nn", "models")
 # From the ground up: a module imports from its own floor and those below. The longest prefix that fits counts.
 FLOORS = (
     ("minigrad.errors", "minigrad.tiny"),
-    ("minigrad.device", "minigrad._half"),
+    ("minigrad.device",),
     ("minigrad.engine",),
     ("minigrad.rules", "minigrad.scipy_special"),
     ("minigrad.kernels",),

@@ -16,6 +16,7 @@ from ..device import is_device_array
 from ..errors import DTypeError, UnsupportedError
 
 _ndarray = np.ndarray
+FLOAT16 = np.dtype(np.float16)
 NUMBERS = "biufc"  # the kinds of dtype
 SCALARS = frozenset(
     {float, int, bool, complex}
@@ -85,6 +86,11 @@ def _way_out(value: Any, dtype: np.dtype[Any]) -> str:
     if hasattr(value, "astype") and dtype.kind in "OSTU":
         return "pass numbers, a.astype(float) if that is what they stand for"
     return "pass numbers (bool, integer, floating or complex)"
+
+
+def widened(value: Any) -> Any:
+    """What can be summed: a float16 array or Tensor in float32, as in float16 a sum of ones stops at 2048; else ``value``."""
+    return value.astype(np.float32) if getattr(value, "dtype", None) == FLOAT16 else value
 
 
 def owned(keywords: dict[str, Any]) -> dict[str, Any]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from .._half import widened
 from .observers import active, in_any_thread
 from .plan import Plan, taking
 from .registry import first_array_of_type, types_met
@@ -27,21 +25,6 @@ class Kernel:
 
     def plan(self, primitive: Any, needs: Sequence[bool]) -> Plan:
         return _KernelPlan(primitive, needs, self)
-
-    @functools.cached_property
-    def in_float32(self) -> Kernel:
-        """The same for float16: computed in float32, where sums do not overflow and NumPy is many times faster."""
-
-        def forward(*arrays: Array, **keywords: Any) -> Any:
-            computed = self.forward(*map(widened, arrays), **keywords)
-            return computed if computed is NotImplemented else (computed[0].astype(np.float16), computed[1])
-
-        def backward(g: Array, needs: Sequence[bool], *values: Any) -> Any:
-            return self.backward(widened(g), needs, *map(widened, values))
-
-        kernel = Kernel(forward, self.backward)
-        kernel.backward = backward
-        return kernel
 
 
 class _KernelPlan(Plan):
@@ -74,11 +57,7 @@ def choose(primitive: Any, arrays: Sequence[Array]) -> Kernel | None:
             continue
         if type(array) is not kind or (array.dtype != dtype and array.dtype.kind not in "biu"):
             return None
-    if dtype.char in "fdg":
-        return kernel
-    if dtype.char != "e":
-        return None
-    return kernel.in_float32 if kind is np.ndarray else kernel
+    return kernel if dtype.char in ("fdg" if kind is np.ndarray else "efdg") else None
 
 
 def _foreign_kernel(primitive: Any, kind: type) -> Kernel | None:

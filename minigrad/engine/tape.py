@@ -23,6 +23,7 @@ import numpy as np
 from ..device import out_of_memory
 from ..errors import GraphError
 from . import observers
+from .arrays import widened
 from .types import Array, Hooks, Node, Note, Plan
 
 NO_KEYWORDS: Mapping[str, Any] = MappingProxyType({})
@@ -286,7 +287,5 @@ def unbroadcast(array: Array, shape: tuple[int, ...]) -> Array:
     stretched = [extra + i for i, n in enumerate(shape) if n == 1 and array.shape[extra + i] != 1] if extra >= 0 else []
     axes = (*range(extra), *stretched)
     if axes:
-        if array.dtype.char == "e":
-            array = array.astype(np.float32)  # in float16 a sum of ones stops at 2048
-        array = array.sum(axis=axes, keepdims=True)
+        array = widened(array).sum(axis=axes, keepdims=True)
     return array.reshape(array.shape[extra:]) if extra > 0 else array

@@ -148,7 +148,8 @@ def _rule(primitive: Any, argument: str) -> Any:
     """What computes the derivative."""
     if not isinstance(primitive, Primitive):
         return primitive.backward
-    return primitive.rules.get(argument) or primitive.rule_for_each or primitive.composition
+    rule = primitive.rules.get(argument) or primitive.rule_for_each or primitive.composition
+    return rule and inspect.unwrap(rule)
 
 
 def _formula(primitive: Any, argument: str, rule: Any) -> Formula | None:

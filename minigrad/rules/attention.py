@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from .._half import in_float32
 from ..engine.primitive import primitive
 from ..engine.types import Array
 from ..errors import DTypeError, ShapeError
@@ -50,7 +49,6 @@ def scale_of(width: int, scale: float | None) -> float:
     return 1 / math.sqrt(width) if scale is None else float(scale)
 
 
-@in_float32
 def attention_weights(q: Array, k: Array, mask: Any = None, bias: Any = None, scale: float | None = None) -> Array:
     """``softmax(q k^T * scale + bias)`` over the keys the mask allows; (..., query, d), (..., key, d) -> (..., query, key)."""
     scores = np.matmul(q, k.swapaxes(-1, -2)) * scale_of(q.shape[-1], scale)
@@ -61,7 +59,6 @@ def attention_weights(q: Array, k: Array, mask: Any = None, bias: Any = None, sc
     return masked_softmax(scores, mask, bias)
 
 
-@in_float32
 def masked_softmax(scores: Array, mask: Any = None, bias: Any = None) -> Array:
     """The softmax of ``scores + bias`` over the last axis, the keys: those that ``mask`` allows (True = attend), 0 for others.
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._half import widened
 from ..device import is_device_array
+from ..engine.arrays import widened
 from ..engine.primitive import Primitive, primitive
 from ..engine.tensor import Tensor
 from ..engine.types import Array
@@ -26,14 +26,15 @@ def _scatter_add(updates: Array, /, index: Any, shape: Shape) -> Array:
     """Zeros of ``shape``, with ``updates`` added at ``index``; an element named twice gets both contributions."""
     if updates.dtype.kind == "c" and is_device_array(updates):  # where complex numbers cannot be added at an index
         return _scatter_add(updates.real, index, shape) + 1j * _scatter_add(updates.imag, index, shape)
-    if updates.dtype.char == "e" and not _is_basic(index):  # in float16 a sum of ones stops at 2048
-        return _scatter_add(widened(updates), index, shape).astype(updates.dtype)
-    out = np.zeros_like(updates, order="C", shape=shape)
     if _is_basic(index):
+        out = np.zeros_like(updates, order="C", shape=shape)
         out[index] = updates
-    else:  # one flat index: all that CuPy's add.at takes, and several times faster in NumPy's
-        np.add.at(out.reshape(-1), _positions(index, shape, out).reshape(-1), updates.reshape(-1))
-    return out
+        return out
+    terms = widened(updates)
+    out = np.zeros_like(terms, order="C", shape=shape)
+    # one flat index: all that CuPy's add.at takes, and several times faster in NumPy's
+    np.add.at(out.reshape(-1), _positions(index, shape, out).reshape(-1), terms.reshape(-1))
+    return out.astype(updates.dtype, copy=False)
 
 
 def _positions(index: Any, shape: Shape, like: Array) -> Array:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from .._half import in_float32
 from ..device import check_range
 from ..engine.primitive import primitive
 from ..engine.types import Array
@@ -29,7 +28,6 @@ def largest(x: Array, axis: int = -1) -> Array:
     return x.max(axis=axis, keepdims=True) if x.size else x.sum(axis=axis, keepdims=True)
 
 
-@in_float32
 def _softmax(x: Array, /, axis: int = -1) -> Array:
     """``exp(x) / sum(exp(x))`` along ``axis``, stable for large inputs: the maximum is subtracted first."""
     e = np.exp(x - largest(x, axis))
@@ -44,7 +42,6 @@ softmax = primitive(_softmax, name="softmax").vjp(
 # --- log_softmax: x - log sum exp(x) --------------------------------------------------------------------------------
 
 
-@in_float32
 def _log_softmax(x: Array, /, axis: int = -1) -> Array:
     """``x - log(sum(exp(x)))`` along ``axis``, stable for large inputs."""
     shifted = x - largest(x, axis)
@@ -88,7 +85,6 @@ silu = primitive(_silu, name="silu").vjp(x=lambda g, x: g * sigmoid(x) * (1 + x 
 TANH_SCALE, TANH_CUBIC = math.sqrt(2 / math.pi), 0.044715
 
 
-@in_float32
 def _gelu(x: Array, /, approximate: str = "none") -> Array:
     """Gaussian error linear unit, ``x * Phi(x)`` (Hendrycks and Gimpel 2016, arXiv:1606.08415).
 
@@ -119,7 +115,6 @@ affine = primitive(_affine, name="affine").reference(_affine)
 # --- layer_norm: (x - mean) / sqrt(var + eps) * gamma + beta --------------------------------------------------------
 
 
-@in_float32
 def _layer_norm(x: Array, gamma: Array, beta: Array, /, eps: float = 1e-5) -> Array:
     """``(x - mean) / sqrt(var + eps) * gamma + beta`` over the last axis, with the biased variance.
 
@@ -151,7 +146,6 @@ def _cross_entropy(logits: Array, labels: Array, /, reduction: str = "mean") -> 
     return _of_labels(logits, labels, reduction=reduction)
 
 
-@in_float32
 def _of_labels(logits: Array, labels: Array, /, reduction: str = "mean") -> Array:
     """The same for labels that have been checked."""
     picked = np.take_along_axis(log_softmax(logits), labels[..., None], axis=-1)[..., 0]
