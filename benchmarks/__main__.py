@@ -5,6 +5,7 @@
     python -m benchmarks scaling         how time and memory grow with each size; a table and a plot
     python -m benchmarks floor           what the machine allows
     python -m benchmarks guard           1 if a ratio is over its limit, 2 if the machine is too busy to tell
+    python -m benchmarks compare FOLDER  this checkout beside the one in FOLDER: 1 if a work is slower here
     python -m benchmarks readme          put the latest table into the README
     python -m benchmarks all             works, imports, scaling, floor and readme: make bench
 
@@ -20,10 +21,11 @@ import argparse
 import re
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
-from benchmarks import floor, guard, harness, imports, micro, report, scaling
+from benchmarks import compare, floor, guard, harness, imports, micro, report, scaling
 from benchmarks.harness import Row
 from benchmarks.workload import sizes
 from minigrad import MinigradError
@@ -34,7 +36,12 @@ GPU_WORKS = ("toy", "small", "gpt_10m")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    options = parser().parse_args(arguments)
+    p = parser()
+    options = p.parse_args(arguments)
+    if (options.command == "compare") != (options.checkout is not None):
+        p.error("compare needs the folder of another checkout, and no other command takes one")
+    if options.command != "compare" and (single := [work for work in options.works if work in compare.SINGLE]):
+        p.error(f"{single[0]!r} is a work of minigrad alone: only compare has it")
     COMMANDS[options.command](options)
 
 
@@ -43,6 +50,7 @@ def parser() -> argparse.ArgumentParser:
         prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     p.add_argument("command", nargs="?", default="works", choices=COMMANDS)
+    p.add_argument("checkout", nargs="?", type=checkout, help="for compare: the folder of another checkout of minigrad")
     p.add_argument(
         "--works", type=works, default=[], help="separated by commas; sizes may be changed, as in toy:L=512:B=4"
     )
@@ -64,9 +72,20 @@ def at_least_two(text: str) -> int:
     return int(text)
 
 
+def checkout(text: str) -> Path:
+    """A folder with the three packages."""
+    folder = Path(text).resolve()
+    for package in ("minigrad", "nn", "models"):
+        if not (folder / package / "__init__.py").is_file():
+            raise argparse.ArgumentTypeError(f"{folder} is no checkout of minigrad: it has no {package}/__init__.py")
+    return folder
+
+
 def works(text: str) -> list[str]:
     """ "tiny,toy:L=64", each known."""
     for work in text.split(","):
+        if work in compare.SINGLE:
+            continue
         try:
             micro.check(work) if micro.is_micro(work) else sizes(work)
         except (KeyError, TypeError, ValueError) as error:
@@ -172,6 +191,14 @@ def run_guard(options: argparse.Namespace) -> None:
     sys.exit(code)
 
 
+def run_compare(options: argparse.Namespace) -> None:
+    """Raises SystemExit with 1 if a work is slower than in the other checkout, or could not be compared."""
+    works = options.works or compare.WORKS
+    found = compare.measure(works, options.checkout, rounds=options.rounds, seconds=options.seconds)
+    print(f"{report.machine()}; {options.rounds} rounds of {options.seconds} s\n\n{compare.table(found)}\n")
+    sys.exit(any(one.slower or one.error for one in found))
+
+
 def run_readme(options: argparse.Namespace) -> None:
     try:
         report.write_readme()
@@ -190,6 +217,7 @@ COMMANDS = {
     "scaling": run_scaling,
     "floor": run_floor,
     "guard": run_guard,
+    "compare": run_compare,
     "readme": run_readme,
     "all": run_all,
 }

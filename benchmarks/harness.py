@@ -34,6 +34,7 @@ class Task:
     Attributes:
         steps: how many losses it reports.
         gradients: the file for those of the first step; none if empty.
+        checkout: the folder that minigrad is imported from; if empty, as everywhere.
     """
 
     peer: str
@@ -42,6 +43,7 @@ class Task:
     gradients: str = ""
     device: str = "cpu"
     tf32: bool = False
+    checkout: str = ""
 
 
 class Peer(Protocol):

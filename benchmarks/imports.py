@@ -31,20 +31,20 @@ print(json.dumps([seconds, sorted({name.partition(".")[0] for name in set(sys.mo
 """
 
 
-def import_once(modules: str, cache: str) -> tuple[list[float], list[str]]:
+def import_once(modules: str, cache: str, folder: str | None = None) -> tuple[list[float], list[str]]:
     """Seconds for each of the modules, and the packages that came with them.
 
     Args:
         cache: the folder for bytecode.
+        folder: where modules are looked for first, if not here.
 
     Raises:
         subprocess.CalledProcessError: there is no such module.
     """
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     command = [sys.executable, "-c", PROGRAM, *modules.split()]
-    done = subprocess.run(
-        command, env=environment | {"PYTHONPYCACHEPREFIX": cache}, capture_output=True, text=True, check=True
-    )
+    environment["PYTHONPYCACHEPREFIX"] = cache
+    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=True)
     seconds, packages = json.loads(done.stdout)
     return seconds, packages
 

@@ -40,9 +40,9 @@ def _keep_more(add: Callable[[Any], Any], check: Callable[[Any, Any], object]) -
         pick = self.pick
         if len(positions) == 1:
             (only,) = positions
-            self.pick = lambda scope: (*pick(scope), add(scope[only]))
+            self.pick = lambda values: (*pick(values), add(values[only]))
         elif positions:
-            self.pick = lambda scope: (*pick(scope), *[add(scope[i]) for i in positions])
+            self.pick = lambda values: (*pick(values), *[add(values[i]) for i in positions])
 
     def check_constants(entry: Any) -> None:
         for position, added in zip(entry.plan.constants, entry.kept[len(entry.plan.names) :]):

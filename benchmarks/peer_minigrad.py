@@ -10,7 +10,7 @@ import numpy as np
 
 import minigrad
 import nn
-from benchmarks import micro
+from benchmarks import calls, micro
 from benchmarks.step import Gradients, Step
 from benchmarks.workload import BATCHES, Sizes, sizes, weights_and_batches
 from minigrad.device import to_device, to_host
@@ -78,6 +78,8 @@ def names(s: Sizes) -> dict[str, str]:
 
 def build(work: str, *, dtype: str = "float32", device: str = "cpu", tf32: bool = False) -> Step:
     """``tf32`` is CuPy's to decide: the worker sets CUPY_TF32 before CuPy is imported."""
+    if work in calls.CALLS:
+        return calls.build(work)
     if micro.is_micro(work):
         return micro.build(work, FUNCTIONS)
     s, model = sizes(work), model_of(work, np.dtype(dtype)).to(device)

@@ -16,8 +16,9 @@ import numpy as np
 
 import nn
 from benchmarks.report import machine
-from minigrad import Tensor, _threads, gelu
-from minigrad._threads import BLOCK, in_parts
+from minigrad import Tensor, gelu
+from minigrad.kernels import threads
+from minigrad.kernels.threads import BLOCK, in_parts
 from minigrad.rules.indexing import scatter_add
 
 Ways = dict[str, Callable[[], Any]]  # the first is the one that is taken
@@ -92,7 +93,7 @@ def blocks(size: str) -> Ways:
 
     def of(length: int) -> Callable[[], Any]:
         def way() -> Any:
-            with mock.patch.multiple(_threads, BLOCK=length, _SHORT=min(length, 1 << 16)):
+            with mock.patch.multiple(threads, BLOCK=length, _SHORT=min(length, 1 << 16)):
                 return gelu(x, approximate="tanh")
 
         return way

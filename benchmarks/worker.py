@@ -13,6 +13,7 @@ import os
 import statistics
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 from benchmarks import memory
@@ -28,7 +29,13 @@ def build(task: dict[str, Any]) -> tuple[Step, dict[str, Any]]:
     if task["device"] != "cpu":
         os.environ["CUPY_TF32"] = str(int(task["tf32"]))  # CuPy looks when it is imported
         options = {"device": task["device"], "tf32": task["tf32"]}
+    if task["checkout"]:
+        sys.path.insert(0, task["checkout"])  # the benchmarks stay those that are running
     peer = importlib.import_module(f"benchmarks.peer_{task['peer']}")
+    if task["checkout"]:
+        found = Path(sys.modules["minigrad"].__file__ or "")
+        if not found.is_relative_to(task["checkout"]):
+            raise ImportError(f"minigrad was to come from {task['checkout']} and is that of {found.parent}")
     imported = memory.peak()
     return peer.build(task["work"], **options), {"bare": bare, "imported": imported}
 

@@ -1,11 +1,11 @@
 """What the examples share: their options, one sentence for an error, a table of results, and drawing.
 
-This module imports neither NumPy nor minigrad at its top, so that a script can call `one_blas_thread` before they are:
+This module imports neither NumPy nor minigrad at its top, so that a script can call `prepare` before they are:
 
     if __name__ == "__main__":
-        from common import one_blas_thread
+        from common import prepare
 
-        one_blas_thread()
+        prepare("nn", "models")
 
     import numpy as np
 """
@@ -20,6 +20,21 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+
+def prepare(*packages: str) -> None:
+    """What comes before all other imports of a script: one BLAS thread, and a look whether they will find minigrad's packages.
+
+    Args:
+        packages: which of `nn` and `models` they need.
+    """
+    one_blas_thread()
+    from minigrad.errors import MinigradError, check_ours
+
+    try:
+        check_ours(*packages)
+    except MinigradError as error:
+        sys.exit(f"error: {error}")
 
 
 def one_blas_thread() -> None:

@@ -14,9 +14,9 @@ the class token looks at, over the image).
 from __future__ import annotations
 
 if __name__ == "__main__":
-    from common import one_blas_thread
+    from common import prepare
 
-    one_blas_thread()
+    prepare("nn", "models")
 
 import argparse
 import time

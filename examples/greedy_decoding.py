@@ -15,9 +15,9 @@ decoder looks: among its own words, and in the Japanese sentence).
 from __future__ import annotations
 
 if __name__ == "__main__":
-    from common import one_blas_thread
+    from common import prepare
 
-    one_blas_thread()
+    prepare("nn", "models")
 
 import argparse
 import time

@@ -20,9 +20,9 @@ The command line shows the same function: `minigrad explain examples/lesson.py:l
 from __future__ import annotations
 
 if __name__ == "__main__":
-    from common import one_blas_thread
+    from common import prepare
 
-    one_blas_thread()
+    prepare()
 
 import minigrad as mg
 from common import argument_parser, make_folder, run

@@ -9,9 +9,9 @@ Chrome; without them it is left as it is.
 from __future__ import annotations
 
 if __name__ == "__main__":
-    from common import one_blas_thread
+    from common import prepare
 
-    one_blas_thread()
+    prepare("models")
 
 import shutil
 import tempfile

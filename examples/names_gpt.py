@@ -15,9 +15,9 @@ names_gpt_loss.png and names_gpt_attention.png (what each head looks at); with -
 from __future__ import annotations
 
 if __name__ == "__main__":
-    from common import one_blas_thread
+    from common import prepare
 
-    one_blas_thread()
+    prepare("nn", "models")
 
 import argparse
 import time

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 if __name__ == "__main__":
-    from common import one_blas_thread
+    from common import prepare
 
-    one_blas_thread()
+    prepare("nn")
 
 import numpy as np
 

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 if __name__ == "__main__":
-    from common import one_blas_thread
+    from common import prepare
 
-    one_blas_thread()
+    prepare("nn", "models")
 
 import numpy as np
 from numpy.typing import NDArray

@@ -14,9 +14,9 @@ decoder looks while it writes, for several languages) and dates_heads.png (the s
 from __future__ import annotations
 
 if __name__ == "__main__":
-    from common import one_blas_thread
+    from common import prepare
 
-    one_blas_thread()
+    prepare("nn", "models")
 
 import argparse
 import sys

@@ -14,9 +14,9 @@ training; attention.html and attention_heads.png of the Transformer.
 from __future__ import annotations
 
 if __name__ == "__main__":
-    from common import one_blas_thread
+    from common import prepare
 
-    one_blas_thread()
+    prepare("nn", "models")
 
 import argparse
 import contextlib

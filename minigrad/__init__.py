@@ -3,17 +3,23 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import rules  # noqa: F401 - fills the registry
+from . import (
+    _float16,  # noqa: F401 - which functions compute with float16 in float32
+    _inplace,  # noqa: F401 - watches from the first operation on
+    rules,  # noqa: F401 - fills the registry
+)
 from ._autograd_grad import autograd_grad
 from ._checkpoint import checkpoint
-from ._compiled import compiled_kernels
-from ._memory import keep_freed_memory
-from ._primitive import Primitive, primitive, reference_mode
-from ._tape import Entry, enable_grad, no_grad, tape
-from ._threads import num_threads, set_num_threads
+from ._version import __version__ as __version__
 from .anomaly import detect_anomaly
 from .checking import GradientError, check_grads
 from .derivatives import hessian, hvp, jacobian
+from .engine import operators  # noqa: F401 - makes a faster form of each primitive that is declared from here on
+from .engine.kernels import reference_mode
+from .engine.modes import enable_grad, no_grad
+from .engine.primitive import Primitive, primitive
+from .engine.tape import Entry, tape
+from .engine.tensor import Tensor
 from .errors import (
     AnomalyError,
     ArgumentError,
@@ -26,6 +32,7 @@ from .errors import (
     MixedDevicesError,
     OutOfMemoryError,
     OutOfRangeError,
+    ShadowedError,
     ShapeError,
     UnsupportedError,
 )
@@ -44,8 +51,14 @@ from .rules.neural import (
 )
 from .rules.reductions import logsumexp
 from .rules.special import erf
-from .tensor import Tensor
 from .transforms import elementwise_grad, grad, jvp, value_and_grad, vjp
+
+try:
+    from .kernels import compiled_kernels, cuda_kernels, num_threads, set_num_threads
+except ImportError as missing:
+    if missing.name != f"{__name__}.kernels":
+        raise
+    from ._without_kernels import compiled_kernels, cuda_kernels, num_threads, set_num_threads
 
 if TYPE_CHECKING:
     from .graph import draw_dot, make_dot
@@ -57,10 +70,6 @@ if TYPE_CHECKING:
     from .graph.provenance import find_nan
     from .graph.storage import load_trace, save_trace
     from .graph.trace import trace
-
-__version__ = "0.1.0"
-
-keep_freed_memory()
 
 __all__ = [
     "AnomalyError",
@@ -78,6 +87,7 @@ __all__ = [
     "OutOfMemoryError",
     "OutOfRangeError",
     "Primitive",
+    "ShadowedError",
     "ShapeError",
     "Tensor",
     "UnsupportedError",
@@ -89,6 +99,7 @@ __all__ = [
     "checkpoint",
     "compiled_kernels",
     "cross_entropy",
+    "cuda_kernels",
     "detect_anomaly",
     "draw_dot",
     "make_dot",

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ._tape import Output, cotangent_of, enable_grad, sweep, wengert_list
+from .engine.modes import enable_grad
+from .engine.registry import registry
+from .engine.tape import Output, cotangent_of, sweep, wengert_list
+from .engine.tensor import Tensor, make_tensor, owned_copy
 from .errors import ArgumentError, GraphError
-from .tensor import Tensor, _make, _owned_copy, registry
 from .transforms import _seeds
 
 
@@ -26,7 +28,7 @@ def autograd_grad(
 
     Args:
         grad_outputs: for each output its cotangent, None for 1 (outputs of one element); several outputs' results add up.
-        retain_graph: keep the saved values of the operations in between, so that they can be differentiated again.
+        retain_graph: keep the kept values of the operations in between, so that they can be differentiated again.
         create_graph: record the backward pass too, so that the gradients can themselves be differentiated; implies
             ``retain_graph``.
         allow_unused: give None for an input that the outputs do not depend on, rather than raise.
@@ -100,5 +102,5 @@ def _of_its_own(g: Any) -> Tensor | None:
     """A gradient as a Tensor that shares its array with nobody."""
     if g is None:
         return None
-    result: Tensor = registry[np.positive](g) if isinstance(g, Tensor) else _make(_owned_copy(g), None)
+    result: Tensor = registry[np.positive](g) if isinstance(g, Tensor) else make_tensor(owned_copy(g), None)
     return result

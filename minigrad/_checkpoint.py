@@ -1,7 +1,7 @@
-"""checkpoint: compute a part of the forward pass twice, and keep nothing of it in between.
+"""checkpoint: compute a segment of the forward pass twice, and keep nothing of it in between.
 
-The operations of the part are on the tape like any others, with their parents, so gradients of every order, gradients of what
-the function closes over, hooks and drawings need nothing special. Only what the entries *keep* is dropped when the
+The operations of the segment are on the tape like any others, with their parents, so gradients of every order, gradients
+of what the function closes over, hooks and drawings need nothing special. Only what the entries *keep* is dropped when the
 function has returned. When a sweep comes to the first of them, the function runs again, the entries of that second run
 are matched with those of the first by their order, and hand over what they keep.
 """
@@ -15,10 +15,12 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from ._tape import Entry, Leaf, active, enable_grad, in_any_thread
 from ._tree import leaves, map_leaves
+from .engine.modes import enable_grad
+from .engine.observers import active, in_any_thread
+from .engine.tape import Entry, Leaf
+from .engine.tensor import Tensor, make_tensor
 from .errors import GraphError
-from .tensor import Tensor, _make
 
 R = TypeVar("R")
 
@@ -38,10 +40,10 @@ def checkpoint(f: Callable[..., R], /, *args: Any, **kwargs: Any) -> R:
         GraphError: (in the sweep) the second run did something else, or gave other results than the first: what ``f``
             reads has been changed in between, or is random.
     """
-    part = _Part(f, args, kwargs)
+    segment = _Segment(f, args, kwargs)
     with _running(_Run(None)) as run:
         output = f(*args, **kwargs)
-    part.drop(run, output)
+    segment.drop(run, output)
     return output
 
 
@@ -98,10 +100,10 @@ class _Given:
         self.tracked = tensor.requires_grad
 
     def tensor(self) -> Tensor:
-        return _make(self.array, Leaf(None, self.array.shape, self.array.dtype) if self.tracked else None)
+        return make_tensor(self.array, Leaf(None, self.array.shape, self.array.dtype) if self.tracked else None)
 
 
-class _Part:
+class _Segment:
     """A checkpointed call: how to run it again, and what the first run did."""
 
     def __init__(self, f: Callable[..., Any], args: Any, kwargs: Any) -> None:
@@ -149,22 +151,19 @@ class _Part:
 class _Dropped:
     """The plan of an entry whose kept values were dropped: the first pull brings back both."""
 
-    run = None
-    constants = ()
-
-    def __init__(self, part: _Part, index: int, plan: Any) -> None:
-        self.part = part
+    def __init__(self, segment: _Segment, index: int, plan: Any) -> None:
+        self.segment = segment
         self.index = index
         self.primitive, self.names, self.fresh = plan.primitive, plan.names, plan.fresh
 
     def pull(self, entry: Entry, g: Any) -> Sequence[Any]:
-        self.part.restore(entry, self.index)
+        self.segment.restore(entry, self.index)
         contributions = entry.plan.pull(entry, g)
         self.fresh = entry.plan.fresh
         return contributions
 
     def pull_tensors(self, entry: Entry, g: Any) -> Sequence[Any]:
-        self.part.restore(entry, self.index)
+        self.segment.restore(entry, self.index)
         return entry.plan.pull_tensors(entry, g)
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ._program import Computed, NoLoss, ProgramFailed, Target, users_errors
-from ._source import Source
+from ._source import SourceLine
 from .errors import ArgumentError, MinigradError
 from .graph import draw_dot
 from .graph.capture import capture
@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="replace")  # a terminal without box-drawing characters
     try:
         with ExitStack() as stack:
-            status: int = options.command(options, _Run(options.target, arguments, stack))
+            status: int = options.command(options, _Invocation(options.target, arguments, stack))
             sys.stdout.flush()
             return status
     except ProgramFailed as failure:
@@ -100,7 +100,7 @@ def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 @dataclass
-class _Run:
+class _Invocation:
     """The target, and what runs it. It stays in the program's surroundings until the command ends: backward runs there too."""
 
     target: str
@@ -125,7 +125,7 @@ class _Run:
 
 
 def _computed(replay: Replay) -> Computed:
-    return Computed(replay.tensors, replay.parameters | replay.kept, replay)
+    return Computed(replay.tensors, replay.parameters | replay.named, replay)
 
 
 def _with_backward(found: Computed) -> Computed:
@@ -147,18 +147,18 @@ def _with_backward(found: Computed) -> Computed:
 # The commands: each takes the options and the program, and returns the exit status
 
 
-def _explain(options: argparse.Namespace, run: _Run) -> int:
+def _explain(options: argparse.Namespace, run: _Invocation) -> int:
     found = run.compute()
     path = explain(found.loss, options.out, found.params, language=options.language)
     return _written(path, options)
 
 
-def _graph(options: argparse.Namespace, run: _Run) -> int:
+def _graph(options: argparse.Namespace, run: _Invocation) -> int:
     found = _with_backward(run.compute())
     return _show(draw_dot(found.tensors, found.params), options)
 
 
-def _profile(options: argparse.Namespace, run: _Run) -> int:
+def _profile(options: argparse.Namespace, run: _Invocation) -> int:
     costs = profile()
     found: Computed | None = None
     try:
@@ -174,7 +174,7 @@ def _profile(options: argparse.Namespace, run: _Run) -> int:
     return FINE
 
 
-def _check(options: argparse.Namespace, run: _Run) -> int:
+def _check(options: argparse.Namespace, run: _Invocation) -> int:
     found = run.compute()
     graph = check_edges(found.tensors, found.params)
     errors = [edge.error for edge in graph.edges if edge.error is not None]
@@ -193,7 +193,7 @@ def _check(options: argparse.Namespace, run: _Run) -> int:
     return FOUND if wrong else status
 
 
-def _nan(options: argparse.Namespace, run: _Run) -> int:
+def _nan(options: argparse.Namespace, run: _Invocation) -> int:
     found = run.compute()
     origin = find_nan(found.tensors, found.params)
     if origin is None:
@@ -205,14 +205,14 @@ def _nan(options: argparse.Namespace, run: _Run) -> int:
     return FOUND if origin else status
 
 
-def _save(options: argparse.Namespace, run: _Run) -> int:
+def _save(options: argparse.Namespace, run: _Invocation) -> int:
     found = run.compute()
     save_trace(found.tensors, options.out, found.params)
     print(f"{options.out}: written ({os.path.getsize(options.out):,} bytes)")
     return FINE
 
 
-def _replay(options: argparse.Namespace, run: _Run) -> int:
+def _replay(options: argparse.Namespace, run: _Invocation) -> int:
     replay = run.replay()
     loss = replay.loss
     gradients = replay.gradients(_cotangent(options.cotangent, loss))
@@ -275,7 +275,7 @@ def _written(path: Path, options: argparse.Namespace) -> int:
     return FINE
 
 
-def _print_source(source: Source | None) -> None:
+def _print_source(source: SourceLine | None) -> None:
     if source is not None:
         print(f"  {source}: {source.text}")
 
@@ -284,13 +284,13 @@ def _print_source(source: Source | None) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from . import __version__
+    from ._version import __version__
 
     parser = argparse.ArgumentParser("minigrad", description=DESCRIPTION, epilog=EPILOG, formatter_class=_Formatter)
     parser.add_argument("--version", action="version", version=f"minigrad {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
-    def command(name: str, run: Callable[[argparse.Namespace, _Run], int], what: str) -> argparse.ArgumentParser:
+    def command(name: str, run: Callable[[argparse.Namespace, _Invocation], int], what: str) -> argparse.ArgumentParser:
         examples = "\n".join(line for line in EXAMPLES.splitlines() if f"minigrad {name} " in line)
         added = commands.add_parser(
             name,

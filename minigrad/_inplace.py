@@ -3,7 +3,7 @@
 Fingerprinting every array that every operation keeps would cost a tenth of a small multiply, so what is watched is chosen
 by who could write to it (docs/in-place.md has the measurements, and lists what is caught and what is not):
 
-* An operand that is not differentiated, such as a plain array, has its fingerprint kept beside it, by ``Plan.pick``.
+* An operand that is not differentiated, such as a plain array, has its fingerprint kept beside it, by the plan.
 * A tensor's own array is watched from the moment it is handed out, by ``t.data``, ``t.numpy()`` or ``t[...] = ...``,
   while something else holds it too. What was recorded before that moment must not have changed since.
 * The array of a leaf that shares memory with its maker (``copy=False``) is sealed by each operation that keeps it.
@@ -14,16 +14,16 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
-from ._tape import Entry, Leaf, attach, before_sweep, in_any_thread, next_sequence_number
+from .engine import observers
+from .engine.observers import attach, in_any_thread
+from .engine.tape import Entry, Leaf, next_sequence_number
+from .engine.types import Pull
 from .errors import GraphError
-
-if TYPE_CHECKING:
-    from .tensor import Tensor
 
 _SMALL = 2048  # bytes; up to here the whole array counts
 _SAMPLES = 256  # at least, from a larger array
@@ -51,8 +51,44 @@ def fingerprint(array: Any, whole: bool = False) -> int | None:
 # --- Operands that are not differentiated ---
 
 
+def watch_constants(plan: Any) -> None:
+    """Let a new plan keep the fingerprints of the caller's own arrays behind all else, and compare them before it pulls."""
+    if plan.constants:
+        plan.keep = _with_fingerprints(plan)
+        plan.pull, plan.pull_tensors = _checked(plan.pull), _checked(plan.pull_tensors)
+
+
+observers.plan_made.append(watch_constants)
+
+
+def _with_fingerprints(plan: Any) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    keep, constants = plan.keep, tuple(plan.constants)
+    if len(plan.positions) == len(constants) == 1 and not plan.extras:  # x * 2.0, x * array
+        (only,) = plan.positions
+
+        def keep_one(values: Sequence[Any]) -> Sequence[Any]:
+            value = values[only]
+            return (value, fingerprint(value)) if isinstance(value, np.ndarray) else (value,)
+
+        return keep_one
+
+    def keep_all(values: Sequence[Any]) -> Sequence[Any]:
+        kept = keep(values)
+        return (*kept, *[fingerprint(kept[i]) for i in constants])
+
+    return keep_all
+
+
+def _checked(pull: Pull) -> Pull:
+    def check_and_pull(entry: Entry, g: Any) -> Sequence[Any]:
+        check_constants(entry)
+        return pull(entry, g)
+
+    return check_and_pull
+
+
 def check_constants(entry: Entry) -> None:
-    """Compare the constants an entry keeps with the fingerprints that ``Plan.pick`` put behind them."""
+    """Compare the constants an entry keeps with their fingerprints."""
     kept, plan = entry.kept, entry.plan
     assert kept is not None
     for position, before in zip(plan.constants, kept[len(plan.names) :]):
@@ -68,7 +104,7 @@ class _Sightings:
 
     Attributes:
         array: the array that owns the memory.
-        seen: when (a sequence number), which part, and its fingerprint then. A part is None for all of it, or the offset,
+        seen: when (a sequence number), which view, and its fingerprint then. A view is None for all of it, or the offset,
             shape, strides and dtype of a view, since a view itself may be gone by the time of the sweep.
     """
 
@@ -77,34 +113,34 @@ class _Sightings:
     def __init__(self, array: Any) -> None:
         key = id(array)
         self.array = weakref.ref(array, lambda _: watched.pop(key, None))
-        self.seen: list[tuple[int, _Part, int | None]] = []
+        self.seen: list[tuple[int, _View, int | None]] = []
 
-    def add(self, part: _Part) -> None:
-        contents = fingerprint(_take(self.array(), part), whole=True)
+    def add(self, view: _View) -> None:
+        contents = fingerprint(_take(self.array(), view), whole=True)
         seen = self.seen
-        last = next((sighting for sighting in reversed(seen) if sighting[1] == part), None)
+        last = next((sighting for sighting in reversed(seen) if sighting[1] == view), None)
         if last is not None and last[2] == contents:
             seen = [sighting for sighting in seen if sighting is not last]  # unchanged: the later moment covers more
-        self.seen = [*seen[-63:], (next_sequence_number(), part, contents)]  # a new list: other threads may be reading
+        self.seen = [*seen[-63:], (next_sequence_number(), view, contents)]  # a new list: other threads may be reading
 
-    def changed_since(self, seq: int, kept: Any, now: dict[_Part, int | None]) -> bool:
-        """Whether a part that overlaps with ``kept`` is not what it was when first handed out after number ``seq``.
+    def changed_since(self, seq: int, kept: Any, now: dict[_View, int | None]) -> bool:
+        """Whether a view that overlaps with ``kept`` is not what it was when first handed out after number ``seq``.
 
-        ``now`` remembers the fingerprints of the parts from one question to the next.
+        ``now`` remembers the fingerprints of the views from one question to the next.
         """
-        looked_at: list[_Part] = []
-        for when, part, contents in self.seen:
-            if when > seq and part not in looked_at:
-                looked_at.append(part)
-                array = _take(self.array(), part)
-                if part not in now:
-                    now[part] = fingerprint(array, whole=True)
-                if now[part] != contents and np.shares_memory(array, kept):
+        looked_at: list[_View] = []
+        for when, view, contents in self.seen:
+            if when > seq and view not in looked_at:
+                looked_at.append(view)
+                array = _take(self.array(), view)
+                if view not in now:
+                    now[view] = fingerprint(array, whole=True)
+                if now[view] != contents and np.shares_memory(array, kept):
                     return True
         return False
 
 
-_Part = tuple[int, tuple[int, ...], tuple[int, ...], np.dtype[Any]] | None
+_View = tuple[int, tuple[int, ...], tuple[int, ...], np.dtype[Any]] | None
 watched: dict[int, _Sightings] = {}
 
 
@@ -126,7 +162,7 @@ def _alone(tensor: Any) -> bool:
     return owned and sys.getrefcount(tensor._array.base) <= _HELD_ONCE
 
 
-def handed_out(tensor: Tensor) -> None:
+def handed_out(tensor: Any) -> None:
     """The array of ``tensor`` is about to be in the hands of somebody who may write to it.
 
     Where something else holds it too, which may be a graph, a later change of it is an error in the backward of what has
@@ -142,14 +178,17 @@ def handed_out(tensor: Tensor) -> None:
         watched.pop(id(owner), None)
         return
     sightings = watched.get(id(owner)) or watched.setdefault(id(owner), _Sightings(owner))
-    sightings.add(_part(tensor._array, owner))
+    sightings.add(_view(tensor._array, owner))
+
+
+observers.handed_out.append(handed_out)
 
 
 def check_watched(entries: Sequence[Entry]) -> None:
     """Raise if one of ``entries``, about to be swept, keeps an array that has been changed since it was handed out."""
     if not watched:
         return
-    now: dict[int, dict[_Part, int | None]] = {}
+    now: dict[int, dict[_View, int | None]] = {}
     for entry in entries:
         for position, value in enumerate(entry.kept or ()):
             for array in _arrays(value):
@@ -159,7 +198,7 @@ def check_watched(entries: Sequence[Entry]) -> None:
                     raise _changed(entry, position)
 
 
-before_sweep.append(check_watched)
+observers.before_sweep.append(check_watched)
 
 
 def _arrays(value: Any) -> Iterator[Any]:
@@ -180,17 +219,17 @@ def _owner(array: Any) -> Any:
     return owner
 
 
-def _part(array: Any, owner: Any) -> _Part:
+def _view(array: Any, owner: Any) -> _View:
     if array is owner or not (owner.base is None or owner.flags.forc):
         return None
     offset = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
     return offset, array.shape, array.strides, array.dtype
 
 
-def _take(owner: Any, part: _Part) -> Any:
-    if part is None:
+def _take(owner: Any, view: _View) -> Any:
+    if view is None:
         return owner
-    offset, shape, strides, dtype = part
+    offset, shape, strides, dtype = view
     return np.ndarray(shape, dtype, owner.ravel("K"), offset, strides)
 
 
@@ -200,9 +239,7 @@ def _take(owner: Any, part: _Part) -> Any:
 class Seal:
     """A note with a fingerprint of what an entry keeps, compared when the entry is swept."""
 
-    __slots__ = ("next", "prints", "whole")
-
-    next: Any
+    __slots__ = ("prints", "whole")
 
     def __init__(self, entry: Entry, positions: Sequence[int], whole: bool) -> None:
         assert entry.kept is not None
@@ -230,19 +267,32 @@ def share(leaf: Leaf) -> None:
     weakref.finalize(leaf, in_any_thread.remove, shared).atexit = False
 
 
-def seal_shared(entry: Entry) -> None:
+observers.leaf_shared.append(share)
+
+
+def seal_shared(entry: Entry, arrays: Sequence[Any], answer: Any, seconds: float) -> None:
     """Seal the arguments of a new entry that are arrays of shared leaves."""
-    names, arguments = entry.plan.names, entry.primitive.arguments
+    if not shared:
+        return
+    names, arguments = entry.plan.names, _argument_names(entry)
     for name, parent in zip(arguments, entry.parents):
         if name in names and type(parent) is Leaf and parent in shared:
             attach(entry, Seal(entry, [names.index(name)], whole=False))
 
 
+observers.recorded.append(seal_shared)
+
+
+def _argument_names(entry: Entry) -> Sequence[str]:
+    return entry.primitive.arguments or [f"args{i}" for i in range(len(entry.parents))]
+
+
 def _changed(entry: Entry, position: int) -> GraphError:
     primitive, name = entry.primitive, entry.plan.names[position]
     which = {"ans": "its result", "saved": "what it saved"}.get(name, f"its argument '{name}'")
-    if name in primitive.arguments:
-        leaf = entry.parents[primitive.arguments.index(name)]
+    arguments = _argument_names(entry)
+    if name in arguments:
+        leaf = entry.parents[arguments.index(name)]
         tensor = leaf.tensor if type(leaf) is Leaf else None
         if tensor is not None and tensor.name:
             which += f", the tensor '{tensor.name}',"

@@ -13,12 +13,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from ._source import _LIBRARY
-from ._tape import Entry, Leaf, active
-from .errors import ArgumentError
-from .tensor import Tensor
-
-_NOT_THE_USERS = _LIBRARY | {"contextlib"}
+from ._source import of_library
+from .engine.observers import active
+from .engine.tape import Entry, Leaf
+from .engine.tensor import Tensor
+from .errors import ArgumentError, ShadowedError, in_the_way
 
 
 @dataclass
@@ -244,18 +243,32 @@ def users_errors() -> Iterator[None]:
     except Exception as error:
         if _users(error.__traceback__) is None and not isinstance(error, SyntaxError):
             raise  # no line of the program is involved
+        if said := _shadow(error):
+            error.add_note(said)
         raise ProgramFailed from error
+
+
+def _shadow(error: Exception) -> str | None:
+    """What to say of an error that comes from the user's having an ``nn`` or ``models`` of their own."""
+    module = ""
+    if isinstance(error, AttributeError) and isinstance(error.obj, types.ModuleType):
+        module = error.obj.__name__
+    elif isinstance(error, ImportError):
+        module = error.name or ""
+    package = module.partition(".")[0]
+    return in_the_way(package) if package in ("nn", "models") and not isinstance(error, ShadowedError) else None
 
 
 def _users(traceback: TracebackType | None) -> TracebackType | None:
     """The traceback from the program's own first line on; None if it has none of its lines."""
-    while traceback is not None and _package(traceback) in _NOT_THE_USERS:
+    while traceback is not None and _ours(traceback):
         traceback = traceback.tb_next
     return traceback
 
 
-def _package(traceback: TracebackType) -> str:
-    return str(traceback.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
+def _ours(traceback: TracebackType) -> bool:
+    module = str(traceback.tb_frame.f_globals.get("__name__", ""))
+    return module == "contextlib" or of_library(module)
 
 
 def _names_parameters(value: Any) -> bool:

@@ -7,11 +7,12 @@ import sys
 from types import FrameType
 from typing import NamedTuple
 
-_LIBRARY = {"minigrad", "nn", "numpy"}  # packages whose frames are not the user's
+from .errors import MARK
+
 _LONGEST = 400  # characters of a line that are kept
 
 
-class Source(NamedTuple):
+class SourceLine(NamedTuple):
     """A line of the user's program.
 
     Attributes:
@@ -31,19 +32,25 @@ class Source(NamedTuple):
         return f"{self.file}:{self.line}"
 
 
+def of_library(module: str) -> bool:
+    """Whether a module is not the user's, who may have an ``nn`` of their own."""
+    package = module.partition(".")[0]
+    return package in ("minigrad", "numpy") or (package == "nn" and hasattr(sys.modules.get(package), MARK))
+
+
 def user_frame() -> FrameType | None:
     """The innermost frame that runs the user's own code."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _LIBRARY:
+    while frame is not None and of_library(frame.f_globals.get("__name__", "")):
         frame = frame.f_back
     return frame
 
 
-def user_line() -> Source | None:
+def user_line() -> SourceLine | None:
     """The line of the user's own code that is being carried out."""
     frame = user_frame()
     if frame is None:
         return None
     file, line = frame.f_code.co_filename, frame.f_lineno
     text = linecache.getline(file, line, frame.f_globals).strip()[:_LONGEST]
-    return Source(file, line, frame.f_code.co_name, text)
+    return SourceLine(file, line, frame.f_code.co_name, text)

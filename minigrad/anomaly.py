@@ -13,10 +13,12 @@ import numpy as np
 
 from ._inplace import Seal
 from ._source import user_frame
-from ._tape import Entry, Leaf, active, attach, before_sweep, notes, sweep
 from .device import to_host
+from .engine import observers
+from .engine.observers import active, attach
+from .engine.tape import Entry, Leaf, sweep
+from .engine.tensor import Tensor
 from .errors import AnomalyError
-from .tensor import Tensor
 
 _SWEEP = inspect.unwrap(sweep).__code__
 
@@ -45,13 +47,13 @@ class detect_anomaly:
 
     def __enter__(self) -> detect_anomaly:
         active.enter(self)
-        before_sweep.append(self._before_sweep)
+        observers.before_sweep.append(self._before_sweep)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        before_sweep.remove(self._before_sweep)
+        observers.before_sweep.remove(self._before_sweep)
         active.leave(self)
 
     def record(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
@@ -69,16 +71,14 @@ class detect_anomaly:
         """Look also at what was recorded before the block."""
         if self in active.contexts:  # of this thread
             for entry in entries:
-                if not any(isinstance(note, _Origin) for note in notes(entry)):
+                if not any(isinstance(note, _Origin) for note in entry.notes):
                     attach(entry, _Origin(None))
 
 
 class _Origin:
     """Where an operation was called; checks what its derivative rules give."""
 
-    __slots__ = ("called", "next")
-
-    next: Any
+    __slots__ = ("called",)
 
     def __init__(self, frame: FrameType | None) -> None:
         self.called: tuple[str, int, str, str] | None = None

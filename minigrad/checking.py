@@ -9,8 +9,8 @@ import numpy as np
 
 from ._tree import leaves, map_leaves
 from .device import is_device_array, to_host
+from .engine.tensor import Tensor
 from .errors import ArgumentError, MinigradError
-from .tensor import Tensor
 from .transforms import check_no_step, vjp
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ._tree import leaves, map_leaves
+from .engine.tensor import Tensor
 from .errors import UnsupportedError
-from .tensor import Tensor
 from .transforms import Argnum, Recorded, check_arguments, check_no_step, choose, grad, vjp
 
 

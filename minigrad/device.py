@@ -3,7 +3,6 @@
 Arithmetic needs none of this: NumPy hands every ufunc and array function to the array's own library (NEP 13, NEP 18).
 """
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -47,18 +46,8 @@ def arange(stop: int, like: Any) -> Any:
 
 
 def to_host(array: Any) -> Any:
-    """``array`` as a NumPy array; the same object if it is one already.
-
-    From a device this waits for all that was asked of it before, so it is also when late checks are looked at.
-
-    Raises:
-        MinigradError: one of them failed, see :func:`check`.
-    """
-    if not is_device_array(array):
-        return array
-    host = array.get()
-    raise_late_errors()
-    return host
+    """``array`` as a NumPy array; the same object if it is one already. From a device this waits for it."""
+    return array.get() if is_device_array(array) else array
 
 
 def to_device(array: Any, device: str) -> Any:
@@ -76,8 +65,6 @@ def to_device(array: Any, device: str) -> Any:
     if kind != "cuda" or (number and not number.isdecimal()):
         raise ArgumentError(f"device must be 'cpu', 'cuda' or 'cuda:N', got {device!r}")
     cupy = _import_cupy(device)
-    from .rules import neural_cuda  # noqa: F401 - from here on there may be arrays that its kernels are for
-
     try:
         with cupy.cuda.Device(int(number or 0)):
             return cupy.asarray(array)
@@ -131,85 +118,19 @@ def _unusable(cupy: Any, device: str, error: Exception) -> str:
     return f"device='{device}' cannot be used ({text}): {advice}; or use device='cpu'"
 
 
-# --- Checks that do not wait ---
-
-Problem = Callable[[Any], MinigradError | None]
-_MOST = 1000  # checks that have not been looked at
-
-
-class _Late(threading.local):
-    """Small arrays on a device, still being computed perhaps, and what to say about each."""
-
-    def __init__(self) -> None:
-        self.checks: list[tuple[Any, Problem]] = []
-
-
-_late = _Late()
-
-
-def check(value: Any, problem: Problem) -> None:
-    """Raise what ``problem`` says of a small array, unless that is None.
-
-    Args:
-        value: an array of a few numbers. One on the host is looked at now. One on a device is looked at when this thread next
-            fetches an array with :func:`to_host`, or after a thousand such checks, so that the host need not wait for the
-            device; the error then bears ``late = True``, and says so.
-        problem: called with ``value.tolist()``, which is one number if there are no axes.
-    """
-    if not is_device_array(value):
-        if error := problem(value.tolist()):
-            raise error
-        return
-    _late.checks.append((value, problem))
-    if len(_late.checks) >= _MOST:
-        raise_late_errors()
-
-
 def check_range(integers: Any, count: int, error: Callable[[int], MinigradError]) -> None:
-    """Raise ``error(worst)`` unless all integers are in [0, count), as :func:`check` does: off the host, later.
+    """Raise ``error(worst)`` unless all integers are in [0, count).
 
-    An index that is not would wrap round silently on a device.
+    An index that is not would wrap round silently on a device, which is waited for here.
     """
     if not integers.size:
         return
     half = 1 << (8 * integers.dtype.itemsize - 1)
-    signed = integers.dtype.kind == "i"
-
-    def problem(largest: int) -> MinigradError | None:
-        worst = largest - 2 * half if signed and largest >= half else largest
-        return None if 0 <= worst < count else error(worst)
-
     unsigned = integers.dtype.str.replace("i", "u")  # read so, negative ones are the largest: one pass finds both kinds
-    check(integers.view(unsigned).max(), problem)
-
-
-def raise_late_errors() -> None:
-    """Look at the checks that this thread put off, which waits for the device.
-
-    A thread that computed on a device calls it before it ends, as nobody looks at its checks afterwards.
-
-    Raises:
-        MinigradError: the first that failed, with ``late = True``.
-    """
-    checks = list(_late.checks)
-    alike: dict[Any, list[int]] = {}  # what can be fetched together
-    for i, (value, _) in enumerate(checks):
-        alike.setdefault((where_is(value), value.dtype, value.shape), []).append(i)
-    fetched: list[Any] = [None] * len(checks)
-    for members in alike.values():
-        with checks[members[0]][0].device:  # on another one than the current one they could not be stacked
-            together: Any = np.stack([checks[i][0] for i in members])
-        for i, value in zip(members, together.get().tolist()):
-            fetched[i] = value
-    del _late.checks[: len(checks)]  # not before: what breaks off the fetching (Ctrl-C, no memory) must not lose them
-    for value, (_, problem) in zip(fetched, checks):
-        if error := problem(value):
-            late = type(error)(
-                f"{error}. (Arrays on a device are checked when values are next fetched from it: what was computed since, "
-                "weights included, is wrong; go back to what was saved before)"
-            )
-            late.late = True
-            raise late
+    largest = int(to_host(integers.view(unsigned).max()))
+    worst = largest - 2 * half if integers.dtype.kind == "i" and largest >= half else largest
+    if not 0 <= worst < count:
+        raise error(worst)
 
 
 # --- Errors in words ---

@@ -4,20 +4,17 @@ Each is a :class:`MinigradError` and also the built-in error that NumPy or Pytho
 that ``except ValueError`` and ``except MinigradError`` both work.
 """
 
-import importlib
+import importlib.util
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
+MARK = "__minigrad__"  # what the packages beside minigrad define
+
 
 class MinigradError(Exception):
-    """What every error raised by minigrad has in common.
-
-    Attributes:
-        late: whether it was found only when values were fetched from a device, after they had been computed with.
-    """
-
-    late = False
+    """What every error raised by minigrad has in common."""
 
 
 class ArgumentError(MinigradError, ValueError):
@@ -66,6 +63,36 @@ class LinAlgError(MinigradError, np.linalg.LinAlgError):
 
 class MissingExtraError(MinigradError, ImportError):
     """A package that is an optional extra is not installed."""
+
+
+class ShadowedError(MinigradError, ImportError):
+    """A module of the user's is called ``nn`` or ``models``, and Python finds it before the one that comes with minigrad."""
+
+
+def in_the_way(name: str) -> str | None:
+    """What to say if what Python finds as ``nn`` or ``models``, without importing it, is not minigrad's package."""
+    spec = importlib.util.find_spec(name)
+    if spec is None or not spec.has_location:  # nothing, or a folder without __init__.py, which stands in nobody's way
+        return None
+    loader: Any = spec.loader
+    source = loader.get_source(name)
+    if source is None or MARK in source:  # a program that was packed without its sources cannot be asked
+        return None
+    return (
+        f"'{name}' is '{spec.origin}', not the package that comes with minigrad: rename that file or folder, "
+        "or run from a folder where Python does not find it first"
+    )
+
+
+def check_ours(*names: str) -> None:
+    """See that packages which come with minigrad are what an import of these names finds.
+
+    Raises:
+        ShadowedError: something else stands in the way.
+    """
+    for name in names:
+        if said := in_the_way(name):
+            raise ShadowedError(said, name=name)
 
 
 def import_extra(module: str, extra: str, purpose: str) -> ModuleType:

@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._inplace import check_constants, fingerprint
-from ._operands import as_array
-from ._plan import record
-from ._primitive import _notify, _outputs
-from ._tape import NO_KEYWORDS, Entry, Output, in_any_thread, no_grad, recording
 from ._tree import leaves
+from .engine import observers
+from .engine.arrays import as_array
+from .engine.hooks import read_only
+from .engine.modes import no_grad, recording
+from .engine.observers import in_any_thread
+from .engine.outputs import outputs as outputs_at
+from .engine.primitive import record
+from .engine.tape import NO_KEYWORDS, Entry, Output
+from .engine.tensor import Tensor, make_tensor
+from .engine.types import Pull
 from .errors import ArgumentError, GraphError, UnsupportedError
-from .tensor import Tensor, _make, read_only
 
 
 class FunctionContext:
@@ -104,12 +108,12 @@ class Function:
         ans = arrays if isinstance(returned, (tuple, list)) else arrays[0]
         floating = [array for array in arrays if array.dtype.kind in "fc"]
         if not any(ctx.needs_input_grad) or not floating:
-            return _outputs(ans, None)
-        plan: Any = _Plan(cls, ctx, args, ans)
-        entry = record(floating[0], plan, parents, plan.keep(args, outputs, arrays), NO_KEYWORDS)._node
-        if in_any_thread:
-            _notify(entry, [_value(arg) for arg in args], ans, perf_counter() - started)
-        return _outputs(ans, entry)
+            return outputs_at(ans, None)
+        plan, kept = _planned(cls, ctx, args, outputs, ans)
+        entry = record(floating[0], plan, parents, kept, NO_KEYWORDS)._node
+        if started:
+            observers.tell_recorded(entry, [_value(arg) for arg in args], ans, perf_counter() - started)
+        return outputs_at(ans, entry)
 
     @classmethod
     def _refuse_hidden_tensors(cls, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
@@ -121,49 +125,40 @@ class Function:
             )
 
 
-class _Operation(NamedTuple):
+class _FunctionOperation(NamedTuple):
     """What stands in for the primitive of an entry."""
 
     name: str
     arguments: tuple[str, ...]
 
 
-class _Plan:
-    """The plan of one call: what was saved, where it came from, and how a cotangent is pulled back."""
+class _FunctionPlan:
+    """The plan of one call: what was saved, where it came from, and how a cotangent is pulled back.
+
+    It holds nothing that leads back to it: reference counting frees it with its entry.
+    """
 
     fresh = False
-    run = None
+    positions = extras = ()
 
-    def __init__(self, function: type[Function], ctx: FunctionContext, args: Sequence[Any], ans: Any) -> None:
+    def __init__(
+        self, function: type[Function], ctx: FunctionContext, args: Sequence[Any], outputs: Sequence[Any]
+    ) -> None:
         self.function = function
         self.ctx = ctx
-        self.primitive = _Operation(function.__name__, _argument_names(function, len(args)))
+        self.primitive = _FunctionOperation(function.__name__, _argument_names(function, len(args)))
         self.is_tensor = [isinstance(arg, Tensor) for arg in args]
-        self.several = isinstance(ans, tuple)
-        self.outputs = [(array.shape, array.dtype) for array in ans] if self.several else []
-
-    def keep(self, args: Sequence[Any], outputs: Sequence[Any], arrays: Sequence[Any]) -> tuple[Any, ...]:
-        """What the entry shall keep: the saved values, without the Tensors around them, because an entry may hold none."""
-        saved, self.ctx.saved_tensors = self.ctx.saved_tensors, ()
-        self.origins = [_origin(value, args, outputs) for value in saved]
-        self.wrapped = [isinstance(value, Tensor) for value in saved]
+        self.outputs: list[Any] = []  # shape and dtype of each, if there are several
+        self.origins = [_origin(value, args, outputs) for value in ctx.saved_tensors]
+        self.wrapped = [isinstance(value, Tensor) for value in ctx.saved_tensors]
         self.names = [self.primitive.arguments[i] if kind == "argument" else kind for kind, i in self.origins]
-        needed = self.ctx.needs_input_grad
+        needed = ctx.needs_input_grad
         self.constants = [p for p, (kind, i) in enumerate(self.origins) if kind == "argument" and not needed[i]]
-        kept = [arrays[i] if kind == "ans" else _value(value) for value, (kind, i) in zip(saved, self.origins)]
-        return (*kept, *[fingerprint(kept[position]) for position in self.constants])
+        self.keep: Callable[[Sequence[Any]], Sequence[Any]] = tuple
+        self.pull: Pull = _pull
+        self.pull_tensors: Pull = _pull_tensors
 
-    def pull(self, entry: Entry, g: Any) -> Sequence[Any]:
-        with no_grad():
-            gradients = self._backward(entry, g, create_graph=False)
-        return [t._array if isinstance(t, Tensor) else t for t in gradients]
-
-    def pull_tensors(self, entry: Entry, g: Any) -> Sequence[Any]:
-        gradients = self._backward(entry, g, create_graph=True)
-        return [t if t is None or isinstance(t, Tensor) else _make(t, None) for t in gradients]
-
-    def _backward(self, entry: Entry, g: Any, create_graph: bool) -> list[Any]:
-        check_constants(entry)
+    def backward(self, entry: Entry, g: Any, create_graph: bool) -> list[Any]:
         ctx = copy.copy(self.ctx)
         ctx.saved_tensors = tuple(self._saved(entry, create_graph))
         grads = self._grads(g)
@@ -181,11 +176,11 @@ class _Plan:
         values: list[Any] = []
         for value, (kind, i), wrapped in zip(entry.kept, self.origins, self.wrapped):
             if not create_graph:
-                values.append(_make(value, None) if wrapped else value)
+                values.append(make_tensor(value, None) if wrapped else value)
             elif kind == "argument":
-                values.append(_make(value, entry.parents[i]) if wrapped else value)
+                values.append(make_tensor(value, entry.parents[i]) if wrapped else value)
             elif kind == "ans":
-                values.append(_make(value, Output(entry, i, value.shape, value.dtype) if self.several else entry))
+                values.append(make_tensor(value, Output(entry, i, value.shape, value.dtype) if self.outputs else entry))
             elif getattr(value, "dtype", np.dtype(bool)).kind in "fc":
                 raise GraphError(
                     f"{self.function.__name__} saved an array that is neither one of its inputs nor one of its outputs, so "
@@ -193,19 +188,19 @@ class _Plan:
                     "backward, or assign it to an attribute of ctx if it is a constant"
                 )
             else:
-                values.append(_make(value, None) if wrapped else value)
+                values.append(make_tensor(value, None) if wrapped else value)
         return values
 
     def _grads(self, g: Any) -> list[Tensor]:
         """A Tensor for each output."""
         if not isinstance(g, dict):
-            return [g if isinstance(g, Tensor) else _make(read_only(g), None)]
+            return [g if isinstance(g, Tensor) else make_tensor(read_only(g), None)]
         given = next(iter(g.values()))
         like = given._array if isinstance(given, Tensor) else given
         grads = []
         for i, (shape, dtype) in enumerate(self.outputs):
             one = g[i] if i in g else np.zeros_like(like, shape=shape, dtype=dtype)
-            grads.append(one if isinstance(one, Tensor) else _make(read_only(one), None))
+            grads.append(one if isinstance(one, Tensor) else make_tensor(read_only(one), None))
         return grads
 
     def _check(self, gradients: list[Any], grads: list[Tensor]) -> None:
@@ -227,6 +222,34 @@ class _Plan:
                     "derivative would be wrong: compute it from the incoming gradients and ctx.saved_tensors with operations "
                     "on Tensors"
                 )
+
+
+def _planned(
+    function: type[Function], ctx: FunctionContext, args: Sequence[Any], outputs: Sequence[Any], ans: Any
+) -> tuple[_FunctionPlan, Sequence[Any]]:
+    """The plan of a call, and what its entry keeps: what was saved, without the Tensors around them."""
+    plan = _FunctionPlan(function, ctx, args, outputs)
+    arrays = ans if isinstance(ans, tuple) else (ans,)
+    if isinstance(ans, tuple):
+        plan.outputs = [(array.shape, array.dtype) for array in arrays]
+    saved, ctx.saved_tensors = ctx.saved_tensors, ()
+    for told in observers.plan_made:
+        told(plan)
+    kept = [arrays[i] if kind == "ans" else _value(value) for value, (kind, i) in zip(saved, plan.origins)]
+    return plan, plan.keep(kept)
+
+
+def _pull(entry: Entry, g: Any) -> Sequence[Any]:
+    plan: Any = entry.plan
+    with no_grad():
+        gradients = plan.backward(entry, g, create_graph=False)
+    return [t._array if isinstance(t, Tensor) else t for t in gradients]
+
+
+def _pull_tensors(entry: Entry, g: Any) -> Sequence[Any]:
+    plan: Any = entry.plan
+    gradients = plan.backward(entry, g, create_graph=True)
+    return [t if t is None or isinstance(t, Tensor) else make_tensor(t, None) for t in gradients]
 
 
 def _origin(value: Any, args: Sequence[Any], outputs: Sequence[Any]) -> tuple[str, int]:

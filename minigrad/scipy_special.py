@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ._primitive import Primitive, primitive
+from .engine.methods import Axis
+from .engine.primitive import Primitive, primitive
 from .errors import import_extra
 from .rules import neural, reductions
-from .tensor import Axis
 
 _special = import_extra("scipy.special", "scipy", "minigrad.scipy_special")
 

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from .device import to_host
+from .engine.tensor import Tensor
 from .errors import ArgumentError, import_extra
-from .tensor import Tensor
 
 FORMAT = "minigrad-2"
 FIRST_FORMAT = "minigrad-1"  # of 0.1.0, which wrote no checksum

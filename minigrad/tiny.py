@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 registry: dict[Any, "Primitive"] = {}  # NumPy function -> what stands in for it where an argument is a Tensor
-next_sequence_number = itertools.count().__next__
+count = itertools.count()
 
 
 class Leaf:  # the place on the tape of a Tensor that was given, not computed: where gradients arrive
@@ -26,16 +26,14 @@ class Leaf:  # the place on the tape of a Tensor that was given, not computed: w
 
 class Entry:  # one operation: its number in the order of execution, its parents (None for a constant), what it has kept
     def __init__(self, primitive: "Primitive", parents: list[Any], kept: dict[str, Any], shape: Any) -> None:
-        self.seq = next_sequence_number()
-        self.primitive, self.parents, self.kept, self.shape = primitive, parents, kept, shape
+        self.seq, self.primitive, self.parents, self.kept, self.shape = next(count), primitive, parents, kept, shape
 
 
-class Tensor(np.lib.mixins.NDArrayOperatorsMixin):  # x + y is np.add(x, y), and so on
-    # An array of floats, its gradient, and its node, the place on the tape: a Leaf, an Entry, or None for a constant.
+class Tensor(np.lib.mixins.NDArrayOperatorsMixin):  # an array, its gradient, its node; x + y is np.add(x, y) ...
     def __init__(self, data: Any, requires_grad: bool = False, node: Entry | None = None) -> None:
         self.data = np.asarray(data, float)
         self.shape, self.grad = self.data.shape, None
-        self.node: Any = Leaf(self) if requires_grad else node
+        self.node: Any = Leaf(self) if requires_grad else node  # its place on the tape, None for a constant
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **keywords: Any) -> Any:  # np.tanh(x)
         return registry[ufunc](*args, **keywords) if ufunc in registry and method == "__call__" else NotImplemented
@@ -45,10 +43,12 @@ class Tensor(np.lib.mixins.NDArrayOperatorsMixin):  # x + y is np.add(x, y), and
 
     def backward(self, create_graph: bool = False) -> None:
         """Add the gradient of this number by each leaf to that leaf's ``grad``; ``create_graph`` puts it on the tape too."""
-        one = np.ones(self.shape)
-        for leaf, g in sweep(self.node, Tensor(one) if create_graph else one, create_graph).items():
+        if self.data.size != 1 or not isinstance(self.node, Entry):
+            raise ValueError("backward() starts from one number that was computed from a leaf: np.sum() an array first")
+        one: Any = Tensor(np.ones(self.shape)) if create_graph else np.ones(self.shape)
+        for leaf, g in sweep(self.node, one, create_graph).items():
             if (tensor := leaf.tensor()) is not None:
-                tensor.grad = (tensor.grad or Tensor(0.0)) + g
+                tensor.grad = Tensor(0.0) + g if tensor.grad is None else tensor.grad + g
 
 
 class Primitive:  # a NumPy function, the defaults of its keywords, and for each of its array arguments a rule
@@ -65,6 +65,8 @@ class Primitive:  # a NumPy function, the defaults of its keywords, and for each
         inputs = [given.pop(name) for name in self.rules]
         arrays = [t.data if isinstance(t, Tensor) else np.asarray(t, float) for t in inputs]
         parents = [t.node if isinstance(t, Tensor) else None for t in inputs]
+        if self.function is np.matmul and min(array.ndim for array in arrays) < 2:
+            raise ValueError("np.matmul takes matrices here: give a vector an axis of length 1 with np.expand_dims")
         ans = self.function(*arrays, **given)
         values = {"ans": ans, **given, **dict(zip(self.rules, arrays))}
         values |= {f"{name}_shape": array.shape for name, array in zip(self.rules, arrays)}
@@ -87,9 +89,7 @@ def sweep(node: Entry, cotangent: Any, create_graph: bool) -> dict[Any, Any]:
     arrived: dict[Any, Any] = {node: cotangent}
     for entry in reversed(tape(node)):
         g, kept, rules = arrived.pop(entry), entry.kept, entry.primitive.rules
-        if (
-            create_graph
-        ):  # what was kept becomes Tensors, at the places where it came from: then the rules are recorded too
+        if create_graph:  # kept arrays become Tensors at their places on the tape, so that the rules are recorded too
             nodes = {**dict(zip(rules, entry.parents)), "ans": entry}
             kept = {name: Tensor(value, node=nodes[name]) if name in nodes else value for name, value in kept.items()}
         for parent, (rule, asked) in zip(entry.parents, rules.values()):
@@ -101,7 +101,7 @@ def sweep(node: Entry, cotangent: Any, create_graph: bool) -> dict[Any, Any]:
 
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     """Sum over the axes along which an input of ``shape`` was broadcast: here, so that no rule has to."""
-    g = np.sum(g, axis=tuple(range(len(g.shape) - len(shape))))
+    g = np.sum(g, axis=tuple(range(len(g.shape) - len(shape))))  # a sum over no axis changes nothing
     return np.sum(g, axis=tuple(i for i, n in enumerate(shape) if n == 1), keepdims=True)
 
 

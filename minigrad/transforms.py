@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 
 from ._inplace import handed_out
-from ._operands import as_array
-from ._tape import Leaf, enable_grad, recording, sweep, wengert_list
 from ._tree import check_structure, leaves, map_leaves
+from .engine.arrays import as_array
+from .engine.modes import enable_grad, recording
+from .engine.registry import registry
+from .engine.tape import Leaf, sweep, wengert_list
+from .engine.tensor import Tensor, make_tensor
 from .errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
-from .tensor import Tensor, _make, registry
 
 Argnum = int | tuple[int, ...]
 STEPS = "booleans, counts and indices are steps without a derivative (a constant is 0.0 rather than 0)"
@@ -139,7 +141,7 @@ def _is_tracked(value: Any) -> bool:
 
 
 def _zero_cotangent(t: Any) -> Tensor | None:
-    return _make(np.zeros_like(t._array), Leaf(None, t.shape, t.dtype)) if _is_tracked(t) else None
+    return make_tensor(np.zeros_like(t._array), Leaf(None, t.shape, t.dtype)) if _is_tracked(t) else None
 
 
 def _fresh(primal: Any) -> Tensor:
@@ -151,7 +153,7 @@ def _fresh(primal: Any) -> Tensor:
         raise DTypeError(
             f"cannot differentiate with respect to {primal!r} of dtype {array.dtype}: pass floats (3.0 rather than 3)"
         )
-    return _make(array, Leaf(None, array.shape, array.dtype))
+    return make_tensor(array, Leaf(None, array.shape, array.dtype))
 
 
 def _reaches_outside(primals: Any, starts: list[Any], ends: list[Any]) -> bool:
@@ -176,7 +178,7 @@ def _seeds(output: Any, cotangent: Any, create_graph: bool, what: str) -> dict[A
             return
         g = t._cotangent(g, what)
         raw = g._array if isinstance(g, Tensor) else g
-        value = (g if isinstance(g, Tensor) else _make(g, None)) if create_graph else raw
+        value = (g if isinstance(g, Tensor) else make_tensor(g, None)) if create_graph else raw
         seeds[t._node] = seeds[t._node] + value if t._node in seeds else value
 
     map_leaves(seed, output, cotangent)
@@ -190,7 +192,7 @@ def _result(gradient: Any, start: Tensor, as_tensor: bool) -> Any:
     if isinstance(gradient, Tensor):
         return gradient if as_tensor or gradient.requires_grad else gradient._array
     gradient = np.array(gradient) if isinstance(gradient, (np.ndarray, np.generic)) else gradient.copy()
-    return _make(gradient, None) if as_tensor else gradient[()]
+    return make_tensor(gradient, None) if as_tensor else gradient[()]
 
 
 def _outcome(t: Any, connected: bool, as_tensor: bool) -> Any:

@@ -1,5 +1,6 @@
 """Whole networks, one file each."""
 
+from . import _neighbours  # noqa: F401 - first of all
 from .bert import BertConfig, BertEncoder
 from .gpt import GPT, GPTConfig
 from .rnn_encoder_decoder import RNNEncoderDecoder, RNNEncoderDecoderConfig
@@ -9,6 +10,8 @@ from .transformer_classifier import ClassifierConfig, TransformerClassifier
 from .two_layer_transformer import TwoLayerConfig, TwoLayerTransformer
 from .vision_transformer import VisionTransformer, VisionTransformerConfig, image_patches
 from .wordpiece import WordPiece
+
+__minigrad__ = True  # tells it from `models` of the user's own: minigrad.errors.check_ours
 
 __all__ = [
     "GPT",

@@ -48,6 +48,8 @@ from .scores import AdditiveScore, CosineScore, DotScore, GeneralScore
 from .train import History, TrainingError, fit, load_weights
 from .transformer import TransformerDecoderLayer, TransformerEncoderLayer
 
+__minigrad__ = True  # tells it from an `nn` of the user's own: minigrad.errors.check_ours
+
 __all__ = [
     "Module",
     "Parameter",

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError, Tensor
-from minigrad._operands import as_array
 from minigrad.device import check_range, is_device_array, same_place, where_is
+from minigrad.engine.arrays import as_array
 from minigrad.errors import MixedDevicesError
 
 
@@ -105,7 +105,7 @@ def as_ids(ids: Any, count: int, function: str) -> Any:
     Raises:
         ShapeError: they are lists of different lengths.
         DTypeError: they are no integers.
-        OutOfRangeError: one is negative or not below ``count``; of ids on a device this is found later (docs/gpu.md).
+        OutOfRangeError: one is negative or not below ``count``.
     """
     ids = id_array(ids, function)
     if ids.dtype.kind not in "iu":

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._threads import BLOCK, in_parts
-from minigrad.device import where_is
+from minigrad.engine.types import Array
 
-Array = Any
+from ._speed import BLOCK, in_parts
+
 _SMALL = 1 << 15  # elements of a parameter that is updated together with others
 Update = Callable[[Array, Array, Mapping[str, Any]], None]
 
@@ -46,27 +46,26 @@ class Division:
     Attributes:
         alone: the large ones on the host.
         together: the small ones.
-        on_device: those elsewhere, by device.
+        on_device: those that are not on the host.
     """
 
     def __init__(
         self, ready: Sequence[tuple[int, Array]], state: Sequence[dict[str, Any]], slots: Sequence[str]
     ) -> None:
         self.alone: list[int] = []
-        self.on_device: list[list[int]] = []
+        self.on_device: list[int] = []
         self.together: list[Together] = []
         arrays = dict(ready)
         groups = dict[Any, list[int]]()
         for i, p in ready:
-            place = "" if isinstance(p, np.ndarray) else where_is(p)
-            if place or p.size <= _SMALL:
-                groups.setdefault((place, state[i].get("step"), p.dtype.char), []).append(i)
+            if not isinstance(p, np.ndarray):
+                self.on_device.append(i)
+            elif p.size <= _SMALL:
+                groups.setdefault((state[i].get("step"), p.dtype.char), []).append(i)
             else:
                 self.alone.append(i)
-        for (place, *_), members in groups.items():
-            if place:
-                self.on_device.append(members)
-            elif _overlap([arrays[i] for i in members]):
+        for members in groups.values():
+            if _overlap([arrays[i] for i in members]):
                 self.alone += members
             else:
                 self.together.append(Together(members, arrays, state, slots))
@@ -85,8 +84,7 @@ class Division:
             for name, array in arrays:
                 if remembered.get(name) is not array:
                     return False
-        groups = [*self.on_device, *(group.members for group in self.together)]
-        return all(len({state[i].get("step") for i in members}) == 1 for members in groups)
+        return all(len({state[i].get("step") for i in group.members}) == 1 for group in self.together)
 
 
 class Together:

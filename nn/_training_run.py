@@ -6,8 +6,8 @@ import copy
 import itertools
 import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,22 +15,20 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, Tensor, no_grad
-from minigrad._tape import active
-from minigrad.device import check, is_device_array, raise_late_errors
+from minigrad.device import to_host
+from minigrad.engine.observers import active
 from minigrad.serialize import CheckpointError, save_checkpoint
 
 from . import _training_state as state
 from ._interrupts import Interrupts
+from ._precision import Precision
 from ._progress import progress_bar
 from ._training_state import Files, TrainingError
 from .clipping import clip_grad_norm, clip_grad_value
 from .data import EpochBatches
 from .history import Best, History
-from .mixed_precision import MixedPrecision
 from .module import Module
 from .optim import Optimizer
-
-_AT_ONCE = 50  # losses that are fetched from a device together
 
 
 @dataclass
@@ -52,13 +50,12 @@ class TrainingRun:
     every: int | None
     files: Files | None
     tqdm: Any
+    precision: Precision
     on_step: Callable[[], object] | None = None
-    precision: MixedPrecision | None = None
 
     def __post_init__(self) -> None:
         self.history = History()  # as many metrics as epochs that are complete
         self.updates = 0  # in the epoch under way
-        self.pending: list[Any] = []  # losses, still on the device
         self.dropouts = list(state.dropouts(self.model).values())
         self.dropout_steps = [dropout.step for dropout in self.dropouts]  # after the last update
         self.whole = True  # False in the middle of a change, and after one that failed
@@ -87,9 +84,8 @@ class TrainingRun:
         except BaseException as error:
             for context in [context for context in active.contexts if context not in contexts]:
                 active.leave(context)  # Ctrl-C may have come between the end of a `with no_grad()` and its leaving
-            if self.precision is not None:
-                self.precision.restore_masters()  # Ctrl-C may have come while they were being put back
-            if self.whole and not isinstance(error, TrainingError) and not getattr(error, "late", False):
+            self.precision.restore_masters()  # Ctrl-C may have come while they were being put back
+            if self.whole and not isinstance(error, TrainingError):
                 with suppress(TrainingError):  # the first error tells more
                     self._save()
             raise
@@ -111,7 +107,6 @@ class TrainingRun:
                     self._save()
             if not self.updates:
                 raise ArgumentError(f"there are no batches: batches.epoch({epoch}) gave none")
-            self._fetch()
             metrics = self._validated()
             with self._undivided():
                 self.history.metrics.append(metrics)
@@ -124,24 +119,21 @@ class TrainingRun:
         """One update from the batches of ``group``."""
         self.optimizer.zero_grad()
         loss = self._backward(group)
-        if not is_device_array(loss):
-            loss = float(loss)
-            self._check_losses([loss])  # before the weights are changed by it
+        if not math.isfinite(loss):  # before the weights are changed by it
+            raise self._stopped(f"the loss of step {self._progress[0]} is {loss}")
         self._clip()
         lr = self.optimizer.lr if self.schedule is None else self.schedule(self._progress[0])
         with self._undivided():
             self.optimizer.lr = lr
-            (self.precision or self.optimizer).step()
-            (self.history.losses if isinstance(loss, float) else self.pending).append(loss)
+            self.precision.step()
+            self.history.losses.append(loss)
             self.updates += 1
             self._note_dropouts()
         if self.on_step is not None:
             self.on_step()
-        if len(self.pending) >= _AT_ONCE:
-            self._fetch()
 
     def _clip(self) -> None:
-        if (self.clip_norm or self.clip_value) and self.precision is not None and self.precision.overflowed:
+        if (self.clip_norm or self.clip_value) and self.precision.overflowed:
             return  # the step will be skipped
         if self.clip_norm is not None:
             self._clip_norm(self.clip_norm)
@@ -149,41 +141,27 @@ class TrainingRun:
             clip_grad_value(self.optimizer.parameters, self.clip_value)
 
     def _clip_norm(self, limit: float) -> None:
-        step = self._progress[0]
-
-        def problem(norm: float) -> TrainingError | None:
-            words = f"the norm of the gradients of step {step} is {norm}"
-            return None if math.isfinite(norm) else self._stopped(words)
-
         try:
-            norm = clip_grad_norm(self.optimizer.parameters, limit)
+            clip_grad_norm(self.optimizer.parameters, limit)
         except ArgumentError as error:
-            raise self._stopped(f"at step {step} {error}") from error
-        if isinstance(norm, Tensor):
-            check(norm.data, problem)
+            raise self._stopped(f"at step {self._progress[0]} {error}") from error
 
-    def _backward(self, group: list[Any]) -> Any:
-        """Leave the gradients of the mean loss over all examples of ``group``, and give that loss: an array without axes."""
+    def _backward(self, group: list[Any]) -> float:
+        """Leave the gradients of the mean loss over all examples of ``group``, and give that loss."""
         if len(group) == 1:
             loss = self._loss(group[0])
-            self._pull_back(loss)
-            return loss.data
+            self.precision.backward(loss)
+            return float(to_host(loss.data))
         sizes = [_examples(batch) for batch in group]
         total: Any = 0.0
         for batch, size in zip(group, sizes):
             loss = self._loss(batch) * (size / sum(sizes))
-            self._pull_back(loss)
-            total = total + loss.data
-        return total
-
-    def _pull_back(self, loss: Tensor) -> None:
-        if self.precision is None:
-            loss.backward()
-        else:
             self.precision.backward(loss)
+            total = total + loss.data
+        return float(to_host(total))
 
     def _loss(self, batch: Any) -> Tensor:
-        with self.precision or nullcontext():
+        with self.precision:
             loss = self.loss(self.model, batch)
         if not isinstance(loss, Tensor) or loss.shape != ():
             got = f"a Tensor of shape {loss.shape}" if isinstance(loss, Tensor) else f"{type(loss).__name__}"
@@ -212,7 +190,7 @@ class TrainingRun:
     @property
     def _progress(self) -> tuple[int, int]:
         """Steps done, epochs complete."""
-        return len(self.history.losses) + len(self.pending), len(self.history.metrics)
+        return len(self.history.losses), len(self.history.metrics)
 
     @contextmanager
     def _undivided(self) -> Iterator[None]:
@@ -225,18 +203,6 @@ class TrainingRun:
     def _note_dropouts(self) -> None:
         self.dropout_steps = [dropout.step for dropout in self.dropouts]
 
-    def _fetch(self) -> None:
-        """Bring the pending losses to the host, all with one wait."""
-        raise_late_errors()  # of these steps; first, as a wrong label is what makes a loss NaN
-        if not self.pending:
-            return
-        stacked: Any = np.stack(self.pending)
-        losses = stacked.get().tolist()
-        self._check_losses(losses)
-        with self._undivided():
-            self.history.losses += losses
-            self.pending = []
-
     def _out_of_patience(self) -> bool:
         if self.patience is None or self.best is None:
             return False
@@ -248,7 +214,6 @@ class TrainingRun:
         """Write the last checkpoint, and before it the best one where an epoch has just been the best."""
         if self.files is None or self._progress == self.saved:
             return
-        self._fetch()
         with self._undivided():
             arrays, about = state.collect(self.model, self.optimizer)
             if name := state.not_finite(arrays):
@@ -257,7 +222,7 @@ class TrainingRun:
                 entry["step"] = step
             arrays["losses"] = np.array(self.history.losses, np.float64)
             about |= {"metrics": self.history.metrics, "updates": self.updates, "run": self._settings()}
-            about["precision"] = None if self.precision is None else self.precision.state_dict()
+            about["precision"] = self.precision.state_dict()
             epoch = len(self.history.metrics) - 1
             if self.best is not None and not self.updates and self.history.best_epoch(self.best) == epoch:
                 save_checkpoint(self.files.best, arrays, about)
@@ -276,14 +241,12 @@ class TrainingRun:
             del settings["the learning rate"]  # that of a schedule, which may be a new one
         for name, value in settings.items():
             state.same(path, name, about["run"].get(name), value)
-        if self.precision is not None:
-            try:
-                copy.copy(self.precision).load_state_dict(about.get("precision", {}))  # a trial: nothing is changed yet
-            except ArgumentError as error:
-                raise CheckpointError(f"'{path}' does not fit: {error}") from error
+        try:
+            copy.copy(self.precision).load_state_dict(about.get("precision"))  # a trial: nothing is changed yet
+        except ArgumentError as error:
+            raise CheckpointError(f"'{path}' does not fit: {error}") from error
         state.restore(path, self.model, self.optimizer, arrays, about)
-        if self.precision is not None:
-            self.precision.load_state_dict(about["precision"])
+        self.precision.load_state_dict(about.get("precision"))
         self.history = History(arrays["losses"].tolist(), about["metrics"])
         self.updates = about["updates"]
         self._say_other_schedule(about["optimizer"]["settings"]["lr"])
@@ -308,18 +271,13 @@ class TrainingRun:
             "accumulate": self.accumulate,
             "clip_norm": self.clip_norm,
             "clip_value": self.clip_value,
-            "precision": None if self.precision is None else str(self.precision.dtype),
+            "precision": self.precision.name,
             "the learning rate": self.first_lr,
             "batches": {"in an epoch": len(self.batches)} | described,
             "the content of the first batch, by its SHA-256": self.first_batch,
         }
 
     # What is wrong
-
-    def _check_losses(self, losses: Sequence[float]) -> None:
-        for step, loss in enumerate(losses, start=len(self.history.losses)):
-            if not math.isfinite(loss):
-                raise self._stopped(f"the loss of step {step} is {loss}")
 
     def _stopped(self, what: str) -> TrainingError:
         kept = ""

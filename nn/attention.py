@@ -5,17 +5,17 @@ keys and values of. :mod:`nn.scores` has the scores, :mod:`nn.local_attention` t
 :class:`MultiHeadAttention` is the attention of Transformers.
 """
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from minigrad import ShapeError, Tensor
-from minigrad.rules.attention import masked_softmax
+from minigrad._float16 import masked_softmax
 
 from . import init
 from ._checks import as_input, check_positive, check_real
 from .affine import Affine
-from .masks import mask_and_bias
+from .masks import Masks, known, mask_and_bias
 from .module import Module, Parameter
 from .scores import AdditiveScore, DotScore, GeneralScore, Score, make_score, plain_score
 
@@ -32,14 +32,7 @@ class GlobalAttention(Module):
     Calling it:
         query: (batch, query, query_dim), or one query for each sequence, (batch, query_dim).
         key: (batch, key, key_dim), by default the queries; value: (batch, key, value_dim), by default the keys.
-        key_mask: (batch, key) booleans, True = attend, or integers 0 and 1, as tokenizers give them: which keys are tokens
-            and not padding.
-        mask: booleans (query, key), or three axes that broadcast to (batch, query, key), True = attend. Two axes are always
-            (query, key), whatever their lengths; numbers raise.
-        bias: what is added to the scores, such as ALiBi's slopes or relative positions: numbers of any shape that broadcasts
-            to (batch, query, key). A Tensor that requires a gradient gets one. What is -1e30 or less, such as -inf, excludes
-            the key as a mask does.
-        causal: query i sees the keys up to its own place. With more keys than queries, the queries are the last ones.
+        key_mask, mask, bias, causal: :class:`nn.masks.Masks`, of scores (batch, query, key).
 
         The result is (batch, query, value_dim), or (batch, value_dim) for one query. A query with no key to attend to
         gets zeros.
@@ -49,54 +42,35 @@ class GlobalAttention(Module):
         ShapeError: inputs, scores or masks do not fit together.
         DTypeError: mask is not boolean, key_mask is floating, bias is boolean, or the inputs are not floating.
         OutOfRangeError: an integer key_mask has other values than 0 and 1.
+        UnsupportedError: there is no option of this name.
     """
 
     def __init__(self, score: str | Score = "dot") -> None:
         self.score = plain_score(score)
 
-    def forward(
-        self,
-        query: Any,
-        key: Any = None,
-        value: Any = None,
-        *,
-        key_mask: Any = None,
-        mask: Any = None,
-        bias: Any = None,
-        causal: bool = False,
-    ) -> Tensor:
+    def forward(self, query: Any, key: Any = None, value: Any = None, **masks: Unpack[Masks]) -> Tensor:
         q, k, v = self._project(*self._inputs(query, key, value))
-        weights = self._weights(q, k, key_mask=key_mask, mask=mask, bias=bias, causal=causal)
+        weights = self._weights(q, k, **masks)
         context = weights @ v  # (batch, query, value_dim)
         return context if q.ndim == 3 else context[:, 0]
 
-    def attention_weights(
-        self,
-        query: Any,
-        key: Any = None,
-        value: Any = None,
-        *,
-        key_mask: Any = None,
-        mask: Any = None,
-        bias: Any = None,
-        causal: bool = False,
-    ) -> Tensor:
+    def attention_weights(self, query: Any, key: Any = None, value: Any = None, **masks: Unpack[Masks]) -> Tensor:
         """How much each query takes of each value: (batch, query, key), or (batch, key) for one query.
 
         Rows sum to 1, or to 0 where every key is masked.
         """
         q, k, _ = self._project(*self._inputs(query, key, value))
-        weights = self._weights(q, k, key_mask=key_mask, mask=mask, bias=bias, causal=causal)
+        weights = self._weights(q, k, **masks)
         return weights if q.ndim == 3 else weights[:, 0]
 
     def _project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """What the score and the mean are taken of."""
         return query, key, value
 
-    def _weights(self, query: Tensor, key: Tensor, **masks: Any) -> Tensor:
+    def _weights(self, query: Tensor, key: Tensor, **masks: Unpack[Masks]) -> Tensor:
         """(batch, query, key)"""
         scores = self._scores(query, key)
-        weights: Tensor = masked_softmax(scores, *mask_and_bias(scores.shape, scores, **masks))
+        weights: Tensor = masked_softmax(scores, *mask_and_bias(scores.shape, scores, masks))
         return weights
 
     def _scores(self, query: Tensor, key: Tensor) -> Tensor:
@@ -237,10 +211,8 @@ class SelfAttention(Attention):
         value_dim = d_model if value_dim is None else value_dim
         super().__init__(d_model, d_model, value_dim, rng=rng, score=score, bias=bias, dtype=dtype)
 
-    def forward(  # type: ignore[override]  # there is one input
-        self, x: Any, *, key_mask: Any = None, mask: Any = None, bias: Any = None, causal: bool = False
-    ) -> Tensor:
-        return super().forward(x, key_mask=key_mask, mask=mask, bias=bias, causal=causal)
+    def forward(self, x: Any, **masks: Unpack[Masks]) -> Tensor:  # type: ignore[override]  # there is one input
+        return super().forward(x, **known(masks))
 
 
 class KeyValueAttention(GlobalAttention):

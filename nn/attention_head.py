@@ -1,15 +1,15 @@
 """One head of attention: each token looks at the others and takes a weighted mean of what they offer."""
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from minigrad import ShapeError, Tensor, scaled_dot_product_attention
-from minigrad.rules.attention import attention_weights
+from minigrad._float16 import attention_weights
 
 from ._checks import as_input, check_positive
 from .affine import Affine
-from .masks import for_heads, mask_and_bias
+from .masks import Masks, for_heads, mask_and_bias
 from .module import Module
 
 
@@ -26,8 +26,8 @@ class AttentionHead(Module):
         bias: whether the three maps have one.
         scale: what the scores are multiplied by; by default 1 / sqrt(key_dim), and 1.0 is attention without a scale.
 
-    Calling it: as :class:`MultiHeadAttention`, but ``mask`` is (query, key) or (batch, query, key), to which ``bias``
-    broadcasts, and the result is (batch, query, value_dim).
+    Calling it: as :class:`MultiHeadAttention`, but the scores are (batch, query, key), the result is (batch, query,
+    value_dim), and there is no cache.
     """
 
     def __init__(
@@ -50,46 +50,27 @@ class AttentionHead(Module):
         self.key = Affine(context_dim, key_dim, rng=rng, bias=bias, dtype=dtype)
         self.value = Affine(context_dim, value_dim, rng=rng, bias=bias, dtype=dtype)
 
-    def forward(
-        self,
-        query: Any,
-        key: Any = None,
-        value: Any = None,
-        *,
-        key_mask: Any = None,
-        mask: Any = None,
-        bias: Any = None,
-        causal: bool = False,
-    ) -> Tensor:
+    def forward(self, query: Any, key: Any = None, value: Any = None, **masks: Unpack[Masks]) -> Tensor:
         query, key, value = self._inputs(query, key, value)
-        masks = self._masks(query, key, key_mask=key_mask, mask=mask, bias=bias, causal=causal)
+        allowed = self._masks(query, key, masks)
         q, k, v = self.query(query), self.key(key), self.value(value)  # (batch, query or key, key_dim or value_dim)
-        return scaled_dot_product_attention(q, k, v, *map(for_heads, masks), scale=self.scale)
+        return scaled_dot_product_attention(q, k, v, *map(for_heads, allowed), scale=self.scale)
 
-    def attention_weights(
-        self,
-        query: Any,
-        key: Any = None,
-        value: Any = None,
-        *,
-        key_mask: Any = None,
-        mask: Any = None,
-        bias: Any = None,
-        causal: bool = False,
-    ) -> Tensor:
+    def attention_weights(self, query: Any, key: Any = None, value: Any = None, **masks: Unpack[Masks]) -> Tensor:
         """What each query attends to, to look at: (batch, query, key), rows that sum to 1 (or 0 if all is masked)."""
         query, key, _ = self._inputs(query, key, value)
-        masks = self._masks(query, key, key_mask=key_mask, mask=mask, bias=bias, causal=causal)
-        weights: Tensor = attention_weights(self.query(query), self.key(key), *masks, self.scale)
+        weights: Tensor = attention_weights(
+            self.query(query), self.key(key), *self._masks(query, key, masks), self.scale
+        )
         return weights
 
     def _inputs(self, query: Any, key: Any, value: Any) -> tuple[Tensor, Tensor, Tensor]:
         d_model, context_dim = self.query.weight.shape[0], self.key.weight.shape[0]
         return attention_inputs("AttentionHead", d_model, context_dim, self.query.weight.dtype, query, key, value)
 
-    def _masks(self, query: Tensor, key: Tensor, **masks: Any) -> tuple[Any, Any]:
+    def _masks(self, query: Tensor, key: Tensor, masks: Masks) -> tuple[Any, Any]:
         """Mask and bias of scores (batch, query, key)."""
-        return mask_and_bias((query.shape[0], query.shape[1], key.shape[1]), query, **masks)
+        return mask_and_bias((query.shape[0], query.shape[1], key.shape[1]), query, masks)
 
     def extra_repr(self) -> str:
         (d_model, key_dim), value_dim = self.query.weight.shape, self.value.weight.shape[1]

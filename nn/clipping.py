@@ -2,37 +2,31 @@
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
 
 from minigrad import ArgumentError, Tensor
-from minigrad.device import is_device_array
+from minigrad.device import to_host
+from minigrad.engine.types import Array
 
 from .optim import distinct
 
-Array = Any
 
-
-def clip_grad_norm(parameters: Iterable[Tensor], max_norm: float) -> Any:
+def clip_grad_norm(parameters: Iterable[Tensor], max_norm: float) -> float:
     """Scale all gradients together so that their norm, taken as one long vector, is at most ``max_norm``.
 
     Pascanu, Mikolov and Bengio 2013, arXiv:1211.5063, algorithm 1.
 
     Returns:
-        The norm before, a float. ``max_norm=math.inf`` only measures it. Off the host it is a Tensor without axes, which
-        has not been waited for: ``norm.item()`` does.
+        The norm before. ``max_norm=math.inf`` only measures it.
 
     Raises:
         ArgumentError: a gradient holds NaN or infinity; nothing has been scaled. Catch it and skip the step, or find out
-            where it comes from. Off the host nothing is raised, as that would be to wait: the norm is then NaN or infinite
-            (so is one whose square is too large for the dtype), and nothing has been scaled either.
+            where it comes from.
     """
     if not max_norm > 0:
         raise ArgumentError(f"max_norm must be positive, got {max_norm!r}")
     tensors = [t for t in distinct(parameters) if t.grad is not None]
-    if any(t.grad is not None and is_device_array(t.grad.data) for t in tensors):
-        return _clip_grad_norm_on_device(tensors, max_norm)
     norm = math.hypot(*(_norm(t.grad.data) for t in tensors if t.grad is not None))
     if not math.isfinite(norm):
         bad = next((t for t in tensors if t.grad is not None and not np.isfinite(t.grad.data).all()), tensors[0])
@@ -52,29 +46,13 @@ def clip_grad_value(parameters: Iterable[Tensor], max_value: float) -> None:
     _change_grads(tensors, lambda g, out: np.clip(g, -max_value, max_value, out=out))
 
 
-def _clip_grad_norm_on_device(tensors: list[Tensor], max_norm: float) -> Tensor:
-    """The same without a decision on the host: the factor is 1 where nothing is to be scaled."""
-    squares = [_square(t.grad.data) for t in tensors if t.grad is not None]
-    norm = np.sqrt(np.stack(squares).sum())
-    factor = np.where(np.isfinite(norm), np.minimum(max_norm / norm, 1.0), 1.0)
-    factors = {dtype: factor.astype(dtype) for dtype in {t.dtype for t in tensors}}  # a gradient has its tensor's dtype
-    _change_grads(tensors, lambda g, out: np.multiply(g, factors[g.dtype], out=out))
-    return Tensor(norm, copy=False)
-
-
-def _square(g: Array) -> Array:
-    """The square of the norm, in double precision from here on; half precision ends at 65504 and is not squared in."""
-    g = g.astype(np.float32) if g.dtype.itemsize < 4 else g
-    return np.vdot(g, g).real.astype(np.float64)
-
-
 def _norm(g: Array) -> float:
     with np.errstate(over="ignore", invalid="ignore"):
-        norm = math.sqrt(float(np.vdot(g, g).real))
+        norm = math.sqrt(float(to_host(np.vdot(g, g).real)))
         if math.isfinite(norm):
             return norm
-        largest = np.max(np.abs(g))  # the squares may only have been too large for the dtype
-        return float(largest) * float(np.linalg.norm(g / largest))
+        largest = float(to_host(np.max(np.abs(g))))  # the squares may only have been too large for the dtype
+        return largest * float(to_host(np.linalg.norm(g / largest)))
 
 
 def _change_grads(tensors: list[Tensor], function: Callable[[Array, Array], Array]) -> None:

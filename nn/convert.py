@@ -73,7 +73,7 @@ def from_torch_state(module: Module, state: Mapping[str, Any]) -> None:
     module.load_state_dict(ours)
 
 
-class _Entry(NamedTuple):
+class _StateEntry(NamedTuple):
     """One of PyTorch's arrays: its name, and the parameters that stand in it one below the other."""
 
     name: str
@@ -81,7 +81,7 @@ class _Entry(NamedTuple):
     transposed: bool
 
 
-def _array(parameter: Parameter, entry: _Entry, gradients: bool) -> Array:
+def _array(parameter: Parameter, entry: _StateEntry, gradients: bool) -> Array:
     array = parameter.data
     if gradients:
         array = np.zeros_like(array) if parameter.grad is None else parameter.grad.data
@@ -93,7 +93,7 @@ def _stacked(arrays: list[Array]) -> Array:
     return np.array(arrays[0] if len(arrays) == 1 else np.concatenate(arrays), order="C")
 
 
-def _unstacked(array: Array, entry: _Entry) -> list[Array]:
+def _unstacked(array: Array, entry: _StateEntry) -> list[Array]:
     """PyTorch's array taken apart into those of our parameters."""
     shapes = [p.shape[::-1] if entry.transposed else p.shape for p in entry.stacked]
     needed = shapes[0] if len(shapes) == 1 else (sum(shape[0] for shape in shapes), *shapes[0][1:])
@@ -103,12 +103,12 @@ def _unstacked(array: Array, entry: _Entry) -> list[Array]:
     return [np.array(part.T if entry.transposed else part, order="C") for part in parts]
 
 
-def _entries(value: Any, path: str = "") -> Iterator[_Entry]:
+def _entries(value: Any, path: str = "") -> Iterator[_StateEntry]:
     """PyTorch's arrays for ``value``, a module or what one may hold."""
     if isinstance(value, Parameter):
-        yield _Entry(path, [value], transposed=False)
+        yield _StateEntry(path, [value], transposed=False)
     elif isinstance(value, Affine):
-        yield _Entry(_joined(path, "weight"), [value.weight], transposed=True)
+        yield _StateEntry(_joined(path, "weight"), [value.weight], transposed=True)
         yield from _entries(value.bias, _joined(path, "bias"))
     elif isinstance(value, MultiHeadAttention):
         yield from _attention_entries(value, path)
@@ -123,13 +123,13 @@ def _entries(value: Any, path: str = "") -> Iterator[_Entry]:
             yield from _entries(child, _joined(path, name))
 
 
-def _cell_entries(cell: GRUCell, path: str, suffix: str = "") -> Iterator[_Entry]:
+def _cell_entries(cell: GRUCell, path: str, suffix: str = "") -> Iterator[_StateEntry]:
     for name, part in (("ih", cell.input), ("hh", cell.state)):
-        yield _Entry(_joined(path, f"weight_{name}{suffix}"), [part.weight], transposed=True)
+        yield _StateEntry(_joined(path, f"weight_{name}{suffix}"), [part.weight], transposed=True)
         yield from _entries(part.bias, _joined(path, f"bias_{name}{suffix}"))
 
 
-def _attention_entries(attention: MultiHeadAttention, path: str) -> Iterator[_Entry]:
+def _attention_entries(attention: MultiHeadAttention, path: str) -> Iterator[_StateEntry]:
     if packed := isinstance(attention, PackedMultiHeadAttention):
         maps = [attention.input]
     else:
@@ -143,12 +143,12 @@ def _attention_entries(attention: MultiHeadAttention, path: str) -> Iterator[_En
             f"paper, unlike {type(attention).__name__}({attention.extra_repr()})"
         )
     if packed or attention.context_dim == d_model:
-        yield _Entry(_joined(path, "in_proj_weight"), weights, transposed=True)
+        yield _StateEntry(_joined(path, "in_proj_weight"), weights, transposed=True)
     else:
         for letter, weight in zip("qkv", weights):
-            yield _Entry(_joined(path, f"{letter}_proj_weight"), [weight], transposed=True)
+            yield _StateEntry(_joined(path, f"{letter}_proj_weight"), [weight], transposed=True)
     if biases:
-        yield _Entry(_joined(path, "in_proj_bias"), biases, transposed=False)
+        yield _StateEntry(_joined(path, "in_proj_bias"), biases, transposed=False)
     yield from _entries(attention.output, _joined(path, "out_proj"))
 
 

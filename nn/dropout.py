@@ -1,14 +1,14 @@
 """Dropout with reproducible masks."""
 
-import math
 from typing import Any
 
 import numpy as np
 
-from minigrad import ArgumentError, Tensor, primitive
+from minigrad import ArgumentError, Tensor
 from minigrad._checkpoint import replayed
+from minigrad.rules.dropout import dropout
 
-from ._checks import beside, check_real
+from ._checks import check_real
 from .init import check_generator
 from .module import Module
 
@@ -52,49 +52,3 @@ class Dropout(Module):
 
     def extra_repr(self) -> str:
         return f"{self.p:g}"
-
-
-def _mask(x: Any, key: int, step: int, threshold: int) -> Any:
-    """0 where an element of x is dropped, elsewhere what makes up for it: 16 random bits an element, four from a number."""
-    size = math.prod(x.shape)
-    philox = np.random.Philox(key=np.array([key, step], np.uint64))
-    bits = philox.random_raw(-(-size // 4)).view(np.uint16)[:size].reshape(x.shape)
-    return beside(np.multiply(bits >= threshold, _scale(threshold), dtype=x.dtype), x)
-
-
-def _scale(threshold: int) -> float:
-    return 65536 / (65536 - threshold)
-
-
-def _dropout(x: Any, /, key: int, step: int, threshold: int) -> Any:
-    """``x`` with ``threshold`` of every 65536 elements set to 0, and the others scaled so that the mean stays."""
-    return x * _mask(x, key, step, threshold)
-
-
-def _dropout_forward(x: Any, key: int, step: int, threshold: int) -> tuple[Any, Any]:
-    mask = _mask(x, key, step, threshold)
-    return x * mask, mask
-
-
-def _dropout_backward(g: Any, needs: Any, saved: Any) -> tuple[Any]:
-    return (g * saved,)
-
-
-def _cuda_forward(x: Any, key: int, step: int, threshold: int) -> Any:
-    """The same mask, made on the GPU."""
-    from minigrad.rules.neural_cuda import dropped
-
-    ans = dropped(x, key, step, threshold, _scale(threshold))
-    return NotImplemented if ans is NotImplemented else (ans, None)
-
-
-def _cuda_backward(g: Any, needs: Any, key: int, step: int, threshold: int) -> tuple[Any]:
-    return (_cuda_forward(g, key, step, threshold)[0],)
-
-
-# Linear in x, and so its own derivative.
-dropout: Any = primitive(_dropout, name="dropout").vjp(
-    x=lambda g, key, step, threshold: dropout(g, key=key, step=step, threshold=threshold)
-)
-dropout.kernel(np.ndarray, _dropout_forward, _dropout_backward)
-dropout.kernel("cupy", _cuda_forward, _cuda_backward)

@@ -3,13 +3,14 @@
 Most are minigrad's, which give an array when all they get is arrays.
 """
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 import minigrad
 from minigrad import (
     ShapeError,
+    _float16,
     gelu,
     layer_norm,
     log_softmax,
@@ -19,12 +20,10 @@ from minigrad import (
     silu,
     softmax,
 )
-from minigrad._half import in_float32
-from minigrad.rules import attention
 
 from ._checks import as_ids, check_positive
 from .losses import cross_entropy
-from .masks import for_heads, mask_and_bias
+from .masks import Masks, for_heads, mask_and_bias
 
 __all__ = [
     "attention_weights",
@@ -43,7 +42,7 @@ __all__ = [
 ]
 
 
-@in_float32
+@_float16.in_float32
 def rms_norm(x: Any, weight: Any, *, eps: float = 1e-6) -> Any:
     """``x / sqrt(mean(x^2) + eps) * weight`` over the last axis; x (..., d), weight (d,).
 
@@ -116,7 +115,7 @@ def attention_weights(
     """
     q, k = _arrays(q, k)
     _check_attention("k (..., key, d)", q, k)
-    return attention.attention_weights(
+    return _float16.attention_weights(
         q, k, *_masks(q, k, key_mask=key_mask, mask=mask, bias=bias, causal=causal), scale
     )
 
@@ -133,9 +132,9 @@ def _check_attention(others: str, q: Any, *kv: Any) -> None:
         raise ShapeError(f"attention needs q (..., query, d), {others}, the same axes before in all, got {got}")
 
 
-def _masks(q: Any, k: Any, **masks: Any) -> list[Any]:
+def _masks(q: Any, k: Any, **masks: Unpack[Masks]) -> list[Any]:
     """Mask and bias of the scores, which have a batch of 1 where q has none."""
-    found = mask_and_bias((*(q.shape[:-2] or (1,)), q.shape[-2], k.shape[-2]), q, **masks)
+    found = mask_and_bias((*(q.shape[:-2] or (1,)), q.shape[-2], k.shape[-2]), q, masks)
     return [one[0] if one is not None and one.ndim > q.ndim else one for one in found]
 
 

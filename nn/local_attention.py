@@ -1,16 +1,16 @@
 """Local attention: each query looks at a window of the keys."""
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from minigrad import ShapeError, Tensor, sigmoid
-from minigrad.rules.attention import masked_softmax
+from minigrad._float16 import masked_softmax
 
 from ._checks import beside, check_positive
 from .affine import Affine
 from .attention import GlobalAttention
-from .masks import mask_and_bias, window_mask
+from .masks import Masks, mask_and_bias, window_mask
 from .scores import Score, plain_score
 
 
@@ -36,8 +36,8 @@ class LocalAttention(GlobalAttention):
         self.radius = radius
         self.score = plain_score(score)
 
-    def _weights(self, query: Tensor, key: Tensor, **masks: Any) -> Tensor:
-        if query.ndim == 2 or (masks["causal"] and query.shape[1] != key.shape[1]):
+    def _weights(self, query: Tensor, key: Tensor, **masks: Unpack[Masks]) -> Tensor:
+        if query.ndim == 2 or (masks.get("causal") and query.shape[1] != key.shape[1]):
             raise ShapeError(
                 "LocalAttention needs queries of shape (batch, query, width), as many as keys if causal: got query "
                 f"{query.shape}, key {key.shape}"
@@ -45,7 +45,7 @@ class LocalAttention(GlobalAttention):
         scores = self._scores(query, key)
         _, queries, keys = scores.shape
         window = beside(window_mask(max(queries, keys), self.radius)[:queries, :keys], scores.data)
-        allowed, bias = mask_and_bias(scores.shape, scores, **masks)
+        allowed, bias = mask_and_bias(scores.shape, scores, masks)
         weights: Tensor = masked_softmax(scores, window if allowed is None else window & allowed, bias)
         return weights
 
@@ -85,9 +85,9 @@ class PredictiveLocalAttention(GlobalAttention):
         self.output = Affine(hidden_dim, 1, rng=rng, bias=False, dtype=dtype)
         self.score = plain_score(score)
 
-    def _weights(self, query: Tensor, key: Tensor, **masks: Any) -> Tensor:
+    def _weights(self, query: Tensor, key: Tensor, **masks: Unpack[Masks]) -> Tensor:
         scores = self._scores(query, key)
-        allowed, bias = mask_and_bias(scores.shape, scores, **masks)
+        allowed, bias = mask_and_bias(scores.shape, scores, masks)
         queries = query if query.ndim == 3 else query[:, None]
         length = key.shape[1] if allowed is None else allowed.sum(axis=-1, keepdims=True).astype(scores.dtype)
         centre = sigmoid(self.output(np.tanh(self.place(queries)))) * length  # (batch, query, 1)

@@ -3,11 +3,11 @@
 import functools
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
-from minigrad import DTypeError, OutOfRangeError, ShapeError, Tensor
+from minigrad import DTypeError, OutOfRangeError, ShapeError, Tensor, UnsupportedError
 from minigrad.device import check_range, is_device_array, where_is
 from minigrad.errors import MixedDevicesError
 from minigrad.rules import attention
@@ -17,6 +17,43 @@ from ._checks import beside, check_not_negative, plain
 Array = np.ndarray[Any, Any]
 NAMES = ("key_mask", "mask", "bias")
 AXES = {3: "(batch, query, key)", 4: "(batch, heads, query, key)"}  # of the scores, by their number
+
+
+class Masks(TypedDict, total=False):
+    """Who looks at whom: the options that every attention takes, by keyword.
+
+    The scores are (batch, query, key), or with several heads (batch, heads, query, key).
+
+    Attributes:
+        key_mask: (batch, key) booleans, True = attend, or integers 0 and 1, as tokenizers give them: which keys are tokens
+            and not padding.
+        mask: booleans (query, key), or with all axes of the scores, to which they broadcast, True = attend. Two axes are
+            always (query, key), whatever their lengths; numbers raise.
+        bias: what is added to the scores, such as ALiBi's slopes or relative positions: numbers of any shape that broadcasts
+            to theirs. A Tensor that requires a gradient gets one. What is -1e30 or less, such as -inf, excludes the key as a
+            mask does.
+        causal: query i sees the keys up to its own place. With more keys than queries, the queries are the last ones.
+    """
+
+    key_mask: Any
+    mask: Any
+    bias: Any
+    causal: bool
+
+
+_OPTIONS = Masks.__annotations__.keys()
+
+
+def known(masks: Masks) -> Masks:
+    """``masks`` themselves.
+
+    Raises:
+        UnsupportedError: there is an option among them that attention does not take.
+    """
+    if not masks.keys() <= _OPTIONS:
+        unknown = ", ".join(sorted(masks.keys() - _OPTIONS))
+        raise UnsupportedError(f"this attention has no option {unknown}: there are {', '.join(_OPTIONS)}")
+    return masks
 
 
 def causal_mask(query: int, key: int | None = None) -> Array:
@@ -91,27 +128,23 @@ def as_key_mask(key_mask: Any, shape: tuple[int, ...], like: Any, name: str = "k
 
 
 def mask_and_bias(
-    shape: tuple[int, ...],
-    like: Any,
-    *,
-    key_mask: Any = None,
-    mask: Any = None,
-    bias: Any = None,
-    causal: bool = False,
-    names: tuple[str, str, str] = NAMES,
+    shape: tuple[int, ...], like: Any, masks: Masks, names: tuple[str, str, str] = NAMES
 ) -> tuple[Any, Any]:
     """What attention of scores of this ``shape`` takes: :func:`combined_mask`, and ``bias`` in the dtype of the inputs.
 
     Args:
         like: one of the inputs, an array or a Tensor.
-        bias: numbers of any shape that broadcasts to ``shape``. An array goes where the inputs are; a Tensor has to be there.
-
-    The others, and what is raised, are as of :func:`combined_mask`.
+        masks: as there, and ``bias``: numbers of any shape that broadcasts to ``shape``. An array goes where the inputs are;
+            a Tensor has to be there.
+        names: as there.
 
     Raises:
+        UnsupportedError: there is another option among ``masks``; what :func:`combined_mask` raises.
         DTypeError, ShapeError: bias is boolean or complex, or does not broadcast to ``shape``.
     """
     array = like.data if isinstance(like, Tensor) else like
+    bias = known(masks).get("bias")
+    key_mask, mask, causal = masks.get("key_mask"), masks.get("mask"), masks.get("causal", False)
     allowed = combined_mask(shape, array, key_mask=key_mask, mask=mask, causal=causal, names=names)
     if bias is None:
         return allowed, None

@@ -1,14 +1,14 @@
 """Attention as a graph: the tokens are its vertices, and the weights say how much of each goes to each."""
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor
-from minigrad.rules.attention import masked_softmax
+from minigrad._float16 import masked_softmax
 
 from ._checks import as_input, beside, check_real
-from .masks import mask_and_bias
+from .masks import Masks, known, mask_and_bias
 from .module import Module
 from .scores import Score, plain_score
 
@@ -27,9 +27,8 @@ class MessagePassing(Module):
         adjacency: (length, length), for all alike, or (batch, length, length). Entry [i, j] is the weight of the edge
             from token j to token i; the rows need not sum to 1. Booleans and integers count as 0 and 1.
             By default it is computed.
-        key_mask, mask, causal: as in :class:`GlobalAttention`: edges to leave out. A computed A is normalised over
-            what is left; a given one just gets zeros there.
-        bias: as there, added to the scores of a computed A.
+        key_mask, mask, bias, causal: :class:`nn.masks.Masks`, of edges (batch, target, source). A computed A is normalised
+            over what the masks leave; a given one just gets zeros elsewhere, and takes no bias.
 
         The result has the shape of h. A token without any edge gets zeros.
 
@@ -42,38 +41,20 @@ class MessagePassing(Module):
     def __init__(self, score: str | Score = "scaled_dot") -> None:
         self.score = plain_score(score)
 
-    def forward(
-        self,
-        h: Any,
-        adjacency: Any = None,
-        *,
-        key_mask: Any = None,
-        mask: Any = None,
-        bias: Any = None,
-        causal: bool = False,
-    ) -> Tensor:
+    def forward(self, h: Any, adjacency: Any = None, **masks: Unpack[Masks]) -> Tensor:
         h = check_real(h, type(self).__name__)
-        return self.attention_weights(h, adjacency, key_mask=key_mask, mask=mask, bias=bias, causal=causal) @ h
+        return self.attention_weights(h, adjacency, **masks) @ h
 
-    def attention_weights(
-        self,
-        h: Any,
-        adjacency: Any = None,
-        *,
-        key_mask: Any = None,
-        mask: Any = None,
-        bias: Any = None,
-        causal: bool = False,
-    ) -> Tensor:
+    def attention_weights(self, h: Any, adjacency: Any = None, **masks: Unpack[Masks]) -> Tensor:
         """A, after the masks: (batch, length, length), or (length, length) where h has two axes."""
         h = check_real(h, type(self).__name__)
         if h.ndim not in (2, 3):
             raise ShapeError(f"{type(self).__name__} needs h of shape (batch, length, d) or (length, d), got {h.shape}")
         batch = h if h.ndim == 3 else h[None]
         shape = (batch.shape[0], batch.shape[1], batch.shape[1])
-        if adjacency is not None and bias is not None:
+        if adjacency is not None and masks.get("bias") is not None:
             raise ArgumentError("bias is added to scores, and a given adjacency has none: add it to the adjacency")
-        allowed, bias = mask_and_bias(shape, h, key_mask=key_mask, mask=mask, bias=bias, causal=causal)
+        allowed, bias = mask_and_bias(shape, h, masks)
         if adjacency is None:
             weights = masked_softmax(self.score(batch, batch), allowed, bias)
         else:
@@ -92,10 +73,8 @@ class SimplifiedAttention(MessagePassing):
     def __init__(self) -> None:
         super().__init__("scaled_dot")
 
-    def forward(  # type: ignore[override]  # the graph is its own
-        self, h: Any, *, key_mask: Any = None, mask: Any = None, bias: Any = None, causal: bool = False
-    ) -> Tensor:
-        return super().forward(h, key_mask=key_mask, mask=mask, bias=bias, causal=causal)
+    def forward(self, h: Any, **masks: Unpack[Masks]) -> Tensor:  # type: ignore[override]  # the graph is its own
+        return super().forward(h, **known(masks))
 
 
 def _adjacency(adjacency: Any, h: Tensor) -> Tensor:

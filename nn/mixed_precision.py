@@ -11,11 +11,12 @@ from typing import Any, Self
 import numpy as np
 
 from minigrad import ArgumentError, DTypeError, GraphError, Tensor, UnsupportedError, primitive
-from minigrad._hooks import Hooks, hooks_of
-from minigrad._tape import Entry, Leaf, wengert_list
 from minigrad.device import to_host
+from minigrad.engine.hooks import Hooks, hooks_of
+from minigrad.engine.tape import Entry, Leaf, wengert_list
 
 from ._checks import check_not_negative, check_positive
+from ._precision import Precision
 from ._training_state import TrainingError
 from .module import Module
 from .optim import Optimizer
@@ -28,7 +29,7 @@ _FIRST = -1  # the number of a hook that goes before those of the user, which co
 _cast = primitive(lambda x, /, dtype: x.astype(dtype), name="cast").vjp(x=lambda g: g)  # the sweep casts it back
 
 
-class MixedPrecision:
+class MixedPrecision(Precision):
     """Compute in float16; keep weights, gradients and all that the optimizer remembers in float32.
 
     Micikevicius et al. 2018, arXiv:1710.03740::
@@ -45,15 +46,14 @@ class MixedPrecision:
     float32 *master weight*, to which small updates can be added that float16 would round away: ``model.state_dict()``
     there, clipping, ``grad_flow`` and the optimizer know nothing of float16. ``optimizer.step()`` inside the
     block raises, as it would change the copies, which are thrown away. (PyTorch's ``autocast`` chooses by operation;
-    here every layer gets float16, and softmax, layer norm, GELU and the losses compute in float32 inside.)
+    here every layer gets float16, and what the conventions name, such as softmax and the losses, computes in float32 inside.)
 
     Gradients below 6e-8 would be 0 in float16. So :meth:`backward` starts from ``scale`` instead of 1 (*loss scaling*), and
     gradients are divided by it where they arrive, in float32: ``p.grad`` is the gradient itself. Where one
     is infinite or NaN, the scale was too large: :meth:`step` changes nothing then and halves it. After
     ``growth_interval`` good steps it is doubled. (PyTorch's ``GradScaler`` does the same.)
 
-    On a device nothing waits but ``step``, for one boolean: whether to make it. Not to wait at all, every update would
-    have to keep what it replaces, and the counting of steps (Adam's) to move to the device.
+    On a device ``step`` waits for one boolean: whether to make it.
 
     Args:
         model: in float32, for which the optimizer was made; it may be on a device.
@@ -82,12 +82,13 @@ class MixedPrecision:
         scale: float = 2.0**16,
         growth_interval: int = 2000,
     ) -> None:
-        self.dtype = _half(dtype)
+        super().__init__(optimizer)
+        self.dtype = _float16(dtype)
+        self.name = str(self.dtype)
         check_positive(growth_interval=growth_interval)
         self.scale = _positive_scale(scale)
         self.growth_interval = growth_interval
         self.good_steps = self.skipped = 0
-        self._optimizer = optimizer
         self._parameters = list(model.parameters())
         _check_model(model, optimizer)
         self._factor = 1.0  # 1 / scale in a scaled sweep
@@ -110,9 +111,6 @@ class MixedPrecision:
             raise
         self._copies = [copy._array for copy in copies]
         return self
-
-    def __exit__(self, *_: object) -> None:
-        self.restore_masters()
 
     def restore_masters(self) -> None:
         """What leaving the block does. Again does no harm, so it may be called where Ctrl-C may have been in the way."""
@@ -167,9 +165,9 @@ class MixedPrecision:
         finally:
             self._factor = 1.0  # first: Ctrl-C may leave a hook behind, and it does nothing now
             for leaf in leaves:
-                hooks = leaf.hooks or Hooks()
-                hooks.functions.pop(_FIRST, None)
-                leaf.hooks = hooks if hooks.functions else None
+                left = leaf.hooks or Hooks()
+                left.functions.pop(_FIRST, None)
+                leaf.hooks = left if left.functions else None
             for entry in entries:
                 if entry.primitive is _cast:
                     entry.kept = ()  # it keeps nothing, and another loss of its block may lead to it
@@ -182,7 +180,7 @@ class MixedPrecision:
     def overflowed(self) -> bool:
         """Whether a gradient is infinite or NaN, so that ``step()`` will be skipped: then there is nothing to clip either.
 
-        The first look waits for the device, and looks at late checks, too; ``step()`` need not wait again.
+        The first look waits for the device; ``step()`` need not wait again.
         """
         if self._finite is None:
             return False
@@ -245,7 +243,7 @@ class MixedPrecision:
         return f"MixedPrecision({self.dtype}, scale={self.scale:g}; {self.skipped} steps skipped)"
 
 
-def _half(dtype: Any) -> np.dtype[Any]:
+def _float16(dtype: Any) -> np.dtype[Any]:
     name = dtype if isinstance(dtype, str) else getattr(dtype, "__name__", str(dtype))
     if name == "bfloat16":
         raise UnsupportedError(

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
-from minigrad._tape import active, in_any_thread, scope
 from minigrad.device import to_device, to_host
+from minigrad.engine.observers import active, in_any_thread, scope
 
 
 class Parameter(Tensor):

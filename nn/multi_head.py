@@ -1,17 +1,18 @@
 """Multi-head attention: each token looks at the others in several ways at once."""
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor, scaled_dot_product_attention
-from minigrad.rules.attention import attention_weights, split_heads
+from minigrad._float16 import attention_weights
+from minigrad.rules.attention import split_heads
 
 from ._checks import check_positive
 from .affine import Affine
 from .attention_head import attention_inputs
 from .cache import KeyValueCache
-from .masks import mask_and_bias
+from .masks import Masks, mask_and_bias
 from .module import Module
 from .rotary import RotaryPositions
 
@@ -40,14 +41,12 @@ class MultiHeadAttention(Module):
     Calling it:
         query: (batch, query, d_model).
         key, value: (batch, key, context_dim); by default the same as query, and as key: self-attention.
-        key_mask, mask, bias: as in :class:`GlobalAttention`, but for the heads: mask is (query, key), or four axes that
-            broadcast to (batch, heads, query, key), and so does bias, of any number of axes. ALiBi, for one, is two lines
-            (Press et al. 2021, arXiv:2108.12409, section 3; for a number of heads that is a power of 2)::
+        key_mask, mask, bias, causal: :class:`nn.masks.Masks`, of scores (batch, heads, query, key). ALiBi, for one, is two
+            lines (Press et al. 2021, arXiv:2108.12409, section 3; for a number of heads that is a power of 2)::
 
                 slopes = 2.0 ** (-8 * np.arange(1, num_heads + 1) / num_heads)
                 y = attention(x, causal=True, bias=slopes[:, None, None] * np.arange(length))
 
-        causal: each token sees itself and what is before it.
         cache: under ``no_grad``, the keys and values of the earlier calls, to which this one adds its own; masks then
             speak of all of them, and so does bias.
 
@@ -58,6 +57,7 @@ class MultiHeadAttention(Module):
         ArgumentError: the numbers of heads and columns do not fit together.
         ShapeError: inputs or masks do not fit together.
         DTypeError, OutOfRangeError: as in :class:`GlobalAttention`.
+        UnsupportedError: there is no option of this name.
         GraphError: a cache is given while gradients are recorded.
     """
 
@@ -105,19 +105,16 @@ class MultiHeadAttention(Module):
         key: Any = None,
         value: Any = None,
         *,
-        key_mask: Any = None,
-        mask: Any = None,
-        bias: Any = None,
-        causal: bool = False,
         cache: KeyValueCache | None = None,
+        **masks: Unpack[Masks],
     ) -> Tensor:
         query, key, value = self._inputs(query, key, value)
-        masks = self._masks(query, key, cache, key_mask=key_mask, mask=mask, bias=bias, causal=causal)
+        allowed = self._masks(query, key, cache, masks)
         q, k, v = self._projected(query, key, value, cache)
         if cache is not None:
             k, v = cache.append(k, v)  # (batch, all keys so far, kv_heads * width)
         k, v = self._shared(k), self._shared(v)  # (batch, key, heads * width)
-        context = scaled_dot_product_attention(q, k, v, *masks, scale=self.scale, num_heads=self.num_heads)
+        context = scaled_dot_product_attention(q, k, v, *allowed, scale=self.scale, num_heads=self.num_heads)
         return self.output(context)  # (batch, query, heads * value_dim) -> (batch, query, d_model)
 
     def attention_weights(
@@ -126,24 +123,21 @@ class MultiHeadAttention(Module):
         key: Any = None,
         value: Any = None,
         *,
-        key_mask: Any = None,
-        mask: Any = None,
-        bias: Any = None,
-        causal: bool = False,
         cache: KeyValueCache | None = None,
+        **masks: Unpack[Masks],
     ) -> Tensor:
         """What each query attends to, to look at: (batch, heads, query, key), rows that sum to 1 (or 0 if all is masked).
 
         A cache is only read: look before the call that adds the same tokens to it.
         """
         query, key, value = self._inputs(query, key, value)
-        masks = self._masks(query, key, cache, key_mask=key_mask, mask=mask, bias=bias, causal=causal)
+        allowed = self._masks(query, key, cache, masks)
         q, k, _ = self._projected(query, key, value, cache)
         if cache is not None and cache.length:
             joined: Any = np.concatenate([cache.keys, k], axis=1)
             k = joined
         q, k = (split_heads(t, self.num_heads) for t in (q, self._shared(k)))  # (batch, heads, length, key_dim)
-        weights: Tensor = attention_weights(q, k, *masks, self.scale)
+        weights: Tensor = attention_weights(q, k, *allowed, self.scale)
         return weights
 
     def _make_inputs(self, widths: tuple[int, int, int], rng: np.random.Generator, bias: bool, dtype: Any) -> None:
@@ -181,10 +175,10 @@ class MultiHeadAttention(Module):
         dtype = self.output.weight.dtype
         return attention_inputs(type(self).__name__, self.d_model, self.context_dim, dtype, query, key, value)
 
-    def _masks(self, query: Tensor, key: Tensor, cache: KeyValueCache | None, **masks: Any) -> tuple[Any, Any]:
+    def _masks(self, query: Tensor, key: Tensor, cache: KeyValueCache | None, masks: Masks) -> tuple[Any, Any]:
         """Mask and bias of scores (batch, heads, query, all keys so far)."""
         past = 0 if cache is None else cache.length
-        return mask_and_bias((query.shape[0], self.num_heads, query.shape[1], past + key.shape[1]), query, **masks)
+        return mask_and_bias((query.shape[0], self.num_heads, query.shape[1], past + key.shape[1]), query, masks)
 
     def extra_repr(self) -> str:
         shared = f", num_kv_heads={self.num_kv_heads}" if self.num_kv_heads != self.num_heads else ""

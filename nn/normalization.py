@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor, layer_norm
-from minigrad._half import in_float32
+from minigrad._float16 import in_float32
 
 from ._checks import as_input, check_positive
 from .functional import rms_norm

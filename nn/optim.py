@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import ArgumentError, DTypeError, Entry, GraphError, ShapeError, Tensor, reference_mode
-from minigrad._compiled import compiled
-from minigrad.device import is_cupy, out_of_memory, same_place, to_host
+from minigrad import ArgumentError, DTypeError, Entry, GraphError, ShapeError, Tensor
+from minigrad.device import out_of_memory, same_place, to_host
 
 from ._checks import beside
 from ._flat import Division, update_in_blocks
+from ._speed import compiled_adam
 from .module import Module
 
 Array = Any
@@ -73,8 +73,8 @@ class Optimizer:
                 self.state[i]["step"] += 1
         for i in division.alone:
             self._update_whole(self.parameters[i]._array, self._gradient(i), self.state[i])
-        for members in division.on_device:
-            self._update_on_device(members)
+        for i in division.on_device:
+            self._update(self.parameters[i].data, self._gradient(i), self.state[i])
         for group in division.together:
             group.update(self._update_whole, self.parameters, self.state[group.members[0]])
 
@@ -127,10 +127,6 @@ class Optimizer:
     def _update_whole(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
         """As ``_update``, for all the numbers of a parameter on the host, or of many small ones."""
         update_in_blocks(self._update, p, g, state)
-
-    def _update_on_device(self, members: list[int]) -> None:
-        for i in members:
-            self._update(self.parameters[i].data, self._gradient(i), self.state[i])
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_division": None}  # the arrays of a copy lie apart
@@ -281,7 +277,6 @@ class Adam(Optimizer):
 
     settings = ("lr", "betas", "eps", "weight_decay")
     slots = ("step", "m", "v")
-    _decoupled = False  # whether the weight decay is apart from the gradient
 
     def __init__(
         self,
@@ -317,35 +312,12 @@ class Adam(Optimizer):
         p -= change
 
     def _update_whole(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
-        if not compiled() or reference_mode.active() or p.dtype.char not in "fd" or not p.flags.carray:
+        step = compiled_adam() if p.dtype.char in "fd" and p.flags.carray else None
+        if step is None:
             super()._update_whole(p, g, state)
             return
-        from minigrad.rules.neural_compiled import adam_step
-
         corrections = [1 - beta ** state["step"] for beta in self.betas]
-        adam_step(p, self._decayed(p, g), state["m"], state["v"], self.lr, *self.betas, self.eps, *corrections)
-
-    def _update_on_device(self, members: list[int]) -> None:
-        if reference_mode.active() or not is_cupy(type(self.parameters[members[0]].data)):
-            super()._update_on_device(members)
-            return
-        from ._adam_cuda import adam_step
-
-        states = [self.state[i] for i in members]
-        adam_step(
-            [self.parameters[i].data for i in members],
-            [self._gradient(i) for i in members],
-            [state["m"] for state in states],
-            [state["v"] for state in states],
-            lr=self.lr,
-            beta_1=self.betas[0],
-            beta_2=self.betas[1],
-            eps=self.eps,
-            weight_decay=self.weight_decay,
-            decoupled=self._decoupled,
-            correction_1=1 - self.betas[0] ** states[0]["step"],
-            correction_2=1 - self.betas[1] ** states[0]["step"],
-        )
+        step(p, self._decayed(p, g), state["m"], state["v"], self.lr, *self.betas, self.eps, *corrections)
 
 
 class AdamW(Adam):
@@ -353,8 +325,6 @@ class AdamW(Adam):
 
     Loshchilov and Hutter 2019, arXiv:1711.05101, algorithm 2.
     """
-
-    _decoupled = True
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor
-from minigrad._half import in_float32
+from minigrad._float16 import in_float32
 
 from ._checks import check_positive
 from .affine import Affine

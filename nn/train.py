@@ -11,6 +11,7 @@ from minigrad.errors import import_extra
 
 from . import _training_state as state
 from ._checks import check_positive
+from ._precision import Precision
 from ._progress import load_tqdm
 from ._training_run import TrainingRun
 from ._training_state import Files, TrainingError
@@ -86,7 +87,7 @@ def fit(
         on_step: called after each update, while the gradients are there: ``on_step=minigrad.grad_flow(model).step``.
 
     A loss that is not finite ends the training with a :class:`TrainingError` and changes no checkpoint, nor is a weight that is
-    not finite ever written to one. On a device losses are fetched in bunches, and found a little later. Ctrl-C in the
+    not finite ever written to one. Ctrl-C in the
     middle of an update or of writing waits for its end (in Python's main thread); a second Ctrl-C does not.
 
     Returns:
@@ -107,7 +108,7 @@ def fit(
     run = TrainingRun(
         model, batches, loss, optimizer, epochs, schedule, clip_norm, clip_value, accumulate, validate, patience, best, every,
         files=None if checkpoint is None else Files.of(checkpoint), tqdm=load_tqdm() if progress else None, on_step=on_step,
-        precision=None if precision is None else MixedPrecision(model, optimizer, precision),
+        precision=Precision(optimizer) if precision is None else MixedPrecision(model, optimizer, precision),
     )  # fmt: skip
     _check(run)
     return run.train(resume)

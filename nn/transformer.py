@@ -1,7 +1,7 @@
 """The layers that Transformers are stacked from."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from ._checks import as_input
 from .cache import KeyValueCache
 from .dropout import Dropout
 from .feed_forward import FeedForward
-from .masks import mask_and_bias
+from .masks import Masks, known, mask_and_bias
 from .module import Module
 from .multi_head import MultiHeadAttention
 from .normalization import LayerNorm
@@ -73,30 +73,19 @@ class TransformerEncoderLayer(Module):
         self.feed_forward = FeedForward(d_model, hidden, rng=rng, activation=activation, dropout=dropout, dtype=dtype)
         self.feed_forward_dropout = Dropout(dropout, rng=rng)
 
-    def forward(
-        self,
-        x: Any,
-        *,
-        key_mask: Any = None,
-        mask: Any = None,
-        bias: Any = None,
-        causal: bool = False,
-        cache: KeyValueCache | None = None,
-    ) -> Tensor:
+    def forward(self, x: Any, *, cache: KeyValueCache | None = None, **masks: Unpack[Masks]) -> Tensor:
         def attend(x: Tensor) -> Tensor:
-            return self.attention(x, key_mask=key_mask, mask=mask, bias=bias, causal=causal, cache=cache)
+            return self.attention(x, cache=cache, **known(masks))
 
         x = self._input(x)
         x = _residual(x, attend, self.attention_norm, self.attention_dropout, self.norm)
         return _residual(x, self.feed_forward, self.feed_forward_norm, self.feed_forward_dropout, self.norm)
 
-    def attention_weights(
-        self, x: Any, *, key_mask: Any = None, mask: Any = None, bias: Any = None, causal: bool = False
-    ) -> Tensor:
+    def attention_weights(self, x: Any, **masks: Unpack[Masks]) -> Tensor:
         """What each token attends to, to look at: (batch, heads, query, key)."""
         x = self._input(x)
         seen = self.attention_norm(x) if self.norm == "pre" else x
-        return self.attention.attention_weights(seen, key_mask=key_mask, mask=mask, bias=bias, causal=causal)
+        return self.attention.attention_weights(seen, **known(masks))
 
     def _input(self, x: Any) -> Tensor:
         x = as_input(x, self.attention_norm.weight.dtype, "TransformerEncoderLayer")
@@ -219,11 +208,11 @@ class TransformerDecoderLayer(Module):
         seen = self.cross_attention_norm(x) if self.norm == "pre" else x
         return self.cross_attention.attention_weights(seen, memory, **masks)
 
-    def _memory_masks(self, x: Tensor, source: int, **masks: Any) -> dict[str, Any]:
+    def _memory_masks(self, x: Tensor, source: int, **masks: Unpack[Masks]) -> dict[str, Any]:
         """The mask and the bias of the cross-attention, whose scores are (batch, heads, target, source)."""
         scores = (x.shape[0], self.cross_attention.num_heads, x.shape[1], source)
         names = ("memory_key_mask", "memory_mask", "memory_bias")
-        return dict(zip(("mask", "bias"), mask_and_bias(scores, x, **masks, names=names)))
+        return dict(zip(("mask", "bias"), mask_and_bias(scores, x, masks, names)))
 
     def _self_attention(self, x: Tensor, **settings: Any) -> Tensor:
         def attend(x: Tensor) -> Tensor:

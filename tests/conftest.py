@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from minigrad import device
 from minigrad._inplace import watched
 from tests import cuda_emulator, fake_cupy, fake_device, lazy
 
@@ -57,13 +56,6 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         cupy = pytest.importorskip("cupy", reason="needs CuPy: pip install 'minigrad[gpu]'", exc_type=ImportError)
         if not cupy.is_available():
             pytest.skip("needs a GPU")
-
-
-@pytest.fixture(autouse=True)
-def no_late_errors_from_before() -> Iterator[None]:
-    """A check on a device that one test never looked at is no matter of the next."""
-    yield
-    device._late.checks.clear()
 
 
 @pytest.fixture(autouse=True)

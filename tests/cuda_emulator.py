@@ -23,7 +23,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad._primitive import primitives
+import minigrad
+from minigrad.engine.registry import primitives, types_met
+from minigrad.kernels.cuda import launch
+from minigrad.kernels.switches import _cuda
 from tests.fake_device import FakeArray, asarray
 
 COMPILER = next((found for name in ("c++", "g++", "clang++") if (found := shutil.which(name))), None)
@@ -142,25 +145,26 @@ class Emulator:
 
     def installed(self, monkeypatch: pytest.MonkeyPatch) -> "Emulator":
         """Until the end of the test the fake device is CuPy's."""
-        from minigrad.rules import _cuda_launch
-
         monkeypatch.setattr(FakeArray, "__module__", "cupy")
         data = property(lambda array: SimpleNamespace(ptr=array._array.ctypes.data, device_id=0))
         monkeypatch.setattr(FakeArray, "data", data, raising=False)
         monkeypatch.setitem(sys.modules, "cupy", self._cupy())
-        for cached in (_cuda_launch.function, _cuda_launch._compiled):
-            cached.cache_clear()
+        self._forget()
+        minigrad.cuda_kernels()
         self.launches.clear()
         self.guarded.clear()
         return self
 
     def removed(self) -> None:
-        """Forget what primitives and caches have remembered of the fake CuPy."""
-        from minigrad.rules import _cuda_launch
+        """Switch the kernels off, and forget what caches have remembered of the fake CuPy."""
+        minigrad.cuda_kernels(False)
+        assert not any(FakeArray in each.kernels for each in primitives.values())
+        self._forget()
 
-        for each in list(primitives.values()):
-            each.kernels.pop(FakeArray, None)
-        for cached in (_cuda_launch.function, _cuda_launch._compiled):
+    def _forget(self) -> None:
+        types_met.discard(FakeArray)
+        _cuda.kinds.clear()
+        for cached in (launch.function, launch._module):
             cached.cache_clear()
 
     def _cupy(self) -> ModuleType:

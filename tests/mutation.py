@@ -18,7 +18,7 @@ import numpy as np
 
 import minigrad as mg
 from minigrad import Primitive, Tensor
-from minigrad._plan import Kernel
+from minigrad.engine.kernels import Kernel
 from tests.minigrad import test_cases
 from tests.minigrad.cases import Case, cases_of
 
@@ -82,7 +82,7 @@ def mutants(primitive: Primitive) -> Iterator[Mutant]:
     for kind, kernel in primitive.kernels.items():
         assert isinstance(kernel, Kernel)
         if isinstance(kind, str):
-            continue  # not what the cases run: tests of their own hold "compiled" and "cupy" to the plain rules
+            continue  # not what the cases run: tests of their own hold "compiled" and "cuda" to the plain rules
         for i, argument in enumerate(primitive.arguments):
             yield Mutant(primitive, f"the {kind.__name__} kernel for {argument}", kernel, "backward", i)
 

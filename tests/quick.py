@@ -11,13 +11,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 import pytest
 
-from tests.test_packaging import imported
+from tests.house import ROOT, imported
 
-ROOT = Path(__file__).parents[1]
 SECONDS = 45
 LATE = f"make quick begins no test after {SECONDS} s: from here on they are left to make test"
 CORE = [
@@ -84,7 +83,7 @@ def bears_the_name(test: str, changed: str) -> bool:
 @functools.cache
 def modules_of(test: str) -> set[str]:
     """The modules that a test file imports, and what it imports from them, as dotted names."""
-    names = {f"{name}." for name in imported("", ROOT / test, when_loaded=False)}
+    names = {f"{name}." for name in imported("", ROOT / test)}
     return {name[: i + 1] for name in names for i, letter in enumerate(name) if letter == "."}
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "docs" / "training.md", ROOT / "docs" / "views.md"]
+PAGES = [
+    ROOT / name for name in ("README.md", "CONTRIBUTING.md", "docs/design.md", "docs/training.md", "docs/views.md")
+]
 LINKING = [*PAGES, ROOT / "docs" / "comparison.md"]
 # A program, and what stands under it as its whole output
 PROGRAM = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
@@ -46,3 +48,41 @@ def test_what_a_page_links_to_exists(page):
         if heading:
             titles = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
             assert heading in [re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles]
+
+
+def test_the_tests_that_hold_the_budgets_exist() -> None:
+    named = re.findall(r"`(test_\w+)`", (ROOT / "docs" / "design.md").read_text(encoding="utf-8"))
+    tests = (ROOT / "tests" / "test_house.py").read_text(encoding="utf-8")
+    assert len(named) >= 5 and [name for name in named if f"def {name}(" not in tests] == []
+
+
+# --- the map of the house ---
+
+
+def mapped() -> set[str]:
+    """The paths on the README's map: of each line how deep it lies, and the files or folders before what they are."""
+    text = (
+        (ROOT / "README.md")
+        .read_text(encoding="utf-8")
+        .partition("## The map of the house\n")[2]
+        .partition("\nStart")[0]
+    )
+    found: list[str] = []
+    above = [""]
+    for indent, names in re.findall(r"^( {4,12})(\S+(?:, \S+)*) {2,}\S", text, re.MULTILINE):
+        del above[len(indent) // 4 :]
+        found += [above[-1] + name for name in names.split(", ")]
+        above.append(found[-1])
+    assert len(found) == len(set(found))
+    return set(found)
+
+
+def test_the_map_of_the_house_is_the_tree_on_disk() -> None:
+    found = mapped()
+    assert {path for path in found if not (ROOT / path).exists()} == set()
+    made = {"build/", "dist/", "out/"}  # by tools
+    folders = {f"{path.parent.name}/" for path in ROOT.glob("[a-z]*/*.py")} - made
+    assert {path for path in found if re.fullmatch(r"\w+/", path)} == folders
+    rooms = {f"minigrad/{path.parent.name}/" for path in (ROOT / "minigrad").glob("*/__init__.py")}
+    files = {f"minigrad/{path.name}" for path in (ROOT / "minigrad").glob("*.py")} - {"minigrad/__init__.py"}
+    assert {path for path in found if re.fullmatch(r"minigrad/\w+(/|\.py)", path)} == rooms | files

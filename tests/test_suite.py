@@ -1,5 +1,6 @@
 """The suite itself: what collecting it costs, what it does without PyTorch, and which tests it chooses."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -175,3 +176,16 @@ def test_lowest_versions_are_read_from_what_is_declared() -> None:
         },
     }
     assert list(lowest(project)) == ["cupy-cuda12x==14", "numpy==2.0", "x.y==1.2.3"]
+
+
+# --- before a commit ---
+
+
+def test_a_commit_is_held_to_the_environments_own_ruff(tmp_path: Path) -> None:
+    text = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    assert re.findall(r"repo: (\S+)", text) == ["local"]  # nothing is fetched
+    entries = re.findall(r"entry: python -m (.+)", text)
+    assert [entry.split()[:2] for entry in entries] == [["ruff", "check"], ["ruff", "format"]]
+    for name, source, status in (("good.py", "x = 1\n", 0), ("bad.py", "import os\nx = ( 1 )\n", 1)):
+        (tmp_path / name).write_text(source, encoding="utf-8")
+        assert [run("-m", *entry.split(), str(tmp_path / name)).returncode for entry in entries] == [status, status]

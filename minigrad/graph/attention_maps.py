@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from .._tape import no_grad
 from ..device import to_host
+from ..engine.modes import no_grad
+from ..engine.tensor import Tensor
 from ..errors import ArgumentError, ShapeError
-from ..tensor import Tensor
 from .figures import POINT, check_suffix, figure, plain_label, save, text_width
 from .fonts import place_labels
 from .html import check_language, save_page

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import _short
-from .._tape import Entry, Output, _entry, fit, wengert_list
 from ..device import is_device_array
+from ..engine.messages import short
+from ..engine.tape import Entry, Output, entry_of, fit, wengert_list
+from ..engine.tensor import Tensor
 from ..errors import ArgumentError, GraphError
-from ..tensor import Tensor
 from .cells import MOST_NODES
-from .model import Edge, Graph, Module, Node
-from .trace import Constant, Note, Scope, norm, note_of, read_only
+from .model import Edge, Graph, ModuleBox, Node
+from .trace import Constant, ModuleCall, TraceNote, frozen_copy, norm, note_of
 
 DRAWN_COLORS = ("grad", "time", "memory", "check")
 
@@ -43,7 +43,7 @@ def draw_dot(
         tensor: a Tensor, or a list of them, of which the first is the loss.
         params: which tensors are parameters, and their names: a dict from name to Tensor, or anything with
             ``named_parameters()``. Others are parameters if they are of a subclass of Tensor (``nn.Parameter``), else
-            inputs, and bear their ``Tensor.name``. A computed tensor in the dict is drawn as one that was kept, and an
+            inputs, and bear their ``Tensor.name``. A computed tensor in the dict is drawn as one that has a name, and an
             array or Tensor that needs no gradient, which only a trace sees, under its name.
         depth: how many levels of modules are open. Those below are one box each, which shows the gradient of its last
             operation. By default all are open.
@@ -177,7 +177,7 @@ class _Capture:
             last = self.graph.nodes[self.value(tensor._node)]
             self.graph.ends.append((last.id, tensor._node.index if type(tensor._node) is Output else 0))
             if last.operation is not None:
-                last.kind, last.name = "loss" if tensor is tensors[0] else "kept", tensor.name or last.name
+                last.kind, last.name = "loss" if tensor is tensors[0] else "named", tensor.name or last.name
                 if type(tensor._node) is Output:
                     last.shape = tensor.shape
         self.place_values()
@@ -196,14 +196,14 @@ class _Capture:
         note = note_of(entry)
         edges = self.operands(entry, note)
         number = self.add(
-            "kept" if entry in self.names else "operation",
+            "named" if entry in self.names else "operation",
             entry,
             entry,
             entry.primitive.name,
             self.names.get(entry),
             watched=note is not None,
-            module=self.module(note.scopes) if note else None,
-            details=", ".join(f"{k}={_short(v)}" for k, v in entry.keywords.items() if v is not None),
+            module=self.module(note.modules) if note else None,
+            details=", ".join(f"{k}={short(v)}" for k, v in entry.keywords.items() if v is not None),
             keywords=entry.keywords,
             primitive=getattr(entry.plan, "function", entry.primitive),
             **self.noted(note),
@@ -212,7 +212,7 @@ class _Capture:
             edge.target = number
         self.graph.edges += edges
 
-    def operands(self, entry: Entry, note: Note | None) -> list[Edge]:
+    def operands(self, entry: Entry, note: TraceNote | None) -> list[Edge]:
         """The edges into an operation, whose number is not known yet."""
         constants = {constant.position: constant for constant in note.constants} if note else {}
         names = entry.primitive.arguments or [str(i) for i in range(len(entry.parents))]
@@ -238,7 +238,7 @@ class _Capture:
             edges.append(edge)
         return edges
 
-    def noted(self, note: Note | None) -> dict[str, Any]:
+    def noted(self, note: TraceNote | None) -> dict[str, Any]:
         """What a trace adds to the node of an operation."""
         if note is None:
             return {}
@@ -285,14 +285,14 @@ class _Capture:
             self.add("constant", place, constant, None, self.names.get(place), details=value)
         return self.numbers[place]
 
-    def module(self, scopes: tuple[Scope, ...]) -> int | None:
+    def module(self, calls: tuple[ModuleCall, ...]) -> int | None:
         """The number of the innermost of these nested modules."""
         parent = None
-        for scope in scopes:
-            key = (parent, scope.name, scope.kind, scope.identity)
+        for call in calls:
+            key = (parent, call.name, call.kind, call.identity)
             if key not in self.modules:
                 self.modules[key] = len(self.graph.modules)
-                self.graph.modules.append(Module(len(self.graph.modules), scope.name, scope.kind, parent))
+                self.graph.modules.append(ModuleBox(len(self.graph.modules), call.name, call.kind, parent))
             parent = self.modules[key]
         return parent
 
@@ -319,7 +319,7 @@ class _Capture:
             if node.kind in ("parameter", "input"):
                 tensor = place.tensor
                 held = node.watched and tensor is not None and tensor.grad is not None
-                node.cotangent = read_only(tensor.grad) if held else None
+                node.cotangent = frozen_copy(tensor.grad) if held else None
 
     def common(self, a: int | None, b: int | None) -> int | None:
         """The innermost module that both are part of."""
@@ -336,4 +336,4 @@ def _place(value: Any) -> Any:
     """Where a Tensor is on the tape; for one that is not there, and for an array, the id of the array."""
     if not isinstance(value, Tensor):
         return id(value)
-    return id(value._array) if value._node is None else _entry(value._node)
+    return id(value._array) if value._node is None else entry_of(value._node)

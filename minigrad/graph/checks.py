@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import Primitive
 from ..checking import compare, double
+from ..engine.primitive import Primitive
+from ..engine.tensor import Tensor
 from ..errors import GraphError
-from ..tensor import Tensor
 from .capture import capture
 from .model import Edge, Graph, Node
 

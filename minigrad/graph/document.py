@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._source import Source
+from .._source import SourceLine
 from ..errors import ArgumentError
 from ..serialize import CheckpointError, Maybe, require, short
 
@@ -30,7 +30,7 @@ OPERATION = {
     "keywords": {str: object},
     "source": Maybe(list),
 }
-GIVEN, COMPUTED = ("parameter", "input", "constant"), ("operation", "loss", "kept")
+GIVEN, COMPUTED = ("parameter", "input", "constant"), ("operation", "loss", "named")
 LONGEST_SHOWN = 4096  # characters of a name, or of a line of a program
 
 
@@ -54,7 +54,7 @@ class Step:
     operation: str | None = None
     operands: dict[str, Operand] = field(default_factory=dict)
     keywords: dict[str, Any] = field(default_factory=dict)
-    source: Source | None = None
+    source: SourceLine | None = None
     value: Any = None  # of a parameter or input
 
 
@@ -117,11 +117,11 @@ def _step(number: int, node: Mapping[str, Any], arrays: Mapping[str, Any]) -> St
     return Step(node["kind"], name, node["module"], _shown(node["operation"]), operands, keywords, source)
 
 
-def _source(written: list[Any]) -> Source:
+def _source(written: list[Any]) -> SourceLine:
     """The place in the program, with the text that stood there. (0.1.0 wrote none, and the file of that name is not opened.)"""
     require(written, (str, int, str, str)[: max(len(written), 3)], "a place in the program")
     file, line, function, *text = written
-    return Source(_shown(file), line, _shown(function), _shown("".join(text)))
+    return SourceLine(_shown(file), line, _shown(function), _shown("".join(text)))
 
 
 def _check_number(number: int | None, end: int, what: str) -> None:

@@ -14,7 +14,7 @@ from .lanes import KIND as LANE
 from .looks import CHANGES, TAINTED, VERDICTS, amounts, heat, in_words, legend, mode, not_finite, verdict
 
 if TYPE_CHECKING:
-    from .model import Edge, Graph, Module, Node
+    from .model import Edge, Graph, ModuleBox, Node
 
 FONT = "Helvetica,Arial,sans-serif"
 LONGEST_ROW = 25  # a graph of more nodes runs from top to bottom
@@ -24,7 +24,7 @@ LONGEST_NAME = 36  # characters of a name that a label shows; the tooltip has th
 # Kinds differ in shape as well as in colour, so that a black-and-white print tells them apart too.
 STYLES = {
     "operation": 'shape=box style="rounded,filled" fillcolor="#ffffff" color="#4a4a4a"',
-    "kept": 'shape=box style="rounded,filled" fillcolor="#ece2f3" color="#6b4a82" peripheries=2',
+    "named": 'shape=box style="rounded,filled" fillcolor="#ece2f3" color="#6b4a82" peripheries=2',
     "loss": 'shape=octagon style="filled" fillcolor="#c5e3bf" color="#2f6b2f" margin="0.03,0.02"',
     "parameter": 'shape=cylinder style="filled" fillcolor="#ffdf9e" color="#8a6414"',
     "input": 'shape=note style="filled" fillcolor="#c4dff5" color="#28618f"',
@@ -47,7 +47,7 @@ def write_dot(graph: Graph, explained: bool = False) -> str:
     rankdir = graph.rankdir or ("LR" if len(graph.nodes) <= LONGEST_ROW else "TB")
     # The titles of modules out of the way of the edges, and the legend of a tall drawing where it begins
     titles = "labeljust=l" if rankdir == "LR" else "labeljust=r labelloc=t"
-    writer = _Writer(graph, rankdir)
+    writer = _DotWriter(graph, rankdir)
     table = _legend(legend(graph, writer.color, writer.heat)) if explained else []
     lines = [
         "digraph minigrad {",
@@ -62,7 +62,7 @@ def write_dot(graph: Graph, explained: bool = False) -> str:
     return "\n".join(lines) + "\n"
 
 
-class _Writer:
+class _DotWriter:
     """The nodes, modules and edges of one drawing, a line each."""
 
     def __init__(self, graph: Graph, rankdir: str) -> None:
@@ -80,13 +80,15 @@ class _Writer:
     def nodes(self) -> list[str]:
         """The nodes, each in the box of its module."""
         members: dict[int | None, list[Node]] = defaultdict(list)
-        children: dict[int | None, list[Module]] = defaultdict(list)
+        children: dict[int | None, list[ModuleBox]] = defaultdict(list)
         for node in self.graph.nodes:
             members[node.module].append(node)
         for child in self.graph.modules:
             children[child.parent].append(child)
         lines: list[str] = []
-        waiting: list[tuple[Module | None, str] | str] = [(None, "  ")]  # a module to write, or the brace that ends one
+        waiting: list[tuple[ModuleBox | None, str] | str] = [
+            (None, "  ")
+        ]  # a module to write, or the brace that ends one
         while waiting:
             item = waiting.pop()
             if isinstance(item, str):
@@ -131,7 +133,7 @@ class _Writer:
         title = _text(_shortened(node.name or node.operation or node.details or node.kind))
         return f'again{number} [id="again{number}" {AGAIN_STYLE} label=<{title}> tooltip="{_tooltip(node)}"]'
 
-    def cluster(self, module: Module) -> str:
+    def cluster(self, module: ModuleBox) -> str:
         parent = None if module.parent is None else self.graph.modules[module.parent]
         title = _text(_shortened(_within(parent, module.name)))
         if module.kind == LANE:
@@ -308,7 +310,7 @@ def _tooltip(node: Node) -> str:
     return _quoted(" ".join(filter(None, [node.kind, node.name, call])))
 
 
-def _within(module: Module | None, path: str) -> str:
+def _within(module: ModuleBox | None, path: str) -> str:
     """An attribute path without the part that the box around it says already."""
     return path.removeprefix(f"{module.name}.") if module else path
 

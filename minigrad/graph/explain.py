@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .._tape import sweep, tape
+from ..engine.tape import sweep, tape
+from ..engine.tensor import Tensor
 from ..errors import ArgumentError, GraphError
-from ..tensor import Tensor
 from .capture import capture
 from .data import keyword_data
 from .depths import drawings

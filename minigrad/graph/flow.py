@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..device import to_host
+from ..engine.tensor import Tensor
 from ..errors import ArgumentError, GraphError
-from ..tensor import Tensor
 from .flow_flags import Flag, Thresholds, find_flags
 from .flow_views import draw, write_page, write_table
 

@@ -18,7 +18,7 @@ from .looks import RAMP
 from .simplify import collapse, depth_for, without_views
 
 if TYPE_CHECKING:
-    from ..tensor import Tensor
+    from ..engine.tensor import Tensor
     from .flow import Norms, grad_flow
 
 DECADES = 12  # at most so many are told apart by colour, the largest ones

@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from .._primitive import Primitive
+from ..engine.primitive import Primitive
 from ..errors import ArgumentError
 from ._written_formulas import FORMULAS, IN_WORDS, JAPANESE, NAMES, SHOWN
 from .model import Edge, Node
@@ -148,7 +148,8 @@ def _rule(primitive: Any, argument: str) -> Any:
     """What computes the derivative."""
     if not isinstance(primitive, Primitive):
         return primitive.backward
-    return primitive.rules.get(argument) or primitive.rule_for_each or primitive.composition
+    rule = primitive.rules.get(argument) or primitive.rule_for_each or primitive.composition
+    return rule and inspect.unwrap(rule)
 
 
 def _formula(primitive: Any, argument: str, rule: Any) -> Formula | None:

@@ -6,7 +6,7 @@ import copy
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .model import Graph, Module
+    from .model import Graph, ModuleBox
 
 KIND = "lane"
 
@@ -40,10 +40,10 @@ def with_lanes(graph: Graph) -> Graph:
 
 
 def _module(
-    modules: list[Module], numbers: dict[tuple[int, int | None], int], graph: Graph, lane: int, number: int | None
+    modules: list[ModuleBox], numbers: dict[tuple[int, int | None], int], graph: Graph, lane: int, number: int | None
 ) -> int:
     """The number of a module's copy in a lane, which is made when it is first asked for, with those around it."""
-    from .model import Module  # which imports this module
+    from .model import ModuleBox  # which imports this module
 
     missing = []
     while (lane, number) not in numbers and number is not None:
@@ -51,11 +51,11 @@ def _module(
         number = graph.modules[number].parent
     if (lane, None) not in numbers:
         numbers[lane, None] = len(modules)
-        modules.append(Module(len(modules), lane_name(lane), KIND, None))
+        modules.append(ModuleBox(len(modules), lane_name(lane), KIND, None))
     parent = numbers[lane, number]
     for number in reversed(missing):
         original = graph.modules[number]
         numbers[lane, number] = len(modules)
-        modules.append(Module(len(modules), original.name, original.kind, parent, original.count))
+        modules.append(ModuleBox(len(modules), original.name, original.kind, parent, original.count))
         parent = numbers[lane, number]
     return parent

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .._source import Source
+from .._source import SourceLine
 from ..errors import ArgumentError, GraphError, MissingExtraError
 from .diff import diff
 from .dot import write_dot
@@ -34,7 +34,7 @@ class Node:
         copies: of how many equal modules a node of the kind "module" is the box (``fold``).
         spread: the smallest and the largest gradient, of a node that stands for the same one in several layers (``fold``).
         error: of a node of the kind "module" the worst error of an edge inside it (``check_edges``).
-        kind: "operation", "loss" (the operation whose output is drawn), "module" (one drawn as a single box), "kept" (an
+        kind: "operation", "loss" (the operation whose output is drawn), "module" (one drawn as a single box), "named" (an
             operation whose output was given a name), "parameter", "input", or "constant" (an argument that needs no gradient;
             only a trace sees it).
         operation: the primitive's name; None for a value.
@@ -72,7 +72,7 @@ class Node:
     module: int | None = None
     details: str = ""
     keywords: Mapping[str, Any] = field(default_factory=dict)
-    source: Source | None = None
+    source: SourceLine | None = None
     seconds: float | None = None
     backward_seconds: float | None = None
     kept: Mapping[int, int] = field(default_factory=dict)
@@ -126,7 +126,7 @@ class Edge:
 
 
 @dataclass(slots=True)
-class Module:
+class ModuleBox:
     """A module (a layer) that ran during a trace.
 
     Attributes:
@@ -157,7 +157,7 @@ class Graph:
 
     nodes: list[Node] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
-    modules: list[Module] = field(default_factory=list)
+    modules: list[ModuleBox] = field(default_factory=list)
     rankdir: str | None = None
     ends: list[tuple[int, int]] = field(default_factory=list)
     depth: int | None = None
@@ -168,7 +168,7 @@ class Graph:
 
     def __repr__(self) -> str:
         kinds = Counter(node.kind for node in self.nodes)
-        counts = [f"{count} {kind}{'s' * (count > 1 and kind != 'kept')}" for kind, count in kinds.items()]
+        counts = [f"{count} {kind}{'s' * (count > 1 and kind != 'named')}" for kind, count in kinds.items()]
         return f"Graph({', '.join(counts)}; {len(self.edges)} edges)"
 
     def operations(self) -> Iterator[Node]:

@@ -11,8 +11,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from .._source import Source
-from .._tape import Entry, attach
+from .._source import SourceLine
+from ..engine.observers import attach
+from ..engine.tape import Entry
 from .trace import note_of, trace
 
 
@@ -35,7 +36,7 @@ class Event:
 
     operation: str
     module: str
-    source: Source | None
+    source: SourceLine | None
     shape: tuple[int, ...]
     dtype: str
     start: float
@@ -104,7 +105,7 @@ class profile(trace):
         self._settle()
         note = note_of(entry)
         assert note is not None
-        module = note.scopes[-1].name if note.scopes else ""
+        module = note.modules[-1].name if note.modules else ""
         start = perf_counter() - self._began - seconds
         event = Event(entry.primitive.name, module, note.source, entry.shape, str(entry.dtype), start, seconds)
         for number, size in note.kept.items():
@@ -201,9 +202,7 @@ class profile(trace):
 class _Watch:
     """The note that tells the profile when the rules of an entry have run, and when the entry is gone."""
 
-    __slots__ = ("event", "next", "profile")
-
-    next: Any
+    __slots__ = ("event", "profile")
 
     def __init__(self, owner: profile, event: Event) -> None:
         self.profile = owner

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..anomaly import BACKWARD_CAUSES, FORWARD_CAUSES, usual_cause
+from ..engine.tensor import Tensor
 from ..errors import GraphError
-from ..tensor import Tensor
 from .capture import capture
 from .model import Edge, Graph, Node
 

@@ -82,7 +82,7 @@ def depth_for(graph: Graph, most: float) -> int | None:
 
 
 def fold(graph: Graph) -> Graph:
-    """Sibling modules that do the same one after the other, such as the layers of a stack, as one: ``Module.count`` is 6.
+    """Sibling modules that do the same one after the other, such as layers of a stack, as one: ``ModuleBox.count`` is 6.
 
     Two do the same if their operations, their shapes, and who reads what among them are the same, and if both or neither
     stand out: by a gradient that is zero, not finite or missing, a wrong derivative, a change. The first stays; what came from

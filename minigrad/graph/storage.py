@@ -10,17 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import Primitive, primitives
-from .._tape import Leaf, _entry, enable_grad, sweep, wengert_list
 from .._tree import leaves
+from ..engine.modes import enable_grad
+from ..engine.primitive import Primitive
+from ..engine.registry import primitives
+from ..engine.tape import Leaf, entry_of, sweep, wengert_list
+from ..engine.tensor import Tensor, make_tensor
 from ..errors import AnomalyError, GraphError, MinigradError
 from ..serialize import CheckpointError, load_checkpoint, save_checkpoint, short
-from ..tensor import Tensor, _make
 from .capture import capture
 from .document import KIND, Document, Operand, Step, encode, read
 from .model import Edge, Graph, Node
 from .text import printable
-from .trace import Note, Scope, note_of, trace
+from .trace import ModuleCall, TraceNote, note_of, trace
 
 MOST_NUMBERS = 1 << 27  # in an array that a replay makes: 1 GiB of float64
 _SIZES = {"shape", "repeats", "width", "n", "indices_or_sections", "window"}  # keywords that say how large a result is
@@ -38,13 +40,13 @@ class Replay:
         tensors: what was saved; the first is the loss.
         leaves: the parameters and inputs by name, where gradients arrive.
         parameters: those of them that were parameters.
-        kept: computed tensors that had a name; a drawing shows it if they are among its ``params``.
+        named: computed tensors that had a name; a drawing shows it if they are among its ``params``.
     """
 
     tensors: list[Tensor]
     leaves: dict[str, Tensor] = field(default_factory=dict)
     parameters: dict[str, Tensor] = field(default_factory=dict)
-    kept: dict[str, Tensor] = field(default_factory=dict)
+    named: dict[str, Tensor] = field(default_factory=dict)
 
     @property
     def loss(self) -> Tensor:
@@ -69,7 +71,7 @@ def save_trace(tensors: Tensor | Sequence[Tensor], path: str | os.PathLike[str],
         MissingExtraError: safetensors is not installed.
     """
     graph = capture(tensors, params, caller="save_trace")
-    writer = _Writer(graph)
+    writer = _TraceWriter(graph)
     about = {
         "kind": KIND,
         "nodes": [writer.node(node) for node in graph.nodes],
@@ -80,7 +82,7 @@ def save_trace(tensors: Tensor | Sequence[Tensor], path: str | os.PathLike[str],
     save_checkpoint(path, writer.arrays, about)
 
 
-class _Writer:
+class _TraceWriter:
     """From nodes to JSON, with the arrays put aside under names of their own."""
 
     def __init__(self, graph: Graph) -> None:
@@ -146,19 +148,19 @@ def load_trace(path: str | os.PathLike[str]) -> Replay:
     arrays, about = load_checkpoint(path, what="trace")
     if about.get("kind") != KIND:
         raise CheckpointError(f"'{path}' holds no trace: save_trace writes them")
-    return _Reader(read(about, arrays)).run()
+    return _TraceReader(read(about, arrays)).run()
 
 
-class _Reader:
+class _TraceReader:
     """Runs the operations of a file in their order."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
         self.results: list[Any] = []
         self.replay = Replay([])
-        self.scopes = [Scope(object(), name) for name, _, _ in document.modules]
-        for number, (scope, (_, kind, _)) in enumerate(zip(self.scopes, document.modules)):
-            scope.kind, scope.identity = kind, number
+        self.modules = [ModuleCall(object(), name) for name, _, _ in document.modules]
+        for number, (call, (_, kind, _)) in enumerate(zip(self.modules, document.modules)):
+            call.kind, call.identity = kind, number
 
     def run(self) -> Replay:
         steps = self.document.steps
@@ -170,16 +172,16 @@ class _Reader:
         for step, result in zip(steps, self.results):
             if step.operation is not None and isinstance(result, Tensor):
                 result.name = step.name
-                if step.kind == "kept" and step.name is not None:
-                    self.replay.kept[step.name] = result
+                if step.kind == "named" and step.name is not None:
+                    self.replay.named[step.name] = result
         return self.replay
 
     def rehearse(self) -> None:
         """Run the backward pass once, and note nothing of it: a keyword that an operation takes may be none for its rule."""
         entries = wengert_list(tensor._node for tensor in self.replay.tensors)
-        noted = [entry.note for entry in entries]
+        noted = [entry.notes for entry in entries]
         for entry in entries:
-            entry.note = None
+            entry.notes = ()
         try:
             sweep({tensor._node: np.ones_like(tensor._array) for tensor in self.replay.tensors}, retain_graph=True)
         except MinigradError:
@@ -188,7 +190,7 @@ class _Reader:
             raise CheckpointError(f"the trace has no backward pass: {type(error).__name__}: {error}") from error
         finally:
             for entry, note in zip(entries, noted):
-                entry.note = note
+                entry.notes = note
 
     def given(self, number: int, step: Step) -> Tensor | None:
         """The tensor of a parameter or input, with the value of its first use; None for a constant."""
@@ -224,19 +226,19 @@ class _Reader:
             raise CheckpointError(f"{where} gives nothing that depends on a parameter or an input")
         if any(output.size > MOST_NUMBERS for output in outputs):
             raise CheckpointError(f"{where} gives more than {MOST_NUMBERS:,} numbers")
-        self.note(note_of(_entry(outputs[0]._node)), step)
+        self.note(note_of(entry_of(outputs[0]._node)), step)
         return result
 
-    def note(self, note: Note | None, step: Step) -> None:
+    def note(self, note: TraceNote | None, step: Step) -> None:
         """Put the place in the program back that the operation was first called from."""
         assert note is not None
         note.source = step.source
-        scopes: list[Scope] = []
+        around: list[ModuleCall] = []
         module = step.module
         while module is not None:
-            scopes.insert(0, self.scopes[module])
+            around.insert(0, self.modules[module])
             module = self.document.modules[module][2]
-        note.scopes = tuple(scopes)
+        note.modules = tuple(around)
 
     def output(self, number: int, output: int | None) -> Any:
         """The result of a node, or one of its several."""
@@ -258,7 +260,7 @@ class _Reader:
             raise CheckpointError(f"the trace has another kind of array for node {operand.node} than that node gives")
         if type(source._node) is Leaf and np.array_equal(value, source._array, equal_nan=value.dtype.kind in "fc"):
             return source
-        return _make(value, source._node)
+        return make_tensor(value, source._node)
 
 
 def _check_sizes(keywords: Mapping[str, Any], where: str) -> None:

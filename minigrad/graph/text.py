@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 DEEPEST = 24  # levels; what lies deeper begins a tree of its own, or the lines of a long chain would run off the screen
 
-_COLOURS = {"parameter": "33", "input": "34", "constant": "90", "loss": "32", "kept": "35"}
+_COLOURS = {"parameter": "33", "input": "34", "constant": "90", "loss": "32", "named": "35"}
 
 
 def write_text(graph: Graph, colour: bool | None = None) -> str:

@@ -11,10 +11,11 @@ from typing import Any, Self
 import numpy as np
 
 from .._inplace import _arrays
-from .._source import Source, user_line
-from .._tape import Entry, Leaf, _entry, active, attach, notes
+from .._source import SourceLine, user_line
 from ..device import is_device_array, to_host
-from ..tensor import Tensor
+from ..engine.observers import active, attach
+from ..engine.tape import Entry, Leaf, entry_of
+from ..engine.tensor import Tensor
 
 
 class trace:
@@ -57,7 +58,7 @@ class trace:
 
     def record(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
         """Called by the engine for each entry; ``arrays`` begins with the arguments of the operation."""
-        note = Note(entry, arrays, answer, seconds)
+        note = TraceNote(entry, arrays, answer, seconds)
         if self.values:
             note.arguments = [self.pin(array) for array in arrays[: len(entry.parents)]]
             several = isinstance(answer, (tuple, list))
@@ -72,13 +73,13 @@ class trace:
         reference, copy = self._pins.get(id(value), (None, None))
         if reference is not None and reference() is value and _same(copy, host):
             return copy
-        copy = read_only(host)
+        copy = frozen_copy(host)
         with contextlib.suppress(TypeError):  # not every library's arrays take a weak reference
             self._pins[id(value)] = weakref.ref(value), copy
         return copy
 
 
-class Scope:
+class ModuleCall:
     """A module whose call was under way: its name, the name of its class, and a number that tells it from others."""
 
     __slots__ = ("identity", "kind", "name")
@@ -104,11 +105,11 @@ class Constant:
             self.array = weakref.ref(value)
 
 
-class Note:
+class TraceNote:
     """What a trace knows about one operation.
 
     Attributes:
-        scopes: the modules it ran in, outermost first.
+        modules: those it ran in, outermost first.
         source: the line of the user's program that called it.
         constants: the arguments that need no gradient.
         names: of the tensors among the arguments that were given, not computed, by position.
@@ -124,14 +125,12 @@ class Note:
 
     __slots__ = (
         "answer", "arguments", "backward_seconds", "constants", "contributions", "cotangents", "gradients", "kept", "lane",
-        "names", "next", "origin", "scopes", "seconds", "source",
+        "modules", "names", "origin", "seconds", "source",
     )  # fmt: skip
 
-    next: Any
-
     def __init__(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
-        self.scopes = tuple(Scope(owner, name) for owner, name in active.scopes)
-        self.source: Source | None = user_line()
+        self.modules = tuple(ModuleCall(owner, name) for owner, name in active.scopes)
+        self.source: SourceLine | None = user_line()
         operands = enumerate(zip(entry.parents, arrays))
         self.constants = [Constant(i, a) for i, (parent, a) in operands if parent is None and a is not None]
         leaves = [(i, node.tensor) for i, node in enumerate(entry.parents) if type(node) is Leaf]
@@ -155,19 +154,18 @@ class Note:
         self.gradients = {output: norm(g) for output, g in cotangents.items()}
         self.backward_seconds = seconds
         if self.arguments is not None:
-            self.cotangents = {output: read_only(g) for output, g in cotangents.items()}
-            self.contributions = [
-                None if parent is None or c is None else read_only(c) for parent, c in zip(entry.parents, contributions)
-            ]
+            self.cotangents = {output: frozen_copy(g) for output, g in cotangents.items()}
+            pairs = zip(entry.parents, contributions)
+            self.contributions = [None if node is None or c is None else frozen_copy(c) for node, c in pairs]
 
 
-def note_of(entry: Entry) -> Note | None:
+def note_of(entry: Entry) -> TraceNote | None:
     """What the latest trace wrote down about an entry; None if it was recorded outside of one."""
-    return next((note for note in notes(entry) if isinstance(note, Note)), None)
+    return next((note for note in entry.notes if isinstance(note, TraceNote)), None)
 
 
 def _lane(node: Any) -> int:
-    place = _entry(node)
+    place = entry_of(node)
     note = note_of(place) if type(place) is Entry else None
     return note.lane if note else 0
 
@@ -179,7 +177,7 @@ def _kept_arrays(entry: Entry) -> Iterator[tuple[int, Any]]:
             yield id(array), array
 
 
-def read_only(value: Any) -> Any:
+def frozen_copy(value: Any) -> Any:
     """A copy on the host that nobody can change."""
     copy = np.array(to_host(value.data if isinstance(value, Tensor) else value))
     copy.flags.writeable = False

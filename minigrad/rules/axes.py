@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.methods import Axis
+from ..engine.types import Array
 from ..errors import OutOfRangeError
-from ..tensor import Axis
 
 Shape = tuple[int, ...]
 
@@ -20,7 +21,7 @@ def taking(function: Callable[..., Any], **keywords: Any) -> Callable[..., Any]:
     What a call leaves out is not passed on: CuPy lacks ``initial`` and ``where``.
     """
 
-    def forward(a: Any, /, **given: Any) -> Any:
+    def forward(a: Array, /, **given: Any) -> Any:
         return function(a, **given)
 
     kinds = inspect.Parameter
@@ -31,7 +32,7 @@ def taking(function: Callable[..., Any], **keywords: Any) -> Callable[..., Any]:
     return forward
 
 
-def array_of(value: Any) -> Any:
+def array_of(value: Any) -> Array:
     """``np.asarray``, but Tensors and device arrays stay what they are."""
     return value if hasattr(value, "dtype") and hasattr(value, "ndim") else np.asarray(value)
 
@@ -48,7 +49,7 @@ def axes_of(ndim: int, axis: Axis) -> tuple[int, ...]:
     return tuple(i % ndim for i in axes)
 
 
-def expand(g: Any, shape: Shape, axis: Axis) -> Any:
+def expand(g: Array, shape: Shape, axis: Axis) -> Array:
     """Give a reduced array its reduced axes back, with length 1, so that it broadcasts against the input."""
     if axis is None:
         return g
@@ -64,14 +65,14 @@ def count(shape: Shape, axis: Axis, where: Any = True) -> Any:
     return np.sum(np.broadcast_to(where, shape), axis=axes, keepdims=True)
 
 
-def rows_of(a: Any, axis: Axis) -> Any:
+def rows_of(a: Array, axis: Axis) -> Array:
     """(..., n): the reduced axes laid out as one, at the end."""
     kept, reduced = _split_axes(a.ndim, axis)
     shape = (*(a.shape[i] for i in kept), math.prod(a.shape[i] for i in reduced))
     return np.reshape(np.transpose(a, kept + reduced), shape)
 
 
-def from_rows(rows: Any, shape: Shape, axis: Axis) -> Any:
+def from_rows(rows: Array, shape: Shape, axis: Axis) -> Array:
     """``rows_of`` undone."""
     kept, reduced = _split_axes(len(shape), axis)
     order = kept + reduced
@@ -83,11 +84,11 @@ def _split_axes(ndim: int, axis: Axis) -> tuple[tuple[int, ...], tuple[int, ...]
     return tuple(i for i in range(ndim) if i not in reduced), reduced
 
 
-def to_last(a: Any, axis: int | None) -> Any:
+def to_last(a: Array, axis: int | None) -> Array:
     """``axis`` at the end; without one, the array laid out flat."""
     return np.reshape(a, (-1,)) if axis is None or not a.ndim else np.swapaxes(a, axis, -1)
 
 
-def from_last(a: Any, shape: Shape, axis: int | None) -> Any:
+def from_last(a: Array, shape: Shape, axis: int | None) -> Array:
     """``to_last`` undone."""
     return np.reshape(a, shape) if axis is None or not shape else np.swapaxes(a, axis, -1)

@@ -4,18 +4,20 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import composite
+from ..engine.functions import composite
+from ..engine.methods import Axis
+from ..engine.tensor import Tensor
+from ..engine.types import Array
 from ..errors import ArgumentError, ShapeError
-from ..tensor import Axis, Tensor
 from .axes import array_of, axes_of
 
 
-def _cut(a: Any, axis: int, start: int | None, stop: int | None) -> Any:
+def _cut(a: Array, axis: int, start: int | None, stop: int | None) -> Array:
     """``a[start:stop]`` along ``axis``."""
     return a[(slice(None),) * axis + (slice(start, stop),)]
 
 
-def _along(a: Any, ndim: int, axis: int) -> Any:
+def _along(a: Array, ndim: int, axis: int) -> Array:
     """A 1-D array laid along ``axis`` of ``ndim`` axes."""
     return np.reshape(a, (1,) * axis + (-1,) + (1,) * (ndim - axis - 1)) if a.ndim else a
 
@@ -65,7 +67,7 @@ def _gradient(f: Any, *varargs: Any, axis: Axis = None, edge_order: int = 1) -> 
     return slopes[0] if len(slopes) == 1 else tuple(slopes)
 
 
-def _slope(f: Any, spacing: Any, axis: int, edge_order: int) -> Any:
+def _slope(f: Array, spacing: Any, axis: int, edge_order: int) -> Array:
     """df/dx along one axis; ``spacing`` is the step, or the coordinates."""
     n = f.shape[axis]
     if n < edge_order + 1:
@@ -81,7 +83,7 @@ def _slope(f: Any, spacing: Any, axis: int, edge_order: int) -> Any:
     return np.concatenate([_edge(f, h, axis, edge_order, 0), inner, _edge(f, h, axis, edge_order, -1)], axis=axis)
 
 
-def _inner_slope(f: Any, h: Any, axis: int) -> Any:
+def _inner_slope(f: Array, h: Any, axis: int) -> Array:
     left, middle, right = _cut(f, axis, None, -2), _cut(f, axis, 1, -1), _cut(f, axis, 2, None)
     if not h.ndim:
         return (right - left) / (2.0 * h)
@@ -89,7 +91,7 @@ def _inner_slope(f: Any, h: Any, axis: int) -> Any:
     return -q / (p * (p + q)) * left + (q - p) / (p * q) * middle + p / (q * (p + q)) * right
 
 
-def _edge(f: Any, h: Any, axis: int, order: int, end: int) -> Any:
+def _edge(f: Array, h: Any, axis: int, order: int, end: int) -> Array:
     """The one-sided slope at the first (0) or last (-1) point; seen from the last, all steps are negative."""
     points = range(3) if end == 0 else range(-1, -4, -1)
     y = [_cut(f, axis, i, i + 1 or None) for i in points[: order + 1]]
@@ -134,7 +136,7 @@ def _average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = Fa
     return (mean, np.broadcast_to(total, mean.shape)) if returned else mean
 
 
-def _fitting(weights: Any, a: Any, axis: Axis) -> Any:
+def _fitting(weights: Array, a: Array, axis: Axis) -> Array:
     """Weights of the shape of ``a``, or one for each place along ``axis``, so that they broadcast against ``a``."""
     if weights.shape == a.shape:
         return weights
@@ -153,7 +155,7 @@ composite(np.average, _average)
 # Interpolation
 
 
-def _double(value: Any) -> Any:
+def _double(value: Any) -> Array:
     """NumPy interpolates in double precision."""
     value = array_of(value)
     return value.astype(np.complex128 if value.dtype.kind == "c" else np.float64)

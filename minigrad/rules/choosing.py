@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import composite
 from ..device import to_host
+from ..engine.functions import composite
+from ..engine.types import Array
 from ..errors import ArgumentError, DTypeError, OutOfRangeError
 from .indexing import _array, _brought_inside, _plain, scatter_add
 
@@ -18,13 +19,13 @@ def _common_dtype(values: Sequence[Any]) -> Any:
     return np.result_type(*[v if type(v) in (int, float, complex) else _values(v).dtype for v in values])
 
 
-def _values(value: Any) -> Any:
+def _values(value: Any) -> Array:
     """What has no derivative, such as a condition or an index, as a plain array."""
     value = _plain(value)
     return value if hasattr(value, "dtype") else np.asarray(value)
 
 
-def _cast(a: Any, dtype: Any) -> Any:
+def _cast(a: Array, dtype: Any) -> Array:
     return a if a.dtype == dtype else a.astype(dtype)
 
 
@@ -89,18 +90,18 @@ def _compress(condition: Any, a: Any, axis: int | None = None) -> Any:
     return np.take(a, _places(condition, a), axis)
 
 
-def _places(condition: Any, a: Any) -> Any:
+def _places(condition: Any, a: Array) -> Array:
     """Where the condition holds, in the library of ``a``."""
     places, array = np.flatnonzero(condition), _plain(a)
     return np.asarray(places, like=array) if isinstance(places, np.ndarray) and hasattr(array, "dtype") else places
 
 
-def _rows(a: Any, order: Any, axis: int) -> Any:
+def _rows(a: Array, order: Any, axis: int) -> Array:
     """The elements along ``axis``, in the order of a host array of indices."""
     return a[(slice(None),) * axis + (order.tolist(),)]
 
 
-def _flat_or(a: Any, axis: int | None) -> tuple[Any, int]:
+def _flat_or(a: Array, axis: int | None) -> tuple[Array, int]:
     """``axis=None`` means: of the array laid out flat."""
     return (np.ravel(a), 0) if axis is None else (a, range(a.ndim)[axis])
 

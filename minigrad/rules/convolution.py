@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import Primitive, composite, primitive
+from ..engine.functions import composite
+from ..engine.primitive import Primitive, primitive
+from ..engine.types import Array
 from ..errors import ArgumentError, ShapeError
 from .axes import array_of
 
@@ -14,7 +16,7 @@ convolve: Primitive = primitive(lambda a, v, /: np.convolve(a, v), name="convolv
 )
 
 
-def _part(full: Any, n: int, m: int, mode: str) -> Any:
+def _cropped(full: Array, n: int, m: int, mode: str) -> Array:
     """Of the whole convolution of n and m numbers, what ``mode`` keeps."""
     short, long = min(n, m), max(n, m)
     if mode == "full":
@@ -28,17 +30,17 @@ def _part(full: Any, n: int, m: int, mode: str) -> Any:
 
 def _convolve(a: Any, v: Any, mode: str = "full") -> Any:
     a, v = _sequences(a, v)
-    return _part(convolve(a, v), len(a), len(v), mode)
+    return _cropped(convolve(a, v), len(a), len(v), mode)
 
 
 def _correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     a, v = _sequences(a, v)
     if len(a) >= len(v):
-        return _part(convolve(a, np.conjugate(v)[::-1]), len(a), len(v), mode)
-    return _part(convolve(np.conjugate(v), a[::-1]), len(a), len(v), mode)[::-1]
+        return _cropped(convolve(a, np.conjugate(v)[::-1]), len(a), len(v), mode)
+    return _cropped(convolve(np.conjugate(v), a[::-1]), len(a), len(v), mode)[::-1]
 
 
-def _sequences(a: Any, v: Any) -> tuple[Any, Any]:
+def _sequences(a: Array, v: Array) -> tuple[Array, Array]:
     a, v = (np.reshape(x, (-1,)) if not x.ndim else x for x in (array_of(a), array_of(v)))
     if a.ndim != 1 or v.ndim != 1 or not a.shape[0] or not v.shape[0]:
         raise ShapeError(f"convolution takes two 1-D arrays that are not empty, got shapes {a.shape} and {v.shape}")

@@ -4,17 +4,19 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import composite, primitive
-from ..tensor import Axis
+from ..engine.functions import composite
+from ..engine.methods import Axis
+from ..engine.primitive import primitive
+from ..engine.types import Array
 from .axes import Shape, expand, from_last, from_rows, rows_of, taking, to_last
 
 
-def _delayed(products: Any) -> Any:
+def _delayed(products: Array) -> Array:
     """1 in front of ``products``, whose last one falls off."""
     return np.concatenate([np.ones_like(products[..., :1]), products[..., :-1]], axis=-1)
 
 
-def _prod_rule(g: Any, a: Any, a_shape: Shape, axis: Axis, where: Any, initial: Any) -> Any:
+def _prod_rule(g: Array, a: Array, a_shape: Shape, axis: Axis, where: Any, initial: Any) -> Array:
     """g times the product of all others: of those before and of those after. A division would fail at zeros."""
     rows = rows_of(a if where is True else np.where(where, a, 1), axis)
     others = _delayed(np.cumprod(rows, axis=-1)) * _delayed(np.cumprod(rows[..., ::-1], axis=-1))[..., ::-1]
@@ -22,11 +24,11 @@ def _prod_rule(g: Any, a: Any, a_shape: Shape, axis: Axis, where: Any, initial: 
     return product if where is True else np.where(where, product, 0)
 
 
-def _cumsum_rule(g: Any, a_shape: Shape, axis: int | None) -> Any:
+def _cumsum_rule(g: Array, a_shape: Shape, axis: int | None) -> Array:
     return from_last(np.cumsum(to_last(g, axis)[..., ::-1], axis=-1)[..., ::-1], a_shape, axis)
 
 
-def _cumprod_rule(g: Any, a: Any, ans: Any, a_shape: Shape, axis: int | None) -> Any:
+def _cumprod_rule(g: Array, a: Array, ans: Array, a_shape: Shape, axis: int | None) -> Array:
     """The i-th is ``a[0] ... a[i-1] s[i]`` with ``s[i] = g[i] + a[i+1] s[i+1]``, without a division, in log n steps.
 
     Before a step ``s[i]`` reaches over ``step`` terms and ``factors[i]`` is ``a[i+1] ... a[i+step]``; each step doubles that.

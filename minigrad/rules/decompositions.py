@@ -17,45 +17,47 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import PlainFunction, composite, primitive
+from ..engine.functions import PlainFunction, composite
+from ..engine.methods import values_of
+from ..engine.primitive import primitive
+from ..engine.types import Array
 from ..errors import UnsupportedError
-from ..tensor import _values
 from .linalg import identity
 
 
-def _t(x: Any) -> Any:
+def _t(x: Array) -> Array:
     """The transpose of each matrix."""
     return np.swapaxes(x, -1, -2)
 
 
-def _h(x: Any) -> Any:
+def _h(x: Array) -> Array:
     """The conjugate transpose of each matrix."""
     return np.conjugate(np.swapaxes(x, -1, -2))
 
 
-def _row(x: Any) -> Any:
+def _row(x: Array) -> Array:
     return np.expand_dims(x, -2)
 
 
-def _column(x: Any) -> Any:
+def _column(x: Array) -> Array:
     return np.expand_dims(x, -1)
 
 
 # --- inverse, systems of equations, determinants --------------------------------------------------------------------
 
 
-def _solve_rule_b(g: Any, a: Any, b_shape: tuple[int, ...]) -> Any:
+def _solve_rule_b(g: Array, a: Array, b_shape: tuple[int, ...]) -> Array:
     """``a^-T g``; only a 1-D b is a vector, as in NumPy 2."""
     return np.linalg.solve(_t(a), _column(g))[..., 0] if len(b_shape) == 1 else np.linalg.solve(_t(a), g)
 
 
-def _solve_rule_a(g: Any, ans: Any, a: Any, b_shape: tuple[int, ...]) -> Any:
+def _solve_rule_a(g: Array, ans: Array, a: Array, b_shape: tuple[int, ...]) -> Array:
     """``-(a^-T g) x^T``"""
     w = _solve_rule_b(g, a, b_shape)
     return -_column(w) * _row(ans) if len(b_shape) == 1 else -w @ _t(ans)
 
 
-def _cofactors(a: Any, det: Any) -> Any:
+def _cofactors(a: Array, det: Array) -> Array:
     """The derivative of the determinant: ``det(a) a^-T``, which is a polynomial and so exists for singular matrices too.
 
     ``det(a)`` and the inverse come from the same LU factors and their errors cancel, however small the determinant, as
@@ -70,7 +72,7 @@ def _cofactors(a: Any, det: Any) -> Any:
     return np.conjugate(u) * _row(others * _column(sign)) @ np.conjugate(vh)
 
 
-def _slogdet_rule(g: dict[int, Any], ans: Any, a: Any) -> Any:
+def _slogdet_rule(g: dict[int, Array], ans: Any, a: Array) -> Any:
     """``a^-T`` times the cotangent of the logarithm; the sign of a complex determinant turns with its angle."""
     turn = 0
     if 0 in g and np.iscomplexobj(a):
@@ -79,7 +81,7 @@ def _slogdet_rule(g: dict[int, Any], ans: Any, a: Any) -> Any:
     return np.expand_dims(g.get(1, 0) + turn, (-2, -1)) * _t(np.linalg.inv(a))
 
 
-def _pinv_rule(g: Any, ans: Any, a: Any) -> Any:
+def _pinv_rule(g: Array, ans: Array, a: Array) -> Array:
     """Golub and Pereyra, "The differentiation of pseudo-inverses ..." (1973), eq. 4.12: right where the rank is constant."""
     p, c = ans, np.conjugate(g)
     rows, columns = p @ _h(p) @ (c - c @ a @ p), (c - p @ a @ c) @ _h(p) @ p
@@ -98,25 +100,25 @@ pinv = primitive(np.linalg.pinv, lambda a, /, rcond=1e-15: np.linalg.pinv(a, rco
 # --- Cholesky and QR ------------------------------------------------------------------------------------------------
 
 
-def _half_triangle(like: Any) -> Any:
+def _half_triangle(like: Array) -> Array:
     """1 below the diagonal, 1/2 on it: what makes a Hermitian matrix out of its lower triangle, and back."""
     eye = identity(like.shape[-1], like)
     return np.tril(np.ones_like(eye)) - 0.5 * eye
 
 
-def _into_triangle(g: Any, lower: bool) -> Any:
+def _into_triangle(g: Array, lower: bool) -> Array:
     """The gradient with respect to a Hermitian matrix, where only one triangle of the matrix is read."""
     half = _half_triangle(g)
     return (g + _h(g)) * (half if lower else _t(half))
 
 
-def _cholesky_forward(a: Any, /, upper: bool = False) -> Any:
+def _cholesky_forward(a: Array, /, upper: bool = False) -> Array:
     if upper and not isinstance(a, np.ndarray):  # CuPy's has no such keyword
         return _h(np.linalg.cholesky(_h(a)))
     return np.linalg.cholesky(a, upper=True) if upper else np.linalg.cholesky(a)
 
 
-def _cholesky_rule(g: Any, ans: Any, upper: bool) -> Any:
+def _cholesky_rule(g: Array, ans: Array, upper: bool) -> Array:
     """``L^-H F(L^H conj(g)) L^-1`` with F taking the lower triangle and half of the diagonal."""
     if upper:
         return _h(_cholesky_rule(_h(g), _h(ans), False))
@@ -124,7 +126,7 @@ def _cholesky_rule(g: Any, ans: Any, upper: bool) -> Any:
     return _into_triangle(_t(np.linalg.solve(_h(ans), _t(np.linalg.solve(_t(ans), inner)))), True)
 
 
-def _qr_forward(a: Any, /, mode: Any = "reduced") -> Any:
+def _qr_forward(a: Array, /, mode: Any = "reduced") -> Any:
     if mode not in ("reduced", "r"):
         raise UnsupportedError(
             f"qr of a Tensor takes mode='reduced' or 'r', got {mode!r}, whose result has no derivative"
@@ -132,7 +134,7 @@ def _qr_forward(a: Any, /, mode: Any = "reduced") -> Any:
     return np.linalg.qr(a, mode)
 
 
-def _qr_rule(g: Any, ans: Any, a: Any, mode: str) -> Any:
+def _qr_rule(g: Any, ans: Any, a: Array, mode: str) -> Array:
     """Walter and Lehmann, arXiv:1009.6112: ``(Q' + Q copyltu(M)) R^-H`` with ``M = R R'^H - Q'^H Q``, Q' and R' the cotangents.
 
     The columns of a beyond the square are ``Q R2``, a product like any other.
@@ -156,9 +158,9 @@ qr = primitive(np.linalg.qr, _qr_forward).vjp(a=_qr_rule)
 # --- eigenvalues and singular values --------------------------------------------------------------------------------
 
 
-def _check_phase(name: str, turning: Any, inner: Any) -> None:
+def _check_phase(name: str, turning: Array, inner: Array) -> None:
     """Refuse a loss that changes when a complex vector is multiplied by a phase: ``turning`` is its derivative by that."""
-    turning, inner = _values(turning), _values(inner)
+    turning, inner = values_of(turning), values_of(inner)
     if np.iscomplexobj(turning) and inner.size:
         rounding = float(np.finfo(turning.dtype).eps) ** 0.5
         if bool(np.max(np.abs(np.imag(turning))) > rounding * (1 + np.max(np.abs(inner)))):
@@ -168,12 +170,12 @@ def _check_phase(name: str, turning: Any, inner: Any) -> None:
             )
 
 
-def _gaps(w: Any, eye: Any) -> Any:
+def _gaps(w: Array, eye: Array) -> Array:
     """``w_j - w_i``, and 1 on the diagonal. Equal values give 0, hence infinity or NaN."""
     return _row(w) - _column(w) + eye
 
 
-def _eigh_rule(g: dict[int, Any], ans: Any, UPLO: Any) -> Any:
+def _eigh_rule(g: dict[int, Array], ans: Any, UPLO: Any) -> Array:
     """``V (diag(w') + (V^H V') / (w_j - w_i)) V^H``, w' and V' the cotangents."""
     w, v = ans
     eye = identity(w.shape[-1], v)
@@ -185,12 +187,12 @@ def _eigh_rule(g: dict[int, Any], ans: Any, UPLO: Any) -> Any:
     return _into_triangle(np.conjugate(v) @ inner @ _t(v), UPLO == "L")
 
 
-def _eigvalsh_rule(g: Any, a: Any, UPLO: Any) -> Any:
+def _eigvalsh_rule(g: Array, a: Array, UPLO: Any) -> Array:
     _, v = np.linalg.eigh(a, UPLO)
     return _into_triangle(np.conjugate(v) * _row(g) @ _t(v), UPLO == "L")
 
 
-def _eig_rule(g: dict[int, Any], ans: Any) -> Any:
+def _eig_rule(g: dict[int, Array], ans: Any) -> Array:
     """As eigh, with V^-1 in the place of V^H, and the columns of V kept at length 1."""
     w, v = ans
     eye = identity(w.shape[-1], v)
@@ -204,7 +206,7 @@ def _eig_rule(g: dict[int, Any], ans: Any) -> Any:
     return np.conjugate(np.linalg.solve(_h(v), inner @ _h(v)))
 
 
-def _svd_rule(g: Any, ans: Any, a: Any, full_matrices: bool, compute_uv: bool) -> Any:
+def _svd_rule(g: Any, ans: Any, a: Array, full_matrices: bool, compute_uv: bool) -> Array:
     """The derivative of ``a = U diag(s) V^H``; ``X = skew(U^H U')`` and ``Y = skew(V^H V')``, with cotangents U' and V'."""
     if not compute_uv:
         u, _, vh = np.linalg.svd(a, full_matrices=False)
@@ -234,7 +236,7 @@ def _svd_rule(g: Any, ans: Any, a: Any, full_matrices: bool, compute_uv: bool) -
 
 def _check_completion(*cotangents: Any) -> None:
     for g in cotangents:
-        if np.any(_values(g) != 0):
+        if np.any(values_of(g) != 0):
             raise UnsupportedError(
                 "the vectors that svd(full_matrices=True) adds to make U and V square are arbitrary and have no derivative, "
                 "but this loss depends on them: pass full_matrices=False"

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import primitive
+from ..engine.primitive import primitive
+from ..engine.types import Array
 from ..errors import ArgumentError
 from .linalg import identity
 
@@ -47,7 +48,7 @@ def _explicit(subscripts: str, ndims: list[int]) -> tuple[list[str], str]:
     return spelled, output.replace("...", dots)
 
 
-def _einsum_rule(g: Any, i: int, args: list[Any], subscripts: str, optimize: Any) -> Any:
+def _einsum_rule(g: Array, i: int, args: list[Array], subscripts: str, optimize: Any) -> Array:
     terms, output = _explicit(subscripts, [np.ndim(a) for a in args])
     mine, shape = terms[i], np.shape(args[i])
     factors, others = [g, *args[:i], *args[i + 1 :]], [output, *terms[:i], *terms[i + 1 :]]
@@ -60,7 +61,7 @@ def _einsum_rule(g: Any, i: int, args: list[Any], subscripts: str, optimize: Any
     return _on_diagonal(sums, labels, mine)
 
 
-def _on_diagonal(array: Any, labels: str, repeated: str) -> Any:
+def _on_diagonal(array: Array, labels: str, repeated: str) -> Array:
     """Zeros with ``array`` on the diagonal that a repeated label picks: the transpose of ``"ii->i"``."""
     fresh = iter([letter for letter in _LETTERS if letter not in repeated])
     seen, target, terms, factors = "", "", [labels], [array]

@@ -1,11 +1,12 @@
 """Elementwise functions. ``g`` is the cotangent of the output; each rule gives that of one input."""
 
 import math
-from typing import Any
 
 import numpy as np
 
-from .._primitive import composite, primitive
+from ..engine.functions import composite
+from ..engine.primitive import primitive
+from ..engine.types import Array
 from ..errors import UnsupportedError
 
 # Arithmetic
@@ -25,14 +26,14 @@ deg2rad = primitive(np.deg2rad, also=[np.radians]).vjp(x=lambda g: g * (math.pi 
 rad2deg = primitive(np.rad2deg, also=[np.degrees]).vjp(x=lambda g: g * (180 / math.pi))
 
 
-def _power_x(g: Any, x: Any, y: Any) -> Any:
+def _power_x(g: Array, x: Array, y: Array) -> Array:
     """``g y x**(y-1)``, and 0 for 0**0: x**0 is constant where the formula gives 0 * inf."""
     if isinstance(y, (int, float)):  # keeps the exponent a weak scalar, so that float32 stays float32
         return g * (y * x ** (y - 1)) if y else np.zeros_like(g)
     return g * y * np.where((x == 0) & (y == 0), 1, x) ** (y - 1.0)
 
 
-def _power_y(g: Any, ans: Any, x: Any, y: Any) -> Any:
+def _power_y(g: Array, ans: Array, x: Array, y: Array) -> Array:
     """``g x**y log(x)``, and 0 where 0**y is constant, for y >= 0."""
     return g * ans * np.log(np.where((x == 0) & (y >= 0), 1.0, x))
 
@@ -44,7 +45,7 @@ sqrt = primitive(np.sqrt).vjp(x=lambda g, ans: 0.5 * g / ans)
 cbrt = primitive(np.cbrt).vjp(x=lambda g, ans: g / (3 * ans * ans))
 
 
-def _gap(x: Any, y: Any) -> Any:
+def _gap(x: Array, y: Array) -> Array:
     """``y - x``, and 0 for the same infinity: exp(-logaddexp(0, y - x)) is the share of exp(x) in exp(x) + exp(y)."""
     return np.where((x == y) & np.isinf(x), 0, y - x)
 
@@ -67,28 +68,28 @@ logaddexp2 = primitive(np.logaddexp2).vjp(
 )
 
 
-def ratio(x: Any, length: Any) -> Any:
+def ratio(x: Array, length: Array) -> Array:
     """``x / length``, and 0 where the length is 0: the derivative of a length where it has none."""
     zero = length == 0
     return np.where(zero, 0, x / np.where(zero, 1, length))
 
 
-def _absolute_x(g: Any, ans: Any, x: Any) -> Any:
+def _absolute_x(g: Array, ans: Array, x: Array) -> Array:
     """``g sign(x)``; of a complex x, ``g conj(x) / |x|``."""
     return g * ratio(np.conjugate(x), ans) if np.iscomplexobj(x) else g * np.sign(x)
 
 
-def refuse_complex(name: str, x: Any, way_out: str) -> None:
+def refuse_complex(name: str, x: Array, way_out: str) -> None:
     if np.iscomplexobj(x):
         raise UnsupportedError(f"{name} has no derivative rule for complex numbers: {way_out}")
 
 
-def _sign_x(g: Any, x: Any) -> Any:
+def _sign_x(g: Array, x: Array) -> Array:
     refuse_complex("sign", x, "write x / np.abs(x)")
     return np.zeros_like(g)
 
 
-def _nan_to_num_x(g: Any, x: Any) -> Any:
+def _nan_to_num_x(g: Array, x: Array) -> Array:
     refuse_complex("nan_to_num", x, "write np.where(np.isfinite(x), x, 0)")
     return np.where(np.isfinite(x), g, 0)
 

@@ -8,7 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._primitive import composite, primitive
+from ..engine.functions import composite
+from ..engine.primitive import primitive
+from ..engine.types import Array
 from ..errors import ArgumentError
 from .indexing import scatter_add
 
@@ -16,7 +18,7 @@ Norm = Literal["backward", "ortho", "forward"] | None
 _SWAPPED: dict[Norm, Norm] = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
-def _resize(g: Any, length: int, axis: int) -> Any:
+def _resize(g: Array, length: int, axis: int) -> Array:
     """What the transform cut off or filled with zeros, undone: ``g`` filled with zeros or cut off along ``axis``."""
     axis %= g.ndim
     here = (*[slice(None)] * axis, slice(min(length, g.shape[axis])))
@@ -25,7 +27,7 @@ def _resize(g: Any, length: int, axis: int) -> Any:
     return scatter_add(g, index=here, shape=(*g.shape[:axis], length, *g.shape[axis + 1 :]))
 
 
-def _irfft_rule(g: Any, a_shape: tuple[int, ...], axis: int, norm: Norm) -> Any:
+def _irfft_rule(g: Array, a_shape: tuple[int, ...], axis: int, norm: Norm) -> Array:
     """Every frequency stands for two, its own and the mirrored one, but for 0 and, of an even length, the middle one."""
     n, axis = g.shape[axis], axis % g.ndim
     half = np.conjugate(np.fft.rfft(g, None, axis, _SWAPPED[norm]))
@@ -34,7 +36,7 @@ def _irfft_rule(g: Any, a_shape: tuple[int, ...], axis: int, norm: Norm) -> Any:
     return _resize(np.concatenate([first, 2 * twice, last], axis=axis), a_shape[axis], axis)
 
 
-def _rfft_rule(g: Any, a_shape: tuple[int, ...], n: int | None, axis: int, norm: Norm) -> Any:
+def _rfft_rule(g: Array, a_shape: tuple[int, ...], n: int | None, axis: int, norm: Norm) -> Array:
     return _resize(np.fft.fft(g, a_shape[axis] if n is None else n, axis, norm), a_shape[axis], axis)
 
 
@@ -59,7 +61,7 @@ ifftshift = primitive(np.fft.ifftshift, lambda x, /, axes=None: np.fft.ifftshift
 # --- several axes, and spectra that are real ------------------------------------------------------------------------
 
 
-def _steps(a: Any, s: Any, axes: Any) -> list[tuple[int | None, int]]:
+def _steps(a: Array, s: Any, axes: Any) -> list[tuple[int | None, int]]:
     """For each axis the length of the transform (None: that of the input) and its number. In s, -1 is the input's length."""
     if axes is None:
         axes = range(-len(s), 0) if s is not None else range(np.ndim(a))

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from .._half import widened
-from .._primitive import Primitive, primitive
 from ..device import is_device_array
+from ..engine.arrays import widened
+from ..engine.primitive import Primitive, primitive
+from ..engine.tensor import Tensor
+from ..engine.types import Array
 from ..errors import ArgumentError, UnsupportedError
-from ..tensor import Tensor
 
 Shape = tuple[int, ...]
 
@@ -21,21 +22,22 @@ def _is_basic(index: Any) -> bool:
     return all(part is None or part is Ellipsis or isinstance(part, (slice, int, np.integer)) for part in parts)
 
 
-def _scatter_add(updates: Any, /, index: Any, shape: Shape) -> Any:
+def _scatter_add(updates: Array, /, index: Any, shape: Shape) -> Array:
     """Zeros of ``shape``, with ``updates`` added at ``index``; an element named twice gets both contributions."""
     if updates.dtype.kind == "c" and is_device_array(updates):  # where complex numbers cannot be added at an index
         return _scatter_add(updates.real, index, shape) + 1j * _scatter_add(updates.imag, index, shape)
-    if updates.dtype.char == "e" and not _is_basic(index):  # in float16 a sum of ones stops at 2048
-        return _scatter_add(widened(updates), index, shape).astype(updates.dtype)
-    out = np.zeros_like(updates, order="C", shape=shape)
     if _is_basic(index):
+        out = np.zeros_like(updates, order="C", shape=shape)
         out[index] = updates
-    else:  # one flat index: all that CuPy's add.at takes, and several times faster in NumPy's
-        np.add.at(out.reshape(-1), _positions(index, shape, out).reshape(-1), updates.reshape(-1))
-    return out
+        return out
+    terms = widened(updates)
+    out = np.zeros_like(terms, order="C", shape=shape)
+    # one flat index: all that CuPy's add.at takes, and several times faster in NumPy's
+    np.add.at(out.reshape(-1), _positions(index, shape, out).reshape(-1), terms.reshape(-1))
+    return out.astype(updates.dtype, copy=False)
 
 
-def _positions(index: Any, shape: Shape, like: Any) -> Any:
+def _positions(index: Any, shape: Shape, like: Array) -> Array:
     """The places, in an array of ``shape`` laid out flat, of the elements that ``index`` picks."""
     rows = index[0] if isinstance(index, tuple) and len(index) == 1 else index
     if (
@@ -46,7 +48,7 @@ def _positions(index: Any, shape: Shape, like: Any) -> Any:
     return np.arange(math.prod(shape), like=like).reshape(shape)[index]
 
 
-def _take_rule(g: Any, a_shape: Shape, indices: Any, axis: int | None) -> Any:
+def _take_rule(g: Array, a_shape: Shape, indices: Any, axis: int | None) -> Array:
     if axis is None:
         return np.reshape(scatter_add(g, index=indices, shape=(int(np.prod(a_shape)),)), a_shape)
     return scatter_add(g, index=(slice(None),) * (axis % len(a_shape)) + (indices,), shape=a_shape)
@@ -63,7 +65,7 @@ def _take_call(
     return (a, indices), {"axis": axis} if out is None else {"axis": axis, "out": out}
 
 
-def _brought_inside(indices: Any, n: int, mode: str, name: str) -> Any:
+def _brought_inside(indices: Any, n: int, mode: str, name: str) -> Array:
     """The indices in [0, n) that NumPy's modes "wrap" and "clip" make of any."""
     if mode not in ("wrap", "clip"):
         raise ArgumentError(f"{name} takes mode='raise', 'wrap' or 'clip', got {mode!r}")
@@ -77,7 +79,7 @@ def _plain(value: Any) -> Any:
     return value._array if isinstance(value, Tensor) else value
 
 
-def _array(value: Any, like: Any) -> Any:
+def _array(value: Any, like: Array) -> Array:
     """An array or Tensor as it is; a number or a list as an array in the library of ``like``."""
     if hasattr(value, "dtype"):
         return value
@@ -95,7 +97,7 @@ def _along_axis(arr_shape: Shape, indices: Any, axis: int) -> tuple[Any, ...]:
     return tuple(grid)
 
 
-def _take_along_axis_rule(g: Any, arr_shape: Shape, indices: Any, axis: int | None) -> Any:
+def _take_along_axis_rule(g: Array, arr_shape: Shape, indices: Any, axis: int | None) -> Array:
     if axis is None:
         return np.reshape(scatter_add(g, index=indices, shape=(math.prod(arr_shape),)), arr_shape)
     return scatter_add(g, index=_along_axis(arr_shape, indices, axis), shape=arr_shape)
@@ -114,7 +116,7 @@ def _clip_call(
     return (a, a_min if min is None else min, a_max if max is None else max), {}
 
 
-def _within(a: Any, a_min: Any, a_max: Any) -> Any:
+def _within(a: Array, a_min: Any, a_max: Any) -> Array:
     """Where clipping leaves ``a`` as it is; a value on a bound counts as inside."""
     above = True if a_min is None else a >= a_min
     return above & (True if a_max is None else a <= a_max)

@@ -5,15 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import composite, primitive
+from ..engine.functions import composite
+from ..engine.methods import values_of
+from ..engine.primitive import primitive
+from ..engine.types import Array
 from ..errors import ArgumentError, ShapeError
-from ..tensor import _values
 
 # A 1-D operand counts as a row (left) or a column (right); leading axes are a batch, which broadcasts. Contributions to
 # a broadcast operand are summed by the engine.
 
 
-def _matmul_x(g: Any, x_shape: tuple[int, ...], y: Any) -> Any:
+def _matmul_x(g: Array, x_shape: tuple[int, ...], y: Array) -> Array:
     """``g y^T``"""
     if y.ndim == 1:
         return np.expand_dims(g, -1) * y
@@ -22,7 +24,7 @@ def _matmul_x(g: Any, x_shape: tuple[int, ...], y: Any) -> Any:
     return np.matmul(g, y.swapaxes(-1, -2))
 
 
-def _matmul_y(g: Any, x: Any, y_shape: tuple[int, ...]) -> Any:
+def _matmul_y(g: Array, x: Array, y_shape: tuple[int, ...]) -> Array:
     """``x^T g``"""
     if len(y_shape) == 1:
         return np.expand_dims(g, -1) * x
@@ -39,9 +41,9 @@ matmul = primitive(np.matmul, also=[np.linalg.matmul]).vjp(x=_matmul_x, y=_matmu
 # --- contractions of any axes ---------------------------------------------------------------------------------------
 
 
-def identity(n: int, like: Any) -> Any:
+def identity(n: int, like: Array) -> Array:
     """The n x n identity matrix in the dtype and library of ``like``: a plain array, also beside Tensors."""
-    return np.eye(n, dtype=like.dtype, like=_values(like))
+    return np.eye(n, dtype=like.dtype, like=values_of(like))
 
 
 def _paired_axes(a_ndim: int, b_ndim: int, axes: Any) -> tuple[list[int], list[int], list[int], list[int]]:
@@ -53,7 +55,7 @@ def _paired_axes(a_ndim: int, b_ndim: int, axes: Any) -> tuple[list[int], list[i
     return of_a, of_b, free_a, free_b
 
 
-def _contraction_a(g: Any, a_ndim: int, b: Any, axes: Any) -> Any:
+def _contraction_a(g: Array, a_ndim: int, b: Array, axes: Any) -> Array:
     """The cotangent of ``a``: ``g`` contracted with ``b`` over what came from ``b``, its axes in the order of ``a``'s."""
     of_a, of_b, free_a, free_b = _paired_axes(a_ndim, np.ndim(b), axes)
     order = free_a + [of_a[k] for k in np.argsort(of_b)]
@@ -61,7 +63,7 @@ def _contraction_a(g: Any, a_ndim: int, b: Any, axes: Any) -> Any:
     return np.transpose(product, np.argsort(order).tolist())
 
 
-def _contraction_b(g: Any, a: Any, b_ndim: int, axes: Any) -> Any:
+def _contraction_b(g: Array, a: Array, b_ndim: int, axes: Any) -> Array:
     """The cotangent of ``b``, in the same way."""
     of_a, of_b, free_a, free_b = _paired_axes(np.ndim(a), b_ndim, axes)
     order = [of_b[k] for k in np.argsort(of_a)] + free_b
@@ -103,7 +105,7 @@ vdot = primitive(np.vdot, lambda a, b, /: np.vdot(a, b)).vjp(
 # --- products written as other products -----------------------------------------------------------------------------
 
 
-def _kron(a: Any, b: Any) -> Any:
+def _kron(a: Array, b: Array) -> Array:
     """Every element of ``a`` times all of ``b``: the axes interleave, those of ``a`` first."""
     ndim = max(np.ndim(a), np.ndim(b))
     rows, columns = [(1,) * (ndim - np.ndim(x)) + np.shape(x) for x in (a, b)]
@@ -112,7 +114,7 @@ def _kron(a: Any, b: Any) -> Any:
     return np.reshape(wide_a * wide_b, [m * n for m, n in zip(rows, columns)])
 
 
-def _cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
+def _cross(a: Array, b: Array, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Array:
     """The vector product. A vector of two components has the third one 0, and two of them give only the third one."""
     if axis is not None:
         axisa = axisb = axisc = axis
@@ -125,7 +127,7 @@ def _cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, ax
     return np.stack([u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], third], axis=axisc)
 
 
-def _matrix_power(a: Any, n: int) -> Any:
+def _matrix_power(a: Array, n: int) -> Array:
     """Repeated squaring."""
     if n <= 0:
         return _matrix_power(np.linalg.inv(a), -n) if n else 0 * a  # a**0 is constant
@@ -174,7 +176,7 @@ def _multi_dot(arrays: Any) -> Any:
         raise ShapeError(f"np.linalg.multi_dot takes matrices, with a vector at either end, got the shapes {shapes}")
     split = _best_splits([shapes[0][0], *[shape[1] for shape in shapes]])
 
-    def product(i: int, j: int) -> Any:
+    def product(i: int, j: int) -> Array:
         return chain[i] if i == j else np.dot(product(i, split[i, j]), product(split[i, j] + 1, j))
 
     ans = product(0, len(chain) - 1)

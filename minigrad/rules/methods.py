@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.methods import values_of
+from ..engine.primitive import Primitive
+from ..engine.registry import registry
 from ..errors import UnsupportedError
-from ..tensor import _values, operators, registry
 from . import trigonometric  # noqa: F401 - with it all ufuncs are declared
 from .reductions import logsumexp
 
@@ -38,7 +40,7 @@ def _running_extreme(ufunc: np.ufunc, array: Any, axis: int = 0, **keywords: Any
     """The extreme so far. Its gradient goes to the latest element that attains it."""
     if keywords:
         raise UnsupportedError(f"np.{ufunc.__name__}.accumulate of a Tensor does not take {', '.join(keywords)}")
-    values = np.swapaxes(_values(array), axis, -1)
+    values = np.swapaxes(values_of(array), axis, -1)
     found = (values == ufunc.accumulate(values, axis=-1)) | np.isnan(values)
     latest = np.maximum.accumulate(np.where(found, np.arange(values.shape[-1]), 0), axis=-1)
     return np.take_along_axis(array, np.swapaxes(latest, axis, -1), axis=axis)
@@ -56,6 +58,11 @@ for _ufunc, _function in ACCUMULATE.items():
     UfuncMethod(_ufunc, "accumulate", partial(_over, _function))
 for _ufunc in (np.maximum, np.minimum):
     UfuncMethod(_ufunc, "accumulate", partial(_running_extreme, _ufunc))
-for _operator in operators:
-    if isinstance(_operator, np.ufunc) and _operator.nin == 2 and not _operator.signature:
-        UfuncMethod(_operator, "outer", partial(_outer, _operator))
+for _function, _declared in list(registry.items()):
+    _is_binary = isinstance(_function, np.ufunc) and (_function.nin, _function.nout, _function.signature) == (
+        2,
+        1,
+        None,
+    )
+    if _is_binary and isinstance(_declared, Primitive):
+        UfuncMethod(_function, "outer", partial(_outer, _function))

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import composite, primitive
-from ..tensor import Axis
+from ..engine.functions import composite
+from ..engine.methods import Axis
+from ..engine.primitive import primitive
+from ..engine.types import Array
 
 
 def _axes(ndim: int, axis: Axis) -> tuple[int, ...]:
@@ -17,7 +19,7 @@ def _axes(ndim: int, axis: Axis) -> tuple[int, ...]:
     return tuple(int(i) % ndim for i in np.ravel(axis))
 
 
-def _norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> Any:
+def _norm(x: Array, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> Array:
     axes = _axes(np.ndim(x), axis)
     if ord is None or ord in ("fro", "f") or (ord == 2 and len(axes) == 1):
         return _root(np.sum(_squares(x), axis=axes, keepdims=keepdims), 2)
@@ -26,18 +28,18 @@ def _norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) ->
     return _matrix_norm(x, ord, axes, keepdims)
 
 
-def _squares(x: Any) -> Any:
+def _squares(x: Array) -> Array:
     """``|x|^2``, smooth at 0"""
     return np.real(x * np.conjugate(x)) if np.iscomplexobj(x) else x * x
 
 
-def _root(total: Any, p: float) -> Any:
+def _root(total: Array, p: float) -> Array:
     """``total ** (1/p)``, with the derivative 0 at 0."""
     zero = total == 0
     return np.where(zero, 0 if p > 0 else np.inf, np.where(zero, 1, total) ** (1 / p))
 
 
-def _vector_norm(x: Any, ord: float, axes: tuple[int, ...], keepdims: bool) -> Any:
+def _vector_norm(x: Array, ord: float, axes: tuple[int, ...], keepdims: bool) -> Array:
     """``sum(|x|^p)^(1/p)`` and its limits; 0 counts the elements that are not 0."""
     size = np.abs(x)
     if ord == np.inf:
@@ -53,7 +55,7 @@ def _vector_norm(x: Any, ord: float, axes: tuple[int, ...], keepdims: bool) -> A
     return _root(np.sum(powers, axis=axes, keepdims=keepdims), ord)
 
 
-def _matrix_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+def _matrix_norm(x: Array, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Array:
     """1 and inf: the largest sum of a column, or of a row; 2: the largest singular value; "nuc": their sum."""
     if ord in ("nuc", 2, -2):
         s = np.abs(np.linalg.svd(np.moveaxis(x, axes, (-2, -1)), compute_uv=False))

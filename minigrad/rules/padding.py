@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import composite, primitive
+from ..engine.functions import composite
+from ..engine.primitive import primitive
+from ..engine.types import Array
 from ..errors import ArgumentError, UnsupportedError
 
 Widths = list[tuple[int, int]]
@@ -39,7 +41,7 @@ def _pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> A
     return pad_mode(array, width=width, mode=mode, options=kwargs)
 
 
-def _pad_mode(array: Any, width: Widths, mode: str, options: dict[str, Any]) -> Any:
+def _pad_mode(array: Array, width: Widths, mode: str, options: dict[str, Any]) -> Any:
     """One axis after the other, each time from what the axes before have made, as NumPy does it."""
     for axis, (before, after) in enumerate(width):
         if not before and not after:
@@ -54,7 +56,7 @@ def _pad_mode(array: Any, width: Widths, mode: str, options: dict[str, Any]) -> 
     return array
 
 
-def _weighted(array: Any, axis: int, width: tuple[int, int], mode: str, options: dict[str, Any]) -> Any:
+def _weighted(array: Array, axis: int, width: tuple[int, int], mode: str, options: dict[str, Any]) -> Array:
     """The matrix of weights is what NumPy makes of the identity. Constants (``end_values``) have no derivative."""
     chosen = {name: value for name, value in options.items() if name != "end_values" and value is not None}
     if "stat_length" in chosen:
@@ -69,7 +71,7 @@ def _of_axis(option: Any, axis: int, ndim: int) -> tuple[int, int]:
     return before, after
 
 
-def _with_extremes(array: Any, axis: int, width: tuple[int, int], extreme: Any, stat_length: Any) -> Any:
+def _with_extremes(array: Array, axis: int, width: tuple[int, int], extreme: Any, stat_length: Any) -> Array:
     n, here = array.shape[axis], (slice(None),) * axis
     k, m = (n, n) if stat_length is None else _of_axis(stat_length, axis, array.ndim)
     sides = (array[(*here, slice(0, k))], array[(*here, slice(max(n - m, 0), n))])

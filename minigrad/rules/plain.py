@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import PlainFunction, composite
+from ..engine.functions import PlainFunction, composite
+from ..engine.registry import registry
+from ..engine.tensor import Tensor
 from ..errors import UnsupportedError
-from ..tensor import Tensor, registry
 
 VALUES: tuple[Any, ...] = (
     np.shape, np.ndim, np.size, np.isnan, np.isinf, np.isfinite, np.isneginf, np.isposinf, np.signbit, np.isreal,

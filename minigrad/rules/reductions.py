@@ -4,13 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import composite, primitive
-from ..tensor import Axis, _values
+from ..engine.functions import composite
+from ..engine.methods import Axis, values_of
+from ..engine.primitive import primitive
+from ..engine.types import Array
 from .axes import Shape, axes_of, count, expand, taking
 from .elementwise import ratio
 
 
-def _logsumexp(a: Any, /, axis: Axis = None, keepdims: bool = False) -> Any:
+def _logsumexp(a: Array, /, axis: Axis = None, keepdims: bool = False) -> Array:
     """``log(sum(exp(a)))`` over ``axis``, stable for large inputs: the maximum is subtracted first.
 
     Its derivative is ``softmax(a)``; a sum of -inf or inf is shared by the inputs that are.
@@ -22,17 +24,17 @@ def _logsumexp(a: Any, /, axis: Axis = None, keepdims: bool = False) -> Any:
     return ans if keepdims else np.squeeze(ans, axes_of(a.ndim, axis))
 
 
-def _spread(g: Any, a_shape: Shape, axis: Axis, where: Any) -> Any:
+def _spread(g: Array, a_shape: Shape, axis: Axis, where: Any) -> Array:
     """Hand the cotangent of each result to all elements that went into it."""
     spread = np.broadcast_to(expand(g, a_shape, axis), a_shape)
     return spread if where is True else np.where(where, spread, 0)
 
 
-def _mean_rule(g: Any, a_shape: Shape, axis: Axis, where: Any) -> Any:
+def _mean_rule(g: Array, a_shape: Shape, axis: Axis, where: Any) -> Array:
     return _spread(expand(g, a_shape, axis) / count(a_shape, axis, where), a_shape, axis, where)
 
 
-def _var_rule(g: Any, a: Any, a_shape: Shape, axis: Axis, ddof: float, where: Any) -> Any:
+def _var_rule(g: Array, a: Array, a_shape: Shape, axis: Axis, ddof: float, where: Any) -> Array:
     """``2 g conj(a - mean(a)) / (n - ddof)``"""
     n = count(a_shape, axis, where)
     known = a if where is True else np.where(where, a, 0)
@@ -41,12 +43,12 @@ def _var_rule(g: Any, a: Any, a_shape: Shape, axis: Axis, ddof: float, where: An
     return _spread(2 * expand(g, a_shape, axis) / freedom, a_shape, axis, where) * np.conjugate(centred)
 
 
-def _std_rule(g: Any, ans: Any, a: Any, a_shape: Shape, axis: Axis, ddof: float, where: Any) -> Any:
+def _std_rule(g: Array, ans: Array, a: Array, a_shape: Shape, axis: Axis, ddof: float, where: Any) -> Array:
     """d std = d var / (2 std); 0 where the standard deviation is 0, as for abs at 0."""
     return _var_rule(0.5 * ratio(g, ans), a, a_shape, axis, ddof, where)
 
 
-def _extreme_rule(g: Any, ans: Any, a: Any, a_shape: Shape, axis: Axis, where: Any, initial: Any) -> Any:
+def _extreme_rule(g: Array, ans: Array, a: Array, a_shape: Shape, axis: Axis, where: Any, initial: Any) -> Array:
     """1 where ``a`` is the extreme of its slice, divided by how many are (ties share the gradient)."""
     top = expand(ans, a_shape, axis)
     hit = (a == top) & where
@@ -54,9 +56,9 @@ def _extreme_rule(g: Any, ans: Any, a: Any, a_shape: Shape, axis: Axis, where: A
     return expand(g, a_shape, axis) * (hit / (ties if initial is None else ties + (top == initial)))
 
 
-def _logsumexp_rule(g: Any, a: Any, a_shape: Shape, axis: Axis) -> Any:
+def _logsumexp_rule(g: Array, a: Array, a_shape: Shape, axis: Axis) -> Array:
     """``g softmax(a)``. (``exp(a - ans)`` would keep few digits where ans is large.)"""
-    top = np.max(_values(a), axis=axis, keepdims=True)
+    top = np.max(values_of(a), axis=axis, keepdims=True)
     e = np.exp(np.where(np.isinf(top), np.where(a == top, 0, -np.inf), a - top))
     return expand(g, a_shape, axis) * (e / np.sum(e, axis=axis, keepdims=True))
 

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import composite, primitive
+from ..engine.functions import composite
+from ..engine.primitive import primitive
+from ..engine.types import Array
 from ..errors import ArgumentError, UnsupportedError
 from .indexing import scatter_add
 
@@ -18,7 +20,7 @@ def _reshape_call(a: Any, shape: Any, order: str = "C", *, copy: Any = None) -> 
     return (a,), keywords if copy is None else {"copy": copy, **keywords}
 
 
-def _resolved(a: Any, order: str) -> str:
+def _resolved(a: Array, order: str) -> str:
     """The orders "A" and "K", which look at the memory layout, as "C" or "F"."""
     if order in ("C", "F"):
         return order
@@ -30,14 +32,14 @@ def _resolved(a: Any, order: str) -> str:
     return "F" if flags.f_contiguous and not flags.c_contiguous else "C"
 
 
-def _inverse_transpose(g: Any, axes: Sequence[int] | None) -> Any:
+def _inverse_transpose(g: Array, axes: Sequence[int] | None) -> Array:
     if axes is None:
         return np.transpose(g)
     order = [axis % g.ndim for axis in axes]
     return np.transpose(g, sorted(range(g.ndim), key=order.__getitem__))
 
 
-def _concatenate_rule(g: Any, i: int, args: list[Any], axis: int | None) -> Any:
+def _concatenate_rule(g: Array, i: int, args: list[Array], axis: int | None) -> Array:
     """The i-th stretch of the cotangent along ``axis``."""
     if axis is None:
         start = builtin_sum(np.size(a) for a in args[:i])
@@ -53,7 +55,7 @@ def _split_rule(g: dict[int, Any], ans: Sequence[Any], axis: int) -> Any:
     return np.concatenate([g[i] if i in g else np.zeros_like(part) for i, part in enumerate(ans)], axis=axis)
 
 
-def _split(ary: Any, /, indices_or_sections: Any, axis: int = 0) -> Any:
+def _split(ary: Array, /, indices_or_sections: Any, axis: int = 0) -> Any:
     parts = np.split(ary, indices_or_sections, axis)
     if builtin_sum(part.shape[axis] for part in parts) != ary.shape[axis]:
         raise ArgumentError(f"split of a Tensor needs ascending indices, got {indices_or_sections}")
@@ -103,7 +105,7 @@ def _repeat_call(a: Any, repeats: Any, axis: int | None = None) -> tuple[tuple[A
     return (a,), {"repeats": _counts(repeats), "axis": axis}
 
 
-def _repeat_rule(g: Any, a_shape: Shape, repeats: Any, axis: int | None) -> Any:
+def _repeat_rule(g: Array, a_shape: Shape, repeats: Any, axis: int | None) -> Array:
     shape = (math.prod(a_shape),) if axis is None or not a_shape else a_shape
     axis = range(len(shape))[axis or 0]
     before, n, after = shape[:axis], shape[axis], shape[axis + 1 :]
@@ -210,7 +212,7 @@ def _meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str =
     return tuple(axes) if sparse else np.broadcast_arrays(*axes)
 
 
-def _from_diagonal(d: Any, shape: Shape, offset: int) -> Any:
+def _from_diagonal(d: Array, shape: Shape, offset: int) -> Array:
     """``d`` (..., k) on a diagonal of matrices (..., n, m) of zeros, whose elements lie m + 1 apart in memory."""
     n, m = shape[-2:]
     start = offset if offset >= 0 else -offset * m
@@ -218,7 +220,7 @@ def _from_diagonal(d: Any, shape: Shape, offset: int) -> Any:
     return np.reshape(scatter_add(d, index=(..., places), shape=(*shape[:-2], n * m)), shape)
 
 
-def _diagonal_rule(g: Any, a_shape: Shape, offset: int, axis1: int, axis2: int) -> Any:
+def _diagonal_rule(g: Array, a_shape: Shape, offset: int, axis1: int, axis2: int) -> Array:
     ends = (axis1 % len(a_shape), axis2 % len(a_shape))
     others = [n for i, n in enumerate(a_shape) if i not in ends]
     matrices = _from_diagonal(g, (*others, a_shape[axis1], a_shape[axis2]), offset)
@@ -236,7 +238,7 @@ def _windows_call(x: Any, window_shape: Any, axis: Any = None) -> tuple[tuple[An
     return (x,), {"window": window_shape, "axis": axis}
 
 
-def _windows(x: Any, window: Any, axis: Any = None) -> Any:
+def _windows(x: Array, window: Any, axis: Any = None) -> Array:
     """Along each axis the elements i, i + 1, ... of window i, on a new last axis."""
     sizes = tuple(window) if np.ndim(window) else (window,)
     ndim = x.ndim

@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from .._primitive import composite, primitive
+from ..engine.functions import composite
+from ..engine.methods import Axis, values_of
+from ..engine.primitive import primitive
+from ..engine.types import Array
 from ..errors import ArgumentError, UnsupportedError
-from ..tensor import Axis, _values
 from .axes import axes_of, from_last, rows_of, taking, to_last
 
 
-def _rearranged(g: Any, a: Any, ans: Any, a_shape: tuple[int, ...], axis: int | None) -> Any:
+def _rearranged(g: Array, a: Array, ans: Array, a_shape: tuple[int, ...], axis: int | None) -> Array:
     """The cotangents in the order of ``a``: its k-th smallest element and that of ``ans`` are the same one."""
     g, a, ans = to_last(g, axis), to_last(a, axis), to_last(ans, axis)
     ascending = np.take_along_axis(g, np.argsort(ans, axis=-1, kind="stable"), axis=-1)
@@ -35,7 +37,7 @@ def _unique(
 ) -> Any:
     """The values are picked by index, the first of equal ones; indices and counts are plain."""
     find: Any = np.unique
-    found = find(_values(ar), True, return_inverse, return_counts, axis, equal_nan=equal_nan)
+    found = find(values_of(ar), True, return_inverse, return_counts, axis, equal_nan=equal_nan)
     values = np.take(np.reshape(ar, (-1,)), found[1], axis=0) if axis is None else np.take(ar, found[1], axis=axis)
     rest = found[1:] if return_index else found[2:]
     return (values, *rest) if rest else values
@@ -47,7 +49,7 @@ composite(np.unique, _unique)
 # Quantiles: the elements at two places of the sorted slice, and a point between them
 
 
-def _over_sorted(between: Callable[[Any, Any], Any], a: Any, axis: Axis, keepdims: bool, skip_nan: bool) -> Any:
+def _over_sorted(between: Callable[[Any, Any], Any], a: Array, axis: Axis, keepdims: bool, skip_nan: bool) -> Array:
     """``between(rows, n)`` of the sorted slices (..., length), n of whose elements are not NaN: (..., 1)."""
     rows = np.sort(rows_of(a, axis), axis=-1)
     unknown = np.isnan(rows)
@@ -59,12 +61,12 @@ def _over_sorted(between: Callable[[Any, Any], Any], a: Any, axis: Axis, keepdim
     return np.reshape(result, [1 if i in reduced else m for i, m in enumerate(a.shape) if keepdims or i not in reduced])
 
 
-def _pick(rows: Any, index: Any) -> Any:
+def _pick(rows: Array, index: Any) -> Array:
     return np.take_along_axis(rows, index, axis=-1)
 
 
 def _median(skip_nan: bool) -> Callable[..., Any]:
-    def middle(rows: Any, n: Any) -> Any:
+    def middle(rows: Array, n: Any) -> Array:
         return 0.5 * _pick(rows, (n - 1) // 2) + 0.5 * _pick(rows, n // 2)
 
     return lambda a, axis=None, *, keepdims=False: _over_sorted(middle, a, axis, keepdims, skip_nan)
@@ -73,7 +75,7 @@ def _median(skip_nan: bool) -> Callable[..., Any]:
 def _quantile(skip_nan: bool, whole: int) -> Callable[..., Any]:
     """``q`` in 0 ... ``whole``: plain numbers, without a derivative."""
 
-    def one(rows: Any, n: Any, q: Any) -> Any:
+    def one(rows: Array, n: Any, q: Any) -> Array:
         place = q * (n - 1).astype(q.dtype)
         low = np.floor(place).astype(np.intp)
         left, right, t = _pick(rows, low), _pick(rows, np.minimum(low + 1, n - 1)), place - low.astype(q.dtype)

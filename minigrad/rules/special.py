@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .._operands import as_array
-from .._primitive import primitive
+from ..engine.arrays import as_array
+from ..engine.primitive import primitive
+from ..engine.types import Array
 from ..errors import DTypeError
 
 _STEPS = 64  # grid points per unit
@@ -31,7 +32,7 @@ def _taylor_table(terms: int) -> Any:
     return np.stack(rows)
 
 
-def _erf(x: Any, /) -> Any:
+def _erf(x: Array, /) -> Array:
     """erf(x) = 2/sqrt(pi) integral_0^x exp(-t^2) dt, to the last digits of the dtype: Taylor from the nearest grid point."""
     x = as_array(x)
     if x.dtype.kind == "c":

@@ -1,11 +1,11 @@
 """Trigonometric and hyperbolic functions, their inverses, and lengths and angles in the plane."""
 
 import math
-from typing import Any
 
 import numpy as np
 
-from .._primitive import primitive
+from ..engine.primitive import primitive
+from ..engine.types import Array
 from .elementwise import ratio
 
 sin = primitive(np.sin).vjp(x=lambda g, x: g * np.cos(x))
@@ -33,7 +33,7 @@ arctan2 = primitive(np.arctan2).vjp(
 _SERIES = [(-1) ** k * 2 * k / math.factorial(2 * k + 1) for k in range(1, 9)]
 
 
-def _sinc_x(g: Any, x: Any) -> Any:
+def _sinc_x(g: Array, x: Array) -> Array:
     """``(cos(pi x) - sinc(x)) / x``, and its Taylor series near 0, where that is a small difference of large numbers."""
     near = np.absolute(x) < 0.1
     away, small = np.where(near, 1, x), np.where(near, x, 0)

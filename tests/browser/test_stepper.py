@@ -9,7 +9,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import Tensor, explain
-from minigrad._tape import scope
+from minigrad.engine.observers import scope
 from models.transformer_classifier import ClassifierConfig, TransformerClassifier
 from models.two_layer_transformer import TwoLayerConfig, TwoLayerTransformer
 

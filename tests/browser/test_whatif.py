@@ -11,7 +11,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import Tensor, primitive
-from minigrad._primitive import primitives
+from minigrad.engine.registry import primitives
 from minigrad.graph.capture import capture
 from minigrad.graph.explain import WHAT_IF, page_data
 from minigrad.graph.html import asset, page, plain

@@ -14,6 +14,7 @@ import numpy as np
 
 import minigrad as mg
 from minigrad.rules import indexing
+from minigrad.rules.dropout import dropout
 from tests.lazy import torch
 
 functional = torch.nn.functional
@@ -347,6 +348,9 @@ for _name, _f, _torch in (("softmax", mg.softmax, torch.softmax), ("log_softmax"
              torch=lambda x, f=_torch, a=_axis: f(x, dim=a))  # fmt: skip
     case(_name, _f, fixed([[1e4, -1e4, 0.0], [1e4, 1e4, -1e4]]), label="large", order=0,
          torch=lambda x, f=_torch: f(x, dim=-1))  # fmt: skip
+
+for _shape in [(3, 5), (2, 3, 4), (1,), (0, 3)]:
+    case("dropout", lambda x: dropout(x, key=7, step=2, threshold=20_000), normal(*_shape), label=_shape)
 
 case("affine", mg.affine, normal(5, 0), normal(0, 2), normal(2), label="no inputs", torch=lambda x, w, b: x @ w + b)
 for _shape in [(5, 3), (2, 5, 3), (3,), (0, 3)]:

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 import nn
-from minigrad._plan import Kernel
-from minigrad._primitive import primitives
+from minigrad.engine.kernels import Kernel
+from minigrad.engine.registry import primitives
 from models import GPT, ClassifierConfig, GPTConfig, TransformerClassifier
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import Primitive, Tensor
-from minigrad.tensor import registry
+from minigrad.engine.registry import registry
 from tests.lazy import resolve
 from tests.minigrad import oracle
 from tests.minigrad.cases import Case, cases_of
@@ -28,9 +28,7 @@ def held_by(*modules: Any) -> dict[str, Primitive]:
     return {p.name: p for p in found if isinstance(p, Primitive)}
 
 
-# Without the modules for numba, which hang kernels on the primitives of the others.
-RULES = [importlib.import_module(f"minigrad.rules.{m.name}") for m in pkgutil.iter_modules(mg.rules.__path__)
-         if "_compiled" not in m.name]  # fmt: skip
+RULES = [importlib.import_module(f"minigrad.rules.{m.name}") for m in pkgutil.iter_modules(mg.rules.__path__)]
 WITH_KERNELS = [p.name for p in held_by(mg, *RULES).values() if p.kernels]
 
 

@@ -461,7 +461,7 @@ def test_an_error_inside_leaves_nothing_behind() -> None:
     x = leaf()
     checkpoint(lambda x: x * x, x).sum().backward()
     np.testing.assert_array_equal(grad_of(x), 2 * X)
-    from minigrad._tape import active, in_any_thread
+    from minigrad.engine.observers import active, in_any_thread
 
     assert active.contexts == [] and not in_any_thread
 

@@ -16,7 +16,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import ShapeError, Tensor, reference_mode
-from minigrad.rules import neural
+from minigrad.kernels.numpy.rows import row_sums
 from tests.cuda_emulator import COMPILER
 from tests.minigrad.fast_paths import (
     classifier_loss,
@@ -79,12 +79,12 @@ import sys
 import numpy as np
 import nn
 from models import GPT, ClassifierConfig, GPTConfig, TransformerClassifier
-from minigrad import _threads
-from minigrad.rules import neural
+from minigrad.kernels import threads
+from minigrad.kernels.numpy import affine
 
-_threads._LARGE = 1  # divided among threads, too
-_threads.set_num_threads(2)
-neural._LARGE_PRODUCT = 1
+threads._LARGE = 1  # divided among threads, too
+threads.set_num_threads(2)
+affine._LARGE_PRODUCT = 1
 ids = np.random.default_rng(0).integers(1, 40, (12, 24))
 mask = np.arange(24) < np.random.default_rng(1).integers(1, 25, 12)[:, None]
 classifier = TransformerClassifier(ClassifierConfig(40, 2, d_model=32, num_layers=2, activation="gelu", dropout=0.1),
@@ -232,5 +232,5 @@ def test_rows_of_five_are_summed_without_a_warning(tmp_path: Path) -> None:
         x, ones = np.full((rows, length), 1.5, np.float32), np.ones(length, np.float32)
         with np.errstate(all="raise"):
             dirty(signalling_nan)  # nothing may come between, not even np.ones
-            sums = neural.row_sums(x, ones)
+            sums = row_sums(x, ones)
         np.testing.assert_allclose(sums, 1.5 * length, rtol=1e-6)

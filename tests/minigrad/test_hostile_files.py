@@ -14,8 +14,8 @@ import pytest
 import minigrad as mg
 import nn
 from minigrad import Tensor
-from minigrad._primitive import primitives
-from minigrad._tape import scope
+from minigrad.engine.observers import scope
+from minigrad.engine.registry import primitives
 from minigrad.graph import explain as explain_module, storage
 from minigrad.graph.storage import Replay, load_trace, save_trace
 from minigrad.serialize import FORMAT, CheckpointError, digest, load_checkpoint, read_arrays, read_json, save_checkpoint
@@ -182,7 +182,12 @@ def test_sizes_and_types_that_no_honest_file_has(path: Path, tmp_path: Path) -> 
 
 
 def test_the_keywords_that_say_how_large_a_result_is_are_those_of_primitives() -> None:
-    known = {name for primitive in primitives.values() if not primitive._is_ufunc for name in primitive._parameters}
+    known = {
+        name
+        for primitive in primitives.values()
+        if not isinstance(primitive.function, np.ufunc)
+        for name in primitive.parameters
+    }
     assert known >= storage._SIZES
 
 
@@ -331,7 +336,7 @@ def attack(source: Path, path: Path, count: int, use: Callable[[Path], None]) ->
 def view(path: Path) -> None:
     """Load the trace and look at it in every way."""
     replay = load_trace(path)
-    graph = mg.draw_dot(replay.tensors, replay.parameters | replay.kept)
+    graph = mg.draw_dot(replay.tensors, replay.parameters | replay.named)
     graph.to_text()
     graph.to_dot()
     if replay.loss.size == 1 and replay.loss.dtype.kind == "f":

@@ -14,7 +14,7 @@ import minigrad as mg
 import nn
 from minigrad import GraphError, Tensor
 from minigrad._inplace import _SMALL, fingerprint, shared, watched
-from minigrad._tape import active, in_any_thread
+from minigrad.engine.observers import active, in_any_thread
 from tests import fake_device
 
 ROW = np.array([1.0, 2.0, 3.0])
@@ -412,7 +412,7 @@ def test_what_needs_no_recomputation_is_not_looked_at() -> None:
     w, x = leaf(), leaf()
     out = (w * w).sum() + (x * 3.0).sum()
     zero(w.data)
-    from minigrad._tape import sweep
+    from minigrad.engine.tape import sweep
 
     (g,) = sweep({out._node: np.ones(())}, wanted=[x._node]).values()
     assert g.tolist() == [3, 3, 3]
@@ -593,3 +593,12 @@ def test_sharing_ends_with_the_tensor() -> None:
 def test_only_shared_leaves_slow_recording_down(make: Callable[[], Any]) -> None:
     made = make()
     assert not in_any_thread and made is not None
+
+
+def test_a_shared_leaf_is_sealed_in_operations_of_any_number_of_arguments() -> None:
+    a = np.array([1.0, 2.0])
+    x = Tensor(a, requires_grad=True, copy=False)
+    y = np.einsum("i,i->", x, x)
+    a[0] = 100
+    with pytest.raises(GraphError, match=r"'einsum'.*changed in place"):
+        y.backward()

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import Tensor, _tape, reference_mode
-from minigrad._plan import Kernel, Plan
+from minigrad import Tensor, reference_mode
+from minigrad.engine import observers, tape
+from minigrad.engine.kernels import Kernel
 from tests.minigrad.fast_paths import (
     classifier_loss,
     decoder_loss,
@@ -73,9 +74,8 @@ class Poisoned:
             for _, kernel in numpy_kernels():
                 patch.setattr(kernel, "forward", self.forward(kernel.forward))
                 patch.setattr(kernel, "backward", self.backward(kernel, kernel.backward))
-            patch.setattr(_tape, "_Cotangents", self.cotangents(_tape._Cotangents))
-            patch.setattr(Plan, "pull", self.pull(Plan.pull))
-            patch.setattr(Plan, "_runner", self.runner(Plan._runner))
+            patch.setattr(tape, "_Cotangents", self.cotangents(tape._Cotangents))
+            patch.setattr(observers, "plan_made", [*observers.plan_made, self.watch])
             forget_plans()
             try:
                 yield
@@ -123,38 +123,23 @@ class Poisoned:
 
         return make
 
-    def runner(self, runner: Callable[..., Any]) -> Callable[..., Any]:
-        """What the sweep calls for most entries."""
+    def watch(self, plan: Any) -> None:
+        """Told of each new plan, whose ``pull`` the sweep calls."""
+        pull = plan.pull
 
-        def make(plan: Plan) -> Any:
-            run = runner(plan)
-
-            def poisoned(g: Any, kept: Any) -> Any:
-                results = run(g, kept)
-                self.done_with(g, results, kept)
-                return results
-
-            return run and poisoned
-
-        return make
-
-    def pull(self, pull: Callable[..., Any]) -> Callable[..., Any]:
-        """What it calls for the others."""
-
-        def poisoned(plan: Plan, entry: Any, g: Any) -> Any:
-            results = pull(plan, entry, g)
-            if plan.run is None:
-                self.done_with(g, results, entry.kept)
+        def poisoned(entry: Any, g: Any) -> Any:
+            results = pull(entry, g)
+            self.done_with(g, results, entry.kept)
             return results
 
-        return poisoned
+        plan.pull = poisoned
 
     def done_with(self, g: Any, results: Any, kept: Any) -> None:
         sweep = next((s for s in reversed(self.sweeps) if s.arrived.latest[1] is g), None)
         if sweep is None:
             return
         entry: Any = sweep.arrived.latest[0]
-        if entry not in sweep.owned or entry.hooks is not None or entry.note is not None:
+        if entry not in sweep.owned or entry.hooks is not None or entry.notes:
             return  # somebody else has this cotangent
         if not overlap(g, list(results)):
             assert g.flags.writeable and not overlap(g, kept)

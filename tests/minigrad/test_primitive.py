@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import sys
 import weakref
 from collections import namedtuple
 from typing import Any
@@ -11,9 +12,9 @@ import pytest
 
 import minigrad as mg
 from minigrad import ArgumentError, GraphError, Tensor, UnsupportedError, check_grads, primitive
-from minigrad._signatures import parameters_of
+from minigrad.engine.registry import operators, registry
+from minigrad.engine.signatures import parameters_of
 from minigrad.rules import axes
-from minigrad.tensor import registry
 
 X = np.array([0.5, 1.0, 2.0])
 
@@ -150,10 +151,10 @@ def test_rules_are_checked_when_they_are_declared() -> None:
         with pytest.raises(ArgumentError):
             primitive(f, name="f").vjp(**rules)
     for reserved in ("g", "ans", "i", "args", "needs", "saved", "x_shape"):
-        scope: dict[str, Any] = {}
-        exec(f"def named({reserved}, /): return 0", scope)
+        namespace: dict[str, Any] = {}
+        exec(f"def named({reserved}, /): return 0", namespace)
         with pytest.raises(ArgumentError, match=f"'{reserved}'"):
-            primitive(scope["named"])
+            primitive(namespace["named"])
     with pytest.raises(ArgumentError):
         primitive(f, name="f").kernel(np.ndarray, f, lambda g, needs, z: (g,))
     with pytest.raises(ArgumentError):
@@ -210,3 +211,85 @@ def test_parameters_are_those_of_inspect(function: Any) -> None:
 def test_a_primitive_shows_its_signature() -> None:
     assert str(inspect.signature(mg.softmax)) == "(x: Any, /, axis: int = -1) -> Any"
     assert not hasattr(mg.softmax, "something_else")
+
+
+def test_a_tensor_by_keyword_is_refused_however_the_call_is_written() -> None:
+    scaled = primitive(lambda x, /, scale=1.0: x * scale, name="scaled").vjp(x=lambda g, scale: g * scale)
+    x, s = Tensor([1.0, 2.0], requires_grad=True), Tensor(3.0, requires_grad=True)
+    with pytest.raises(UnsupportedError, match=r"plain values.*got a Tensor: use t\.item\(\)"):
+        scaled(x, scale=s)
+    with pytest.raises(UnsupportedError, match="plain values"):
+        scaled(x, scale=s.detach())
+
+
+def test_rules_that_are_declared_again_count_at_once() -> None:
+    cube = primitive(lambda x: x * x * x, name="cubed").vjp(x=lambda g, x: g)
+    assert mg.grad(cube)(2.0) == 1.0
+    cube.vjp(x=lambda g, x: g * 3 * x * x)
+    assert mg.grad(cube)(2.0) == 12.0
+    with pytest.raises(ArgumentError, match="rules or a reference, not both"):
+        cube.reference(lambda x: x**3)
+    with pytest.raises(ArgumentError, match="rules or a reference, not both"):
+        primitive(lambda x: x, name="same").reference(lambda x: x * 1).vjp(x=lambda g: g)
+
+
+def test_a_reference_must_be_one_tensor_made_of_the_arguments() -> None:
+    for composition in (lambda x: (x, x), lambda x: 3.0, lambda x: x.detach()):
+        wrong = primitive(lambda x: x * 1.0, name="wrong").reference(composition)
+        with pytest.raises(GraphError, match="the reference composition of 'wrong' must give one Tensor"):
+            wrong(Tensor([1.0], requires_grad=True)).backward()
+
+
+def test_an_operator_uses_the_kernel_of_its_ufunc() -> None:
+    calls: list[Any] = []
+
+    def forward(x: Any) -> Any:
+        calls.append(x)
+        return np.tanh(x), None
+
+    tanh, operator = registry[np.tanh], operators[np.tanh]
+    try:
+        tanh.kernel(np.ndarray, forward, lambda g, needs, ans: (g * (1 - ans * ans),))
+        x = Tensor([0.5], requires_grad=True)
+        x.tanh().backward()
+        assert len(calls) == 1 and x.grad is not None
+        np.testing.assert_allclose(x.grad.data, 1 - np.tanh([0.5]) ** 2)
+    finally:
+        del tanh.kernels[np.ndarray]
+        operators[np.tanh] = operator
+
+
+def test_rules_see_several_outputs_alike_at_every_order() -> None:
+    Pair = namedtuple("Pair", "whole rest")
+    split = primitive(lambda x, /: Pair(np.floor(x).astype(int), x * x), name="pair_of").vjp(
+        x=lambda g, ans, x: None if 1 not in (g or {}) else g[1] * 2 * x + 0 * ans.rest
+    )
+    x = Tensor([1.5, 2.0], requires_grad=True)
+    found = split(x)
+    assert type(found) is Pair and not found.whole.requires_grad
+    (first,) = mg.autograd_grad(found.rest.sum(), x, create_graph=True)
+    (second,) = mg.autograd_grad(first.sum(), x)
+    np.testing.assert_array_equal(first.data, [3.0, 4.0])
+    np.testing.assert_array_equal(second.data, [2.0, 2.0])
+
+
+def test_a_plan_of_many_arguments_is_made_in_one_pass() -> None:
+    """What is executed grows with the number of arguments, not with its cube."""
+
+    def events(n: int) -> int:
+        count = 0
+
+        def trace(frame: Any, event: str, arg: Any) -> Any:
+            nonlocal count
+            count += event == "call"
+            return None
+
+        parts = [Tensor([1.0], requires_grad=True) for _ in range(n)]
+        sys.setprofile(trace)
+        try:
+            np.concatenate(parts)
+        finally:
+            sys.setprofile(None)
+        return count
+
+    assert events(211) < 5 * events(53)

@@ -16,8 +16,8 @@ from minigrad import (
     Tensor,
     UnsupportedError,
 )
-from minigrad._primitive import Composite, composite
-from minigrad.tensor import registry
+from minigrad.engine.functions import Composite, composite
+from minigrad.engine.registry import registry
 from tests.minigrad import oracle, test_cases  # noqa: F401 - test_cases fills the table
 from tests.minigrad.cases import CASES
 

@@ -128,6 +128,16 @@ def test_what_it_does_not_know_is_refused() -> None:
             call(x)
 
 
+def test_bad_input_is_refused_before_anything_happens() -> None:
+    x, w = tiny.Tensor(np.ones((2, 2, 2)), requires_grad=True), tiny.Tensor([1.0, 2.0], requires_grad=True)
+    with pytest.raises(ValueError, match="takes matrices here"):
+        x @ w
+    for t in (x, x * 1.0, tiny.Tensor(1.0), np.sum(tiny.Tensor([1.0]))):
+        with pytest.raises(ValueError, match="starts from one number that was computed from a leaf"):
+            t.backward()
+    assert x.grad is None and w.grad is None
+
+
 def test_reference_counting_frees_a_graph() -> None:
     gc.disable()
     try:

@@ -9,7 +9,7 @@ import pytest
 
 import nn
 from minigrad import ArgumentError, OutOfRangeError, Tensor
-from minigrad.device import raise_late_errors, to_device, to_host
+from minigrad.device import to_device
 from nn import Module
 from nn.residual import Sequential
 from tests import fake_device
@@ -29,7 +29,7 @@ def loss(model: Module, batch: Any) -> Tensor:
     return nn.cross_entropy(model(batch[0]), batch[1])
 
 
-# --- no waiting in a step ---
+# --- where a step waits ---
 
 
 class Losses(Module):
@@ -46,7 +46,7 @@ class Losses(Module):
 
 @pytest.mark.parametrize("place", ["host", "device"])
 @pytest.mark.parametrize("mask", [KEYS, KEYS.astype(int)], ids=["booleans", "integers"])
-def test_a_step_does_not_wait_for_the_device(place: str, mask: np.ndarray) -> None:
+def test_the_backward_pass_and_the_update_do_not_wait_for_the_device(place: str, mask: np.ndarray) -> None:
     model: Any = Losses()
     for parameter in model.parameters():
         parameter.data = fake_device.asarray(parameter.data)
@@ -54,31 +54,18 @@ def test_a_step_does_not_wait_for_the_device(place: str, mask: np.ndarray) -> No
     ids, labels, key_mask = put(IDS), put(np.where(KEYS, np.roll(IDS, 1), -1)), put(mask)
     optimizer, schedule = nn.Adam(model.parameters()), nn.cosine_schedule(1e-3, 10)
     losses = []
-    with fake_device.no_waiting():
-        for step in range(3):
+    for step in range(3):
+        logits = model(ids, key_mask)
+        loss = nn.cross_entropy(logits, labels, ignore_index=-1, label_smoothing=0.1)
+        loss = loss + nn.binary_cross_entropy_with_logits(logits[..., 0], key_mask)
+        with fake_device.no_waiting():
             optimizer.zero_grad()
-            logits = model(ids, key_mask)
-            loss = nn.cross_entropy(logits, labels, ignore_index=-1, label_smoothing=0.1)
-            loss = loss + nn.binary_cross_entropy_with_logits(logits[..., 0], key_mask)
             loss.backward()
-            nn.clip_grad_norm(model.parameters(), 0.1)
             nn.clip_grad_value(model.parameters(), 0.05)
             optimizer.lr = schedule(step)
             optimizer.step()
-            losses.append(loss.data)
-    raise_late_errors()  # nothing was wrong
+        losses.append(loss.data)
     assert losses[2].item() < losses[0].item()
-
-
-def test_fit_waits_once_an_epoch() -> None:
-    model = net("cpu")
-    for parameter in model.parameters():
-        parameter.data = fake_device.asarray(parameter.data)
-    data = nn.Batches([fake_device.asarray(X), fake_device.asarray(np.arange(10) % 2)], 3, seed=4)
-    fake_device.host_syncs.clear()
-    nn.fit(model, data, loss, nn.AdamW(model.parameters()), epochs=3, clip_norm=0.5, progress=False)
-    # The losses of an epoch, and what its checks of labels and of norms found.
-    assert fake_device.host_syncs == ["get", "get", "get"] * 3
 
 
 # --- ids, labels and masks that are wrong ---
@@ -139,21 +126,16 @@ LOGITS = np.zeros((3, 4))
     ],
 )
 @pytest.mark.parametrize("dtype", [np.int64, np.int8, np.dtype(">i4")])
-def test_what_is_wrong_raises_now_on_the_host_and_at_the_next_fetch_on_a_device(
+def test_what_is_wrong_raises_at_once_on_the_host_and_on_a_device(
     call: Any, bad: list[int], error: Any, words: str, dtype: Any
 ) -> None:
     ids = np.array(bad, dtype)
     if "no mean" not in words or dtype == np.int64:
-        with pytest.raises(error, match=words) as now:
+        with pytest.raises(error, match=words):
             call(ids)
-        assert not now.value.late
     if ids.dtype.isnative:
-        with fake_device.no_waiting():
-            result = call(fake_device.asarray(ids))
-        with pytest.raises(error, match=f"{words}.*checked when values are next fetched") as later:
-            to_host(result.data if isinstance(result, Tensor) else result)
-        assert later.value.late
-        raise_late_errors()  # it was said once
+        with pytest.raises(error, match=words):
+            call(fake_device.asarray(ids))
 
 
 def test_unsigned_ids(cuda: str) -> None:
@@ -172,21 +154,9 @@ def test_fit_saves_nothing_that_was_computed_from_wrong_ids(cuda: str, tmp_path:
 
     model = Word().to(cuda)
     data = nn.Batches([to_device(IDS.reshape(-1), cuda), IDS.reshape(-1) % 2], 2, seed=0)
-    with pytest.raises(OutOfRangeError, match=r"Embedding got the id 5, but its vocabulary has 5 ids.*go back to what"):
+    with pytest.raises(OutOfRangeError, match=r"Embedding got the id 5, but its vocabulary has 5 ids"):
         nn.fit(model, data, loss, nn.SGD(model.parameters()), epochs=2, progress=False, checkpoint=tmp_path)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_wrong_label_is_told_before_the_nan_it_makes(cuda: str, tmp_path: Path) -> None:
-    def loss_with_nan(model: Module, batch: Any) -> Tensor:  # as the CUDA kernels give it for a label that is none
-        return loss(model, batch) + np.nan
-
-    data = nn.Batches([to_device(X, cuda), to_device(np.full(10, 7), cuda)], 5, seed=0)
-    model = net(cuda)
-    with pytest.raises(OutOfRangeError, match="got the label 7") as caught:
-        nn.fit(model, data, loss_with_nan, nn.SGD(model.parameters()), epochs=1, progress=False, checkpoint=tmp_path)
-    assert caught.value.late and list(tmp_path.iterdir()) == []
-    raise_late_errors()  # nothing is left
 
 
 def test_a_gradient_that_is_not_finite_ends_a_run_on_a_device_too(cuda: str) -> None:
@@ -195,7 +165,7 @@ def test_a_gradient_that_is_not_finite_ends_a_run_on_a_device_too(cuda: str) -> 
         return value + 0 * np.sqrt(value - value.detach())  # the derivative of the root at 0
 
     model, data = net(cuda), nn.Batches([to_device(X, cuda)], 10, seed=0)
-    with pytest.raises(nn.TrainingError, match="the norm of the gradients of step 0 is nan"):
+    with pytest.raises(nn.TrainingError, match=r"at step 0 the gradient of .* is not finite"):
         nn.fit(model, data, broken, nn.SGD(model.parameters()), epochs=1, clip_norm=1.0, progress=False)
 
 
@@ -214,8 +184,8 @@ def test_clipping_by_norm_is_as_on_the_host(limit: float, dtype: Any, cuda: str)
             tensors[-1].grad = to_device(gradient, device)
     expected, norm = nn.clip_grad_norm(here, limit), nn.clip_grad_norm(there, limit)
     tolerance = 1e-12 if dtype is np.float64 else 1e-6 if dtype is np.float32 else 2e-3
-    assert isinstance(norm, Tensor) and norm.shape == ()
-    np.testing.assert_allclose(norm.item(), expected, rtol=tolerance)
+    assert isinstance(norm, float)
+    np.testing.assert_allclose(norm, expected, rtol=tolerance)
     for ours, theirs in zip(there, here, strict=True):
         assert ours.grad is not None and theirs.grad is not None and ours.grad.dtype == dtype
         np.testing.assert_allclose(ours.grad.numpy(), theirs.grad.numpy(), rtol=tolerance)
@@ -224,8 +194,9 @@ def test_clipping_by_norm_is_as_on_the_host(limit: float, dtype: Any, cuda: str)
 def test_a_norm_that_is_not_finite_scales_nothing(cuda: str) -> None:
     p = nn.Parameter(to_device(np.zeros(2), cuda))
     p.grad = to_device(np.array([3.0, math.nan]), cuda)
-    assert math.isnan(nn.clip_grad_norm([p], 1.0).item())
+    with pytest.raises(ArgumentError, match="is not finite"):
+        nn.clip_grad_norm([p], 1.0)
     assert p.grad is not None
     np.testing.assert_array_equal(p.grad.numpy(), [3.0, math.nan])
     p.grad = to_device(np.zeros(2), cuda)
-    assert nn.clip_grad_norm([p], 1.0).item() == 0.0
+    assert nn.clip_grad_norm([p], 1.0) == 0.0

@@ -9,7 +9,7 @@ import pytest
 import minigrad as mg
 import nn
 from minigrad import Tensor
-from minigrad.rules.attention import masked_softmax
+from minigrad._float16 import masked_softmax
 from tests import fake_device
 from tests.lazy import torch
 from tests.nn.layers import rng
@@ -128,6 +128,31 @@ def test_gradients_are_sums_of_many(put: Any) -> None:
     np.take(table, put(np.zeros(8192, np.int64)), axis=0).backward(put(ones))
     assert bias.grad is not None and bias.grad.tolist() == [8192.0] * 3
     assert table.grad is not None and table.grad.tolist() == [[8192.0] * 3, [0.0] * 3]
+
+
+@pytest.mark.parametrize("how", ["kernels", "reference", "fake"])
+@pytest.mark.parametrize(("function", "scale"), [(mg.softmax, 1 / 8192), (mg.log_softmax, 1)])
+def test_derivatives_sum_in_float32_too(function: Any, scale: float, how: str) -> None:
+    """Of 8192 equal numbers, along an axis on which NumPy adds one by one: the sum of the outputs does not change."""
+    put = fake_device.asarray if how == "fake" else np.asarray
+    x = Tensor(put(np.zeros((8192, 2), np.float16)), requires_grad=True)
+    with mg.reference_mode() if how == "reference" else contextlib.nullcontext():
+        result = function(x, axis=0)
+        result.backward(put(np.ones(x.shape, np.float16)))
+    assert x.grad is not None and x.grad.dtype == np.float16
+    assert np.abs(x.grad.numpy()).max() < 4e-3 * scale
+
+
+@pytest.mark.parametrize("how", ["kernels", "reference", "fake"])
+def test_dropout_keeps_the_mean(how: str) -> None:
+    """Its scale, 1 / 0.7, is not a number of float16: rounded, it would be too large in every element."""
+    put = fake_device.asarray if how == "fake" else np.asarray
+    (x,) = arrays((1000,))
+    layers = [nn.Dropout(0.3, rng=rng(7)) for _ in range(2)]
+    wide = layers[0](Tensor(x.astype(np.float32)))
+    with mg.reference_mode() if how == "reference" else contextlib.nullcontext():
+        got = layers[1](Tensor(put(x)))
+    np.testing.assert_array_equal(got.numpy(), wide.numpy().astype(np.float16))
 
 
 @pytest.mark.parametrize("name", ["cross_entropy", "negative_log_likelihood", "mean_squared_error", "binary"])

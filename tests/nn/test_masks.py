@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError, Tensor
+import nn
+from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError, Tensor, UnsupportedError
 from minigrad.errors import MixedDevicesError
 from nn import causal_mask, padding_mask, window_mask
-from nn.masks import as_key_mask, combined_mask, mask_and_bias
+from nn.masks import Masks, as_key_mask, combined_mask, mask_and_bias
 from tests.fake_device import host_syncs
 
 LIKE = np.zeros(())
@@ -198,12 +199,59 @@ def test_errors_name_the_masks_as_the_caller_does() -> None:
     ):
         combined(FOUR, mask=MATRIX.astype(int), names=names)
     with pytest.raises(DTypeError, match=r"^weights must hold real numbers.* pass links= for booleans"):
-        mask_and_bias(FOUR, LIKE, bias=MATRIX, names=names)
+        mask_and_bias(FOUR, LIKE, {"bias": MATRIX}, names)
     with pytest.raises(
         ShapeError, match=r"^weights must have .* \(batch, heads, query, key\) = \(2, 5, 3, 4\), got \(4, 3\)"
     ):
-        mask_and_bias(FOUR, LIKE, bias=MATRIX.T * 1.0, names=names)
+        mask_and_bias(FOUR, LIKE, {"bias": MATRIX.T * 1.0}, names)
     assert as_key_mask(None, (2, 4), LIKE) is None
     np.testing.assert_array_equal(as_key_mask(KEY.astype(int).tolist(), (2, 4), LIKE), KEY)
     with pytest.raises(DTypeError, match=r"^source_mask must be boolean"):
         as_key_mask(KEY * 1.0, (2, 4), LIKE, "source_mask")
+
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(2, 3, 4)).astype(np.float32)
+ATTENTIONS: list[Any] = [
+    nn.DotProductAttention(), nn.SelfAttention(4, rng=RNG), nn.LocalAttention(1), nn.ContextAttention(4, rng=RNG),
+    nn.PredictiveLocalAttention(4, 1, rng=RNG), nn.AttentionHead(4, 2, rng=RNG), nn.MultiHeadAttention(4, 2, rng=RNG),
+    nn.PackedMultiHeadAttention(4, 2, rng=RNG), nn.TransformerEncoderLayer(4, 2, 8, rng=RNG), nn.MessagePassing(),
+    nn.SimplifiedAttention(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("attention", ATTENTIONS, ids=lambda attention: type(attention).__name__)
+def test_every_attention_names_an_option_that_there_is_not(attention: Any) -> None:
+    for call in (attention, attention.attention_weights):
+        for unknown in ("key_maks", "names", "shape", "masks"):
+            with pytest.raises(TypeError, match=rf"\b{unknown}\b"):
+                call(X, **{unknown: None})
+    with pytest.raises(UnsupportedError, match=r"no option key_maks: there are key_mask, mask, bias, causal$"):
+        mask_and_bias(THREE, LIKE, {"causal": True, "key_maks": KEY})  # type: ignore[typeddict-unknown-key]
+
+
+@pytest.mark.parametrize(
+    ("attention", "foreign"),
+    [
+        (nn.SelfAttention(4, rng=RNG), ["key", "value"]),
+        (nn.TransformerEncoderLayer(4, 2, 8, rng=RNG), ["key", "value"]),
+        (nn.SimplifiedAttention(), ["adjacency"]),
+        (nn.AttentionHead(4, 2, rng=RNG), ["cache"]),
+    ],
+    ids=lambda value: "" if isinstance(value, list) else type(value).__name__,
+)
+def test_what_another_attention_takes_is_no_option_of_this_one(attention: Any, foreign: list[str]) -> None:
+    for name in foreign:
+        with pytest.raises(TypeError, match=rf"\b{name}\b"):
+            attention(X, **{name: X})
+
+
+def test_every_attention_takes_every_option() -> None:
+    given: Masks = {"key_mask": np.ones((2, 3), int), "mask": np.ones((3, 3), bool), "bias": np.ones(3), "causal": True}
+    for attention in ATTENTIONS:
+        options: Any = dict(given)
+        if isinstance(attention, nn.ContextAttention):  # which has one query, that sees all
+            options |= {"mask": np.ones((1, 3), bool)}
+            del options["causal"]
+        assert np.isfinite(attention(X, **options).data).all()
+        assert np.isfinite(attention.attention_weights(X, **options).data).all()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor, no_grad
-from minigrad._tape import active
+from minigrad.engine.observers import active
 from nn import Affine, Dropout, Embedding, Module, Parameter, TransformerEncoderLayer
 from tests.nn.layers import rng
 

@@ -8,7 +8,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import ArgumentError, GraphError, Tensor, draw_dot
-from minigrad._tape import scope
+from minigrad.engine.observers import scope
 from minigrad.graph import Graph, Node
 from minigrad.graph.capture import capture
 
@@ -123,7 +123,7 @@ def test_keywords_are_details() -> None:
     assert find(graph, "getitem").details == "index=shape (3,) int64"
 
 
-# --- parameters, inputs, kept tensors ---
+# --- parameters, inputs, named tensors ---
 
 
 class Net:
@@ -169,7 +169,7 @@ def test_a_computed_tensor_in_params_is_kept_and_the_loss_bears_its_name() -> No
     h = np.tanh(x)
     y = h * 2
     y.name = "y"
-    assert summary(draw_dot(y, {"h": h}))[1:] == [("kept", "tanh", "h"), ("loss", "multiply", "y")]
+    assert summary(draw_dot(y, {"h": h}))[1:] == [("named", "tanh", "h"), ("loss", "multiply", "y")]
 
 
 def test_a_leaf_that_is_gone_is_an_input_whose_gradient_nobody_will_know() -> None:
@@ -406,7 +406,7 @@ def test_the_passes_of_a_cube_are_lanes() -> None:
     second = x.grad
     assert isinstance(second, Tensor)
     graph = capture([y, first, second])
-    ends = [node for node in graph.nodes if node.kind in ("loss", "kept")]
+    ends = [node for node in graph.nodes if node.kind in ("loss", "named")]
     assert [(float(node.value), node.lane) for node in ends] == [(8.0, 0), (12.0, 1), (12.0, 2)]
     power = next(node for node in graph.operations())
     assert {node.lane for node in graph.operations()} == {0, 1, 2}

@@ -9,7 +9,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import ArgumentError, GraphError, Tensor
-from minigrad._primitive import primitives
+from minigrad.engine.registry import primitives
 from minigrad.graph import Graph
 from minigrad.graph.checks import check_edges, wrong_edges
 

@@ -7,7 +7,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import ArgumentError, Tensor, draw_dot
-from minigrad._tape import scope
+from minigrad.engine.observers import scope
 from minigrad.graph import Graph
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import ArgumentError, GraphError, Tensor, draw_dot
-from minigrad._tape import scope
+from minigrad.engine.observers import scope
 from minigrad.graph import Graph
 from minigrad.graph.cells import numbers
 from minigrad.graph.dot import STYLES

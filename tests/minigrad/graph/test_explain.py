@@ -11,7 +11,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import ArgumentError, GraphError, MissingExtraError, Tensor, explain
-from minigrad._tape import scope
+from minigrad.engine.observers import scope
 from minigrad.graph.capture import capture
 from minigrad.graph.depths import drawings
 from minigrad.graph.explain import array, page_data

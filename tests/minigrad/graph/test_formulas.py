@@ -8,7 +8,8 @@ import pytest
 
 import minigrad as mg
 from minigrad import Primitive, Tensor
-from minigrad._primitive import primitive, primitives
+from minigrad.engine.primitive import primitive
+from minigrad.engine.registry import primitives, registry
 from minigrad.graph._written_formulas import JAPANESE
 from minigrad.graph.capture import capture
 from minigrad.graph.formulas import _parted, formula, formula_values
@@ -121,7 +122,7 @@ def text(p: Any, argument: str | int = "x") -> str:
     ],
 )
 def test_text(operation: Any, argument: str | int, want: str) -> None:
-    assert text(mg.tensor.registry.get(operation, operation), argument) == want
+    assert text(registry.get(operation, operation), argument) == want
 
 
 def with_numbers(f: Any, *arrays: Any, language: str = "en") -> list[str | None]:

@@ -8,7 +8,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import Tensor, draw_dot
-from minigrad._tape import scope
+from minigrad.engine.observers import scope
 from minigrad.graph import Graph
 from minigrad.graph.capture import capture
 from tests.minigrad.graph.test_dot import GOLDEN, labels

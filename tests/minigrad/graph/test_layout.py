@@ -14,7 +14,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import ArgumentError, GraphError, MissingExtraError, Tensor, draw_dot
-from minigrad._tape import scope
+from minigrad.engine.observers import scope
 from minigrad.graph import Graph
 from tests.minigrad.graph.test_dot import NASTY
 

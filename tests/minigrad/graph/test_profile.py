@@ -12,7 +12,7 @@ import pytest
 import minigrad as mg
 from minigrad import Tensor, profile
 from minigrad._inplace import _arrays
-from minigrad._tape import scope
+from minigrad.engine.observers import scope
 
 
 def leaf(value: Any) -> Any:

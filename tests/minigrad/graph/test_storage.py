@@ -12,7 +12,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import ArgumentError, Function, GraphError, Tensor
-from minigrad._tape import scope
+from minigrad.engine.observers import scope
 from minigrad.graph.storage import load_trace, save_trace
 from minigrad.serialize import CheckpointError, save_checkpoint
 from tests.minigrad import test_cases
@@ -80,7 +80,7 @@ def test_a_computed_tensor_keeps_its_name(path: Path) -> None:
         loss = (h * h).sum()
     save_trace(loss, path, {"h": h})
     replay = load_trace(path)
-    again = mg.draw_dot(replay.loss, replay.parameters | replay.kept)
+    again = mg.draw_dot(replay.loss, replay.parameters | replay.named)
     assert again.to_text() == mg.draw_dot(loss, {"h": h}).to_text() and "h = tanh" in again.to_text()
 
 

@@ -13,13 +13,13 @@ import pytest
 import minigrad as mg
 from minigrad import Tensor
 from minigrad._inplace import _arrays
-from minigrad._tape import active, scope
-from minigrad.graph.trace import Note, norm
+from minigrad.engine.observers import active, scope
+from minigrad.graph.trace import TraceNote, norm
 
 
-def note_of(tensor: Tensor) -> Note:
-    note = mg.tape(tensor)[-1].note
-    assert isinstance(note, Note)
+def note_of(tensor: Tensor) -> TraceNote:
+    note = mg.tape(tensor)[-1].notes[0]
+    assert isinstance(note, TraceNote)
     return note
 
 
@@ -36,7 +36,7 @@ def test_operations_outside_have_no_note() -> None:
     with mg.trace():
         inside = before * 3
     after = inside * 4
-    assert [entry.note is None for entry in mg.tape(after)] == [True, False, True]
+    assert [not entry.notes for entry in mg.tape(after)] == [True, False, True]
     assert active.contexts == []
 
 
@@ -52,8 +52,8 @@ def test_one_trace_may_be_entered_twice_and_another_inside_it() -> None:
         with t, mg.trace():
             inner = x * 2
         outer = x * 3
-    assert inner._node.note is not None and outer._node.note is not None
-    assert (x * 4)._node.note is None
+    assert inner._node.notes and outer._node.notes
+    assert (x * 4)._node.notes == ()
     inner.backward()
     assert note_of(inner).gradients == {0: 1.0}
 
@@ -61,10 +61,10 @@ def test_one_trace_may_be_entered_twice_and_another_inside_it() -> None:
 def test_a_trace_belongs_to_its_thread() -> None:
     x, notes = leaf(1.0), []
     with mg.trace():
-        thread = threading.Thread(target=lambda: notes.append((x * 2)._node.note))
+        thread = threading.Thread(target=lambda: notes.append((x * 2)._node.notes))
         thread.start()
         thread.join()
-    assert notes == [None]
+    assert notes == [()]
 
 
 def test_no_grad_inside_a_trace_still_records_nothing() -> None:
@@ -87,9 +87,9 @@ def test_an_operation_knows_the_modules_it_ran_in() -> None:
                 y = np.exp(x)
             z = np.exp(y)
         w = np.exp(z)
-    paths = [[(s.name, s.kind) for s in note_of(t).scopes] for t in (y, z, w)]
+    paths = [[(s.name, s.kind) for s in note_of(t).modules] for t in (y, z, w)]
     assert paths == [[("Model", "Layer"), ("layers.0", "Layer")], [("Model", "Layer")], []]
-    assert note_of(y).scopes[0].identity == note_of(z).scopes[0].identity != note_of(y).scopes[1].identity
+    assert note_of(y).modules[0].identity == note_of(z).modules[0].identity != note_of(y).modules[1].identity
 
 
 def test_constants_are_the_arguments_that_need_no_gradient() -> None:
@@ -184,14 +184,14 @@ def test_notes_and_entries_are_freed_with_the_loss() -> None:
     collecting = gc.isenabled()
     gc.disable()
     try:
-        before = count(mg.Entry, Note)
+        before = count(mg.Entry, TraceNote)
         with mg.trace(), scope(object(), "model"):
             loss = (np.tanh(x * data) + 2).sum()
         loss.backward(retain_graph=True)
         graph = mg.draw_dot(loss)
-        assert count(mg.Entry, Note) == before + 8
+        assert count(mg.Entry, TraceNote) == before + 8
         del loss
-        assert count(mg.Entry, Note) == before
+        assert count(mg.Entry, TraceNote) == before
         assert graph.nodes[-1].gradient == 1.0
     finally:
         if collecting:

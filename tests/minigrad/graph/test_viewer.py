@@ -11,7 +11,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import ArgumentError, Tensor, draw_dot
-from minigrad._tape import scope
+from minigrad.engine.observers import scope
 from minigrad.graph import Graph
 from minigrad.graph.viewer import page_data
 from tests.minigrad.graph.test_dot import NASTY

@@ -1,0 +1,3 @@
+"""The version, which pyproject.toml says too."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,111 @@
+"""A call of a NumPy function on Tensors, given in any of the ways NumPy allows, sorted into arrays and keywords."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import UnsupportedError
+from .messages import short
+from .signatures import Signed, signature_or_none
+from .tensor import Tensor
+
+
+class Bound(Signed):
+    """What is called as NumPy's function is.
+
+    Attributes:
+        function: what computes.
+        name: shown in graphs and messages.
+        arguments: the array arguments; empty for a variadic function.
+        parameters: all of them, keywords included.
+        defaults: of those that have one.
+    """
+
+    function: Callable[..., Any]
+    name: str
+    arguments: tuple[str, ...]
+    parameters: tuple[str, ...]
+    defaults: dict[str, Any]
+    _numpy: list[Any]
+    _bind_call: Callable[..., Any] | None
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        raise NotImplementedError
+
+    def call_numpy(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """The call as NumPy's protocols deliver it."""
+        if isinstance(self.function, np.ufunc):
+            for name, value in kwargs.items():
+                if name not in ("dtype", "casting"):
+                    raise UnsupportedError(
+                        f"np.{self.name} of a Tensor does not take {name}={short(value)}: "
+                        + ("write t = t + u rather than an in-place operation" if name == "out" else "use np.where")
+                    )
+            return self(*args, **kwargs)
+        arrays, keywords = self.bind(args, kwargs)
+        return self(*arrays, **keywords)
+
+    def bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Sort a call, given in any of the ways NumPy allows, into array arguments and keywords.
+
+        Raises:
+            UnsupportedError: a keyword this primitive does not know, or a Tensor where only plain values may stand.
+        """
+        if self._bind_call is not None:
+            try:
+                arrays, keywords = self._bind_call(*args, **kwargs)
+            except TypeError as error:
+                raise UnsupportedError(f"{self.name} of a Tensor: {error}") from error
+            return tuple(arrays), self._checked_keywords(keywords)
+        if isinstance(self.function, np.ufunc):
+            raise UnsupportedError(f"np.{self.name} takes {len(self.arguments)} array(s), got {len(args)}")
+        rest = self.arguments[len(args) :]
+        if rest and not self._numpy and args and all(name in self.defaults and name not in kwargs for name in rest):
+            return (*args, *[self.defaults[name] for name in rest]), self._checked_keywords(kwargs)
+        arguments = self._bound_arguments(args, kwargs)
+        missing = [name for name in self.arguments if name not in arguments and name not in self.defaults]
+        if missing:
+            raise UnsupportedError(f"{self.name}{self.__signature__} of a Tensor needs {', '.join(missing)}")
+        arrays = tuple(arguments.pop(name, self.defaults.get(name)) for name in self.arguments)
+        return arrays, self._checked_keywords(arguments)
+
+    def _bound_arguments(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return bind_as(self._call_signature, args, kwargs).arguments
+        except TypeError as error:
+            raise UnsupportedError(f"{self.name}{self.__signature__}: {error}") from error
+
+    @functools.cached_property
+    def _call_signature(self) -> inspect.Signature:
+        """NumPy's own, where it can be read; only then, as reading them all would be a third of the import."""
+        found = [signature for function in self._numpy if (signature := signature_or_none(function))]
+        own: inspect.Signature = self.__signature__
+        return found[-1] if found else own
+
+    def _checked_keywords(self, keywords: dict[str, Any]) -> dict[str, Any]:
+        for name, value in keywords.items():
+            if name not in self.parameters:
+                raise UnsupportedError(f"{self.name} of a Tensor does not take {name}={short(value)}")
+            if isinstance(value, Tensor):
+                raise UnsupportedError(
+                    f"{self.name} takes plain values for '{name}', got a Tensor: use t.item() or t.numpy()"
+                )
+        return keywords
+
+
+def bind_as(signature: inspect.Signature, args: Sequence[Any], kwargs: dict[str, Any]) -> inspect.BoundArguments:
+    """The arguments of a call by name, without those that are the default itself."""
+    flexible = [
+        p.replace(kind=p.POSITIONAL_OR_KEYWORD) if p.kind is p.POSITIONAL_ONLY else p
+        for p in signature.parameters.values()
+    ]
+    bound = signature.replace(parameters=flexible).bind(*args, **kwargs)
+    for name, value in list(bound.arguments.items()):
+        if value is signature.parameters[name].default:
+            del bound.arguments[name]
+    return bound

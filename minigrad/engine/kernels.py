@@ -1,0 +1,85 @@
+"""Kernels: a faster forward and backward that hangs on a primitive from outside, chosen by the type of its arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .observers import active, in_any_thread
+from .plan import Plan, taking
+from .registry import first_array_of_type, types_met
+from .signatures import parameters_of
+from .types import Array, Rule
+
+
+class Kernel:
+    """A forward and a backward for raw arrays of one library."""
+
+    def __init__(self, forward: Callable[..., Any], backward: Rule) -> None:
+        self.forward = forward
+        self.backward = backward
+        self.plans: dict[int, Plan] = {}
+        self.names = parameters_of(backward).names[2:]
+
+    def plan(self, primitive: Any, needs: Sequence[bool]) -> Plan:
+        return _KernelPlan(primitive, needs, self)
+
+
+class _KernelPlan(Plan):
+    """Keeps what the kernel's backward asks for, too; Tensors are still pulled back by the primitive's own rules."""
+
+    __slots__ = ()
+
+    def __init__(self, primitive: Any, needs: Sequence[bool], kernel: Kernel) -> None:
+        super().__init__(primitive, needs)
+        places = [self.place(name) for name in kernel.names]
+        arguments = list(self._values)[:-3]
+        constant = {name for i, name in enumerate(arguments) if not needs[i]}
+        self.constants = [i for i, name in enumerate(self.names) if name in constant]
+        self.keep = self.picker()
+        self.fresh = True
+        backward, needed, pick = kernel.backward, tuple(needs), taking(places)
+        self.pull = lambda entry, g: backward(g, needed, *pick(entry.kept))
+
+
+def choose(primitive: Any, arrays: Sequence[Array]) -> Kernel | None:
+    """The kernel for these arrays: all of one library, the floating ones of one dtype."""
+    first = arrays[0]
+    kind = type(first)
+    kernel: Kernel | None = primitive.kernels.get(kind) or _foreign_kernel(primitive, kind)
+    if kernel is None or not first.ndim or (in_any_thread and reference_mode.active()):
+        return None  # kernels work in place, which the scalars that NumPy makes of 0-d arrays do not allow
+    dtype = first.dtype
+    for array in arrays:
+        if array is None or (type(array) is kind and array.dtype is dtype):
+            continue
+        if type(array) is not kind or (array.dtype != dtype and array.dtype.kind not in "biu"):
+            return None
+    return kernel if dtype.char in ("fdg" if kind is np.ndarray else "efdg") else None
+
+
+def _foreign_kernel(primitive: Any, kind: type) -> Kernel | None:
+    """For an array type without a kernel so far: the first time one is met, kernels of its library may be attached."""
+    if kind is not np.ndarray and kind not in types_met:
+        types_met.add(kind)
+        for told in first_array_of_type:
+            told(kind)
+    kernel: Kernel | None = primitive.kernels.get(kind)
+    return kernel
+
+
+class reference_mode:
+    """``with reference_mode():`` no kernels, only the plain rules: slower, and the same numbers to rounding."""
+
+    def __enter__(self) -> None:
+        active.enter(self)
+
+    def __exit__(self, *_: object) -> None:
+        active.leave(self)
+
+    @staticmethod
+    def active() -> bool:
+        """Whether such a block is active in this thread."""
+        return any(isinstance(context, reference_mode) for context in active.contexts)

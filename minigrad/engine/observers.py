@@ -1,0 +1,94 @@
+"""Extension points: what may watch the engine at work, without the engine knowing it.
+
+There are five moments at which the engine tells whoever asked. Four are lists of functions, called for everything that
+happens in the process: a plan was made, an array of a tensor was handed out, a leaf shares its array with its maker, entries
+are about to be swept. The fifth, an entry was recorded, is told to the *contexts* that are active in the thread, which
+``with trace():`` and others enter, and to those entered for good.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from time import perf_counter
+from typing import Any
+
+from .types import Array, Note, Pull
+
+plan_made: list[Callable[[Any], None]] = []  # (plan)
+handed_out: list[Callable[[Any], None]] = []  # (tensor): somebody will have its array, and may write to it
+leaf_shared: list[Callable[[Any], None]] = []  # (leaf): its array is also its maker's
+before_sweep: list[Callable[[Sequence[Any]], None]] = []  # (entries, in their order)
+recorded: list[Callable[..., None]] = []  # (entry, arrays, answer, seconds), while something is in `in_any_thread`
+
+in_any_thread: list[
+    Any
+] = []  # whatever is active anywhere: looking into a plain list is far cheaper than into a thread's own
+
+
+class _Active(threading.local):
+    """What is active in this thread, innermost last.
+
+    ``contexts`` are recording switches and observers: empty in the hot path of a training loop. ``scopes`` are the modules
+    whose call is under way, each with its name; only observers ask for them. ``pulling`` is the entry whose rules a sweep
+    with ``create_graph`` is running, and the nodes that sweep started from; only known while a context is active.
+    """
+
+    def __init__(self) -> None:
+        self.contexts: list[Any] = []
+        self.scopes: list[tuple[object, str]] = []
+        self.pulling: tuple[Any, Iterable[Any]] | None = None
+
+    def enter(self, context: Any) -> None:
+        self.contexts.append(context)
+        in_any_thread.append(context)
+
+    def leave(self, context: Any, entered_in: list[Any] | None = None) -> None:
+        """``entered_in``: the ``contexts`` of the thread that entered, if it may have been another one."""
+        (self.contexts if entered_in is None else entered_in).remove(context)
+        in_any_thread.remove(context)
+
+
+active = _Active()
+
+
+def tell_recorded(entry: Any, arrays: list[Array], answer: Any, seconds: float) -> None:
+    """``arrays`` begins with the arguments of the operation."""
+    for context in active.contexts:
+        if hasattr(context, "record"):
+            context.record(entry, arrays, answer, seconds)
+    for told in recorded:
+        told(entry, arrays, answer, seconds)
+
+
+@contextlib.contextmanager
+def scope(owner: object, name: str) -> Iterator[None]:
+    """Operations inside the block belong to ``owner``, which is called ``name`` (a module and its attribute path)."""
+    active.scopes.append((owner, name))
+    try:
+        yield
+    finally:
+        active.scopes.pop()
+
+
+def attach(entry: Any, note: Note) -> None:
+    """Add a note to an entry, before those it bears."""
+    entry.notes = (note, *entry.notes)
+
+
+def observed(pull: Pull, entry: Any, g: Array, seeds: Iterable[Any], create_graph: bool) -> Sequence[Any]:
+    """``pull(entry, g)``, timed, and told to the entry's notes; a context may ask meanwhile whose rules are running."""
+    outermost = create_graph and bool(in_any_thread) and active.pulling is None  # a rule may itself sweep
+    if outermost:
+        active.pulling = entry, seeds
+    started = perf_counter()
+    try:
+        contributions = pull(entry, g)
+    finally:
+        if outermost:
+            active.pulling = None
+    seconds = perf_counter() - started
+    for note in entry.notes:
+        note.backward(entry, g, contributions, seconds)
+    return contributions

@@ -1,0 +1,89 @@
+"""The hot path: ``x * y`` and ``x.tanh()``, which are what a program of small arrays spends its time on.
+
+What is specialised here does what ``Primitive.__call__`` does, written out for one or two arguments without keywords, in a
+third less time. Whatever is not the plain case (nothing to record, a context that watches, a list, an error) goes to the
+primitive itself; a test holds the two together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .arrays import NUMBERS, SCALARS
+from .observers import in_any_thread
+from .primitive import Primitive, record
+from .registry import operators, primitives, when_declared
+from .tape import NO_KEYWORDS
+from .tensor import Tensor
+
+_ndarray, _generic = np.ndarray, np.generic
+
+
+def specialise(primitive: Primitive) -> None:
+    """Let the operators of Tensors call a form of ``primitive`` that is faster, if it is a ufunc of one or two arguments."""
+    function = primitive.function
+    if isinstance(function, np.ufunc) and primitive.arity <= 2 and function.nout == 1:
+        specialised = _unary(primitive) if primitive.arity == 1 else _binary(primitive)
+        operators[function] = primitive if primitive.kernels else specialised  # which knows of no kernels
+
+
+def _unary(primitive: Primitive) -> Callable[[Tensor], Any]:
+    function, plans = primitive.function, primitive._plans
+
+    def operate(x: Tensor) -> Any:
+        node = x._node
+        plan = plans.get(3)
+        if node is None or in_any_thread or plan is None or plan.extras:
+            return primitive(x)
+        try:
+            ans = function(x._array)
+        except Exception:
+            return primitive(x)  # says what is wrong
+        if type(ans) is not _ndarray and isinstance(ans, _generic):  # a scalar of NumPy's, where there are no axes
+            ans = np.asarray(ans)
+        return record(ans, plan, [node], plan.keep((x._array, ans)), NO_KEYWORDS)
+
+    return operate
+
+
+def _binary(primitive: Primitive) -> Callable[[Any, Any], Any]:
+    function, plans = primitive.function, primitive._plans
+
+    def operate(x: Any, y: Any) -> Any:
+        needs = 4  # a leading 1, then a bit for each argument that needs a gradient
+        if isinstance(x, Tensor):
+            x_node, x_data = x._node, x._array
+            if x_node is not None:
+                needs = 5
+        elif type(x) in SCALARS or (type(x) is _ndarray and x.dtype.kind in NUMBERS):
+            x_node, x_data = None, x
+        else:
+            return primitive(x, y)
+        if isinstance(y, Tensor):
+            y_node, y_data = y._node, y._array
+            if y_node is not None:
+                needs += 2
+        elif type(y) in SCALARS or (type(y) is _ndarray and y.dtype.kind in NUMBERS):
+            y_node, y_data = None, y
+        else:
+            return primitive(x, y)
+        plan = plans.get(needs)
+        if plan is None or in_any_thread or plan.extras:
+            return primitive(x, y)
+        try:
+            ans = function(x_data, y_data)
+        except Exception:
+            return primitive(x, y)
+        if type(ans) is not _ndarray and isinstance(ans, _generic):
+            ans = np.asarray(ans)
+        return record(ans, plan, [x_node, y_node], plan.keep((x_data, y_data, ans)), NO_KEYWORDS)
+
+    return operate
+
+
+when_declared.append(specialise)
+for _declared in list(primitives.values()):  # before this file was read
+    specialise(_declared)

@@ -1,0 +1,268 @@
+"""A primitive: one forward function, and beside it one line of NumPy for the derivative of each argument.
+
+    tanh = primitive(np.tanh).vjp(x=lambda g, ans: g * (1 - ans * ans))
+
+A rule is a vector-Jacobian product: from ``g``, the cotangent of the output, it makes the cotangent of one input. The
+names of its parameters say what the tape has to keep for it: ``ans`` (the output), the primitive's own array arguments,
+``<argument>_shape``, or one of its keywords such as ``axis``. Rules are read once, when they are declared.
+
+The same rule runs on NumPy arrays, on arrays of another library, and on Tensors: first-order backward hands it raw
+arrays, ``create_graph=True`` hands it Tensors, and second and higher orders come out for free. Un-broadcasting, casting
+and taking real parts happen in one place, ``tape.fit``; no rule mentions them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError, DTypeError
+from . import observers
+from .arrays import NUMBERS, SCALARS, operand, owned
+from .binding import Bound
+from .kernels import Kernel, choose
+from .messages import explained
+from .modes import recording
+from .observers import in_any_thread
+from .outputs import as_arrays, first_floating, outputs
+from .plan import Plan
+from .registry import primitives, registry, when_declared
+from .signatures import parameters_of
+from .tape import NO_KEYWORDS, Entry, next_sequence_number
+from .tensor import Tensor
+from .types import Array, Node, Plan as AnyPlan, Rule
+
+ndarray = np.ndarray
+_new = object.__new__  # on the hot path, where calling __init__ would cost a tenth of a multiply
+_RESERVED = {"g", "ans", "i", "args", "needs", "saved"}
+
+
+class Primitive(Bound):
+    """An operation that the tape records. Made by :func:`primitive`."""
+
+    def __init__(self, function: Callable[..., Any], name: str, numpy: Iterable[Any], bind: Any) -> None:
+        self.function = function
+        self.name = name
+        self.arguments = ()
+        self.arity = 0  # the number of array arguments; 0 for any number
+        self.rules: dict[str, Rule] = {}
+        self.rule_for_each: Rule | None = None
+        self.composition: Callable[..., Any] | None = None
+        self.kernels: dict[type | str, Kernel] = {}
+        self._plans: dict[int, Plan] = {}
+        self._bind_call = bind
+        self.__name__ = self.__qualname__ = name
+        self.__doc__ = function.__doc__
+        self.defaults = {}
+        self.parameters = ()
+        if not isinstance(function, np.ufunc):
+            self._told_by = function
+            self.parameters, self.arguments, self.defaults = parameters_of(function)
+            self._check_names(self.parameters)
+            self.arity = len(self.arguments)
+            self._numpy = list(numpy)
+        for f in numpy:
+            registry[f] = self
+        primitives.setdefault(name, self)
+
+    def __repr__(self) -> str:
+        return f"<primitive {self.name}>"
+
+    def argument_names(self, count: int) -> tuple[str, ...]:
+        """The names of the array arguments of a call with so many."""
+        return self.arguments or tuple(f"args{i}" for i in range(count))
+
+    # Declaring derivatives
+
+    def vjp(self, **rules: Rule | None) -> Primitive:
+        """Declare for each array argument, in order, the rule for its derivative (None: it has none)."""
+        self._check_names(rules)
+        self._start_anew(self.composition)
+        self.arguments = self.arguments or tuple(rules)
+        self.arity = len(self.arguments)
+        self.rules = {name: rule for name, rule in rules.items() if rule is not None}
+        unknown = set(rules) - set(self.arguments)
+        if unknown:
+            raise ArgumentError(f"{self.name} has no array argument {unknown}; it has {self.arguments}")
+        for name, rule in self.rules.items():
+            self._check_rule(rule, f"the rule for '{name}'", {"ans", *self.arguments}, 1)
+        for told in when_declared:
+            told(self)
+        return self
+
+    def vjp_each(self, rule: Rule) -> Primitive:
+        """Declare one rule for the i-th of any number of array arguments; it may ask for ``i`` and ``args``."""
+        self._check_rule(rule, "the rule", {"ans", "i", "args"}, 1)
+        self._start_anew(self.composition)
+        self.rule_for_each = rule
+        return self
+
+    def reference(self, composition: Callable[..., Any]) -> Primitive:
+        """Declare the derivatives by writing the forward function as a composition of other primitives."""
+        self._start_anew(self.rules or self.rule_for_each)
+        self.composition = composition
+        return self
+
+    def _start_anew(self, other: Any) -> None:
+        """Before derivatives are declared: plans made of earlier ones are forgotten, and ``other`` ones must not exist."""
+        if other:
+            raise ArgumentError(f"{self.name} has its derivatives already: declare rules or a reference, not both")
+        for plans in (self._plans, *(kernel.plans for kernel in self.kernels.values())):
+            plans.clear()
+
+    def kernel(self, array_type: type | str, forward: Callable[..., Any], backward: Rule) -> Primitive:
+        """Declare a faster forward and backward for raw arrays of one type.
+
+        ``array_type`` is the type, or "compiled" for what takes the place of NumPy's while :func:`compiled_kernels` is on, or
+        "cuda" for what computes on CuPy's arrays while :func:`cuda_kernels` is on.
+        ``forward(*arrays, **keywords) -> (ans, saved)``, where ``saved`` is for the backward, or NotImplemented for a case
+        it leaves to the plain rules.
+        ``backward(g, needs, ...) -> tuple`` gives the gradients of all arguments at once, None where ``needs`` is False;
+        it may ask for ``saved``. Each array it returns is one of its own, that nothing else holds and no two share: the sweep
+        may add into it, and at a leaf it becomes the ``grad``. A kernel is never differentiated; that is what the plain
+        rules beside it are for.
+        """
+        self._check_rule(backward, "the kernel's backward", {"ans", "saved", *self.arguments}, 2)
+        self.kernels[array_type] = Kernel(forward, backward)
+        for told in when_declared:
+            told(self)
+        return self
+
+    def _check_names(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name in _RESERVED or name.endswith("_shape"):
+                raise ArgumentError(
+                    f"'{name}' is a name that rules use for themselves; rename this argument of {self.name}"
+                )
+
+    def _check_rule(self, rule: Rule, what: str, values: set[str], skip: int) -> None:
+        names = parameters_of(rule).names
+        known = values | {f"{name}_shape" for name in self.arguments} | set(self.parameters)
+        unknown = [name for name in names[skip:] if name not in known]
+        if names[:1] != ("g",) or unknown:
+            raise ArgumentError(
+                f"{what} of {self.name} has the parameters {list(names)}: the first must be 'g', "
+                f"the others among {sorted(known)}"
+            )
+
+    # Calling
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        """Compute, and record if an argument requires a gradient. ``needs`` has a bit for each argument that does."""
+        if len(args) != self.arity and self.arity:
+            args, keywords = self.bind(args, keywords)
+        started = perf_counter() if in_any_thread else 0.0
+        arrays, parents, needs, bit, tensors = [], [], 0, 1, False
+        for arg in args:
+            if isinstance(arg, Tensor):
+                arrays.append(arg._array)
+                parents.append(arg._node)
+                tensors = True
+                if arg._node is not None:
+                    needs |= bit
+            else:
+                arrays.append(self._taken(arg, len(arrays)))
+                parents.append(None)
+            bit += bit
+        try:
+            if self.kernels:
+                ans, saved, kernel = self._by_kernel(arrays, keywords)
+            else:
+                ans, saved, kernel = self.function(*arrays, **keywords), None, None
+        except (ValueError, TypeError, IndexError, MemoryError) as error:
+            raise explained(self, error, arrays, keywords) from error
+        if not tensors:
+            return ans
+        ans = ans if type(ans) is ndarray else as_arrays(ans)
+        first = ans if type(ans) is ndarray else first_floating(ans)
+        if not needs or first.dtype.kind not in "fc" or (in_any_thread and not recording()):
+            return outputs(ans, None)
+        plan = (self._plans if kernel is None else kernel.plans).get(needs + bit) or self._plan(needs, bit, kernel)
+        given: Mapping[str, Any] = owned(keywords) if keywords else NO_KEYWORDS
+        values = [*arrays, ans, saved, given]
+        result = record(first, plan, parents, plan.keep(values), given)
+        if started:
+            observers.tell_recorded(result._node, values, ans, perf_counter() - started)
+        return result if first is ans else outputs(ans, result._node)
+
+    def _taken(self, arg: Any, i: int) -> Any:
+        """The i-th argument as what rules can compute with; None stays None where it is the default."""
+        if type(arg) in SCALARS or (type(arg) is ndarray and arg.dtype.kind in NUMBERS):
+            return arg
+        name = self.arguments[i] if self.arguments else f"argument {i}"
+        if arg is None and self.defaults.get(name, self) is None:
+            return None
+        try:
+            return operand(arg)
+        except DTypeError as error:
+            raise DTypeError(f"{self.name}, {name}: {error}") from error.__cause__
+
+    def _by_kernel(self, arrays: list[Any], keywords: dict[str, Any]) -> tuple[Any, Any, Kernel | None]:
+        """The answer, what was saved with it, and the kernel, if there is one for these arrays."""
+        kernel = choose(self, arrays)
+        computed = NotImplemented if kernel is None else kernel.forward(*arrays, **keywords)
+        return (self.function(*arrays, **keywords), None, None) if computed is NotImplemented else (*computed, kernel)
+
+    def _plan(self, needs: int, bit: int, kernel: Kernel | None) -> Plan:
+        """Made once for each choice of inputs that need a gradient; ``bit`` is 2 to the number of arguments."""
+        needed = [bool(needs >> i & 1) for i in range(bit.bit_length() - 1)]
+        plan = Plan(self, needed) if kernel is None else kernel.plan(self, needed)
+        for told in observers.plan_made:
+            told(plan)
+        (self._plans if kernel is None else kernel.plans)[needs + bit] = plan
+        return plan
+
+
+def record(ans: Array, plan: AnyPlan, parents: list[Node], kept: Sequence[Any], keywords: Mapping[str, Any]) -> Tensor:
+    """Put one operation on the tape: the answer as a Tensor that leads to its new entry."""
+    entry = _new(Entry)
+    entry.seq = next_sequence_number()
+    entry.plan = plan
+    entry.parents = parents
+    entry.kept = kept
+    entry.shape = ans.shape
+    entry.dtype = ans.dtype
+    entry.keywords = keywords
+    entry.notes = ()
+    entry.hooks = None
+    result = _new(Tensor)
+    result._array = ans
+    result._node = entry
+    result._grad = None
+    result.name = None
+    return result
+
+
+def primitive(
+    function: Callable[..., Any],
+    forward: Callable[..., Any] | None = None,
+    *,
+    name: str | None = None,
+    also: Sequence[Callable[..., Any]] = (),
+    bind: Callable[..., Any] | None = None,
+) -> Primitive:
+    """Declare ``function`` as one operation of the tape; its derivatives follow with ``.vjp(...)``.
+
+    Array arguments come first. They are the arguments before a ``/`` in the signature, or else those ``.vjp`` names;
+    what follows is metadata, given by keyword. Called with a Tensor among its arguments the primitive gives a Tensor;
+    called with plain arrays only, it computes with them.
+
+    Args:
+        function: a NumPy function or ufunc, whose place the primitive takes when an argument is a Tensor; or a function of
+            your own on arrays.
+        forward: what to compute, if not ``function`` itself: with fewer keywords, or with ``/`` after the arrays.
+        name: shown in graphs and messages; by default the function's own.
+        also: other NumPy functions that mean the same (``np.amax``).
+        bind: for a function of any number of arrays: from a call's arguments to ``(arrays, keywords)``.
+
+    Example:
+        >>> cube = primitive(lambda x: x * x * x, name="cube").vjp(x=lambda g, x: g * 3 * x * x)
+    """
+    of_numpy = (
+        isinstance(function, np.ufunc) or (getattr(function, "__module__", "") or "").partition(".")[0] == "numpy"
+    )
+    replaced = [function, *also] if of_numpy or forward is not None else list(also)
+    return Primitive(forward or function, name or function.__name__, replaced, bind)

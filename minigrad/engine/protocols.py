@@ -1,0 +1,156 @@
+"""What Python and NumPy ask of a Tensor: to stand in for an array, to be a number, true or false, a sequence, text."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..device import is_device_array, to_host
+from ..errors import ShapeError, UnsupportedError
+from . import observers
+from .arrays import operand
+from .registry import registry
+from .tape import Output
+
+_PARTS_OF_AN_INDEX = frozenset({int, slice, list, type(None), type(Ellipsis)})
+
+
+class Protocols:
+    """NumPy's two protocols, which look up the registry, and Python's special methods.
+
+    None of them cuts a tensor off from the tape without a word.
+    """
+
+    __slots__ = ()
+
+    __array_priority__ = 1000.0
+
+    def __array_ufunc__(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        implementation = registry.get(ufunc if method == "__call__" else (ufunc, method))
+        if implementation is None:
+            name = f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
+            raise UnsupportedError(_no_rule(name))
+        return implementation.call_numpy(inputs, kwargs)
+
+    def __array_function__(self: Any, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        implementation = registry.get(function)
+        if implementation is None:
+            module = getattr(function, "__module__", None) or "numpy"
+            raise UnsupportedError(_no_rule(f"{module.replace('numpy', 'np', 1)}.{function.__name__}"))
+        return implementation.call_numpy(args, kwargs)
+
+    def __array__(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
+        if self._node is not None:
+            raise UnsupportedError(
+                f"NumPy asked for the plain array of {self._describe()}, which requires a gradient: that would cut it off "
+                "from the tape. Use t.numpy() for the values, np.stack([...]) or np.concatenate([...]) to build "
+                "an array from tensors, and t.item() for one number"
+            )
+        if is_device_array(self._array):
+            raise UnsupportedError("a tensor on a device does not become a NumPy array by itself: use t.numpy()")
+        for told in observers.handed_out:
+            told(self)
+        return np.array(self._array, dtype=dtype, copy=copy)
+
+    def __float__(self: Any) -> float:
+        return float(self._number("float"))
+
+    def __int__(self: Any) -> int:
+        return int(self._number("int"))
+
+    def __complex__(self: Any) -> complex:
+        return complex(self._number("complex"))
+
+    def __index__(self: Any) -> int:
+        return operator.index(self._number("index"))
+
+    def _number(self: Any, kind: str) -> Any:
+        if self._node is not None:
+            raise UnsupportedError(
+                f"{kind}() of {self._describe()}, which requires a gradient, would cut it off from the tape: use t.item() "
+                "for the number, or NumPy's functions (np.exp, np.stack ...) to go on computing with it"
+            )
+        return self.item()
+
+    def __bool__(self: Any) -> bool:
+        if self.size != 1:
+            raise ShapeError(
+                f"the truth value of a tensor of shape {self.shape} is ambiguous: use (t > 0).any() or .all()"
+            )
+        return bool(to_host(self._array))
+
+    def __len__(self: Any) -> int:
+        if not self.shape:
+            raise UnsupportedError("len() of a 0-d tensor")
+        return self.shape[0]
+
+    def __iter__(self: Any) -> Iterator[Any]:
+        if not self.shape:
+            raise UnsupportedError("iteration over a 0-d tensor")
+        return (self[i] for i in range(self.shape[0]))
+
+    def __contains__(self: Any, value: Any) -> bool:
+        return bool((self == value).any())
+
+    def __getitem__(self: Any, index: Any) -> Any:
+        return registry[operator.getitem](self, index=_plain_index(index))
+
+    def __setitem__(self: Any, index: Any, value: Any) -> None:
+        if self._node is not None:
+            raise UnsupportedError(
+                f"item assignment on {self._describe()}, which requires a gradient, would falsify values the tape has kept: "
+                "use np.where(condition, new, t), or t.data[...] = ... on a leaf outside of differentiation"
+            )
+        if isinstance(value, Protocols):
+            tensor: Any = value
+            if tensor._node is not None:
+                raise UnsupportedError(
+                    f"assigning {tensor._describe()}, which requires a gradient, into a tensor that requires none would cut it "
+                    "off from the tape: build the result with np.stack, np.concatenate or np.where, or assign t.item()"
+                )
+            value = tensor._array
+        value = operand(value)
+        for told in observers.handed_out:
+            told(self)
+        self._array[_plain_index(index)] = value
+
+    def __repr__(self: Any) -> str:
+        prefix = type(self).__name__ + "("
+        parts = [np.array2string(to_host(self._array), separator=", ", prefix=prefix)]
+        if self.dtype not in (np.float64, np.int64, np.bool_):
+            parts.append(f"dtype={self.dtype}")
+        if is_device_array(self._array):
+            parts.append(f"device={getattr(self._array, 'device', 'unknown')}")
+        if not self.is_leaf:
+            entry = self._node.entry if type(self._node) is Output else self._node
+            parts.append(f"op={entry.primitive.name}")
+        elif self.requires_grad:
+            parts.append("requires_grad=True")
+        if self.name:
+            parts.append(f"name={self.name!r}")
+        return prefix + ", ".join(parts) + ")"
+
+    def __format__(self: Any, spec: str) -> str:
+        return format(self.item(), spec) if spec else str(self)
+
+
+def _no_rule(name: str) -> str:
+    return (
+        f"{name} has no derivative rule in minigrad and was called on a Tensor: use t.numpy() if no gradient is needed, "
+        "or declare one with minigrad.primitive"
+    )
+
+
+def _plain_index(index: Any) -> Any:
+    """An index with every Tensor in it replaced by its array, as an index has no derivative, and foreign arrays likewise."""
+    kind = type(index)
+    if kind in _PARTS_OF_AN_INDEX or (kind is np.ndarray and index.dtype.kind in "bi"):
+        return index
+    if isinstance(index, Protocols):
+        return index._array  # type: ignore[attr-defined]
+    if isinstance(index, tuple):
+        return tuple([_plain_index(part) for part in index])
+    return operand(index) if hasattr(index, "__array__") else index

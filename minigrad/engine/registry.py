@@ -1,0 +1,25 @@
+"""Who stands in for a NumPy function where an argument is a Tensor."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+registry: dict[Any, Any] = {}
+"""NumPy function, or ``(ufunc, method)``, -> the Primitive, Composite or PlainFunction."""
+
+operators: dict[Callable[..., Any], Callable[..., Any]] = {}
+"""ufunc of one or two arguments -> its primitive, specialised for speed (operators.py)."""
+
+primitives: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
+"""By name, the first of each."""
+
+when_declared: list[Callable[[Any], None]] = []
+"""Told each primitive that has got its rules."""
+
+first_array_of_type: list[Callable[[type], None]] = []
+"""Told each array type but NumPy's when a kernel is first sought for it, so that kernels of its library may be attached."""
+
+types_met: weakref.WeakSet[type] = weakref.WeakSet()
+"""Those types."""

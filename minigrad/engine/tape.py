@@ -1,0 +1,291 @@
+"""The tape: what was computed and in which order, and the sweep that walks it backwards.
+
+An :class:`Entry` is one operation that was carried out, linked to the entries its inputs came from. Sorted by their
+sequence numbers, the entries that led to a value are its Wengert list; reverse-mode differentiation walks that list
+from the end, and each entry turns the cotangent of its output into cotangents of its inputs (a vector-Jacobian
+product). Nothing here recurses, so a chain of 200,000 operations is no special case.
+
+Ownership runs one way: Tensor -> Entry -> its parents and the arrays it keeps. An entry never holds a Tensor and a
+:class:`Leaf` points at its Tensor weakly, so there are no cycles and reference counting alone frees a graph.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ..device import out_of_memory
+from ..errors import GraphError
+from . import observers
+from .arrays import widened
+from .types import Array, Hooks, Node, Note, Plan
+
+NO_KEYWORDS: Mapping[str, Any] = MappingProxyType({})
+next_sequence_number = itertools.count().__next__
+
+
+class Leaf:
+    """The place on the tape of a Tensor that was given, not computed: where gradients arrive.
+
+    A leaf without an owner is where a transform put one of its inputs.
+    """
+
+    __slots__ = ("__weakref__", "dtype", "hooks", "owner", "seq", "shape")
+
+    def __init__(self, tensor: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self.owner: Callable[[], Any] | None = None if tensor is None else weakref.ref(tensor)
+        self.hooks: Hooks | None = None
+        self.seq = next_sequence_number()
+        self.shape = shape
+        self.dtype = dtype
+
+    @property
+    def tensor(self) -> Any:
+        """The Tensor whose leaf this is, or None once nobody holds it any more."""
+        return None if self.owner is None else self.owner()
+
+
+class Entry:
+    """One recorded operation.
+
+    Attributes:
+        seq: its number in the order of execution.
+        plan: the primitive, with the rules for those inputs that need a gradient. (In tiny.py the sweep calls the rules;
+            here ``plan.pull(entry, g)`` calls all that are needed.)
+        parents: for each array argument the node it came from, or None if it needs no gradient.
+        kept: the values the rules will read (the literature's residuals); None once released.
+        shape, dtype: of the output; of several the first floating one, each :class:`Output` having its own.
+        keywords: the metadata the operation was called with (``axis`` ...).
+        notes: what observers such as ``trace()`` attached to it, the latest first.
+        hooks: what ``register_hook`` and ``retain_grad`` asked for, else None.
+    """
+
+    __slots__ = ("dtype", "hooks", "keywords", "kept", "notes", "parents", "plan", "seq", "shape")
+
+    # No __init__: primitive.record fills it in.
+    seq: int
+    plan: Plan
+    parents: list[Node]
+    kept: Sequence[Any] | None
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    keywords: Mapping[str, Any]
+    notes: tuple[Note, ...]
+    hooks: Hooks | None
+
+    @property
+    def primitive(self) -> Any:
+        return self.plan.primitive
+
+
+class Output:
+    """One of the outputs of an entry whose primitive has several (``split``)."""
+
+    __slots__ = ("dtype", "entry", "index", "shape")
+
+    def __init__(self, entry: Entry, index: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self.entry = entry
+        self.index = index
+        self.shape = shape
+        self.dtype = dtype
+
+
+def entry_of(node: Node) -> Any:
+    """The entry of an output; any other node itself."""
+    return node.entry if type(node) is Output else node
+
+
+def wengert_list(nodes: Iterable[Node]) -> list[Entry]:
+    """The entries that led to any of ``nodes``, in the order in which they were carried out."""
+    found = {entry for node in nodes if type(entry := entry_of(node)) is Entry}
+    waiting = list(found)
+    while waiting:
+        for node in waiting.pop().parents:
+            if type(node) is Output:
+                node = node.entry
+            if type(node) is Entry and node not in found:
+                found.add(node)
+                waiting.append(node)
+    return sorted(found, key=attrgetter("seq"))
+
+
+def tape(tensor: Any) -> list[Entry]:
+    """The Wengert list of ``tensor``: every recorded operation that led to it, in the order of execution."""
+    return wengert_list([tensor._node])
+
+
+@np.errstate(all="ignore")  # gradients may be infinite or NaN; the forward pass is where NumPy warns
+def sweep(
+    seeds: Mapping[Node, Array],
+    *,
+    create_graph: bool = False,
+    retain_graph: bool = False,
+    wanted: Iterable[Node] | None = None,
+    owned: set[Node] | None = None,
+) -> dict[Node, Any]:
+    """Carry cotangents back along the tape.
+
+    Each entry is visited once, in reverse order of execution, when all contributions to its output are in.
+
+    Args:
+        seeds: the nodes to start from, each with its cotangent: an array of the node's shape, or a Tensor with
+            ``create_graph``, which records the sweep itself (call it with recording switched on).
+        retain_graph: keep what the entries keep, so that the graph can be swept again.
+        wanted: the nodes whose cotangents are asked for; by default every leaf, and what ``retain_grad()`` was called on.
+        owned: gets the leaves whose cotangent is an array that nobody else holds.
+
+    Returns:
+        The cotangent of each of those that a seed depends on; for an :class:`Output` see :func:`cotangent_of`.
+
+    Raises:
+        GraphError: an entry on the way was released by an earlier sweep, and nothing has been changed then; or an observer
+            found that what it keeps was changed.
+    """
+    ends = None if wanted is None else {entry_of(node) for node in wanted}
+    entries, on_the_way = _to_sweep(seeds, ends)
+    cotangents = _Cotangents(seeds, create_graph, on_the_way)
+    arrived, results = cotangents.arrived, {}
+    for entry in reversed(entries):
+        g = arrived.pop(entry, None)
+        if g is None:
+            continue
+        if entry.hooks is not None:
+            g = entry.hooks.run(g)
+        if (ends is not None and entry in ends) or (entry.hooks is not None and entry.hooks.retained):
+            results[entry] = g
+        pull = entry.plan.pull_tensors if create_graph else entry.plan.pull
+        try:
+            if entry.notes or (create_graph and observers.in_any_thread):
+                contributions = observers.observed(pull, entry, g, seeds, create_graph)
+            else:
+                contributions = pull(entry, g)
+            cotangents.take(entry, contributions)
+        except MemoryError as error:
+            name = f"the backward of {entry.primitive.name}"
+            raise out_of_memory(error, name, [g, *(entry.kept or ())]) from error
+        if not retain_graph:
+            entry.kept = None
+    for node, g in arrived.items():  # what is left has arrived at leaves, or where nothing behind was wanted
+        if ends is None or node in ends:
+            results[node] = g if node.hooks is None else node.hooks.run(g)
+            if owned is not None and node.hooks is None and node in cotangents.owned:
+                owned.add(node)
+    return results
+
+
+def _to_sweep(seeds: Iterable[Node], ends: set[Node] | None) -> tuple[list[Entry], set[Node] | None]:
+    """The entries between ``seeds`` and ``ends`` (None: all leaves), and these with the ends, if they can all be swept."""
+    entries, on_the_way = wengert_list(seeds), None
+    if ends is not None:
+        entries, on_the_way = leading_to(ends, entries)
+    for entry in entries:
+        if entry.kept is None:
+            raise GraphError(
+                f"backward() came a second time through '{entry.primitive.name}', whose kept values were freed by the "
+                "first, even if that failed: pass retain_graph=True to the first call, or compute the value again"
+            )
+    for told in observers.before_sweep:
+        told(entries)
+    return entries, on_the_way
+
+
+def leading_to(wanted: set[Node], entries: list[Entry]) -> tuple[list[Entry], set[Node]]:
+    """The entries a cotangent passes through on its way to ``wanted``; and these together with ``wanted`` itself."""
+    passed, on_the_way = [], set(wanted)
+    for entry in entries:
+        for parent in entry.parents:
+            if entry_of(parent) in on_the_way:
+                passed.append(entry)
+                on_the_way.add(entry)
+                break
+    return passed, on_the_way
+
+
+def cotangent_of(node: Node, found: Mapping[Node, Any]) -> Any:
+    """The cotangent of ``node`` among the results of a sweep; None if none arrived."""
+    g = found.get(entry_of(node))
+    return g.get(node.index) if g is not None and type(node) is Output else g
+
+
+class _Cotangents:
+    """The cotangents on their way back, with the one rule about who owns an array.
+
+    ``(a + b).backward()`` hands the same array to both operands, and ``sum`` hands out a read-only view, so an incoming
+    array is never written to. The first addition of two contributions allocates; only that buffer, or an array that
+    a kernel declares its own, is added into.
+    """
+
+    __slots__ = ("_on_the_way", "_out_of_place", "arrived", "owned")
+
+    def __init__(self, seeds: Mapping[Node, Array], create_graph: bool, on_the_way: set[Node] | None) -> None:
+        self.arrived: dict[Node, Any] = {}  # by node; for an entry with several outputs a dict by index
+        self.owned: set[Node] = set()  # the nodes whose array may be added into
+        self._out_of_place = create_graph  # Tensors are never written to
+        self._on_the_way = on_the_way
+        for node, cotangent in seeds.items():
+            self._add(node, cotangent)
+
+    def take(self, entry: Entry, contributions: Sequence[Array]) -> None:
+        """What the rules of ``entry`` made for each parent."""
+        arrived, owned, on_the_way = self.arrived, self.owned, self._on_the_way
+        fresh = entry.plan.fresh and not self._out_of_place  # a kernel's arrays are its own
+        for node, contribution in zip(entry.parents, contributions):
+            if node is None or contribution is None or (on_the_way is not None and entry_of(node) not in on_the_way):
+                continue
+            if contribution.shape != node.shape or contribution.dtype is not node.dtype:
+                contribution = fit(contribution, node, entry)
+            if node in owned:
+                total = arrived[node]
+                total += contribution
+            elif node in arrived or type(node) is Output:
+                self._add(node, contribution)
+            else:
+                arrived[node] = contribution
+                if fresh and contribution.shape:  # 0-d results may be immutable NumPy scalars
+                    owned.add(node)
+
+    def _add(self, node: Node, contribution: Array) -> None:
+        if type(node) is Output:
+            slots = self.arrived.setdefault(node.entry, {})
+            slots[node.index] = slots[node.index] + contribution if node.index in slots else contribution
+        elif node not in self.arrived:
+            self.arrived[node] = contribution
+        else:
+            self.arrived[node] = total = self.arrived[node] + contribution
+            if not self._out_of_place and total.shape:
+                self.owned.add(node)
+
+
+def fit(contribution: Array, node: Node, entry: Entry) -> Array:
+    """Make a contribution one of ``node``: the one place that un-broadcasts, takes real parts and casts.
+
+    A rule may return the gradient of a *broadcast* input, of a promoted dtype, or a complex one for a real input.
+    """
+    if contribution.shape != node.shape:
+        contribution = unbroadcast(contribution, node.shape)
+        if contribution.shape != node.shape:
+            raise GraphError(
+                f"the derivative rule of '{entry.primitive.name}' gave a gradient of shape {contribution.shape} "
+                f"for an input of shape {node.shape}"
+            )
+    if contribution.dtype != node.dtype:
+        if contribution.dtype.kind == "c" and node.dtype.kind != "c":
+            contribution = contribution.real
+        contribution = contribution.astype(node.dtype)
+    return contribution
+
+
+def unbroadcast(array: Array, shape: tuple[int, ...]) -> Array:
+    """Sum ``array`` over the axes along which an input of ``shape`` was broadcast."""
+    extra = array.ndim - len(shape)
+    stretched = [extra + i for i, n in enumerate(shape) if n == 1 and array.shape[extra + i] != 1] if extra >= 0 else []
+    axes = (*range(extra), *stretched)
+    if axes:
+        array = widened(array).sum(axis=axes, keepdims=True)
+    return array.reshape(array.shape[extra:]) if extra > 0 else array

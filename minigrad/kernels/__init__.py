@@ -1,0 +1,14 @@
+"""Speed, attached from outside: kernels that hang themselves on the primitives of ``minigrad/rules``, threads, BLAS, allocator.
+
+Importing this package attaches NumPy's kernels. It may be taken out, and so may ``compiled/`` and ``cuda/`` in it: everything
+computes through the plain rules then, to the same numbers.
+"""
+
+from . import numpy  # noqa: F401 - attaches its kernels
+from .allocator import keep_freed_memory
+from .switches import compiled_kernels, cuda_kernels
+from .threads import num_threads, set_num_threads
+
+__all__ = ["compiled_kernels", "cuda_kernels", "keep_freed_memory", "num_threads", "set_num_threads"]
+
+keep_freed_memory()

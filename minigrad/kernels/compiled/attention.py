@@ -1,0 +1,91 @@
+"""The compiled kernel of scaled dot-product attention: products by BLAS, and one loop over the scores between them."""
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from ...engine.types import Array
+from ...rules.attention import scale_of, scaled_dot_product_attention
+from ..numpy.attention import BiasGradient, masks_of, passes_of, scores_shape, sequences, shared_or_divided
+from ..numpy.rows import Needs
+from ..threads import in_blocks
+from . import rows as by_rows
+from .arrays import fits, plain
+
+
+def _attention_forward(
+    query: Any, key: Any, value: Any, mask: Any = None, bias: Any = None, scale: float | None = None, num_heads: int = 1
+) -> Any:
+    if not fits(query, key, value) or not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
+        return NotImplemented
+    together = masks_of(mask, bias, scores_shape(query, key, num_heads))
+    if together is None:
+        return NotImplemented
+    q, k, v = (sequences(t, num_heads) for t in (query, key, value))
+    weights = np.empty((*q.shape[:-1], k.shape[-2]), query.dtype)
+    allowed, ends = _spans(together[0], weights)
+    ans = np.empty((*query.shape[:-1], value.shape[-1]), query.dtype)
+    context, softmax = sequences(ans, num_heads), by_rows.attention_weights[query.dtype]
+    factor = scale_of(q.shape[-1], scale)
+    divided, all_of = shared_or_divided(allowed, ends, together[1])
+
+    def some(w: Array, q: Array, k: Array, v: Array, context: Array, *parts: Array) -> None:
+        allowed, ends, added = all_of(parts)
+        np.matmul(q, k.swapaxes(-1, -2), out=w)
+        scaled = factor <= 0 or added is not None  # else in softmax; there the largest product is the largest score
+        if scaled:
+            w *= factor
+        if added is not None:
+            w += added
+        softmax(w, allowed, ends, 1.0 if scaled else factor)
+        np.matmul(w, v, out=context)
+
+    in_blocks(some, weights, q, k, v, context, *divided, passes=passes_of(query, weights))
+    return ans, (weights, ends)
+
+
+@functools.lru_cache(maxsize=64)
+def _no_mask(keys: int) -> tuple[Array, Array]:
+    return np.empty((0, 0, 0, 0), bool), np.full((1, 1, 1, 2), keys)
+
+
+def _spans(mask: Any, weights: Array) -> tuple[Array, Array]:
+    """The mask as the kernel reads it, each axis but the last as in ``weights`` or 1, and the spans of its rows."""
+    if mask is None:
+        return _no_mask(weights.shape[-1])
+    if mask.shape[-1] != weights.shape[-1]:
+        mask = np.repeat(mask, weights.shape[-1], axis=-1)
+    mask = plain(mask, np.bool)
+    return mask, by_rows.spans[weights.dtype](mask)
+
+
+def _attention_backward(
+    g: Any, needs: Needs, query: Any, key: Any, value: Any, bias: Any, saved: Any, scale: float | None, num_heads: int
+) -> tuple[Any, ...]:
+    weights, ends = saved
+    q, k, v, do = (sequences(t, num_heads) for t in (query, key, value, g))
+    results = [np.empty(t.shape, t.dtype) for t in (query, key, value)]
+    dq, dk, dv = (sequences(t, num_heads) for t in results)
+    factor = scale_of(q.shape[-1], scale)
+    inner, outer = (1.0, factor) if needs[4] else (factor, 1.0)  # the bias takes the gradient of the scaled scores
+    softmax_backward = by_rows.attention_weights_backward[weights.dtype]
+    d_bias = BiasGradient(bias, query, key, num_heads, weights.dtype) if needs[4] else None
+    divided, all_of = shared_or_divided(ends, *(d_bias.divided if d_bias else ()))
+
+    def some(w: Array, q: Array, k: Array, v: Array, do: Array, dq: Array, dk: Array, dv: Array, *parts: Array) -> Any:
+        ends, *stretch = all_of(parts)
+        np.matmul(w.swapaxes(-1, -2), do, out=dv)
+        ds = np.matmul(do, v.swapaxes(-1, -2), dtype=w.dtype, order="C")
+        softmax_backward(w, ds, ends, inner)
+        if outer != 1:
+            q, k = q * outer, k * outer
+        np.matmul(ds, k, out=dq)
+        np.matmul(ds.swapaxes(-1, -2), q, out=dk)
+        return d_bias and d_bias.add(ds, *stretch)
+
+    sums = in_blocks(some, weights, q, k, v, do, dq, dk, dv, *divided, passes=passes_of(query, weights))
+    return *results, None, d_bias and d_bias.result(sums)
+
+
+scaled_dot_product_attention.kernel("compiled", _attention_forward, _attention_backward)

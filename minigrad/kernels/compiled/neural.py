@@ -1,0 +1,200 @@
+"""The compiled kernels of the fused functions, beside those of ``kernels/numpy``.
+
+Here is what prepares the arrays; the loops stand in ``rows.py`` and ``elementwise.py``.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ...engine.primitive import Primitive
+from ...engine.types import Array
+from ...rules import neural
+from ..numpy.activations import gelu_backward, gelu_forward
+from ..numpy.affine import affine_backward, divides, part_of_rows
+from ..numpy.rows import Needs
+from ..threads import PARTS, in_parts
+from . import elementwise, rows as by_rows
+from .arithmetic import CompiledLoop
+from .arrays import TINY, block_count, fits, flat_labels, matrix, over_blocks, over_elements, over_rows, plain
+
+# --- softmax and log_softmax ----------------------------------------------------------------------------------------
+
+
+def _softmax_forward(x: Array, axis: int = -1) -> Any:
+    if not fits(x) or axis not in (-1, x.ndim - 1):
+        return NotImplemented
+    ans = np.empty(x.shape, x.dtype)
+    over_rows(by_rows.softmax, matrix(x, x.dtype), matrix(ans, x.dtype), TINY[x.dtype])
+    return ans, None
+
+
+def _softmax_backward(g: Array, needs: Needs, ans: Array) -> tuple[Array]:
+    dx = np.empty(ans.shape, ans.dtype)
+    over_rows(by_rows.softmax_backward, matrix(g, ans.dtype), matrix(ans, ans.dtype), matrix(dx, ans.dtype))
+    return (dx,)
+
+
+neural.softmax.kernel("compiled", _softmax_forward, _softmax_backward)
+
+
+def _log_softmax_forward(x: Array, axis: int = -1) -> Any:
+    if not fits(x) or axis not in (-1, x.ndim - 1):
+        return NotImplemented
+    ans = np.empty(x.shape, x.dtype)
+    over_rows(by_rows.log_softmax, matrix(x, x.dtype), matrix(ans, x.dtype))
+    return ans, None
+
+
+def _log_softmax_backward(g: Array, needs: Needs, ans: Array) -> tuple[Array]:
+    dx = np.empty(ans.shape, ans.dtype)
+    over_rows(by_rows.log_softmax_backward, matrix(g, ans.dtype), matrix(ans, ans.dtype), matrix(dx, ans.dtype))
+    return (dx,)
+
+
+neural.log_softmax.kernel("compiled", _log_softmax_forward, _log_softmax_backward)
+
+
+# --- relu, sigmoid, silu and gelu -----------------------------------------------------------------------------------
+
+
+def _elementwise(loop: CompiledLoop, x: Array) -> Array:
+    x = plain(x, x.dtype)
+    ans = np.empty(x.shape, x.dtype)
+    over_elements(loop, x, ans)
+    return ans
+
+
+def _elementwise_backward(loop: CompiledLoop, g: Array, kept: Array) -> tuple[Array]:
+    dx = np.empty(kept.shape, kept.dtype)
+    over_elements(loop, plain(g, kept.dtype), plain(kept, kept.dtype), dx)
+    return (dx,)
+
+
+def _hang_elementwise(
+    primitive: Primitive, loop: CompiledLoop, backward_loop: CompiledLoop, keeps_x: bool = False
+) -> None:
+    """A kernel for a function of each element, whose derivative is made from the answer or from ``x``."""
+
+    def forward(x: Array) -> Any:
+        return (_elementwise(loop, x), None) if fits(x) else NotImplemented
+
+    def from_answer(g: Array, needs: Needs, ans: Array) -> tuple[Array]:
+        return _elementwise_backward(backward_loop, g, ans)
+
+    def from_x(g: Array, needs: Needs, x: Array) -> tuple[Array]:
+        return _elementwise_backward(backward_loop, g, x)
+
+    primitive.kernel("compiled", forward, from_x if keeps_x else from_answer)
+
+
+_hang_elementwise(neural.relu, elementwise.relu, elementwise.relu_backward)
+_hang_elementwise(neural.sigmoid, elementwise.sigmoid, elementwise.sigmoid_backward)
+_hang_elementwise(neural.silu, elementwise.silu, elementwise.silu_backward, keeps_x=True)
+
+
+def _gelu_forward(x: Array, approximate: str = "none") -> Any:
+    if not fits(x) or approximate not in ("none", "tanh"):
+        return NotImplemented
+    if approximate == "tanh":
+        return _elementwise(elementwise.gelu_tanh, x), None
+    if x.dtype == np.float64:  # the error function to 16 digits takes as long compiled as in NumPy
+        return gelu_forward(x, approximate)
+    return _elementwise(elementwise.gelu, x), None
+
+
+def _gelu_backward(g: Array, needs: Needs, x: Array, saved: Any, approximate: str) -> tuple[Array]:
+    if saved is not None:
+        return gelu_backward(g, needs, x, saved, approximate)
+    return _elementwise_backward(
+        elementwise.gelu_backward if approximate == "none" else elementwise.gelu_tanh_backward, g, x
+    )
+
+
+neural.gelu.kernel("compiled", _gelu_forward, _gelu_backward)
+
+
+# --- affine and layer_norm ------------------------------------------------------------------------------------------
+
+
+def _affine_forward(x: Array, weight: Array, bias: Array) -> Any:
+    if not fits(x, weight, bias) or x.ndim < 2 or weight.ndim != 2 or x.shape[-1] != weight.shape[0]:
+        return NotImplemented
+    if bias.shape != weight.shape[1:]:
+        return NotImplemented
+    rows, b = matrix(x, x.dtype), plain(bias, x.dtype)
+    n, run = len(rows), elementwise.add_bias[x.dtype]
+    ans = np.empty((n, len(b)), x.dtype)
+
+    def some(start: int, stop: int) -> None:
+        for i in range(start, stop):  # not all at once: BLAS rounds by the number of rows it is given
+            part = part_of_rows(n, i)
+            np.matmul(rows[part], weight, out=ans[part])
+            run(ans, b, part.start, part.stop)
+
+    if not divides(rows, len(b)):  # its rows are not divided: NumPy's library has threads of its own
+        np.matmul(rows, weight, out=ans)
+        run(ans, b, 0, n)
+    else:
+        in_parts(some, PARTS, x.size * len(b))
+    return ans.reshape(*x.shape[:-1], len(b)), None
+
+
+neural.affine.kernel("compiled", _affine_forward, affine_backward)
+
+
+def _layer_norm_forward(x: Array, gamma: Array, beta: Array, eps: float = 1e-5) -> Any:
+    if not fits(x, gamma, beta) or not gamma.shape == beta.shape == x.shape[-1:]:
+        return NotImplemented
+    dtype, ans = x.dtype, np.empty(x.shape, x.dtype)
+    rows = matrix(x, dtype)
+    saved = np.empty((len(rows), 3), dtype)
+    arguments = (plain(gamma, dtype), plain(beta, dtype), matrix(ans, dtype), saved, eps)
+    over_rows(by_rows.layer_norm, rows, *arguments)
+    return ans, saved
+
+
+def _layer_norm_backward(g: Array, needs: Needs, x: Array, gamma: Array, saved: Array) -> tuple[Any, ...]:
+    dtype, dx = x.dtype, np.empty(x.shape, x.dtype)
+    rows = matrix(g, dtype)
+    d_gamma, d_beta = np.empty((2, block_count(rows), rows.shape[1]), dtype)
+    arguments = (matrix(x, dtype), plain(gamma, dtype), saved, matrix(dx, dtype), d_gamma, d_beta)
+    over_blocks(by_rows.layer_norm_backward, rows, *arguments)
+    return dx, d_gamma.sum(axis=0), d_beta.sum(axis=0)
+
+
+neural.layer_norm.kernel("compiled", _layer_norm_forward, _layer_norm_backward)
+
+
+# --- cross_entropy --------------------------------------------------------------------------------------------------
+
+
+def _cross_entropy_forward(logits: Array, labels: Array, reduction: str = "mean") -> Any:
+    if not fits(logits):
+        return NotImplemented
+    numbers = flat_labels(labels) if getattr(labels, "dtype", np.dtype(bool)).kind in "iu" else None
+    if (
+        numbers is None
+        or reduction not in neural.REDUCTIONS
+        or logits.shape[:-1] != labels.shape
+        or not by_rows.within[logits.dtype](numbers, 0, logits.shape[-1])
+    ):
+        neural.check_labels(logits, labels, reduction)  # raises
+    rows = matrix(logits, logits.dtype)
+    losses, saved = np.empty(len(rows), logits.dtype), np.empty((len(rows), 2), logits.dtype)
+    over_rows(by_rows.cross_entropy, rows, numbers, losses, saved)
+    return neural.REDUCTIONS[reduction](losses.reshape(labels.shape)), saved
+
+
+def _cross_entropy_backward(
+    g: Array, needs: Needs, saved: Array, logits: Array, labels: Array, reduction: str
+) -> tuple[Array, None]:
+    dtype, dx = logits.dtype, np.empty(logits.shape, logits.dtype)
+    rows = matrix(logits, dtype)
+    count = max(len(rows), 1) if reduction == "mean" else 1
+    each = plain(g, dtype).reshape(-1) if reduction == "none" else np.full(len(rows), g / count, dtype)
+    over_rows(by_rows.cross_entropy_backward, rows, each, flat_labels(labels), saved, matrix(dx, dtype))
+    return dx, None
+
+
+neural.cross_entropy.kernel("compiled", _cross_entropy_forward, _cross_entropy_backward)

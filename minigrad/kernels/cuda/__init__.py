@@ -1,0 +1,1 @@
+"""Kernels for CuPy's arrays, in CUDA C: experimental. :func:`minigrad.cuda_kernels` imports them."""

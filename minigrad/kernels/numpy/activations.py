@@ -1,0 +1,94 @@
+"""relu and gelu, in blocks in which a pass still finds what the last one left in the cache."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...engine.types import Array
+from ...rules.neural import TANH_CUBIC, TANH_SCALE, gelu, relu
+from ...rules.special import erf
+from ..threads import BLOCK, in_blocks
+from .rows import Needs, filled
+
+# --- relu -----------------------------------------------------------------------------------------------------------
+
+
+def _relu_forward(x: Array) -> tuple[Array, None]:
+    ans = np.empty(x.shape, x.dtype)
+    zeros = filled(BLOCK, x.dtype, 0.0)  # NumPy compares two arrays three times as fast as an array and a number
+    in_blocks(lambda x, result: np.maximum(x, zeros[: len(x)], out=result), x.reshape(-1), ans.reshape(-1))
+    return ans, None
+
+
+def _relu_backward(g: Array, needs: Needs, ans: Array) -> tuple[Array]:
+    dx = np.empty(ans.shape, ans.dtype)
+    in_blocks(lambda g, ans, d: np.multiply(g, ans > 0, out=d), g.reshape(-1), ans.reshape(-1), dx.reshape(-1))
+    return (dx,)
+
+
+relu.kernel(np.ndarray, _relu_forward, _relu_backward)
+
+
+# --- gelu -----------------------------------------------------------------------------------------------------------
+
+
+def gelu_forward(x: Array, approximate: str = "none") -> Any:
+    if approximate not in ("none", "tanh"):
+        return NotImplemented
+    ans, saved = np.empty(x.shape, x.dtype), np.empty(x.shape, x.dtype)
+
+    def exact(x: Array, cdf: Array, y: Array) -> None:
+        np.add(erf(x * math.sqrt(0.5)), 1, out=cdf)
+        cdf *= 0.5
+        np.multiply(x, cdf, out=y)
+
+    def with_tanh(x: Array, t: Array, y: Array) -> None:
+        np.multiply(x, x, out=t)
+        t *= TANH_CUBIC
+        t += 1
+        t *= x
+        t *= TANH_SCALE
+        np.tanh(t, out=t)
+        np.add(t, 1, out=y)
+        y *= x
+        y *= 0.5
+
+    in_blocks(exact if approximate == "none" else with_tanh, x.reshape(-1), saved.reshape(-1), ans.reshape(-1))
+    return ans, saved
+
+
+def gelu_backward(g: Array, needs: Needs, x: Array, saved: Array, approximate: str) -> tuple[Array]:
+    dx = np.empty(x.shape, x.dtype)
+
+    def exact(x: Array, cdf: Array, g: Array, d: Array) -> None:
+        """Phi(x) + x exp(-x^2/2) / sqrt(2 pi)"""
+        np.multiply(x, x, out=d)
+        d *= -0.5
+        np.exp(d, out=d)
+        d *= x
+        d *= 1 / math.sqrt(2 * math.pi)
+        d += cdf
+        d *= g
+
+    def with_tanh(x: Array, t: Array, g: Array, d: Array) -> None:
+        """(1 + t)/2 + x (1 - t^2)/2 * sqrt(2/pi) (1 + 3 * 0.044715 x^2)"""
+        np.multiply(x, x, out=d)
+        d *= 3 * TANH_CUBIC
+        d += 1
+        d *= x
+        d *= 0.5 * TANH_SCALE
+        other = t * t
+        np.subtract(1, other, out=other)
+        d *= other
+        np.multiply(t, 0.5, out=other)
+        d += other
+        d += 0.5
+        d *= g
+
+    flat = (array.reshape(-1) for array in (x, saved, g, dx))
+    in_blocks(exact if approximate == "none" else with_tanh, *flat)
+    return (dx,)
+
+
+gelu.kernel(np.ndarray, gelu_forward, gelu_backward)

@@ -1,0 +1,78 @@
+"""``x W + b``, whose large products are divided among minigrad's own threads."""
+
+from typing import Any
+
+import numpy as np
+
+from ...engine.types import Array
+from ...rules.neural import affine
+from ..threads import PARTS, in_parts
+from .rows import Needs, as_rows, ones
+
+# Numbers, in as well as out, from which on a product is divided among minigrad's own threads. Smaller ones are left to those
+# of NumPy's library, which would be in the way of ours (_blas.py).
+_LARGE_PRODUCT = 1 << 17
+
+
+def part_of_rows(n: int, i: int) -> slice:
+    return slice(n * i // PARTS, n * (i + 1) // PARTS)
+
+
+def divides(rows: Any, columns: int) -> bool:
+    """Whether ``rows @ weight``, with so many columns, is dealt out to minigrad's own threads. Only the shapes decide."""
+    return min(rows.size, len(rows) * columns) >= _LARGE_PRODUCT
+
+
+def _affine_forward(x: Array, weight: Array, bias: Array) -> Any:
+    if x.ndim < 2 or weight.ndim != 2 or bias.ndim != 1 or x.shape[-1] != weight.shape[0]:
+        return NotImplemented
+    if not weight.dtype == bias.dtype == x.dtype:  # integers
+        return NotImplemented
+    rows, n = as_rows(x), x.size // max(x.shape[-1], 1)
+    if not divides(rows, weight.shape[1]):
+        ans = rows.dot(weight)  # of matrices the same as np.matmul, which takes longer to start
+        ans += bias
+    else:
+        ans = np.empty((n, weight.shape[1]), x.dtype)
+
+        def some(start: int, stop: int) -> None:
+            for part in (part_of_rows(n, i) for i in range(start, stop)):
+                np.matmul(rows[part], weight, out=ans[part])
+                ans[part] += bias
+
+        in_parts(some, PARTS, x.size * weight.shape[1])
+    return ans.reshape(x.shape[:-1] + weight.shape[1:]), None
+
+
+def affine_backward(g: Array, needs: Needs, x: Array, weight: Array, bias: Array) -> tuple[Any, ...]:
+    rows, g2 = as_rows(x), as_rows(g)
+    sums = ones(len(g2), g.dtype)
+    if not divides(rows, weight.shape[1]):
+        return (
+            g2.dot(weight.T).reshape(x.shape) if needs[0] else None,
+            rows.T.dot(g2) if needs[1] else None,
+            sums.dot(g2) if needs[2] else None,
+        )
+    dx, db = np.empty(rows.shape, x.dtype), np.empty((PARTS, *bias.shape), x.dtype)
+    by_columns = PARTS * weight.size > rows.size  # then a sum for each part would take more memory than x
+    dw = np.empty(weight.shape if by_columns else (PARTS, *weight.shape), x.dtype)
+
+    def some(start: int, stop: int) -> None:
+        for i in range(start, stop):
+            part, columns = (part_of_rows(n, i) for n in g2.shape)
+            if needs[0]:
+                np.matmul(g2[part], weight.T, out=dx[part])
+            if needs[1] and by_columns:
+                np.matmul(rows.T, g2[:, columns], out=dw[:, columns])
+            elif needs[1]:
+                np.matmul(rows[part].T, g2[part], out=dw[i])
+            if needs[2]:
+                np.matmul(sums[part], g2[part], out=db[i])
+
+    in_parts(some, PARTS, x.size * weight.shape[1])
+    if needs[1] and not by_columns:
+        dw = dw.sum(axis=0)
+    return dx.reshape(x.shape) if needs[0] else None, dw if needs[1] else None, db.sum(axis=0) if needs[2] else None
+
+
+affine.kernel(np.ndarray, _affine_forward, affine_backward)

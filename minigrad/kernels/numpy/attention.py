@@ -1,0 +1,191 @@
+"""Scaled dot-product attention, a few sequences at a time: their scores are still in the cache when the next pass comes."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...engine.tape import unbroadcast
+from ...engine.types import Array
+from ...rules.attention import broadcasts, is_mask, scale_of, scaled_dot_product_attention
+from ...rules.neural import LOWEST
+from ..threads import in_blocks
+from .rows import Needs, as_rows, ones, row_sums
+from .softmax import softmax_in_place
+
+Shape = tuple[int, ...]
+
+
+def _attention_forward(
+    query: Any, key: Any, value: Any, mask: Any = None, bias: Any = None, scale: float | None = None, num_heads: int = 1
+) -> Any:
+    if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
+        return NotImplemented
+    together = masks_of(mask, bias, scores_shape(query, key, num_heads))
+    if together is None:
+        return NotImplemented
+    q, k, v = (sequences(t, num_heads) for t in (query, key, value))
+    factor = scale_of(q.shape[-1], scale)
+    weights = np.empty((*q.shape[:-1], k.shape[-2]), query.dtype)
+    ans = np.empty((*query.shape[:-1], value.shape[-1]), query.dtype)
+    context = sequences(ans, num_heads)
+    divided, all_of = shared_or_divided(*together)
+
+    def some(w: Array, q: Array, k: Array, v: Array, context: Array, *parts: Array) -> None:
+        allowed, added = all_of(parts)
+        np.matmul(q, _transposed(k, factor), out=w)
+        if added is not None:
+            w += added
+        softmax_in_place(w, allowed)
+        np.matmul(w, v, out=context)
+
+    in_blocks(some, weights, q, k, v, context, *divided, passes=passes_of(query, weights))
+    return ans, weights
+
+
+def _attention_backward(
+    g: Array,
+    needs: Needs,
+    query: Array,
+    key: Array,
+    value: Array,
+    bias: Any,
+    ans: Array,
+    saved: Array,
+    scale: float | None,
+    num_heads: int,
+) -> tuple[Any, ...]:
+    q, k, v, do, o = (sequences(t, num_heads) for t in (query, key, value, g, ans))
+    results = [np.empty(t.shape, t.dtype) for t in (query, key, value)]
+    dq, dk, dv = (sequences(t, num_heads) for t in results)
+    factor = scale_of(q.shape[-1], scale)
+    inner, outer = (1.0, factor) if needs[4] else (factor, 1.0)  # the bias takes the gradient of the scaled scores
+    d_bias = BiasGradient(bias, query, key, num_heads, saved.dtype) if needs[4] else None
+
+    def some(w: Any, q: Any, k: Any, v: Any, do: Any, o: Any, dq: Any, dk: Any, dv: Any, *stretch: Any) -> Any:
+        np.matmul(w.swapaxes(-1, -2), do, out=dv)
+        ds = np.matmul(do, _transposed(v, inner))
+        terms = do.swapaxes(1, 2) * o.swapaxes(1, 2)  # sum_j w_j dw_j = do . o: shorter than over keys
+        along = row_sums(as_rows(terms), ones(terms.shape[-1], terms.dtype)).reshape(terms.shape[:-1])
+        along *= inner
+        ds -= along.swapaxes(1, 2)[..., None]
+        ds *= w
+        if outer != 1:
+            q, k = q * outer, k * outer
+        np.matmul(ds, k, out=dq)
+        np.matmul(ds.swapaxes(-1, -2), q, out=dk)
+        return d_bias and d_bias.add(ds, *stretch)
+
+    divided = d_bias.divided if d_bias else ()
+    sums = in_blocks(some, saved, q, k, v, do, o, dq, dk, dv, *divided, passes=passes_of(query, saved))
+    return *results, None, d_bias and d_bias.result(sums)
+
+
+class BiasGradient:
+    """The gradient of a bias from that of the scores, a block of sequences at a time: what is broadcast is added up at once.
+
+    ``divided`` holds what the blocks write to, each its own stretch; it is empty if all sequences share a bias.
+    """
+
+    def __init__(self, bias: Any, query: Any, key: Any, num_heads: int, dtype: Any) -> None:
+        shape = scores_shape(query, key, num_heads)
+        layout, whole = _layout(bias.shape, shape)
+        self.shape = bias.shape if math.prod(whole) == bias.size else whole  # the sweep sums over what is too many
+        self.swapped = math.prod(shape[:-3]) == 1
+        self.layout = (layout[1], layout[0], *layout[2:]) if self.swapped else layout
+        self.divided = [np.empty(self.layout, dtype)] if self.layout[0] != 1 else []
+
+    def add(self, scores: Array, stretch: Any = None) -> Any:
+        """What the scores of one block give: written to ``stretch``, or returned where there is none."""
+        part = unbroadcast(scores, (1 if stretch is None else len(scores), *self.layout[1:]))
+        if stretch is None:
+            return part
+        stretch[...] = part
+        return None
+
+    def result(self, sums: Sequence[Any]) -> Any:
+        """From what ``add`` gave for each block, in their order."""
+        d_bias = self.divided[0] if self.divided else sum(sums[1:], start=sums[0])
+        return (d_bias.swapaxes(0, 1) if self.swapped else d_bias).reshape(self.shape)
+
+
+def passes_of(query: Array, weights: Array) -> float:
+    """For ``in_blocks``: at short sequences its products, which are of the queries' size, take longer than all the rest."""
+    return 8 + 32 * query.size / max(weights.size, 1)
+
+
+def sequences(x: Array, num_heads: int) -> Array:
+    """(..., length, heads * d) -> (sequences, heads, length, d), or (heads, 1, length, d) of one; a view where possible."""
+    shape = x.shape
+    split = x.reshape(math.prod(shape[:-2]), shape[-2], num_heads, shape[-1] // num_heads)
+    return _divisible(split.swapaxes(1, 2))
+
+
+def _divisible(x: Array) -> Array:
+    """(sequences, heads, ...) -> (heads, 1, ...) of one sequence: the first axis is the one that is divided."""
+    return x.swapaxes(0, 1) if len(x) == 1 else x
+
+
+def _transposed(x: Array, factor: float) -> Array:
+    """``factor * x`` with the last two axes swapped, in order in memory: small products with it then take half as long."""
+    return np.multiply(x.swapaxes(-1, -2), factor, order="C")
+
+
+def scores_shape(query: Array, key: Array, num_heads: int) -> Shape:
+    """(..., heads, query, key), where both have the same batch."""
+    return (*query.shape[:-2], num_heads, query.shape[-2], key.shape[-2])
+
+
+def masks_of(mask: Any, bias: Any, shape: Shape) -> tuple[Any, Any] | None:
+    """Mask and bias as they broadcast to what ``sequences`` makes of scores of this shape; what the bias excludes is masked.
+
+    None for what the plain form refuses, or knows better.
+    """
+    if mask is None and bias is None:
+        return None, None
+    if mask is not None and not (is_mask(mask, len(shape)) and broadcasts(mask.shape, shape)):
+        return None
+    if bias is not None and (bias.dtype.kind != "f" or not broadcasts(bias.shape, shape)):
+        return None
+    allowed = None if mask is None else _of_sequences(mask, shape)
+    added = None if bias is None else _of_sequences(bias, shape)
+    if added is not None and (excluded := added <= LOWEST).any():
+        allowed = ~excluded if allowed is None else allowed & ~excluded
+        added = np.where(excluded, 0, added)  # so low a score would make all of them wait for a search for the largest
+    return allowed, added
+
+
+def shared_or_divided(*arrays: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Sequence[Any]]]:
+    """Those of the arrays (or Nones) that are divided as the sequences are, and what makes all of their parts.
+
+    An array of length 1 is for all sequences.
+    """
+    places = [i for i, array in enumerate(arrays) if array is not None and len(array) > 1]
+    if not places:
+        return [], lambda parts: arrays
+
+    def all_of(parts: Sequence[Any]) -> list[Any]:
+        together = list(arrays)
+        for i, part in zip(places, parts):
+            together[i] = part
+        return together
+
+    return [arrays[i] for i in places], all_of
+
+
+def _layout(own: Shape, shape: Shape) -> tuple[Shape, Shape]:
+    """For what broadcasts to the scores: (sequences or 1, heads or 1, ...), and its shape before the batch is one axis."""
+    own = (1,) * (len(shape) - len(own)) + own
+    whole = own if math.prod(own[:-3]) == 1 else (*shape[:-3], *own[-3:])
+    return (math.prod(whole[:-3]), *whole[-3:]), whole
+
+
+def _of_sequences(array: Array, shape: Shape) -> Array:
+    """What broadcasts to scores of this shape as what broadcasts to those of ``sequences``."""
+    layout, whole = _layout(array.shape, shape)
+    array = array.reshape(layout) if math.prod(layout) == array.size else np.broadcast_to(array, whole).reshape(layout)
+    return array.swapaxes(0, 1) if math.prod(shape[:-3]) == 1 else array
+
+
+scaled_dot_product_attention.kernel(np.ndarray, _attention_forward, _attention_backward)

@@ -1,0 +1,112 @@
+"""The structure of the packages, read from their source: who imports whom, and how long things are."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("minigrad", "nn", "models")
+
+# From the ground up: a module imports from its own floor and those below. The longest prefix that fits counts.
+FLOORS = (
+    ("minigrad.errors", "minigrad.tiny"),
+    ("minigrad.device",),
+    ("minigrad.engine",),
+    ("minigrad.rules", "minigrad.scipy_special"),
+    ("minigrad.kernels",),
+    ("minigrad",),  # transforms, derivatives, checkpoint, in-place detection, anomaly, files: functions of functions
+    ("minigrad.graph",),
+    ("minigrad._cli", "minigrad._program", "minigrad.__main__"),
+    ("nn",),
+    ("models",),
+)
+
+
+def modules(root: Path = ROOT) -> dict[str, Path]:
+    """The packages' files by module name."""
+    found = {}
+    for package in PACKAGES:
+        for path in sorted((root / package).rglob("*.py")):
+            parts = path.relative_to(root).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imported(name: str, path: Path, *, when_loaded: bool = False) -> Iterator[str]:
+    """The dotted names that a module imports (`from a import b` gives `a.b`): anywhere in its text, in functions and under
+    TYPE_CHECKING too, or only while it is loaded."""
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    pending: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            source = ".".join([*above, *filter(None, [node.module])])
+            yield from (f"{source}.{alias.name}" for alias in node.names)
+        elif when_loaded and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            pending += node.orelse
+        elif not (when_loaded and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)):
+            pending += ast.iter_child_nodes(node)
+
+
+def arrows(files: dict[str, Path]) -> dict[str, set[str]]:
+    """For each module those of ours that it imports. A package's `__init__` is its facade: what it imports does not count."""
+    found: dict[str, set[str]] = {}
+    for name, path in files.items():
+        found[name] = set()
+        if path.name == "__init__.py":
+            continue
+        for target in imported(name, path):
+            while target and target not in files:
+                target = target.rpartition(".")[0]
+            if target and target != name:
+                found[name].add(target)
+    return found
+
+
+def circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """The groups of modules that lead to one another, by Tarjan's algorithm."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(name: str) -> None:
+        index[name] = low[name] = len(index)
+        stack.append(name)
+        for target in sorted(graph[name]):
+            if target not in index:
+                visit(target)
+                low[name] = min(low[name], low[target])
+            elif target in stack:
+                low[name] = min(low[name], index[target])
+        if low[name] == index[name]:
+            group = stack[stack.index(name) :]
+            del stack[stack.index(name) :]
+            if len(group) > 1:
+                found.append(sorted(group))
+
+    for name in graph:
+        if name not in index:
+            visit(name)
+    return found
+
+
+def floor(name: str) -> int:
+    fitting = [
+        (len(prefix), i) for i, floor in enumerate(FLOORS) for prefix in floor if f"{name}.".startswith(f"{prefix}.")
+    ]
+    return max(fitting)[1]
+
+
+def code_lines(path: Path, function: str) -> int:
+    """The lines of a function, or `Class.method`, without its signature, its docstring and blank lines."""
+    node: ast.AST = ast.parse(path.read_text(encoding="utf-8"))
+    for part in function.split("."):
+        node = next(n for n in ast.walk(node) if isinstance(n, ast.FunctionDef | ast.ClassDef) and n.name == part)
+    assert isinstance(node, ast.FunctionDef)
+    body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+    lines = path.read_text(encoding="utf-8").splitlines()[body[0].lineno - 1 : node.end_lineno]
+    return sum(bool(line.strip()) for line in lines)

@@ -1,0 +1,115 @@
+"""The budgets of the design: what is read in one sitting stays short, and every arrow points down."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests import house
+
+FILES = house.modules()
+ARROWS = house.arrows(FILES)
+CORE = [house.ROOT / "minigrad/engine" / f"{name}.py" for name in ("tape", "tensor", "plan", "primitive")]
+# graph/ gets rooms of its own with the stepper; until then its two circles are known.
+KNOWN = [
+    ["capture", "cells", "checks", "diff", "dot", "lanes", "looks", "model", "simplify", "text", "viewer"],
+    ["flow", "flow_flags", "flow_views"],
+]
+
+
+def lines(path: Path) -> int:
+    return len(path.read_text(encoding="utf-8").splitlines())
+
+
+def test_no_import_leads_up_a_floor() -> None:
+    up = [
+        (name, target)
+        for name, targets in ARROWS.items()
+        for target in targets
+        if house.floor(target) > house.floor(name)
+    ]
+    assert up == []
+
+
+def test_there_is_no_circle_of_imports() -> None:
+    known = [[f"minigrad.graph.{name}" for name in names] for names in KNOWN]
+    assert house.circles(ARROWS) == known
+
+
+def test_circles_and_floors_are_found(tmp_path: Path) -> None:
+    (tmp_path / "nn").mkdir()
+    for name, text in {
+        "nn/__init__.py": "from . import a",
+        "nn/a.py": "def f():\n    from .b import g",
+        "nn/b.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from nn import a",
+        "nn/c.py": "import nn.a, numpy",
+    }.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    graph = house.arrows(house.modules(tmp_path))
+    assert graph == {"nn": set(), "nn.a": {"nn.b"}, "nn.b": {"nn.a"}, "nn.c": {"nn.a"}}
+    assert house.circles(graph) == [["nn.a", "nn.b"]]
+    assert (
+        house.floor("models.gpt")
+        > house.floor("nn.affine")
+        > house.floor("minigrad.graph.dot")
+        > house.floor("minigrad.function")
+    )
+    assert house.floor("minigrad.rules.fft") > house.floor("minigrad.engine.tape") > house.floor("minigrad.device")
+
+
+def test_nothing_imports_from_the_facade_of_its_own_package() -> None:
+    inside = [
+        (name, target)
+        for name, targets in ARROWS.items()
+        for target in targets
+        if target in house.PACKAGES and name.startswith(f"{target}.")
+    ]
+    assert inside == []
+
+
+def test_the_core_of_the_engine_is_read_in_an_hour() -> None:
+    assert all(lines(path) <= 350 for path in CORE)
+    assert sum(map(lines, CORE)) <= 1100
+    assert sum(len(path.read_text(encoding="utf-8").split()) for path in CORE) <= 6000
+    assert house.code_lines(CORE[0], "sweep") <= 30
+    assert house.code_lines(CORE[3], "Primitive.__call__") <= 35
+    assert lines(house.ROOT / "minigrad/engine/operators.py") <= 95
+
+
+def test_float16_has_one_room() -> None:
+    """Rules are mathematics; and only fit's door and the package's front know of mixed precision."""
+    texts = {name: path.read_text(encoding="utf-8").lower() for name, path in FILES.items()}
+    told = [name for name, text in texts.items() if "float16" in text or "_half" in text.replace("_half_triangle", "")]
+    inside = [name for name in told if name.startswith(("minigrad.rules", "minigrad.engine"))]
+    assert inside == ["minigrad.engine.arrays"]
+    assert {name for name, targets in ARROWS.items() if "nn.mixed_precision" in targets} == {"nn.train"}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_no_file_is_long(name: str) -> None:
+    assert lines(FILES[name]) <= 400
+
+
+def test_rules_are_mathematics_only() -> None:
+    rules = [path for name, path in FILES.items() if name.startswith("minigrad.rules.")]
+    assert sum(map(lines, rules)) <= 3000
+    for path in rules:
+        text = path.read_text(encoding="utf-8")
+        assert not [word for word in ("in_parts", "in_blocks", "numba", "RawKernel", "out=") if word in text], path
+
+
+def test_a_class_name_has_one_meaning() -> None:
+    """tiny.py is the engine again, and engine/types.py has Protocols of what other files of the engine define."""
+    holders: dict[str, set[str]] = {}
+    protocols = {node.name for node in classes("minigrad.engine.types")}
+    for module in set(FILES) - {"minigrad.tiny"}:
+        for node in classes(module):
+            declared = node.name in protocols and module.startswith("minigrad.engine.")
+            holders.setdefault(node.name.lstrip("_"), set()).add("minigrad.engine" if declared else module)
+    assert len(holders) > 100
+    assert {name: modules for name, modules in holders.items() if len(modules) > 1} == {}
+
+
+def classes(module: str) -> list[ast.ClassDef]:
+    tree = ast.parse(FILES[module].read_text(encoding="utf-8"))
+    return [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
