@@ -1,7 +1,7 @@
 """The lowest version that pyproject.toml declares of each package, as constraints for pip: ``python -m tests.lowest``
 
-python3.11 -m venv /tmp/lowest && python -m tests.lowest > /tmp/lowest.txt
-/tmp/lowest/bin/python -m pip install -e '.[dev]' -c /tmp/lowest.txt && /tmp/lowest/bin/python -m pytest
+python3.11 -m venv lowest && python -m tests.lowest > lowest.txt
+lowest/bin/python -m pip install -e '.[dev]' -c lowest.txt && lowest/bin/python -m pytest
 """
 
 import re
