@@ -62,14 +62,14 @@ except ImportError as missing:
 
 if TYPE_CHECKING:
     from .graph import draw_dot, make_dot
-    from .graph.attention_maps import attention_maps
-    from .graph.checks import check_edges, wrong_edges
-    from .graph.explain import explain
-    from .graph.flow import grad_flow
-    from .graph.profile import profile
-    from .graph.provenance import find_nan
-    from .graph.storage import load_trace, save_trace
-    from .graph.trace import trace
+    from .graph.pages.attention_maps import attention_maps
+    from .graph.watch.checks import check_edges, wrong_edges
+    from .graph.pages.explain import explain
+    from .graph.watch.flow import grad_flow
+    from .graph.watch.profile import profile
+    from .graph.watch.provenance import find_nan
+    from .graph.record.storage import load_trace, save_trace
+    from .graph.record.trace import trace
 
 __all__ = [
     "AnomalyError",

@@ -51,7 +51,7 @@ def test_circles_and_floors_are_found(tmp_path: Path) -> None:
     assert (
         house.floor("models.gpt")
         > house.floor("nn.affine")
-        > house.floor("minigrad.graph.dot")
+        > house.floor("minigrad.graph.draw.dot")
         > house.floor("minigrad.function")
     )
     assert house.floor("minigrad.rules.fft") > house.floor("minigrad.engine.tape") > house.floor("minigrad.device")

@@ -1,0 +1,279 @@
+"""The tape as plain data: nodes, edges and modules, which every view (DOT, SVG ...) reads and nothing else."""
+
+from __future__ import annotations
+
+import html
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..._source import SourceLine
+from ...errors import ArgumentError, GraphError, MissingExtraError
+from ..draw.diff import diff
+from ..draw.dot import write_dot
+from ..draw.graphviz import lay_out, responsive, scrolling
+from ..draw.simplify import simplified
+from ..draw.text import write_text
+from ..pages.viewer import write_page
+
+PICTURES = (".svg", ".png", ".pdf")
+TEXTS = (".html", ".dot", ".gv")
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """An operation, or a value that went into one.
+
+    Attributes:
+        id: its place in the list of nodes, which is a topological order: the order of execution, each value before the
+            first operation that reads it.
+        count: how many operations a node of the kind "module" stands for (``collapse``), or that of folded layers; else 1.
+        copies: of how many equal modules a node of the kind "module" is the box (``fold``).
+        spread: the smallest and the largest gradient, of a node that stands for the same one in several layers (``fold``).
+        error: of a node of the kind "module" the worst error of an edge inside it (``check_edges``).
+        kind: "operation", "loss" (the operation whose output is drawn), "module" (one drawn as a single box), "named" (an
+            operation whose output was given a name), "parameter", "input", or "constant" (an argument that needs no gradient;
+            only a trace sees it).
+        operation: the primitive's name; None for a value.
+        name: what the user calls the value.
+        shape: of the value, or of the operation's output; None for an operation with several outputs (its edges say).
+        dtype: of the same.
+        watched: whether the gradient would be known: for values from ``.grad``, for operations from a trace.
+        gradient: the Euclidean norm of the gradient of the loss with respect to the value; None until one has arrived.
+        module: index into ``Graph.modules`` of the innermost module it belongs to, or None.
+        details: more about it, in words: an operation's keywords, a constant's value.
+        keywords: the metadata an operation was called with.
+        source: the line of the program that called it.
+        seconds, backward_seconds: how long the operation and its rules took.
+        kept: the arrays that the operation keeps for its backward: numbers that tell them apart, and their bytes.
+        lane: 0 for the forward pass, 1 for operations that a backward pass recorded, 2 for those of its backward pass ...
+        origin: in a backward pass the id of the operation whose rules it is part of.
+        value: the array itself, which nobody can change; of an operation with several outputs a tuple.
+        primitive: what carried the operation out, for views that run it or read its rules: a Primitive or a Function class.
+        tainted: whether it holds NaN or infinity that came from the first operation that made one (``find_nan``).
+        change: in a graph from ``diff``: "added", "removed" or "changed"; None for what is the same.
+        cotangent: the gradient of the loss with respect to it, as the last sweep left it; of an operation with several
+            outputs a dict from the number of an output. Of a value it is the sum of the contributions along its edges.
+
+    Source, times, bytes, lanes, values and cotangents come from a trace, and are None, or empty, without.
+    """
+
+    id: int
+    kind: str
+    operation: str | None
+    name: str | None
+    shape: tuple[int, ...] | None
+    dtype: str
+    watched: bool = False
+    gradient: float | None = None
+    module: int | None = None
+    details: str = ""
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+    source: SourceLine | None = None
+    seconds: float | None = None
+    backward_seconds: float | None = None
+    kept: Mapping[int, int] = field(default_factory=dict)
+    lane: int = 0
+    origin: int | None = None
+    value: Any = None
+    cotangent: Any = None
+    primitive: Any = None
+    tainted: bool = False
+    change: str | None = None
+    count: int = 1
+    copies: int = 1
+    spread: tuple[float, float] | None = None
+    error: float | None = None
+
+    @property
+    def boxed(self) -> bool:
+        """Whether it is a module that is drawn as one node, maybe with the loss in it."""
+        return self.operation is not None and self.primitive is None
+
+
+@dataclass(slots=True, eq=False)
+class Edge:
+    """A value on its way into an operation.
+
+    Attributes:
+        source, target: ids of nodes.
+        argument: the name of the operation's argument.
+        output: which of several outputs of the source it is; None if the source has only one.
+        shape: of the value.
+        value: the operand as the operation saw it, which in-place changes may set apart from the source's value.
+        raw: what the operation's rule for this argument gave in the last sweep, as it gave it.
+        contribution: the same as an addend of the source's gradient: summed over broadcast axes, real and cast. The very
+            same array as ``raw`` where there was nothing to do.
+
+        error: what ``check_edges`` found: the relative error of the operation's derivative by this argument; NaN at a kink,
+            where there is none to compare with.
+
+    The arrays come from a trace and are None without, or where no sweep came through.
+    """
+
+    source: int
+    target: int
+    argument: str
+    output: int | None
+    shape: tuple[int, ...]
+    value: Any = None
+    raw: Any = None
+    contribution: Any = None
+    error: float | None = None
+
+
+@dataclass(slots=True)
+class ModuleBox:
+    """A module (a layer) that ran during a trace.
+
+    Attributes:
+        id: index into ``Graph.modules``; a module comes after the one it is part of.
+        name: its attribute path, as far as the module that called it knows it.
+        kind: the name of its class.
+        parent: id of the module that called it; None for the outermost.
+        count: how many equal ones it stands for (``fold``).
+    """
+
+    id: int
+    name: str
+    kind: str
+    parent: int | None
+    count: int = 1
+
+
+@dataclass(slots=True)
+class Graph:
+    """A computation graph. It is a copy: a later ``backward()`` does not change it.
+
+    Attributes:
+        rankdir: "LR" (left to right) or "TB" (top to bottom); None lets the size decide.
+        ends: for each tensor that the graph was made of its node, and which of several outputs it is (0 if there is one).
+        depth, color, max_nodes, tensors, views: how it is drawn, as for :func:`draw_dot`. Drawings alone are made smaller by
+            that; ``nodes`` and ``edges`` are always the whole graph.
+    """
+
+    nodes: list[Node] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
+    modules: list[ModuleBox] = field(default_factory=list)
+    rankdir: str | None = None
+    ends: list[tuple[int, int]] = field(default_factory=list)
+    depth: int | None = None
+    color: str | None = None
+    max_nodes: int = 80
+    tensors: bool = False
+    views: bool = True
+
+    def __repr__(self) -> str:
+        kinds = Counter(node.kind for node in self.nodes)
+        counts = [f"{count} {kind}{'s' * (count > 1 and kind != 'named')}" for kind, count in kinds.items()]
+        return f"Graph({', '.join(counts)}; {len(self.edges)} edges)"
+
+    def operations(self) -> Iterator[Node]:
+        """The nodes that are operations, in the order of execution."""
+        return (node for node in self.nodes if node.operation is not None)
+
+    def edges_into(self) -> dict[int, list[Edge]]:
+        """For each operation the edges of its operands, in the order of its arguments."""
+        into: dict[int, list[Edge]] = {node.id: [] for node in self.operations()}
+        for edge in self.edges:
+            into[edge.target].append(edge)
+        return into
+
+    def contributions(self) -> list[Edge]:
+        """The edges along which the last sweep carried a cotangent, in its order: each is one vector-Jacobian product."""
+        into = self.edges_into()
+        backwards = sorted(into, reverse=True)
+        return [edge for number in backwards for edge in into[number] if edge.contribution is not None]
+
+    def drawn(self, most: float | None = None) -> Graph:
+        """The graph as it is drawn: with its lanes, without views, with modules as boxes, as far as was asked for.
+
+        With more nodes than ``most`` (by default ``max_nodes``) equal layers become one, and then modules become boxes.
+        """
+        return simplified(self, self.max_nodes if most is None else most)
+
+    def to_dot(self) -> str:
+        """The drawing in the DOT language. Needs no program."""
+        return write_dot(self.drawn(), explained=True)
+
+    def to_text(self, colour: bool | None = None) -> str:
+        """The graph as a tree for terminals, the loss first; ``None`` colours where the terminal can. Needs no program."""
+        return write_text(self, colour)
+
+    def diff(self, other: Graph) -> Graph:
+        """``other`` as a change of this graph: added, removed and changed operations are marked, and coloured in drawings.
+
+        Raises:
+            ArgumentError: ``other`` is no Graph.
+        """
+        if not isinstance(other, Graph):
+            raise ArgumentError(
+                f"diff compares with another Graph, got {type(other).__name__}: give it draw_dot(tensor)"
+            )
+        return diff(self, other)
+
+    def to_svg(self) -> str:
+        """The drawing as SVG text, which scales to the width of its page.
+
+        Raises:
+            MissingExtraError: no layout program is installed.
+            GraphError: the drawing is too large to be laid out.
+        """
+        return responsive(self._lay_out("svg").decode())
+
+    def to_html(self, path: str | Path, *, language: str = "en") -> Path:
+        """Write a page with the drawing, which tells about a node what the trace knows when it is clicked: one file, offline.
+
+        Without a layout program the page has the DOT text and one sentence that says what to install.
+
+        Raises:
+            ArgumentError: ``language`` is not "en" or "ja".
+        """
+        return write_page(self, Path(path), language)
+
+    def render(self, path: str | Path) -> Path:
+        """Write the drawing to ``path``, in the format its suffix names: .svg, .png, .pdf, .html, or .dot for the text.
+
+        A picture needs a layout program, and at most 2,500 nodes. Otherwise the DOT text is written beside it, and a warning
+        says why.
+
+        Returns:
+            The path of what was written.
+
+        Raises:
+            ArgumentError: another suffix.
+        """
+        path = Path(path)
+        suffix = path.suffix.lower()
+        if suffix not in PICTURES + TEXTS:
+            raise ArgumentError(
+                f"render({str(path)!r}): the suffix {path.suffix!r} names no format; "
+                f"end the path in one of {', '.join(PICTURES + TEXTS)}"
+            )
+        if suffix == ".html":
+            return self.to_html(path)
+        if suffix in PICTURES:
+            try:
+                content = self.to_svg().encode() if suffix == ".svg" else self._lay_out(suffix[1:])
+            except (MissingExtraError, GraphError) as error:
+                path = path.with_suffix(".dot")
+                warnings.warn(f"{error} ({path} has the DOT text instead.)", stacklevel=2)
+            else:
+                path.write_bytes(content)
+                return path
+        path.write_text(self.to_dot(), encoding="utf-8")
+        return path
+
+    def _lay_out(self, format: str) -> bytes:
+        drawn = self.drawn()
+        return lay_out(write_dot(drawn, explained=True), format, len(drawn.nodes))
+
+    def _repr_html_(self) -> str:
+        """For notebooks: as wide as there is room, down to half the size, and beyond that it scrolls."""
+        try:
+            return scrolling(self.to_svg())
+        except (MissingExtraError, GraphError) as error:
+            return f"<p>{html.escape(str(error))}</p><pre>{html.escape(self.to_dot())}</pre>"
