@@ -12,9 +12,9 @@ import pytest
 import minigrad as mg
 from minigrad import Tensor, primitive
 from minigrad.engine.registry import primitives
-from minigrad.graph.record.capture import capture
 from minigrad.graph.pages.explain import WHAT_IF, page_data
 from minigrad.graph.pages.html import asset, page, plain
+from minigrad.graph.record.capture import capture
 from minigrad.graph.record.model import Graph
 from tests.minigrad import oracle
 from tests.minigrad.cases import CASES, Case

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from ..record.model import Node
+from ..record.model import Node
 
 MOST_NODES = 40  # a lesson; in a larger drawing nobody reads numbers
 MOST_ELEMENTS = 12  # of an array that is written out

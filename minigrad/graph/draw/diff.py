@@ -6,13 +6,11 @@ import copy
 import dataclasses
 from collections.abc import Hashable
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ..record.model import Graph, Node
+from ..record.model import AnyGraph, Graph, Node
 
 
-def diff(before: Graph, after: Graph) -> Graph:
+def diff(before: Graph, after: AnyGraph) -> AnyGraph:
     """``after``, with ``Node.change`` set, and in it the nodes that only ``before`` has.
 
     Nodes are matched in the order of execution, as lines of a text are: by the operation and the module it ran in, values by

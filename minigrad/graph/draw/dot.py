@@ -7,14 +7,11 @@ import math
 import re
 from collections import Counter, defaultdict
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
+from ..record.model import Edge, Graph, ModuleBox, Node
 from .cells import cells, numbers
 from .lanes import KIND as LANE
 from .looks import CHANGES, TAINTED, VERDICTS, amounts, heat, in_words, legend, mode, not_finite, verdict
-
-if TYPE_CHECKING:
-    from ..record.model import Edge, Graph, ModuleBox, Node
 
 FONT = "Helvetica,Arial,sans-serif"
 LONGEST_ROW = 25  # a graph of more nodes runs from top to bottom
@@ -38,16 +35,24 @@ AGAIN_STYLE = 'class="again" shape=plaintext fontcolor="#5a5a5a" height=0.1 widt
 ORIGIN_STYLE = 'class="origin" style=dotted color="#7a7a9a" arrowhead=none weight=0 minlen=0'
 
 
-def write_dot(graph: Graph, explained: bool = False) -> str:
+def write_dot(
+    graph: Graph,
+    *,
+    rankdir: str | None = None,
+    color: str | None = None,
+    tensors: bool = False,
+    explained: bool = False,
+) -> str:
     """The whole graph. The same graph gives the same text, on any machine and in any run.
 
     Args:
+        rankdir, color, tensors: as for ``draw_dot``.
         explained: with a legend below, if the colours say anything.
     """
-    rankdir = graph.rankdir or ("LR" if len(graph.nodes) <= LONGEST_ROW else "TB")
+    rankdir = rankdir or ("LR" if len(graph.nodes) <= LONGEST_ROW else "TB")
     # The titles of modules out of the way of the edges, and the legend of a tall drawing where it begins
     titles = "labeljust=l" if rankdir == "LR" else "labeljust=r labelloc=t"
-    writer = _DotWriter(graph, rankdir)
+    writer = _DotWriter(graph, rankdir, mode(graph, color), tensors)
     table = _legend(legend(graph, writer.color, writer.heat)) if explained else []
     lines = [
         "digraph minigrad {",
@@ -65,10 +70,11 @@ def write_dot(graph: Graph, explained: bool = False) -> str:
 class _DotWriter:
     """The nodes, modules and edges of one drawing, a line each."""
 
-    def __init__(self, graph: Graph, rankdir: str) -> None:
+    def __init__(self, graph: Graph, rankdir: str, color: str, tensors: bool) -> None:
         self.graph = graph
         self.rankdir = rankdir
-        self.color = mode(graph)
+        self.color = color
+        self.tensors = tensors
         self.heat = heat(graph, self.color)
         self.amounts = amounts(graph, self.color)
         self.beside = _beside(graph)
@@ -170,7 +176,7 @@ class _DotWriter:
         if node.kind == "constant" and node.change is None:
             if node.details:
                 return _text(node.details)
-            if self.graph.tensors and node.shape == ():
+            if self.tensors and node.shape == ():
                 return _text(numbers(node.value))
         lines = [self.title(node)]
         if node.shape is not None:
@@ -178,7 +184,7 @@ class _DotWriter:
         if node.tainted and node.value is not None:
             lines.append(_small(not_finite(node.value)))
         color = None if self.heat is None else self.heat.color(node.id)
-        if self.graph.tensors:
+        if self.tensors:
             return _table(lines, cells(node), color)
         last = _gradient(node)
         if self.color in ("time", "memory"):

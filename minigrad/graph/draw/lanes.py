@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ..record.model import Graph, ModuleBox
+from ..record.model import AnyGraph, Graph, ModuleBox
 
 KIND = "lane"
 
@@ -15,7 +13,7 @@ def lane_name(lane: int) -> str:
     return "forward" if lane == 0 else f"backward {lane}"
 
 
-def with_lanes(graph: Graph) -> Graph:
+def with_lanes(graph: AnyGraph) -> AnyGraph:
     """The graph with a module around each pass: "forward", "backward 1", "backward 2" ...
 
     An operation of a backward pass goes into a module like that of the operation whose rules it is part of, so that layers are
@@ -43,8 +41,6 @@ def _module(
     modules: list[ModuleBox], numbers: dict[tuple[int, int | None], int], graph: Graph, lane: int, number: int | None
 ) -> int:
     """The number of a module's copy in a lane, which is made when it is first asked for, with those around it."""
-    from ..record.model import ModuleBox  # which imports this module
-
     missing = []
     while (lane, number) not in numbers and number is not None:
         missing.append(number)

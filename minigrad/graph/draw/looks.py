@@ -7,12 +7,12 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from ..record.model import Graph
+from ..record.derivatives import TOLERANCE
+from ..record.model import Graph
 
 RAMP = ("#fdf3e7", "#fbdcbd", "#f8bd8d", "#f19a63", "#e67845")  # light: black letters are readable on each
 CHANGES = {  # fill, outline, and a sign for those who see no colours
@@ -60,10 +60,10 @@ class Heat:
         return None if value is None else RAMP[sum(value >= limit for limit in self.limits)]
 
 
-def mode(graph: Graph) -> str:
-    """What to colour: what was asked for, or else what the graph was made to show."""
-    if graph.color not in (None, "grad"):
-        return str(graph.color)
+def mode(graph: Graph, color: str | None) -> str:
+    """What to colour: ``color``, what was asked for, or else what the graph was made to show."""
+    if color not in (None, "grad"):
+        return str(color)
     if any(node.change for node in graph.nodes):
         return "change"
     checked = any(edge.error is not None for edge in graph.edges) or any(node.error is not None for node in graph.nodes)
@@ -139,8 +139,6 @@ def verdict(error: float | None) -> str | None:
     """What ``check_edges`` says of an edge: "right", "wrong" or "kink"; None where it was not asked."""
     if error is None:
         return None
-    from ..watch.checks import TOLERANCE  # which imports the model, which is drawn by means of this
-
     return "kink" if math.isnan(error) else "wrong" if error > TOLERANCE else "right"
 
 

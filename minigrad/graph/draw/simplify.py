@@ -6,28 +6,25 @@ import copy
 import math
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from ..record.model import AnyGraph, Edge, Graph, Node
 from .lanes import with_lanes
 from .looks import verdict, worst
-
-if TYPE_CHECKING:
-    from ..record.model import Edge, Graph, Node
 
 # Operations that only look at the same numbers in another way.
 VIEWS = {"reshape", "ravel", "transpose", "swapaxes", "moveaxis", "squeeze", "expand_dims", "broadcast_to", "positive"}
 
 
-def simplified(graph: Graph, most: float) -> Graph:
-    """The graph as it is drawn: as its ``views`` and ``depth`` say, and if that makes more than ``most`` nodes, smaller.
+def simplified(graph: AnyGraph, most: float, *, depth: int | None = None, views: bool = True) -> AnyGraph:
+    """The graph as it is drawn: as ``views`` and ``depth`` say, and if that makes more than ``most`` nodes, smaller.
 
     First equal layers become one; if that is not enough and ``depth`` leaves it open, modules become boxes.
     """
-    whole = graph if graph.views else without_views(graph)
+    whole = graph if views else without_views(graph)
     outer = 0
     if any(node.lane for node in graph.operations()):
         whole, outer = with_lanes(whole), 1  # the lanes are modules around all others
-    depth = None if graph.depth is None else graph.depth + outer
+    depth = None if depth is None else depth + outer
     small = whole if depth is None else collapse(whole, depth)
     if len(small.nodes) <= most:
         return small
@@ -36,7 +33,7 @@ def simplified(graph: Graph, most: float) -> Graph:
     return folded if depth is None else collapse(folded, depth)
 
 
-def collapse(graph: Graph, depth: int) -> Graph:
+def collapse(graph: AnyGraph, depth: int) -> AnyGraph:
     """Each module at nesting level ``depth`` (0: the outermost) as one node of the kind "module".
 
     Its name and operation are the module's path and class, its shape, dtype and gradient those of the last operation in it, its
@@ -81,7 +78,7 @@ def depth_for(graph: Graph, most: float) -> int | None:
     return 0
 
 
-def fold(graph: Graph) -> Graph:
+def fold(graph: AnyGraph) -> AnyGraph:
     """Sibling modules that do the same one after the other, such as layers of a stack, as one: ``ModuleBox.count`` is 6.
 
     Two do the same if their operations, their shapes, and who reads what among them are the same, and if both or neither
@@ -135,7 +132,7 @@ def _twins(graph: Graph) -> tuple[list[int], dict[int, int]]:
     return stands_for, counts
 
 
-def without_views(graph: Graph) -> Graph:
+def without_views(graph: AnyGraph) -> AnyGraph:
     """Without the operations that only reshape: what read them reads their operand."""
     into = graph.edges_into()
     ends = {number for number, _ in graph.ends}
@@ -197,11 +194,11 @@ def _sum_up(node: Node, several: Iterable[Node]) -> None:
 
 
 def _merged(
-    graph: Graph,
+    graph: AnyGraph,
     stands_for: Sequence[int],
     boxes: Collection[int] = (),
     outputs: Mapping[int, int | None] | None = None,
-) -> Graph:
+) -> AnyGraph:
     """A graph of those nodes that stand for themselves; an edge at another is drawn at the one that stands for it.
 
     Equal edges become one, and those inside a stand-in are gone. Between two nodes there is only one edge if either is in
@@ -238,7 +235,7 @@ def _merged(
     return new
 
 
-def _with_modules_in_use(graph: Graph) -> Graph:
+def _with_modules_in_use(graph: AnyGraph) -> AnyGraph:
     """Drop the modules in which nothing is drawn any more, in place."""
     used: set[int | None] = {node.module for node in graph.nodes}
     for module in reversed(graph.modules):

@@ -6,10 +6,9 @@ import math
 import os
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ..record.model import Edge, Graph, Node
+from ..record.document import printable
+from ..record.model import Edge, Graph, Node
 
 DEEPEST = 24  # levels; what lies deeper begins a tree of its own, or the lines of a long chain would run off the screen
 
@@ -95,11 +94,6 @@ class _Tree:
         if node.id in self.cut or (node.operation is not None and self.uses[node.id] > 1):
             parts.append(f"#{node.id}")
         return "  ".join(filter(None, parts))
-
-
-def printable(text: str) -> str:
-    """Without what would break a line, or reach the terminal as an escape sequence."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 def _number(norm: float | None) -> str:

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from ..draw.dot import _small, write_dot
-from .html import inline
 from ..draw.graphviz import MOST_NODES, lay_out
 from ..record.model import Edge, Graph, Node
+from .html import inline
 
 MOST_AT_FIRST = 80  # boxes when the page is opened; with more, modules are closed
 MOST_IN_ALL = 800  # boxes in all drawings together: about a megabyte
@@ -37,12 +37,12 @@ def drawings(graph: Graph) -> dict[str, Any]:
     the closed module that it is, or None.
     """
     by_level, others = _choices(graph)
-    found = [_Drawing(graph, choice) for choice in by_level]
+    found = [_Selection(graph, choice) for choice in by_level]
     fitting = [drawing for drawing in found if len(drawing.shows) <= MOST_NODES] or found[:1]
     first = ([drawing for drawing in fitting if len(drawing.shows) <= MOST_AT_FIRST] or fitting)[-1]
     room = MOST_IN_ALL - sum(len(drawing.shows) for drawing in fitting)
     for choice in others:
-        drawing = _Drawing(graph, choice)
+        drawing = _Selection(graph, choice)
         room -= len(drawing.shows)
         if room < 0:
             break
@@ -68,7 +68,7 @@ def _choices(graph: Graph) -> tuple[list[frozenset[int]], list[frozenset[int]]]:
     return by_level, [choice for choice in others if choice not in by_level]
 
 
-class _Drawing:
+class _Selection:
     """The graph with each module that is not open as a single node, and what of the whole graph is drawn as what."""
 
     def __init__(self, graph: Graph, open: frozenset[int]) -> None:

@@ -12,13 +12,13 @@ import numpy as np
 from ...engine.tape import sweep, tape
 from ...engine.tensor import Tensor
 from ...errors import ArgumentError, GraphError
+from ..draw.graphviz import MOST_NODES
 from ..record.capture import capture
 from ..record.keywords import keyword_data
+from ..record.model import Edge, Graph, Node
 from .depths import drawings
 from .formulas import formula, formula_values
 from .html import LANGUAGES, check_language, save_page
-from ..draw.graphviz import MOST_NODES
-from ..record.model import Edge, Graph, Node
 
 MOST_SHOWN = 64  # elements of an array; of a larger one the page knows shape, min, mean, max and norm
 MOST_SCALARS = 300  # in a graph whose leaves can be edited

@@ -22,8 +22,8 @@ import numpy as np
 
 from ...engine.primitive import Primitive
 from ...errors import ArgumentError
-from ._written_formulas import FORMULAS, IN_WORDS, JAPANESE, NAMES, SHOWN
 from ..record.model import Edge, Node
+from ._written_formulas import FORMULAS, IN_WORDS, JAPANESE, NAMES, SHOWN
 
 _ELEMENTWISE = {"relu", "sigmoid", "silu", "gelu", "erf", "sinc", "nan_to_num", "clip", "where"}  # besides ufuncs
 MOST_LISTED = 4  # elements of an array whose numbers are shown; of a larger one its shape, or one element

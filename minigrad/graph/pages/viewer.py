@@ -6,36 +6,35 @@ import html
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...errors import GraphError, MissingExtraError
 from ..draw.cells import cells
-from ..draw.dot import STYLES, write_dot
-from .html import check_language, inline, save_page
+from ..draw.dot import STYLES
+from ..draw.drawing import Drawing
 from ..draw.graphviz import lay_out
 from ..draw.looks import bytes_text, heat, legend, mode, own_bytes, seconds_text, verdict
+from ..record.model import Graph, Node
+from .html import check_language, inline, save_page
 
-if TYPE_CHECKING:
-    from ..record.model import Graph, Node
 
-
-def write_page(graph: Graph, path: Path, language: str) -> Path:
-    """The page of :meth:`Graph.to_html`."""
+def write_page(drawing: Drawing, path: Path, language: str) -> Path:
+    """The page of :meth:`Drawing.to_html`."""
     check_language(language)
-    drawn = graph.drawn()
-    dot = write_dot(drawn)
+    drawn = drawing.drawn()
+    dot = drawn.dot()
     try:
-        drawing = inline(lay_out(dot, "svg", len(drawn.nodes)).decode())
-        drawing = re.sub(r"<title>[^<]*</title>\n?", "", drawing)  # "n3", which browsers would show
+        picture = inline(lay_out(dot, "svg", len(drawn.nodes)).decode())
+        picture = re.sub(r"<title>[^<]*</title>\n?", "", picture)  # "n3", which browsers would show
     except (MissingExtraError, GraphError) as error:
-        drawing = f"<p>{html.escape(str(error))}</p><pre>{html.escape(dot)}</pre>"
+        picture = f"<p>{html.escape(str(error))}</p><pre>{html.escape(dot)}</pre>"
     data = page_data(drawn)
-    return save_page(path, "viewer", data, language, title=data["title"], drawing=drawing)
+    return save_page(path, "viewer", data, language, title=data["title"], drawing=picture)
 
 
-def page_data(graph: Graph) -> dict[str, Any]:
+def page_data(graph: Drawing) -> dict[str, Any]:
     """What the page knows of each node, and what its colours mean; a list is a word of the page and what it is about."""
-    color = mode(graph)
+    color = mode(graph, graph.color)
     kinds = {node.kind for node in graph.nodes}
     end = graph.nodes[graph.ends[0][0]]
     sizes = own_bytes(graph)

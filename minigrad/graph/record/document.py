@@ -226,3 +226,8 @@ _DECODERS: dict[str, tuple[Any, Callable[[Any, Mapping[str, Any]], Any]]] = {
     "slice": ((object, object, object), _slice),
     "ellipsis": (bool, lambda value, _: Ellipsis),
 }
+
+
+def printable(text: str) -> str:
+    """Without what would break a line, or reach the terminal as an escape sequence."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)

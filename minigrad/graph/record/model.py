@@ -1,26 +1,15 @@
-"""The tape as plain data: nodes, edges and modules, which every view (DOT, SVG ...) reads and nothing else."""
+"""The tape as plain data: nodes, edges and modules, which every view (DOT, SVG ...) reads; it knows none of them."""
 
 from __future__ import annotations
 
-import html
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ..._source import SourceLine
-from ...errors import ArgumentError, GraphError, MissingExtraError
-from ..draw.diff import diff
-from ..draw.dot import write_dot
-from ..draw.graphviz import lay_out, responsive, scrolling
-from ..draw.simplify import simplified
-from ..draw.text import write_text
-from ..pages.viewer import write_page
 
-PICTURES = (".svg", ".png", ".pdf")
-TEXTS = (".html", ".dot", ".gv")
+AnyGraph = TypeVar("AnyGraph", bound="Graph")  # what makes a smaller graph of a drawing gives a drawing
 
 
 @dataclass(slots=True, eq=False)
@@ -149,22 +138,13 @@ class Graph:
     """A computation graph. It is a copy: a later ``backward()`` does not change it.
 
     Attributes:
-        rankdir: "LR" (left to right) or "TB" (top to bottom); None lets the size decide.
         ends: for each tensor that the graph was made of its node, and which of several outputs it is (0 if there is one).
-        depth, color, max_nodes, tensors, views: how it is drawn, as for :func:`draw_dot`. Drawings alone are made smaller by
-            that; ``nodes`` and ``edges`` are always the whole graph.
     """
 
     nodes: list[Node] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
     modules: list[ModuleBox] = field(default_factory=list)
-    rankdir: str | None = None
     ends: list[tuple[int, int]] = field(default_factory=list)
-    depth: int | None = None
-    color: str | None = None
-    max_nodes: int = 80
-    tensors: bool = False
-    views: bool = True
 
     def __repr__(self) -> str:
         kinds = Counter(node.kind for node in self.nodes)
@@ -187,93 +167,3 @@ class Graph:
         into = self.edges_into()
         backwards = sorted(into, reverse=True)
         return [edge for number in backwards for edge in into[number] if edge.contribution is not None]
-
-    def drawn(self, most: float | None = None) -> Graph:
-        """The graph as it is drawn: with its lanes, without views, with modules as boxes, as far as was asked for.
-
-        With more nodes than ``most`` (by default ``max_nodes``) equal layers become one, and then modules become boxes.
-        """
-        return simplified(self, self.max_nodes if most is None else most)
-
-    def to_dot(self) -> str:
-        """The drawing in the DOT language. Needs no program."""
-        return write_dot(self.drawn(), explained=True)
-
-    def to_text(self, colour: bool | None = None) -> str:
-        """The graph as a tree for terminals, the loss first; ``None`` colours where the terminal can. Needs no program."""
-        return write_text(self, colour)
-
-    def diff(self, other: Graph) -> Graph:
-        """``other`` as a change of this graph: added, removed and changed operations are marked, and coloured in drawings.
-
-        Raises:
-            ArgumentError: ``other`` is no Graph.
-        """
-        if not isinstance(other, Graph):
-            raise ArgumentError(
-                f"diff compares with another Graph, got {type(other).__name__}: give it draw_dot(tensor)"
-            )
-        return diff(self, other)
-
-    def to_svg(self) -> str:
-        """The drawing as SVG text, which scales to the width of its page.
-
-        Raises:
-            MissingExtraError: no layout program is installed.
-            GraphError: the drawing is too large to be laid out.
-        """
-        return responsive(self._lay_out("svg").decode())
-
-    def to_html(self, path: str | Path, *, language: str = "en") -> Path:
-        """Write a page with the drawing, which tells about a node what the trace knows when it is clicked: one file, offline.
-
-        Without a layout program the page has the DOT text and one sentence that says what to install.
-
-        Raises:
-            ArgumentError: ``language`` is not "en" or "ja".
-        """
-        return write_page(self, Path(path), language)
-
-    def render(self, path: str | Path) -> Path:
-        """Write the drawing to ``path``, in the format its suffix names: .svg, .png, .pdf, .html, or .dot for the text.
-
-        A picture needs a layout program, and at most 2,500 nodes. Otherwise the DOT text is written beside it, and a warning
-        says why.
-
-        Returns:
-            The path of what was written.
-
-        Raises:
-            ArgumentError: another suffix.
-        """
-        path = Path(path)
-        suffix = path.suffix.lower()
-        if suffix not in PICTURES + TEXTS:
-            raise ArgumentError(
-                f"render({str(path)!r}): the suffix {path.suffix!r} names no format; "
-                f"end the path in one of {', '.join(PICTURES + TEXTS)}"
-            )
-        if suffix == ".html":
-            return self.to_html(path)
-        if suffix in PICTURES:
-            try:
-                content = self.to_svg().encode() if suffix == ".svg" else self._lay_out(suffix[1:])
-            except (MissingExtraError, GraphError) as error:
-                path = path.with_suffix(".dot")
-                warnings.warn(f"{error} ({path} has the DOT text instead.)", stacklevel=2)
-            else:
-                path.write_bytes(content)
-                return path
-        path.write_text(self.to_dot(), encoding="utf-8")
-        return path
-
-    def _lay_out(self, format: str) -> bytes:
-        drawn = self.drawn()
-        return lay_out(write_dot(drawn, explained=True), format, len(drawn.nodes))
-
-    def _repr_html_(self) -> str:
-        """For notebooks: as wide as there is room, down to half the size, and beyond that it scrolls."""
-        try:
-            return scrolling(self.to_svg())
-        except (MissingExtraError, GraphError) as error:
-            return f"<p>{html.escape(str(error))}</p><pre>{html.escape(self.to_dot())}</pre>"

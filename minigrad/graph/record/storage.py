@@ -19,9 +19,8 @@ from ...engine.tensor import Tensor, make_tensor
 from ...errors import AnomalyError, GraphError, MinigradError
 from ...serialize import CheckpointError, load_checkpoint, save_checkpoint, short
 from .capture import capture
-from .document import KIND, Document, Operand, Step, encode, read
+from .document import KIND, Document, Operand, Step, encode, printable, read
 from .model import Edge, Graph, Node
-from ..draw.text import printable
 from .trace import ModuleCall, TraceNote, note_of, trace
 
 MOST_NUMBERS = 1 << 27  # in an array that a replay makes: 1 GiB of float64

@@ -5,15 +5,13 @@ from __future__ import annotations
 import functools
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..pages.html import asset
-
-if TYPE_CHECKING:
-    from .flow import Norms, grad_flow
+from .flow_norms import Norms, NotedSteps
 
 Mask = NDArray[np.bool_]
 
@@ -70,7 +68,7 @@ class Thresholds:
 
 
 @np.errstate(all="ignore")  # infinite norms
-def find_flags(flow: grad_flow, limits: Thresholds) -> list[Flag]:
+def find_flags(flow: NotedSteps, limits: Thresholds) -> list[Flag]:
     """What is wrong with the layers whose parameters require a gradient, in the order of the layers.
 
     "dead" is what never got a gradient, or one that is exactly 0; "unchanged" is what a gradient reaches, and which stays as it

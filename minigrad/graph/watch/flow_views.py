@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ..record.capture import capture
+from ...engine.tensor import Tensor
 from ..draw.dot import write_dot
 from ..draw.figures import figure, plain_label, save, text_width
-from ..pages.html import check_language, inline, save_page
 from ..draw.graphviz import lay_out
 from ..draw.looks import RAMP
 from ..draw.simplify import collapse, depth_for, without_views
-
-if TYPE_CHECKING:
-    from ...engine.tensor import Tensor
-    from .flow import Norms, grad_flow
+from ..pages.html import check_language, inline, save_page
+from ..record.capture import capture
+from .flow_flags import Flag
+from .flow_norms import Norms, NotedSteps
 
 DECADES = 12  # at most so many are told apart by colour, the largest ones
 MOST_NODES = 100  # of the page's graph
@@ -27,7 +27,7 @@ BAD, NONE, ZERO = "#c62828", "#d8d8d8", "#ffffff"
 WIDEST = 1e-7  # a norm in whose place the page writes others: "1.00e-07"
 
 
-def write_table(flow: grad_flow) -> str:
+def write_table(flow: NotedSteps, flags: Sequence[Flag]) -> str:
     """The last noted step, the range of the gradient over training, and the flags."""
     if not flow.steps:
         return "no step was noted"
@@ -45,7 +45,7 @@ def write_table(flow: grad_flow) -> str:
     for row in rows:
         cells = [f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:])]
         lines.append("  ".join([f"{row[0]:{widths[0]}}", *cells]))
-    return "\n".join([*lines, *map(str, flow.flags())])
+    return "\n".join([*lines, *map(str, flags)])
 
 
 def norm_text(value: float) -> str:
@@ -56,7 +56,7 @@ def norm_text(value: float) -> str:
 # The picture
 
 
-def draw(flow: grad_flow, path: str | os.PathLike[str]) -> Path:
+def draw(flow: NotedSteps, path: str | os.PathLike[str]) -> Path:
     flow.check_noted()
     labels = [plain_label(layer, 40) for layer in flow.layers]
     tables = {
@@ -121,7 +121,9 @@ def limits(norms: Norms) -> tuple[float, float]:
 # The page
 
 
-def write_page(flow: grad_flow, path: str | os.PathLike[str], tensor: Tensor | None, language: str) -> Path:
+def write_page(
+    flow: NotedSteps, flags: Sequence[Flag], path: str | os.PathLike[str], tensor: Tensor | None, language: str
+) -> Path:
     flow.check_noted()
     check_language(language)
     data: dict[str, Any] = {
@@ -133,7 +135,7 @@ def write_page(flow: grad_flow, path: str | os.PathLike[str], tensor: Tensor | N
         },
         "flags": [
             {"kind": flag.kind, "name": flag.name, "words": flag.words, "values": flag.values, "first": flag.first}
-            for flag in flow.flags()
+            for flag in flags
         ],
         "colors": {"ramp": RAMP, "bad": BAD, "none": NONE, "zero": ZERO},
         "decades": DECADES,
@@ -147,7 +149,7 @@ def _rounded(value: float) -> float | None:
     return None if np.isnan(value) else float(f"{value:.4g}")
 
 
-def _graph(flow: grad_flow, tensor: Tensor) -> dict[str, Any]:
+def _graph(flow: NotedSteps, tensor: Tensor) -> dict[str, Any]:
     """The drawing, and which of its elements stand for which parameters: nodes, modules as boxes, modules around nodes."""
     graph = without_views(capture(tensor, flow.named(), caller="grad_flow.to_html"))
     depth = depth_for(graph, MOST_NODES)
@@ -164,12 +166,13 @@ def _graph(flow: grad_flow, tensor: Tensor) -> dict[str, Any]:
     for module in graph.modules:
         if module.name in flow.layers:
             elements[f"module{module.id}"] = flow.layers[module.name]
-    drawn = dataclasses.replace(graph, nodes=nodes, color="check")  # which colours no node: the page does
-    svg = lay_out(write_dot(drawn), "svg", len(drawn.nodes)).decode()
+    drawn = dataclasses.replace(graph, nodes=nodes)
+    dot = write_dot(drawn, color="check")  # which colours no node: the page does
+    svg = lay_out(dot, "svg", len(nodes)).decode()
     return {"svg": inline(svg), "elements": elements}
 
 
-def _places(flow: grad_flow, name: str | None, kind: str) -> list[int]:
+def _places(flow: NotedSteps, name: str | None, kind: str) -> list[int]:
     """The parameters that a node stands for: itself, or those of the module that it is."""
     if kind == "parameter":
         return [flow.names.index(name)] if name in flow.names else []

@@ -11,6 +11,7 @@ import numpy as np
 from ...anomaly import BACKWARD_CAUSES, FORWARD_CAUSES, usual_cause
 from ...engine.tensor import Tensor
 from ...errors import GraphError
+from ..draw.drawing import Drawing
 from ..record.capture import capture
 from ..record.model import Edge, Graph, Node
 
@@ -26,7 +27,7 @@ class Provenance:
         cause: why, in words; None if it is not one of the usual causes.
     """
 
-    graph: Graph
+    graph: Drawing
     node: Node
     edge: Edge | None
     cause: str | None
@@ -101,7 +102,7 @@ def _forward(graph: Graph) -> Provenance | None:
                 name = graph.nodes[given.source].name or given.argument
                 why = f"its operand '{name}' was given with one"
             _spread(graph, node)
-            return Provenance(graph, node, None, why)
+            return Provenance(Drawing.of(graph), node, None, why)
     return None
 
 
@@ -124,7 +125,9 @@ def _backward(graph: Graph) -> Provenance | None:
         if found is None:
             values: Mapping[str, Any] = {e.argument: e.value for e in into[node.id]}
             values = {**values, "ans": node.value, "g": node.cotangent}
-            found = Provenance(graph, node, edge, usual_cause(BACKWARD_CAUSES.get(node.operation or "", ()), values))
+            found = Provenance(
+                Drawing.of(graph), node, edge, usual_cause(BACKWARD_CAUSES.get(node.operation or "", ()), values)
+            )
         source.tainted = True
     return found
 

@@ -8,17 +8,17 @@ import pytest
 import minigrad as mg
 from minigrad import ArgumentError, Tensor, draw_dot
 from minigrad.engine.observers import scope
-from minigrad.graph import Graph
+from minigrad.graph import Drawing
 
 
-def graph_of(f: Any, shape: tuple[int, ...] = (3,)) -> Graph:
+def graph_of(f: Any, shape: tuple[int, ...] = (3,)) -> Drawing:
     x, w = (Tensor(np.ones(shape), requires_grad=True, name=name) for name in "xw")
     with mg.trace():
         loss = f(x, w).sum()
     return draw_dot(loss)
 
 
-def changes(graph: Graph) -> list[tuple[str | None, str | None]]:
+def changes(graph: Drawing) -> list[tuple[str | None, str | None]]:
     return [(node.name or node.operation or node.details, node.change) for node in graph.nodes if node.change]
 
 
@@ -59,7 +59,7 @@ def test_another_shape_keyword_or_operand_is_a_change() -> None:
 
 
 def test_operations_are_matched_within_their_module() -> None:
-    def layers(*names: str) -> Graph:
+    def layers(*names: str) -> Drawing:
         x = Tensor(np.ones(3), requires_grad=True, name="x")
         y: Any = x
         with mg.trace():

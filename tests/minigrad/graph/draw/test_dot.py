@@ -11,7 +11,7 @@ import pytest
 import minigrad as mg
 from minigrad import ArgumentError, GraphError, Tensor, draw_dot
 from minigrad.engine.observers import scope
-from minigrad.graph import Graph
+from minigrad.graph import Drawing
 from minigrad.graph.draw.cells import numbers
 from minigrad.graph.draw.dot import STYLES
 from minigrad.graph.draw.looks import RAMP, own_bytes, worst
@@ -39,7 +39,7 @@ def module_like(name: str) -> Any:
     return type(name, (), {})()
 
 
-def small_graph() -> Graph:
+def small_graph() -> Drawing:
     x, weight, bias = leaf([[3.0, 4.0]], "x"), leaf([[0.3], [0.4]]), leaf([1.0])
     with mg.trace():
         with scope(module_like("Layer"), "layer"):

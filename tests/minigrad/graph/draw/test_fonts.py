@@ -219,7 +219,7 @@ def test_every_drawing_of_the_project_goes_through_save() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Attribute) and node.attr in ("savefig", "imsave", "print_figure")
     }
-    assert saving == {str(Path("minigrad/graph/figures.py"))}
+    assert saving == {str(Path("minigrad/graph/draw/figures.py"))}
 
 
 # --- Graphviz ---

@@ -15,7 +15,7 @@ import pytest
 import minigrad as mg
 from minigrad import ArgumentError, GraphError, MissingExtraError, Tensor, draw_dot
 from minigrad.engine.observers import scope
-from minigrad.graph import Graph
+from minigrad.graph import Drawing
 from tests.minigrad.graph.draw.test_dot import NASTY
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -25,7 +25,7 @@ def leaf(value: Any, name: str | None = None) -> Any:
     return Tensor(value, requires_grad=True, name=name)
 
 
-def small_graph() -> Graph:
+def small_graph() -> Drawing:
     x, w = leaf(np.ones((2, 3)), "x"), leaf(np.ones((3, 1)))
     with mg.trace(), scope(object(), "model"):
         y = np.tanh(x @ w).mean()

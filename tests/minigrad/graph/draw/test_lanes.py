@@ -9,7 +9,7 @@ import pytest
 import minigrad as mg
 from minigrad import Tensor, draw_dot
 from minigrad.engine.observers import scope
-from minigrad.graph import Graph
+from minigrad.graph import Drawing
 from minigrad.graph.record.capture import capture
 from tests.minigrad.graph.draw.test_dot import GOLDEN, labels
 from tests.minigrad.graph.draw.test_simplify import check_consistent
@@ -30,7 +30,7 @@ def cube(x: Any) -> tuple[Any, Any, Any]:
     return y, dy, x.grad
 
 
-def lanes(graph: Graph) -> dict[str, list[int]]:
+def lanes(graph: Drawing) -> dict[str, list[int]]:
     """The numbers of the nodes in each lane of the drawing."""
     drawn = graph.drawn()
     found: dict[str, list[int]] = {module.name: [] for module in drawn.modules if module.kind == "lane"}

@@ -10,7 +10,7 @@ import pytest
 import minigrad as mg
 from minigrad import ArgumentError, Tensor, draw_dot
 from minigrad.engine.observers import scope
-from minigrad.graph import Graph
+from minigrad.graph import Drawing
 from minigrad.graph.draw.simplify import collapse, depth_for, fold, without_views
 
 
@@ -40,7 +40,7 @@ class Model:
     pass
 
 
-def stack(count: int = 4, scales: Any = None, backward: bool = True) -> Graph:
+def stack(count: int = 4, scales: Any = None, backward: bool = True) -> Drawing:
     layers = [Layer(f"layers.{i}", 0.5 if scales is None else scales[i]) for i in range(count)]
     x = y = leaf([1.0, 2.0, 3.0], "x")
     with mg.trace():
@@ -55,15 +55,15 @@ def stack(count: int = 4, scales: Any = None, backward: bool = True) -> Graph:
     return graph
 
 
-def told(graph: Graph) -> list[str]:
+def told(graph: Drawing) -> list[str]:
     return [f"{node.name or ''}:{node.operation or ''}" for node in graph.nodes]
 
 
-def links(graph: Graph) -> list[tuple[int, int]]:
+def links(graph: Drawing) -> list[tuple[int, int]]:
     return [(edge.source, edge.target) for edge in graph.edges]
 
 
-def check_consistent(graph: Graph) -> None:
+def check_consistent(graph: Drawing) -> None:
     assert [node.id for node in graph.nodes] == list(range(len(graph.nodes)))
     assert [module.id for module in graph.modules] == list(range(len(graph.modules)))
     assert all(module.parent is None or module.parent < module.id for module in graph.modules)

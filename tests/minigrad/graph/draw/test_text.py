@@ -8,6 +8,8 @@ import pytest
 
 import minigrad as mg
 from minigrad import Tensor, draw_dot
+from minigrad.graph.draw.text import write_text
+from minigrad.graph.record.capture import capture
 
 
 def leaf(value: Any, name: str | None = None) -> Any:
@@ -59,7 +61,7 @@ def test_several_tensors_are_several_trees() -> None:
     x = leaf(2.0, "x")
     y = np.exp(x)
     z = y * x
-    text = mg.graph.record.capture.capture([z, y]).to_text()
+    text = write_text(capture([z, y]))
     assert text.splitlines() == [
         "multiply  () float64",
         "├─ exp  () float64  #1",

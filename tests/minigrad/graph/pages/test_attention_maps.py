@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from minigrad import ArgumentError, ShapeError, Tensor, attention_maps
-from minigrad.graph.pages.attention_maps import Map, draw_maps
 from minigrad.graph.draw.figures import plain_label
+from minigrad.graph.pages.attention_maps import Map, draw_maps
 from tests.fake_device import asarray
 
 CAT = ["猫", "が", "寝る", "。"]

@@ -12,10 +12,10 @@ import pytest
 import minigrad as mg
 from minigrad import ArgumentError, GraphError, MissingExtraError, Tensor, explain
 from minigrad.engine.observers import scope
-from minigrad.graph.record.capture import capture
 from minigrad.graph.pages.depths import drawings
 from minigrad.graph.pages.explain import array, page_data
 from minigrad.graph.pages.html import asset, escaped_json, inline, page
+from minigrad.graph.record.capture import capture
 from models.two_layer_transformer import TwoLayerConfig, TwoLayerTransformer
 
 

@@ -11,8 +11,8 @@ from minigrad import Primitive, Tensor
 from minigrad.engine.primitive import primitive
 from minigrad.engine.registry import primitives, registry
 from minigrad.graph.pages._written_formulas import JAPANESE
-from minigrad.graph.record.capture import capture
 from minigrad.graph.pages.formulas import _parted, formula, formula_values
+from minigrad.graph.record.capture import capture
 from minigrad.graph.record.model import Graph
 from tests.minigrad import oracle
 from tests.minigrad.cases import CASES, Case

@@ -12,7 +12,8 @@ import pytest
 import minigrad as mg
 from minigrad import ArgumentError, Tensor, draw_dot
 from minigrad.engine.observers import scope
-from minigrad.graph import Graph
+from minigrad.graph import Drawing
+from minigrad.graph.pages import viewer
 from minigrad.graph.pages.viewer import page_data
 from tests.minigrad.graph.draw.test_dot import NASTY
 
@@ -25,7 +26,7 @@ class Layer:
     pass
 
 
-def small_graph(name: str = "x") -> Graph:
+def small_graph(name: str = "x") -> Drawing:
     x = leaf([1.0, 2.0], name)
     with mg.trace(), scope(Layer(), "layer"):
         loss = np.tanh(x).sum(axis=0)
@@ -33,7 +34,7 @@ def small_graph(name: str = "x") -> Graph:
     return draw_dot(loss)
 
 
-def written(graph: Graph, path: Path, **options: Any) -> tuple[str, Any]:
+def written(graph: Drawing, path: Path, **options: Any) -> tuple[str, Any]:
     assert graph.to_html(path, **options) == path
     text = path.read_text(encoding="utf-8")
     (data,) = re.findall('<script type="application/json" id="data">(.*)</script>', text)
@@ -84,7 +85,7 @@ def test_every_word_is_there_in_both_languages(tmp_path: Path) -> None:
     assert all(
         re.findall(r"\{\w\}", english[word]) == sorted(re.findall(r"\{\w\}", japanese[word])) for word in english
     )
-    text = Path(mg.graph.__file__).with_name("viewer.py").read_text(encoding="utf-8")
+    text = Path(viewer.__file__).read_text(encoding="utf-8")
     facts = set(re.findall(r'\(\(?"(\w+)",', text)) - {"DRAWING"}
     assert {"kind", "seconds", "bytes", "gradient", "change"} <= facts <= english.keys()
     from minigrad.graph.draw.dot import STYLES

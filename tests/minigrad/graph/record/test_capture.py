@@ -9,7 +9,7 @@ import pytest
 import minigrad as mg
 from minigrad import ArgumentError, GraphError, Tensor, draw_dot
 from minigrad.engine.observers import scope
-from minigrad.graph import Graph, Node
+from minigrad.graph import Drawing, Graph, Node
 from minigrad.graph.record.capture import capture
 
 
@@ -97,7 +97,7 @@ def test_a_chain_of_10000_operations() -> None:
 
 
 def test_the_same_computation_gives_the_same_graph() -> None:
-    def graph() -> Graph:
+    def graph() -> Drawing:
         x = leaf(np.ones(3), "x")
         with mg.trace(), scope(object(), "model"):
             y = (np.tanh(x * 2) @ np.ones(3)).reshape(1)
