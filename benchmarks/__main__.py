@@ -5,6 +5,7 @@
     python -m benchmarks scaling         how time and memory grow with each size; a table and a plot
     python -m benchmarks floor           what the machine allows
     python -m benchmarks guard           1 if a ratio is over its limit, 2 if the machine is too busy to tell
+    python -m benchmarks pages           the stepper's page: made, opened, a key pressed (needs a browser)
     python -m benchmarks compare FOLDER  this checkout beside the one in FOLDER: 1 if a work is slower here
     python -m benchmarks readme          put the latest table into the README
     python -m benchmarks all             works, imports, scaling, floor and readme: make bench
@@ -25,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import compare, floor, guard, harness, imports, micro, report, scaling
+from benchmarks import compare, floor, guard, harness, imports, micro, pages, report, scaling
 from benchmarks.harness import Row
 from benchmarks.workload import sizes
 from minigrad import MinigradError
@@ -162,6 +163,12 @@ def run_imports(options: argparse.Namespace) -> None:
     print(f"{report.machine()}\n\n{imports.table(found)}\n")
 
 
+def run_pages(options: argparse.Namespace) -> None:
+    found = f"{report.machine()}\n\n{pages.table()}\n"
+    (report.RESULTS / "pages.md").write_text(found, encoding="utf-8")
+    print(found)
+
+
 def run_scaling(options: argparse.Namespace) -> None:
     points = scaling.measure()
     scaling.save(points)
@@ -214,6 +221,7 @@ def run_all(options: argparse.Namespace) -> None:
 COMMANDS = {
     "works": run_works,
     "imports": run_imports,
+    "pages": run_pages,
     "scaling": run_scaling,
     "floor": run_floor,
     "guard": run_guard,
