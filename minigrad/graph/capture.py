@@ -16,6 +16,7 @@ from ..engine.tensor import Tensor
 from ..errors import ArgumentError, GraphError
 from .cells import MOST_NODES
 from .model import Edge, Graph, ModuleBox, Node
+from .record.names import give_labels
 from .trace import Constant, ModuleCall, TraceNote, frozen_copy, norm, note_of
 
 DRAWN_COLORS = ("grad", "time", "memory", "check")
@@ -129,6 +130,7 @@ def capture(
     graph = walk.run(found, _with_origins(entries) if origins else entries)
     if origins and (len(found) > 1 or any(node.lane for node in graph.nodes)):
         walk.take_gradients()
+    give_labels(graph)
     return graph
 
 
@@ -195,6 +197,8 @@ class _Capture:
     def operation(self, entry: Entry) -> None:
         note = note_of(entry)
         edges = self.operands(entry, note)
+        if note is not None and note.source is not None and note.source.file not in self.graph.programs:
+            self.graph.programs[note.source.file] = [line.rstrip("\r\n") for line in note.program]
         number = self.add(
             "named" if entry in self.names else "operation",
             entry,
@@ -246,6 +250,7 @@ class _Capture:
         return {
             "gradient": math.hypot(*note.gradients.values()) if note.gradients else None,
             "source": note.source,
+            "call": note.call,
             "seconds": note.seconds,
             "backward_seconds": note.backward_seconds,
             "kept": note.kept,

@@ -15,6 +15,7 @@ from ..errors import ArgumentError, GraphError, MissingExtraError
 from .diff import diff
 from .dot import write_dot
 from .layout import lay_out, responsive, scrolling
+from .record.names import plain_label
 from .simplify import simplified
 from .text import write_text
 from .viewer import write_page
@@ -46,7 +47,10 @@ class Node:
         module: index into ``Graph.modules`` of the innermost module it belongs to, or None.
         details: more about it, in words: an operation's keywords, a constant's value.
         keywords: the metadata an operation was called with.
-        source: the line of the program that called it.
+        source: the place in the program that called it.
+        call: a number that it shares with the operations that the same call, or operator, of the program gave rise to.
+        label: what it is called wherever one must tell it from others, by the words of the program; never empty, and no other
+            node of its graph has it, but for equal numbers.
         seconds, backward_seconds: how long the operation and its rules took.
         kept: the arrays that the operation keeps for its backward: numbers that tell them apart, and their bytes.
         lane: 0 for the forward pass, 1 for operations that a backward pass recorded, 2 for those of its backward pass ...
@@ -87,6 +91,11 @@ class Node:
     copies: int = 1
     spread: tuple[float, float] | None = None
     error: float | None = None
+    call: int | None = None
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        self.label = self.label or plain_label(self)
 
     @property
     def boxed(self) -> bool:
@@ -151,6 +160,7 @@ class Graph:
     Attributes:
         rankdir: "LR" (left to right) or "TB" (top to bottom); None lets the size decide.
         ends: for each tensor that the graph was made of its node, and which of several outputs it is (0 if there is one).
+        programs: the lines of the files that its operations were called from, as they were then.
         depth, color, max_nodes, tensors, views: how it is drawn, as for :func:`draw_dot`. Drawings alone are made smaller by
             that; ``nodes`` and ``edges`` are always the whole graph.
     """
@@ -160,6 +170,7 @@ class Graph:
     modules: list[ModuleBox] = field(default_factory=list)
     rankdir: str | None = None
     ends: list[tuple[int, int]] = field(default_factory=list)
+    programs: dict[str, list[str]] = field(default_factory=dict)
     depth: int | None = None
     color: str | None = None
     max_nodes: int = 80

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any, Self
 
 import numpy as np
 
 from .._inplace import _arrays
-from .._source import SourceLine, user_line
+from .._source import SourceLine, user_place
 from ..device import is_device_array, to_host
 from ..engine.observers import active, attach
 from ..engine.tape import Entry, Leaf, entry_of
@@ -42,6 +43,8 @@ class trace:
         self.values = values
         self._pins: dict[int, tuple[weakref.ref[Any], Any]] = {}
         self._depth = 0
+        self._callees: list[tuple[FrameType | None, int]] = []  # what the program called, and what that called it for
+        self._calls = 0
 
     def __enter__(self) -> Self:
         active.enter(self)
@@ -55,15 +58,35 @@ class trace:
         self._depth -= 1
         if not self._depth:
             self._pins.clear()
+            self._callees.clear()
 
     def record(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
         """Called by the engine for each entry; ``arrays`` begins with the arguments of the operation."""
         note = TraceNote(entry, arrays, answer, seconds)
+        self.locate(note)
         if self.values:
             note.arguments = [self.pin(array) for array in arrays[: len(entry.parents)]]
             several = isinstance(answer, (tuple, list))
             note.answer = tuple(map(self.pin, answer)) if several else self.pin(answer)
         attach(entry, note)
+
+    def locate(self, note: TraceNote) -> None:
+        """Note where the program is, and which call of the program's is under way.
+
+        What was called by the operation before is kept until this one: only while it lives can it be told from others. Below
+        it are those calls that still run, of modules that call the program back.
+        """
+        place = user_place()
+        if place is None:
+            return
+        note.source, note.program = place.source, place.program
+        calls = self._callees
+        while calls and calls[-1][0] is not place.callee and not (active.scopes and _runs(calls[-1][0])):
+            calls.pop()
+        if not calls or calls[-1][0] is not place.callee:
+            self._calls += 1
+            calls.append((place.callee, self._calls))
+        note.call = calls[-1][1]
 
     def pin(self, value: Any) -> Any:
         """A copy of an array on the host that nobody can change: one copy as long as the array stays as it is."""
@@ -110,7 +133,9 @@ class TraceNote:
 
     Attributes:
         modules: those it ran in, outermost first.
-        source: the line of the user's program that called it.
+        source: the place in the user's program that called it.
+        program: the lines of the file that it is in.
+        call: a number that it shares with the operations that the same call, or operator, of the program gave rise to.
         constants: the arguments that need no gradient.
         names: of the tensors among the arguments that were given, not computed, by position.
         kept: the arrays it keeps for its backward, each as a number that tells it from others, and its bytes.
@@ -124,13 +149,15 @@ class TraceNote:
     """
 
     __slots__ = (
-        "answer", "arguments", "backward_seconds", "constants", "contributions", "cotangents", "gradients", "kept", "lane",
-        "modules", "names", "origin", "seconds", "source",
+        "answer", "arguments", "backward_seconds", "call", "constants", "contributions", "cotangents", "gradients", "kept",
+        "lane", "modules", "names", "origin", "program", "seconds", "source",
     )  # fmt: skip
 
     def __init__(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
         self.modules = tuple(ModuleCall(owner, name) for owner, name in active.scopes)
-        self.source: SourceLine | None = user_line()
+        self.source: SourceLine | None = None
+        self.program: Sequence[str] = ()
+        self.call = 0
         operands = enumerate(zip(entry.parents, arrays))
         self.constants = [Constant(i, a) for i, (parent, a) in operands if parent is None and a is not None]
         leaves = [(i, node.tensor) for i, node in enumerate(entry.parents) if type(node) is Leaf]
@@ -157,6 +184,14 @@ class TraceNote:
             self.cotangents = {output: frozen_copy(g) for output, g in cotangents.items()}
             pairs = zip(entry.parents, contributions)
             self.contributions = [None if node is None or c is None else frozen_copy(c) for node, c in pairs]
+
+
+def _runs(called: FrameType | None) -> bool:
+    """Whether it is on the stack."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame is not called:
+        frame = frame.f_back
+    return frame is not None
 
 
 def note_of(entry: Entry) -> TraceNote | None:

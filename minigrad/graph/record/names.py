@@ -1,0 +1,217 @@
+"""What the nodes of a graph are called: as in the user's program, read from its text.
+
+A value that has a name keeps it. Any other is called what the program calls it: the operand's expression (``w``, ``self.W``), what
+the result is assigned to (``h``), or else the expression that computed it (``w * x``). What several nodes would be called, as
+in a loop, has an index in order of execution: ``h[0]``, ``h[1]``. Where there is no text, operations are called by their
+primitive and the number of their node: ``multiply 12``.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from .expressions import Program
+
+if TYPE_CHECKING:
+    from ..model import Edge, Graph, Node
+
+LONGEST = 24  # characters of an expression
+FOLDS = {"sum", "reduce"}  # what calls an operator once for each element of what it is given
+
+
+class Wanted(NamedTuple):
+    """What a node would be called, were it alone: an index comes after it; or not, if it is ``always`` one of several."""
+
+    text: str
+    simple: bool  # no operator stands outside of parentheses
+    several: bool = False
+
+
+def give_labels(graph: Graph) -> None:
+    """Set ``Node.label`` of all nodes: never empty, and no two alike."""
+    _Names(graph).run()
+
+
+def plain_label(node: Node) -> str:
+    """What a node is called where nothing is known of the program."""
+    return node.name or node.details * (node.kind == "constant") or f"{node.operation or node.kind} {node.id}"
+
+
+def shortened(text: str, longest: int = LONGEST) -> str:
+    """Without its middle, if it is longer."""
+    return text if len(text) <= longest else f"{text[: longest // 2]}…{text[-(longest - longest // 2 - 1) :]}"
+
+
+class _Names:
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.into = graph.edges_into()
+        self.end = graph.ends[0][0] if graph.ends else -1
+        self.ends = {number for number, _ in graph.ends}
+        self.groups: dict[tuple[object, int | None], list[Node]] = defaultdict(list)
+        needed: dict[str, set[int]] = defaultdict(set)
+        for node in graph.operations():
+            if node.source is not None and node.source.end_line is not None:
+                self.groups[node.source, node.call].append(node)
+                needed[node.source.file].add(node.source.line)
+        self.programs = {
+            file: Program(graph.programs[file], lines) for file, lines in needed.items() if file in graph.programs
+        }
+        self.last_read: dict[int, int] = {}  # node -> the last that reads it
+        for edge in graph.edges:
+            self.last_read[edge.source] = max(edge.target, self.last_read.get(edge.source, -1))
+        self.wanted: dict[int, Wanted] = {}
+
+    def run(self) -> None:
+        for nodes in self.groups.values():
+            self.group(nodes)
+        taken: dict[str, int] = {}
+        nodes = self.graph.nodes
+        for node in nodes:
+            node.label = _free(node.name, taken) if node.name else ""
+        for node in nodes:  # numbers are themselves, as often as they are read
+            if not node.name and node.kind == "constant" and node.details:
+                node.label = node.details
+        for values in (True, False):
+            self.index([n for n in nodes if not n.label and (n.operation is None) == values], taken)
+
+    def index(self, nodes: Iterable[Node], taken: dict[str, int]) -> None:
+        """Label nodes by what they would be called, and the several that would be called the same by their order."""
+        counts: dict[str, list[Node]] = defaultdict(list)
+        for node in nodes:
+            wanted = self.wanted.get(node.id)
+            if wanted is None and node.id == self.end:
+                wanted = Wanted("loss", True)
+            if wanted is None or not wanted.text:
+                node.label = _free(self.plain(node), taken)
+            else:
+                counts[wanted.text].append(node)
+        for text, alike in counts.items():
+            short = shortened(text)
+            for number, node in enumerate(alike):
+                label, (_, simple, several) = short, self.wanted.get(node.id, Wanted(text, True))
+                if (len(alike) > 1 or several) and node.id != self.end:
+                    label = f"{short}[{number}]" if simple else f"({short})[{number}]"
+                node.label = _free(label, taken)
+
+    def plain(self, node: Node) -> str:
+        if node.operation is None and node.module is not None:
+            return f"{_path(self.graph.modules[node.module].name)}.{node.kind} {node.id}"
+        return plain_label(node)
+
+    # What the program says
+
+    def group(self, nodes: Sequence[Node]) -> None:
+        """The operations of one expression, carried out once."""
+        source = nodes[0].source
+        assert source is not None
+        program = self.programs.get(source.file)
+        here = program.at(source) if program is not None else None
+        if program is None or here is None or self.handed_over(nodes, program, here):
+            self.inner(nodes, "")
+            return
+        result = self.result(nodes)
+        self.inner([node for node in nodes if node is not result], program.callee(here))
+        if result is not None:
+            self.operation(result, program, here)
+        if len(nodes) == 1:
+            (node,) = nodes
+            names = list(getattr(node.primitive, "arguments", None) or ())
+            for edge in self.into[node.id]:
+                position = names.index(edge.argument) if edge.argument in names else -1
+                position = int(edge.argument) if edge.argument.isdigit() else position
+                if position >= 0:
+                    self.value(edge, program, program.operand(here, str(node.operation), edge.argument, position))
+        self.only_value(nodes, program, here)
+
+    def handed_over(self, nodes: Sequence[Node], program: Program, here: ast.AST) -> bool:
+        """Whether no expression is carried out, but elements of one are taken: ``for x in xs`` or ``a, b = xs``."""
+        target = program.drawn_by(here)
+        if target is not None and not isinstance(here, ast.Call):
+            for node in nodes:
+                if isinstance(target, ast.Name) and len(nodes) == 1:
+                    self.wanted[node.id] = Wanted(target.id, True, True)
+            return True
+        if isinstance(here, (ast.Tuple, ast.List)) and len(nodes) == 1:
+            place = nodes[0].keywords.get("index")
+            if isinstance(place, int) and place < len(here.elts) and isinstance(here.elts[place], ast.Name):
+                self.wanted[nodes[0].id] = Wanted(program.text(here.elts[place]), True)
+        kinds = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Call, ast.Subscript, ast.Attribute, ast.AugAssign)
+        return not isinstance(here, kinds)
+
+    def result(self, nodes: Sequence[Node]) -> Node | None:
+        """The operation whose result is that of the expression: the only one that somebody else needs later."""
+        last = nodes[-1].id
+        needed = [node for node in nodes if self.last_read.get(node.id, -1) > last or node.id in self.ends]
+        return needed[0] if len(needed) == 1 else None
+
+    def operation(self, node: Node, program: Program, here: ast.AST) -> None:
+        target, several = program.target(here)
+        if isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Constant):
+            target = target.value  # hs[t] = ...: t is not known
+            several = True
+        if isinstance(here, ast.Subscript) and isinstance(here.ctx, ast.Store):
+            target = here.value  # x[3] = 0 makes another x
+        if target is not None:
+            self.wanted[node.id] = Wanted(program.text(target), True, several)
+        elif node.lane or (node.origin is not None):
+            return  # of a backward pass: the expression is grad(y, x), or backward()
+        elif node.id != self.end:
+            simple = isinstance(here, (ast.Call, ast.Subscript, ast.Attribute))
+            self.wanted[node.id] = Wanted(_printable(program.text(here)), simple)
+
+    def inner(self, nodes: Iterable[Node], callee: str) -> None:
+        """Operations that the program does not know of: those inside a module, or in a function of the library."""
+        for node in nodes:
+            path = _path(self.graph.modules[node.module].name) if node.module is not None else callee
+            if path and not node.lane and node.id != self.end:
+                self.wanted[node.id] = Wanted(_printable(f"{path}.{node.operation}"), True)
+
+    def value(self, edge: Edge, program: Program, operand: ast.expr | None) -> None:
+        """Call what was given what the program calls it where it hands it to an operation; a name rather than another."""
+        node = self.graph.nodes[edge.source]
+        if operand is None or node.operation is not None:
+            return
+        if isinstance(operand, ast.NamedExpr):
+            operand = operand.target
+        simple = isinstance(operand, (ast.Name, ast.Attribute))
+        known = self.wanted.get(node.id)
+        if known is None or (simple and not known.simple):
+            self.wanted[node.id] = Wanted(_printable(program.text(operand)), simple)
+
+    def only_value(self, nodes: Sequence[Node], program: Program, here: ast.AST) -> None:
+        """Of a function whose inside is not known: if one value goes in, and one can."""
+        inside = {node.id for node in nodes}
+        edges = [edge for node in nodes for edge in self.into[node.id] if edge.source not in inside]
+        sources = {edge.source for edge in edges if not self.graph.nodes[edge.source].details}
+        if len(sources) == 1 and program.callee(here) not in FOLDS:
+            (source,) = sources
+            if source not in self.wanted and nodes[0].module is None:
+                self.value(next(e for e in edges if e.source == source), program, program.only_operand(here))
+
+
+def _path(name: str) -> str:
+    """The end of a module's path that is a name: ``attention``, ``layers.0``."""
+    parts = name.split(".")
+    first = len(parts) - 1
+    while first > 0 and parts[first].isdigit():
+        first -= 1
+    return ".".join(parts[first:])
+
+
+def _free(label: str, taken: dict[str, int]) -> str:
+    """The label, with a number after it if another node has it; which is then taken."""
+    free, number = label, taken.get(label, 0)
+    while free in taken:
+        number += 1
+        free = f"{label} ({number})"
+    taken[label] = max(number, 1)
+    taken.setdefault(free, 1)
+    return free
+
+
+def _printable(text: str) -> str:
+    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
