@@ -35,7 +35,12 @@ class Program:
         self._modules = set(MODULES)
         try:
             tree = ast.parse("\n".join(lines))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):  # a notebook's own commands; or a file from anywhere
+        except (
+            SyntaxError,
+            ValueError,
+            RecursionError,
+            MemoryError,
+        ):  # a notebook's own commands; or a file from anywhere
             return
         self._walk(tree, sorted(needed))
 
@@ -46,10 +51,10 @@ class Program:
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 self._modules |= {(name.asname or name.name).partition(".")[0] for name in node.names}
             elif isinstance(node, (ast.expr, ast.AugAssign)):
-                first, start, last, end = place = self.place(node)
+                place = self.place(node)
                 self._at[place] = node
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                    self._methods[last, end] = node
+                    self._methods[place[2:]] = node
             for child in ast.iter_child_nodes(node):
                 if _needed(child, needed):
                     self.parents[child] = node
@@ -105,12 +110,25 @@ class Program:
         found = [_inside(target, places[::-1]) for target in targets]
         return next((target for target in found if target is not None), None), element
 
-    def drawn_by(self, node: ast.AST) -> ast.expr | None:
-        """The target that takes the elements of an iterable one after the other: ``x`` in ``for x in xs``."""
+    def taker(self, node: ast.AST) -> tuple[ast.expr | None, ast.expr | None]:
+        """What takes the elements of something, one after the other; and the something. ``x`` and ``xs`` in ``for x in xs``."""
         parent = self.parents.get(node)
+        if isinstance(node, (ast.Tuple, ast.List)) and isinstance(node.ctx, ast.Store):  # a, b = xs
+            return node, parent.value if isinstance(parent, ast.Assign) and node in parent.targets else None
+        if not isinstance(node, ast.expr):
+            return None, None
+        whole, target = node, None
         if isinstance(parent, (ast.For, ast.comprehension)) and parent.iter is node:
-            return parent.target
-        return None
+            target = parent.target
+        if isinstance(node, ast.Call):
+            if not node.args or isinstance(node.func, ast.Attribute):
+                return None, None
+            whole = node.args[0]
+            if target is not None and self.callee(node) == "enumerate" and isinstance(target, ast.Tuple):
+                target = target.elts[-1]
+            elif self.callee(node) not in ("sum", "list", "tuple", "reversed"):
+                return None, None
+        return target if isinstance(target, ast.Name) else None, whole
 
     # What goes into an expression
 
@@ -135,8 +153,10 @@ class Program:
                 if keyword.arg == argument:
                     return keyword.value
             several = self._arguments(node)
-            if argument.isdigit():  # a function of any number of operands: of a list, or after a text that says what to do
-                return _element(several, position)
+            if (
+                argument.isdigit()
+            ):  # a function of any number of operands: of a list, or after a text that says what to do
+                return self.element(several, position)
         return several[position] if position < len(several) else None
 
     def only_operand(self, node: ast.AST) -> ast.expr | None:
@@ -158,6 +178,17 @@ class Program:
                 given.insert(0, call.func.value)
         starred = next((i for i, each in enumerate(given) if isinstance(each, ast.Starred)), len(given))
         return given[:starred]
+
+    def element(self, given: Sequence[ast.expr], position: int) -> ast.expr | None:
+        """One of the operands that are handed over as a list."""
+        if given and isinstance(given[0], (ast.List, ast.Tuple)):
+            elements = given[0].elts
+            return elements[position] if position < len(elements) and not _starred(elements[: position + 1]) else None
+        if len(given) == 1 and isinstance(given[0], (ast.Name, ast.Attribute)):
+            return ast.Subscript(given[0], ast.Constant(position), ast.Load())
+        if given and isinstance(given[0], ast.Constant):
+            given = given[1:]
+        return given[position] if len(given) > 1 and position < len(given) else None
 
     def text(self, node: ast.AST) -> str:
         """An expression in Python's own notation, on one line; of a very long one beginning and end."""
@@ -204,17 +235,6 @@ def _inside(target: ast.expr, places: Sequence[int]) -> ast.expr | None:
 def _same_name(callee: str, operation: str) -> bool:
     """Whether a function is called as its operation is, or is NumPy's other name for it."""
     return callee == operation or getattr(vars(np).get(callee), "__name__", "") == operation
-
-
-def _element(given: Sequence[ast.expr], position: int) -> ast.expr | None:
-    if given and isinstance(given[0], (ast.List, ast.Tuple)):
-        elements = given[0].elts
-        return elements[position] if position < len(elements) and not _starred(elements[: position + 1]) else None
-    if len(given) == 1 and isinstance(given[0], (ast.Name, ast.Attribute)):
-        return ast.Subscript(given[0], ast.Constant(position), ast.Load())
-    if given and isinstance(given[0], ast.Constant):
-        given = given[1:]
-    return given[position] if len(given) > 1 and position < len(given) else None
 
 
 def _starred(several: Sequence[ast.expr]) -> bool:

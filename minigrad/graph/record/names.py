@@ -1,9 +1,9 @@
 """What the nodes of a graph are called: as in the user's program, read from its text.
 
-A value that has a name keeps it. Any other is called what the program calls it: the operand's expression (``w``, ``self.W``), what
-the result is assigned to (``h``), or else the expression that computed it (``w * x``). What several nodes would be called, as
-in a loop, has an index in order of execution: ``h[0]``, ``h[1]``. Where there is no text, operations are called by their
-primitive and the number of their node: ``multiply 12``.
+A value that has a name keeps it. Any other is called what the program calls it: the operand's expression (``w``,
+``self.W``), what the result is assigned to (``h``), or else the expression that computed it (``w * x``). What several nodes
+would be called, as in a loop, has an index in order of execution: ``h[0]``, ``h[1]``. Where there is no text, operations are
+called by their primitive and the number of their node: ``multiply 12``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..model import Edge, Graph, Node
 
 LONGEST = 24  # characters of an expression
-FOLDS = {"sum", "reduce"}  # what calls an operator once for each element of what it is given
+OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Call, ast.Subscript, ast.Attribute, ast.AugAssign)
 
 
 class Wanted(NamedTuple):
@@ -64,6 +64,7 @@ class _Names:
         for edge in graph.edges:
             self.last_read[edge.source] = max(edge.target, self.last_read.get(edge.source, -1))
         self.wanted: dict[int, Wanted] = {}
+        self.summands: dict[ast.Call, int] = {}  # how many the sum that is under way has had
 
     def run(self) -> None:
         for nodes in self.groups.values():
@@ -117,7 +118,9 @@ class _Names:
         self.inner([node for node in nodes if node is not result], program.callee(here))
         if result is not None:
             self.operation(result, program, here)
-        if len(nodes) == 1:
+        if program.callee(here) == "sum" and isinstance(here, ast.Call) and here.args:
+            self.summed(nodes, program, here)
+        elif len(nodes) == 1:
             (node,) = nodes
             names = list(getattr(node.primitive, "arguments", None) or ())
             for edge in self.into[node.id]:
@@ -125,22 +128,24 @@ class _Names:
                 position = int(edge.argument) if edge.argument.isdigit() else position
                 if position >= 0:
                     self.value(edge, program, program.operand(here, str(node.operation), edge.argument, position))
-        self.only_value(nodes, program, here)
+            self.only_value(nodes, program, here)
 
     def handed_over(self, nodes: Sequence[Node], program: Program, here: ast.AST) -> bool:
-        """Whether no expression is carried out, but elements of one are taken: ``for x in xs`` or ``a, b = xs``."""
-        target = program.drawn_by(here)
-        if target is not None and not isinstance(here, ast.Call):
-            for node in nodes:
-                if isinstance(target, ast.Name) and len(nodes) == 1:
-                    self.wanted[node.id] = Wanted(target.id, True, True)
-            return True
-        if isinstance(here, (ast.Tuple, ast.List)) and len(nodes) == 1:
-            place = nodes[0].keywords.get("index")
-            if isinstance(place, int) and place < len(here.elts) and isinstance(here.elts[place], ast.Name):
-                self.wanted[nodes[0].id] = Wanted(program.text(here.elts[place]), True)
-        kinds = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Call, ast.Subscript, ast.Attribute, ast.AugAssign)
-        return not isinstance(here, kinds)
+        """Whether no expression is carried out, but elements of one are taken: ``for x in xs``, ``a, b = xs``, ``sum(xs)``."""
+        if isinstance(here, ast.Subscript) or any(node.operation != "getitem" for node in nodes):
+            return not isinstance(here, OPERATIONS)
+        taker, whole = program.taker(here)
+        for node in nodes:
+            index = node.keywords.get("index")
+            if isinstance(taker, (ast.Tuple, ast.List)) and isinstance(index, int) and index < len(taker.elts):
+                self.wanted[node.id] = Wanted(program.text(taker.elts[index]), True)
+            elif isinstance(taker, ast.Name):
+                self.wanted[node.id] = Wanted(taker.id, True, True)
+            elif whole is not None:
+                self.wanted[node.id] = Wanted(f"{program.text(whole)}[{index}]", True)
+            for edge in self.into[node.id]:
+                self.value(edge, program, whole)
+        return True
 
     def result(self, nodes: Sequence[Node]) -> Node | None:
         """The operation whose result is that of the expression: the only one that somebody else needs later."""
@@ -182,12 +187,23 @@ class _Names:
         if known is None or (simple and not known.simple):
             self.wanted[node.id] = Wanted(_printable(program.text(operand)), simple)
 
+    def summed(self, nodes: Sequence[Node], program: Program, call: ast.Call) -> None:
+        """The additions of Python's ``sum``, each of one element; the first is to 0."""
+        for node in nodes:
+            total, *element = self.into[node.id]
+            first = self.graph.nodes[total.source]
+            if first.kind == "constant" and first.details == "0":
+                self.summands[call] = 0
+            if call in self.summands and element:
+                self.value(element[0], program, program.element(call.args[:1], self.summands[call]))
+                self.summands[call] += 1
+
     def only_value(self, nodes: Sequence[Node], program: Program, here: ast.AST) -> None:
         """Of a function whose inside is not known: if one value goes in, and one can."""
         inside = {node.id for node in nodes}
         edges = [edge for node in nodes for edge in self.into[node.id] if edge.source not in inside]
         sources = {edge.source for edge in edges if not self.graph.nodes[edge.source].details}
-        if len(sources) == 1 and program.callee(here) not in FOLDS:
+        if len(sources) == 1:
             (source,) = sources
             if source not in self.wanted and nodes[0].module is None:
                 self.value(next(e for e in edges if e.source == source), program, program.only_operand(here))
