@@ -50,7 +50,7 @@ class Program:
             node = waiting.pop()
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 self._modules |= {(name.asname or name.name).partition(".")[0] for name in node.names}
-            elif isinstance(node, (ast.expr, ast.AugAssign)):
+            elif isinstance(node, (ast.expr, ast.AugAssign, ast.For)):
                 place = self.place(node)
                 self._at[place] = node
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -115,6 +115,10 @@ class Program:
         parent = self.parents.get(node)
         if isinstance(node, (ast.Tuple, ast.List)) and isinstance(node.ctx, ast.Store):  # a, b = xs
             return node, parent.value if isinstance(parent, ast.Assign) and node in parent.targets else None
+        if isinstance(node, ast.For):  # Python 3.11 names the loop, later ones the iterable
+            parent, node = node, node.iter
+        elif isinstance(node, (ast.ListComp, ast.GeneratorExp)) and len(node.generators) == 1:
+            parent, node = node.generators[0], node.generators[0].iter
         if not isinstance(node, ast.expr):
             return None, None
         whole, target = node, None

@@ -11,12 +11,10 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from .expressions import Program
-
-if TYPE_CHECKING:
-    from ..model import Edge, Graph, Node
+from .model import Edge, Graph, Node
 
 LONGEST = 24  # characters of an expression
 OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Call, ast.Subscript, ast.Attribute, ast.AugAssign)
@@ -33,11 +31,6 @@ class Wanted(NamedTuple):
 def give_labels(graph: Graph) -> None:
     """Set ``Node.label`` of all nodes: never empty, and no two alike."""
     _Names(graph).run()
-
-
-def plain_label(node: Node) -> str:
-    """What a node is called where nothing is known of the program."""
-    return node.name or node.details * (node.kind == "constant") or f"{node.operation or node.kind} {node.id}"
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
@@ -101,7 +94,7 @@ class _Names:
     def plain(self, node: Node) -> str:
         if node.operation is None and node.module is not None:
             return f"{_path(self.graph.modules[node.module].name)}.{node.kind} {node.id}"
-        return plain_label(node)
+        return f"{node.operation or node.kind} {node.id}"
 
     # What the program says
 
