@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from .document import printable
 from .expressions import Program
 from .model import Edge, Graph, Node
 
@@ -159,14 +160,14 @@ class _Names:
             return  # of a backward pass: the expression is grad(y, x), or backward()
         elif node.id != self.end:
             simple = isinstance(here, (ast.Call, ast.Subscript, ast.Attribute))
-            self.wanted[node.id] = Wanted(_printable(program.text(here)), simple)
+            self.wanted[node.id] = Wanted(printable(program.text(here)), simple)
 
     def inner(self, nodes: Iterable[Node], callee: str) -> None:
         """Operations that the program does not know of: those inside a module, or in a function of the library."""
         for node in nodes:
             path = _path(self.graph.modules[node.module].name) if node.module is not None else callee
             if path and not node.lane and node.id != self.end:
-                self.wanted[node.id] = Wanted(_printable(f"{path}.{node.operation}"), True)
+                self.wanted[node.id] = Wanted(printable(f"{path}.{node.operation}"), True)
 
     def value(self, edge: Edge, program: Program, operand: ast.expr | None) -> None:
         """Call what was given what the program calls it where it hands it to an operation; a name rather than another."""
@@ -178,7 +179,7 @@ class _Names:
         simple = isinstance(operand, (ast.Name, ast.Attribute))
         known = self.wanted.get(node.id)
         if known is None or (simple and not known.simple):
-            self.wanted[node.id] = Wanted(_printable(program.text(operand)), simple)
+            self.wanted[node.id] = Wanted(printable(program.text(operand)), simple)
 
     def summed(self, nodes: Sequence[Node], program: Program, call: ast.Call) -> None:
         """The additions of Python's ``sum``, each of one element; the first is to 0."""
@@ -220,7 +221,3 @@ def _free(label: str, taken: dict[str, int]) -> str:
     taken[label] = max(number, 1)
     taken.setdefault(free, 1)
     return free
-
-
-def _printable(text: str) -> str:
-    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
