@@ -16,7 +16,8 @@ from ...engine.tensor import Tensor
 from ...errors import ArgumentError, GraphError
 from .model import Edge, Graph, ModuleBox, Node
 from .names import give_labels
-from .trace import Constant, ModuleCall, TraceNote, frozen_copy, norm, note_of
+from .numerals import number_text
+from .trace import Constant, ModuleCall, TraceNote, frozen_copy, norm, note_of, single
 
 
 def capture(
@@ -166,6 +167,7 @@ class _Capture:
         several = isinstance(note.answer, tuple)
         return {
             "gradient": math.hypot(*note.gradients.values()) if note.gradients else None,
+            "signed": note.signed,
             "source": note.source,
             "call": note.call,
             "seconds": note.seconds,
@@ -194,6 +196,7 @@ class _Capture:
                 self.names.get(place) or getattr(tensor, "name", None),
                 watched=held,
                 gradient=norm(tensor.grad) if held and tensor.grad is not None else None,
+                signed=single(tensor.grad) if held and tensor.grad is not None else None,
             )
         return self.numbers[place]
 
@@ -203,7 +206,7 @@ class _Capture:
         place = constant if array is None else id(array)
         self.arrays.append(array)
         if place not in self.numbers:
-            value = "" if constant.value is None else f"{constant.value:.4g}"
+            value = "" if constant.value is None else number_text(constant.value)
             self.add("constant", place, constant, None, self.names.get(place), details=value)
         return self.numbers[place]
 

@@ -32,6 +32,7 @@ class Node:
         dtype: of the same.
         watched: whether the gradient would be known: for values from ``.grad``, for operations from a trace.
         gradient: the Euclidean norm of the gradient of the loss with respect to the value; None until one has arrived.
+        signed: the gradient itself where it is a single number; else None.
         module: index into ``Graph.modules`` of the innermost module it belongs to, or None.
         details: more about it, in words: an operation's keywords, a constant's value.
         keywords: the metadata an operation was called with.
@@ -80,6 +81,7 @@ class Node:
     spread: tuple[float, float] | None = None
     error: float | None = None
     call: int | None = None
+    signed: complex | None = None
     label: str = ""
 
     def __post_init__(self) -> None:

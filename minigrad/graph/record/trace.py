@@ -142,6 +142,7 @@ class TraceNote:
         seconds, backward_seconds: how long the operation took, and its rules (None before a sweep).
         lane: 0 in a forward pass, 1 for operations that a backward pass recorded, 2 for the backward pass of that ...
         origin: in a backward pass the entry whose rules it is part of.
+        signed: of the last sweep the cotangent itself, if the operation's only output is a single number.
         gradients: for each output that a sweep has reached the Euclidean norm of its cotangent; the last sweep's.
         arguments, answer: copies of the operands and of the result (a tuple of several); None without values.
         cotangents, contributions: of the last sweep, copies of the cotangent of each output it has reached, and of what the
@@ -150,7 +151,7 @@ class TraceNote:
 
     __slots__ = (
         "answer", "arguments", "backward_seconds", "call", "constants", "contributions", "cotangents", "gradients", "kept",
-        "lane", "modules", "names", "origin", "program", "seconds", "source",
+        "lane", "modules", "names", "origin", "program", "seconds", "signed", "source",
     )  # fmt: skip
 
     def __init__(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
@@ -171,6 +172,7 @@ class TraceNote:
         before = max((_lane(node) for node in entry.parents), default=0)
         self.lane: int = max([before, *[1 + _lane(node) for node in seeds]])
         self.gradients: dict[int, float] = {}
+        self.signed: complex | None = None
         self.arguments: list[Any] | None = None
         self.answer: Any = None
         self.cotangents: dict[int, Any] = {}
@@ -179,6 +181,7 @@ class TraceNote:
     def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any], seconds: float) -> None:
         cotangents = cotangent if isinstance(cotangent, dict) else {0: cotangent}
         self.gradients = {output: norm(g) for output, g in cotangents.items()}
+        self.signed = None if isinstance(cotangent, dict) else single(cotangent)
         self.backward_seconds = seconds
         if self.arguments is not None:
             self.cotangents = {output: frozen_copy(g) for output, g in cotangents.items()}
@@ -229,3 +232,10 @@ def norm(array: Any) -> float:
     """The Euclidean norm over all elements, in double precision: in float32 a square overflows from 1.8e19 on."""
     values = array.data if isinstance(array, Tensor) else array
     return float(np.linalg.norm(values.astype(np.complex128 if values.dtype.kind == "c" else np.float64)))
+
+
+def single(array: Any) -> complex | None:
+    """The number that an array consists of; None if there are several."""
+    values = array.data if isinstance(array, Tensor) else array
+    number: complex | None = to_host(values).item() if values.size == 1 else None
+    return number
