@@ -48,7 +48,7 @@ def capture(
     graph = walk.run(found, _with_origins(entries) if origins else entries)
     if origins and (len(found) > 1 or any(node.lane for node in graph.nodes)):
         walk.take_gradients()
-    give_labels(graph)
+    give_labels(graph, walk.paths)
     return graph
 
 
@@ -88,6 +88,7 @@ class _Capture:
         self.names = {_place(value): str(name) for name, value in named.items()}
         self.numbers: dict[Any, int] = {}
         self.modules: dict[Any, int] = {}
+        self.paths: dict[int, str] = {}
         self.arrays: list[Any] = []  # keeps the constants alive as long as their ids are used
 
     def run(self, tensors: Sequence[Tensor], entries: Sequence[Entry]) -> Graph:
@@ -154,6 +155,8 @@ class _Capture:
                 if source.operation is None:
                     source.value = edge.value
                     source.name = source.name or note.names.get(position)
+            if note is not None and position in note.paths:
+                self.paths.setdefault(edge.source, note.paths[position])
             if note is not None and note.contributions and note.contributions[position] is not None:
                 edge.raw = note.contributions[position]
                 edge.contribution = fit(edge.raw, parent, entry)

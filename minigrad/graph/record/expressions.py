@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import bisect
+import warnings
 from collections.abc import Collection, Sequence
 
 import numpy as np
@@ -34,7 +35,9 @@ class Program:
         self._methods: dict[tuple[int, int], ast.Call] = {}  # by their ends
         self._modules = set(MODULES)
         try:
-            tree = ast.parse("\n".join(lines))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # Python has said it already
+                tree = ast.parse("\n".join(lines))
         except (
             SyntaxError,
             ValueError,
@@ -110,6 +113,14 @@ class Program:
         found = [_inside(target, places[::-1]) for target in targets]
         return next((target for target in found if target is not None), None), element
 
+    def targets(self, node: ast.AST) -> list[ast.expr]:
+        """The names that the several results of one expression go to: ``a, b = expression``."""
+        parent = self.parents.get(node)
+        target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+        if not isinstance(target, (ast.Tuple, ast.List)) or not all(isinstance(each, ast.Name) for each in target.elts):
+            return []
+        return target.elts
+
     def taker(self, node: ast.AST) -> tuple[ast.expr | None, ast.expr | None]:
         """What takes the elements of something, one after the other; and the something. ``x`` and ``xs`` in ``for x in xs``."""
         parent = self.parents.get(node)
@@ -163,11 +174,12 @@ class Program:
                 return self.element(several, position)
         return several[position] if position < len(several) else None
 
-    def only_operand(self, node: ast.AST) -> ast.expr | None:
-        """What goes into an expression into which, literals apart, only one thing can go."""
+    def only_operand(self, node: ast.AST, module: bool) -> ast.expr | None:
+        """What goes into a call into which, literals apart, only one thing can go. ``module``: a module may be called."""
         if not isinstance(node, ast.Call) or node.keywords:
             return None
-        found = [each for each in self._arguments(node) if not isinstance(each, ast.Constant)]
+        given = node.args if module and not any(map(_is_starred, node.args)) else self._arguments(node)
+        found = [each for each in given if not isinstance(each, ast.Constant)]
         return found[0] if len(found) == 1 else None
 
     def _arguments(self, call: ast.Call) -> list[ast.expr]:
@@ -180,14 +192,18 @@ class Program:
             name = root.id if isinstance(root, ast.Name) else ""
             if name not in self._modules and not name[:1].isupper():
                 given.insert(0, call.func.value)
-        starred = next((i for i, each in enumerate(given) if isinstance(each, ast.Starred)), len(given))
+        starred = next((i for i, each in enumerate(given) if _is_starred(each)), len(given))
         return given[:starred]
 
     def element(self, given: Sequence[ast.expr], position: int) -> ast.expr | None:
         """One of the operands that are handed over as a list."""
         if given and isinstance(given[0], (ast.List, ast.Tuple)):
             elements = given[0].elts
-            return elements[position] if position < len(elements) and not _starred(elements[: position + 1]) else None
+            return (
+                elements[position]
+                if position < len(elements) and not any(map(_is_starred, elements[: position + 1]))
+                else None
+            )
         if len(given) == 1 and isinstance(given[0], (ast.Name, ast.Attribute)):
             return ast.Subscript(given[0], ast.Constant(position), ast.Load())
         if given and isinstance(given[0], ast.Constant):
@@ -230,7 +246,7 @@ def _inside(target: ast.expr, places: Sequence[int]) -> ast.expr | None:
             continue
         if not isinstance(target, (ast.Tuple, ast.List)) or place >= len(target.elts):
             return None
-        if any(isinstance(each, ast.Starred) for each in target.elts):
+        if any(map(_is_starred, target.elts)):
             return None
         target = target.elts[place]
     return None if isinstance(target, (ast.Tuple, ast.List, ast.Starred)) else target
@@ -241,5 +257,5 @@ def _same_name(callee: str, operation: str) -> bool:
     return callee == operation or getattr(vars(np).get(callee), "__name__", "") == operation
 
 
-def _starred(several: Sequence[ast.expr]) -> bool:
-    return any(isinstance(each, ast.Starred) for each in several)
+def _is_starred(node: ast.expr) -> bool:
+    return isinstance(node, ast.Starred)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from .document import printable
@@ -29,9 +29,13 @@ class Wanted(NamedTuple):
     several: bool = False
 
 
-def give_labels(graph: Graph) -> None:
-    """Set ``Node.label`` of all nodes: never empty, and no two alike."""
-    _Names(graph).run()
+def give_labels(graph: Graph, paths: Mapping[int, str] | None = None) -> None:
+    """Set ``Node.label`` of all nodes: never empty, and no two alike, but for equal numbers.
+
+    Args:
+        paths: to nodes that are attributes of modules.
+    """
+    _Names(graph, paths or {}).run()
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
@@ -40,8 +44,9 @@ def shortened(text: str, longest: int = LONGEST) -> str:
 
 
 class _Names:
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, paths: Mapping[int, str]) -> None:
         self.graph = graph
+        self.paths = paths
         self.into = graph.edges_into()
         self.end = graph.ends[0][0] if graph.ends else -1
         self.ends = {number for number, _ in graph.ends}
@@ -78,6 +83,8 @@ class _Names:
         counts: dict[str, list[Node]] = defaultdict(list)
         for node in nodes:
             wanted = self.wanted.get(node.id)
+            if wanted is None and node.id in self.paths:
+                wanted = Wanted(self.paths[node.id], True)
             if wanted is None and node.id == self.end:
                 wanted = Wanted("loss", True)
             if wanted is None or not wanted.text:
@@ -85,6 +92,10 @@ class _Names:
             else:
                 counts[wanted.text].append(node)
         for text, alike in counts.items():
+            if len(alike) > 1 and len({self.paths.get(node.id, "") for node in alike}) == len(alike):
+                for node in alike:  # self.W of several modules
+                    node.label = _free(self.paths.get(node.id, text), taken)
+                continue
             short = shortened(text)
             for number, node in enumerate(alike):
                 label, (_, simple, several) = short, self.wanted.get(node.id, Wanted(text, True))
@@ -156,6 +167,8 @@ class _Names:
             target = here.value  # x[3] = 0 makes another x
         if target is not None:
             self.wanted[node.id] = Wanted(program.text(target), True, several)
+        elif isinstance(node.value, tuple) and (parts := program.targets(here)):
+            self.wanted[node.id] = Wanted(", ".join(map(program.text, parts)), False)
         elif node.lane or (node.origin is not None):
             return  # of a backward pass: the expression is grad(y, x), or backward()
         elif node.id != self.end:
@@ -197,10 +210,12 @@ class _Names:
         inside = {node.id for node in nodes}
         edges = [edge for node in nodes for edge in self.into[node.id] if edge.source not in inside]
         sources = {edge.source for edge in edges if not self.graph.nodes[edge.source].details}
+        sources -= self.paths.keys()
         if len(sources) == 1:
             (source,) = sources
-            if source not in self.wanted and nodes[0].module is None:
-                self.value(next(e for e in edges if e.source == source), program, program.only_operand(here))
+            if source not in self.wanted:
+                edge = next(edge for edge in edges if edge.source == source)
+                self.value(edge, program, program.only_operand(here, nodes[0].module is not None))
 
 
 def _path(name: str) -> str:

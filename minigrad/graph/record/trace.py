@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -43,7 +42,9 @@ class trace:
         self.values = values
         self._pins: dict[int, tuple[weakref.ref[Any], Any]] = {}
         self._depth = 0
-        self._callees: list[tuple[FrameType | None, int]] = []  # what the program called, and what that called it for
+        self._last: tuple[SourceLine, int, int] | None = (
+            None  # where the last operation was, and how far what it called
+        )
         self._calls = 0
 
     def __enter__(self) -> Self:
@@ -58,7 +59,7 @@ class trace:
         self._depth -= 1
         if not self._depth:
             self._pins.clear()
-            self._callees.clear()
+            self._last = None
 
     def record(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
         """Called by the engine for each entry; ``arrays`` begins with the arguments of the operation."""
@@ -73,20 +74,23 @@ class trace:
     def locate(self, note: TraceNote) -> None:
         """Note where the program is, and which call of the program's is under way.
 
-        What was called by the operation before is kept until this one: only while it lives can it be told from others. Below
-        it are those calls that still run, of modules that call the program back.
+        Of a module that is the call itself. Another function, of which nothing is kept, is taken to be the same call as long
+        as it goes on from one of its instructions to a later one.
         """
         place = user_place()
-        if place is None:
+        if place is None or place.callee is None:
             return
         note.source, note.program = place.source, place.program
-        calls = self._callees
-        while calls and calls[-1][0] is not place.callee and not (active.scopes and _runs(calls[-1][0])):
-            calls.pop()
-        if not calls or calls[-1][0] is not place.callee:
+        for scope in active.scopes:
+            if scope.frame is place.callee:
+                note.call = scope.notes.setdefault(self, self._calls + 1)
+                self._calls = max(self._calls, note.call)
+                return
+        now = place.source, id(place.callee), place.callee.f_lasti
+        if not (self._last is not None and self._last[:2] == now[:2] and self._last[2] < now[2]):
             self._calls += 1
-            calls.append((place.callee, self._calls))
-        note.call = calls[-1][1]
+        self._last = now
+        note.call = self._calls
 
     def pin(self, value: Any) -> Any:
         """A copy of an array on the host that nobody can change: one copy as long as the array stays as it is."""
@@ -138,6 +142,7 @@ class TraceNote:
         call: a number that it shares with the operations that the same call, or operator, of the program gave rise to.
         constants: the arguments that need no gradient.
         names: of the tensors among the arguments that were given, not computed, by position.
+        paths: of those that have no name, and are attributes of a module that is running, the paths to them.
         kept: the arrays it keeps for its backward, each as a number that tells it from others, and its bytes.
         seconds, backward_seconds: how long the operation took, and its rules (None before a sweep).
         lane: 0 in a forward pass, 1 for operations that a backward pass recorded, 2 for the backward pass of that ...
@@ -151,7 +156,7 @@ class TraceNote:
 
     __slots__ = (
         "answer", "arguments", "backward_seconds", "call", "constants", "contributions", "cotangents", "gradients", "kept",
-        "lane", "modules", "names", "origin", "program", "seconds", "signed", "source",
+        "lane", "modules", "names", "origin", "paths", "program", "seconds", "signed", "source",
     )  # fmt: skip
 
     def __init__(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
@@ -163,6 +168,9 @@ class TraceNote:
         self.constants = [Constant(i, a) for i, (parent, a) in operands if parent is None and a is not None]
         leaves = [(i, node.tensor) for i, node in enumerate(entry.parents) if type(node) is Leaf]
         self.names = {i: tensor.name for i, tensor in leaves if tensor is not None and tensor.name}
+        nameless = [(i, tensor) for i, tensor in leaves if tensor is not None and not tensor.name]
+        found = [(i, _path(tensor)) for i, tensor in nameless] if active.scopes else []
+        self.paths = {i: path for i, path in found if path is not None}
         self.kept = {number: array.nbytes for number, array in _kept_arrays(entry)}
         self.seconds = seconds
         self.backward_seconds: float | None = None
@@ -189,17 +197,18 @@ class TraceNote:
             self.contributions = [None if node is None or c is None else frozen_copy(c) for node, c in pairs]
 
 
-def _runs(called: FrameType | None) -> bool:
-    """Whether it is on the stack."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame is not called:
-        frame = frame.f_back
-    return frame is not None
-
-
 def note_of(entry: Entry) -> TraceNote | None:
     """What the latest trace wrote down about an entry; None if it was recorded outside of one."""
     return next((note for note in entry.notes if isinstance(note, TraceNote)), None)
+
+
+def _path(tensor: Any) -> str | None:
+    """The path to a tensor that is an attribute of a module that is running, as far as the outermost knows it."""
+    for number, (owner, name) in reversed(list(enumerate(active.scopes))):
+        for attribute, value in getattr(owner, "__dict__", {}).items():
+            if value is tensor:
+                return f"{name}.{attribute}" if number else attribute
+    return None
 
 
 def _lane(node: Any) -> int:
