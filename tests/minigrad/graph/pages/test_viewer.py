@@ -46,7 +46,7 @@ def test_what_the_page_tells_about_a_node() -> None:
     of_x, of_tanh, _ = page_data(graph)["nodes"]
     assert of_x["title"] == "x" and dict(of_x["facts"])["kind"] == ["input"]
     facts = dict(of_tanh["facts"])
-    assert of_tanh["title"] == "tanh" and facts["shape"] == "(2,) float64" and facts["path"] == "layer"
+    assert of_tanh["title"] == "np.tanh(x)" and facts["shape"] == "(2,) float64" and facts["path"] == "layer"
     file, code = facts["source"].split("\n")
     assert re.fullmatch(r"test_viewer\.py:\d+", file) and code == "loss = np.tanh(x).sum(axis=0)"
     assert facts["gradient"] == "1.41421" and facts["value"] == "[0.7616, 0.964]" and facts["cotangent"] == "[1, 1]"
