@@ -173,6 +173,7 @@ class _Capture:
             "signed": note.signed,
             "source": note.source,
             "call": note.call,
+            "depth": note.depth,
             "seconds": note.seconds,
             "backward_seconds": note.backward_seconds,
             "kept": note.kept,

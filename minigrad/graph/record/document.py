@@ -57,6 +57,7 @@ class Step:
     keywords: dict[str, Any] = field(default_factory=dict)
     source: SourceLine | None = None
     call: int | None = None
+    depth: int | None = None
     value: Any = None  # of a parameter or input
 
 
@@ -120,9 +121,9 @@ def _step(number: int, node: Mapping[str, Any], arrays: Mapping[str, Any]) -> St
         operands[argument] = Operand(written["node"], written["output"], "value" in written, value)
     keywords = {_shown(name): decode(value, arrays) for name, value in node["keywords"].items()}
     source = None if node["source"] is None else _source(node["source"])
-    call = node.get("call")
-    require(call, Maybe(int), f"the call of {where}")
-    return Step(node["kind"], name, node["module"], _shown(node["operation"]), operands, keywords, source, call)
+    call, depth = node.get("call"), node.get("depth")
+    require([call, depth], (Maybe(int), Maybe(int)), f"the call of {where}")
+    return Step(node["kind"], name, node["module"], _shown(node["operation"]), operands, keywords, source, call, depth)
 
 
 def _source(written: list[Any]) -> SourceLine:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from .document import printable
 from .expressions import Program
 from .model import Edge, Graph, Node
+from .numerals import number_text
 
 LONGEST = 24  # characters of an expression
 OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Call, ast.Subscript, ast.Attribute, ast.AugAssign)
@@ -59,9 +60,9 @@ class _Names:
         self.programs = {
             file: Program(graph.programs[file], lines) for file, lines in needed.items() if file in graph.programs
         }
-        self.last_read: dict[int, int] = {}  # node -> the last that reads it
+        self.readers: dict[int, list[Node]] = defaultdict(list)
         for edge in graph.edges:
-            self.last_read[edge.source] = max(edge.target, self.last_read.get(edge.source, -1))
+            self.readers[edge.source].append(graph.nodes[edge.target])
         self.wanted: dict[int, Wanted] = {}
         self.summands: dict[ast.Call, int] = {}  # how many the sum that is under way has had
 
@@ -88,7 +89,10 @@ class _Names:
             if wanted is None and node.id == self.end:
                 wanted = Wanted("loss", True)
             if wanted is None or not wanted.text:
-                node.label = _free(self.plain(node), taken)
+                if node.kind == "constant" and node.shape == () and node.value is not None:
+                    node.label = number_text(node.value)
+                else:
+                    node.label = _free(self.plain(node), taken)
             else:
                 counts[wanted.text].append(node)
         for text, alike in counts.items():
@@ -125,7 +129,8 @@ class _Names:
             self.operation(result, program, here)
         if program.callee(here) == "sum" and isinstance(here, ast.Call) and here.args:
             self.summed(nodes, program, here)
-        elif len(nodes) == 1:
+            return
+        if len(nodes) == 1:
             (node,) = nodes
             names = list(getattr(node.primitive, "arguments", None) or ())
             for edge in self.into[node.id]:
@@ -133,7 +138,7 @@ class _Names:
                 position = int(edge.argument) if edge.argument.isdigit() else position
                 if position >= 0:
                     self.value(edge, program, program.operand(here, str(node.operation), edge.argument, position))
-            self.only_value(nodes, program, here)
+        self.only_value(nodes, program, here)
 
     def handed_over(self, nodes: Sequence[Node], program: Program, here: ast.AST) -> bool:
         """Whether no expression is carried out, but elements of one are taken: ``for x in xs``, ``a, b = xs``, ``sum(xs)``."""
@@ -154,9 +159,32 @@ class _Names:
 
     def result(self, nodes: Sequence[Node]) -> Node | None:
         """The operation whose result is that of the expression: the only one that somebody else needs later."""
-        last = nodes[-1].id
-        needed = [node for node in nodes if self.last_read.get(node.id, -1) > last or node.id in self.ends]
+        last, called = nodes[-1], self.called(nodes[-1])
+
+        def outside(reader: Node) -> bool:
+            if reader.id <= last.id or called is None or reader.source is None or last.source is None:
+                return reader.id > last.id
+            place = (
+                reader.source.file,
+                reader.source.function,
+            )  # of a module of the user's own inside of the one called?
+            return place == (last.source.file, last.source.function) or called not in self.around(reader)
+
+        needed = [node for node in nodes if node.id in self.ends or any(map(outside, self.readers[node.id]))]
         return needed[0] if len(needed) == 1 else None
+
+    def around(self, node: Node) -> list[int]:
+        """The modules that a node is in, outermost first."""
+        found, number = [], node.module
+        while number is not None:
+            found.append(number)
+            number = self.graph.modules[number].parent
+        return found[::-1]
+
+    def called(self, node: Node) -> int | None:
+        """The module that the program called, in which an operation is."""
+        around = self.around(node)
+        return around[node.depth] if node.depth is not None and 0 <= node.depth < len(around) else None
 
     def operation(self, node: Node, program: Program, here: ast.AST) -> None:
         target, several = program.target(here)
@@ -209,8 +237,8 @@ class _Names:
         """Of a function whose inside is not known: if one value goes in, and one can."""
         inside = {node.id for node in nodes}
         edges = [edge for node in nodes for edge in self.into[node.id] if edge.source not in inside]
-        sources = {edge.source for edge in edges if not self.graph.nodes[edge.source].details}
-        sources -= self.paths.keys()
+        given = [self.graph.nodes[edge.source] for edge in edges]
+        sources = {n.id for n in given if (n.id < nodes[0].id if n.operation else not n.details)} - self.paths.keys()
         if len(sources) == 1:
             (source,) = sources
             if source not in self.wanted:

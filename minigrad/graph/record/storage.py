@@ -122,6 +122,7 @@ class _TraceWriter:
             "keywords": {name: encode(value, self.array, node.operation) for name, value in node.keywords.items()},
             "source": node.source and [printable(x) if isinstance(x, str) else x for x in node.source],
             "call": node.call,
+            "depth": node.depth,
         }
 
     def operand(self, edge: Edge) -> dict[str, Any]:
@@ -233,7 +234,7 @@ class _TraceReader:
     def note(self, note: TraceNote | None, step: Step) -> None:
         """Put the place in the program back that the operation was first called from."""
         assert note is not None
-        note.source, note.call = step.source, step.call or 0
+        note.source, note.call, note.depth = step.source, step.call or 0, step.depth
         note.program = self.document.programs.get(step.source.file, ()) if step.source is not None else ()
         around: list[ModuleCall] = []
         module = step.module

@@ -81,9 +81,9 @@ class trace:
         if place is None or place.callee is None:
             return
         note.source, note.program = place.source, place.program
-        for scope in active.scopes:
+        for number, scope in enumerate(active.scopes):
             if scope.frame is place.callee:
-                note.call = scope.notes.setdefault(self, self._calls + 1)
+                note.depth, note.call = number, scope.notes.setdefault(self, self._calls + 1)
                 self._calls = max(self._calls, note.call)
                 return
         now = place.source, id(place.callee), place.callee.f_lasti
@@ -141,6 +141,7 @@ class TraceNote:
         program: the lines of the file that it is in.
         call: a number that it shares with the operations that the same call, or operator, of the program gave rise to.
         constants: the arguments that need no gradient.
+        depth: which of ``modules`` it is that the program called; None if it called something else.
         names: of the tensors among the arguments that were given, not computed, by position.
         paths: of those that have no name, and are attributes of a module that is running, the paths to them.
         kept: the arrays it keeps for its backward, each as a number that tells it from others, and its bytes.
@@ -155,8 +156,8 @@ class TraceNote:
     """
 
     __slots__ = (
-        "answer", "arguments", "backward_seconds", "call", "constants", "contributions", "cotangents", "gradients", "kept",
-        "lane", "modules", "names", "origin", "paths", "program", "seconds", "signed", "source",
+        "answer", "arguments", "backward_seconds", "call", "constants", "contributions", "cotangents", "depth", "gradients",
+        "kept", "lane", "modules", "names", "origin", "paths", "program", "seconds", "signed", "source",
     )  # fmt: skip
 
     def __init__(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
@@ -164,6 +165,7 @@ class TraceNote:
         self.source: SourceLine | None = None
         self.program: Sequence[str] = ()
         self.call = 0
+        self.depth: int | None = None
         operands = enumerate(zip(entry.parents, arrays))
         self.constants = [Constant(i, a) for i, (parent, a) in operands if parent is None and a is not None]
         leaves = [(i, node.tensor) for i, node in enumerate(entry.parents) if type(node) is Leaf]
