@@ -222,7 +222,8 @@ def test_check_finds_a_wrong_rule_and_its_line(program, said):
     )
     status, out, _ = said("check", "lesson.py:f")
     assert status == 1
-    assert "wrong: the derivative of 'double(mg.Te…grad=True))' (cli_test_double) by x ('mg.Tensor(0.…_grad=True)'), relative error 0.0" in out
+    assert "wrong: the derivative of 'double(mg.Te…grad=True))' (cli_test_double) by x ('mg.Tensor(0.…" in out
+    assert ", relative error 0.0" in out
     assert "lesson.py:5: return np.tanh(double(" in out
     assert "2 derivatives compared with finite differences: 1 wrong" in out
 

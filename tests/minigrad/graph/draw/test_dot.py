@@ -73,6 +73,18 @@ def test_labels_before_and_after_backward() -> None:
     ]
 
 
+@pytest.mark.parametrize(("slope", "text"), [(-0.0661, "grad -0.0661"), (-0.0, "grad 0"), (-np.inf, "grad -∞")])
+def test_the_gradient_of_a_number_has_its_sign_and_that_of_an_array_is_called_a_norm(slope: float, text: str) -> None:
+    b, c = leaf(1.0, "b"), leaf([1.0, 2.0], "c")
+    with mg.trace():
+        loss = (b * slope + c * 0.5).sum() * 0.5
+    loss.backward()
+    graph = draw_dot(loss)
+    assert labels(graph.to_dot())[0].endswith(f"| {text}") and f"b  () float64  {text}\n" in graph.to_text()
+    assert "c | (2,) float64 | |grad| 0.354" in labels(graph.to_dot())
+    assert [node.signed for node in graph.nodes if node.name == "c"] == [None]
+
+
 def test_operations_that_were_not_traced_say_nothing_about_their_gradient() -> None:
     x = leaf(1.0, "x")
     y = np.exp(x)
@@ -102,7 +114,8 @@ def test_of_several_outputs_the_edges_show_the_shapes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gradient", "word", "look"), [(0, "0", "dashed"), (np.nan, "nan", "penwidth=3"), (np.inf, "∞", "penwidth=3"), (-np.inf, "-∞", "penwidth=3")]
+    ("gradient", "word", "look"),
+    [(0, "0", "dashed"), (np.nan, "nan", "penwidth=3"), (np.inf, "∞", "penwidth=3"), (-np.inf, "-∞", "penwidth=3")],
 )
 def test_gradients_that_are_zero_or_not_finite_stand_out(gradient: float, word: str, look: str) -> None:
     x = leaf(1.0, "x")

@@ -54,6 +54,15 @@ def test_what_the_page_tells_about_a_node() -> None:
     assert dict(page_data(graph)["nodes"][2]["facts"])["call"] == "axis=0, keepdims=False"
 
 
+def test_a_single_number_has_its_gradient_and_not_a_norm() -> None:
+    b = leaf(1.0, "b")
+    with mg.trace():
+        y = b * -0.0661
+    y.backward()
+    facts = page_data(draw_dot(y))["nodes"][0]["facts"]
+    assert ("cotangent", "-0.0661") in facts and "gradient" not in dict(facts)
+
+
 def test_before_backward_no_gradient_has_arrived() -> None:
     x = leaf(1.0, "x")
     with mg.trace():
