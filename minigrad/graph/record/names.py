@@ -49,6 +49,23 @@ def shortened(text: str, longest: int = LONGEST) -> str:
     return text if len(text) <= longest else f"{text[: longest // 2]}…{text[-(longest - longest // 2 - 1) :]}"
 
 
+def expressions(places: Mapping[SourceLine, Sequence[str]]) -> dict[SourceLine | None, str]:
+    """For instructions, given with their programs, what their results are assigned to, or else their text, if it is known."""
+    needed: dict[str, set[int]] = defaultdict(set)
+    for place in places:
+        needed[place.file].add(place.line)
+    programs: dict[str, Program] = {}
+    found: dict[SourceLine | None, str] = {}
+    for place, lines in places.items():
+        if place.file not in programs:
+            programs[place.file] = Program([line.rstrip("\r\n") for line in lines], needed[place.file])
+        program = programs[place.file]
+        here = program.at(place)
+        if isinstance(here, OPERATIONS):
+            found[place] = shortened(printable(program.text(program.target(here)[0] or here)))
+    return found
+
+
 class _Names:
     def __init__(self, graph: Graph, paths: Mapping[int, str], texts: Mapping[str, Sequence[str]]) -> None:
         self.graph = graph
