@@ -234,7 +234,7 @@ class _TraceReader:
     def note(self, note: TraceNote | None, step: Step) -> None:
         """Put the place in the program back that the operation was first called from."""
         assert note is not None
-        note.source, note.call, note.depth = step.source, step.call or 0, step.depth
+        note.source, note.call, note.depth, note.callers = step.source, step.call or 0, step.depth, ()
         note.program = self.document.programs.get(step.source.file, ()) if step.source is not None else ()
         around: list[ModuleCall] = []
         module = step.module
