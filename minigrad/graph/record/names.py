@@ -38,8 +38,7 @@ def give_labels(
 
     Args:
         paths: to nodes that are attributes of modules.
-        texts: the lines of more files, which functions of the program were called from. Those that give a name go into
-            ``Graph.programs``.
+        texts: the lines of more files, which functions of the program were called from.
     """
     _Names(graph, paths or {}, texts or {}).run()
 
@@ -140,7 +139,6 @@ class _Names:
             lines = self.graph.programs.get(source.file)
             if lines is None:
                 lines = [line.rstrip("\r\n") for line in self.texts.get(source.file, ())]
-                self.graph.programs[source.file] = lines
             self.programs[source.file] = Program(lines, self.needed[source.file])
         return self.programs[source.file]
 
@@ -262,7 +260,8 @@ class _Names:
         node = self.graph.nodes[edge.source]
         if operand is None or node.operation is not None:
             return
-        for outer, call in self.calls(self.graph.nodes[edge.target]):  # f(x), of which f calls it t
+        calls = self.calls(self.graph.nodes[edge.target]) if isinstance(operand, ast.Name) else ()
+        for outer, call in calls:  # f(x), of which f calls it t
             handed = program.handed(operand, call)
             if handed is None:
                 break
