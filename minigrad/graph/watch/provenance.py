@@ -12,6 +12,7 @@ from ...anomaly import BACKWARD_CAUSES, FORWARD_CAUSES, usual_cause
 from ...engine.tensor import Tensor
 from ...errors import GraphError
 from ..draw.drawing import Drawing
+from ..draw.looks import in_prose, operand_in_prose
 from ..record.capture import capture
 from ..record.model import Edge, Graph, Node
 
@@ -35,9 +36,9 @@ class Provenance:
     def __str__(self) -> str:
         bad = self.node.value if self.edge is None else self.edge.raw
         made = "nan" if _nan(bad) else "inf" if any(np.isposinf(array.real).any() for array in _arrays(bad)) else "-inf"
-        what = f"'{self.node.operation}'"
+        what = in_prose(self.node)
         if self.edge is not None:
-            what = f"in backward, the derivative of {what} by {self.edge.argument}"
+            what = f"in backward, the derivative of {what} by {operand_in_prose(self.edge, self.graph)}"
         lines = [f"{what} made the first {made}: {self.cause or 'its operands do not say why'}."]
         lines += self._there()
         if self.node.source is not None:
@@ -99,8 +100,7 @@ def _forward(graph: Graph) -> Provenance | None:
             why = usual_cause(FORWARD_CAUSES.get(node.operation or "", ()), values)
             given = next((edge for edge in operands if _bad(edge.value)), None)
             if given is not None:
-                name = graph.nodes[given.source].name or given.argument
-                why = f"its operand '{name}' was given with one"
+                why = f"its operand '{graph.nodes[given.source].label}' was given with one"
             _spread(graph, node)
             return Provenance(Drawing.of(graph), node, None, why)
     return None

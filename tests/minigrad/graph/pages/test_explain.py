@@ -293,7 +293,7 @@ def test_labels_leave_room_for_a_sum_of_two() -> None:
     (drawing,) = drawings(capture(y))["drawings"]
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", drawing["svg"])
     assert texts[:3] == ["x", "0.5", "grad &#45;0.0000 + &#45;0.0000 = &#45;0.0000"]
-    assert texts[3:] == ["multiply", "0.25", "|grad| 0.0000e&#45;0"]
+    assert texts[3:] == ["y", " ", "multiply", "0.25", "|grad| 0.0000e&#45;0"]
     assert "title" not in drawing["svg"] and "<!--" not in drawing["svg"]
 
 
