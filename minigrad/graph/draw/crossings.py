@@ -7,33 +7,47 @@ from collections.abc import Sequence
 
 from .ranks import Ranks
 
+LARGE = 2000  # vertices, above which there are fewer tries
 MOST_SWEEPS = 24
-PATIENCE = 4  # sweeps without an improvement, after which it is left as it is
+PATIENCE = 2  # sweeps without an improvement, after which it is left as it is
 MOST_SWAPS = 8  # rounds of swapping neighbours in a sweep
 
 
 def uncross(ranks: Ranks) -> int:
     """Put the layers in an order with few crossings; gives how many are left."""
-    _by_search(ranks)
+    best, fewest = ranks.layers, -1
+    large = len(ranks.above) > LARGE
+    for start in range(2 if large else 4):
+        ranks.layers = [list(layer) for layer in ranks.layers]
+        _by_search(ranks, upward=start % 2 == 1, mirrored=start >= 2)
+        layers, count = _swept(ranks)
+        if fewest < 0 or count < fewest:
+            best, fewest = layers, count
+        if not fewest:
+            break
+    ranks.layers = best
+    return fewest
+
+
+def _swept(ranks: Ranks) -> tuple[list[list[int]], int]:
+    """The best order that sweeps down and up come by, and its crossings."""
     place = [0] * len(ranks.above)
     for layer in ranks.layers:
         _number(layer, place)
-    best, fewest = [list(layer) for layer in ranks.layers], crossings(ranks, place)
-    waited = 0
+    best, fewest, waited = [list(layer) for layer in ranks.layers], crossings(ranks, place), 0
     for sweep in range(MOST_SWEEPS):
         if not fewest or waited >= PATIENCE:
             break
         down = sweep % 2 == 0
         layers = ranks.layers[1:] if down else ranks.layers[-2::-1]
         for layer in layers:
-            _by_medians(layer, ranks.above if down else ranks.below, place)
+            _by_medians(layer, ranks.above if down else ranks.below, place, flip=sweep % 4 < 2)
         _swap(ranks, place)
         count = crossings(ranks, place)
         waited += 1
         if count < fewest:
             best, fewest, waited = [list(layer) for layer in ranks.layers], count, 0
-    ranks.layers = best
-    return fewest
+    return best, fewest
 
 
 def crossings(ranks: Ranks, place: Sequence[int]) -> int:
@@ -50,19 +64,21 @@ def crossings(ranks: Ranks, place: Sequence[int]) -> int:
     return count
 
 
-def _by_search(ranks: Ranks) -> None:
+def _by_search(ranks: Ranks, upward: bool, mirrored: bool) -> None:
     """A first order: as a search along the lines comes by, so that what belongs together stands together."""
-    seen = [False] * len(ranks.above)
+    first, second = (ranks.above, ranks.below) if upward else (ranks.below, ranks.above)
+    seen = [False] * len(first)
     found: list[int] = []
-    for layer in ranks.layers:
-        for start in layer:
+    for layer in reversed(ranks.layers) if upward else ranks.layers:
+        for start in sorted(layer):
             waiting = [] if seen[start] else [start]
             while waiting:
                 vertex = waiting.pop()
                 if not seen[vertex]:
                     seen[vertex] = True
                     found.append(vertex)
-                    waiting += [v for v in reversed(ranks.below[vertex] + ranks.above[vertex]) if not seen[v]]
+                    ways = [v for v in first[vertex] + second[vertex] if not seen[v]]
+                    waiting += ways if mirrored else ways[::-1]
     number = [0] * len(found)
     for place, vertex in enumerate(found):
         number[vertex] = place
@@ -75,9 +91,9 @@ def _number(layer: Sequence[int], place: list[int]) -> None:
         place[vertex] = i
 
 
-def _by_medians(layer: list[int], neighbours: Sequence[Sequence[int]], place: list[int]) -> None:
-    """Each vertex to the median of its neighbours; what has none keeps its place."""
-    moving = [vertex for vertex in layer if neighbours[vertex]]
+def _by_medians(layer: list[int], neighbours: Sequence[Sequence[int]], place: list[int], flip: bool) -> None:
+    """Each vertex to the median of its neighbours, equal ones the other way round (``flip``); what has none keeps its place."""
+    moving = [vertex for vertex in (reversed(layer) if flip else layer) if neighbours[vertex]]
     median = {vertex: _median(sorted(place[other] for other in neighbours[vertex])) for vertex in moving}
     ordered = iter(sorted(moving, key=median.__getitem__))
     layer[:] = [next(ordered) if neighbours[vertex] else vertex for vertex in layer]

@@ -111,7 +111,10 @@ def lay_out(
 
 def _across(laid: Laid) -> Laid:
     return Laid(
-        laid.height, laid.width, [(y, x) for x, y in laid.centres], [[(y, x) for x, y in route] for route in laid.routes]
+        laid.height,
+        laid.width,
+        [(y, x) for x, y in laid.centres],
+        [[(y, x) for x, y in route] for route in laid.routes],
     )
 
 
@@ -149,7 +152,9 @@ def _shelves(sizes: Sequence[tuple[float, float]], gap: tuple[float, float]) -> 
     return corners
 
 
-def _lay_out_part(sizes: Sequence[tuple[float, float]], lines: Sequence[tuple[int, int]], gap: tuple[float, float]) -> Laid:
+def _lay_out_part(
+    sizes: Sequence[tuple[float, float]], lines: Sequence[tuple[int, int]], gap: tuple[float, float]
+) -> Laid:
     """One connected part, from top to bottom."""
     ranks = rank(len(sizes), lines)
     uncross(ranks)
@@ -167,7 +172,12 @@ def _lay_out_part(sizes: Sequence[tuple[float, float]], lines: Sequence[tuple[in
         if a == b:
             (cx, cy), (width, height) = centres[a], sizes[a]
             right, high = cx + width / 2, height / 4
-            routes[number] = [(right, cy - high), (right + LOOP, cy - high), (right + LOOP, cy + high), (right, cy + high)]
+            routes[number] = [
+                (right, cy - high),
+                (right + LOOP, cy - high),
+                (right + LOOP, cy + high),
+                (right, cy + high),
+            ]
     width = max(value + each / 2 for value, each in zip(x, [*widths, *[0.0] * (len(x) - len(widths))]))
     return Laid(width, bands[-1][1], centres, routes)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 MOST_LONG_LINES = 4  # of one box, up to which each has a path of its own; more share one, from which they branch off
 
@@ -52,7 +53,7 @@ def rank(boxes: int, lines: Sequence[tuple[int, int]]) -> Ranks:
             chain.append(bend)
         chain += [b] if a != b else []
         ranks.chains.append(chain)
-        links.update(dict.fromkeys(zip(chain, chain[1:])))
+        links.update(dict.fromkeys(pairwise(chain)))
     ranks.above, ranks.below = [[] for _ in range(vertices)], [[] for _ in range(vertices)]
     for a, b in links:
         ranks.below[a].append(b)

@@ -8,6 +8,7 @@ vertex is between the middle two.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from .ranks import Ranks
 
@@ -74,7 +75,9 @@ def _columns(
         last = -1  # the lines of two columns must not cross
         for vertex in layer:
             sources = sorted(neighbours[vertex], key=place.__getitem__)
-            for source in dict.fromkeys((sources[(len(sources) - 1) // 2], sources[len(sources) // 2]) if sources else ()):
+            for source in dict.fromkeys(
+                (sources[(len(sources) - 1) // 2], sources[len(sources) // 2]) if sources else ()
+            ):
                 free = (source, vertex) not in conflicts and (vertex, source) not in conflicts
                 if place[source] > last and free:
                     column[vertex], last = column[source], place[source]
@@ -88,7 +91,7 @@ def _packed(
     """Where the vertices stand if every column is as far left as it can be, then as near to the next as it can be."""
     apart: dict[tuple[int, int], float] = {}
     for layer in layers:
-        for a, b in zip(layer, layer[1:]):
+        for a, b in pairwise(layer):
             between = gap if a < boxes and b < boxes else gap * 0.7 if a < boxes or b < boxes else gap / 2
             pair, distance = (column[a], column[b]), (widths[a] + widths[b]) / 2 + between
             apart[pair] = max(distance, apart.get(pair, 0.0))

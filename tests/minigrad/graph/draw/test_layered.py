@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def random_graph(seed: int) -> tuple[Sizes, Lines]:
 
 
 def segments(route: list[Point]) -> list[tuple[Point, Point]]:
-    return list(zip(route, route[1:]))
+    return list(pairwise(route))
 
 
 def inside(segment: tuple[Point, Point], centre: Point, size: tuple[float, float]) -> bool:
@@ -94,7 +94,10 @@ def test_from_left_to_right_is_from_top_to_bottom_with_the_axes_exchanged() -> N
     sizes, lines = random_graph(7)
     down = lay_out([(h, w) for w, h in sizes], lines)
     right = lay_out(sizes, lines, rankdir="LR")
-    assert right.centres == [(y, x) for x, y in down.centres] and (right.width, right.height) == (down.height, down.width)
+    assert right.centres == [(y, x) for x, y in down.centres] and (right.width, right.height) == (
+        down.height,
+        down.width,
+    )
 
 
 def test_the_same_graph_gives_the_same_drawing() -> None:
@@ -211,8 +214,8 @@ def by_dot(sizes: Sizes, lines: Lines) -> tuple[float, int]:
     graph.layout("dot")
     routes = []
     for number, (a, b) in enumerate(lines):
-        points = [tuple(map(float, p.split(","))) for p in graph.get_edge(a, b, number).attr["pos"].split()]
-        route = [points[0]]
+        points = [np.fromstring(p, sep=",") for p in graph.get_edge(a, b, number).attr["pos"].split()]
+        route = [(float(points[0][0]), float(points[0][1]))]
         for i in range(0, len(points) - 3, 3):  # cubic Bézier curves
             p = np.array(points[i : i + 4])
             for t in np.linspace(0.1, 1, 10):
@@ -226,10 +229,11 @@ def by_dot(sizes: Sizes, lines: Lines) -> tuple[float, int]:
 def test_as_narrow_and_as_few_crossings_as_graphviz() -> None:
     ours, theirs = np.zeros(2), np.zeros(2)
     for graph in example_graphs().values():
-        sizes = [(text_width(node.name or node.operation or node.details or "x", 11) + 16, 36.0) for node in graph.nodes]
+        sizes = [
+            (text_width(node.name or node.operation or node.details or "x", 11) + 16, 36.0) for node in graph.nodes
+        ]
         lines = [(edge.source, edge.target) for edge in graph.edges]
         laid = lay_out(sizes, lines, gap=GAP)
         ours += (laid.width, crossing_lines(lines, laid.routes))
         theirs += by_dot(sizes, lines)
-    print(ours, theirs)
     assert ours[0] <= 1.3 * theirs[0] and ours[1] <= 1.3 * theirs[1] + 2, (ours, theirs)
