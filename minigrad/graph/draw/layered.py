@@ -7,7 +7,7 @@ crossings (:mod:`.crossings`), boxes get their places on the layer (:mod:`.strai
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from .crossings import uncross
@@ -15,6 +15,7 @@ from .ranks import Ranks, rank
 from .straight import straighten
 
 Point = tuple[float, float]
+Ports = tuple[float | None, float | None]
 
 LOOP = 16.0  # how far a line from a box to itself goes out
 PORT = 14.0  # at most between two lines that end on one side of a box
@@ -78,6 +79,9 @@ def lay_out(
     *,
     rankdir: str = "TB",
     gap: tuple[float, float] = (24, 40),
+    first: Collection[int] = (),
+    last: Collection[int] = (),
+    ports: Sequence[Ports] | None = None,
 ) -> Laid:
     """Place boxes, and lines between them, so that lines point down (``rankdir="TB"``) or to the right ("LR").
 
@@ -88,6 +92,8 @@ def lay_out(
         lines: of each line the numbers of two boxes. Lines may repeat, lead from a box to itself, and form circles, of which
             a line each leads back up.
         gap: between the boxes of a layer, and between two layers.
+        first, last: boxes that are alone on the first and on the last layer. Then no part stands below another.
+        ports: for each line how far from the middle of its source and of its target it ends, None where that is open.
     """
     across = rankdir == "LR"
     turned = [(height, width) if across else (width, height) for width, height in sizes]
@@ -95,11 +101,16 @@ def lay_out(
     for boxes, numbers in _parts(len(sizes), lines):
         local = {box: i for i, box in enumerate(boxes)}
         part = _lay_out_part(
-            [turned[box] for box in boxes], [(local[lines[n][0]], local[lines[n][1]]) for n in numbers], gap
+            [turned[box] for box in boxes],
+            [(local[lines[n][0]], local[lines[n][1]]) for n in numbers],
+            gap,
+            {local[box] for box in first if box in local},
+            {local[box] for box in last if box in local},
+            [ports[n] for n in numbers] if ports else [(None, None)] * len(numbers),
         )
         parts.append((boxes, numbers, part))
     whole = Laid(0.0, 0.0, [(0.0, 0.0)] * len(sizes), [[] for _ in lines])
-    corners = _shelves([(part.width, part.height) for _, _, part in parts], gap)
+    corners = _shelves([(part.width, part.height) for _, _, part in parts], gap, one_row=bool(first or last))
     for (boxes, numbers, part), (left, top) in zip(parts, corners):
         for box, (x, y) in zip(boxes, part.centres):
             whole.centres[box] = (round(x + left, 2), round(y + top, 2))
@@ -139,13 +150,13 @@ def _parts(boxes: int, lines: Sequence[tuple[int, int]]) -> list[tuple[list[int]
     return list(parts.values())
 
 
-def _shelves(sizes: Sequence[tuple[float, float]], gap: tuple[float, float]) -> list[Point]:
+def _shelves(sizes: Sequence[tuple[float, float]], gap: tuple[float, float], one_row: bool) -> list[Point]:
     """The left upper corners of drawings side by side, in rows where one would be a ribbon."""
     area = sum((width + gap[0]) * (height + gap[1]) for width, height in sizes)
     widest = max([width for width, _ in sizes] + [2 * area**0.5])
     corners, x, y, high = [], 0.0, 0.0, 0.0
     for width, height in sizes:
-        if x and x + width > widest:
+        if x and x + width > widest and not one_row:
             x, y, high = 0.0, y + high + gap[1], 0.0
         corners.append((x, y))
         x, high = x + width + gap[0], max(high, height)
@@ -153,10 +164,15 @@ def _shelves(sizes: Sequence[tuple[float, float]], gap: tuple[float, float]) -> 
 
 
 def _lay_out_part(
-    sizes: Sequence[tuple[float, float]], lines: Sequence[tuple[int, int]], gap: tuple[float, float]
+    sizes: Sequence[tuple[float, float]],
+    lines: Sequence[tuple[int, int]],
+    gap: tuple[float, float],
+    first: Collection[int],
+    last: Collection[int],
+    ports: Sequence[Ports],
 ) -> Laid:
     """One connected part, from top to bottom."""
-    ranks = rank(len(sizes), lines)
+    ranks = rank(len(sizes), lines, first, last)
     uncross(ranks)
     loops = {a for a, b in lines if a == b}
     widths = [width + 2 * LOOP * (box in loops) for box, (width, _) in enumerate(sizes)]
@@ -167,7 +183,7 @@ def _lay_out_part(
         for vertex in layer:
             y[vertex] = (top + bottom) / 2
     centres = list(zip(x, y))[: len(sizes)]
-    routes = _routes(ranks, x, sizes, bands, centres)
+    routes = _routes(ranks, x, sizes, bands, centres, ports)
     for number, (a, b) in enumerate(lines):
         if a == b:
             (cx, cy), (width, height) = centres[a], sizes[a]
@@ -200,11 +216,12 @@ def _routes(
     sizes: Sequence[tuple[float, float]],
     bands: Sequence[Point],
     centres: Sequence[Point],
+    ports: Sequence[Ports],
 ) -> list[list[Point]]:
     """The way of each line: straight down past the boxes of a layer, and sideways between two layers."""
     layer_of = {vertex: number for number, layer in enumerate(ranks.layers) for vertex in layer}
-    starts = _ports(ranks, x, sizes, down=True)
-    ends = _ports(ranks, x, sizes, down=False)
+    starts = _ports(ranks, x, sizes, ports, down=True)
+    ends = _ports(ranks, x, sizes, ports, down=False)
     routes = []
     for number, chain in enumerate(ranks.chains):
         route: list[Point] = []
@@ -224,18 +241,25 @@ def _routes(
     return routes
 
 
-def _ports(ranks: Ranks, x: Sequence[float], sizes: Sequence[tuple[float, float]], down: bool) -> list[float]:
+def _ports(
+    ranks: Ranks, x: Sequence[float], sizes: Sequence[tuple[float, float]], given: Sequence[Ports], down: bool
+) -> list[float]:
     """Where each line leaves the lower side of a box (``down``), or comes in on its upper side: in the order of their ways."""
     at: dict[int, dict[tuple[float, int, int], list[int]]] = {}  # box -> the next vertex and the lines that go there
+    found = [0.0] * len(ranks.chains)
     for number, chain in enumerate(ranks.chains):
-        if chain:
-            box, other = (chain[0], chain[1]) if down else (chain[-1], chain[-2])
+        if not chain:
+            continue
+        box, other = (chain[0], chain[1]) if down else (chain[-1], chain[-2])
+        port = given[number][down == ranks.turned[number]]
+        if port is not None:
+            found[number] = x[box] + port
+        else:
             alone = number if other < len(sizes) else -1  # lines that share a path share the port
             at.setdefault(box, {}).setdefault((x[other], other, alone), []).append(number)
-    ports = [0.0] * len(ranks.chains)
     for box, ways in at.items():
         step = min(PORT, 0.7 * sizes[box][0] / len(ways))
         for i, way in enumerate(sorted(ways)):
             for number in ways[way]:
-                ports[number] = x[box] + step * (i - (len(ways) - 1) / 2)
-    return ports
+                found[number] = x[box] + step * (i - (len(ways) - 1) / 2)
+    return found

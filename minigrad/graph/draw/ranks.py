@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -30,11 +30,17 @@ class Ranks:
     turned: list[bool] = field(default_factory=list)
 
 
-def rank(boxes: int, lines: Sequence[tuple[int, int]]) -> Ranks:
-    """Every box on a layer below all that lead to it, but for the lines that close a circle: these are turned."""
+def rank(
+    boxes: int, lines: Sequence[tuple[int, int]], first: Collection[int] = (), last: Collection[int] = ()
+) -> Ranks:
+    """Every box on a layer below all that lead to it, but for the lines that close a circle: these are turned.
+
+    Args:
+        first, last: boxes that are alone on the first and on the last layer.
+    """
     turned = _turned(boxes, lines)
     down = [(b, a) if up else (a, b) for (a, b), up in zip(lines, turned)]
-    layer = _layers(boxes, [line for line in down if line[0] != line[1]])
+    layer = _layers(boxes, [line for line in down if line[0] != line[1]], first, last)
     ranks = Ranks([[] for _ in range(max(layer, default=-1) + 1)], boxes, turned=turned)
     for vertex, number in enumerate(layer):
         ranks.layers[number].append(vertex)
@@ -89,7 +95,9 @@ def _turned(boxes: int, lines: Sequence[tuple[int, int]]) -> list[bool]:
     return turned
 
 
-def _layers(boxes: int, lines: Sequence[tuple[int, int]]) -> list[int]:
+def _layers(
+    boxes: int, lines: Sequence[tuple[int, int]], first: Collection[int], last: Collection[int]
+) -> list[int]:
     """The layer of each box: by the longest path to it, then pulled to where its lines are shorter."""
     above: list[list[int]] = [[] for _ in range(boxes)]
     below: list[list[int]] = [[] for _ in range(boxes)]
@@ -112,5 +120,7 @@ def _layers(boxes: int, lines: Sequence[tuple[int, int]]) -> list[int]:
         for box in order:
             if above[box] and len(above[box]) >= len(below[box]):
                 layer[box] = max(layer[source] for source in above[box]) + 1
+    lowest, highest = min(layer, default=0) - 1, max(layer, default=0) + 1
+    layer = [lowest if box in first else highest if box in last else old for box, old in enumerate(layer)]
     number = {old: new for new, old in enumerate(sorted(set(layer)))}  # without layers that nobody stands on
     return [number[old] for old in layer]

@@ -27,7 +27,7 @@ def straighten(ranks: Ranks, widths: Sequence[float], gap: float) -> list[float]
             layers = [layer[::-1] if leftward else layer for layer in ranks.layers]
             neighbours = ranks.below if upward else ranks.above
             column = _columns(layers[::-1] if upward else layers, neighbours, conflicts, len(widths))
-            x = _packed(layers, column, widths, gap, ranks.boxes)
+            x = _packed(layers, column, widths, gap)
             found.append([-value for value in x] if leftward else x)
     extents = [_extent(x, widths) for x in found]
     left, right = min(extents, key=lambda extent: extent[1] - extent[0])
@@ -86,13 +86,13 @@ def _columns(
 
 
 def _packed(
-    layers: Sequence[Sequence[int]], column: Sequence[int], widths: Sequence[float], gap: float, boxes: int
+    layers: Sequence[Sequence[int]], column: Sequence[int], widths: Sequence[float], gap: float
 ) -> list[float]:
     """Where the vertices stand if every column is as far left as it can be, then as near to the next as it can be."""
     apart: dict[tuple[int, int], float] = {}
     for layer in layers:
         for a, b in pairwise(layer):
-            between = gap if a < boxes and b < boxes else gap * 0.7 if a < boxes or b < boxes else gap / 2
+            between = gap * (1.0 if widths[a] and widths[b] else 0.7 if widths[a] or widths[b] else 0.5)
             pair, distance = (column[a], column[b]), (widths[a] + widths[b]) / 2 + between
             apart[pair] = max(distance, apart.get(pair, 0.0))
     after: dict[int, list[tuple[int, float]]] = {root: [] for root in column}
