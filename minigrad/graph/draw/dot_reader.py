@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 
 Attributes = dict[str, str]
 
-_TOKEN = re.compile(r'\s*(?:(?P<html><)|"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<word>[\w.]+)|(?P<mark>->|[{}\[\]=;,]))', re.DOTALL)
+_TOKEN = re.compile(
+    r'\s*(?:(?P<html><)|"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<word>[\w.]+)|(?P<mark>->|[{}\[\]=;,]))', re.DOTALL
+)
 
 
 @dataclass
@@ -52,7 +54,9 @@ def read_dot(text: str) -> Picture:
         token, following = tokens[i], tokens[i + 1] if i + 1 < len(tokens) else ""
         if token in ("digraph", "subgraph"):
             i += 3
-            inside.append(0 if token == "digraph" else _frame(picture, following, next(f for f in inside[::-1] if f is not None)))
+            inside.append(
+                0 if token == "digraph" else _frame(picture, following, next(f for f in inside[::-1] if f is not None))
+            )
         elif token == "{":
             inside.append(None)
             i += 1

@@ -84,10 +84,9 @@ class Drawing(Graph):
         return diff(self, other if isinstance(other, Drawing) else Drawing.of(other))
 
     def to_svg(self) -> str:
-        """The drawing as SVG text, which scales to the width of its page.
+        """The drawing as SVG text, which scales to the width of its page: laid out by Graphviz where there is one, else by us.
 
         Raises:
-            MissingExtraError: no layout program is installed.
             GraphError: the drawing is too large to be laid out.
         """
         return responsive(self._lay_out("svg").decode())
@@ -95,7 +94,7 @@ class Drawing(Graph):
     def to_html(self, path: str | Path, *, language: str = "en") -> Path:
         """Write a page with the drawing, which tells about a node what the trace knows when it is clicked: one file, offline.
 
-        Without a layout program the page has the DOT text and one sentence that says what to install.
+        What is too large to be laid out is shown as DOT text, with a sentence that says so.
 
         Raises:
             ArgumentError: ``language`` is not "en" or "ja".
@@ -105,8 +104,8 @@ class Drawing(Graph):
     def render(self, path: str | Path) -> Path:
         """Write the drawing to ``path``, in the format its suffix names: .svg, .png, .pdf, .html, or .dot for the text.
 
-        A picture needs a layout program, and at most 2,500 nodes. Otherwise the DOT text is written beside it, and a warning
-        says why.
+        A picture has at most 2,500 nodes, and a PNG or PDF needs Graphviz. Otherwise the DOT text is written beside it, and
+        a warning says why.
 
         Returns:
             The path of what was written.
@@ -143,7 +142,7 @@ class Drawing(Graph):
         """For notebooks: as wide as there is room, down to half the size, and beyond that it scrolls."""
         try:
             return scrolling(self.to_svg())
-        except (MissingExtraError, GraphError) as error:
+        except GraphError as error:
             return f"<p>{html.escape(str(error))}</p><pre>{html.escape(self.to_dot())}</pre>"
 
 

@@ -59,7 +59,9 @@ def _run(dot: str, format: str, environment: dict[str, str] | None = None) -> by
     command = [program, f"-T{format}"] if program else [sys.executable, "-c", PYGRAPHVIZ, format]
     if not program:
         try:
-            pygraphviz = import_extra("pygraphviz", "graph", "drawing a graph as PNG or PDF (as SVG or text needs nothing)")
+            pygraphviz = import_extra(
+                "pygraphviz", "graph", "drawing a graph as PNG or PDF (as SVG or text needs nothing)"
+            )
         except MissingExtraError:
             if format == "svg":
                 return write_svg(dot).encode()

@@ -95,9 +95,7 @@ def _turned(boxes: int, lines: Sequence[tuple[int, int]]) -> list[bool]:
     return turned
 
 
-def _layers(
-    boxes: int, lines: Sequence[tuple[int, int]], first: Collection[int], last: Collection[int]
-) -> list[int]:
+def _layers(boxes: int, lines: Sequence[tuple[int, int]], first: Collection[int], last: Collection[int]) -> list[int]:
     """The layer of each box: by the longest path to it, then pulled to where its lines are shorter."""
     above: list[list[int]] = [[] for _ in range(boxes)]
     below: list[list[int]] = [[] for _ in range(boxes)]

@@ -85,9 +85,7 @@ def _columns(
     return column
 
 
-def _packed(
-    layers: Sequence[Sequence[int]], column: Sequence[int], widths: Sequence[float], gap: float
-) -> list[float]:
+def _packed(layers: Sequence[Sequence[int]], column: Sequence[int], widths: Sequence[float], gap: float) -> list[float]:
     """Where the vertices stand if every column is as far left as it can be, then as near to the next as it can be."""
     apart: dict[tuple[int, int], float] = {}
     for layer in layers:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
 from .dot_reader import Attributes, Picture, plain_text, read_dot
 from .frames import FrameLayout, Placed, Size
-from .labels import FONT, Block, Letters, Lines, read_label
+from .labels import FONT, Block, Letters, read_label
 from .layered import Point
 
 INCH = 72.0  # of DOT's sizes, in points
@@ -20,16 +21,18 @@ DASHES = {"dashed": ' stroke-dasharray="5,2"', "dotted": ' stroke-dasharray="1,4
 
 def write_svg(dot: str) -> str:
     """An SVG like the one that Graphviz makes of DOT text of ours: the same groups, ids and classes, other places."""
-    return _Picture(read_dot(dot)).svg()
+    return _Painter(read_dot(dot)).svg()
 
 
-class _Picture:
+class _Painter:
     """The nodes, frames and lines of one picture."""
 
     def __init__(self, picture: Picture) -> None:
         self.picture = picture
         whole = picture.frames[0].attributes
-        lanes = any(frame.attributes.get("id") and frame.attributes.get("style") == "filled" for frame in picture.frames)
+        lanes = any(
+            frame.attributes.get("id") and frame.attributes.get("style") == "filled" for frame in picture.frames
+        )
         self.rankdir = "TB" if lanes else whole.get("rankdir", "TB")  # lanes one below the other
         self.labels = {name: _label(attributes) for name, attributes in picture.nodes.items()}
         self.titles = [_label(whole | frame.attributes) if i else None for i, frame in enumerate(picture.frames)]
@@ -245,7 +248,7 @@ def _arrow(route: list[Point], length: float, across: bool) -> tuple[list[Point]
 def _curve(route: list[Point], across: bool) -> str:
     """A path through the points, bent between the layers, where it has room."""
     path = f"M{route[0][0]:.2f},{route[0][1]:.2f}"
-    for (x0, y0), (x, y) in zip(route, route[1:]):
+    for (x0, y0), (x, y) in pairwise(route):
         if abs(x - x0) < 0.1 or abs(y - y0) < 0.1:
             path += f" L{x:.2f},{y:.2f}"
         elif across:

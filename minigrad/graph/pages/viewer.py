@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ...errors import GraphError, MissingExtraError
+from ...errors import GraphError
 from ..draw.cells import cells
 from ..draw.dot import STYLES
 from ..draw.drawing import Drawing
@@ -26,7 +26,7 @@ def write_page(drawing: Drawing, path: Path, language: str) -> Path:
     try:
         picture = inline(lay_out(dot, "svg", len(drawn.nodes)).decode())
         picture = re.sub(r"<title>[^<]*</title>\n?", "", picture)  # "n3", which browsers would show
-    except (MissingExtraError, GraphError) as error:
+    except GraphError as error:
         picture = f"<p>{html.escape(str(error))}</p><pre>{html.escape(dot)}</pre>"
     data = page_data(drawn)
     return save_page(path, "viewer", data, language, title=data["title"], drawing=picture)

@@ -1,6 +1,5 @@
 """Pictures: by whichever Graphviz there is, in the formats a path can name."""
 
-import html
 import re
 import struct
 import subprocess
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import ArgumentError, GraphError, MissingExtraError, Tensor, draw_dot
+from minigrad import ArgumentError, GraphError, Tensor, draw_dot
 from minigrad.engine.observers import scope
 from minigrad.graph import Drawing
 from tests.minigrad.graph.draw.test_dot import NASTY
@@ -116,17 +115,25 @@ def test_another_suffix_is_refused_and_nothing_is_written(tmp_path: Path, name: 
 
 
 @pytest.mark.usefixtures("no_program")
-def test_without_a_layout_program_the_text_is_there_and_one_sentence_names_the_extra(tmp_path: Path) -> None:
+def test_without_graphviz_an_svg_is_drawn_all_the_same(tmp_path: Path) -> None:
     graph = small_graph()
-    with pytest.raises(MissingExtraError, match=r"pip install 'minigrad\[graph\]'"):
-        graph.to_svg()
-    with pytest.warns(UserWarning, match=r"pip install 'minigrad\[graph\]'.*graph.dot has the DOT text instead"):
-        written = graph.render(tmp_path / "graph.png")
+    written = graph.render(tmp_path / "graph.svg")
+    root = ET.fromstring(written.read_text(encoding="utf-8"))
+    assert root.tag == f"{SVG}svg" and "width" not in root.attrib
+    assert {f"node{node.id}" for node in graph.nodes} <= {group.get("id") for group in root.iter(f"{SVG}g")}
+    assert graph.to_svg() == written.read_text(encoding="utf-8") and "<svg" in graph._repr_html_()
+
+
+@pytest.mark.usefixtures("no_program")
+@pytest.mark.parametrize("suffix", [".png", ".pdf"])
+def test_without_graphviz_one_sentence_names_the_extra_that_other_formats_need(tmp_path: Path, suffix: str) -> None:
+    graph = small_graph()
+    with pytest.warns(
+        UserWarning, match=r"PNG or PDF.*pip install 'minigrad\[graph\]'.*graph.dot has the DOT text instead"
+    ):
+        written = graph.render(tmp_path / f"graph{suffix}")
     assert [written] == list(tmp_path.iterdir()) == [tmp_path / "graph.dot"]
     assert written.read_text(encoding="utf-8") == graph.to_dot()
-    shown = graph._repr_html_()
-    assert "pip install &#x27;minigrad[graph]&#x27;" in shown
-    assert html.unescape(shown.split("<pre>")[1].removesuffix("</pre>")) == graph.to_dot()
 
 
 def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:

@@ -141,7 +141,11 @@ def test_nodes_do_not_overlap_and_stand_in_their_modules(draw: Callable[[], Draw
     drawing.rankdir = rankdir
     shown = drawing.drawn()
     _, root = drawn(drawing)
-    boxes = {str(group.get("id")): box(group) for group in root.iter(f"{SVG}g") if group.get("id", "")[:4] in ("node", "modu")}
+    boxes = {
+        str(group.get("id")): box(group)
+        for group in root.iter(f"{SVG}g")
+        if group.get("id", "")[:4] in ("node", "modu")
+    }
     for node in shown.nodes:
         left, top, right, bottom = boxes[f"node{node.id}"]
         inside, module = set(), node.module
@@ -207,7 +211,8 @@ def test_dot_text_is_read_as_it_was_written() -> None:
 def test_labels_are_measured_as_they_are_nested() -> None:
     letters = Letters(10)
     assert read_label("ab<BR/>a", letters).size() == (text_width("ab", 10), 25.0)
-    table = '<TABLE BORDER="0" CELLSPACING="0" CELLPADDING="1"><TR><TD COLSPAN="2">{}</TD></TR><TR><TD>a</TD><TD>b</TD></TR></TABLE>'
+    rows = '<TR><TD COLSPAN="2">{}</TD></TR><TR><TD>a</TD><TD>b</TD></TR>'
+    table = f'<TABLE BORDER="0" CELLSPACING="0" CELLPADDING="1">{rows}</TABLE>'
     narrow, wide = read_label(table.format("i"), letters), read_label(table.format("wwwwwwww"), letters)
     assert narrow.size()[0] == pytest.approx(text_width("ab", 10) + 4)
     assert wide.size()[0] == pytest.approx(text_width("wwwwwwww", 10) + 2)
