@@ -12,6 +12,7 @@ from ..record.model import Edge, Graph, ModuleBox, Node
 from .cells import cells, numbers
 from .lanes import KIND as LANE
 from .looks import CHANGES, TAINTED, VERDICTS, amounts, heat, in_words, legend, mode, not_finite, verdict
+from .loops import KIND as LOOP
 
 FONT = "Helvetica,Arial,sans-serif"
 LONGEST_ROW = 25  # a graph of more nodes runs from top to bottom
@@ -145,7 +146,10 @@ class _DotWriter:
         if module.kind == LANE:
             title, style = f"<B>{title}</B>", f"{LANE_STYLE} labeljust={'r' if self.rankdir == 'LR' else 'l'}"
         else:
-            title, style = title + (f": {_text(module.kind)}" if module.kind != module.name else ""), MODULE_STYLE
+            title, style = (
+                title + (f": {_text(module.kind)}" if module.kind not in (module.name, LOOP) else ""),
+                MODULE_STYLE,
+            )
             title += f" x {module.count}" if module.count > 1 else ""
             if self.rankdir == "TB":  # as much room to its left: edges come in from above, in the middle
                 room = f'<TD WIDTH="{LETTER * len(title)}"></TD>'

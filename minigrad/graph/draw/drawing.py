@@ -54,7 +54,7 @@ class Drawing(Graph):
     def drawn(self, most: float | None = None) -> Drawing:
         """The graph as it is drawn: with its lanes, without views, with modules as boxes, as far as was asked for.
 
-        With more nodes than ``most`` (by default ``max_nodes``) equal layers become one, and then modules become boxes.
+        With more nodes than ``most`` (by default ``max_nodes``) equal layers and steps of loops become one, and then modules become boxes.
         """
         most = self.max_nodes if most is None else most
         return simplified(self, most, depth=self.depth, views=self.views)
@@ -176,8 +176,8 @@ def draw_dot(
             and of its rules), "memory" (bytes kept for backward, of an array that several keep at the first), or "check" (as
             ``check_edges``: which derivatives are right).
         rankdir: "LR" for left to right, "TB" for top to bottom; by default up to 25 nodes lie left to right.
-        max_nodes: a drawing of more nodes is made smaller: equal layers that follow each other become one ("x 6"), and
-            if that is not enough and ``depth`` is not given, modules become boxes.
+        max_nodes: a drawing of more nodes is made smaller: equal layers that follow each other become one ("x 6"), and the
+            equal steps of a loop ("loop x 200"); if that is not enough and ``depth`` is not given, modules become boxes.
         tensors: show the numbers, as cells ``data | grad``, in a drawing of at most 40 nodes. Needs a trace.
         views: whether operations that only reshape are drawn.
 
