@@ -94,6 +94,30 @@ def plain_text(escaped: str, times: int = 1) -> str:
     return escaped
 
 
+def read_places(text: str) -> tuple[Attributes, dict[str, Attributes]]:
+    """Of DOT text with places, as Graphviz gives it, the attributes of the whole, and of its nodes and frames by name and of
+    its lines by id."""
+    tokens = list(_tokens(text.replace("\\\n", "")))
+    whole: Attributes = {}
+    found: dict[str, Attributes] = {}
+    inside: list[str] = []
+    for i, token in enumerate(tokens):
+        if token == "{":
+            inside.append(tokens[i - 1] if tokens[i - 2] in ("digraph", "subgraph") else "")
+        elif token == "}":
+            inside.pop()
+        elif i + 1 < len(tokens) and tokens[i + 1] == "[":
+            attributes, _ = _attributes(tokens, i + 1)
+            if token == "graph" and len(inside) == 1:
+                whole |= attributes
+            elif tokens[i - 1] == "->":
+                found[attributes.get("id", "invisible")] = attributes
+            elif token not in ("node", "edge"):
+                name = inside[-1] if token == "graph" else token
+                found[name] = found.get(name, {}) | attributes
+    return whole, found
+
+
 def _frame(picture: Picture, name: str, around: int) -> int:
     picture.frames[around].frames.append(len(picture.frames))
     picture.frames.append(Frame(name))
@@ -106,6 +130,9 @@ def _attributes(tokens: list[str], i: int) -> tuple[Attributes, int]:
     if i < len(tokens) and tokens[i] == "[":
         i += 1
         while tokens[i] != "]":
+            if tokens[i] == ",":
+                i += 1
+                continue
             found[tokens[i]] = tokens[i + 2]
             i += 3
         i += 1

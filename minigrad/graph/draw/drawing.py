@@ -54,7 +54,8 @@ class Drawing(Graph):
     def drawn(self, most: float | None = None) -> Drawing:
         """The graph as it is drawn: with its lanes, without views, with modules as boxes, as far as was asked for.
 
-        With more nodes than ``most`` (by default ``max_nodes``) equal layers and steps of loops become one, and then modules become boxes.
+        With more nodes than ``most`` (by default ``max_nodes``) equal layers, and equal steps of a loop, become one, and then
+        modules become boxes.
         """
         most = self.max_nodes if most is None else most
         return simplified(self, most, depth=self.depth, views=self.views)

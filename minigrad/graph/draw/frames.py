@@ -25,13 +25,15 @@ class Placed:
         size: of the whole.
         boxes: the centre of each box.
         frames: left, top, width and height of each frame.
-        routes: of each line its points.
+        titles: the centres of their titles.
+        routes: of each line its points, between which it is straight or bends within a layer.
         labels: the centres of those of lines.
     """
 
     size: Size
     boxes: dict[str, Point] = field(default_factory=dict)
     frames: dict[int, tuple[float, float, float, float]] = field(default_factory=dict)
+    titles: dict[int, Point] = field(default_factory=dict)
     routes: list[list[Point]] = field(default_factory=list)
     labels: dict[int, Point] = field(default_factory=dict)
 
@@ -121,6 +123,8 @@ class FrameLayout:
                 (x, y), (width, height) = self.inside[parent].centres["frame", frame], self._frame_size(frame)
                 left, top = corners[parent][0] + x - width / 2, corners[parent][1] + y - height / 2
                 placed.frames[frame] = (left, top, width, height)
+                wide, high = self.titles[frame]
+                placed.titles[frame] = (left + 0.8 * PADDING + wide / 2, top + PADDING / 2 + high / 2)
                 corners[frame] = (left + self._indent(frame), top + self._head(frame))
             for key, (x, y) in self.inside[frame].centres.items():
                 x, y = x + corners[frame][0], y + corners[frame][1]

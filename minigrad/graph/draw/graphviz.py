@@ -28,10 +28,9 @@ SMALLEST = 0.7  # of its size: a wider picture scrolls rather than shrink furthe
 def lay_out(dot: str, format: str, nodes: int) -> bytes:
     """The picture that Graphviz makes of ``dot``: by the system's ``dot`` program if there is one, else by pygraphviz.
 
-    Without either, an SVG is drawn by :mod:`.svg`; the other formats need one.
-
-    An SVG is written in the fonts of whoever looks at it, a PNG and a PDF in those of this machine: in these a character that
-    no font has is written in others, as in every drawing (:mod:`.fonts`), where matplotlib is there to look into the fonts.
+    An SVG is written in the fonts of whoever looks at it, so :mod:`.svg` draws it, and of Graphviz it has only the places;
+    without Graphviz these are our own. A PNG and a PDF are written in the fonts of this machine: in these a character that no
+    font has is written in others, as in every drawing (:mod:`.fonts`), where matplotlib is there to look into the fonts.
 
     Raises:
         MissingExtraError: neither is installed, and the format is not SVG.
@@ -45,7 +44,10 @@ def lay_out(dot: str, format: str, nodes: int) -> bytes:
     if format == "png":
         dot = dot.replace("graph [", f"graph [dpi={DOTS_PER_INCH} ", 1)  # elsewhere it would only scale the coordinates
     if format == "svg":
-        return _run(dot, format)
+        try:
+            return write_svg(dot, graphviz=lambda text: _run(text, "dot").decode()).encode()
+        except MissingExtraError:
+            return write_svg(dot).encode()
     try:
         dot = fonts.readable(dot)
     except MissingExtraError:
@@ -58,14 +60,7 @@ def _run(dot: str, format: str, environment: dict[str, str] | None = None) -> by
     program = shutil.which("dot")
     command = [program, f"-T{format}"] if program else [sys.executable, "-c", PYGRAPHVIZ, format]
     if not program:
-        try:
-            pygraphviz = import_extra(
-                "pygraphviz", "graph", "drawing a graph as PNG or PDF (as SVG or text needs nothing)"
-            )
-        except MissingExtraError:
-            if format == "svg":
-                return write_svg(dot).encode()
-            raise
+        pygraphviz = import_extra("pygraphviz", "graph", "drawing a graph as PNG or PDF (as SVG or text needs nothing)")
         if environment is None:
             return bytes(pygraphviz.AGraph(string=dot).draw(format=format, prog="dot"))
     run = subprocess.run(command, input=dot.encode(), capture_output=True, check=False, env=environment)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 
-from .dot_reader import Attributes, Picture, plain_text, read_dot
+from .dot_reader import Attributes, plain_text, read_dot
 from .frames import FrameLayout, Placed, Size
 from .labels import FONT, Block, Letters, read_label
 from .layered import Point
+from .places import Stroke, places, with_sizes
 
 INCH = 72.0  # of DOT's sizes, in points
 MARGIN = 6.0  # around the picture
@@ -19,49 +21,62 @@ ARROW = 7.0  # length of an arrowhead
 DASHES = {"dashed": ' stroke-dasharray="5,2"', "dotted": ' stroke-dasharray="1,4"'}
 
 
-def write_svg(dot: str) -> str:
-    """An SVG like the one that Graphviz makes of DOT text of ours: the same groups, ids and classes, other places."""
-    return _Painter(read_dot(dot)).svg()
+def write_svg(dot: str, graphviz: Callable[[str], str] | None = None) -> str:
+    """An SVG of DOT text of ours, with groups, ids and classes like those of Graphviz' SVGs.
+
+    Its texts are measured here, so that they stay in their boxes whatever fonts the reader has.
+
+    Args:
+        graphviz: gives DOT text with places for DOT text without; by default the places are our own.
+    """
+    painter = _Painter(dot)
+    return painter.svg(painter.placed_by(graphviz) if graphviz else painter.placed())
 
 
 class _Painter:
     """The nodes, frames and lines of one picture."""
 
-    def __init__(self, picture: Picture) -> None:
-        self.picture = picture
-        whole = picture.frames[0].attributes
-        lanes = any(
-            frame.attributes.get("id") and frame.attributes.get("style") == "filled" for frame in picture.frames
-        )
-        self.rankdir = "TB" if lanes else whole.get("rankdir", "TB")  # lanes one below the other
+    def __init__(self, dot: str) -> None:
+        self.dot, self.picture = dot, read_dot(dot)
+        picture, self.whole = self.picture, self.picture.frames[0].attributes
         self.labels = {name: _label(attributes) for name, attributes in picture.nodes.items()}
-        self.titles = [_label(whole | frame.attributes) if i else None for i, frame in enumerate(picture.frames)]
-        self.line_labels = {i: _label(line[2]) for i, line in enumerate(picture.lines) if line[2].get("label")}
-        self.legend = _label(whole)
-        self.placed = self._place(whole)
+        self.boxes = {name: _box(picture.nodes[name], label) for name, label in self.labels.items()}
+        self.titles = [_label(self.whole | frame.attributes) if i else None for i, frame in enumerate(picture.frames)]
+        found = ((i, _label(attributes)) for i, (_, _, attributes) in enumerate(picture.lines))
+        self.line_labels = {i: label for i, label in found if label is not None}
+        self.legend = _label(self.whole)
 
-    def _place(self, whole: Attributes) -> Placed:
-        picture = self.picture
+    def sizes(self) -> tuple[list[Size], dict[int, Size]]:
+        """Of the titles of frames, and of the labels of lines."""
+        titles = [title.size() if title else (0.0, 0.0) for title in self.titles]
+        return titles, {number: _grown(label.size(), 2.0) for number, label in self.line_labels.items()}
+
+    def placed(self) -> tuple[Placed, list[Stroke]]:
+        picture, whole = self.picture, self.whole
+        lanes = any(frame.attributes.get("style") == "filled" for frame in picture.frames)
+        rankdir = "TB" if lanes else whole.get("rankdir", "TB")  # lanes one below the other
         parents, homes = [0] * len(picture.frames), {}
         for number, frame in enumerate(picture.frames):
             for inner in frame.frames:
                 parents[inner] = number
             homes.update(dict.fromkeys(frame.nodes, number))
-        return FrameLayout(
-            {name: _box(picture.nodes[name], label) for name, label in self.labels.items()},
-            parents,
-            homes,
-            [title.size() if title else (0.0, 0.0) for title in self.titles],
-            [(source, target) for source, target, _ in picture.lines],
-            {number: _grown(label.size(), 2.0) for number, label in self.line_labels.items() if label},
-            self.rankdir,
-            (INCH * float(whole.get("nodesep", 0.25)), INCH * float(whole.get("ranksep", 0.5))),
-        ).place()
+        gap = (INCH * float(whole.get("nodesep", 0.25)), INCH * float(whole.get("ranksep", 0.5)))
+        ends = [(source, target) for source, target, _ in picture.lines]
+        found = FrameLayout(self.boxes, parents, homes, self.sizes()[0], ends, self.sizes()[1], rankdir, gap).place()
+        strokes = []
+        for route, (_, _, attributes) in zip(found.routes, picture.lines):
+            strokes.append(_stroke(route, 0.0 if attributes.get("arrowhead") == "none" else _head(attributes), rankdir))
+        return found, strokes
 
-    def svg(self) -> str:
-        width, height = self.placed.size
+    def placed_by(self, graphviz: Callable[[str], str]) -> tuple[Placed, list[Stroke]]:
+        frames = {frame.name: number for number, frame in enumerate(self.picture.frames)}
+        return places(graphviz(with_sizes(self.dot, self.boxes, *self.sizes())), frames, len(self.picture.lines))
+
+    def svg(self, layout: tuple[Placed, list[Stroke]]) -> str:
+        placed, strokes = layout
+        width, height = placed.size
         legend_width, legend_height = self.legend.size() if self.legend else (0.0, 0.0)
-        on_top = self.legend is not None and self.picture.frames[0].attributes.get("labelloc") == "t"
+        on_top = self.legend is not None and self.whole.get("labelloc") == "t"
         shift = legend_height + MARGIN if on_top else 0.0
         whole = max(width, legend_width) + 2 * MARGIN, height + legend_height + (2 + bool(self.legend)) * MARGIN
         parts = [
@@ -73,53 +88,51 @@ class _Painter:
         if self.legend:
             top = -shift if on_top else height + MARGIN
             parts += ['<g class="legend">', *self.legend.svg(0.0, top, legend_width, legend_height), "</g>"]
-        for frame in self.placed.frames:
-            parts += self._frame(frame)
-        for number in range(len(self.picture.lines)):
-            parts += self._line(number)
+        for frame in placed.frames:
+            parts += self._frame(frame, placed)
+        for number, stroke in enumerate(strokes):
+            parts += self._line(number, stroke, placed)
         for name in self.picture.nodes:
-            parts += self._node(name)
+            parts += self._node(name, placed)
         return "\n".join([*parts, "</g>", "</svg>"]) + "\n"
 
-    def _frame(self, number: int) -> Iterator[str]:
-        left, top, width, height = self.placed.frames[number]
+    def _frame(self, number: int, placed: Placed) -> Iterator[str]:
         attributes, title = self.picture.frames[number].attributes, self.titles[number]
         corner = 8 if "rounded" in attributes.get("style", "") else 0
         fill = attributes.get("fillcolor", "none")
         opacity = f' fill-opacity="{int(fill[7:], 16) / 255:.3f}"' if len(fill) == 9 else ""
         look = f'fill="{fill[:7]}"{opacity} stroke="{attributes.get("color", "black")}"'
-        shape = _rectangle(look, left, top, width, height, corner)
-        text = [] if title is None else list(title.svg(left + 8, top + 5, *title.size()))
-        return _group(attributes, "cluster", [shape, *text])
+        shape = _rectangle(look, *placed.frames[number], corner)
+        return _group(attributes, "cluster", [shape, *_centred(title, placed.titles.get(number))])
 
-    def _node(self, name: str) -> Iterator[str]:
-        attributes, label = self.picture.nodes[name], self.labels[name]
-        (x, y), (width, height) = self.placed.boxes[name], _box(attributes, label)
+    def _node(self, name: str, placed: Placed) -> Iterator[str]:
+        attributes = self.picture.nodes[name]
+        (x, y), (width, height) = placed.boxes[name], self.boxes[name]
         shapes = list(_shape(attributes, x - width / 2, y - height / 2, width, height))
-        room = 0.0 if label is None else label.size()[0]
         down = FOLD / 2 if attributes.get("shape") in ("cylinder", "box3d") else 0.0
-        text = [] if label is None else list(label.svg(x - room / 2, y - height / 2 + down, room, height))
-        return _group(attributes, "node", [*shapes, *text])
+        return _group(attributes, "node", [*shapes, *_centred(self.labels[name], (x, y + down))])
 
-    def _line(self, number: int) -> Iterator[str]:
+    def _line(self, number: int, stroke: Stroke, placed: Placed) -> Iterator[str]:
         _, _, attributes = self.picture.lines[number]
         color, width = attributes.get("color", "black"), float(attributes.get("penwidth", 1))
-        route = self.placed.routes[number]
         look = f'stroke="{color}"' + (f' stroke-width="{width:g}"' if width != 1 else "")
-        parts = []
-        if attributes.get("arrowhead") != "none":
-            length = ARROW + 1.5 * (width - 1)
-            route, head = _arrow(route, length, self.rankdir == "LR")
-            parts.append(f'<polygon fill="{color}" stroke="none" points="{head}"/>')
-        path = _curve(route, self.rankdir == "LR")
-        parts.insert(0, f'<path fill="none" {look}{DASHES.get(attributes.get("style", ""), "")} d="{path}"/>')
+        parts = [f'<path fill="none" {look}{DASHES.get(attributes.get("style", ""), "")} d="{stroke.path}"/>']
+        if stroke.base != stroke.tip:
+            parts.append(
+                f'<polygon fill="{color}" stroke="none" points="{_points(_arrow(stroke, _head(attributes)))}"/>'
+            )
         label = self.line_labels.get(number)
-        if label is not None:
-            (x, y), (wide, high) = self.placed.labels[number], label.size()
+        if label is not None and number in placed.labels:
+            (x, y), (wide, high) = placed.labels[number], label.size()
             corner = f'x="{x - wide / 2:.2f}" y="{y - high / 2:.2f}" width="{wide:.2f}" height="{high:.2f}"'
-            parts.append(f'<rect fill="white" fill-opacity="0.85" {corner}/>')
-            parts += label.svg(x - wide / 2, y - high / 2, wide, high)
+            parts += [f'<rect fill="white" fill-opacity="0.85" {corner}/>', *_centred(label, (x, y))]
         return _group(attributes, "edge", parts)
+
+
+def _centred(label: Block | None, middle: Point | None) -> Iterator[str]:
+    if label is not None and middle is not None:
+        width, height = label.size()
+        yield from label.svg(middle[0] - width / 2, middle[1] - height / 2, width, height)
 
 
 def _label(attributes: Mapping[str, str]) -> Block | None:
@@ -229,32 +242,35 @@ def _polyline(look: str, *points: Point) -> str:
 # Lines
 
 
-def _arrow(route: list[Point], length: float, across: bool) -> tuple[list[Point], str]:
-    """The route without the room of its arrowhead, and the corners of that."""
+def _head(attributes: Attributes) -> float:
+    """The length of a line's arrowhead."""
+    return ARROW + 1.5 * (float(attributes.get("penwidth", 1)) - 1)
+
+
+def _arrow(stroke: Stroke, length: float) -> tuple[Point, ...]:
+    """The corners of an arrowhead."""
+    (x, y), (x0, y0) = stroke.tip, stroke.base
+    far = math.hypot(x - x0, y - y0)
+    across, down = 0.36 * length * (y - y0) / far, 0.36 * length * (x - x0) / far
+    return (x, y), (x0 - across, y0 + down), (x0 + across, y0 - down)
+
+
+def _stroke(route: list[Point], head: float, rankdir: str) -> Stroke:
+    """A line through the points of a route, bent between the layers, where it has room, with room for its arrowhead."""
     (x0, y0), (x, y) = route[-2:]
-    sign = (1.0 if x >= x0 else -1.0) if across else (1.0 if y >= y0 else -1.0)
-    half = length * 0.36
-    if len(route) == 4 and route[0][0] == route[-1][0] and not across:  # from a box to itself
-        base, corners = (x + length, y), ((x, y), (x + length, y - half), (x + length, y + half))
-    elif across:
-        base = (x - sign * length, y)
-        corners = ((x, y), (base[0], y - half), (base[0], y + half))
+    loop = len(route) == 4 and (route[0][0] == route[-1][0] if rankdir == "TB" else route[0][1] == route[-1][1])
+    if (rankdir == "LR") != loop:
+        base = (x - head * (1.0 if x >= x0 else -1.0), y)
     else:
-        base = (x, y - sign * length)
-        corners = ((x, y), (x - half, base[1]), (x + half, base[1]))
-    return [*route[:-1], base], _points(corners)
-
-
-def _curve(route: list[Point], across: bool) -> str:
-    """A path through the points, bent between the layers, where it has room."""
+        base = (x, y - head * (1.0 if y >= y0 else -1.0))
     path = f"M{route[0][0]:.2f},{route[0][1]:.2f}"
-    for (x0, y0), (x, y) in pairwise(route):
+    for (x0, y0), (x, y) in pairwise([*route[:-1], base]):
         if abs(x - x0) < 0.1 or abs(y - y0) < 0.1:
             path += f" L{x:.2f},{y:.2f}"
-        elif across:
+        elif rankdir == "LR":
             middle = (x0 + x) / 2
             path += f" C{middle:.2f},{y0:.2f} {middle:.2f},{y:.2f} {x:.2f},{y:.2f}"
         else:
             middle = (y0 + y) / 2
             path += f" C{x0:.2f},{middle:.2f} {x:.2f},{middle:.2f} {x:.2f},{y:.2f}"
-    return path
+    return Stroke(path, base, route[-1])
