@@ -144,7 +144,7 @@ def test_a_module_names_the_parameters(program, said):
     [
         (".txt", "loss = sum  ()"),
         (".dot", "digraph"),
-        (".svg", "<?xml"),
+        (".svg", "<svg "),
         (".html", "<!DOCTYPE html>"),
         (".png", "\x89PNG"),
     ],

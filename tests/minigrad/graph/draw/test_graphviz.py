@@ -48,7 +48,7 @@ def test_svg_is_well_formed_and_has_a_view_box_instead_of_a_size() -> None:
 
 def test_svg_has_the_labels_ids_classes_and_edges() -> None:
     root = ET.fromstring(small_graph().to_svg())
-    texts = [text.text for text in root.iter(f"{SVG}text")]
+    texts = ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
     assert {"x", "w", "matmul", "tanh", "mean", "(2, 3) float64", "grad 1", "model: object"} <= set(texts)
     groups = {group.attrib["id"]: group.attrib["class"] for group in root.iter(f"{SVG}g") if "class" in group.attrib}
     assert [groups[f"node{i}"] for i in range(5)] == [
@@ -72,15 +72,15 @@ def test_names_arrive_in_the_svg_as_they_are(name: str) -> None:
     x = leaf(1.0, name)
     root = ET.fromstring(draw_dot(x * 1).to_svg())
     name = name.replace("\n", " ")
-    assert name in [text.text for text in root.iter(f"{SVG}text")]
-    titles = [link.attrib.get("{http://www.w3.org/1999/xlink}title") for link in root.iter(f"{SVG}a")]
+    assert name in ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
+    titles = [title.text for title in root.iter(f"{SVG}title")]
     assert f"input {name}" in titles
 
 
 @pytest.mark.parametrize(
     ("suffix", "start"),
     [
-        (".svg", b"<?xml"),
+        (".svg", b"<svg "),
         (".png", b"\x89PNG\r\n\x1a\n"),
         (".pdf", b"%PDF-"),
         (".dot", b"digraph minigrad {"),
@@ -147,11 +147,26 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> No
     monkeypatch.setitem(sys.modules, "pygraphviz", None)
 
 
-def test_the_dot_program_of_the_system_comes_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    stand_in(tmp_path, monkeypatch, 'echo "$@"\ncat')
-    graph = small_graph()
-    options, _, text = graph.to_svg().partition("\n")
-    assert options == "-Tsvg" and text == graph.to_dot()
+PLACES = """cat > {folder}/text; echo "$@" > {folder}/options; cat <<'END'
+digraph minigrad {{ graph [bb="0,0,300,200"];
+  n0 [height=0.5, pos="50,150"]; n1 [pos="250,50"]; n2 [pos="250,150"];
+  n0 -> n2 [id=line0, pos="e,200,150 60,150 90,150 120,150 190,150"]; n1 -> n2 [id=line1, pos="e,1,1 2,2 3,3 4,4 5,5"]; }}
+END"""
+
+
+def test_the_dot_program_of_the_system_comes_first_and_says_where_things_are(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    stand_in(tmp_path, monkeypatch, PLACES.format(folder=tmp_path))
+    x, y = leaf(1.0, "a long name"), leaf(2.0, "y")
+    svg = draw_dot(x * y).to_svg()
+    assert (tmp_path / "options").read_text() == "-Tdot\n"
+    sizes = (tmp_path / "text").read_text()
+    assert "a long name" not in sizes and sizes.count("fixedsize=true") == 3 and 'n0 -> n2 [id="line0"' in sizes
+    first = next(g for g in ET.fromstring(svg).iter(f"{SVG}g") if g.get("id") == "node0")
+    (title, *_) = [text for text in first.iter(f"{SVG}text")]
+    assert (title.get("x"), "".join(title.itertext())) == ("50.00", "a long name")
+    assert "M60.00,50.00 C90.00,50.00 120.00,50.00 190.00,50.00" in svg and 'viewBox="0 0 312.00 212.00"' in svg
 
 
 def test_a_dot_program_that_fails_is_quoted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
