@@ -55,10 +55,9 @@ def two_layer_graph() -> Drawing:
 def wrong_edges() -> Drawing:
     """A derivative that is wrong, found by `check_edges`."""
     cube = mg.primitive(lambda x, /: x**3, name="wrong_cube").vjp(x=lambda g, x: 2 * g * x**2)
-    x = mg.Tensor(0.5, requires_grad=True, name="x")
+    x = mg.Tensor([0.5, 1.5], requires_grad=True, name="x")
     with mg.trace():
-        loss = (cube(x) * x).tanh()
-    loss.name = "loss"
+        loss = np.tanh(cube(x)).sum()
     return mg.check_edges(loss)
 
 

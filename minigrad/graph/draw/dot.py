@@ -6,6 +6,7 @@ import html
 import math
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from itertools import pairwise
 
 from ..record.model import Edge, Graph, ModuleBox, Node
@@ -124,15 +125,23 @@ class _DotWriter:
             between_operations = self.graph.nodes[edge.source].operation is not None
             layout = " weight=4" if between_operations else " constraint=false" if edge.source in after else ""
             lines.append(f"  {self.edge(edge, number)}{layout}]")
-        for node in self.graph.nodes:
-            if node.origin is not None and node.origin != node.id:
-                tooltip = _quoted(f"part of the backward of {self.graph.nodes[node.origin].operation}")
-                lines.append(
-                    f'  n{node.origin} -> n{node.id} [id="origin{node.id}" tooltip="{tooltip}" {ORIGIN_STYLE}]'
-                )
+        lines += self.origins()
         lanes = [f"lane{module.id}" for module in self.graph.modules if module.kind == LANE]
         lines += [f"  {a} -> {b} [style=invis minlen=0 weight=100]" for a, b in pairwise(lanes)]
         return lines
+
+    def origins(self) -> Iterator[str]:
+        """From each operation a dotted line to the first one of its rules; the others are held near it, but not joined."""
+        linked = set()
+        for node in self.graph.nodes:
+            if node.origin is None or node.origin == node.id:
+                continue
+            look = "style=invis weight=0 minlen=0"
+            if (node.origin, node.lane) not in linked:
+                linked.add((node.origin, node.lane))
+                tooltip = _quoted(f"part of the backward of {self.graph.nodes[node.origin].operation}")
+                look = f'id="origin{node.id}" tooltip="{tooltip}" {ORIGIN_STYLE}'
+            yield f"  n{node.origin} -> n{node.id} [{look}]"
 
     def reference(self, number: int) -> str:
         """The name of a value that is read often, where edge ``number`` reads it."""
@@ -164,11 +173,13 @@ class _DotWriter:
             style, classes = _recoloured(style, fill, outline), f"{classes} {node.change}"
         if node.tainted:
             style, classes = _recoloured(style, TAINTED), f"{classes} tainted"
-        if verdict(node.error) == "wrong":
+        if node.culprit:
+            style, classes = _recoloured(style, outline=VERDICTS["wrong"][0]) + " penwidth=3", f"{classes} culprit"
+        elif verdict(node.error) == "wrong":
             style, classes = _recoloured(style, outline=VERDICTS["wrong"][0]) + " penwidth=3", f"{classes} wrong"
         if node.gradient == 0:
             style = style.replace('filled"', 'filled,dashed"')
-        elif node.gradient is not None and not math.isfinite(node.gradient):
+        elif node.gradient is not None and not math.isfinite(node.gradient) and "penwidth" not in style:
             style += " penwidth=3"
         tooltip = _tooltip(node)
         return (
@@ -185,7 +196,9 @@ class _DotWriter:
         lines = [self.title(node)]
         if node.shape is not None:
             lines.append(_small(f"{node.shape} {node.dtype}"))
-        if node.tainted and node.value is not None:
+        if node.culprit:
+            lines.append(f'<FONT COLOR="{VERDICTS["wrong"][0]}">{_small(node.culprit)}</FONT>')
+        elif node.tainted and node.value is not None:
             lines.append(_small(not_finite(node.value)))
         color = None if self.heat is None else self.heat.color(node.id)
         if self.tensors:

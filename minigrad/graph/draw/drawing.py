@@ -163,7 +163,7 @@ def draw_dot(
     A value shows the norm of its ``grad`` ("grad -" while it has none); operations show theirs, and the modules they ran
     in, if they were recorded inside ``with minigrad.trace():``. Call it again after ``backward()`` to see the gradients.
     A backward pass that was recorded in a trace (``create_graph=True``) is a lane of its own, and dotted lines lead from the
-    operations of the forward pass to those of their rules: ``draw_dot([y, dy, ddy])``.
+    operations of the forward pass to the first ones of their rules: ``draw_dot([y, dy, ddy])``.
 
     Args:
         tensor: a Tensor, or a list of them, of which the first is the loss.

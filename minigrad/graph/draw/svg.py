@@ -87,7 +87,11 @@ class _Painter:
         ]
         if self.legend:
             top = -shift if on_top else height + MARGIN
-            parts += ['<g id="legend" class="legend">', *self.legend.svg(0.0, top, legend_width, legend_height), "</g>"]
+            parts += [
+                '<g id="graph-legend" class="legend">',
+                *self.legend.svg(0.0, top, legend_width, legend_height),
+                "</g>",
+            ]
         for frame in placed.frames:
             parts += self._frame(frame, placed)
         for number, stroke in enumerate(strokes):

@@ -164,7 +164,7 @@ def test_the_dot_program_of_the_system_comes_first_and_says_where_things_are(
     sizes = (tmp_path / "text").read_text()
     assert "a long name" not in sizes and sizes.count("fixedsize=true") == 3 and 'n0 -> n2 [id="line0"' in sizes
     first = next(g for g in ET.fromstring(svg).iter(f"{SVG}g") if g.get("id") == "node0")
-    (title, *_) = [text for text in first.iter(f"{SVG}text")]
+    (title, *_) = list(first.iter(f"{SVG}text"))
     assert (title.get("x"), "".join(title.itertext())) == ("50.00", "a long name")
     assert "M60.00,50.00 C90.00,50.00 120.00,50.00 190.00,50.00" in svg and 'viewBox="0 0 312.00 212.00"' in svg
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import ArgumentError, GraphError, MissingExtraError, Tensor, explain
+from minigrad import ArgumentError, GraphError, Tensor, explain
 from minigrad.engine.observers import scope
 from minigrad.graph.pages.depths import drawings
 from minigrad.graph.pages.explain import array, page_data
