@@ -58,6 +58,25 @@ def test_a_click_tells_about_a_node(page: Any, screenshot: Callable[..., None]) 
     assert page.locator(".selected").count() == 0
 
 
+def test_a_search_finds_names_and_operations_not_source_text(tmp_path: Path, show: Show) -> None:
+    x = Tensor([1.0, 2.0], requires_grad=True, name="x")
+    with mg.trace():
+        log_of: Any = np.log(x) * 2.0
+        total = (log_of + x).sum()  # a line that says log
+        total = total * 1.0  # log
+    page = show(draw_dot(total).to_html(tmp_path / "graph.html"))
+    page.keyboard.press("/")
+    page.keyboard.type("LOG")
+    assert page.locator(".found").count() == 1 and page.locator("#found").inner_text() == "1 found"
+    page.keyboard.press("Enter")
+    assert page.locator("#panel h2").text_content() == "log" and page.locator(".found.selected").count() == 1
+    page.locator("#search").fill("x")
+    page.keyboard.press("Enter")
+    assert page.locator("#panel h2").text_content() == "x"
+    page.locator("#search").fill("test_viewer")
+    assert page.locator(".found").count() == 0 and page.locator("#found").inner_text() == "0 found"
+
+
 def test_keyboard_alone(page: Any) -> None:
     page.locator("#graph").focus()
     page.keyboard.press("Tab")
