@@ -123,8 +123,7 @@ class FrameLayout:
                 (x, y), (width, height) = self.inside[parent].centres["frame", frame], self._frame_size(frame)
                 left, top = corners[parent][0] + x - width / 2, corners[parent][1] + y - height / 2
                 placed.frames[frame] = (left, top, width, height)
-                wide, high = self.titles[frame]
-                placed.titles[frame] = (left + 0.8 * PADDING + wide / 2, top + PADDING / 2 + high / 2)
+                placed.titles[frame] = (left + self._beside_lines(frame), top + (PADDING + self.titles[frame][1]) / 2)
                 corners[frame] = (left + self._indent(frame), top + self._head(frame))
             for key, (x, y) in self.inside[frame].centres.items():
                 x, y = x + corners[frame][0], y + corners[frame][1]
@@ -140,6 +139,16 @@ class FrameLayout:
             ]
             placed.routes.append([point for i, point in enumerate(route) if not i or point != route[i - 1]])
         return placed
+
+    def _beside_lines(self, frame: int) -> float:
+        """The middle of a title: at the left, unless a line comes in there, else beside it or at the right."""
+        wide, room = self.titles[frame][0], self._frame_size(frame)[0] - 0.8 * PADDING
+        centres = self.inside[frame].centres
+        lines = [x + self._indent(frame) for key, (x, _) in centres.items() if key[0] == "in" and self.rankdir != "LR"]
+        for start in (0.8 * PADDING, room - wide, *(x + 0.6 * PADDING for x in sorted(lines))):
+            if start + wide <= room and not any(start - 4 < x < start + wide + 4 for x in lines):
+                return start + wide / 2
+        return 0.8 * PADDING + wide / 2
 
     def _head(self, frame: int) -> float:
         return self.titles[frame][1] + PADDING
