@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import linecache
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import FrameType, TracebackType
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ._inplace import Seal
-from ._source import user_frame
+from ._source import Place, SourceLine, user_place
 from .device import to_host
 from .engine import observers
 from .engine.observers import active, attach
@@ -58,7 +57,7 @@ class detect_anomaly:
 
     def record(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
         """Called by the engine for each entry; ``arrays`` begins with the arguments of the operation."""
-        origin = _Origin(user_frame())
+        origin = _Origin(user_place())
         for out in answer if isinstance(answer, (tuple, list)) else [answer]:
             if not _finite(out) and not _sweeps_under_way():  # in a sweep, what the rule makes of it counts
                 operands = dict(zip(_argument_names(entry), arrays))
@@ -80,18 +79,25 @@ class _Origin:
 
     __slots__ = ("called",)
 
-    def __init__(self, frame: FrameType | None) -> None:
-        self.called: tuple[str, int, str, str] | None = None
-        if frame is not None:
+    def __init__(self, place: Place | None) -> None:
+        self.called: tuple[SourceLine, Sequence[str], str] | None = None
+        if place is not None:
             module = f", in the module '{active.scopes[-1][1]}'" if active.scopes else ""
-            self.called = (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name, module)
+            self.called = place.source, place.program, module
 
     def __str__(self) -> str:
         if self.called is None:
             return "\nIt was recorded outside of detect_anomaly(): put the forward pass inside to see where"
-        file, line, function, module = self.called
-        text = f"\nCalled{module} by\n" if module else "\nCalled by\n"
-        return text + f'  File "{file}", line {line}, in {function}\n    {linecache.getline(file, line).strip()}'
+        source, program, module = self.called
+        text = (
+            f'\nCalled{module} by\n  File "{source.file}", line {source.line}, in {source.function}\n    {source.text}'
+        )
+        if source.column is None or source.end_column is None or source.end_line != source.line:
+            return text
+        line = program[source.line - 1]
+        before = source.column - (len(line) - len(line.lstrip()))
+        width = source.end_column - source.column
+        return text if width == len(source.text) else f"{text}\n    {' ' * before}{'^' * width}"
 
     def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any], seconds: float) -> None:
         for name, parent, contribution in zip(_argument_names(entry), entry.parents, contributions):

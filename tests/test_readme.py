@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import linecache
 import re
 from pathlib import Path
 
@@ -26,9 +27,10 @@ def test_a_program_prints_what_the_page_says(page, program, output, tmp_path, mo
     expected = re.findall(r"^ *print\(.*\)\s+# (.*)$", program, re.MULTILINE)
     assert expected or output, "a program on a page shows what it prints"
     monkeypatch.chdir(tmp_path)  # it may write a file
-    printed = io.StringIO()
+    printed, file = io.StringIO(), f"<a program of {page.name}>"
+    linecache.cache[file] = (len(program), None, program.splitlines(keepends=True), file)  # as if it were in a file
     with contextlib.redirect_stdout(printed):
-        exec(compile(program, str(page), "exec"), {"__name__": "__main__"})
+        exec(compile(program, file, "exec"), {"__name__": "__main__"})
     lines = " ".join(printed.getvalue().split())
     for comment in expected:
         numbers, _, _ = comment.partition(":")

@@ -9,9 +9,11 @@ are about to be swept. The fifth, an entry was recorded, is told to the *context
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from time import perf_counter
+from types import FrameType
 from typing import Any
 
 from .types import Array, Note, Pull
@@ -27,6 +29,19 @@ in_any_thread: list[
 ] = []  # whatever is active anywhere: looking into a plain list is far cheaper than into a thread's own
 
 
+class Scope(tuple[object, str]):
+    """A module whose call is under way, and its name.
+
+    Attributes:
+        frame: that call, as long as it runs.
+        notes: what an observer wants to remember of it.
+    """
+
+    def __init__(self, _: tuple[object, str]) -> None:
+        self.frame: FrameType | None = None
+        self.notes: dict[object, Any] = {}
+
+
 class _Active(threading.local):
     """What is active in this thread, innermost last.
 
@@ -37,7 +52,7 @@ class _Active(threading.local):
 
     def __init__(self) -> None:
         self.contexts: list[Any] = []
-        self.scopes: list[tuple[object, str]] = []
+        self.scopes: list[Scope] = []
         self.pulling: tuple[Any, Iterable[Any]] | None = None
 
     def enter(self, context: Any) -> None:
@@ -65,11 +80,13 @@ def tell_recorded(entry: Any, arrays: list[Array], answer: Any, seconds: float) 
 @contextlib.contextmanager
 def scope(owner: object, name: str) -> Iterator[None]:
     """Operations inside the block belong to ``owner``, which is called ``name`` (a module and its attribute path)."""
-    active.scopes.append((owner, name))
+    entered = Scope((owner, name))
+    entered.frame = sys._getframe(2)  # what has the "with"; contextlib is between
+    active.scopes.append(entered)
     try:
         yield
     finally:
-        active.scopes.pop()
+        active.scopes.pop().frame = None
 
 
 def attach(entry: Any, note: Note) -> None:

@@ -119,6 +119,14 @@ def test_the_first_one_is_named_and_where_it_was_called() -> None:
     assert "x (the tensor 'price') is 0.0" in complaint(lambda: np.log(leaf([0.0], name="price")))
 
 
+def test_the_expression_on_the_line_is_underlined() -> None:
+    x = leaf(0.0)
+    message = complaint(lambda: 2 * np.log(x * 1) + x)
+    line = message.splitlines()[-2]
+    assert line[message.splitlines()[-1].index("^") : message.splitlines()[-1].rindex("^") + 1] == "np.log(x * 1)"
+    assert set(message.splitlines()[-1]) == {" ", "^"}
+
+
 def test_operators_and_methods_name_the_users_line() -> None:
     def divide(x: Any) -> Any:
         return 1 / x  # operator

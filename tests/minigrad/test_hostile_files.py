@@ -110,6 +110,29 @@ def test_the_line_of_the_program_is_stored_when_it_is_recorded(path: Path, tmp_p
 # --- what is malformed ---
 
 
+def test_places_that_no_program_has_give_no_names(trace_file: Path, path: Path) -> None:
+    """Neither a name nor an error: whatever lines and columns a file tells."""
+    arrays, about = load_checkpoint(trace_file)
+    huge = 1 << 100
+    for place in (
+        [0, 0, 0, 0],
+        [1, 0, 1, 0],
+        [1, -5, 1, 99],
+        [huge, 0, huge, huge],
+        [-1, 0, -1, 5],
+        [1, None, None, 3],
+    ):
+        for node in about["nodes"]:
+            if node.get("source"):
+                line, *rest = place
+                node["source"] = ["a.py", line, "f", "x = y * 2", *rest]
+                node["call"], node["depth"] = -huge, huge
+        about["programs"] = {"a.py": ["x = y * 2"]}
+        signed(path, arrays, json.dumps(about))
+        graph = mg.draw_dot(load_trace(path).loss)
+        assert all(node.label for node in graph.nodes) and not any(node.label == "x" for node in graph.operations())
+
+
 def replaced(about: Any, keys: list[Any], value: Any) -> Any:
     about = copy.deepcopy(about)
     place = about
@@ -124,6 +147,12 @@ def replaced(about: Any, keys: list[Any], value: Any) -> Any:
     [
         (["modules", 0, 2], 1, "module around module 0 has the number 1"),
         (["modules", 1, 2], 1, "module around module 1 has the number 1"),
+        (["programs"], [], "the programs must be dict"),
+        (["programs"], {"a.py": [1]}, "must be str, got 1"),
+        (["programs"], {"a.py": ["\x1b[31m"]}, "cannot be shown"),
+        (["programs"], {"a\n.py": []}, "cannot be shown"),
+        (["programs"], {"a.py": ["#" * 5000]}, "cannot be shown"),
+        (["programs"], {"a.py": ["#" * 4000] * 1100}, "more than 4,194,304 characters"),
         (["tensors"], [], "ends in no operation"),
         (["tensors", 0], [9999, 0], "a saved tensor has the number 9999"),
         (["tensors", 0], [-1, 0], "a saved tensor has the number -1"),

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..record.model import Node
+from ..record.numerals import number_text
 
 MOST_NODES = 40  # a lesson; in a larger drawing nobody reads numbers
 MOST_ELEMENTS = 12  # of an array that is written out
@@ -36,14 +37,10 @@ def numbers(value: Any) -> str:
     if array.dtype.kind not in "fciub":
         return "?"
     if array.ndim == 0:
-        return _number(array[()])
+        return number_text(array)
     if array.size <= MOST_ELEMENTS and array.ndim <= 2 and array.shape[-1] <= MOST_COLUMNS:
         rows = [array] if array.ndim == 1 else list(array)
-        return "\n".join("[" + ", ".join(map(_number, row)) + "]" for row in rows) or "[]"
+        return "\n".join("[" + ", ".join(map(number_text, row)) + "]" for row in rows) or "[]"
     if array.dtype.kind == "c":
         return f"{array.size} numbers"
-    return f"{_number(array.min())} … {_number(array.max())}"
-
-
-def _number(value: Any) -> str:
-    return str(value) if value.dtype.kind in "iub" else f"{value:.4g}"
+    return f"{number_text(array.min())} … {number_text(array.max())}"

@@ -12,7 +12,20 @@ from itertools import pairwise
 from ..record.model import Edge, Graph, ModuleBox, Node
 from .cells import cells, numbers
 from .lanes import KIND as LANE
-from .looks import CHANGES, TAINTED, VERDICTS, amounts, heat, in_words, legend, mode, not_finite, verdict
+from .looks import (
+    CHANGES,
+    TAINTED,
+    VERDICTS,
+    amounts,
+    gradient_text,
+    heat,
+    in_words,
+    legend,
+    mode,
+    not_finite,
+    titles,
+    verdict,
+)
 from .loops import KIND as LOOP
 
 FONT = "Helvetica,Arial,sans-serif"
@@ -139,14 +152,14 @@ class _DotWriter:
             look = "style=invis weight=0 minlen=0"
             if (node.origin, node.lane) not in linked:
                 linked.add((node.origin, node.lane))
-                tooltip = _quoted(f"part of the backward of {self.graph.nodes[node.origin].operation}")
+                tooltip = _quoted(f"part of the backward of {self.graph.nodes[node.origin].label}")
                 look = f'id="origin{node.id}" tooltip="{tooltip}" {ORIGIN_STYLE}'
             yield f"  n{node.origin} -> n{node.id} [{look}]"
 
     def reference(self, number: int) -> str:
         """The name of a value that is read often, where edge ``number`` reads it."""
         node = self.graph.nodes[self.graph.edges[number].source]
-        title = _text(_shortened(node.name or node.operation or node.details or node.kind))
+        title = _text(_shortened(titles(node)[0]))
         return f'again{number} [id="again{number}" {AGAIN_STYLE} label=<{title}> tooltip="{_tooltip(node)}"]'
 
     def cluster(self, module: ModuleBox) -> str:
@@ -203,7 +216,7 @@ class _DotWriter:
         color = None if self.heat is None else self.heat.color(node.id)
         if self.tensors:
             return _table(lines, cells(node), color)
-        last = _gradient(node)
+        last = gradient_text(node) if node.watched else ""
         if self.color in ("time", "memory"):
             lines.append(_small(last))
             last = self.amounts.get(node.id, "")
@@ -215,13 +228,13 @@ class _DotWriter:
 
     def title(self, node: Node) -> str:
         module = None if node.module is None else self.graph.modules[node.module]
-        name = node.name or node.operation or (node.details if node.kind == "constant" else node.kind)
+        name, operation = titles(node)
         title = _text(_shortened(_within(module, name)))
         if node.change is not None and self.color == "change":
             title = f"{CHANGES[node.change][2]} {title}"
         title = f"<B>{title}</B>" if title else ""
-        if node.name and node.operation and node.name != node.operation:
-            title += (": " if node.boxed else " = ") + _text(node.operation)
+        if operation and operation != name:
+            title += f": {_text(operation)}" if node.boxed else f" {_small(operation)}"
         return title + (f" x {node.copies}" if node.copies > 1 else "")
 
     def edge(self, edge: Edge, number: int) -> str:
@@ -294,14 +307,6 @@ def _recoloured(style: str, fill: str | None = None, outline: str | None = None)
     return style if outline is None else re.sub(r' color="[^"]*"', f' color="{outline}"', style)
 
 
-def _gradient(node: Node) -> str:
-    if not node.watched:
-        return ""
-    if node.spread is not None and f"{node.spread[0]:.3g}" != f"{node.spread[1]:.3g}":
-        return f"grad {node.spread[0]:.3g} … {node.spread[1]:.3g}"
-    return "grad -" if node.gradient is None else f"grad {node.gradient:.3g}"
-
-
 def _table(lines: list[str], rows: list[list[str]], color: str | None) -> str:
     """The lines of a label above rows of cells, of which the last is coloured."""
     width = max(map(len, rows))
@@ -330,7 +335,7 @@ def _legend(rows: list[list[tuple[list[str], str | None]]]) -> list[str]:
 
 def _tooltip(node: Node) -> str:
     call = node.operation and (node.operation if node.boxed else f"{node.operation}({node.details})")
-    return _quoted(" ".join(filter(None, [node.kind, node.name, call])))
+    return _quoted(" ".join(filter(None, [node.kind, node.name if node.boxed else node.label, call])))
 
 
 def _within(module: ModuleBox | None, path: str) -> str:

@@ -49,7 +49,7 @@ class Drawing(Graph):
     @classmethod
     def of(cls, graph: Graph, **how: Any) -> Drawing:
         """A drawing of a graph, of which it has the nodes, not copies of them; ``how`` are its own fields."""
-        return cls(graph.nodes, graph.edges, graph.modules, graph.ends, **how)
+        return cls(graph.nodes, graph.edges, graph.modules, graph.ends, graph.programs, **how)
 
     def drawn(self, most: float | None = None) -> Drawing:
         """The graph as it is drawn: with its lanes, without views, with modules as boxes, as far as was asked for.

@@ -12,7 +12,7 @@ from .layered import text_width
 FONT = "Verdana,DejaVu Sans,Helvetica,Arial,sans-serif"  # as wide as was measured, where there is one of the first two
 BOLD = 1.13  # as wide as regular letters
 LINE = 1.25  # of the size
-SLACK = 8.0  # around a text, which it may use up
+SLACK = 4.0  # around a text, which it may use up
 WIDEST = 0.62  # em, of every letter of a typewriter's font, which stands in for a missing one
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import statistics
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -12,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..record.derivatives import TOLERANCE
-from ..record.model import Graph
+from ..record.model import Graph, Node
+from ..record.numerals import number_text
 
 RAMP = ("#fdf3e7", "#fbdcbd", "#f8bd8d", "#f19a63", "#e67845")  # light: black letters are readable on each
 CHANGES = {  # fill, outline, and a sign for those who see no colours
@@ -58,6 +60,34 @@ class Heat:
         """Of a node, by its id; None if it has no number."""
         value = self.numbers.get(number)
         return None if value is None else RAMP[sum(value >= limit for limit in self.limits)]
+
+
+def titles(node: Node) -> tuple[str, str]:
+    """What a node is called, and the operation that stands beside it in small letters: none if the name says it already."""
+    operation = node.operation or ""
+    if node.boxed:
+        return node.name or node.label, operation
+    if re.fullmatch(rf"{re.escape(operation or node.kind)} \d+", node.label):
+        return operation or node.kind, ""  # nobody has named it, and in a drawing a number says nothing
+    said = re.search(rf"(?<!\w){re.escape(operation)}(?!\w)", node.label)
+    return node.label, "" if said else operation
+
+
+def in_prose(node: Node) -> str:
+    """An operation in a sentence: ``'h' (tanh)``."""
+    name, operation = titles(node)
+    return f"'{name}'" + (f" ({operation})" if operation and operation != name else "")
+
+
+def gradient_text(node: Node, digits: int = 3) -> str:
+    """Its gradient: of a single number the number itself, of an array the norm, which is called one."""
+    if node.spread is not None and number_text(node.spread[0], digits) != number_text(node.spread[1], digits):
+        return f"|grad| {number_text(node.spread[0], digits)} … {number_text(node.spread[1], digits)}"
+    if node.gradient is None:
+        return "grad -"
+    if node.signed is not None:
+        return f"grad {number_text(node.signed, digits)}"
+    return f"|grad| {number_text(node.gradient, digits)}"
 
 
 def mode(graph: Graph, color: str | None) -> str:
@@ -152,9 +182,7 @@ def not_finite(value: Any) -> str:
     """What an operation's value has that is no number, in words; empty if there is nothing."""
     arrays = [np.asarray(part) for part in (value if isinstance(value, tuple) else (value,))]
     arrays = [array for array in arrays if array.dtype.kind in "fc"]
-    words = [
-        word for word, test in (("nan", np.isnan), ("inf", np.isinf)) if any(test(array).any() for array in arrays)
-    ]
+    words = [word for word, test in (("nan", np.isnan), ("∞", np.isinf)) if any(test(array).any() for array in arrays)]
     return f"has {' and '.join(words)}" if words else ""
 
 

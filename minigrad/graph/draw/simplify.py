@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import re
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
@@ -66,6 +67,7 @@ def collapse(graph: AnyGraph, depth: int) -> AnyGraph:
             node.kind = "loss" if node.kind == "loss" else "module"
             node.name, node.operation, node.module, node.copies = module.name, module.kind, module.parent, module.count
             node.primitive, node.keywords, node.details, node.source = None, {}, "", None
+            node.label = module.name
     return _with_modules_in_use(new)
 
 
@@ -100,6 +102,8 @@ def fold(graph: AnyGraph) -> AnyGraph:
             _sum_up(node, copies[number])
             norms = [n.gradient for n in copies[number] if n.gradient]
             node.spread = (min(norms), max(norms)) if norms and all(map(math.isfinite, norms)) else None
+            node.signed = node.signed if len({n.signed for n in copies[number]}) == 1 else None
+            node.label = re.sub(r"\[\d+\]$", "", node.label)
     for module in folded.modules:
         module.count *= counts.get(module.id, 1)
     return _with_modules_in_use(folded)

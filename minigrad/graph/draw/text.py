@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 from collections import Counter
 
 from ..record.document import printable
 from ..record.model import Edge, Graph, Node
+from .looks import gradient_text, titles
 
 DEEPEST = 24  # levels; what lies deeper begins a tree of its own, or the lines of a long chain would run off the screen
 
@@ -16,9 +16,9 @@ _COLOURS = {"parameter": "33", "input": "34", "constant": "90", "loss": "32", "n
 
 
 def write_text(graph: Graph, colour: bool | None = None) -> str:
-    """The operations, each above its operands: name, shape, dtype, and the norm of its gradient.
+    """The operations, each above its operands: name, operation, shape, dtype, and gradient: its norm, if it is an array.
 
-    What several operations read is written out once, with a number ``#7``, and is ``^ #7`` everywhere else. ``colour=None``
+    What several operations read is written out once, and is ``^ name`` everywhere else. ``colour=None``
     colours for a terminal that can (NO_COLOR, https://no-color.org, is respected), and never a file.
     """
     if colour is None:
@@ -31,12 +31,8 @@ class _Tree:
         self.graph = graph
         self.colour = colour
         self.into = graph.edges_into()
-        self.uses = Counter(edge.source for edge in graph.edges)
-        self.uses.update({number for number, _ in graph.ends})
-        if graph.ends:
-            self.uses[graph.ends[0][0]] -= 1  # the loss itself is the first line
+        self.called = Counter(node.label for node in graph.nodes)
         self.written: set[int] = set()
-        self.cut: set[int] = set()  # what begins a tree of its own
         self.lines: list[str] = []
 
     def run(self) -> str:
@@ -62,7 +58,6 @@ class _Tree:
             self.lines.append(indent + branch + self.operand(edge, node, known, deep))
             if deep:
                 later.append(node.id)
-                self.cut.add(node.id)
             elif not known:
                 self.written.add(node.id)
                 waiting += self.children(node.id, indent + continued, depth + 1)
@@ -75,26 +70,23 @@ class _Tree:
     def operand(self, edge: Edge, node: Node, known: bool, deep: bool) -> str:
         output = "" if edge.output is None else f"[{edge.output}] "
         if deep:
-            return f"{output}v #{node.id}"
+            return f"{output}v {self.reference(node)}"
         if known and node.operation is not None:
-            return f"{output}^ #{node.id}"
+            return f"{output}^ {self.reference(node)}"
         return output + self.label(node)
 
+    def reference(self, node: Node) -> str:
+        """What a node is called: no other is called so."""
+        return printable(node.label) + f" #{node.id}" * (self.called[node.label] > 1 and node.operation is not None)
+
     def label(self, node: Node) -> str:
-        name = node.name or ("" if node.operation else node.details if node.kind == "constant" else node.kind)
-        name = printable(name or "")
-        title = " = ".join(filter(None, [name, node.operation]))
+        title = self.reference(node)
+        operation = titles(node)[1]
         if self.colour and title and node.kind in _COLOURS:
             title = f"\x1b[{_COLOURS[node.kind]}m{title}\x1b[0m"
-        parts = [title]
+        parts = [f"{title}: {operation}" if operation else title]
         if node.shape is not None and not (node.kind == "constant" and node.details):
             parts.append(f"{node.shape} {node.dtype}")
         if node.watched:
-            parts.append(f"grad {_number(node.gradient)}")
-        if node.id in self.cut or (node.operation is not None and self.uses[node.id] > 1):
-            parts.append(f"#{node.id}")
+            parts.append(gradient_text(node))
         return "  ".join(filter(None, parts))
-
-
-def _number(norm: float | None) -> str:
-    return "-" if norm is None else f"{norm:.3g}" if math.isfinite(norm) else str(norm)

@@ -13,8 +13,9 @@ from ..draw.cells import cells
 from ..draw.dot import STYLES
 from ..draw.drawing import Drawing
 from ..draw.graphviz import lay_out
-from ..draw.looks import bytes_text, heat, legend, mode, own_bytes, seconds_text, verdict
+from ..draw.looks import bytes_text, heat, legend, mode, own_bytes, seconds_text, titles, verdict
 from ..record.model import Graph, Node
+from ..record.numerals import number_text
 from .html import check_language, inline, save_page
 
 
@@ -39,7 +40,7 @@ def page_data(graph: Drawing) -> dict[str, Any]:
     end = graph.nodes[graph.ends[0][0]]
     sizes = own_bytes(graph)
     return {
-        "title": end.name or end.operation or end.kind,
+        "title": end.label,
         "nodes": [{"title": _title(node), "facts": _facts(node, graph, sizes)} for node in graph.nodes],
         "kinds": [(kind, *re.findall(r'color="(#\w+)"', style)) for kind, style in STYLES.items() if kind in kinds],
         "legend": legend(graph, color, heat(graph, color)),
@@ -47,8 +48,7 @@ def page_data(graph: Drawing) -> dict[str, Any]:
 
 
 def _title(node: Node) -> str:
-    name = node.name or ("" if node.operation else node.details or node.kind)
-    return (": " if node.boxed else " = ").join(filter(None, [name, node.operation]))
+    return ": ".join(filter(None, titles(node)))
 
 
 def _facts(node: Node, graph: Graph, sizes: dict[int, float]) -> list[tuple[str, Any]]:
@@ -70,11 +70,16 @@ def _facts(node: Node, graph: Graph, sizes: dict[int, float]) -> list[tuple[str,
     if node.id in sizes:
         facts.append(("bytes", bytes_text(sizes[node.id])))
     if node.watched:
-        shown: Any = f"{node.gradient:.6g}" if node.gradient is not None else ["none"]
-        facts.append(("gradient", ["range", *(f"{norm:.6g}" for norm in node.spread)] if node.spread else shown))
+        shown: Any = number_text(node.gradient, 6) if node.gradient is not None else ["none"]
+        if node.signed is not None:
+            facts.append(("cotangent", number_text(node.signed, 6)))
+        else:
+            facts.append(("gradient", ["range", *(number_text(n, 6) for n in node.spread)] if node.spread else shown))
     if node.value is not None and node.kind != "constant" and node.spread is None:
         for row in cells(node):
-            facts += [("value", row[0].replace("data ", "")), ("cotangent", row[1].removeprefix("grad "))]
+            facts.append(("value", row[0].replace("data ", "")))
+            if node.signed is None:
+                facts.append(("cotangent", row[1].removeprefix("grad ")))
     if node.change is not None:
         facts.append(("change", [node.change]))
     if node.tainted:

@@ -15,7 +15,9 @@ from ...engine.tape import Entry, Output, entry_of, fit, wengert_list
 from ...engine.tensor import Tensor
 from ...errors import ArgumentError, GraphError
 from .model import Edge, Graph, ModuleBox, Node
-from .trace import Constant, ModuleCall, TraceNote, frozen_copy, norm, note_of
+from .names import give_labels
+from .numerals import number_text
+from .trace import Constant, ModuleCall, TraceNote, frozen_copy, norm, note_of, single
 
 
 def capture(
@@ -46,6 +48,7 @@ def capture(
     graph = walk.run(found, _with_origins(entries) if origins else entries)
     if origins and (len(found) > 1 or any(node.lane for node in graph.nodes)):
         walk.take_gradients()
+    give_labels(graph, walk.paths)
     return graph
 
 
@@ -85,6 +88,7 @@ class _Capture:
         self.names = {_place(value): str(name) for name, value in named.items()}
         self.numbers: dict[Any, int] = {}
         self.modules: dict[Any, int] = {}
+        self.paths: dict[int, str] = {}
         self.arrays: list[Any] = []  # keeps the constants alive as long as their ids are used
 
     def run(self, tensors: Sequence[Tensor], entries: Sequence[Entry]) -> Graph:
@@ -112,6 +116,8 @@ class _Capture:
     def operation(self, entry: Entry) -> None:
         note = note_of(entry)
         edges = self.operands(entry, note)
+        if note is not None and note.source is not None and note.source.file not in self.graph.programs:
+            self.graph.programs[note.source.file] = [line.rstrip("\r\n") for line in note.program]
         number = self.add(
             "named" if entry in self.names else "operation",
             entry,
@@ -149,6 +155,8 @@ class _Capture:
                 if source.operation is None:
                     source.value = edge.value
                     source.name = source.name or note.names.get(position)
+            if note is not None and position in note.paths:
+                self.paths.setdefault(edge.source, note.paths[position])
             if note is not None and note.contributions and note.contributions[position] is not None:
                 edge.raw = note.contributions[position]
                 edge.contribution = fit(edge.raw, parent, entry)
@@ -162,7 +170,10 @@ class _Capture:
         several = isinstance(note.answer, tuple)
         return {
             "gradient": math.hypot(*note.gradients.values()) if note.gradients else None,
+            "signed": note.signed,
             "source": note.source,
+            "call": note.call,
+            "depth": note.depth,
             "seconds": note.seconds,
             "backward_seconds": note.backward_seconds,
             "kept": note.kept,
@@ -189,6 +200,7 @@ class _Capture:
                 self.names.get(place) or getattr(tensor, "name", None),
                 watched=held,
                 gradient=norm(tensor.grad) if held and tensor.grad is not None else None,
+                signed=single(tensor.grad) if held and tensor.grad is not None else None,
             )
         return self.numbers[place]
 
@@ -198,7 +210,7 @@ class _Capture:
         place = constant if array is None else id(array)
         self.arrays.append(array)
         if place not in self.numbers:
-            value = "" if constant.value is None else f"{constant.value:.4g}"
+            value = "" if constant.value is None else number_text(constant.value)
             self.add("constant", place, constant, None, self.names.get(place), details=value)
         return self.numbers[place]
 

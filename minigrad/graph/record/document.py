@@ -32,6 +32,7 @@ OPERATION = {
 }
 GIVEN, COMPUTED = ("parameter", "input", "constant"), ("operation", "loss", "named")
 LONGEST_SHOWN = 4096  # characters of a name, or of a line of a program
+LONGEST_PROGRAMS = 1 << 22  # characters of all programs together
 
 
 @dataclass
@@ -55,16 +56,22 @@ class Step:
     operands: dict[str, Operand] = field(default_factory=dict)
     keywords: dict[str, Any] = field(default_factory=dict)
     source: SourceLine | None = None
+    call: int | None = None
+    depth: int | None = None
     value: Any = None  # of a parameter or input
 
 
 @dataclass
 class Document:
-    """A whole trace: its nodes in the order of execution, its modules as (name, class, parent), and what was saved."""
+    """A whole trace: its nodes in the order of execution, its modules as (name, class, parent), and what was saved.
+
+    ``programs`` has the lines of the files that it was computed by.
+    """
 
     steps: list[Step]
     modules: list[tuple[str, str, int | None]]
     tensors: list[tuple[int, int]]
+    programs: dict[str, list[str]] = field(default_factory=dict)
 
 
 def read(about: Mapping[str, Any], arrays: Mapping[str, Any]) -> Document:
@@ -95,7 +102,7 @@ def read(about: Mapping[str, Any], arrays: Mapping[str, Any]) -> Document:
         value = step.value
         if step.kind in ("parameter", "input") and not (isinstance(value, np.ndarray) and value.dtype.kind in "fc"):
             raise CheckpointError(f"the trace has no array of floating numbers for node {number}, a {step.kind}")
-    return Document(steps, modules, tensors)
+    return Document(steps, modules, tensors, _programs(about.get("programs", {})))
 
 
 def _step(number: int, node: Mapping[str, Any], arrays: Mapping[str, Any]) -> Step:
@@ -114,19 +121,45 @@ def _step(number: int, node: Mapping[str, Any], arrays: Mapping[str, Any]) -> St
         operands[argument] = Operand(written["node"], written["output"], "value" in written, value)
     keywords = {_shown(name): decode(value, arrays) for name, value in node["keywords"].items()}
     source = None if node["source"] is None else _source(node["source"])
-    return Step(node["kind"], name, node["module"], _shown(node["operation"]), operands, keywords, source)
+    call, depth = node.get("call"), node.get("depth")
+    require([call, depth], (Maybe(int), Maybe(int)), f"the call of {where}")
+    return Step(node["kind"], name, node["module"], _shown(node["operation"]), operands, keywords, source, call, depth)
 
 
 def _source(written: list[Any]) -> SourceLine:
     """The place in the program, with the text that stood there. (0.1.0 wrote none, and the file of that name is not opened.)"""
-    require(written, (str, int, str, str)[: max(len(written), 3)], "a place in the program")
-    file, line, function, *text = written
-    return SourceLine(_shown(file), line, _shown(function), _shown("".join(text)))
+    form = (str, int, str, str, Maybe(int), Maybe(int), Maybe(int))
+    sizes = [size for size in (3, 4, 7) if size >= len(written)]
+    require(written, form[: sizes[0] if sizes else 7], "a place in the program")
+    file, line, function, *text = written[:4]
+    return SourceLine(_shown(file), line, _shown(function), _shown("".join(text)), *written[4:])
+
+
+def _programs(written: Any) -> dict[str, list[str]]:
+    """The texts of the programs. (Older files have none.)"""
+    require(written, {str: [str]}, "the programs")
+    if sum(len(line) + 1 for lines in written.values() for line in lines) > LONGEST_PROGRAMS:
+        raise CheckpointError(f"the programs of the trace have more than {LONGEST_PROGRAMS:,} characters")
+    for lines in written.values():
+        for line in lines:
+            _shown(line.replace("\t", " "))
+    return {_shown(file): lines for file, lines in written.items()}
 
 
 def _check_number(number: int | None, end: int, what: str) -> None:
     if number is not None and not 0 <= number < end:
         raise CheckpointError(f"{what} has the number {number}, and there is none before it that is called so")
+
+
+def programs_written(programs: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """Of the programs of a graph those that fit, as :func:`read` takes them: places in them stay the same."""
+    written, left = {}, LONGEST_PROGRAMS
+    for file, lines in programs.items():
+        size = sum(map(len, lines)) + len(lines)
+        if size <= left and max(map(len, lines), default=0) <= LONGEST_SHOWN:
+            left -= size
+            written[printable(file)] = ["\t".join(map(printable, line.split("\t"))) for line in lines]
+    return written
 
 
 def _shown(text: str) -> str:

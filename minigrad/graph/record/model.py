@@ -32,10 +32,15 @@ class Node:
         dtype: of the same.
         watched: whether the gradient would be known: for values from ``.grad``, for operations from a trace.
         gradient: the Euclidean norm of the gradient of the loss with respect to the value; None until one has arrived.
+        signed: the gradient itself where it is a single number; else None.
         module: index into ``Graph.modules`` of the innermost module it belongs to, or None.
         details: more about it, in words: an operation's keywords, a constant's value.
         keywords: the metadata an operation was called with.
-        source: the line of the program that called it.
+        source: the place in the program that called it.
+        call: a number that it shares with the operations that the same call, or operator, of the program gave rise to.
+        depth: how many modules are around the one that the program called, if its call was of a module.
+        label: what it is called wherever one must tell it from others, by the words of the program; never empty, and no other
+            node of its graph has it, but for equal numbers.
         seconds, backward_seconds: how long the operation and its rules took.
         kept: the arrays that the operation keeps for its backward: numbers that tell them apart, and their bytes.
         lane: 0 for the forward pass, 1 for operations that a backward pass recorded, 2 for those of its backward pass ...
@@ -78,6 +83,15 @@ class Node:
     copies: int = 1
     spread: tuple[float, float] | None = None
     error: float | None = None
+    call: int | None = None
+    depth: int | None = None
+    signed: complex | None = None
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.label:
+            plain = self.details if self.kind == "constant" else ""
+            self.label = self.name or plain or f"{self.operation or self.kind} {self.id}"
 
     @property
     def boxed(self) -> bool:
@@ -141,12 +155,14 @@ class Graph:
 
     Attributes:
         ends: for each tensor that the graph was made of its node, and which of several outputs it is (0 if there is one).
+        programs: the lines of the files that its operations were called from, as they were then.
     """
 
     nodes: list[Node] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
     modules: list[ModuleBox] = field(default_factory=list)
     ends: list[tuple[int, int]] = field(default_factory=list)
+    programs: dict[str, list[str]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         kinds = Counter(node.kind for node in self.nodes)

@@ -19,7 +19,7 @@ from ...engine.tensor import Tensor, make_tensor
 from ...errors import AnomalyError, GraphError, MinigradError
 from ...serialize import CheckpointError, load_checkpoint, save_checkpoint, short
 from .capture import capture
-from .document import KIND, Document, Operand, Step, encode, printable, read
+from .document import KIND, Document, Operand, Step, encode, printable, programs_written, read
 from .model import Edge, Graph, Node
 from .trace import ModuleCall, TraceNote, note_of, trace
 
@@ -76,6 +76,7 @@ def save_trace(tensors: Tensor | Sequence[Tensor], path: str | os.PathLike[str],
         "nodes": [writer.node(node) for node in graph.nodes],
         "modules": [[printable(module.name), printable(module.kind), module.parent] for module in graph.modules],
         "tensors": [list(end) for end in graph.ends],
+        "programs": programs_written(graph.programs),
     }
     read(about, writer.arrays)  # nothing is written that could not be read
     save_checkpoint(path, writer.arrays, about)
@@ -120,6 +121,8 @@ class _TraceWriter:
             "operands": {edge.argument: self.operand(edge) for edge in operands},
             "keywords": {name: encode(value, self.array, node.operation) for name, value in node.keywords.items()},
             "source": node.source and [printable(x) if isinstance(x, str) else x for x in node.source],
+            "call": node.call,
+            "depth": node.depth,
         }
 
     def operand(self, edge: Edge) -> dict[str, Any]:
@@ -231,7 +234,8 @@ class _TraceReader:
     def note(self, note: TraceNote | None, step: Step) -> None:
         """Put the place in the program back that the operation was first called from."""
         assert note is not None
-        note.source = step.source
+        note.source, note.call, note.depth = step.source, step.call or 0, step.depth
+        note.program = self.document.programs.get(step.source.file, ()) if step.source is not None else ()
         around: list[ModuleCall] = []
         module = step.module
         while module is not None:

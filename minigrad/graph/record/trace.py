@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..._inplace import _arrays
-from ..._source import SourceLine, user_line
+from ..._source import SourceLine, user_place
 from ...device import is_device_array, to_host
 from ...engine.observers import active, attach
 from ...engine.tape import Entry, Leaf, entry_of
@@ -42,6 +42,10 @@ class trace:
         self.values = values
         self._pins: dict[int, tuple[weakref.ref[Any], Any]] = {}
         self._depth = 0
+        self._last: tuple[SourceLine, int, int] | None = (
+            None  # where the last operation was, and how far what it called
+        )
+        self._calls = 0
 
     def __enter__(self) -> Self:
         active.enter(self)
@@ -55,15 +59,38 @@ class trace:
         self._depth -= 1
         if not self._depth:
             self._pins.clear()
+            self._last = None
 
     def record(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
         """Called by the engine for each entry; ``arrays`` begins with the arguments of the operation."""
         note = TraceNote(entry, arrays, answer, seconds)
+        self.locate(note)
         if self.values:
             note.arguments = [self.pin(array) for array in arrays[: len(entry.parents)]]
             several = isinstance(answer, (tuple, list))
             note.answer = tuple(map(self.pin, answer)) if several else self.pin(answer)
         attach(entry, note)
+
+    def locate(self, note: TraceNote) -> None:
+        """Note where the program is, and which call of the program's is under way.
+
+        Of a module that is the call itself. Another function, of which nothing is kept, is taken to be the same call as long
+        as it goes on from one of its instructions to a later one.
+        """
+        place = user_place()
+        if place is None or place.callee is None:
+            return
+        note.source, note.program = place.source, place.program
+        for number, scope in enumerate(active.scopes):
+            if scope.frame is place.callee:
+                note.depth, note.call = number, scope.notes.setdefault(self, self._calls + 1)
+                self._calls = max(self._calls, note.call)
+                return
+        now = place.source, id(place.callee), place.callee.f_lasti
+        if not (self._last is not None and self._last[:2] == now[:2] and self._last[2] < now[2]):
+            self._calls += 1
+        self._last = now
+        note.call = self._calls
 
     def pin(self, value: Any) -> Any:
         """A copy of an array on the host that nobody can change: one copy as long as the array stays as it is."""
@@ -110,13 +137,18 @@ class TraceNote:
 
     Attributes:
         modules: those it ran in, outermost first.
-        source: the line of the user's program that called it.
+        source: the place in the user's program that called it.
+        program: the lines of the file that it is in.
+        call: a number that it shares with the operations that the same call, or operator, of the program gave rise to.
         constants: the arguments that need no gradient.
+        depth: which of ``modules`` it is that the program called; None if it called something else.
         names: of the tensors among the arguments that were given, not computed, by position.
+        paths: of those that have no name, and are attributes of a module that is running, the paths to them.
         kept: the arrays it keeps for its backward, each as a number that tells it from others, and its bytes.
         seconds, backward_seconds: how long the operation took, and its rules (None before a sweep).
         lane: 0 in a forward pass, 1 for operations that a backward pass recorded, 2 for the backward pass of that ...
         origin: in a backward pass the entry whose rules it is part of.
+        signed: of the last sweep the cotangent itself, if the operation's only output is a single number.
         gradients: for each output that a sweep has reached the Euclidean norm of its cotangent; the last sweep's.
         arguments, answer: copies of the operands and of the result (a tuple of several); None without values.
         cotangents, contributions: of the last sweep, copies of the cotangent of each output it has reached, and of what the
@@ -124,17 +156,23 @@ class TraceNote:
     """
 
     __slots__ = (
-        "answer", "arguments", "backward_seconds", "constants", "contributions", "cotangents", "gradients", "kept", "lane",
-        "modules", "names", "origin", "seconds", "source",
+        "answer", "arguments", "backward_seconds", "call", "constants", "contributions", "cotangents", "depth", "gradients",
+        "kept", "lane", "modules", "names", "origin", "paths", "program", "seconds", "signed", "source",
     )  # fmt: skip
 
     def __init__(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
         self.modules = tuple(ModuleCall(owner, name) for owner, name in active.scopes)
-        self.source: SourceLine | None = user_line()
+        self.source: SourceLine | None = None
+        self.program: Sequence[str] = ()
+        self.call = 0
+        self.depth: int | None = None
         operands = enumerate(zip(entry.parents, arrays))
         self.constants = [Constant(i, a) for i, (parent, a) in operands if parent is None and a is not None]
         leaves = [(i, node.tensor) for i, node in enumerate(entry.parents) if type(node) is Leaf]
         self.names = {i: tensor.name for i, tensor in leaves if tensor is not None and tensor.name}
+        nameless = [(i, tensor) for i, tensor in leaves if tensor is not None and not tensor.name]
+        found = [(i, _path(tensor)) for i, tensor in nameless] if active.scopes else []
+        self.paths = {i: path for i, path in found if path is not None}
         self.kept = {number: array.nbytes for number, array in _kept_arrays(entry)}
         self.seconds = seconds
         self.backward_seconds: float | None = None
@@ -144,6 +182,7 @@ class TraceNote:
         before = max((_lane(node) for node in entry.parents), default=0)
         self.lane: int = max([before, *[1 + _lane(node) for node in seeds]])
         self.gradients: dict[int, float] = {}
+        self.signed: complex | None = None
         self.arguments: list[Any] | None = None
         self.answer: Any = None
         self.cotangents: dict[int, Any] = {}
@@ -152,6 +191,7 @@ class TraceNote:
     def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any], seconds: float) -> None:
         cotangents = cotangent if isinstance(cotangent, dict) else {0: cotangent}
         self.gradients = {output: norm(g) for output, g in cotangents.items()}
+        self.signed = None if isinstance(cotangent, dict) else single(cotangent)
         self.backward_seconds = seconds
         if self.arguments is not None:
             self.cotangents = {output: frozen_copy(g) for output, g in cotangents.items()}
@@ -162,6 +202,15 @@ class TraceNote:
 def note_of(entry: Entry) -> TraceNote | None:
     """What the latest trace wrote down about an entry; None if it was recorded outside of one."""
     return next((note for note in entry.notes if isinstance(note, TraceNote)), None)
+
+
+def _path(tensor: Any) -> str | None:
+    """The path to a tensor that is an attribute of a module that is running, as far as the outermost knows it."""
+    for number, (owner, name) in reversed(list(enumerate(active.scopes))):
+        for attribute, value in getattr(owner, "__dict__", {}).items():
+            if value is tensor:
+                return f"{name}.{attribute}" if number else attribute
+    return None
 
 
 def _lane(node: Any) -> int:
@@ -194,3 +243,10 @@ def norm(array: Any) -> float:
     """The Euclidean norm over all elements, in double precision: in float32 a square overflows from 1.8e19 on."""
     values = array.data if isinstance(array, Tensor) else array
     return float(np.linalg.norm(values.astype(np.complex128 if values.dtype.kind == "c" else np.float64)))
+
+
+def single(array: Any) -> complex | None:
+    """The number that an array consists of; None if there are several."""
+    values = array.data if isinstance(array, Tensor) else array
+    number: complex | None = to_host(values).item() if values.size == 1 else None
+    return number

@@ -12,6 +12,7 @@ from ...anomaly import BACKWARD_CAUSES, FORWARD_CAUSES, usual_cause
 from ...engine.tensor import Tensor
 from ...errors import GraphError
 from ..draw.drawing import Drawing
+from ..draw.looks import in_prose
 from ..record.capture import capture
 from ..record.model import Edge, Graph, Node
 
@@ -34,9 +35,10 @@ class Provenance:
 
     def __str__(self) -> str:
         made = _made(self.node.value if self.edge is None else self.edge.raw)
-        what = f"'{self.node.operation}'"
+        what = in_prose(self.node)
         if self.edge is not None:
-            what = f"in backward, the derivative of {what} by {self.edge.argument}"
+            operand = self.graph.nodes[self.edge.source].label
+            what = f"in backward, the derivative of {what} by {self.edge.argument} ('{operand}')"
         lines = [f"{what} made the first {made}: {self.cause or 'its operands do not say why'}."]
         lines += self._there()
         if self.node.source is not None:
@@ -98,9 +100,8 @@ def _forward(graph: Graph) -> Provenance | None:
             why = usual_cause(FORWARD_CAUSES.get(node.operation or "", ()), values)
             given = next((edge for edge in operands if _bad(edge.value)), None)
             if given is not None:
-                name = graph.nodes[given.source].name or given.argument
-                why = f"its operand '{name}' was given with one"
-            node.culprit = f"made the first {_made(node.value)}"
+                why = f"its operand '{graph.nodes[given.source].label}' was given with one"
+            node.culprit = f"made the first {_made(node.value).replace('inf', '∞')}"
             _spread(graph, node)
             return Provenance(Drawing.of(graph), node, None, why)
     return None
@@ -128,7 +129,7 @@ def _backward(graph: Graph) -> Provenance | None:
             found = Provenance(
                 Drawing.of(graph), node, edge, usual_cause(BACKWARD_CAUSES.get(node.operation or "", ()), values)
             )
-            node.culprit = f"derivative by {edge.argument}: the first {_made(edge.raw)}"
+            node.culprit = f"derivative by {edge.argument}: the first {_made(edge.raw).replace('inf', '∞')}"
         source.tainted = True
     return found
 

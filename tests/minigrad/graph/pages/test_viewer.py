@@ -46,12 +46,21 @@ def test_what_the_page_tells_about_a_node() -> None:
     of_x, of_tanh, _ = page_data(graph)["nodes"]
     assert of_x["title"] == "x" and dict(of_x["facts"])["kind"] == ["input"]
     facts = dict(of_tanh["facts"])
-    assert of_tanh["title"] == "tanh" and facts["shape"] == "(2,) float64" and facts["path"] == "layer"
+    assert of_tanh["title"] == "np.tanh(x)" and facts["shape"] == "(2,) float64" and facts["path"] == "layer"
     file, code = facts["source"].split("\n")
     assert re.fullmatch(r"test_viewer\.py:\d+", file) and code == "loss = np.tanh(x).sum(axis=0)"
     assert facts["gradient"] == "1.41421" and facts["value"] == "[0.7616, 0.964]" and facts["cotangent"] == "[1, 1]"
     assert facts["bytes"] == "16 bytes" and re.fullmatch(r"[\d.]+ (µs|ms|s)", facts["seconds"])
     assert dict(page_data(graph)["nodes"][2]["facts"])["call"] == "axis=0, keepdims=False"
+
+
+def test_a_single_number_has_its_gradient_and_not_a_norm() -> None:
+    b = leaf(1.0, "b")
+    with mg.trace():
+        y = b * -0.0661
+    y.backward()
+    facts = page_data(draw_dot(y))["nodes"][0]["facts"]
+    assert ("cotangent", "-0.0661") in facts and "gradient" not in dict(facts)
 
 
 def test_before_backward_no_gradient_has_arrived() -> None:

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 import minigrad as mg
+import nn
 from minigrad import ArgumentError, Function, GraphError, Tensor
 from minigrad.engine.observers import scope
+from minigrad.graph.record.document import programs_written
 from minigrad.graph.record.storage import load_trace, save_trace
 from minigrad.serialize import CheckpointError, save_checkpoint
 from tests.minigrad import test_cases
@@ -23,6 +25,11 @@ assert test_cases  # which fills the table
 
 def leaf(value: Any, name: str | None = None) -> Any:
     return Tensor(value, requires_grad=True, name=name)
+
+
+class Square(nn.Module):
+    def forward(self, x: Any) -> Any:
+        return x * x
 
 
 @pytest.fixture
@@ -73,6 +80,26 @@ def test_a_replay_is_drawn_like_the_original(path: Path) -> None:
     assert again.nodes[-1].source is not None and again.nodes[-1].source.file == __file__
 
 
+def test_a_replay_is_called_as_the_original(path: Path) -> None:
+    x, layer = leaf([[1.0, 2.0]]), nn.Sequential(nn.Affine(2, 2, rng=np.random.default_rng(0)), Square())
+    with mg.trace():
+        h = x
+        for _ in range(2):
+            h = layer(h) * x
+        loss = (h - 1).sum()
+    save_trace(loss, path)
+    original, again = mg.draw_dot(loss), mg.draw_dot(load_trace(path).loss)
+    labels = [[node.label for node in graph.operations()] for graph in (original, again)]
+    assert labels[0] == labels[1] and {"h[0]", "h[1]", "layers.0.affine[0]", "h - 1", "loss"} <= set(labels[0])
+    assert again.programs == original.programs == {__file__: Path(__file__).read_text(encoding="utf-8").splitlines()}
+
+
+def test_a_program_that_is_too_large_or_cannot_be_shown_is_left_out_or_made_harmless() -> None:
+    fine = ["x = 1", "\ty = '\t\x1b[31m'"]
+    written = programs_written({"fine.py": fine, "long.py": ["#" * 4097], "large.py": ["#" * 4000] * 2000})
+    assert written == {"fine.py": ["x = 1", "\ty = '\t\ufffd[31m'"]}
+
+
 def test_a_computed_tensor_keeps_its_name(path: Path) -> None:
     x = leaf([1.0, 2.0], "x")
     with mg.trace():
@@ -81,7 +108,7 @@ def test_a_computed_tensor_keeps_its_name(path: Path) -> None:
     save_trace(loss, path, {"h": h})
     replay = load_trace(path)
     again = mg.draw_dot(replay.loss, replay.parameters | replay.named)
-    assert again.to_text() == mg.draw_dot(loss, {"h": h}).to_text() and "h = tanh" in again.to_text()
+    assert again.to_text() == mg.draw_dot(loss, {"h": h}).to_text() and "h: tanh" in again.to_text()
 
 
 def test_another_seed_in_a_fresh_process(path: Path) -> None:

@@ -80,7 +80,7 @@ def test_in_words() -> None:
     with mg.trace():
         loss = np.log(x).sum()  # the culprit
     text = str(find_nan(loss))
-    assert text.startswith("'log' made the first -inf: the logarithm of 0 is -inf.\n")
+    assert text.startswith("'np.log(x)' made the first -inf: the logarithm of 0 is -inf.\n")
     assert "\nThe first is at [0], where x is 0.0.\n" in text
     assert "test_provenance.py" in text and "# the culprit" in text
     assert text.endswith("It reached 2 of the 3 nodes of the graph.")

@@ -1,0 +1,266 @@
+"""What the nodes of a graph are called: as in the user's program, read from its text.
+
+A value that has a name keeps it. Any other is called what the program calls it: the operand's expression (``w``,
+``self.W``), what the result is assigned to (``h``), or else the expression that computed it (``w * x``). What several nodes
+would be called, as in a loop, has an index in order of execution: ``h[0]``, ``h[1]``. Where there is no text, operations are
+called by their primitive and the number of their node: ``multiply 12``.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from .document import printable
+from .expressions import Program
+from .model import Edge, Graph, Node
+from .numerals import number_text
+
+LONGEST = 24  # characters of an expression
+OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Call, ast.Subscript, ast.Attribute, ast.AugAssign)
+
+
+class Wanted(NamedTuple):
+    """What a node would be called, were it alone: an index comes after it; or not, if it is ``always`` one of several."""
+
+    text: str
+    simple: bool  # no operator stands outside of parentheses
+    several: bool = False
+
+
+def give_labels(graph: Graph, paths: Mapping[int, str] | None = None) -> None:
+    """Set ``Node.label`` of all nodes: never empty, and no two alike, but for equal numbers.
+
+    Args:
+        paths: to nodes that are attributes of modules.
+    """
+    _Names(graph, paths or {}).run()
+
+
+def shortened(text: str, longest: int = LONGEST) -> str:
+    """Without its middle, if it is longer."""
+    return text if len(text) <= longest else f"{text[: longest // 2]}…{text[-(longest - longest // 2 - 1) :]}"
+
+
+class _Names:
+    def __init__(self, graph: Graph, paths: Mapping[int, str]) -> None:
+        self.graph = graph
+        self.paths = paths
+        self.into = graph.edges_into()
+        self.end = graph.ends[0][0] if graph.ends else -1
+        self.ends = {number for number, _ in graph.ends}
+        self.groups: dict[tuple[object, int | None], list[Node]] = defaultdict(list)
+        needed: dict[str, set[int]] = defaultdict(set)
+        for node in graph.operations():
+            if node.source is not None and node.source.end_line is not None:
+                self.groups[node.source, node.call].append(node)
+                needed[node.source.file].add(node.source.line)
+        self.programs = {
+            file: Program(graph.programs[file], lines) for file, lines in needed.items() if file in graph.programs
+        }
+        self.readers: dict[int, list[Node]] = defaultdict(list)
+        for edge in graph.edges:
+            self.readers[edge.source].append(graph.nodes[edge.target])
+        self.wanted: dict[int, Wanted] = {}
+        self.summands: dict[ast.Call, int] = {}  # how many the sum that is under way has had
+
+    def run(self) -> None:
+        for nodes in self.groups.values():
+            self.group(nodes)
+        taken: dict[str, int] = {}
+        nodes = self.graph.nodes
+        for node in nodes:
+            node.label = _free(node.name, taken) if node.name else ""
+        for node in nodes:  # numbers are themselves, as often as they are read
+            if not node.name and node.kind == "constant" and node.details:
+                node.label = node.details
+        for values in (True, False):
+            self.index([n for n in nodes if not n.label and (n.operation is None) == values], taken)
+
+    def index(self, nodes: Iterable[Node], taken: dict[str, int]) -> None:
+        """Label nodes by what they would be called, and the several that would be called the same by their order."""
+        counts: dict[str, list[Node]] = defaultdict(list)
+        for node in nodes:
+            wanted = self.wanted.get(node.id)
+            if wanted is None and node.id in self.paths:
+                wanted = Wanted(self.paths[node.id], True)
+            if wanted is None and node.id == self.end:
+                wanted = Wanted("loss", True)
+            if wanted is None or not wanted.text:
+                if node.kind == "constant" and node.shape == () and node.value is not None:
+                    node.label = number_text(node.value)
+                else:
+                    node.label = _free(self.plain(node), taken)
+            else:
+                counts[wanted.text].append(node)
+        for text, alike in counts.items():
+            if len(alike) > 1 and len({self.paths.get(node.id, "") for node in alike}) == len(alike):
+                for node in alike:  # self.W of several modules
+                    node.label = _free(self.paths.get(node.id, text), taken)
+                continue
+            short = shortened(text)
+            for number, node in enumerate(alike):
+                label, (_, simple, several) = short, self.wanted.get(node.id, Wanted(text, True))
+                if (len(alike) > 1 or several) and node.id != self.end:
+                    label = f"{short}[{number}]" if simple else f"({short})[{number}]"
+                node.label = _free(label, taken)
+
+    def plain(self, node: Node) -> str:
+        if node.operation is None and node.module is not None:
+            return f"{_path(self.graph.modules[node.module].name)}.{node.kind} {node.id}"
+        return f"{node.operation or node.kind} {node.id}"
+
+    # What the program says
+
+    def group(self, nodes: Sequence[Node]) -> None:
+        """The operations of one expression, carried out once."""
+        source = nodes[0].source
+        assert source is not None
+        program = self.programs.get(source.file)
+        here = program.at(source) if program is not None else None
+        if program is None or here is None or self.handed_over(nodes, program, here):
+            self.inner(nodes, "")
+            return
+        result = self.result(nodes)
+        self.inner([node for node in nodes if node is not result], program.callee(here))
+        if result is not None:
+            self.operation(result, program, here)
+        if program.callee(here) == "sum" and isinstance(here, ast.Call) and here.args:
+            self.summed(nodes, program, here)
+            return
+        if len(nodes) == 1:
+            (node,) = nodes
+            names = list(getattr(node.primitive, "arguments", None) or ())
+            for edge in self.into[node.id]:
+                position = names.index(edge.argument) if edge.argument in names else -1
+                position = int(edge.argument) if edge.argument.isdigit() else position
+                if position >= 0:
+                    self.value(edge, program, program.operand(here, str(node.operation), edge.argument, position))
+        self.only_value(nodes, program, here)
+
+    def handed_over(self, nodes: Sequence[Node], program: Program, here: ast.AST) -> bool:
+        """Whether no expression is carried out, but elements of one are taken: ``for x in xs``, ``a, b = xs``, ``sum(xs)``."""
+        if isinstance(here, ast.Subscript) or any(node.operation != "getitem" for node in nodes):
+            return not isinstance(here, OPERATIONS)
+        taker, whole = program.taker(here)
+        for node in nodes:
+            index = node.keywords.get("index")
+            if isinstance(taker, (ast.Tuple, ast.List)) and isinstance(index, int) and index < len(taker.elts):
+                self.wanted[node.id] = Wanted(program.text(taker.elts[index]), True)
+            elif isinstance(taker, ast.Name):
+                self.wanted[node.id] = Wanted(taker.id, True, True)
+            elif whole is not None:
+                self.wanted[node.id] = Wanted(f"{program.text(whole)}[{index}]", True)
+            for edge in self.into[node.id]:
+                self.value(edge, program, whole)
+        return True
+
+    def result(self, nodes: Sequence[Node]) -> Node | None:
+        """The operation whose result is that of the expression: the only one that somebody else needs later."""
+        last, called = nodes[-1], self.called(nodes[-1])
+
+        def outside(reader: Node) -> bool:
+            if reader.id <= last.id or called is None or reader.source is None or last.source is None:
+                return reader.id > last.id
+            place = (
+                reader.source.file,
+                reader.source.function,
+            )  # of a module of the user's own inside of the one called?
+            return place == (last.source.file, last.source.function) or called not in self.around(reader)
+
+        needed = [node for node in nodes if node.id in self.ends or any(map(outside, self.readers[node.id]))]
+        return needed[0] if len(needed) == 1 else None
+
+    def around(self, node: Node) -> list[int]:
+        """The modules that a node is in, outermost first."""
+        found, number = [], node.module
+        while number is not None:
+            found.append(number)
+            number = self.graph.modules[number].parent
+        return found[::-1]
+
+    def called(self, node: Node) -> int | None:
+        """The module that the program called, in which an operation is."""
+        around = self.around(node)
+        return around[node.depth] if node.depth is not None and 0 <= node.depth < len(around) else None
+
+    def operation(self, node: Node, program: Program, here: ast.AST) -> None:
+        target, several = program.target(here)
+        if isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Constant):
+            target = target.value  # hs[t] = ...: t is not known
+            several = True
+        if isinstance(here, ast.Subscript) and isinstance(here.ctx, ast.Store):
+            target = here.value  # x[3] = 0 makes another x
+        if target is not None:
+            self.wanted[node.id] = Wanted(program.text(target), True, several)
+        elif isinstance(node.value, tuple) and (parts := program.targets(here)):
+            self.wanted[node.id] = Wanted(", ".join(map(program.text, parts)), False)
+        elif node.lane or (node.origin is not None):
+            return  # of a backward pass: the expression is grad(y, x), or backward()
+        elif node.id != self.end:
+            simple = isinstance(here, (ast.Call, ast.Subscript, ast.Attribute))
+            self.wanted[node.id] = Wanted(printable(program.text(here)), simple)
+
+    def inner(self, nodes: Iterable[Node], callee: str) -> None:
+        """Operations that the program does not know of: those inside a module, or in a function of the library."""
+        for node in nodes:
+            path = _path(self.graph.modules[node.module].name) if node.module is not None else callee
+            if path and not node.lane and node.id != self.end:
+                self.wanted[node.id] = Wanted(printable(f"{path}.{node.operation}"), True)
+
+    def value(self, edge: Edge, program: Program, operand: ast.expr | None) -> None:
+        """Call what was given what the program calls it where it hands it to an operation; a name rather than another."""
+        node = self.graph.nodes[edge.source]
+        if operand is None or node.operation is not None:
+            return
+        if isinstance(operand, ast.NamedExpr):
+            operand = operand.target
+        simple = isinstance(operand, (ast.Name, ast.Attribute))
+        known = self.wanted.get(node.id)
+        if known is None or (simple and not known.simple):
+            self.wanted[node.id] = Wanted(printable(program.text(operand)), simple)
+
+    def summed(self, nodes: Sequence[Node], program: Program, call: ast.Call) -> None:
+        """The additions of Python's ``sum``, each of one element; the first is to 0."""
+        for node in nodes:
+            total, *element = self.into[node.id]
+            first = self.graph.nodes[total.source]
+            if first.kind == "constant" and first.details == "0":
+                self.summands[call] = 0
+            if call in self.summands and element:
+                self.value(element[0], program, program.element(call.args[:1], self.summands[call]))
+                self.summands[call] += 1
+
+    def only_value(self, nodes: Sequence[Node], program: Program, here: ast.AST) -> None:
+        """Of a function whose inside is not known: if one value goes in, and one can."""
+        inside = {node.id for node in nodes}
+        edges = [edge for node in nodes for edge in self.into[node.id] if edge.source not in inside]
+        given = [self.graph.nodes[edge.source] for edge in edges]
+        sources = {n.id for n in given if (n.id < nodes[0].id if n.operation else not n.details)} - self.paths.keys()
+        if len(sources) == 1:
+            (source,) = sources
+            if source not in self.wanted:
+                edge = next(edge for edge in edges if edge.source == source)
+                self.value(edge, program, program.only_operand(here, nodes[0].module is not None))
+
+
+def _path(name: str) -> str:
+    """The end of a module's path that is a name: ``attention``, ``layers.0``."""
+    parts = name.split(".")
+    first = len(parts) - 1
+    while first > 0 and parts[first].isdigit():
+        first -= 1
+    return ".".join(parts[first:])
+
+
+def _free(label: str, taken: dict[str, int]) -> str:
+    """The label, with a number after it if another node has it; which is then taken."""
+    free, number = label, taken.get(label, 0)
+    while free in taken:
+        number += 1
+        free = f"{label} ({number})"
+    taken[label] = max(number, 1)
+    taken.setdefault(free, 1)
+    return free

@@ -1,0 +1,22 @@
+"""Numbers as text, in all views alike."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+
+def number_text(value: Any, digits: int = 4) -> str:
+    """A number with so many significant digits: as Python writes it, but ``-0`` is 0 and an infinity is ∞."""
+    value = value.item() if isinstance(value, (np.generic, np.ndarray)) else value
+    if isinstance(value, complex):
+        real, imaginary = number_text(value.real, digits), number_text(value.imag, digits)
+        return f"{real}{'' if imaginary.startswith('-') else '+'}{imaginary}j"
+    if not isinstance(value, float):
+        return str(value)
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    text = f"{value:.{digits}g}"
+    return "0" if value == 0 else text
