@@ -2,8 +2,8 @@
 
     python examples/make_view_pictures.py
 
-Needs the extra minigrad[graph]. The picture of the stepper is a screenshot, taken with playwright and an installed chromium or
-Chrome; without them it is left as it is.
+The graphs are laid out by Graphviz where it is installed (minigrad[graph]). The picture of the stepper is a screenshot, taken
+with playwright and an installed chromium or Chrome; without them it is left as it is.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def lesson_graph() -> Drawing:
     with mg.trace():
         loss, params = lesson()
         loss.backward()
-    return mg.draw_dot(loss, params, tensors=True)
+    return mg.draw_dot(loss, params, rankdir="TB", tensors=True)
 
 
 def two_layer_graph() -> Drawing:
@@ -49,7 +49,7 @@ def two_layer_graph() -> Drawing:
         loss = model.loss(rng.standard_normal((3, 6, 4)), np.eye(2)[[0, 1, 1]])
         loss.backward()
     loss.name = "loss"
-    return mg.draw_dot(loss, model)
+    return mg.draw_dot(loss, model, rankdir="TB")
 
 
 def wrong_edges() -> Drawing:
