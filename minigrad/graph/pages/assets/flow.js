@@ -144,6 +144,7 @@ function makeGraph() {
     if (!box) continue;
     const text = [...group.querySelectorAll("text")].findLast((element) => element.textContent.startsWith("grad"));
     const frame = box.getBBox();
+    text?.removeAttribute("textLength"); // other numbers will stand there
     text?.setAttribute("text-anchor", "middle");
     text?.setAttribute("x", frame.x + frame.width / 2);
     elements.push({ group, box, text: id.startsWith("node") ? text : undefined, parameters });
