@@ -20,7 +20,7 @@ from ._source import SourceLine
 from .errors import ArgumentError, MinigradError
 from .graph import draw_dot
 from .graph.draw.drawing import PICTURES, TEXTS, Drawing
-from .graph.draw.looks import in_prose
+from .graph.draw.looks import in_prose, operand_in_prose
 from .graph.pages.explain import explain
 from .graph.pages.html import LANGUAGES
 from .graph.record.capture import capture
@@ -182,10 +182,8 @@ def _check(options: argparse.Namespace, run: _Invocation) -> int:
     wrong, kinks = wrong_edges(graph), sum(map(math.isnan, errors))
     for edge in wrong:
         node = graph.nodes[edge.target]
-        operand = graph.nodes[edge.source].label
-        print(
-            f"wrong: the derivative of {in_prose(node)} by {edge.argument} ('{operand}'), relative error {edge.error:.2g}"
-        )
+        by = operand_in_prose(edge, graph)
+        print(f"wrong: the derivative of {in_prose(node)} by {by}, relative error {edge.error:.2g}")
         _print_source(node.source)
     largest = max((error for error in errors if not math.isnan(error)), default=0.0)
     print(

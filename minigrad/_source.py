@@ -12,6 +12,7 @@ from typing import NamedTuple
 from .errors import MARK
 
 LONGEST_LINE = 400  # characters of a line that are kept
+MOST_CALLERS = 4  # of a function, up to the program itself
 
 
 class SourceLine(NamedTuple):
@@ -45,12 +46,14 @@ class Place(NamedTuple):
     Attributes:
         source: the instruction.
         program: the lines of its file, as they were then; none if it cannot be read.
+        callers: the calls of functions of the user's own that are under way, innermost first, each with its program.
         callee: what it called, as long as that runs: two calls from one place differ in it. None at the user's own frame.
     """
 
     source: SourceLine
     program: Sequence[str]
     callee: FrameType | None
+    callers: tuple[tuple[SourceLine, Sequence[str]], ...] = ()
 
 
 def of_library(module: str) -> bool:
@@ -69,10 +72,24 @@ def user_place() -> Place | None:
     frame, callee = _user_frame(sys._getframe(1))
     if frame is None:
         return None
-    code = _known.get(id(frame.f_code))
-    if code is None:
-        code = _Code(frame)
-    return Place(code.sources.get(frame.f_lasti) or code.source(frame), code.lines, callee)
+    source, program = _instruction(frame)
+    if frame.f_code.co_name == "<module>":
+        return Place(source, program, callee)
+    callers: list[tuple[SourceLine, Sequence[str]]] = []
+    outer: FrameType | None = frame
+    while len(callers) < MOST_CALLERS and outer is not None and outer.f_code.co_name != "<module>":
+        between = outer.f_back
+        outer, called = _user_frame(between)
+        if outer is None or called not in (None, between):
+            break  # through the library, by more than the call of a module: who knows what it makes of the result
+        callers.append(_instruction(outer))
+    return Place(source, program, callee, tuple(callers))
+
+
+def _instruction(frame: FrameType) -> tuple[SourceLine, Sequence[str]]:
+    """The instruction that a frame is at, and the lines of its program."""
+    code = _known.get(id(frame.f_code)) or _Code(frame)
+    return code.sources.get(frame.f_lasti) or code.source(frame), code.lines
 
 
 def _user_frame(frame: FrameType | None) -> tuple[FrameType | None, FrameType | None]:

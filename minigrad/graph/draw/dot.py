@@ -287,7 +287,10 @@ def _beside(graph: Graph) -> dict[int, list[int]]:
     beside = {}
     for operation, sources in reads.items():
         own = [i for i in sources if uses[i] == 1 and graph.nodes[i].kind in ("parameter", "constant")]
-        if len(own) == len(sources) and graph.nodes[own[0]].kind == "constant":
+        module = graph.nodes[operation].module
+        if module is not None and graph.modules[module].kind == LOOP:  # what all its steps read stands outside of it
+            own = [i for i in own if graph.nodes[i].module == module]
+        if own and len(own) == len(sources) and graph.nodes[own[0]].kind == "constant":
             own = own[1:]  # the data that a first layer reads come before it
         if own and (len(graph.nodes) <= LONGEST_ROW or graph.modules):
             beside[operation] = own[:2]

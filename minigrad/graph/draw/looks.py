@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..record.derivatives import TOLERANCE
-from ..record.model import Graph, Node
+from ..record.model import Edge, Graph, Node
 from ..record.numerals import number_text
 
 RAMP = ("#fdf3e7", "#fbdcbd", "#f8bd8d", "#f19a63", "#e67845")  # light: black letters are readable on each
@@ -77,6 +77,12 @@ def in_prose(node: Node) -> str:
     """An operation in a sentence: ``'h' (tanh)``."""
     name, operation = titles(node)
     return f"'{name}'" + (f" ({operation})" if operation and operation != name else "")
+
+
+def operand_in_prose(edge: Edge, graph: Graph) -> str:
+    """An operand in a sentence: by the rule's name, which the causes use, and by the program's."""
+    label = graph.nodes[edge.source].label
+    return edge.argument + ("" if label == edge.argument else f" ('{label}')")
 
 
 def gradient_text(node: Node, digits: int = 3) -> str:

@@ -48,7 +48,7 @@ def capture(
     graph = walk.run(found, _with_origins(entries) if origins else entries)
     if origins and (len(found) > 1 or any(node.lane for node in graph.nodes)):
         walk.take_gradients()
-    give_labels(graph, walk.paths)
+    give_labels(graph, walk.paths, walk.texts)
     return graph
 
 
@@ -89,6 +89,7 @@ class _Capture:
         self.numbers: dict[Any, int] = {}
         self.modules: dict[Any, int] = {}
         self.paths: dict[int, str] = {}
+        self.texts: dict[str, Sequence[str]] = {}  # of the files that only functions were called from
         self.arrays: list[Any] = []  # keeps the constants alive as long as their ids are used
 
     def run(self, tensors: Sequence[Tensor], entries: Sequence[Entry]) -> Graph:
@@ -118,6 +119,8 @@ class _Capture:
         edges = self.operands(entry, note)
         if note is not None and note.source is not None and note.source.file not in self.graph.programs:
             self.graph.programs[note.source.file] = [line.rstrip("\r\n") for line in note.program]
+        for source, program in note.callers if note is not None else ():
+            self.texts.setdefault(source.file, program)
         number = self.add(
             "named" if entry in self.names else "operation",
             entry,
@@ -173,6 +176,7 @@ class _Capture:
             "signed": note.signed,
             "source": note.source,
             "call": note.call,
+            "callers": tuple(source for source, _ in note.callers),
             "depth": note.depth,
             "seconds": note.seconds,
             "backward_seconds": note.backward_seconds,

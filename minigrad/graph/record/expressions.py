@@ -33,6 +33,7 @@ class Program:
         self.parents: dict[ast.AST, ast.AST] = {}
         self._at: dict[tuple[int, int, int, int], ast.AST] = {}
         self._methods: dict[tuple[int, int], ast.Call] = {}  # by their ends
+        self._stored: dict[ast.AST, set[str]] = {}
         self._modules = set(MODULES)
         try:
             with warnings.catch_warnings():
@@ -120,6 +121,37 @@ class Program:
         if not isinstance(target, (ast.Tuple, ast.List)) or not all(isinstance(each, ast.Name) for each in target.elts):
             return []
         return target.elts
+
+    def returned(self, node: ast.AST) -> bool:
+        """Whether a function returns it."""
+        parent = self.parents.get(node)
+        return isinstance(parent, ast.Return) or (isinstance(parent, ast.Lambda) and parent.body is node)
+
+    def handed(self, operand: ast.expr, call: ast.Call) -> ast.expr | None:
+        """What the parameter that an operand is was given in a call of its function; None if it is no parameter."""
+        function: ast.AST | None = operand
+        while function is not None and not isinstance(function, (ast.FunctionDef, ast.Lambda)):
+            function = self.parents.get(function)
+        if function is None or not isinstance(operand, ast.Name):
+            return None
+        names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+        if operand.id not in {*names, *(argument.arg for argument in function.args.kwonlyargs)} - self._assigned(
+            function
+        ):
+            return None
+        for keyword in call.keywords:
+            if keyword.arg == operand.id:
+                return keyword.value
+        place = names.index(operand.id) if operand.id in names else -1
+        place -= names[:1] == ["self"]
+        return call.args[place] if 0 <= place < len(call.args) and not any(map(_is_starred, call.args)) else None
+
+    def _assigned(self, function: ast.FunctionDef | ast.Lambda) -> set[str]:
+        """The names that a function gives another value."""
+        if function not in self._stored:
+            names = (n for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+            self._stored[function] = {name.id for name in names}
+        return self._stored[function]
 
     def taker(self, node: ast.AST) -> tuple[ast.expr | None, ast.expr | None]:
         """What takes the elements of something, one after the other; and the something. ``x`` and ``xs`` in ``for x in xs``."""

@@ -38,6 +38,7 @@ class Node:
         keywords: the metadata an operation was called with.
         source: the place in the program that called it.
         call: a number that it shares with the operations that the same call, or operator, of the program gave rise to.
+        callers: the places of the calls, in the program's own functions, that it was part of, innermost first.
         depth: how many modules are around the one that the program called, if its call was of a module.
         label: what it is called wherever one must tell it from others, by the words of the program; never empty, and no other
             node of its graph has it, but for equal numbers.
@@ -84,6 +85,7 @@ class Node:
     spread: tuple[float, float] | None = None
     error: float | None = None
     call: int | None = None
+    callers: tuple[SourceLine, ...] = ()
     depth: int | None = None
     signed: complex | None = None
     label: str = ""

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from ..._source import SourceLine
 from .document import printable
 from .expressions import Program
 from .model import Edge, Graph, Node
@@ -30,13 +31,17 @@ class Wanted(NamedTuple):
     several: bool = False
 
 
-def give_labels(graph: Graph, paths: Mapping[int, str] | None = None) -> None:
+def give_labels(
+    graph: Graph, paths: Mapping[int, str] | None = None, texts: Mapping[str, Sequence[str]] | None = None
+) -> None:
     """Set ``Node.label`` of all nodes: never empty, and no two alike, but for equal numbers.
 
     Args:
         paths: to nodes that are attributes of modules.
+        texts: the lines of more files, which functions of the program were called from. Those that give a name go into
+            ``Graph.programs``.
     """
-    _Names(graph, paths or {}).run()
+    _Names(graph, paths or {}, texts or {}).run()
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
@@ -44,22 +49,38 @@ def shortened(text: str, longest: int = LONGEST) -> str:
     return text if len(text) <= longest else f"{text[: longest // 2]}…{text[-(longest - longest // 2 - 1) :]}"
 
 
+def expressions(places: Mapping[SourceLine, Sequence[str]]) -> dict[SourceLine | None, str]:
+    """For instructions, given with their programs, what their results are assigned to, or else their text, if it is known."""
+    needed: dict[str, set[int]] = defaultdict(set)
+    for place in places:
+        needed[place.file].add(place.line)
+    programs: dict[str, Program] = {}
+    found: dict[SourceLine | None, str] = {}
+    for place, lines in places.items():
+        if place.file not in programs:
+            programs[place.file] = Program([line.rstrip("\r\n") for line in lines], needed[place.file])
+        program = programs[place.file]
+        here = program.at(place)
+        if isinstance(here, OPERATIONS):
+            found[place] = shortened(printable(program.text(program.target(here)[0] or here)))
+    return found
+
+
 class _Names:
-    def __init__(self, graph: Graph, paths: Mapping[int, str]) -> None:
+    def __init__(self, graph: Graph, paths: Mapping[int, str], texts: Mapping[str, Sequence[str]]) -> None:
         self.graph = graph
-        self.paths = paths
+        self.paths, self.texts = paths, texts
         self.into = graph.edges_into()
         self.end = graph.ends[0][0] if graph.ends else -1
         self.ends = {number for number, _ in graph.ends}
         self.groups: dict[tuple[object, int | None], list[Node]] = defaultdict(list)
-        needed: dict[str, set[int]] = defaultdict(set)
+        self.needed: dict[str, set[int]] = defaultdict(set)
         for node in graph.operations():
             if node.source is not None and node.source.end_line is not None:
                 self.groups[node.source, node.call].append(node)
-                needed[node.source.file].add(node.source.line)
-        self.programs = {
-            file: Program(graph.programs[file], lines) for file, lines in needed.items() if file in graph.programs
-        }
+                for place in (node.source, *node.callers):
+                    self.needed[place.file].add(place.line)
+        self.programs: dict[str, Program] = {}
         self.readers: dict[int, list[Node]] = defaultdict(list)
         for edge in graph.edges:
             self.readers[edge.source].append(graph.nodes[edge.target])
@@ -114,13 +135,36 @@ class _Names:
 
     # What the program says
 
+    def program(self, source: SourceLine) -> Program:
+        if source.file not in self.programs:
+            lines = self.graph.programs.get(source.file)
+            if lines is None:
+                lines = [line.rstrip("\r\n") for line in self.texts.get(source.file, ())]
+                self.graph.programs[source.file] = lines
+            self.programs[source.file] = Program(lines, self.needed[source.file])
+        return self.programs[source.file]
+
+    def calls(self, node: Node) -> Iterator[tuple[Program, ast.Call]]:
+        """The calls of the program's own functions that an operation is part of, innermost first."""
+        assert node.source is not None
+        function = node.source.function
+        for place in node.callers:
+            program = self.program(place)
+            call = program.at(place)
+            if not isinstance(call, ast.Call):
+                return
+            if program.callee(call) != function and function not in ("forward", "__call__"):
+                return  # map(f, xs) is not what f returns
+            yield program, call
+            function = place.function
+
     def group(self, nodes: Sequence[Node]) -> None:
         """The operations of one expression, carried out once."""
         source = nodes[0].source
         assert source is not None
-        program = self.programs.get(source.file)
-        here = program.at(source) if program is not None else None
-        if program is None or here is None or self.handed_over(nodes, program, here):
+        program = self.program(source)
+        here = program.at(source)
+        if here is None or self.handed_over(nodes, program, here):
             self.inner(nodes, "")
             return
         result = self.result(nodes)
@@ -164,10 +208,7 @@ class _Names:
         def outside(reader: Node) -> bool:
             if reader.id <= last.id or called is None or reader.source is None or last.source is None:
                 return reader.id > last.id
-            place = (
-                reader.source.file,
-                reader.source.function,
-            )  # of a module of the user's own inside of the one called?
+            place = reader.source.file, reader.source.function  # a module of the user's own, which the library calls?
             return place == (last.source.file, last.source.function) or called not in self.around(reader)
 
         needed = [node for node in nodes if node.id in self.ends or any(map(outside, self.readers[node.id]))]
@@ -188,6 +229,12 @@ class _Names:
 
     def operation(self, node: Node, program: Program, here: ast.AST) -> None:
         target, several = program.target(here)
+        for outer, call in self.calls(node) if program.returned(here) else ():  # h = f(x), and this is what f returns
+            target, several = outer.target(call)
+            if target is not None:
+                program = outer
+            if target is not None or not outer.returned(call):
+                break
         if isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Constant):
             target = target.value  # hs[t] = ...: t is not known
             several = True
@@ -215,6 +262,11 @@ class _Names:
         node = self.graph.nodes[edge.source]
         if operand is None or node.operation is not None:
             return
+        for outer, call in self.calls(self.graph.nodes[edge.target]):  # f(x), of which f calls it t
+            handed = program.handed(operand, call)
+            if handed is None:
+                break
+            program, operand = outer, handed
         if isinstance(operand, ast.NamedExpr):
             operand = operand.target
         simple = isinstance(operand, (ast.Name, ast.Attribute))

@@ -80,7 +80,7 @@ class trace:
         place = user_place()
         if place is None or place.callee is None:
             return
-        note.source, note.program = place.source, place.program
+        note.source, note.program, note.callers = place.source, place.program, place.callers
         for number, scope in enumerate(active.scopes):
             if scope.frame is place.callee:
                 note.depth, note.call = number, scope.notes.setdefault(self, self._calls + 1)
@@ -139,6 +139,7 @@ class TraceNote:
         modules: those it ran in, outermost first.
         source: the place in the user's program that called it.
         program: the lines of the file that it is in.
+        callers: the calls of the program's functions around it, innermost first, each with its file's lines.
         call: a number that it shares with the operations that the same call, or operator, of the program gave rise to.
         constants: the arguments that need no gradient.
         depth: which of ``modules`` it is that the program called; None if it called something else.
@@ -156,14 +157,16 @@ class TraceNote:
     """
 
     __slots__ = (
-        "answer", "arguments", "backward_seconds", "call", "constants", "contributions", "cotangents", "depth", "gradients",
-        "kept", "lane", "modules", "names", "origin", "paths", "program", "seconds", "signed", "source",
+        "answer", "arguments", "backward_seconds", "call", "callers", "constants", "contributions", "cotangents",
+        "depth", "gradients", "kept", "lane", "modules", "names", "origin", "paths", "program", "seconds", "signed",
+        "source",
     )  # fmt: skip
 
     def __init__(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
         self.modules = tuple(ModuleCall(owner, name) for owner, name in active.scopes)
         self.source: SourceLine | None = None
         self.program: Sequence[str] = ()
+        self.callers: tuple[tuple[SourceLine, Sequence[str]], ...] = ()
         self.call = 0
         self.depth: int | None = None
         operands = enumerate(zip(entry.parents, arrays))

@@ -14,6 +14,7 @@ from typing import Any
 from ..._source import SourceLine
 from ...engine.observers import attach
 from ...engine.tape import Entry
+from ..record.names import expressions
 from ..record.trace import note_of, trace
 
 
@@ -24,7 +25,8 @@ class Event:
     Attributes:
         operation: the name of the primitive.
         module: the path of the innermost module it ran in; "" outside of modules.
-        source: the line of the program that called it.
+        source: the place in the program that called it.
+        program: the lines of its file.
         shape, dtype: of its output.
         start, seconds: when its forward began, in seconds since the block was entered, and how long it took.
         backward_start, backward_seconds: the same of its derivative rules; None if no sweep has come through.
@@ -47,6 +49,7 @@ class Event:
     new_bytes: int = 0
     freed_bytes: int = 0
     freed_by: Event | None = None
+    program: Sequence[str] = field(default=(), repr=False)
 
 
 @dataclass
@@ -108,6 +111,7 @@ class profile(trace):
         module = note.modules[-1].name if note.modules else ""
         start = perf_counter() - self._began - seconds
         event = Event(entry.primitive.name, module, note.source, entry.shape, str(entry.dtype), start, seconds)
+        event.program = note.program
         for number, size in note.kept.items():
             if not self._keepers[number]:
                 event.new_bytes += size
@@ -149,17 +153,25 @@ class profile(trace):
         """The sums for each module, those of the modules inside it not included, the most expensive first."""
         return _rows(self.events, lambda event: event.module or "(outside of modules)")
 
+    def by_expression(self) -> list[Row]:
+        """The sums for what the program calls the results, or the expressions that computed them, the most expensive first.
+
+        A call of a module is one expression. Without the program's text it is the operation.
+        """
+        places = {event.source: event.program for event in self.events if event.source is not None}
+        called = expressions(places)
+        return _rows(self.events, lambda event: called.get(event.source, event.operation))
+
     def table(self, most: int = 20) -> str:
-        """Both tables as text."""
+        """All tables as text."""
         seconds = sum(event.seconds for event in self.events)
         backward = sum(event.backward_seconds or 0.0 for event in self.events)
         total = (
             f"{len(self.events)} operations: {1e3 * seconds:.3f} ms forward, {1e3 * backward:.3f} ms backward; the tape keeps "
             f"{self.kept_bytes:,} bytes now, at most {self.peak_bytes:,}"
         )
-        return "\n\n".join(
-            [_format("operation", self.by_operation(), most), _format("module", self.by_module(), most), total]
-        )
+        tables = {"operation": self.by_operation(), "module": self.by_module(), "expression": self.by_expression()}
+        return "\n\n".join([*(_format(title, rows, most) for title, rows in tables.items()), total])
 
     def __str__(self) -> str:
         return self.table()
@@ -177,9 +189,11 @@ class profile(trace):
             for lane, name in enumerate(("forward", "backward"))
         ]
         changes: list[tuple[float, int]] = []
+        called = expressions({event.source: event.program for event in self.events if event.source is not None})
         for event in self.events:
             about = {
                 "module": event.module,
+                "expression": called.get(event.source, ""),
                 "source": str(event.source or ""),
                 "shape": str(event.shape),
                 "kept": event.new_bytes,

@@ -12,7 +12,7 @@ from ...anomaly import BACKWARD_CAUSES, FORWARD_CAUSES, usual_cause
 from ...engine.tensor import Tensor
 from ...errors import GraphError
 from ..draw.drawing import Drawing
-from ..draw.looks import in_prose
+from ..draw.looks import in_prose, operand_in_prose
 from ..record.capture import capture
 from ..record.model import Edge, Graph, Node
 
@@ -37,8 +37,7 @@ class Provenance:
         made = _made(self.node.value if self.edge is None else self.edge.raw)
         what = in_prose(self.node)
         if self.edge is not None:
-            operand = self.graph.nodes[self.edge.source].label
-            what = f"in backward, the derivative of {what} by {self.edge.argument} ('{operand}')"
+            what = f"in backward, the derivative of {what} by {operand_in_prose(self.edge, self.graph)}"
         lines = [f"{what} made the first {made}: {self.cause or 'its operands do not say why'}."]
         lines += self._there()
         if self.node.source is not None:

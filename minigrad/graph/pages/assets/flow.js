@@ -142,7 +142,7 @@ function makeGraph() {
     const group = svg.querySelector(`#${id}`);
     const box = group?.querySelector("path, polygon, ellipse");
     if (!box) continue;
-    const text = [...group.querySelectorAll("text")].findLast((element) => element.textContent.startsWith("grad"));
+    const text = [...group.querySelectorAll("text")].findLast((element) => /^\|?grad/.test(element.textContent));
     const frame = box.getBBox();
     text?.removeAttribute("textLength"); // other numbers will stand there
     text?.setAttribute("text-anchor", "middle");

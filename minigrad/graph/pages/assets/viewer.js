@@ -80,7 +80,7 @@ function choose(number) {
 // The nodes in whose name or operation a text is.
 function search(text) {
   const wanted = text.trim().toLowerCase();
-  matches = graph.nodes.flatMap((node, i) => (wanted && node.title.toLowerCase().includes(wanted) ? [i] : []));
+  matches = graph.nodes.flatMap((node, i) => (wanted && node.search.toLowerCase().includes(wanted) ? [i] : []));
   graph.nodes.forEach((_, i) => find(`node${i}`)?.classList.toggle("found", matches.includes(i)));
   find("found").textContent = wanted ? words.text("found", { a: matches.length }) : "";
 }

@@ -49,7 +49,9 @@ def test_svg_is_well_formed_and_has_a_view_box_instead_of_a_size() -> None:
 def test_svg_has_the_labels_ids_classes_and_edges() -> None:
     root = ET.fromstring(small_graph().to_svg())
     texts = ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
-    assert {"x", "w", "x @ w matmul", "np.tanh(x @ w)", "y mean", "(2, 3) float64", "grad 1", "model: object"} <= set(texts)
+    assert {"x", "w", "x @ w matmul", "np.tanh(x @ w)", "y mean", "(2, 3) float64", "grad 1", "model: object"} <= set(
+        texts
+    )
     groups = {group.attrib["id"]: group.attrib["class"] for group in root.iter(f"{SVG}g") if "class" in group.attrib}
     assert [groups[f"node{i}"] for i in range(5)] == [
         "node input",

@@ -128,9 +128,19 @@ def test_what_is_computed_several_times_has_an_index(program: str, expected: lis
     ("program", "expected"),
     [
         ("def f(t):\n    u = t * t\n    return u + 1\nx = leaf(2.0)\nloss = f(f(x))",
-         ["t", "u[0]", "u + 1", "u[1]", "loss"]),
+         ["x", "u[0]", "u + 1", "u[1]", "loss"]),
         ("def f(t, n):\n    return t if n == 0 else f(t * 2, n - 1)\nx = leaf(2.0)\nloss = f(x, 2)",
-         ["t", "t * 2", "loss"]),
+         ["x", "t * 2", "loss"]),
+        ("def neuron(x, w, *, b):\n    return np.tanh(w * x + b)\nx, w1, w2, b1 = leaf(1.0), leaf(2.0), leaf(3.0), leaf(4.0)\n"
+         "h = neuron(x, w1, b=b1)\nloss = neuron(h, w2, b=b1) * 1",
+         ["w1", "x", "(w * x)[0]", "b1", "(w * x + b)[0]", "h", "w2", "(w * x)[1]", "(w * x + b)[1]", "np.tanh(w * x + b)",
+          "loss"]),
+        ("def f(t):\n    return t.exp()\nx = leaf(2.0)\nhs = list(map(f, [x]))\nloss = hs[0] * 3", ["t", "t.exp()", "loss"]),
+        ("def f(t):\n    t = t * 2\n    return t.exp()\nx = leaf(2.0)\ny = f(x)\nloss = y * 3", ["t", "t (2)", "y", "loss"]),
+        ("def f(t):\n    return g(t)\ndef g(u):\n    return u.exp()\nx = leaf(2.0)\ny = f(x)\nloss = y * 3",
+         ["x", "y", "loss"]),
+        ("class M(nn.Module):\n    def forward(self, t):\n        return t * t\nm, x = M(), leaf(2.0)\ny = m(x)\nloss = y * 3",
+         ["x", "y", "loss"]),
         ("import functools\ndef twice(f):\n    @functools.wraps(f)\n    def g(*a):\n        return f(*a) * 2\n    return g\n"
          "@twice\ndef f(t):\n    return t.exp()\nx = leaf(2.0)\nloss = f(x)", ["t", "t.exp()", "loss"]),
         ("f = lambda t: t * 2\nx = leaf(2.0)\nloss = f(x) * f(x)", ["t", "(t * 2)[0]", "(t * 2)[1]", "loss"]),

@@ -100,6 +100,18 @@ def test_modules_have_their_own_rows() -> None:
     }
 
 
+def test_expressions_have_their_own_rows() -> None:
+    x, w = leaf(np.ones(3)), leaf(np.ones(3))
+    with profile() as p:
+        h = x
+        for _ in range(4):
+            h = np.tanh(w * h)
+        loss = (h - 1).sum()
+    assert loss.requires_grad
+    assert {row.name: row.calls for row in p.by_expression()} == {"w * h": 4, "h": 4, "h - 1": 1, "loss": 1}
+    assert sum(row.seconds for row in p.by_expression()) == pytest.approx(sum(event.seconds for event in p.events))
+
+
 def test_the_table_in_words() -> None:
     with profile() as p:
         loss = network(leaf(np.ones((3, 4))), leaf(np.eye(4)))
