@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from .ranks import Ranks
 
-LARGE = 2000  # vertices, above which there are fewer tries
+LARGE = 500  # vertices, above which there are fewer tries, and above four times as many only one
 MOST_SWEEPS = 24
 PATIENCE = 2  # sweeps without an improvement, after which it is left as it is
 MOST_SWAPS = 8  # rounds of swapping neighbours in a sweep
@@ -16,8 +16,8 @@ MOST_SWAPS = 8  # rounds of swapping neighbours in a sweep
 def uncross(ranks: Ranks) -> int:
     """Put the layers in an order with few crossings; gives how many are left."""
     best, fewest = ranks.layers, -1
-    large = len(ranks.above) > LARGE
-    for start in range(2 if large else 4):
+    tries = 4 if len(ranks.above) <= LARGE else 2 if len(ranks.above) <= 4 * LARGE else 1
+    for start in range(tries):
         ranks.layers = [list(layer) for layer in ranks.layers]
         _by_search(ranks, upward=start % 2 == 1, mirrored=start >= 2)
         layers, count = _swept(ranks)
