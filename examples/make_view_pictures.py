@@ -2,8 +2,8 @@
 
     python examples/make_view_pictures.py
 
-Needs the extra minigrad[graph]. The picture of the stepper is a screenshot, taken with playwright and an installed chromium or
-Chrome; without them it is left as it is.
+The graphs are laid out by Graphviz where it is installed (minigrad[graph]). The picture of the stepper is a screenshot, taken
+with playwright and an installed chromium or Chrome; without them it is left as it is.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def lesson_graph() -> Drawing:
     with mg.trace():
         loss, params = lesson()
         loss.backward()
-    return mg.draw_dot(loss, params, tensors=True)
+    return mg.draw_dot(loss, params, rankdir="TB", tensors=True)
 
 
 def two_layer_graph() -> Drawing:
@@ -49,16 +49,15 @@ def two_layer_graph() -> Drawing:
         loss = model.loss(rng.standard_normal((3, 6, 4)), np.eye(2)[[0, 1, 1]])
         loss.backward()
     loss.name = "loss"
-    return mg.draw_dot(loss, model)
+    return mg.draw_dot(loss, model, rankdir="TB")
 
 
 def wrong_edges() -> Drawing:
     """A derivative that is wrong, found by `check_edges`."""
     cube = mg.primitive(lambda x, /: x**3, name="wrong_cube").vjp(x=lambda g, x: 2 * g * x**2)
-    x = mg.Tensor(0.5, requires_grad=True, name="x")
+    x = mg.Tensor([0.5, 1.5], requires_grad=True, name="x")
     with mg.trace():
-        loss = (cube(x) * x).tanh()
-    loss.name = "loss"
+        loss = np.tanh(cube(x)).sum()
     return mg.check_edges(loss)
 
 

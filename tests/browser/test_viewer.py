@@ -45,7 +45,7 @@ def test_a_click_tells_about_a_node(page: Any, screenshot: Callable[..., None]) 
     assert page.title() == page.locator("h1").inner_text() == "loss"
     assert "Click a node" in page.locator("#panel").inner_text()
     page.locator("#node2").click()
-    assert page.locator("#panel h2").text_content() == "multiply"
+    assert page.locator("#panel h2").text_content() == "(y * 2)[0]: multiply"
     shown = facts(page)
     assert shown["kind"] == "operation" and shown["shape and dtype"] == "(2,) float64" and shown["module"] == "layers.0"
     assert shown["source line"].startswith("test_viewer.py:") and "np.tanh(y * 2)" in shown["source line"]
@@ -56,6 +56,26 @@ def test_a_click_tells_about_a_node(page: Any, screenshot: Callable[..., None]) 
     assert page.locator(".selected").count() == 1
     page.keyboard.press("Escape")
     assert page.locator(".selected").count() == 0
+
+
+def test_a_search_finds_names_and_operations_not_source_text(tmp_path: Path, show: Show) -> None:
+    x = Tensor([1.0, 2.0], requires_grad=True, name="x")
+    with mg.trace():
+        scaled: Any = np.log(x) * 2.0  # the label of the product says log, too
+        total = (scaled + x).sum()
+        total = total * 1.0  # log
+    page = show(draw_dot(total).to_html(tmp_path / "graph.html"))
+    page.keyboard.press("/")
+    page.keyboard.type("LOG")
+    assert page.locator(".found").count() == 1 and page.locator("#found").inner_text() == "1 found"
+    page.keyboard.press("Enter")
+    assert page.locator("#panel h2").text_content() == "np.log(x)"
+    assert page.locator(".found.selected").count() == 1
+    page.locator("#search").fill("x")
+    page.keyboard.press("Enter")
+    assert page.locator("#panel h2").text_content() == "x"
+    page.locator("#search").fill("test_viewer")
+    assert page.locator(".found").count() == 0 and page.locator("#found").inner_text() == "0 found"
 
 
 def test_keyboard_alone(page: Any) -> None:

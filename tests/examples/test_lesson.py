@@ -25,11 +25,10 @@ def test_it_has_ten_nodes_and_the_gradients_of_the_closed_forms() -> None:
 
 
 def test_a_run_prints_its_numbers_and_writes_the_graph_and_the_page(tmp_path: Path) -> None:
-    pytest.importorskip("pygraphviz")
     done = command("lesson.py", "--out", "here", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     for words in (
-        "loss = multiply  () float64  grad 1\n├─ y = tanh",
+        "loss: multiply  () float64  grad 1\n├─ y: tanh",
         "d loss / d w = 0.896770\nd loss / d b = 1.281495",
         "12 local derivatives against finite differences: 0 wrong",
     ):

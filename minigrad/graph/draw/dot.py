@@ -6,6 +6,7 @@ import html
 import math
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from itertools import pairwise
 
 from ..record.model import Edge, Graph, ModuleBox, Node
@@ -25,6 +26,7 @@ from .looks import (
     titles,
     verdict,
 )
+from .loops import KIND as LOOP
 
 FONT = "Helvetica,Arial,sans-serif"
 LONGEST_ROW = 25  # a graph of more nodes runs from top to bottom
@@ -136,15 +138,23 @@ class _DotWriter:
             between_operations = self.graph.nodes[edge.source].operation is not None
             layout = " weight=4" if between_operations else " constraint=false" if edge.source in after else ""
             lines.append(f"  {self.edge(edge, number)}{layout}]")
-        for node in self.graph.nodes:
-            if node.origin is not None and node.origin != node.id:
-                tooltip = _quoted(f"part of the backward of {self.graph.nodes[node.origin].label}")
-                lines.append(
-                    f'  n{node.origin} -> n{node.id} [id="origin{node.id}" tooltip="{tooltip}" {ORIGIN_STYLE}]'
-                )
+        lines += self.origins()
         lanes = [f"lane{module.id}" for module in self.graph.modules if module.kind == LANE]
         lines += [f"  {a} -> {b} [style=invis minlen=0 weight=100]" for a, b in pairwise(lanes)]
         return lines
+
+    def origins(self) -> Iterator[str]:
+        """From each operation a dotted line to the first one of its rules; the others are held near it, but not joined."""
+        linked = set()
+        for node in self.graph.nodes:
+            if node.origin is None or node.origin == node.id:
+                continue
+            look = "style=invis weight=0 minlen=0"
+            if (node.origin, node.lane) not in linked:
+                linked.add((node.origin, node.lane))
+                tooltip = _quoted(f"part of the backward of {self.graph.nodes[node.origin].label}")
+                look = f'id="origin{node.id}" tooltip="{tooltip}" {ORIGIN_STYLE}'
+            yield f"  n{node.origin} -> n{node.id} [{look}]"
 
     def reference(self, number: int) -> str:
         """The name of a value that is read often, where edge ``number`` reads it."""
@@ -158,7 +168,10 @@ class _DotWriter:
         if module.kind == LANE:
             title, style = f"<B>{title}</B>", f"{LANE_STYLE} labeljust={'r' if self.rankdir == 'LR' else 'l'}"
         else:
-            title, style = title + (f": {_text(module.kind)}" if module.kind != module.name else ""), MODULE_STYLE
+            title, style = (
+                title + (f": {_text(module.kind)}" if module.kind not in (module.name, LOOP) else ""),
+                MODULE_STYLE,
+            )
             title += f" x {module.count}" if module.count > 1 else ""
             if self.rankdir == "TB":  # as much room to its left: edges come in from above, in the middle
                 room = f'<TD WIDTH="{LETTER * len(title)}"></TD>'
@@ -173,11 +186,13 @@ class _DotWriter:
             style, classes = _recoloured(style, fill, outline), f"{classes} {node.change}"
         if node.tainted:
             style, classes = _recoloured(style, TAINTED), f"{classes} tainted"
-        if verdict(node.error) == "wrong":
+        if node.culprit:
+            style, classes = _recoloured(style, outline=VERDICTS["wrong"][0]) + " penwidth=3", f"{classes} culprit"
+        elif verdict(node.error) == "wrong":
             style, classes = _recoloured(style, outline=VERDICTS["wrong"][0]) + " penwidth=3", f"{classes} wrong"
         if node.gradient == 0:
             style = style.replace('filled"', 'filled,dashed"')
-        elif node.gradient is not None and not math.isfinite(node.gradient):
+        elif node.gradient is not None and not math.isfinite(node.gradient) and "penwidth" not in style:
             style += " penwidth=3"
         tooltip = _tooltip(node)
         return (
@@ -194,7 +209,9 @@ class _DotWriter:
         lines = [self.title(node)]
         if node.shape is not None:
             lines.append(_small(f"{node.shape} {node.dtype}"))
-        if node.tainted and node.value is not None:
+        if node.culprit:
+            lines.append(f'<FONT COLOR="{VERDICTS["wrong"][0]}">{_small(node.culprit)}</FONT>')
+        elif node.tainted and node.value is not None:
             lines.append(_small(not_finite(node.value)))
         color = None if self.heat is None else self.heat.color(node.id)
         if self.tensors:
@@ -270,7 +287,10 @@ def _beside(graph: Graph) -> dict[int, list[int]]:
     beside = {}
     for operation, sources in reads.items():
         own = [i for i in sources if uses[i] == 1 and graph.nodes[i].kind in ("parameter", "constant")]
-        if len(own) == len(sources) and graph.nodes[own[0]].kind == "constant":
+        module = graph.nodes[operation].module
+        if module is not None and graph.modules[module].kind == LOOP:  # what all its steps read stands outside of it
+            own = [i for i in own if graph.nodes[i].module == module]
+        if own and len(own) == len(sources) and graph.nodes[own[0]].kind == "constant":
             own = own[1:]  # the data that a first layer reads come before it
         if own and (len(graph.nodes) <= LONGEST_ROW or graph.modules):
             beside[operation] = own[:2]

@@ -54,7 +54,8 @@ class Drawing(Graph):
     def drawn(self, most: float | None = None) -> Drawing:
         """The graph as it is drawn: with its lanes, without views, with modules as boxes, as far as was asked for.
 
-        With more nodes than ``most`` (by default ``max_nodes``) equal layers become one, and then modules become boxes.
+        With more nodes than ``most`` (by default ``max_nodes``) equal layers, and equal steps of a loop, become one, and then
+        modules become boxes.
         """
         most = self.max_nodes if most is None else most
         return simplified(self, most, depth=self.depth, views=self.views)
@@ -84,10 +85,9 @@ class Drawing(Graph):
         return diff(self, other if isinstance(other, Drawing) else Drawing.of(other))
 
     def to_svg(self) -> str:
-        """The drawing as SVG text, which scales to the width of its page.
+        """The drawing as SVG text, which scales to the width of its page: laid out by Graphviz where there is one, else by us.
 
         Raises:
-            MissingExtraError: no layout program is installed.
             GraphError: the drawing is too large to be laid out.
         """
         return responsive(self._lay_out("svg").decode())
@@ -95,7 +95,7 @@ class Drawing(Graph):
     def to_html(self, path: str | Path, *, language: str = "en") -> Path:
         """Write a page with the drawing, which tells about a node what the trace knows when it is clicked: one file, offline.
 
-        Without a layout program the page has the DOT text and one sentence that says what to install.
+        What is too large to be laid out is shown as DOT text, with a sentence that says so.
 
         Raises:
             ArgumentError: ``language`` is not "en" or "ja".
@@ -105,8 +105,8 @@ class Drawing(Graph):
     def render(self, path: str | Path) -> Path:
         """Write the drawing to ``path``, in the format its suffix names: .svg, .png, .pdf, .html, or .dot for the text.
 
-        A picture needs a layout program, and at most 2,500 nodes. Otherwise the DOT text is written beside it, and a warning
-        says why.
+        A picture has at most 2,500 nodes, and a PNG or PDF needs Graphviz. Otherwise the DOT text is written beside it, and
+        a warning says why.
 
         Returns:
             The path of what was written.
@@ -143,7 +143,7 @@ class Drawing(Graph):
         """For notebooks: as wide as there is room, down to half the size, and beyond that it scrolls."""
         try:
             return scrolling(self.to_svg())
-        except (MissingExtraError, GraphError) as error:
+        except GraphError as error:
             return f"<p>{html.escape(str(error))}</p><pre>{html.escape(self.to_dot())}</pre>"
 
 
@@ -163,7 +163,7 @@ def draw_dot(
     A value shows the norm of its ``grad`` ("grad -" while it has none); operations show theirs, and the modules they ran
     in, if they were recorded inside ``with minigrad.trace():``. Call it again after ``backward()`` to see the gradients.
     A backward pass that was recorded in a trace (``create_graph=True``) is a lane of its own, and dotted lines lead from the
-    operations of the forward pass to those of their rules: ``draw_dot([y, dy, ddy])``.
+    operations of the forward pass to the first ones of their rules: ``draw_dot([y, dy, ddy])``.
 
     Args:
         tensor: a Tensor, or a list of them, of which the first is the loss.
@@ -177,8 +177,8 @@ def draw_dot(
             and of its rules), "memory" (bytes kept for backward, of an array that several keep at the first), or "check" (as
             ``check_edges``: which derivatives are right).
         rankdir: "LR" for left to right, "TB" for top to bottom; by default up to 25 nodes lie left to right.
-        max_nodes: a drawing of more nodes is made smaller: equal layers that follow each other become one ("x 6"), and
-            if that is not enough and ``depth`` is not given, modules become boxes.
+        max_nodes: a drawing of more nodes is made smaller: equal layers that follow each other become one ("x 6"), and the
+            equal steps of a loop ("loop x 200"); if that is not enough and ``depth`` is not given, modules become boxes.
         tensors: show the numbers, as cells ``data | grad``, in a drawing of at most 40 nodes. Needs a trace.
         views: whether operations that only reshape are drawn.
 

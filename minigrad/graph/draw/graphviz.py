@@ -1,4 +1,4 @@
-"""Graphviz, from wherever it is installed: DOT text in, a picture out."""
+"""DOT text in, a picture out: by Graphviz, from wherever it is installed; an SVG by our own layout where it is not."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 
 from ...errors import GraphError, MissingExtraError, import_extra
 from . import fonts
+from .svg import write_svg
 
 MOST_NODES = 2500  # beyond it a layout takes minutes, and nobody could read it
 
@@ -27,11 +28,12 @@ SMALLEST = 0.7  # of its size: a wider picture scrolls rather than shrink furthe
 def lay_out(dot: str, format: str, nodes: int) -> bytes:
     """The picture that Graphviz makes of ``dot``: by the system's ``dot`` program if there is one, else by pygraphviz.
 
-    An SVG is written in the fonts of whoever looks at it, a PNG and a PDF in those of this machine: in these a character that
-    no font has is written in others, as in every drawing (:mod:`.fonts`), where matplotlib is there to look into the fonts.
+    An SVG is written in the fonts of whoever looks at it, so :mod:`.svg` draws it, and of Graphviz it has only the places;
+    without Graphviz these are our own. A PNG and a PDF are written in the fonts of this machine: in these a character that no
+    font has is written in others, as in every drawing (:mod:`.fonts`), where matplotlib is there to look into the fonts.
 
     Raises:
-        MissingExtraError: neither is installed.
+        MissingExtraError: neither is installed, and the format is not SVG.
         GraphError: there are more than 2,500 nodes, or the program failed.
     """
     if nodes > MOST_NODES:
@@ -42,7 +44,10 @@ def lay_out(dot: str, format: str, nodes: int) -> bytes:
     if format == "png":
         dot = dot.replace("graph [", f"graph [dpi={DOTS_PER_INCH} ", 1)  # elsewhere it would only scale the coordinates
     if format == "svg":
-        return _run(dot, format)
+        try:
+            return write_svg(dot, graphviz=lambda text: _run(text, "dot").decode()).encode()
+        except MissingExtraError:
+            return write_svg(dot).encode()
     try:
         dot = fonts.readable(dot)
     except MissingExtraError:
@@ -55,7 +60,7 @@ def _run(dot: str, format: str, environment: dict[str, str] | None = None) -> by
     program = shutil.which("dot")
     command = [program, f"-T{format}"] if program else [sys.executable, "-c", PYGRAPHVIZ, format]
     if not program:
-        pygraphviz = import_extra("pygraphviz", "graph", "drawing a graph (its DOT text, to_dot(), needs nothing)")
+        pygraphviz = import_extra("pygraphviz", "graph", "drawing a graph as PNG or PDF (as SVG or text needs nothing)")
         if environment is None:
             return bytes(pygraphviz.AGraph(string=dot).draw(format=format, prog="dot"))
     run = subprocess.run(command, input=dot.encode(), capture_output=True, check=False, env=environment)

@@ -11,6 +11,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from ..record.model import AnyGraph, Edge, Graph, Node
 from .lanes import with_lanes
 from .looks import verdict, worst
+from .loops import KIND as LOOP, with_loops
 
 # Operations that only look at the same numbers in another way.
 VIEWS = {"reshape", "ravel", "transpose", "swapaxes", "moveaxis", "squeeze", "expand_dims", "broadcast_to", "positive"}
@@ -19,7 +20,8 @@ VIEWS = {"reshape", "ravel", "transpose", "swapaxes", "moveaxis", "squeeze", "ex
 def simplified(graph: AnyGraph, most: float, *, depth: int | None = None, views: bool = True) -> AnyGraph:
     """The graph as it is drawn: as ``views`` and ``depth`` say, and if that makes more than ``most`` nodes, smaller.
 
-    First equal layers become one; if that is not enough and ``depth`` leaves it open, modules become boxes.
+    First equal layers and the rounds of a loop become one; if that is not enough and ``depth`` leaves it open, modules
+    become boxes.
     """
     whole = graph if views else without_views(graph)
     outer = 0
@@ -29,7 +31,7 @@ def simplified(graph: AnyGraph, most: float, *, depth: int | None = None, views:
     small = whole if depth is None else collapse(whole, depth)
     if len(small.nodes) <= most:
         return small
-    folded = fold(whole)
+    folded = fold(with_loops(whole, _look_of_round))
     depth = depth_for(folded, most) if depth is None else depth
     return folded if depth is None else collapse(folded, depth)
 
@@ -125,14 +127,18 @@ def _twins(graph: Graph) -> tuple[list[int], dict[int, int]]:
         if module.parent in gone or not nodes:
             gone.add(module.id)
             continue
-        first = first_of.setdefault((module.parent, module.kind, _look(nodes, into)), module.id)
+        loop = module.kind == LOOP
+        look = module.name if loop else _look(nodes, into)  # the rounds of a loop have been compared
+        first = first_of.setdefault((module.parent, module.kind, look), module.id)
         twins = {node.id for node in inside[first]}
         reads = {edge.source for node in nodes for edge in into.get(node.id, ())} - {node.id for node in nodes}
-        if first != module.id and any(stands_for[source] in twins for source in reads):
+        if first != module.id and (loop or any(stands_for[source] in twins for source in reads)):
             counts[first] = counts.get(first, 1) + 1
             gone.add(module.id)
             for node, twin in zip(nodes, inside[first]):
                 stands_for[node.id] = twin.id
+    for number, twin_id in enumerate(stands_for):  # the loops in twins come after the twins
+        stands_for[number] = stands_for[twin_id]
     return stands_for, counts
 
 
@@ -167,12 +173,17 @@ def _levels(graph: Graph) -> list[int]:
     return levels
 
 
-def _look(nodes: Sequence[Node], into: dict[int, list[Edge]]) -> Hashable:
+def _look_of_round(nodes: Sequence[Node], into: dict[int, list[Edge]]) -> Hashable:
+    """What must be equal of two rounds of a loop: not the keywords, such as an index."""
+    return _look(nodes, into, details=False)
+
+
+def _look(nodes: Sequence[Node], into: dict[int, list[Edge]], details: bool = True) -> Hashable:
     """What must be equal of two modules that are drawn as one."""
     local = {node.id: i for i, node in enumerate(nodes)}
     return tuple(
         (
-            *(node.kind, node.operation, node.shape, node.dtype, node.details if node.operation else ""),
+            *(node.kind, node.operation, node.shape, node.dtype, node.details if node.operation and details else ""),
             *(node.change, node.tainted, node.lane, _state(node.gradient)),
             tuple((edge.argument, local.get(edge.source, -1), edge.output) for edge in into.get(node.id, ())),
             tuple(verdict(edge.error) for edge in into.get(node.id, ())),

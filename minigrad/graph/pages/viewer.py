@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ...errors import GraphError, MissingExtraError
+from ...errors import GraphError
 from ..draw.cells import cells
 from ..draw.dot import STYLES
 from ..draw.drawing import Drawing
@@ -27,7 +27,7 @@ def write_page(drawing: Drawing, path: Path, language: str) -> Path:
     try:
         picture = inline(lay_out(dot, "svg", len(drawn.nodes)).decode())
         picture = re.sub(r"<title>[^<]*</title>\n?", "", picture)  # "n3", which browsers would show
-    except (MissingExtraError, GraphError) as error:
+    except GraphError as error:
         picture = f"<p>{html.escape(str(error))}</p><pre>{html.escape(dot)}</pre>"
     data = page_data(drawn)
     return save_page(path, "viewer", data, language, title=data["title"], drawing=picture)
@@ -41,7 +41,10 @@ def page_data(graph: Drawing) -> dict[str, Any]:
     sizes = own_bytes(graph)
     return {
         "title": end.label,
-        "nodes": [{"title": _title(node), "facts": _facts(node, graph, sizes)} for node in graph.nodes],
+        "nodes": [
+            {"title": _title(node), "search": _searched(node), "facts": _facts(node, graph, sizes)}
+            for node in graph.nodes
+        ],
         "kinds": [(kind, *re.findall(r'color="(#\w+)"', style)) for kind, style in STYLES.items() if kind in kinds],
         "legend": legend(graph, color, heat(graph, color)),
     }
@@ -49,6 +52,12 @@ def page_data(graph: Drawing) -> dict[str, Any]:
 
 def _title(node: Node) -> str:
     return ": ".join(filter(None, titles(node)))
+
+
+def _searched(node: Node) -> str:
+    """What a search looks into: the operation and a name, but no label that is an expression of the source."""
+    names = [node.name, node.operation, node.label if re.fullmatch(r"[\w.\[\]]+", node.label) else None]
+    return "\n".join(filter(None, names))
 
 
 def _facts(node: Node, graph: Graph, sizes: dict[int, float]) -> list[tuple[str, Any]]:

@@ -49,6 +49,7 @@ class Node:
         value: the array itself, which nobody can change; of an operation with several outputs a tuple.
         primitive: what carried the operation out, for views that run it or read its rules: a Primitive or a Function class.
         tainted: whether it holds NaN or infinity that came from the first operation that made one (``find_nan``).
+        culprit: of the operation that made the first one what it made, in words; else empty.
         change: in a graph from ``diff``: "added", "removed" or "changed"; None for what is the same.
         cotangent: the gradient of the loss with respect to it, as the last sweep left it; of an operation with several
             outputs a dict from the number of an output. Of a value it is the sum of the contributions along its edges.
@@ -77,6 +78,7 @@ class Node:
     cotangent: Any = None
     primitive: Any = None
     tainted: bool = False
+    culprit: str = ""
     change: str | None = None
     count: int = 1
     copies: int = 1

@@ -34,8 +34,7 @@ class Provenance:
     cause: str | None
 
     def __str__(self) -> str:
-        bad = self.node.value if self.edge is None else self.edge.raw
-        made = "nan" if _nan(bad) else "inf" if any(np.isposinf(array.real).any() for array in _arrays(bad)) else "-inf"
+        made = _made(self.node.value if self.edge is None else self.edge.raw)
         what = in_prose(self.node)
         if self.edge is not None:
             what = f"in backward, the derivative of {what} by {operand_in_prose(self.edge, self.graph)}"
@@ -101,6 +100,7 @@ def _forward(graph: Graph) -> Provenance | None:
             given = next((edge for edge in operands if _bad(edge.value)), None)
             if given is not None:
                 why = f"its operand '{graph.nodes[given.source].label}' was given with one"
+            node.culprit = f"made the first {_made(node.value).replace('inf', '∞')}"
             _spread(graph, node)
             return Provenance(Drawing.of(graph), node, None, why)
     return None
@@ -128,6 +128,7 @@ def _backward(graph: Graph) -> Provenance | None:
             found = Provenance(
                 Drawing.of(graph), node, edge, usual_cause(BACKWARD_CAUSES.get(node.operation or "", ()), values)
             )
+            node.culprit = f"derivative by {edge.argument}: the first {_made(edge.raw).replace('inf', '∞')}"
         source.tainted = True
     return found
 
@@ -139,6 +140,11 @@ def _arrays(value: Any) -> list[Any]:
 
 def _bad(value: Any) -> bool:
     return value is not None and any(not np.isfinite(array).all() for array in _arrays(value))
+
+
+def _made(bad: Any) -> str:
+    """Which of NaN and the infinities there is, the worst first."""
+    return "nan" if _nan(bad) else "inf" if any(np.isposinf(array.real).any() for array in _arrays(bad)) else "-inf"
 
 
 def _nan(value: Any) -> bool:

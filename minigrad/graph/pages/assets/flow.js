@@ -142,8 +142,9 @@ function makeGraph() {
     const group = svg.querySelector(`#${id}`);
     const box = group?.querySelector("path, polygon, ellipse");
     if (!box) continue;
-    const text = [...group.querySelectorAll("text")].findLast((element) => element.textContent.startsWith("grad"));
+    const text = [...group.querySelectorAll("text")].findLast((element) => /^\|?grad/.test(element.textContent));
     const frame = box.getBBox();
+    text?.removeAttribute("textLength"); // other numbers will stand there
     text?.setAttribute("text-anchor", "middle");
     text?.setAttribute("x", frame.x + frame.width / 2);
     elements.push({ group, box, text: id.startsWith("node") ? text : undefined, parameters });

@@ -5,6 +5,7 @@ const svg = document.querySelector("#graph svg");
 const find = (id) => document.getElementById(id);
 let scale = null; // of the drawing; null: as wide as the page, but no wider than it was drawn
 let chosen = null; // the number of a node
+let matches = []; // the numbers of the nodes that the reader searches for
 
 const PIXELS = 4 / 3; // of a point
 const FACTOR = 1.25;
@@ -53,6 +54,7 @@ function show() {
   for (const row of graph.legend) {
     for (const [text, color] of row) add(find("legend"), color ? "i" : "span", say(text)).style.background = color ?? "none";
   }
+  search(find("search").value);
   const panel = find("panel");
   panel.replaceChildren();
   if (chosen === null) {
@@ -75,6 +77,21 @@ function choose(number) {
   show();
 }
 
+// The nodes in whose name or operation a text is.
+function search(text) {
+  const wanted = text.trim().toLowerCase();
+  matches = graph.nodes.flatMap((node, i) => (wanted && node.search.toLowerCase().includes(wanted) ? [i] : []));
+  graph.nodes.forEach((_, i) => find(`node${i}`)?.classList.toggle("found", matches.includes(i)));
+  find("found").textContent = wanted ? words.text("found", { a: matches.length }) : "";
+}
+
+function nextMatch() {
+  if (!svg || matches.length === 0) return;
+  const next = matches.find((number) => chosen !== null && number > chosen) ?? matches[0];
+  choose(next);
+  find(`node${next}`).scrollIntoView({ block: "center", inline: "center" });
+}
+
 for (const element of document.querySelectorAll("#graph .node")) {
   const number = Number(element.id.slice("node".length));
   element.setAttribute("tabindex", "0");
@@ -91,12 +108,21 @@ for (const element of document.querySelectorAll("#graph .node")) {
 find("larger").addEventListener("click", () => resize((scale ?? fitting()) * FACTOR));
 find("smaller").addEventListener("click", () => resize((scale ?? fitting()) / FACTOR));
 find("whole").addEventListener("click", () => resize(null));
+find("search").addEventListener("input", () => search(find("search").value));
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("select")) return;
+  if (event.target === find("search")) {
+    if (event.key === "Enter") nextMatch();
+    return;
+  }
   if (event.key === "+" || event.key === "=") find("larger").click();
   else if (event.key === "-") find("smaller").click();
   else if (event.key === "0") find("whole").click();
   else if (event.key === "Escape") choose(null);
+  else if (event.key === "/") {
+    event.preventDefault();
+    find("search").focus();
+  }
 });
 window.addEventListener("resize", () => resize(scale));
 resize(null);

@@ -273,10 +273,24 @@ def test_what_the_first_nan_reached_is_shaded_and_says_so() -> None:
     found = mg.find_nan(loss)
     assert found is not None
     dot = found.graph.to_dot()
-    shaded = re.findall(r'^ *n(\d+) \[.*class="\w+ tainted".*fillcolor="#f6c3c8"', dot, re.MULTILINE)
-    assert [found.graph.nodes[int(i)].operation for i in shaded] == ["log", "multiply", "sum", "add"]
-    assert "has ∞" in line(dot, "<B>np.log(x)</B>") and "has nan" in line(dot, "<B>np.log(x) * x</B>")
+    shaded = re.findall(r'^ *n(\d+) \[.*class="\w+ tainted( culprit)?".*fillcolor="#f6c3c8"', dot, re.MULTILINE)
+    marked = [(found.graph.nodes[int(i)].operation, bool(culprit)) for i, culprit in shaded]
+    assert marked == [("log", True), ("multiply", False), ("sum", False), ("add", False)]
+    assert "made the first -∞" in line(dot, "<B>np.log(x)</B>") and "has nan" in line(dot, "<B>np.log(x) * x</B>")
     assert list(legend(dot).values()) == ["reached by the first NaN or infinity"]
+
+
+def test_the_culprit_of_a_backward_pass_is_marked_apart_from_its_victim() -> None:
+    x = leaf([0.0, 4.0], "x")
+    with mg.trace(), np.errstate(all="ignore"):
+        loss = np.where(x.data > 0, np.sqrt(x), 0.0).sum()
+        loss.backward()
+    found = mg.find_nan(loss)
+    assert found is not None
+    dot = found.graph.to_dot()
+    culprit, victim = line(dot, "<B>np.sqrt(x)</B>"), line(dot, "<B>x</B>")
+    assert "derivative by x: the first nan" in culprit and 'class="operation culprit"' in culprit
+    assert "tainted" in victim and "culprit" not in victim and dot.count("culprit") == 1
 
 
 def test_bad_colours() -> None:

@@ -64,11 +64,15 @@ def test_each_pass_is_a_lane_and_each_operation_is_linked_to_the_one_whose_rule_
         assert all(drawn.nodes[number].lane == lane for number in numbers)
     dotted = re.findall(r'n(\d+) -> n(\d+) \[id="origin\2" .*style=dotted', graph.to_dot())
     made = {int(target): int(source) for source, target in dotted}
-    assert made == {node.id: node.origin for node in drawn.nodes if node.origin is not None}
+    first: dict[int, int] = {}  # of each operation's rules in a lane
+    for node in drawn.nodes:
+        if node.origin is not None:
+            first.setdefault(node.origin, node.id)
+    assert made == {target: source for source, target in first.items()}
     for target, source in made.items():
         assert drawn.nodes[target].lane == drawn.nodes[source].lane + 1
     backward = [n for n in drawn.nodes if n.lane and n.operation not in (None, "positive")]
-    assert backward and all(node.id in made for node in backward)
+    assert backward and all(node.origin in first for node in backward)
 
 
 def test_the_second_derivative_alone_brings_the_passes_it_came_from() -> None:

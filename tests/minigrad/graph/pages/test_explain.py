@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import ArgumentError, GraphError, MissingExtraError, Tensor, explain
+from minigrad import ArgumentError, GraphError, Tensor, explain
 from minigrad.engine.observers import scope
 from minigrad.graph.pages.depths import drawings
 from minigrad.graph.pages.explain import array, page_data
@@ -213,15 +213,6 @@ def test_wrong_arguments(tmp_path: Path) -> None:
         explain(loss, tmp_path / "page.html", params=3)
 
 
-def test_without_graphviz_one_sentence_names_the_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    import sys
-
-    monkeypatch.setattr("shutil.which", lambda name: None)
-    monkeypatch.setitem(sys.modules, "pygraphviz", None)
-    with pytest.raises(MissingExtraError, match=r"minigrad\[graph\]"):
-        explain(traced(lambda: leaf(1.0) * 2.0), tmp_path / "page.html")
-
-
 # --- the drawings ---
 
 
@@ -291,10 +282,8 @@ def test_labels_leave_room_for_a_sum_of_two() -> None:
         y = x * x
     y.backward()
     (drawing,) = drawings(capture(y))["drawings"]
-    texts = re.findall(r"<text[^>]*>([^<]*)</text>", drawing["svg"])
-    assert texts[:3] == ["x", "0.5", "grad &#45;0.0000 + &#45;0.0000 = &#45;0.0000"]
-    assert texts[3:] == ["y", " ", "multiply", "0.25", "|grad| 0.0000e&#45;0"]
-    assert "title" not in drawing["svg"] and "<!--" not in drawing["svg"]
+    texts = [re.sub("<[^>]*>", "", text) for text in re.findall(r"<text[^>]*>(.*?)</text>", drawing["svg"])]
+    assert {"x", "0.5", "grad -0.0000 + -0.0000 = -0.0000", "0.25", "|grad| 0.0000e-0"} <= set(texts)
 
 
 # --- the page ---

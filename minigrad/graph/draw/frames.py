@@ -1,0 +1,202 @@
+"""A layered layout of boxes in frames: what is in a frame is laid out first, then the frame is a box in what is around it.
+
+A value comes into a frame at one place and leaves it at one, however many read it there: so a line between frames is made of
+pieces, one for each frame that it comes through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from .layered import Point, lay_out
+
+PADDING = 10.0  # of a frame, around what is in it
+
+Size = tuple[float, float]
+Key = tuple[Hashable, ...]
+
+
+@dataclass
+class Placed:
+    """Where everything stands.
+
+    Attributes:
+        size: of the whole.
+        boxes: the centre of each box.
+        frames: left, top, width and height of each frame.
+        titles: the centres of their titles.
+        routes: of each line its points, between which it is straight or bends within a layer.
+        labels: the centres of those of lines.
+    """
+
+    size: Size
+    boxes: dict[str, Point] = field(default_factory=dict)
+    frames: dict[int, tuple[float, float, float, float]] = field(default_factory=dict)
+    titles: dict[int, Point] = field(default_factory=dict)
+    routes: list[list[Point]] = field(default_factory=list)
+    labels: dict[int, Point] = field(default_factory=dict)
+
+
+@dataclass
+class _Inside:
+    """What is in one frame, laid out: all places count from its left upper corner."""
+
+    size: Size
+    centres: dict[Key, Point]
+    routes: dict[tuple[Key, Key], list[Point]]
+
+
+class FrameLayout:
+    """
+    Args:
+        sizes: of the boxes.
+        parents: of each frame but the first, which is the whole, the frame around it.
+        homes: the frame of each box.
+        titles: the size of each frame's title.
+        lines: between boxes.
+        labels: of some lines the size of a label.
+    """
+
+    def __init__(
+        self,
+        sizes: Mapping[str, Size],
+        parents: Sequence[int],
+        homes: Mapping[str, int],
+        titles: Sequence[Size],
+        lines: Sequence[tuple[str, str]],
+        labels: Mapping[int, Size],
+        rankdir: str,
+        gap: tuple[float, float],
+    ) -> None:
+        self.sizes, self.parents, self.homes, self.titles = sizes, parents, homes, titles
+        self.lines, self.label_sizes, self.rankdir, self.gap = lines, labels, rankdir, gap
+        self.members: list[dict[Key, Size]] = [{} for _ in parents]
+        self.pieces: list[dict[tuple[Key, Key], None]] = [{} for _ in parents]
+        self.inside: dict[int, _Inside] = {}
+        for box, home in homes.items():
+            self.members[home]["box", box] = sizes[box]
+        self.ways = [self._way(number) for number in range(len(lines))]
+
+    def _outwards(self, box: str) -> list[int]:
+        found = [self.homes[box]]
+        while found[-1]:
+            found.append(self.parents[found[-1]])
+        return found
+
+    def _way(self, number: int) -> list[tuple[int, tuple[Key, Key]]]:
+        """The pieces of a line: the frame that each is in, and what it joins there."""
+        source, target = self.lines[number]
+        up, down = self._outwards(source), self._outwards(target)
+        shared = next(frame for frame in up if frame in down)
+        way: list[tuple[int, tuple[Key, Key]]] = []
+        start: Key = ("box", source)
+        for frame in up[: up.index(shared)]:
+            way.append((frame, (start, ("out", source))))
+            start = ("frame", frame, source)
+        into = down[: down.index(shared)][::-1]
+        ends: list[Key] = [*(("frame", frame, source) for frame in into), ("box", target, number)]
+        if number in self.label_sizes:
+            label: Key = ("label", number)
+            self.members[shared][label] = self.label_sizes[number]
+            way += [(shared, (start, label)), (shared, (label, ends[0]))]
+        else:
+            way.append((shared, (start, ends[0])))
+        way += [(frame, (("in", source), end)) for frame, end in zip(into, ends[1:])]
+        for frame, piece in way:
+            self.pieces[frame][piece] = None
+            for key in piece:
+                if key[0] in ("in", "out"):
+                    self.members[frame][key] = (0.0, 0.0)
+        return way
+
+    def place(self) -> Placed:
+        for frame in reversed(range(len(self.parents))):  # inner ones come after those around them
+            self._lay_out(frame)
+            if frame:
+                self.members[self.parents[frame]]["frame", frame] = self._frame_size(frame)
+        whole = self.inside[0]
+        corners = {0: (0.0, 0.0)}
+        placed = Placed(whole.size)
+        for frame, parent in enumerate(self.parents):
+            if frame:
+                (x, y), (width, height) = self.inside[parent].centres["frame", frame], self._frame_size(frame)
+                left, top = corners[parent][0] + x - width / 2, corners[parent][1] + y - height / 2
+                placed.frames[frame] = (left, top, width, height)
+                placed.titles[frame] = (left + self._beside_lines(frame), top + (PADDING + self.titles[frame][1]) / 2)
+                corners[frame] = (left + self._indent(frame), top + self._head(frame))
+            for key, (x, y) in self.inside[frame].centres.items():
+                x, y = x + corners[frame][0], y + corners[frame][1]
+                if key[0] == "box":
+                    placed.boxes[str(key[1])] = (x, y)
+                elif key[0] == "label":
+                    placed.labels[int(str(key[1]))] = (x, y)
+        for way in self.ways:
+            route = [
+                (x + corners[frame][0], y + corners[frame][1])
+                for frame, piece in way
+                for x, y in self.inside[frame].routes[piece]
+            ]
+            placed.routes.append([point for i, point in enumerate(route) if not i or point != route[i - 1]])
+        return placed
+
+    def _beside_lines(self, frame: int) -> float:
+        """The middle of a title: at the left, unless a line comes in there, else beside it or at the right."""
+        wide, room = self.titles[frame][0], self._frame_size(frame)[0] - 0.8 * PADDING
+        centres = self.inside[frame].centres
+        lines = [x + self._indent(frame) for key, (x, _) in centres.items() if key[0] == "in" and self.rankdir != "LR"]
+        for start in (0.8 * PADDING, room - wide, *(x + 0.6 * PADDING for x in sorted(lines))):
+            if start + wide <= room and not any(start - 4 < x < start + wide + 4 for x in lines):
+                return start + wide / 2
+        return 0.8 * PADDING + wide / 2
+
+    def _head(self, frame: int) -> float:
+        return self.titles[frame][1] + PADDING
+
+    def _indent(self, frame: int) -> float:
+        return (self._frame_size(frame)[0] - self.inside[frame].size[0]) / 2
+
+    def _frame_size(self, frame: int) -> Size:
+        width, height = self.inside[frame].size
+        return max(width, self.titles[frame][0]) + 2 * PADDING, height + self._head(frame) + PADDING
+
+    def _lay_out(self, frame: int) -> None:
+        members = list(self.members[frame])
+        number = {key: i for i, key in enumerate(members)}
+        pieces = list(self.pieces[frame])
+        laid = lay_out(
+            [self.members[frame][key] for key in members],
+            [(number[a[:2]], number[b[:2]]) for a, b in pieces],
+            rankdir=self.rankdir,
+            gap=self.gap,
+            first=[i for key, i in number.items() if key[0] == "in"],
+            last=[i for key, i in number.items() if key[0] == "out"],
+            ports=[(self._port(a, "out"), self._port(b, "in")) for a, b in pieces],
+        )
+        self.inside[frame] = _Inside(
+            (laid.width, laid.height), dict(zip(members, laid.centres)), dict(zip(pieces, laid.routes))
+        )
+        for (a, b), route in zip(pieces, laid.routes):
+            self._extend(frame, a, b, route)
+
+    def _port(self, key: Key, side: str) -> float | None:
+        """How far from the middle of an inner frame a value comes in or leaves; None if it is no frame."""
+        if key[0] != "frame":
+            return None
+        inner, (width, height) = int(str(key[1])), self._frame_size(int(str(key[1])))
+        x, y = self.inside[inner].centres[side, key[2]]
+        if self.rankdir == "LR":
+            return y + self._head(inner) - height / 2
+        return x + self._indent(inner) - width / 2
+
+    def _extend(self, frame: int, a: Key, b: Key, route: list[Point]) -> None:
+        """Lead the ends of a route at the frame's own sides out to its border."""
+        width, height = self._frame_size(frame)
+        left, top = self._indent(frame), self._head(frame)
+        across = self.rankdir == "LR"
+        if a[0] == "in":
+            x, y = route[0]
+            route.insert(0, (-left, y) if across else (x, -top))
+        if b[0] == "out":
+            x, y = route[-1]
+            route.append((width - left, y) if across else (x, height - top))

@@ -1,0 +1,112 @@
+"""How far right each box of a layered drawing stands: long lines straight, boxes near what they are joined to.
+
+After Brandes and Köpf, "Fast and simple horizontal coordinate assignment" (2001): vertices that are joined are lined up in
+columns, from each of the four corners of the drawing; each of the four makes a drawing without overlaps, and the place of a
+vertex is between the middle two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from .ranks import Ranks
+
+
+def straighten(ranks: Ranks, widths: Sequence[float], gap: float) -> list[float]:
+    """The middle of each vertex, from left to right; on every layer they keep their order and their distance.
+
+    Args:
+        widths: of the vertices.
+        gap: between two boxes on a layer; lines may come nearer.
+    """
+    conflicts = _conflicts(ranks)
+    found = []
+    for upward in (False, True):
+        for leftward in (False, True):
+            layers = [layer[::-1] if leftward else layer for layer in ranks.layers]
+            neighbours = ranks.below if upward else ranks.above
+            column = _columns(layers[::-1] if upward else layers, neighbours, conflicts, len(widths))
+            x = _packed(layers, column, widths, gap)
+            found.append([-value for value in x] if leftward else x)
+    extents = [_extent(x, widths) for x in found]
+    left, right = min(extents, key=lambda extent: extent[1] - extent[0])
+    for i, (low, high) in enumerate(extents):
+        shift = right - high if i % 2 else left - low  # those that were packed to the right keep to the right
+        found[i] = [value + shift for value in found[i]]
+    middle = [sum(sorted(values)[1:3]) / 2 for values in zip(*found)]
+    low, _ = _extent(middle, widths)
+    return [value - low for value in middle]
+
+
+def _extent(x: Sequence[float], widths: Sequence[float]) -> tuple[float, float]:
+    return (
+        min(value - width / 2 for value, width in zip(x, widths)),
+        max(value + width / 2 for value, width in zip(x, widths)),
+    )
+
+
+def _conflicts(ranks: Ranks) -> set[tuple[int, int]]:
+    """The joints, top and bottom, that cross one between two bends of long lines: these are to be straight before others."""
+    found = set()
+    boxes = ranks.boxes
+    place = {vertex: i for layer in ranks.layers for i, vertex in enumerate(layer)}
+    for layer in ranks.layers[1:]:
+        inner = [(place[ranks.above[v][0]], i) for i, v in enumerate(layer) if v >= boxes <= ranks.above[v][0]]
+        if not inner:
+            continue
+        first, done = 0, -1
+        for start, end in [*inner, (len(place), len(layer))]:
+            for vertex in layer[done + 1 : end]:
+                for above in ranks.above[vertex]:
+                    if not first <= place[above] <= start:
+                        found.add((above, vertex))
+            first, done = max(first, start), end
+    return found
+
+
+def _columns(
+    layers: Sequence[Sequence[int]], neighbours: Sequence[Sequence[int]], conflicts: set[tuple[int, int]], count: int
+) -> list[int]:
+    """The vertex that each is lined up with, itself or one on an earlier layer: each with the median of its neighbours."""
+    column = list(range(count))
+    place = {vertex: i for layer in layers for i, vertex in enumerate(layer)}
+    for layer in layers:
+        last = -1  # the lines of two columns must not cross
+        for vertex in layer:
+            sources = sorted(neighbours[vertex], key=place.__getitem__)
+            for source in dict.fromkeys(
+                (sources[(len(sources) - 1) // 2], sources[len(sources) // 2]) if sources else ()
+            ):
+                free = (source, vertex) not in conflicts and (vertex, source) not in conflicts
+                if place[source] > last and free:
+                    column[vertex], last = column[source], place[source]
+                    break
+    return column
+
+
+def _packed(layers: Sequence[Sequence[int]], column: Sequence[int], widths: Sequence[float], gap: float) -> list[float]:
+    """Where the vertices stand if every column is as far left as it can be, then as near to the next as it can be."""
+    apart: dict[tuple[int, int], float] = {}
+    for layer in layers:
+        for a, b in pairwise(layer):
+            between = gap * (1.0 if widths[a] and widths[b] else 0.7 if widths[a] or widths[b] else 0.5)
+            pair, distance = (column[a], column[b]), (widths[a] + widths[b]) / 2 + between
+            apart[pair] = max(distance, apart.get(pair, 0.0))
+    after: dict[int, list[tuple[int, float]]] = {root: [] for root in column}
+    waits = dict.fromkeys(after, 0)
+    for (a, b), distance in apart.items():
+        after[a].append((b, distance))
+        waits[b] += 1
+    order = [root for root in after if not waits[root]]
+    x = dict.fromkeys(after, 0.0)
+    for root in order:  # which grows
+        for other, distance in after[root]:
+            x[other] = max(x[other], x[root] + distance)
+            waits[other] -= 1
+            if not waits[other]:
+                order.append(other)
+    for root in reversed(order):
+        if after[root]:
+            x[root] = max(x[root], min(x[other] - distance for other, distance in after[root]))
+    return [x[root] for root in column]

@@ -1,0 +1,239 @@
+"""The layered layout: what every drawing keeps to, on random graphs, and how it compares with Graphviz."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad.graph.draw.crossings import crossings, uncross
+from minigrad.graph.draw.layered import Laid, Point, lay_out, text_width
+from minigrad.graph.draw.ranks import rank
+from models import ClassifierConfig, TransformerClassifier, TwoLayerConfig, TwoLayerTransformer
+
+Sizes = list[tuple[float, float]]
+Lines = list[tuple[int, int]]
+GAP = (24.0, 40.0)
+NEAR = 0.02  # coordinates have two decimals
+
+
+def random_graph(seed: int) -> tuple[Sizes, Lines]:
+    """Boxes of all sizes; lines that are long and short, doubled, in circles and from a box to itself."""
+    rng = random.Random(seed)
+    count = rng.randint(1, 40)
+    sizes = [(rng.uniform(10, 150), rng.uniform(10, 60)) for _ in range(count)]
+    lines = [(rng.randrange(max(0, i - 4), i), i) for i in range(1, count) if rng.random() < 0.9]
+    lines += [(rng.randrange(count), rng.randrange(count)) for _ in range(rng.randint(0, count // 2))]
+    lines += rng.sample(lines, len(lines) // 8)
+    return sizes, lines
+
+
+def segments(route: list[Point]) -> list[tuple[Point, Point]]:
+    return list(pairwise(route))
+
+
+def inside(segment: tuple[Point, Point], centre: Point, size: tuple[float, float]) -> bool:
+    """Whether a segment comes into a box, by clipping it at the four sides (Liang and Barsky)."""
+    (x0, y0), (x1, y1) = segment
+    start, end = 0.0, 1.0
+    for position, step, middle, half in ((x0, x1 - x0, centre[0], size[0] / 2), (y0, y1 - y0, centre[1], size[1] / 2)):
+        low, high = middle - half + NEAR, middle + half - NEAR
+        if abs(step) < NEAR:
+            if not low < position < high:
+                return False
+            continue
+        a, b = sorted(((low - position) / step, (high - position) / step))
+        start, end = max(start, a), min(end, b)
+    return start < end
+
+
+@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("rankdir", ["TB", "LR"])
+def test_boxes_do_not_overlap_and_lines_do_not_pass_below_them(seed: int, rankdir: str) -> None:
+    sizes, lines = random_graph(seed)
+    laid = lay_out(sizes, lines, rankdir=rankdir, gap=GAP)
+    boxes = list(zip(laid.centres, sizes))
+    for ((x, y), (w, h)), ((u, v), (width, height)) in combinations(boxes, 2):
+        assert abs(x - u) >= (w + width) / 2 + GAP[0] / 2 - NEAR or abs(y - v) >= (h + height) / 2 + GAP[0] / 2 - NEAR
+    for (x, y), (w, h) in boxes:
+        assert w / 2 - NEAR <= x <= laid.width - w / 2 + NEAR and h / 2 - NEAR <= y <= laid.height - h / 2 + NEAR
+    for route in laid.routes:
+        assert all(0 <= x <= laid.width + NEAR and 0 <= y <= laid.height + NEAR for x, y in route)
+        assert not [(s, box) for s in segments(route) for box in boxes if inside(s, *box)]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_lines_lead_from_the_border_of_one_box_to_that_of_the_other(seed: int) -> None:
+    sizes, lines = random_graph(seed)
+    laid = lay_out(sizes, lines)
+    for (a, b), route in zip(lines, laid.routes):
+        for box, (x, y) in ((a, route[0]), (b, route[-1])):
+            (cx, cy), (width, height) = laid.centres[box], sizes[box]
+            assert abs(x - cx) <= width / 2 + NEAR and abs(y - cy) <= height / 2 + NEAR
+            assert a == b or abs(abs(y - cy) - height / 2) < NEAR  # on its upper or lower side
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_all_lines_of_a_graph_without_circles_point_down(seed: int) -> None:
+    sizes, lines = random_graph(seed)
+    lines = [(min(line), max(line)) for line in lines if line[0] != line[1]]
+    for route in lay_out(sizes, lines).routes:
+        heights = [y for _, y in route]
+        assert heights == sorted(heights) and heights[0] < heights[-1]
+
+
+def test_a_circle_has_one_line_that_leads_back() -> None:
+    laid = lay_out([(20, 20)] * 4, [(0, 1), (1, 2), (2, 3), (3, 1)])
+    assert [route[0][1] < route[-1][1] for route in laid.routes] == [True, True, True, False]
+
+
+def test_from_left_to_right_is_from_top_to_bottom_with_the_axes_exchanged() -> None:
+    sizes, lines = random_graph(7)
+    down = lay_out([(h, w) for w, h in sizes], lines)
+    right = lay_out(sizes, lines, rankdir="LR")
+    assert right.centres == [(y, x) for x, y in down.centres] and (right.width, right.height) == (
+        down.height,
+        down.width,
+    )
+
+
+def test_the_same_graph_gives_the_same_drawing() -> None:
+    assert lay_out(*random_graph(3)) == lay_out(*random_graph(3))
+
+
+def test_empty_and_single() -> None:
+    assert lay_out([], []) == Laid(0.0, 0.0, [], [])
+    assert lay_out([(30, 10)], []) == Laid(30.0, 10.0, [(15.0, 5.0)], [])
+
+
+def test_parts_without_a_line_between_them_stand_side_by_side() -> None:
+    laid = lay_out([(20, 20)] * 4, [(0, 1), (2, 3)])
+    assert laid.centres[0][1] == laid.centres[2][1] and laid.centres[0][0] < laid.centres[2][0]
+    many = lay_out([(100, 20)] * 100, [])
+    assert many.width < 3 * many.height * 2
+
+
+def test_a_chain_is_a_straight_line() -> None:
+    laid = lay_out([(20 + 10 * i, 20) for i in range(6)], [(i, i + 1) for i in range(5)])
+    assert len({round(x, 6) for x, _ in laid.centres}) == 1
+    assert all(len(route) == 2 for route in laid.routes)
+
+
+def test_long_lines_are_straight_between_their_ends() -> None:
+    """A line past a chain bends only where it leaves and where it comes in."""
+    laid = lay_out([(40, 20)] * 8, [(i, i + 1) for i in range(7)] + [(0, 7)])
+    assert len({round(x, 6) for x, _ in laid.routes[-1][1:-1]} - {round(laid.routes[-1][-1][0], 6)}) <= 2
+
+
+def test_lines_between_the_same_boxes_are_apart() -> None:
+    first, second = lay_out([(60, 20)] * 2, [(0, 1), (0, 1)]).routes
+    assert first[0] != second[0] and first[-1] != second[-1]
+
+
+def test_the_crossing_of_two_lines_is_undone() -> None:
+    ranks = rank(4, [(0, 3), (1, 2), (0, 2), (1, 3)])
+    assert uncross(ranks) == 1  # of a complete bipartite graph one crossing is the least
+    ranks = rank(6, [(0, 5), (1, 4), (2, 3)])
+    assert uncross(ranks) == 0
+    place = [0] * 6
+    for layer in ranks.layers:
+        for i, vertex in enumerate(layer):
+            place[vertex] = i
+    assert crossings(ranks, place) == 0
+
+
+def test_values_stand_just_above_what_reads_them() -> None:
+    """A chain of three, and a parameter with its transpose, which only the last of the chain reads."""
+    laid = lay_out([(20, 20)] * 5, [(0, 1), (1, 2), (3, 4), (4, 2)])
+    assert laid.centres[4][1] == laid.centres[1][1] and laid.centres[3][1] == laid.centres[0][1]
+
+
+def test_text_widths_are_not_below_those_of_a_wide_font() -> None:
+    manager = pytest.importorskip("matplotlib.font_manager", reason="matplotlib has DejaVu Sans, a wide font")
+    ft2font = pytest.importorskip("matplotlib.ft2font")
+    font = ft2font.FT2Font(manager.findfont("DejaVu Sans"))
+    font.set_size(100, 72)
+    for text in ("".join(map(chr, range(32, 127))), "∂loss/∂w × αβγ → −∞ …", "matmul", "h[17] = tanh(w * x + b)"):
+        width = sum(font.load_char(ord(c), ft2font.LoadFlags.NO_HINTING).linearHoriAdvance for c in text) / 65536
+        assert width <= text_width(text, 100) <= 1.15 * width
+    assert text_width("重み", 10) == 20
+
+
+def example_graphs() -> dict[str, mg.graph.Graph]:
+    """Small and large programs, as plain graphs."""
+    rng = np.random.default_rng(0)
+    w = mg.Tensor(1.5, requires_grad=True, name="w")
+    b = mg.Tensor(-0.5, requires_grad=True, name="b")
+    y = (w * ((w * 0.8 + b).tanh()) + b).tanh()
+    recurrent = mg.Tensor(0.0)
+    for _ in range(12):
+        recurrent = (w * recurrent + b).tanh()
+    two = TwoLayerTransformer(TwoLayerConfig(4, 5, 2), rng=rng)
+    classifier = TransformerClassifier(ClassifierConfig(vocab_size=50, num_classes=4), rng=rng)
+    with mg.trace():
+        two_loss = two.loss(rng.standard_normal((3, 6, 4)), np.eye(2)[[0, 1, 1]])
+        logits = classifier(rng.integers(0, 50, size=(2, 9))).sum()
+    return {
+        "lesson": mg.draw_dot(y * y),
+        "recurrence": mg.draw_dot(recurrent),
+        "two_layer": mg.draw_dot(two_loss, two),
+        "classifier": mg.draw_dot(logits, classifier),
+    }
+
+
+def crossing_lines(lines: Lines, routes: list[list[Point]]) -> int:
+    """Pairs of lines without a common box that cross, in a finished drawing."""
+
+    def side(a: Point, b: Point, c: Point) -> float:
+        return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+    def cross(s: tuple[Point, Point], t: tuple[Point, Point]) -> bool:
+        if max(s[0][1], s[1][1]) < min(t[0][1], t[1][1]) or max(t[0][1], t[1][1]) < min(s[0][1], s[1][1]):
+            return False
+        return side(*s, t[0]) * side(*s, t[1]) < 0 and side(*t, s[0]) * side(*t, s[1]) < 0
+
+    count = 0
+    for a, b in combinations(range(len(lines)), 2):
+        if not set(lines[a]) & set(lines[b]):
+            count += any(cross(s, t) for s in segments(routes[a]) for t in segments(routes[b]))
+    return count
+
+
+def by_dot(sizes: Sizes, lines: Lines) -> tuple[float, int]:
+    """The width of Graphviz' drawing of the same boxes, and its crossings."""
+    pygraphviz = pytest.importorskip("pygraphviz", reason="Graphviz, to compare with, is not installed")
+    graph = pygraphviz.AGraph(strict=False, directed=True)
+    graph.graph_attr.update(nodesep=GAP[0] / 72, ranksep=GAP[1] / 72)
+    for box, (width, height) in enumerate(sizes):
+        graph.add_node(box, shape="box", fixedsize=True, width=width / 72, height=height / 72, label="")
+    for number, (a, b) in enumerate(lines):
+        graph.add_edge(a, b, key=number, arrowhead="none")
+    graph.layout("dot")
+    routes = []
+    for number, (a, b) in enumerate(lines):
+        points = [np.fromstring(p, sep=",") for p in graph.get_edge(a, b, number).attr["pos"].split()]
+        route = [(float(points[0][0]), float(points[0][1]))]
+        for i in range(0, len(points) - 3, 3):  # cubic Bézier curves
+            p = np.array(points[i : i + 4])
+            for t in np.linspace(0.1, 1, 10):
+                x, y = (1 - t) ** 3 * p[0] + 3 * (1 - t) ** 2 * t * p[1] + 3 * (1 - t) * t**2 * p[2] + t**3 * p[3]
+                route.append((float(x), float(y)))
+        routes.append(route)
+    low, _, high, _ = map(float, graph.graph_attr["bb"].split(","))
+    return abs(high - low), crossing_lines(lines, routes)
+
+
+def test_as_narrow_and_as_few_crossings_as_graphviz() -> None:
+    ours, theirs = np.zeros(2), np.zeros(2)
+    for graph in example_graphs().values():
+        sizes = [
+            (text_width(node.name or node.operation or node.details or "x", 11) + 16, 36.0) for node in graph.nodes
+        ]
+        lines = [(edge.source, edge.target) for edge in graph.edges]
+        laid = lay_out(sizes, lines, gap=GAP)
+        ours += (laid.width, crossing_lines(lines, laid.routes))
+        theirs += by_dot(sizes, lines)
+    assert ours[0] <= 1.3 * theirs[0] and ours[1] <= 1.3 * theirs[1] + 2, (ours, theirs)

@@ -1,0 +1,128 @@
+"""Loops in drawings: 200 equal steps are one, and nothing else is."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad.engine.observers import scope
+from minigrad.graph import Drawing
+from minigrad.graph.draw.loops import _runs
+from minigrad.graph.draw.svg import write_svg
+
+
+def leaf(value: float, name: str) -> mg.Tensor:
+    return mg.Tensor(value, requires_grad=True, name=name)
+
+
+def recurrence(steps: int, backward: bool = True) -> Drawing:
+    """What reads an element of an array in every step."""
+    w, b, x = leaf(0.9, "w"), leaf(0.1, "b"), mg.Tensor(np.linspace(0, 1, steps), requires_grad=True, name="x")
+    h = mg.Tensor(0.0)
+    with mg.trace():
+        for t in range(steps):
+            h = (w * h + x[t] + b).tanh()
+        loss = h * h
+    if backward:
+        loss.backward()
+    return mg.draw_dot(loss, {"w": w, "b": b})
+
+
+def test_a_loop_is_drawn_once() -> None:
+    drawn = recurrence(200).drawn()
+    assert [(module.name, module.count) for module in drawn.modules] == [("loop", 200)]
+    inside = [node.operation for node in drawn.nodes if node.module == 0]
+    assert sorted(map(str, inside)) == ["add", "add", "getitem", "multiply", "tanh"]
+    assert [node.count for node in drawn.nodes if node.module == 0] == [200] * 5
+    outside = {node.name or node.operation or node.kind for node in drawn.nodes if node.module is None}
+    assert outside == {"w", "b", "x", "constant", "multiply"}
+    assert "loop x 200" in recurrence(200).to_dot()
+
+
+@pytest.mark.parametrize("steps", [50, 200, 400])
+def test_the_picture_does_not_grow_with_the_loop(steps: int) -> None:
+    svg = write_svg(recurrence(steps, backward=False).to_dot())
+    width, height = map(float, re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)[0])
+    assert width < 1500 and height < 1500
+
+
+def test_a_short_program_stays_as_it_is() -> None:
+    graph = recurrence(5)
+    assert len(graph.drawn().nodes) == len(graph.nodes) and not graph.drawn().modules
+
+
+def test_steps_that_differ_by_their_gradient_are_not_one() -> None:
+    """From the middle on, backwards, the gradient is zero: relu is flat there."""
+    w, h = leaf(1.0, "w"), mg.Tensor(1.0)
+    with mg.trace():
+        for t in range(60):
+            h = (w * h - (2.0 if t == 29 else 0.0)).clip(0.0)
+        loss = h + w
+    loss.backward()
+    drawn = mg.draw_dot(loss).drawn()
+    counts = [module.count for module in drawn.modules]
+    assert len(counts) == 2 and 56 <= sum(counts) <= 60
+
+
+def test_two_loops_one_after_the_other() -> None:
+    w, h = leaf(0.9, "w"), mg.Tensor(1.0)
+    with mg.trace():
+        for _ in range(30):
+            h = (w * h).tanh()
+        for _ in range(40):
+            h = (w * h).exp() * 0.1
+        loss = h * 2.0
+    drawn = mg.draw_dot(loss).drawn()
+    assert [(module.name, module.count) for module in drawn.modules] == [("loop", 30), ("loop 2", 40)]
+
+
+def test_a_loop_in_equal_layers_folds_twice() -> None:
+    class Layer:
+        pass
+
+    w, y = leaf(0.9, "w"), leaf(1.0, "x")
+    with mg.trace():
+        for i in range(4):
+            with scope(Layer(), f"layers.{i}"):
+                for _ in range(30):
+                    y = (w * y).tanh()
+        loss = y * 2.0
+    drawn = mg.draw_dot(loss).drawn()
+    assert [(module.kind, module.count, module.parent) for module in drawn.modules] == [
+        ("Layer", 4, None),
+        ("loop", 30, 0),
+    ]
+    assert [node.count for node in drawn.nodes if node.module == 1] == [120, 120]
+
+
+def test_the_values_of_a_step_are_in_it() -> None:
+    """A constant of its own in every step, another that all read."""
+    w, h, shared = leaf(0.9, "w"), leaf(1.0, "h"), leaf(3.0, "c")
+    with mg.trace():
+        for t in range(40):
+            h = (w * h + float(t)) * shared
+        loss = h * 2.0
+    drawn = mg.draw_dot(loss).drawn()
+    assert sorted(node.kind for node in drawn.nodes if node.module == 0) == ["constant", *["operation"] * 3]
+    assert {"w", "h", "c"} <= {node.name for node in drawn.nodes if node.module is None}
+
+
+@pytest.mark.parametrize(
+    ("signs", "found"),
+    [
+        ("abababab", [(0, 2, 4)]),
+        ("xabcabcabcabcy", [(1, 3, 4)]),
+        ("ababab", []),  # three rounds
+        ("aaaa", []),  # four operations
+        ("aaaaaaaa", [(0, 1, 8)]),
+        ("aabaabaabaab", [(0, 3, 4)]),
+        ("aaaabaaaabaaaabaaaab", [(0, 5, 4)]),  # a loop in a loop: the one that holds more
+        ("ababababcdcdcdcd", [(0, 2, 4), (8, 2, 4)]),
+        ("", []),
+    ],
+)
+def test_what_repeats_is_found(signs: str, found: list[tuple[int, int, int]]) -> None:
+    assert list(_runs(signs)) == found
