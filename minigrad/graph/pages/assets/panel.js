@@ -1,0 +1,193 @@
+// The panel: what the step did, in words, as arrays, and whether it is true; and what is known about one node.
+
+const panel = {
+  // The line above all: which step, the equation, the check mark.
+  title() {
+    const { step } = state;
+    const at = timeline.at(step);
+    const turned = step === timeline.turn && timeline.turn < timeline.count;
+    const kind = at === null ? word("beforeAll") : at.kind === "forward" ? word("forwardStep") : word(at.kind === "fit" ? "fitStep" : "backwardStep");
+    const line = at === null ? null : original.nodes[at.target].span;
+    const where = line ? ` · ${word("lineNumber", { line: line[1] })}` : "";
+    const kicker = element("p", { class: "kicker" }, `${kind}${where}`);
+    const maths = at === null ? [element("p", { class: "start" }, word("startTitle", { name: labelOf(graph.end[0]) }))] : equation.math(step);
+    return [kicker, element("div", { class: "equation", role: "heading", "aria-level": "2" }, ...maths), turned ? element("span", { class: "badge" }, word("turned")) : this.badge(at)];
+  },
+
+  check(at) {
+    return at?.kind === "product" && graph === original && !quiz.hides(state.step) ? (graph.edges[at.edge].check ?? null) : null;
+  },
+
+  badge(at) {
+    const check = this.check(at);
+    if (check === null) return element("span", { class: "badge none" });
+    const marks = { right: "✓", wrong: "✗", kink: "≈" };
+    return element("span", { class: `badge ${check.verdict}` }, `${marks[check.verdict] ?? "?"} ${word(`check_${check.verdict}`)}`);
+  },
+
+  step() {
+    const at = timeline.at(state.step);
+    if (at === null) return this.start();
+    if (at.kind === "forward") return this.forward(at.target);
+    return at.kind === "fit" ? this.fit(at) : this.product(at);
+  },
+
+  start() {
+    const name = labelOf(graph.end[0]);
+    return [
+      element("p", {}, word("startText", { name, forward: timeline.turn, backward: timeline.count - timeline.turn })),
+      ...this.totals(),
+      ...this.culprits(),
+    ];
+  },
+
+  // How many derivatives were compared with differences, and whether one is wrong.
+  totals() {
+    const checks = original.edges.flatMap((edge, number) => (edge.check ? [{ number, ...edge.check }] : []));
+    if (checks.length === 0) return [];
+    const wrong = checks.filter(({ verdict }) => verdict === "wrong");
+    const seconds = original.checkSeconds === null || original.checkSeconds === undefined ? "" : numberText(original.checkSeconds.toPrecision(2));
+    const text = word(wrong.length > 0 ? "someWrong" : "allRight", { count: checks.length, wrong: wrong.length, seconds });
+    const parts = [element("p", { class: wrong.length > 0 ? "verdict wrong" : "verdict right" }, text)];
+    for (const { number } of wrong.slice(0, 5)) {
+      const edge = original.edges[number];
+      parts.push(button(`wrong${number}`, word("jumpWrong", { operation: original.nodes[edge.target].operation, name: labelOf(edge.source) }), () => go(timeline.began[number])));
+    }
+    return parts;
+  },
+
+  culprits() {
+    return [["bad", "culpritValue"], ["badGradient", "culpritGradient"]].flatMap(([field, name]) => {
+      const node = original.nodes.findIndex((one) => one[field] === "culprit");
+      return node < 0 ? [] : [this.trouble("culprit", word(name, { name: labelOf(node) }), node, field, true)];
+    });
+  },
+
+  trouble(kind, text, node, field, jump) {
+    const why = original.nodes[node].why?.[words.language] ?? null;
+    const to = field === "bad" ? timeline.computed[node] : (timeline.arrivals(node, 0)[0]?.step ?? timeline.turn);
+    return element("div", { class: `trouble ${kind}` },
+      element("p", {}, element("strong", {}, `${kind === "culprit" ? "✗" : "!"} `), text),
+      why === null || kind !== "culprit" ? null : element("p", {}, why),
+      jump ? button(`culprit${field}`, word("jumpCulprit"), () => go(to), { class: "primary" }) : null);
+  },
+
+  // Whether a value or gradient made by this step is the first that is not a number, or follows from it.
+  health(node, field) {
+    const kind = graph === original ? original.nodes[node][field] : null;
+    if (kind === null || kind === undefined) return [];
+    if (kind === "culprit") return [this.trouble("culprit", word("isCulprit", { name: labelOf(node) }), node, field, false)];
+    const first = original.nodes.findIndex((one) => one[field] === "culprit");
+    return first < 0 ? [] : [this.trouble("victim", word("isVictim", { name: labelOf(node), culprit: labelOf(first) }), first, field, true)];
+  },
+
+  forward(number) {
+    const node = graph.nodes[number];
+    const operands = operandsOf(number).map((edge) => graph.edges[edge]);
+    const names = [...new Set(operands.map(({ source }) => labelOf(source)))].slice(0, 4).join(", ");
+    const what = word(operands.length === 0 ? "forwardNone" : "forwardText", { operation: node.operation, names, name: labelOf(number) });
+    const list = [];
+    for (const edge of operands.slice(0, 6)) if (!isScalar(operandOf(edge))) list.push(...term(labelOf(edge.source), arrayView(operandOf(edge), { label: labelOf(edge.source) })));
+    node.values.forEach((value, output) => {
+      if (!isScalar(value)) list.push(...term(word("result", { name: labelOf(number) }) + outputName(node, output), arrayView(value, { label: labelOf(number), className: "new" })));
+    });
+    return [
+      element("p", {}, what), ...this.changes(node, operands), ...this.health(number, "bad"), list.length > 0 ? element("dl", {}, ...list) : null,
+      state.step === timeline.turn && timeline.turn < timeline.count ? element("p", { class: "turn" }, word("turnText", { name: labelOf(graph.end[0]) })) : null,
+      ...(state.step === timeline.turn ? this.totals() : []),
+    ];
+  },
+
+  // What else happened to a value here: it was broadcast, cast, clipped.
+  changes(node, operands) {
+    return (node.changed ?? []).flatMap((what) => {
+      const shape = node.values[0]?.shape;
+      if (what !== "broadcast") return [element("p", { class: "change" }, word(`changed_${what}`, { dtype: node.values[0]?.dtype ?? "" }))];
+      const stretched = operands.filter((edge) => operandOf(edge) && shape && shapeText(operandOf(edge).shape) !== shapeText(shape));
+      return stretched.slice(0, 2).map((edge) => element("div", { class: "change" },
+        element("p", {}, word("stretched", { name: labelOf(edge.source), from: shapeText(operandOf(edge).shape), to: shapeText(shape) })),
+        folding(operandOf(edge).shape, shape, "stretch")));
+    });
+  },
+
+  product(at) {
+    const edge = graph.edges[at.edge];
+    const node = graph.nodes[edge.target];
+    const [target, source] = [labelOf(edge.target), labelOf(edge.source)];
+    const end = labelOf(graph.end[0]);
+    const hidden = quiz.hides(state.step);
+    const list = [];
+    if (!hidden && !isScalar(edge.raw)) list.push(...term(word("partGiven"), this.rawView(edge)));
+    if (!hidden && timeline.adds(state.step)) list.push(...this.sum(edge));
+    const g = node.gradients[0];
+    const told = g && isScalar(g) ? "productText" : "productTextArray";
+    return [
+      element("p", {}, word(told, { end, target, source, operation: node.operation, g: g && isScalar(g) ? numberText(g.values[0], state.digits) : "" })),
+      hidden || edge.amount === null ? null : element("p", { class: "note" }, word("later", { from: shapeText(edge.raw.shape), to: shapeText(edge.amount.shape) })),
+      this.truth(at),
+      ...(hidden ? [] : this.health(edge.source, "badGradient")),
+      list.length > 0 ? element("dl", {}, ...list) : null,
+      this.smallPrint(edge),
+    ];
+  },
+
+  rawView(edge) {
+    const choose = equation.isElementwise(edge) ? (flat) => chooseCell(flat) : null;
+    return arrayView(edge.raw, { label: word("partGiven"), className: "new", choose, chosen: choose ? state.cell : null });
+  },
+
+  // The two numbers that must agree.
+  truth(at) {
+    const check = this.check(at);
+    if (check === null) return null;
+    const number = (value) => (Number.isFinite(Number(value)) ? String(Number(Number(value).toPrecision(9))) : numberText(value));
+    const row = (name, value) => element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, number(value)));
+    const scalar = isScalar(graph.edges[at.edge].raw);
+    return element("div", { class: `truth ${check.verdict}` },
+      element("table", {}, element("tbody", {}, row(word("analytic"), check.analytic), row(word("numeric"), check.numeric))),
+      element("p", {}, word(`verdict_${check.verdict}`, { error: numberText(check.error) }), scalar ? "" : ` ${word("oneDirection")}`));
+  },
+
+  // "earlier total + this = new".
+  sum(edge) {
+    const { source, output } = edge;
+    const { step } = state;
+    const before = timeline.before(source, output, step);
+    const missing = timeline.missing(source, output, step);
+    const total = timeline.arrived(source, output, step).at(-1) ? edge.sum ?? timeline.gradient(source, output, step) : null;
+    const name = equation.derivativeText(source) + outputName(graph.nodes[source], output);
+    const count = timeline.arrivals(source, output).length;
+    const addend = amountOf(timeline.at(step).edge);
+    const parts = before === null
+      ? [labelled(count > 1 ? "firstAddend" : "onlyAddend", addend, "new")]
+      : [labelled("earlier", before), element("span", { class: "sign" }, "+"), labelled("this", addend, "new"), element("span", { class: "sign" }, "="), labelled("newTotal", total, "total")];
+    const how = missing === 0 ? word("complete", { count }) : word("incomplete", { count: missing });
+    const hooked = timeline.hooked(source, output, step) ? element("div", { class: "note" }, word("hooked"), arrayView(timeline.gradient(source, output, step))) : null;
+    return term(word("gradientOf", { name }), element("div", { class: "sum" }, ...parts), element("div", { class: missing === 0 ? "note done" : "note" }, how), hooked);
+  },
+
+  smallPrint(edge) {
+    const formula = edge.formula?.[words.language];
+    const node = graph.nodes[edge.target];
+    const names = operandsOf(edge.target).map((other) => graph.edges[other]).map((one) => `${one.argument} = ${labelOf(one.source)}`);
+    if (quiz.hides(state.step) && !quiz.hinted) return null;
+    const about = [formula ?? word("noFormula", { operation: node.operation, argument: edge.argument }), [...names.slice(0, 6), `${edge.answer} = ${labelOf(edge.target)}`, `g = ${equation.derivativeText(edge.target)}`].join(", ")];
+    return element("p", { class: "small-print" }, `${word("rule")}: `, element("code", {}, about[0]), element("br"), `${word("where")} `, element("code", {}, about[1]));
+  },
+
+  fit(at) {
+    const edge = graph.edges[at.edge];
+    const { raw, amount } = edge;
+    const axes = equation.summedAxes(edge);
+    const parts = [];
+    if (axes.length > 0) {
+      parts.push(element("p", {}, word("fitSum", { name: labelOf(edge.source), from: shapeText(raw.shape), to: shapeText(amount.shape), axes: axes.join(", ") })));
+      parts.push(folding(amount.shape, raw.shape, "fold"));
+    }
+    if (raw.dtype.startsWith("complex") && !amount.dtype.startsWith("complex")) parts.push(element("p", {}, word("fitReal")));
+    else if (raw.dtype !== amount.dtype) parts.push(element("p", {}, word("fitCast", { from: raw.dtype, to: amount.dtype })));
+    const hidden = quiz.hides(state.step);
+    const list = [...term(word("before"), arrayView(raw, { label: word("before") })), ...(hidden ? [] : term(word("after"), arrayView(amount, { label: word("after"), className: "new" }))), ...(hidden ? [] : this.sum(edge))];
+    return [...parts, ...(hidden ? [] : this.health(edge.source, "badGradient")), element("dl", {}, ...list)];
+  },
+};
