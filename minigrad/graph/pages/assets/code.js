@@ -9,7 +9,7 @@ const code = (() => {
   let lit = { active: null, hover: null, selected: null };
   let activeRow = null;
 
-  const TOKENS = /(#.*$)|("""|'''|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|\b(def|return|for|in|if|else|elif|while|with|as|import|from|class|lambda|not|and|or|None|True|False|yield|raise|try|except|pass|is|await|async|del|assert|global|nonlocal|break|continue)\b/g;
+  const TOKENS = /(#.*$)|("""(?:.*?""")?|'''|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|\b(def|return|for|in|if|else|elif|while|with|as|import|from|class|lambda|not|and|or|None|True|False|yield|raise|try|except|pass|is|await|async|del|assert|global|nonlocal|break|continue)\b/g;
 
   function collect() {
     original.nodes.forEach(({ span }, node) => {
@@ -27,16 +27,18 @@ const code = (() => {
     return [from, number === endLine ? endColumn : text.length];
   }
 
-  function tokens(text) {
+  // `docstring`: whether the line begins within a string of several lines.
+  function tokens(text, docstring) {
+    if (docstring) return [[0, /^.*?("""|''')|.*/.exec(text)[0].length, "string"]];
     return [...text.matchAll(TOKENS)].map((found) => {
       const kind = found[1] !== undefined ? "comment" : found[2] !== undefined ? "string" : "keyword";
       return [found.index, found.index + found[0].length, kind];
     });
   }
 
-  function pieces(text, number, here) {
+  function pieces(text, number, here, docstring) {
     const inside = here.map((one) => [one, ...reach(one.span, number, text)]).filter(([, from, to]) => from < to);
-    const found = tokens(text);
+    const found = tokens(text, docstring);
     const cuts = new Set([0, text.length]);
     for (const [, from, to] of inside) cuts.add(Math.min(from, text.length)).add(Math.min(to, text.length));
     for (const [from, to] of found) cuts.add(from).add(to);
@@ -82,11 +84,14 @@ const code = (() => {
 
   function fileBlock(file, here, number) {
     const list = element("div", { class: "lines" });
+    let docstring = false;
     file.lines.forEach((text, i) => {
+      const inside = docstring;
+      if ((text.match(/"""|'''/g) ?? []).length % 2 === 1) docstring = !docstring;
       const line = file.first + i;
       const found = here.get(line) ?? [];
       const note = element("span", { class: "inlay" });
-      const row = element("div", { class: "line" }, element("span", { class: "number", "aria-hidden": "true" }, String(line)), element("code", {}, ...(text === "" ? ["\u200b"] : pieces(text, line, found))), note);
+      const row = element("div", { class: "line" }, element("span", { class: "number", "aria-hidden": "true" }, String(line)), element("code", {}, ...(text === "" ? ["\u200b"] : pieces(text, line, found, inside))), note);
       lines.push({ file: number, number: line, row, note, outer: outermost(found, line) });
       list.append(row);
     });
@@ -135,6 +140,11 @@ const code = (() => {
   function bringIntoSight(host, first, last) {
     const [box, top, bottom] = [host.getBoundingClientRect(), first.getBoundingClientRect().top, last.getBoundingClientRect().bottom];
     if (top < box.top + 24 || bottom > box.bottom - 24) host.scrollTop += (top + bottom) / 2 - (box.top + box.bottom) / 2;
+    const piece = spans.get(lit.active).pieces;
+    if (piece.length === 0) return;
+    const [left, right] = [piece[0].getBoundingClientRect().left, piece.at(-1).getBoundingClientRect().right];
+    if (left < box.left + 44) host.scrollLeft = 0;
+    if (right > box.right - 8) host.scrollLeft += Math.min(right - box.right + 20, left - box.left - 44);
   }
 
   // At the end of each line: what it has come to, and the gradient of that.

@@ -9,6 +9,9 @@ const equation = (() => {
   // A label that may stand beside a dot without parentheses.
   const isSimple = (label) => /^[\p{L}\p{N}_.\[\]ⁱ'"]+$/u.test(label) || /^[\p{L}\p{N}_.]+\([^()]*\)$/u.test(label) || /^[\p{L}\p{N}_.]+\[[^\]]*\]$/u.test(label);
 
+  // Whether a label names a value; else it is the expression itself, which the equation's other side repeats.
+  const isName = (label) => (isSimple(label) && !label.includes("(")) || /^[\w.]+ \d+$/.test(label);
+
   const derivative = (label) => ["d", labelOf(graph.end[0]), label];
   const fill = (tree, look) => {
     if (!Array.isArray(tree)) return tree;
@@ -16,7 +19,6 @@ const equation = (() => {
     if (tree[0] === "num" || tree[0] === "op" || tree[0] === "words" || tree[0] === "name") return tree;
     return [tree[0], ...tree.slice(1).map((part) => fill(part, look))];
   };
-  const has = (tree, name) => Array.isArray(tree) && ((tree[0] === "ref" && tree[1] === name) || tree.slice(1).some((part) => has(part, name)));
 
   const bare = (tree) => (tree[0] === "row" && tree.length === 2 ? bare(tree[1]) : tree);
   const negative = (tree) => tree[0] === "num" && tree[1].startsWith("-");
@@ -95,18 +97,12 @@ const equation = (() => {
     const label = labelOf(node);
     const plain = edges.length <= 4;
     const symbols = plain ? [safe(forwardTree(node, names))] : [["call", graph.nodes[node].operation, names[0], ["words", "…"], names.at(-1)]];
-    const left = isSimple(label) || operandsOf(node).length === 0 ? [["name", label], ...symbols] : label.includes("…") ? [["name", label]] : symbols;
+    const left = isName(label) ? [["name", label], ...symbols] : label.includes("…") ? [["name", label]] : symbols;
     const small = plain && arrays.some((array) => array?.values && array.values.length <= 4);
     const inside = small && arrays.every(Boolean) ? [safe(forwardTree(node, arrays.map(numbers)))] : [];
-    const answer = graph.nodes[node].values.length > 1 ? ["words", word("outputs", { count: graph.nodes[node].values.length })] : value ? resultOf(value) : null;
+    const answer = graph.nodes[node].values.length > 1 ? ["words", word("outputs", { count: graph.nodes[node].values.length })] : value ? numbers(value) : null;
     return [...left, ...inside, answer].filter(Boolean);
   }
-
-  function resultOf(array) {
-    return numbers(array);
-  }
-
-  const tooManyAddends = (edge) => timeline.arrivals(edge.source, edge.output).length;
 
   // The parts of a backward step, {left, sign, parts}: ∂loss/∂w += ∂loss/∂(w*x) · x = 0.625 · 0.8 = 0.5.
   function backward(step) {
@@ -118,7 +114,7 @@ const equation = (() => {
       const axes = summedAxes(edge);
       const inside = ["name", word("partOf")];
       const folded = axes.length > 0 ? ["fold", axes.join(","), inside] : ["call", edge.amount.dtype, inside];
-      return { left, sign: "+=", parts: [folded, hidden ? ["num", "?"] : resultOf(edge.amount)] };
+      return { left, sign: "+=", parts: [folded, hidden ? ["num", "?"] : numbers(edge.amount)] };
     }
     const before = edge.amount !== null;
     const parts = edge.equation ? products(edge, hidden) : [["call", word("ruleOf", { operation: graph.nodes[edge.target].operation }), derivative(labelOf(edge.target))]];
@@ -157,16 +153,19 @@ const equation = (() => {
     });
     const parts = [safe(named)];
     const told = bare(numbered);
-    const same = JSON.stringify(told) === JSON.stringify(bare(answerOf(edge)));
+    const same = JSON.stringify(told) === JSON.stringify(resultAt(edge, at));
     if (known && !hidden && !same) parts.push(safe(numbered));
     return parts;
   }
 
   function answerOf(edge) {
-    if (!isElementwise(edge)) return resultOf(edge.raw);
+    if (!isElementwise(edge)) return numbers(edge.raw);
     const at = Math.min(state.cell, edge.raw.values.length - 1);
-    const text = numberText(edge.raw.values[at], state.digits);
-    return row(["num", text], ["words", ` ${word("atIndex", { index: indexOf(at, edge.raw.shape) })}`]);
+    return row(resultAt(edge, at), ["words", `\u00a0${word("atIndex", { index: indexOf(at, edge.raw.shape) })}`]);
+  }
+
+  function resultAt(edge, at) {
+    return at === null ? numbers(edge.raw) : ["num", numberText(edge.raw.values[at], state.digits)];
   }
 
   // The axes over which "fit" sums.
@@ -192,9 +191,9 @@ const equation = (() => {
     const parts = Array.isArray(found) ? found.slice(1) : found.parts;
     const left = Array.isArray(found) ? found[0] : found.left;
     const signs = Array.isArray(found) ? parts.map(() => "=") : parts.map((_, i) => (i === 0 ? found.sign : "="));
-    const first = mathElement("math", {}, mathOf(left));
+    const first = mathElement("math", { displaystyle: "true" }, mathOf(left));
     return [first, ...parts.map((part, i) => {
-      const made = mathElement("math", {}, mathElement("mo", { form: "infix" }, signs[i]), mathOf(part));
+      const made = mathElement("math", { displaystyle: "true" }, mathElement("mo", { form: "infix" }, signs[i]), mathOf(part));
       if (i === parts.length - 1) made.setAttribute("class", "answer");
       return made;
     })];
@@ -260,5 +259,5 @@ const equation = (() => {
     return mrow(mo("["), mathElement("mtable", {}, ...rows), mo("]"));
   }
 
-  return { text, math, textOf, mathOf, summedAxes, isSimple, isElementwise, derivativeText: (node) => textOf(derivative(labelOf(node))), tooManyAddends, has };
+  return { text, math, textOf, mathOf, summedAxes, isSimple, isElementwise, derivativeText: (node) => textOf(derivative(labelOf(node))), };
 })();

@@ -24,8 +24,8 @@ function summary(array) {
   return element("div", {}, word(which, text));
 }
 
-function labelled(name, array, className = "") {
-  return element("figure", { class: className }, arrayView(array, { label: word(name), className }), element("figcaption", {}, word(name)));
+function labelled(name, array, className = "", choice = {}) {
+  return element("figure", { class: className }, arrayView(array, { label: word(name), className, ...choice }), element("figcaption", {}, word(name)));
 }
 
 function outputName(node, output) {
@@ -76,7 +76,8 @@ function nodeSection(number) {
     const shown = value === null ? element("span", { class: "note" }, word("notYet")) : arrayView(value, { label: labelOf(number) });
     list.push(...term(word("value") + outputName(node, output), shown));
   });
-  if (node.kind !== "constant") node.gradients.forEach((_, output) => list.push(...term(word("gradientOf", { name: equation.derivativeText(number) }) + outputName(node, output), ...gradientOf(number, output))));
+  const told = timeline.adds(step) && timeline.receiver(step) === number; // by the section about the step
+  if (node.kind !== "constant" && !told) node.gradients.forEach((_, output) => list.push(...term(word("gradientOf", { name: equation.derivativeText(number) }) + outputName(node, output), ...gradientOf(number, output))));
   const completed = timeline.completed(number);
   const made = timeline.computed[number];
   const buttons = [

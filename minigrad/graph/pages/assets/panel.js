@@ -117,7 +117,7 @@ const panel = {
     const end = labelOf(graph.end[0]);
     const hidden = quiz.hides(state.step);
     const list = [];
-    if (!hidden && !isScalar(edge.raw)) list.push(...term(word("partGiven"), this.rawView(edge)));
+    if (!hidden && !timeline.adds(state.step) && !isScalar(edge.raw)) list.push(...term(word("partGiven"), this.rawView(edge)));
     if (!hidden && timeline.adds(state.step)) list.push(...this.sum(edge));
     const g = node.gradients[0];
     const told = g && isScalar(g) ? "productText" : "productTextArray";
@@ -132,7 +132,7 @@ const panel = {
   },
 
   rawView(edge) {
-    const choose = equation.isElementwise(edge) ? (flat) => chooseCell(flat) : null;
+    const choose = equation.isElementwise(edge) ? chooseCell : null;
     return arrayView(edge.raw, { label: word("partGiven"), className: "new", choose, chosen: choose ? state.cell : null });
   },
 
@@ -158,9 +158,10 @@ const panel = {
     const name = equation.derivativeText(source) + outputName(graph.nodes[source], output);
     const count = timeline.arrivals(source, output).length;
     const addend = amountOf(timeline.at(step).edge);
+    const choose = timeline.at(step).kind === "product" && equation.isElementwise(edge) ? { choose: chooseCell, chosen: state.cell } : {};
     const parts = before === null
-      ? [labelled(count > 1 ? "firstAddend" : "onlyAddend", addend, "new")]
-      : [labelled("earlier", before), element("span", { class: "sign" }, "+"), labelled("this", addend, "new"), element("span", { class: "sign" }, "="), labelled("newTotal", total, "total")];
+      ? [labelled(count > 1 ? "firstAddend" : "onlyAddend", addend, "new", choose)]
+      : [labelled("earlier", before), element("span", { class: "sign" }, "+"), labelled("this", addend, "new", choose), element("span", { class: "sign" }, "="), labelled("newTotal", total, "total")];
     const how = missing === 0 ? word("complete", { count }) : word("incomplete", { count: missing });
     const hooked = timeline.hooked(source, output, step) ? element("div", { class: "note" }, word("hooked"), arrayView(timeline.gradient(source, output, step))) : null;
     return term(word("gradientOf", { name }), element("div", { class: "sum" }, ...parts), element("div", { class: missing === 0 ? "note done" : "note" }, how), hooked);
@@ -187,7 +188,7 @@ const panel = {
     if (raw.dtype.startsWith("complex") && !amount.dtype.startsWith("complex")) parts.push(element("p", {}, word("fitReal")));
     else if (raw.dtype !== amount.dtype) parts.push(element("p", {}, word("fitCast", { from: raw.dtype, to: amount.dtype })));
     const hidden = quiz.hides(state.step);
-    const list = [...term(word("before"), arrayView(raw, { label: word("before") })), ...(hidden ? [] : term(word("after"), arrayView(amount, { label: word("after"), className: "new" }))), ...(hidden ? [] : this.sum(edge))];
+    const list = [...term(word("before"), arrayView(raw, { label: word("before") })), ...(hidden ? [] : this.sum(edge))];
     return [...parts, ...(hidden ? [] : this.health(edge.source, "badGradient")), element("dl", {}, ...list)];
   },
 };

@@ -49,7 +49,7 @@ function renderControls() {
   find("timeline").setAttribute("aria-valuetext", word("stepOf", { step, count: timeline.count }));
   find("back").disabled = find("first").disabled = step === 0;
   find("next").disabled = find("last").disabled = step === timeline.count;
-  setText(find("play"), state.playing === null ? `▶ ${word("play")}` : `⏸ ${word("pause")}`);
+  setText(find("play"), state.playing === null ? `▶ ${word("play")}` : `❚❚ ${word("pause")}`);
   find("play").setAttribute("aria-pressed", state.playing !== null);
   setText(find("found"), foundText());
 }
@@ -73,7 +73,7 @@ function renderPlace() {
   if (loop === undefined) return;
   const { count } = places.scenes[loop.scene];
   Object.assign(find("iteration"), { max: count, value: loop.iteration + 1 });
-  setText(find("iteration-text"), word("ofLoop", { at: loop.iteration + 1, count }));
+  find("iteration").setAttribute("aria-valuetext", word("ofLoop", { at: loop.iteration + 1, count }));
   find("loop-back").disabled = loop.iteration === 0;
   find("loop-next").disabled = loop.iteration === count - 1;
 }
