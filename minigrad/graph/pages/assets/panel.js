@@ -124,9 +124,9 @@ const panel = {
     return [
       element("p", {}, word(told, { end, target, source, operation: node.operation, g: g && isScalar(g) ? numberText(g.values[0], state.digits) : "" })),
       hidden || edge.amount === null ? null : element("p", { class: "note" }, word("later", { from: shapeText(edge.raw.shape), to: shapeText(edge.amount.shape) })),
-      this.truth(at),
-      ...(hidden ? [] : this.health(edge.source, "badGradient")),
       list.length > 0 ? element("dl", {}, ...list) : null,
+      ...(hidden ? [] : this.health(edge.source, "badGradient")),
+      this.truth(at),
       this.smallPrint(edge),
     ];
   },

@@ -1,6 +1,6 @@
 // The parts of a drawn scene: a box, a line, and the chip that stands at the border for a box that is out of sight.
 
-const ROW = 16.5; // px from one line of text to the next
+const ROW = 18; // px from one line of text to the next
 const INSET = 8;
 
 class BoxView {

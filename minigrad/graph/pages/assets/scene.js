@@ -69,6 +69,7 @@ class SceneView {
     this.boxes = this.scene.boxes.map((box, i) => new BoxView(box, i));
     this.world.replaceChildren(...this.lines.map((line) => line.group), ...this.boxes.map((box) => box.group));
     this.far = null;
+    camera.scale = 0; // wherever it was, that was elsewhere
     return true;
   }
 
