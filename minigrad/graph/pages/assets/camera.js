@@ -33,11 +33,19 @@ const camera = {
     const scale = [usual, 1, this.READABLE].filter((s) => s <= usual).find((s) => this.roomFor(seen, s, pane));
     const moved = this.scale !== (scale ?? usual);
     this.scale = scale ?? this.READABLE;
-    const focus = scale === undefined ? seen.slice(0, 1) : seen;
+    const focus = scale === undefined ? this.together(seen, pane) : seen;
     if (focus.length === 0) return this.keepInside(scene, pane);
     if (moved || !focus.every((box) => this.isInside(box, pane))) this.centre(focus, pane);
     this.keepInside(scene, pane);
     if (!focus.every((box) => this.isInside(box, pane))) this.centre(focus, pane);
+  },
+
+  // The first, and as many of the others as there is room for, the nearest first.
+  together([first, ...others], pane) {
+    const apart = ({ x, y }) => Math.hypot(x - first.x, y - first.y);
+    const found = first === undefined ? [] : [first];
+    for (const box of others.sort((a, b) => apart(a) - apart(b))) if (this.roomFor([...found, box], this.scale, pane)) found.push(box);
+    return found;
   },
 
   around(boxes) {

@@ -36,13 +36,13 @@ const code = (() => {
     });
   }
 
-  function pieces(text, number, here, docstring) {
+  function pieces(text, number, here, docstring, indent) {
     const inside = here.map((one) => [one, ...reach(one.span, number, text)]).filter(([, from, to]) => from < to);
     const found = tokens(text, docstring);
-    const cuts = new Set([0, text.length]);
+    const cuts = new Set([indent, text.length]);
     for (const [, from, to] of inside) cuts.add(Math.min(from, text.length)).add(Math.min(to, text.length));
     for (const [from, to] of found) cuts.add(from).add(to);
-    const places = [...cuts].sort((a, b) => a - b);
+    const places = [...cuts].filter((at) => at >= indent).sort((a, b) => a - b);
     return places.slice(0, -1).map((from, i) => {
       const around = inside.filter(([, a, b]) => a <= from && b >= places[i + 1]).sort((one, other) => one[2] - one[1] - (other[2] - other[1]));
       const token = found.find(([a, b]) => a <= from && b >= places[i + 1])?.[2];
@@ -85,13 +85,14 @@ const code = (() => {
   function fileBlock(file, here, number) {
     const list = element("div", { class: "lines" });
     let docstring = false;
+    const indent = Math.min(...file.lines.filter((text) => text.trim() !== "").map((text) => text.length - text.trimStart().length));
     file.lines.forEach((text, i) => {
       const inside = docstring;
       if ((text.match(/"""|'''/g) ?? []).length % 2 === 1) docstring = !docstring;
       const line = file.first + i;
       const found = here.get(line) ?? [];
       const note = element("span", { class: "inlay" });
-      const row = element("div", { class: "line" }, element("span", { class: "number", "aria-hidden": "true" }, String(line)), element("code", {}, ...(text === "" ? ["\u200b"] : pieces(text, line, found, inside))), note);
+      const row = element("div", { class: "line" }, element("span", { class: "number", "aria-hidden": "true" }, String(line)), element("code", {}, ...(text.trim() === "" ? ["\u200b"] : pieces(text, line, found, inside, indent))), note);
       lines.push({ file: number, number: line, row, note, outer: outermost(found, line) });
       list.append(row);
     });

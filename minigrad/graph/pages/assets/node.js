@@ -11,6 +11,13 @@ function arrayView(array, { label = "", className = "", choose = null, chosen = 
   return element("div", { class: "array" }, cells, numbers, element("div", { class: "note" }, choose ? `${about} · ${word("chooseCell")}` : about));
 }
 
+// A few cells without their numbers, which the pointer shows; else a number or a shape.
+function smallView(array, label) {
+  if (!array) return element("span", {}, "–");
+  if (isScalar(array)) return element("span", { class: "number" }, numberText(array.values[0], state.digits));
+  return heat.grid(array) ? heat.picture(array, `${label} ${shapeText(array.shape)}`, { most: 13 }) : element("span", {}, shapeText(array.shape));
+}
+
 function summary(array) {
   const numbers = array.values?.map(Number);
   const all = numbers === undefined ? array : {

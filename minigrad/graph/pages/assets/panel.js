@@ -87,10 +87,12 @@ const panel = {
     const names = [...new Set(operands.map(({ source }) => labelOf(source)))].slice(0, 4).join(", ");
     const what = word(operands.length === 0 ? "forwardNone" : "forwardText", { operation: node.operation, names, name: labelOf(number) });
     const list = [];
-    for (const edge of operands.slice(0, 6)) if (!isScalar(operandOf(edge))) list.push(...term(labelOf(edge.source), arrayView(operandOf(edge), { label: labelOf(edge.source) })));
     node.values.forEach((value, output) => {
       if (!isScalar(value)) list.push(...term(word("result", { name: labelOf(number) }) + outputName(node, output), arrayView(value, { label: labelOf(number), className: "new" })));
     });
+    if (operands.some((edge) => !isScalar(operandOf(edge)))) {
+      list.push(...term(word("madeFrom"), element("div", { class: "sum" }, ...operands.slice(0, 6).map((edge) => element("figure", {}, smallView(operandOf(edge), labelOf(edge.source)), element("figcaption", {}, labelOf(edge.source)))))));
+    }
     return [
       element("p", {}, what), ...this.changes(node, operands), ...this.health(number, "bad"), list.length > 0 ? element("dl", {}, ...list) : null,
       state.step === timeline.turn && timeline.turn < timeline.count ? element("p", { class: "turn" }, word("turnText", { name: labelOf(graph.end[0]) })) : null,
@@ -143,7 +145,9 @@ const panel = {
     const number = (value) => (Number.isFinite(Number(value)) ? String(Number(Number(value).toPrecision(9))) : numberText(value));
     const row = (name, value) => element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, number(value)));
     const scalar = isScalar(graph.edges[at.edge].raw);
+    const what = word("localDerivative", { target: labelOf(at.target), source: labelOf(at.source) });
     return element("div", { class: `truth ${check.verdict}` },
+      element("p", {}, what),
       element("table", {}, element("tbody", {}, row(word("analytic"), check.analytic), row(word("numeric"), check.numeric))),
       element("p", {}, word(`verdict_${check.verdict}`, { error: numberText(check.error) }), scalar ? "" : ` ${word("oneDirection")}`));
   },

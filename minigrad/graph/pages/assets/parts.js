@@ -268,8 +268,9 @@ function pinnedChip(end, box, view, others) {
   const other = view.current.ends.find((one) => one !== end && view.boxes[one.box] && camera.isInside(view.boxes[one.box].about, pane));
   const [fromX, fromY] = other ? camera.point([view.boxes[other.box].about.x, view.boxes[other.box].about.y]) : [pane.width / 2, pane.height / 2];
   const [toX, toY] = box ? camera.point([box.about.x, box.about.y]) : [fromX, -100];
+  const wish = box && wishedPlace(end.line?.about.points.map((p) => camera.point(p)), camera.rect(box.about), pane);
   const kept = view.current.ends.filter((one) => one !== end && view.boxes[one.box]).map((one) => camera.rect(view.boxes[one.box].about));
-  const rect = chipPlace([fromX, fromY], [toX, toY], size, [...kept, ...others.map((chip) => chip.rect)], pane);
+  const rect = chipPlace([fromX, fromY], [toX, toY], size, [...kept, ...others.map((chip) => chip.rect)], pane, wish);
   const arrow = Math.abs(toY - fromY) > Math.abs(toX - fromX) ? (toY < fromY ? "↑" : "↓") : toX < fromX ? "←" : "→";
   setAttributes(label, { x: rect.left + 22, y: rect.top + 17.5 });
   group.prepend(
@@ -289,8 +290,17 @@ function tether(rect, box, [x, y]) {
   return `M${cx} ${cy}L${to}`;
 }
 
+// Where a chip is best: on its box, if a part of that is seen, or where the line to it leaves the pane.
+function wishedPlace(points, { left, top, right, bottom }, pane) {
+  if (right > 20 && left < pane.width - 20 && bottom > 10 && top < pane.height - 10) return [(Math.max(left, 0) + Math.min(right, pane.width)) / 2, (Math.max(top, 0) + Math.min(bottom, pane.height)) / 2];
+  const inside = ([x, y]) => x >= 0 && y >= 0 && x <= pane.width && y <= pane.height;
+  const places = points ? Array.from({ length: 41 }, (_, i) => along(points, i / 40)).filter(inside) : [];
+  const gap = ([x, y]) => Math.min(x, y, pane.width - x, pane.height - y);
+  return places.length === 0 ? null : places.reduce((best, place) => (gap(place) < gap(best) ? place : best));
+}
+
 // At the border, in the direction of the box that is out of sight, where it covers neither an end nor another chip.
-function chipPlace([fromX, fromY], [toX, toY], { width, height }, taken, pane) {
+function chipPlace([fromX, fromY], [toX, toY], { width, height }, taken, pane, wish) {
   const away = 6;
   const most = { x: pane.width - away - width, y: pane.height - away - height };
   const length = Math.hypot(toX - fromX, toY - fromY) || 1;
@@ -304,6 +314,11 @@ function chipPlace([fromX, fromY], [toX, toY], { width, height }, taken, pane) {
     const [left, top] = [clamp(fromX + (x - fromX) * scale - width / 2, most.x), clamp(fromY + (y - fromY) * scale - height / 2, most.y)];
     return { left, top, right: left + width, bottom: top + height };
   };
+  if (wish) {
+    const [left, top] = [clamp(wish[0] - width / 2, most.x), clamp(wish[1] - height / 2, most.y)];
+    const rect = { left, top, right: left + width, bottom: top + height };
+    if (!taken.some((other) => overlap(rect, other))) return rect;
+  }
   for (let i = 0; i < 24; i++) {
     const rect = at((i % 2 ? 1 : -1) * Math.ceil(i / 2) * (Math.PI / 12));
     if (!taken.some((other) => overlap(rect, other))) return rect;

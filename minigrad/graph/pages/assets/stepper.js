@@ -68,6 +68,7 @@ function renderPlace() {
     return i === 0 ? [made] : [element("span", { "aria-hidden": "true" }, " › "), made];
   });
   find("path").replaceChildren(...crumbs);
+  find("path").scrollLeft = find("path").scrollWidth;
   const loop = path.findLast(({ scene }) => places.scenes[scene].kind === "loop");
   find("loop").hidden = loop === undefined;
   if (loop === undefined) return;
