@@ -144,8 +144,7 @@ const code = (() => {
     const piece = spans.get(lit.active).pieces;
     if (piece.length === 0) return;
     const [left, right] = [piece[0].getBoundingClientRect().left, piece.at(-1).getBoundingClientRect().right];
-    if (left < box.left + 44) host.scrollLeft = 0;
-    if (right > box.right - 8) host.scrollLeft += Math.min(right - box.right + 20, left - box.left - 44);
+    host.scrollLeft = right + host.scrollLeft > box.right && left + host.scrollLeft > box.left + 0.6 * box.width ? left + host.scrollLeft - box.left - 0.3 * box.width : 0;
   }
 
   // At the end of each line: what it has come to, and the gradient of that.

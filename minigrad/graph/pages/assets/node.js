@@ -78,7 +78,8 @@ function nodeSection(number) {
   const list = [];
   const { step } = state;
   if (node.operation !== null) list.push(...term(word("operation"), `${node.operation}${node.details ? `(${node.details})` : ""}`));
-  node.values.forEach((_, output) => {
+  const made = timeline.computed[number];
+  if (made !== step || made === 0) node.values.forEach((_, output) => {
     const value = timeline.value(number, output, step);
     const shown = value === null ? element("span", { class: "note" }, word("notYet")) : arrayView(value, { label: labelOf(number) });
     list.push(...term(word("value") + outputName(node, output), shown));
@@ -86,7 +87,6 @@ function nodeSection(number) {
   const told = timeline.adds(step) && timeline.receiver(step) === number; // by the section about the step
   if (node.kind !== "constant" && !told) node.gradients.forEach((_, output) => list.push(...term(word("gradientOf", { name: equation.derivativeText(number) }) + outputName(node, output), ...gradientOf(number, output))));
   const completed = timeline.completed(number);
-  const made = timeline.computed[number];
   const buttons = [
     made > 0 && made !== step ? button("made", word("jumpMade"), () => go(made)) : null,
     completed > 0 && completed !== step ? button("jump", word("jumpComplete"), () => go(completed)) : null,

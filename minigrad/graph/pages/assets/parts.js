@@ -273,8 +273,9 @@ function pinnedChip(end, box, view, others) {
   const rect = chipPlace([fromX, fromY], [toX, toY], size, [...kept, ...others.map((chip) => chip.rect)], pane, wish);
   const arrow = Math.abs(toY - fromY) > Math.abs(toX - fromX) ? (toY < fromY ? "↑" : "↓") : toX < fromX ? "←" : "→";
   setAttributes(label, { x: rect.left + 22, y: rect.top + 17.5 });
+  const onLine = end.line && wish && Math.hypot((rect.left + rect.right) / 2 - wish[0], (rect.top + rect.bottom) / 2 - wish[1]) < size.width / 2 + 8;
   group.prepend(
-    svgElement("path", { class: "tether", d: tether(rect, other && camera.rect(view.boxes[other.box].about), [fromX, fromY]) }),
+    svgElement("path", { class: "tether", d: onLine ? "" : tether(rect, other && camera.rect(view.boxes[other.box].about), [fromX, fromY]) }),
     svgElement("rect", { x: rect.left, y: rect.top, width: size.width, height: size.height, rx: 13 }),
     svgElement("text", { class: "way", x: rect.left + 9, y: rect.top + 17.5 }, arrow),
   );
