@@ -144,7 +144,8 @@ const code = (() => {
     const piece = spans.get(lit.active).pieces;
     if (piece.length === 0) return;
     const [left, right] = [piece[0].getBoundingClientRect().left, piece.at(-1).getBoundingClientRect().right];
-    host.scrollLeft = right + host.scrollLeft > box.right && left + host.scrollLeft > box.left + 0.6 * box.width ? left + host.scrollLeft - box.left - 0.3 * box.width : 0;
+    const [from, to] = [left, right].map((x) => x - box.left + host.scrollLeft);
+    host.scrollLeft = to > box.width ? Math.min(from - 60, to - box.width + 20) : 0;
   }
 
   // At the end of each line: what it has come to, and the gradient of that.

@@ -80,11 +80,19 @@ const equation = (() => {
     swapaxes: (a) => ["T", a],
   };
 
+  // The options of a call that are not what they usually are.
+  const optionsOf = (details) => (details ?? "").split(", ").filter((part) => part !== "" && part !== "keepdims=False" && !part.endsWith("=None")).join(", ");
+
+  const callText = (node) => {
+    const { operation, details } = graph.nodes[node];
+    return optionsOf(details) === "" ? operation : `${operation}(${optionsOf(details)})`;
+  };
+
   function forwardTree(node, operands) {
     const { operation, details } = graph.nodes[node];
     const made = FORWARD[operation];
     if (made !== undefined && made.length === operands.length) return made(...operands);
-    const options = (details ?? "").split(", ").filter((part) => part !== "" && part !== "keepdims=False" && !part.endsWith("=None")).join(", ");
+    const options = optionsOf(details);
     return ["call", operation, ...operands, ...(options === "" ? [] : [["words", options]])];
   }
 
@@ -259,5 +267,5 @@ const equation = (() => {
     return mrow(mo("["), mathElement("mtable", {}, ...rows), mo("]"));
   }
 
-  return { text, math, textOf, mathOf, summedAxes, isSimple, isElementwise, derivativeText: (node) => textOf(derivative(labelOf(node))), };
+  return { text, callText, math, textOf, mathOf, summedAxes, isSimple, isElementwise, derivativeText: (node) => textOf(derivative(labelOf(node))), };
 })();

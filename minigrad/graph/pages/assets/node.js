@@ -77,7 +77,7 @@ function nodeSection(number) {
   const node = graph.nodes[number];
   const list = [];
   const { step } = state;
-  if (node.operation !== null) list.push(...term(word("operation"), `${node.operation}${node.details ? `(${node.details})` : ""}`));
+  if (node.operation !== null) list.push(...term(word("operation"), equation.callText(number)));
   const made = timeline.computed[number];
   if (made !== step || made === 0) node.values.forEach((_, output) => {
     const value = timeline.value(number, output, step);

@@ -75,10 +75,13 @@ const panel = {
   // Whether a value or gradient made by this step is the first that is not a number, or follows from it.
   health(node, field) {
     const kind = graph === original ? original.nodes[node][field] : null;
-    if (kind === null || kind === undefined) return [];
+    const made = graph.nodes[node].values.map((_, output) => (field === "bad" ? timeline.value(node, output, state.step) : timeline.gradient(node, output, state.step)));
+    if (!kind || !made.some(isOdd)) return [];
     if (kind === "culprit") return [this.trouble("culprit", word("isCulprit", { name: labelOf(node) }), node, field, false)];
-    const first = original.nodes.findIndex((one) => one[field] === "culprit");
-    return first < 0 ? [] : [this.trouble("victim", word("isVictim", { name: labelOf(node), culprit: labelOf(first) }), first, field, true)];
+    const found = [field, "bad"].find((one) => original.nodes.some((other) => other[one] === "culprit"));
+    if (found === undefined) return [];
+    const first = original.nodes.findIndex((one) => one[found] === "culprit");
+    return [this.trouble("victim", word("isVictim", { name: labelOf(node), culprit: labelOf(first) }), first, found, true)];
   },
 
   forward(number) {
@@ -119,18 +122,28 @@ const panel = {
     const end = labelOf(graph.end[0]);
     const hidden = quiz.hides(state.step);
     const list = [];
+    const local = hidden ? null : this.local(edge);
     if (!hidden && !timeline.adds(state.step) && !isScalar(edge.raw)) list.push(...term(word("partGiven"), this.rawView(edge)));
     if (!hidden && timeline.adds(state.step)) list.push(...this.sum(edge));
     const g = node.gradients[0];
     const told = g && isScalar(g) ? "productText" : "productTextArray";
     return [
-      element("p", {}, word(told, { end, target, source, operation: node.operation, g: g && isScalar(g) ? numberText(g.values[0], state.digits) : "" })),
+      element("p", {}, local ? word("productTextLocal", { end, target, source, ...local }) : word(told, { end, target, source, operation: node.operation, g: g && isScalar(g) ? numberText(g.values[0], state.digits) : "" })),
       hidden || edge.amount === null ? null : element("p", { class: "note" }, word("later", { from: shapeText(edge.raw.shape), to: shapeText(edge.amount.shape) })),
       list.length > 0 ? element("dl", {}, ...list) : null,
       ...(hidden ? [] : this.health(edge.source, "badGradient")),
       this.truth(at),
-      this.smallPrint(edge),
     ];
+  },
+
+  // Of scalars: the rate at which the result changes with the operand, besides what comes in and what goes out.
+  local(edge) {
+    const g = graph.nodes[edge.target].gradients[0];
+    if (!isScalar(g) || !isScalar(edge.raw) || graph.nodes[edge.target].values.length > 1) return null;
+    const [before, after] = [Number(g.values[0]), Number(edge.raw.values[0])];
+    if (before === 0 || !Number.isFinite(after / before)) return null;
+    const text = (x) => (x < 0 ? `(${numberText(x, state.digits)})` : numberText(x, state.digits));
+    return { g: numberText(before, state.digits), local: text(after / before), raw: numberText(after, state.digits) };
   },
 
   rawView(edge) {
@@ -147,9 +160,9 @@ const panel = {
     const scalar = isScalar(graph.edges[at.edge].raw);
     const what = word("localDerivative", { target: labelOf(at.target), source: labelOf(at.source) });
     return element("div", { class: `truth ${check.verdict}` },
-      element("p", {}, what),
+      element("p", {}, what, scalar ? "" : ` ${word("oneDirection")}`),
       element("table", {}, element("tbody", {}, row(word("analytic"), check.analytic), row(word("numeric"), check.numeric))),
-      element("p", {}, word(`verdict_${check.verdict}`, { error: numberText(check.error) }), scalar ? "" : ` ${word("oneDirection")}`));
+      element("p", {}, word(`verdict_${check.verdict}`, { error: Number(check.error).toPrecision(2).replace("e+", "e") })));
   },
 
   // "earlier total + this = new".
@@ -171,7 +184,11 @@ const panel = {
     return term(word("gradientOf", { name }), element("div", { class: "sum" }, ...parts), element("div", { class: missing === 0 ? "note done" : "note" }, how), hooked);
   },
 
-  smallPrint(edge) {
+  // The rule with its formal names.
+  smallPrint() {
+    const at = timeline.at(state.step);
+    if (at?.kind !== "product") return null;
+    const edge = graph.edges[at.edge];
     const formula = edge.formula?.[words.language];
     const node = graph.nodes[edge.target];
     const names = operandsOf(edge.target).map((other) => graph.edges[other]).map((one) => `${one.argument} = ${labelOf(one.source)}`);

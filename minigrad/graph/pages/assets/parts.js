@@ -43,7 +43,7 @@ class BoxView {
       alias, known: texts.known, pale: !texts.known, has: texts.has, selected: lit.selected === node, hover: lit.hover === node,
       match: lit.matches.has(node), receives: end !== undefined && lit.receives === node, applies: end !== undefined && lit.applies === node,
       operand: end !== undefined && lit.receives === null && lit.applies !== node,
-      culprit: (bad === "culprit" && texts.known) || (badGradient === "culprit" && texts.has), victim: (bad === "victim" && texts.known) || (badGradient === "victim" && texts.has),
+      culprit: (bad === "culprit" && texts.odd) || (badGradient === "culprit" && texts.oddGradient), victim: (bad === "victim" && texts.odd) || (badGradient === "victim" && texts.oddGradient),
     };
     this.setClass(`kind-${kind}`, flags);
     const flag = flags.culprit ? "✗" : flags.victim ? "!" : "";
@@ -121,12 +121,13 @@ class BoxView {
     const all = inBackward ? of.backward : of.forward;
     const flags = { folder: true, known: forward === of.forward, pale: forward === 0, has: backward > 0, receives: end !== undefined && lit.receives !== null, operand: end !== undefined && lit.receives === null };
     this.setClass(`scene-${about.kind}`, flags);
-    const what = about.kind === "loop" ? word("times", { count: about.count }) : about.of && about.of !== about.title ? about.of : word(`scene_${about.kind}`);
+    const title = sceneTitle(about);
+    const what = about.kind === "loop" ? word("times", { count: about.count }) : about.of && about.of !== title ? about.of : word(`scene_${about.kind}`);
     const progress = word(inBackward ? "progressBackward" : "progressForward", { done, all });
     const through = end === undefined ? null : `${labelOf(end.node)} ${endText(end.node)}`;
     const { x, y, h, w } = this.about;
     const rows = Math.max(2, Math.floor((h - 10) / ROW));
-    const lines = [["name", `▸ ${about.title}`], ["operation", what], ["value", progress], ["gradient", through ?? ""]];
+    const lines = [["name", `▸ ${title}`], ["operation", what], ["value", progress], ["gradient", through ?? ""]];
     const shown = lines.filter(([name, text]) => text !== "" || name === "name");
     const kept = shown.length <= rows ? shown : shown.filter(([name]) => name === "name" || (through ? name === "gradient" : true)).slice(0, rows);
     const top = y - (kept.length * ROW) / 2 + ROW / 2 - 2;
@@ -135,7 +136,7 @@ class BoxView {
       this.write(name, [at < 0 ? "" : text], x, top + at * ROW + 4.5, w - 2 * INSET);
     }
     this.drawProgress(all === 0 ? 0 : done / all, inBackward, x - w / 2 + 8, y + h / 2 - 8, w - 16);
-    this.describe(`${word("openScene", { name: about.title })}: ${what}. ${progress}${through ? `. ${through}` : ""}`);
+    this.describe(`${word("openScene", { name: title })}: ${what}. ${progress}${through ? `. ${through}` : ""}`);
   }
 
   drawProgress(part, inBackward, x, y, width) {

@@ -78,3 +78,8 @@ const places = (() => {
 
   return { scenes, of, ofNode, path, pick, box, boxOf, edgesOf, around, progress, iterationOfNode, iterationOfScene };
 })();
+
+function sceneTitle({ kind, title, number }) {
+  if (number === 0 && !title) return word("program");
+  return kind === "part" ? word("partTitle", { range: title }) : title;
+}

@@ -12,17 +12,35 @@ function nodeTexts(number) {
   const short = (array) => (array === null ? "–" : isScalar(array) ? numberText(array.values[0]) : shapeText(array.shape));
   const hidden = quiz.hides(step) && timeline.receiver(step) === number;
   const gradients = node.values.map((_, output) => timeline.gradient(number, output, step));
+  const ghost = known ? (editing.ghost?.(number) ?? null) : null;
   return {
     name: labelOf(number),
     operation: node.operation !== null && node.operation !== labelOf(number) ? node.operation : "",
     known,
-    value: known ? [values.map(short).join(", ") || "–"] : ["–"],
+    odd: known && values.some(isOdd),
+    oddGradient: gradients.some(isOdd),
+    value: valueTexts(known ? values.map(short).join(", ") || "–" : "–", labelOf(number), ghost?.value),
     valueArray: values.length === 1 ? values[0] : null,
-    gradient: hidden ? [`${GRADIENT} ?`] : gradientTexts(number, gradients),
+    gradient: hidden ? [`${GRADIENT} ?`] : ghosted(gradientTexts(number, gradients), ghost?.gradient),
     gradientArray: hidden || gradients.length !== 1 ? null : gradients[0],
     has: gradients.some((gradient) => gradient !== null),
-    ghost: editing.ghost?.(number) ?? null,
   };
+}
+
+// The value, after the one of the program's own run if it was edited; nothing where the name says it already, as with a constant.
+function valueTexts(text, name, before) {
+  if (text === name) return [""];
+  return before ? [`${before} → ${text}`, text] : [text];
+}
+
+function ghosted(texts, before) {
+  return before && texts[0] !== "" ? [`${GRADIENT} ${before} → ${texts.at(-1).replace(`${GRADIENT} `, "")}`, texts.at(-1)] : texts;
+}
+
+// Whether there is an infinity, or what is not a number, in an array.
+function isOdd(array) {
+  if (!array) return false;
+  return array.values === undefined ? !Number.isFinite(Number(array.norm)) : array.values.some((value) => typeof value === "string" && !Number.isFinite(Number(value)) && !value.endsWith("i"));
 }
 
 // "∂ 0.61 + 0.22 = 0.83", or if that is too long "∂ 0.83"; of arrays the norm. Empty where no gradient is yet.

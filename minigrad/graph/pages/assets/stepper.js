@@ -25,6 +25,12 @@ const view = new SceneView(find("graph"), {
 // What is shown
 
 function render() {
+  draw();
+  if (camera.scale === 0) view.frame();
+  else view.pin();
+}
+
+function draw() {
   const { step } = state;
   const at = timeline.at(step);
   const focused = document.activeElement?.dataset?.key;
@@ -34,6 +40,7 @@ function render() {
   const parts = (id, found) => find(id).replaceChildren(...found.filter((part) => part !== null));
   parts("title-section", panel.title());
   parts("step-section", panel.step());
+  parts("small-section", [panel.smallPrint()]);
   parts("node-section", nodeSection(state.selected));
   for (const part of [lesson, quiz, play]) part.render();
   code.update({ active: at?.target ?? null, selected: state.selected, hover: state.hover, backward: step > timeline.turn }, find("code-pane"));
@@ -62,7 +69,7 @@ function renderPlace() {
   renderPlace.key = key;
   const crumbs = path.flatMap(({ scene, iteration }, i) => {
     const about = places.scenes[scene];
-    const title = scene === 0 && !about.title ? word("program") : about.kind === "loop" ? `${about.title} ${word("ofLoop", { at: iteration + 1, count: about.count })}` : about.title;
+    const title = about.kind === "loop" ? `${sceneTitle(about)} ${word("ofLoop", { at: iteration + 1, count: about.count })}` : sceneTitle(about);
     const last = i === path.length - 1;
     const made = button(`path${i}`, title, () => open(scene, iteration), { class: "link", "aria-current": last ? "location" : null, disabled: last });
     return i === 0 ? [made] : [element("span", { "aria-hidden": "true" }, " › "), made];
@@ -103,7 +110,7 @@ function go(step) {
   if (state.step === timeline.count) stop();
   follow();
   if (camera.wanted !== null && camera.wanted < camera.READABLE) camera.wanted = null;
-  render();
+  draw();
   view.frame();
   announce();
   link();
@@ -225,7 +232,6 @@ function search(text) {
   state.matches = new Set(wanted === "" ? [] : graph.nodes.flatMap((node, i) => (about(node).includes(wanted) ? [i] : [])));
   state.match = -1;
   render();
-  view.pin();
 }
 
 function nextMatch() {
@@ -326,7 +332,6 @@ on("quiz", "change", ({ checked }) => {
   quiz.begin();
   stop();
   render();
-  view.pin();
 });
 on("theme", "click", () => {
   document.documentElement.dataset.theme = isDark() ? "light" : "dark";
@@ -355,5 +360,4 @@ words.listen(() => {
   if (view.number === null) return go(state.step);
   for (const box of view.boxes) box.seen.clear();
   render();
-  view.place();
 });
