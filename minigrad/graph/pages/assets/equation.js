@@ -169,7 +169,7 @@ const equation = (() => {
   function answerOf(edge) {
     if (!isElementwise(edge)) return numbers(edge.raw);
     const at = Math.min(state.cell, edge.raw.values.length - 1);
-    return row(resultAt(edge, at), ["words", `\u00a0${word("atIndex", { index: indexOf(at, edge.raw.shape) })}`]);
+    return row(resultAt(edge, at), ["words", word("atIndex", { index: indexOf(at, edge.raw.shape) })]);
   }
 
   function resultAt(edge, at) {
@@ -241,7 +241,7 @@ const equation = (() => {
   function mathOf(tree) {
     const [kind, ...parts] = tree;
     switch (kind) {
-      case "row": return mrow(...parts.map(mathOf));
+      case "row": return mrow(...parts.map((part) => (part[0] === "words" ? mathElement("mtext", {}, `\u00a0${textOf(part).trim()}\u00a0`) : mathOf(part))));
       case "paren": return mrow(mo("(", { stretchy: "false" }), mathOf(parts[0]), mo(")", { stretchy: "false" }));
       case "frac": return mathElement("mfrac", {}, mathOf(parts[0]), mathOf(parts[1]));
       case "sup": return mathElement("msup", {}, mathOf(parts[0]), mathOf(parts[1]));

@@ -75,13 +75,14 @@ const panel = {
   // Whether a value or gradient made by this step is the first that is not a number, or follows from it.
   health(node, field) {
     const kind = graph === original ? original.nodes[node][field] : null;
+    const thing = (one) => (field === "bad" ? labelOf(one) : equation.derivativeText(one));
     const made = graph.nodes[node].values.map((_, output) => (field === "bad" ? timeline.value(node, output, state.step) : timeline.gradient(node, output, state.step)));
     if (!kind || !made.some(isOdd)) return [];
-    if (kind === "culprit") return [this.trouble("culprit", word("isCulprit", { name: labelOf(node) }), node, field, false)];
+    if (kind === "culprit") return [this.trouble("culprit", word("isCulprit", { name: thing(node) }), node, field, false)];
     const found = [field, "bad"].find((one) => original.nodes.some((other) => other[one] === "culprit"));
     if (found === undefined) return [];
     const first = original.nodes.findIndex((one) => one[found] === "culprit");
-    return [this.trouble("victim", word("isVictim", { name: labelOf(node), culprit: labelOf(first) }), first, found, true)];
+    return [this.trouble("victim", word("isVictim", { name: thing(node), culprit: found === "bad" ? labelOf(first) : thing(first) }), first, found, true)];
   },
 
   forward(number) {
@@ -128,7 +129,7 @@ const panel = {
     const g = node.gradients[0];
     const told = g && isScalar(g) ? "productText" : "productTextArray";
     return [
-      element("p", {}, local ? word("productTextLocal", { end, target, source, ...local }) : word(told, { end, target, source, operation: node.operation, g: g && isScalar(g) ? numberText(g.values[0], state.digits) : "" })),
+      element("p", {}, local ? word(edge.target === graph.end[0] && local.g === "1" ? "productTextEnd" : "productTextLocal", { end, target, source, ...local }) : word(told, { end, target, source, operation: node.operation, g: g && isScalar(g) ? numberText(g.values[0], state.digits) : "" })),
       hidden || edge.amount === null ? null : element("p", { class: "note" }, word("later", { from: shapeText(edge.raw.shape), to: shapeText(edge.amount.shape) })),
       list.length > 0 ? element("dl", {}, ...list) : null,
       ...(hidden ? [] : this.health(edge.source, "badGradient")),
@@ -142,8 +143,10 @@ const panel = {
     if (!isScalar(g) || !isScalar(edge.raw) || graph.nodes[edge.target].values.length > 1) return null;
     const [before, after] = [Number(g.values[0]), Number(edge.raw.values[0])];
     if (before === 0 || !Number.isFinite(after / before)) return null;
-    const text = (x) => (x < 0 ? `(${numberText(x, state.digits)})` : numberText(x, state.digits));
-    return { g: numberText(before, state.digits), local: text(after / before), raw: numberText(after, state.digits) };
+    const text = (x) => numberText(x, state.digits);
+    const second = after / before;
+    const rate = (x) => (x === 1 ? word("rateSame") : word("rate", { x: text(x) }));
+    return { g: text(before), local: second < 0 ? `(${text(second)})` : text(second), raw: text(after), first: rate(before), second: rate(second) };
   },
 
   rawView(edge) {

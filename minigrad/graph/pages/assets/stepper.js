@@ -349,6 +349,10 @@ new ResizeObserver(() => {
   if (view.number !== null && view.current) view.frame();
 }).observe(find("graph"));
 
+// Printed, what is seen keeps its proportions.
+addEventListener("beforeprint", () => view.svg.setAttribute("viewBox", `0 0 ${view.pane.width} ${view.pane.height}`));
+addEventListener("afterprint", () => view.svg.removeAttribute("viewBox"));
+
 find("timeline").max = timeline.count;
 find("track").style.setProperty("--turn", timeline.count === 0 ? 0 : timeline.turn / timeline.count);
 document.body.classList.toggle("no-code", code.isEmpty);
