@@ -1,4 +1,4 @@
-"""Programs of many kinds for the stepper's tests: each gives the tensor to explain, and its leaves by the names in the program."""
+"""Programs of many kinds for the stepper's tests: each gives the tensor to explain, and its leaves by name."""
 
 import warnings
 from collections.abc import Callable

@@ -9,11 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-import minigrad as mg
-from minigrad import Tensor, explain
 from minigrad.engine.registry import primitives
 from tests.browser.stepper_programs import (
-    HOSTILE, PROGRAMS, Program, broadcasting, called, explained, fan_out, leaf, loop, names, not_a_number, straight, transformer
+    PROGRAMS,
+    Program,
+    broadcasting,
+    called,
+    explained,
+    fan_out,
+    loop,
+    not_a_number,
+    straight,
+    transformer,
 )  # fmt: skip
 
 Show = Callable[..., Any]
@@ -42,7 +49,7 @@ def said(page: Any) -> str:
 def picture(page: Any) -> Any:
     """All that the reader sees of a step."""
     return page.evaluate(
-        """() => [...document.querySelectorAll(".world, .amount, .chips, #title-section, #step-section, #node-section, #code-pane, #count")]
+        """() => ["svg.scene", "#title-section", "#step-section", "#node-section", "#code-pane", "#count"].map((name) => document.querySelector(name))
                  .map((part) => part.innerHTML.replaceAll(' class=""', ""))"""
     )
 
@@ -72,9 +79,11 @@ def test_each_step_says_what_it_computes_in_the_programs_own_names(tmp_path: Pat
     for _ in range(page.evaluate("timeline.count")):
         press(page, "ArrowRight")
         equations.append(said(page))
-    assert equations[:3] == ["w · x = 0.5 · 0.8 = 0.4", "u = (w * x) + b = 0.4 + 0.1 = 0.5", f"s = tanh(u) = tanh(0.5) = {s:.4g}"] or (
-        equations[1] == "u = w * x + b = 0.4 + 0.1 = 0.5"
-    )
+    assert equations[:3] == [
+        "w · x = 0.5 · 0.8 = 0.4",
+        "u = (w * x) + b = 0.4 + 0.1 = 0.5",
+        f"s = tanh(u) = tanh(0.5) = {s:.4g}",
+    ] or (equations[1] == "u = w * x + b = 0.4 + 0.1 = 0.5")
     backward = set(equations[page.evaluate("timeline.turn") :])
     assert "∂loss/∂w += ∂loss/∂(u * w) · u = 1 · 0.5 = 0.5" in backward
     slope = 2 * s * (1 - s**2) + u
@@ -139,7 +148,7 @@ def test_what_was_broadcast_is_folded_back_in_a_step_of_its_own(tmp_path: Path, 
 def test_a_cell_chooses_the_element_in_the_equation(tmp_path: Path, show: Show) -> None:
     page = opened(broadcasting, tmp_path, show)
     step = page.evaluate(
-        "timeline.steps.findIndex(([kind, edge]) => kind === 'product' && graph.nodes[graph.edges[edge].target].operation === 'power') + 1"
+        "timeline.steps.findIndex(([kind, edge]) => kind === 'product' && labelOf(graph.edges[edge].target).includes('** 2')) + 1"
     )
     page.evaluate(f"go({step})")
     assert said(page).endswith("at [0, 0]")
@@ -157,9 +166,10 @@ def test_a_cell_chooses_the_element_in_the_equation(tmp_path: Path, show: Show) 
 def test_code_and_graph_light_each_other(tmp_path: Path, show: Show) -> None:
     page = opened(fan_out, tmp_path, show)
     page.evaluate("go(4)")  # s * s
-    assert page.locator("#code-pane .active").all_text_contents() == ["s", " * ", "s"] or "".join(
-        page.locator("#code-pane .active").all_text_contents()
-    ) == "s * s"
+    assert (
+        page.locator("#code-pane .active").all_text_contents() == ["s", " * ", "s"]
+        or "".join(page.locator("#code-pane .active").all_text_contents()) == "s * s"
+    )
     page.locator("#code-pane [data-span]", has_text="np.tanh(").first.hover()
     assert page.locator(".box.hover .name").text_content() == "s"
     page.locator(".box", has_text="u * w").first.hover()
@@ -207,7 +217,9 @@ def test_only_one_scene_is_in_the_document_and_steps_change_little(tmp_path: Pat
     page = opened(straight, tmp_path, show)
     assert page.evaluate("graph.nodes.length") > 500
     assert page.locator("svg.scene .box").count() < 120
-    page.evaluate("go(timeline.turn + 10); window.kept = document.querySelector('.box'); window.scene = state.scene; go(state.step + 1)")
+    page.evaluate(
+        "go(timeline.turn + 10); window.kept = document.querySelector('.box'); window.scene = state.scene; go(state.step + 1)"
+    )
     assert page.evaluate("state.scene !== window.scene || window.kept.isConnected")
 
 
@@ -268,168 +280,3 @@ def test_the_first_nan_is_apart_from_its_victims(tmp_path: Path, show: Show) -> 
     assert sorted(page.locator(".box.victim .name").all_text_contents()) == ["loss", "r * x"]
     page.get_by_role("button", name="Jump to the culprit").first.click()
     assert page.evaluate("labelOf(timeline.at(state.step).target)") == "r"
-
-
-# The page as a whole
-
-
-def test_deep_links(tmp_path: Path, show: Show) -> None:
-    explained(fan_out, tmp_path / "page.html")
-    page = show(tmp_path / "page.html")
-    address = (tmp_path / "page.html").as_uri()
-    page.goto(address + "#step=12")
-    assert page.evaluate("state.step") == 12
-    press(page, "ArrowRight")
-    assert page.url.endswith("#step=13")
-    page.reload()
-    assert page.evaluate("state.step") == 13
-    page.goto(address + "#step=9999999")
-    assert page.evaluate("state.step === timeline.count")
-    page.goto(address + "#step=<b>")
-    assert page.locator("#title-section b").count() == 0
-
-
-def test_it_works_in_a_frame_without_an_address(tmp_path: Path, show: Show) -> None:
-    explained(fan_out, tmp_path / "page.html")
-    host = tmp_path / "host.html"
-    host.write_text("<iframe width=900 height=700></iframe>")
-    page = show(host)
-    text = (tmp_path / "page.html").read_text(encoding="utf-8")
-    page.evaluate("(text) => { document.querySelector('iframe').srcdoc = text; }", text)
-    frame = page.frame_locator("iframe")
-    frame.locator("#next").click()
-    assert frame.locator("#count").text_content() == "1 / 17"
-
-
-def test_keyboard_only(tmp_path: Path, show: Show) -> None:
-    page = opened(fan_out, tmp_path, show)
-    press(page, "End")
-    assert page.evaluate("state.step === timeline.count") and page.locator("#next").is_disabled()
-    press(page, "Home")
-    assert page.evaluate("state.step") == 0 and page.locator("#back").is_disabled()
-    press(page, " ")
-    assert page.locator("#play").get_attribute("aria-pressed") == "true"
-    press(page, " ")
-    assert page.locator("#play").get_attribute("aria-pressed") == "false"
-    press(page, "/")
-    assert page.evaluate("document.activeElement.id") == "search"
-    page.keyboard.type("tanh")
-    press(page, "Enter")
-    assert page.evaluate("labelOf(state.selected)") == "s"
-    press(page, "Escape")
-    press(page, "ArrowDown")
-    assert page.evaluate("document.activeElement.classList.contains('box')")
-
-
-def test_search_finds_names_and_operations_not_lines(tmp_path: Path, show: Show) -> None:
-    page = opened(fan_out, tmp_path, show)
-    for text, count in [("multiply", 3), ("tanh", 1), ("loss", 1), ("mg.trace", 0)]:
-        page.locator("#search").fill(text)
-        assert page.evaluate("state.matches.size") == count, text
-
-
-def test_playing_stops_at_the_end(tmp_path: Path, show: Show) -> None:
-    page = opened(fan_out, tmp_path, show)
-    page.locator("#speed").select_option("16")
-    page.locator("#play").click()
-    for _ in range(200):
-        if page.evaluate("state.step === timeline.count"):
-            break
-        page.wait_for_timeout(50)
-    assert page.evaluate("state.step === timeline.count && state.playing === null")
-
-
-def test_both_languages(tmp_path: Path, show: Show) -> None:
-    page = opened(fan_out, tmp_path, show)
-    assert page.evaluate("Object.keys(words.all.en).sort().join() === Object.keys(words.all.ja).sort().join()")
-    page.locator("#language").select_option("ja")
-    for step in (0, 3, 9):
-        page.evaluate(f"go({step})")
-        text = page.locator("#step-section p").first.text_content()
-        assert any("぀" <= letter <= "ヿ" for letter in text), text
-    english = page.evaluate(
-        """() => [...document.querySelectorAll("[data-word]")].filter((one) => one.textContent === words.all.en[one.dataset.word]
-               && words.all.en[one.dataset.word] !== words.all.ja[one.dataset.word]).map((one) => one.dataset.word)"""
-    )
-    assert english == []
-    assert page.evaluate("document.documentElement.lang") == "ja"
-
-
-def test_light_and_dark(tmp_path: Path, show: Show) -> None:
-    background = "getComputedStyle(document.body).backgroundColor"
-    page = opened(fan_out, tmp_path, show, color_scheme="dark")
-    dark = page.evaluate(background)
-    page.locator("#theme").click()
-    light = page.evaluate(background)
-    assert light == "rgb(255, 255, 255)" and dark != light
-    page.locator("#theme").click()
-    assert page.evaluate(background) == dark
-
-
-@pytest.mark.parametrize("step", [3, 10])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out(scheme: str, step: int, tmp_path: Path, show: Show) -> None:
-    """WCAG's contrast, 4.5, of each text that is not of a control that does nothing now."""
-    page = opened(fan_out, tmp_path, show, color_scheme=scheme)
-    page.evaluate(f"go({step})")
-    low = page.evaluate(
-        """() => {
-          const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-          const rgb = (color, under) => {
-            context.fillStyle = under; context.fillRect(0, 0, 1, 1);
-            context.fillStyle = color; context.fillRect(0, 0, 1, 1);
-            return [...context.getImageData(0, 0, 1, 1).data].slice(0, 3);
-          };
-          const css = ([r, g, b]) => `rgb(${r}, ${g}, ${b})`;
-          const light = (c) => { const [r, g, b] = c.map((v) => (v / 255 <= .03928 ? v / 255 / 12.92 : ((v / 255 + .055) / 1.055) ** 2.4)); return .2126 * r + .7152 * g + .0722 * b; };
-          const behind = (one) => (one === null ? [255, 255, 255] : rgb(getComputedStyle(one).backgroundColor, css(behind(one.parentElement))));
-          const found = [];
-          for (const one of document.querySelectorAll("body *:not(svg *):not(script):not(noscript):not(option)")) {
-            if (![...one.childNodes].some((child) => child.nodeType === 3 && child.data.trim()) || one.closest(":disabled, [hidden], .unseen") || !one.getClientRects().length) continue;
-            const back = behind(one); const front = rgb(getComputedStyle(one).color, css(back));
-            const [a, b] = [light(front), light(back)].sort((x, y) => y - x);
-            if ((a + .05) / (b + .05) < 4.5) found.push(`${one.tagName}.${one.className} ${one.textContent.slice(0, 20)} ${((a + .05) / (b + .05)).toFixed(2)}`);
-          }
-          return found;
-        }"""
-    )
-    assert low == []
-
-
-def test_names_stay_text(tmp_path: Path, show: Show) -> None:
-    page = opened(names, tmp_path, show)
-    for _ in range(page.evaluate("timeline.count")):
-        press(page, "ArrowRight")
-        assert page.locator("body b").count() == 0
-    assert HOSTILE in page.locator("svg.scene").evaluate("svg => svg.textContent")
-
-
-def test_minus_zero_and_infinity_read_as_0_and_the_sign(tmp_path: Path, show: Show) -> None:
-    x = leaf([-0.0, float("inf")])
-    with mg.trace():
-        loss = (x * Tensor([1.0, 1.0])).max()
-    explain(loss, tmp_path / "page.html", {"x": x})
-    page = show(tmp_path / "page.html")
-    assert page.evaluate(f"valuesText(graph.nodes[{node('x')}].values[0]).replace(/\\s+/g, ' ')") == "[0 ∞]"
-    assert page.evaluate("numberText(-0)") == "0" and page.evaluate("numberText('-Infinity', true)") == "-∞"
-
-
-def test_print_has_the_three_panes_and_no_controls(tmp_path: Path, show: Show) -> None:
-    page = opened(fan_out, tmp_path, show, color_scheme="dark")
-    page.evaluate("go(10)")
-    page.emulate_media(media="print")
-    for name in ("title-section", "code-pane", "graph", "step-section"):
-        assert page.locator(f"#{name}").is_visible(), name
-    assert not page.locator("#controls").is_visible()
-    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(26, 28, 32)"
-
-
-def test_on_a_phone_the_controls_stay_in_reach(tmp_path: Path, show: Show) -> None:
-    page = opened(fan_out, tmp_path, show, 390, 844)
-    page.evaluate("go(10)")
-    page.locator("#code-pane").scroll_into_view_if_needed()
-    box = page.locator("#next").bounding_box()
-    assert box["y"] + box["height"] <= 844 and box["height"] >= 36
-    order = [page.locator(f"#{name}").bounding_box()["y"] for name in ("graph-pane", "title-section", "panel", "code-pane")]
-    assert order[2] < order[3]
-    assert page.locator("#graph-pane").bounding_box()["y"] < 200

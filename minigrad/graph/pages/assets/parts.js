@@ -5,7 +5,7 @@ const INSET = 8;
 
 class BoxView {
   constructor(about, index) {
-    Object.assign(this, { about, index, seen: new Map() });
+    Object.assign(this, { about, index, seen: new Map(), full: {} });
     const { x, y, w, h } = about;
     const left = x - w / 2;
     const top = y - h / 2;
@@ -149,33 +149,27 @@ class BoxView {
     );
   }
 
-  // The first of the texts that has room, or the last one shortened.
+  // The first of the texts that has room, or the last one shortened: which, measured() says once all boxes are written.
   write(name, options, x, y, room) {
     const part = this.texts[name];
     setAttributes(part, { x, y });
     const key = options.join("\n") + room;
     if (this.seen.get(name) === key) return;
     this.seen.set(name, key);
-    part.style.fontSize = "";
-    this.full ??= {};
     this.full[name] = { options, room, y };
-    for (const text of options) {
-      setText(part, text);
-      if (text === "" || part.getComputedTextLength() <= room) return;
-    }
-    shorten(part, options.at(-1), room);
+    if (part.style.fontSize !== "") part.style.fontSize = "";
+    setText(part, options[0]);
+    if (options[0] !== "") toMeasure.push({ part, options, room });
   }
 
   sizeName(scale) {
     const { texts: { name }, about, full } = this;
-    if (!full?.name) return;
+    if (!full.name) return;
     this.seen.delete("name");
     const { options, room, y } = full.name;
     if (scale === null) {
       name.classList.remove("unreadable");
-      this.write("name", options, about.x, y, room);
-      this.full.name = { options, room, y };
-      return;
+      return this.write("name", options, about.x, y, room);
     }
     const size = 12.5 / scale;
     name.classList.toggle("unreadable", about.h < size * 1.15 || about.w < size * 2.6);
@@ -183,7 +177,7 @@ class BoxView {
     name.style.fontSize = `${size}px`;
     setAttributes(name, { y: about.y + size * 0.35 });
     setText(name, options[0]);
-    if (name.getComputedTextLength() > about.w - 4) shorten(name, options[0], about.w - 4);
+    toMeasure.push({ part: name, options, room: about.w - 4 });
   }
 
   cover(covered) {
@@ -191,17 +185,39 @@ class BoxView {
   }
 }
 
-// Cut a text, which is written in `part`, to this length.
-function shorten(part, text, room) {
-  setText(part, `${text}…`);
-  const dots = part.getSubStringLength(text.length, 1);
+// Texts that were written and may be too long. All are measured before any is changed: each change of another kind would have
+// the browser lay out the drawing anew.
+const toMeasure = [];
+
+function measured() {
+  while (toMeasure.length > 0) {
+    const all = toMeasure.splice(0).filter(({ part, room }) => part.getComputedTextLength() > room);
+    const cuts = all.map(({ part, options, room }) => (options.length === 1 ? cutAt(part, options[0], room) : null));
+    all.forEach(({ part, options, room }, i) => {
+      if (options.length === 1) part.textContent = cuts[i];
+      else {
+        part.textContent = options[1];
+        toMeasure.push({ part, options: options.slice(1), room });
+      }
+    });
+  }
+}
+
+// As much of a text, which is written in `part`, as there is room for, with an ellipsis.
+function cutAt(part, text, room) {
+  const dots = parseFloat(getComputedStyle(part).fontSize); // no font's ellipsis is wider
   let [low, high] = [0, text.length];
   while (low < high) {
     const middle = (low + high + 1) >> 1;
     if (part.getSubStringLength(0, middle) + dots <= room) low = middle;
     else high = middle - 1;
   }
-  part.textContent = low === 0 ? "" : `${text.slice(0, low).trimEnd()}…`;
+  return low === 0 ? "" : `${text.slice(0, low).trimEnd()}…`;
+}
+
+function shorten(part, text, room) {
+  setText(part, text);
+  part.textContent = cutAt(part, text, room);
 }
 
 class LineView {

@@ -121,6 +121,7 @@ class SceneView {
     for (const line of this.lines) line.update(this.iteration, at);
     for (const box of this.boxes) box.update(places.box(this.number, box.index, this.iteration), lit);
     if (this.far !== null) this.sizeNames();
+    measured();
   }
 
   // Bring the step's ends, or a node, into sight.
@@ -160,6 +161,7 @@ class SceneView {
   // Zoomed out, only names are shown, and only those for which there is room.
   sizeNames() {
     for (const box of this.boxes) box.sizeName(this.far);
+    measured();
   }
 
   pin() {

@@ -3,7 +3,7 @@
 // operand's gradient, unless "fit" follows, which first makes it one of the operand's. All functions depend on the step's
 // number alone, so that going back restores exactly.
 
-const original = whole(typeof unpacked === "function" ? unpacked(pageData()) : pageData());
+const original = whole(unpacked(pageContents));
 let graph = original; // with other numbers while the reader edits a value
 
 // The scenes that are drawn like another take its geometry.
