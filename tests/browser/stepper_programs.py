@@ -11,6 +11,7 @@ import minigrad as mg
 from minigrad import Tensor, explain
 from models.two_layer_transformer import TwoLayerConfig, TwoLayerTransformer
 
+Show = Callable[..., Any]
 Program = Callable[[], tuple[Any, dict[str, Any]]]
 HOSTILE = "</script><b onclick=alert(1)>"
 
@@ -129,3 +130,18 @@ def explained(program: Program, path: Path, **options: Any) -> dict[str, Any]:
         loss.backward()
         explain(loss, path, leaves if program not in (fan_out, broadcasting) else None, **options)
     return leaves
+
+
+def press(page: Any, key: str, times: int = 1) -> None:
+    for _ in range(times):
+        page.keyboard.press(key)
+
+
+def opened(program: Program, tmp_path: Path, show: Show, width: int = 1280, height: int = 800, **options: Any) -> Any:
+    explained(program, tmp_path / "page.html")
+    return show(tmp_path / "page.html", width, height, **options)
+
+
+def node(name: str) -> str:
+    """In JavaScript: the number of the node of that name."""
+    return f"graph.nodes.findIndex((node) => node.name === {name!r})"

@@ -8,8 +8,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import Tensor, explain
-from tests.browser.stepper_programs import HOSTILE, explained, fan_out, leaf, names
-from tests.browser.test_stepper import node, opened, press
+from tests.browser.stepper_programs import HOSTILE, explained, fan_out, leaf, names, node, opened, press
 
 Show = Callable[..., Any]
 CONTRAST = (Path(__file__).parent / "contrast.js").read_text(encoding="utf-8")
@@ -90,8 +89,8 @@ def test_both_languages(tmp_path: Path, show: Show) -> None:
         text = page.locator("#step-section p").first.text_content()
         assert any("぀" <= letter <= "ヿ" for letter in text), text
     english = page.evaluate(
-        """() => [...document.querySelectorAll("[data-word]")].filter((one) => one.textContent === words.all.en[one.dataset.word]
-               && words.all.en[one.dataset.word] !== words.all.ja[one.dataset.word]).map((one) => one.dataset.word)"""
+        """() => [...document.querySelectorAll("[data-word]")].map((one) => [one.textContent, one.dataset.word])
+               .filter(([text, name]) => text === words.all.en[name] && text !== words.all.ja[name])"""
     )
     assert english == []
     assert page.evaluate("document.documentElement.lang") == "ja"
