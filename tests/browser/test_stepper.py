@@ -177,6 +177,13 @@ def test_lines_say_what_they_came_to(tmp_path: Path, show: Show) -> None:
     assert line.locator(".inlay").text_content() == "0.4621  ∂ 0.9242"
 
 
+def test_a_value_used_twice_by_one_operation_is_told_operand_by_operand(tmp_path: Path, show: Show) -> None:
+    page = opened(called, tmp_path, show)
+    for arrival in page.evaluate(f"timeline.arrivals({node('b')}, 0)"):
+        page.evaluate(f"go({arrival['step']})")
+        assert "more than once" in page.locator("#step-section p").first.text_content()
+
+
 # Scenes
 
 

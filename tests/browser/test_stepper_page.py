@@ -60,6 +60,8 @@ def test_keyboard_only(tmp_path: Path, show: Show) -> None:
     press(page, "Escape")
     press(page, "ArrowDown")
     assert page.evaluate("document.activeElement.classList.contains('box')")
+    press(page, "ArrowRight", 3)
+    assert page.evaluate("find('graph').contains(document.activeElement)")
 
 
 def test_search_finds_names_and_operations_not_lines(tmp_path: Path, show: Show) -> None:

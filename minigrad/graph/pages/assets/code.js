@@ -145,7 +145,8 @@ const code = (() => {
     if (piece.length === 0) return;
     const [left, right] = [piece[0].getBoundingClientRect().left, piece.at(-1).getBoundingClientRect().right];
     const [from, to] = [left, right].map((x) => x - box.left + host.scrollLeft);
-    host.scrollLeft = to > box.width ? Math.min(from - 60, to - box.width + 20) : 0;
+    const isWide = to - from > 0.6 * box.width && from < 0.5 * box.width; // then its beginning is enough
+    host.scrollLeft = to > box.width && !isWide ? Math.min(from - 60, to - box.width + 20) : 0;
   }
 
   // At the end of each line: what it has come to, and the gradient of that.

@@ -129,12 +129,17 @@ const panel = {
     const g = node.gradients[0];
     const told = g && isScalar(g) ? "productText" : "productTextArray";
     return [
-      element("p", {}, local ? word(edge.target === graph.end[0] && local.g === "1" ? "productTextEnd" : "productTextLocal", { end, target, source, ...local }) : word(told, { end, target, source, operation: node.operation, g: g && isScalar(g) ? numberText(g.values[0], state.digits) : "" })),
+      element("p", {}, local ? word(this.isOneOfSeveral(edge) ? "productTextOperand" : edge.target === graph.end[0] && local.g === "1" ? "productTextEnd" : "productTextLocal", { end, target, source, ...local }) : word(told, { end, target, source, operation: node.operation, g: g && isScalar(g) ? numberText(g.values[0], state.digits) : "" })),
       hidden || edge.amount === null ? null : element("p", { class: "note" }, word("later", { from: shapeText(edge.raw.shape), to: shapeText(edge.amount.shape) })),
       list.length > 0 ? element("dl", {}, ...list) : null,
       ...(hidden ? [] : this.health(edge.source, "badGradient")),
       this.truth(at),
     ];
+  },
+
+  // Whether the operation takes the same value more than once, as v * v does.
+  isOneOfSeveral(edge) {
+    return operandsOf(edge.target).filter((other) => graph.edges[other].source === edge.source && graph.edges[other].output === edge.output).length > 1;
   },
 
   // Of scalars: the rate at which the result changes with the operand, besides what comes in and what goes out.
@@ -161,7 +166,7 @@ const panel = {
     const number = (value) => (Number.isFinite(Number(value)) ? String(Number(Number(value).toPrecision(9))) : numberText(value));
     const row = (name, value) => element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, number(value)));
     const scalar = isScalar(graph.edges[at.edge].raw);
-    const what = word("localDerivative", { target: labelOf(at.target), source: labelOf(at.source) });
+    const what = word(this.isOneOfSeveral(graph.edges[at.edge]) ? "localDerivativeOperand" : "localDerivative", { target: labelOf(at.target), source: labelOf(at.source) });
     return element("div", { class: `truth ${check.verdict}` },
       element("p", {}, what, scalar ? "" : ` ${word("oneDirection")}`),
       element("table", {}, element("tbody", {}, row(word("analytic"), check.analytic), row(word("numeric"), check.numeric))),

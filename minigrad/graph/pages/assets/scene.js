@@ -65,7 +65,7 @@ class SceneView {
     this.chips = svgElement("g", { class: "chips" });
     this.world = svgElement("g", { class: "world" });
     this.amount = svgElement("g", { class: "amount" });
-    this.svg = svgElement("svg", { class: "scene", "aria-hidden": "false" }, markers(), this.world, this.amount, this.chips);
+    this.svg = svgElement("svg", { class: "scene" }, markers(), this.world, this.amount, this.chips);
     host.append(this.svg);
     this.hand = new Hand(this);
   }

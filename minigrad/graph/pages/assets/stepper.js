@@ -1,4 +1,8 @@
 // The stepper: which step it is, and everything that follows from that. Each picture is made from the step's number alone.
+//
+// The floor plan, each storey knowing only those before it: words, arrays, elements (texts and small tools); timeline, places
+// (what is known at a step, and where in the program it is); equation, code, heat (one thing each, drawn); camera, parts, hand,
+// scene (the graph); node, panel (beside it); quiz, editing, play, lesson (what the reader does); and this.
 
 const state = {
   step: 0, // how many steps have been applied
@@ -34,6 +38,7 @@ function draw() {
   const { step } = state;
   const at = timeline.at(step);
   const focused = document.activeElement?.dataset?.key;
+  const inGraph = find("graph").contains(document.activeElement);
   view.show(state.scene, state.iteration);
   view.update({ selected: state.selected, hover: state.hover, matches: state.matches });
   renderPlace();
@@ -46,6 +51,7 @@ function draw() {
   code.update({ active: at?.target ?? null, selected: state.selected, hover: state.hover, backward: step > timeline.turn }, find("code-pane"));
   document.body.classList.toggle("in-backward", step > timeline.turn);
   renderControls();
+  if (inGraph && document.activeElement === document.body) find("graph").focus({ preventScroll: true });
   if (focused && document.activeElement === document.body) (document.querySelector(`[data-key="${CSS.escape(focused)}"]`) ?? find("next")).focus({ preventScroll: true });
 }
 
