@@ -4,9 +4,10 @@ function numberText(value, allDigits) {
   if (typeof value === "string" && value.endsWith("i")) return value; // complex
   const x = Number(value);
   if (Number.isNaN(x)) return "NaN";
+  if (x === 0) return "0"; // also -0
   if (!Number.isFinite(x)) return x > 0 ? "∞" : "-∞";
   if (allDigits) return String(x); // as many digits as tell x from its neighbours
-  const near = x === 0 || (Math.abs(x) >= 1e-3 && Math.abs(x) < 1e5);
+  const near = Math.abs(x) >= 1e-3 && Math.abs(x) < 1e5;
   return near ? String(Number(x.toPrecision(4))) : x.toExponential(3).replace(/\.?0*e\+?/, "e");
 }
 

@@ -1,198 +1,223 @@
-// The panel beside the drawing: what the current step does, and what is known about one node.
+// The panel: what the step did, in words, as arrays, and whether it is true; and what is known about one node.
 
-// element("p", {class: "note"}, "text", child ...). Text never becomes HTML.
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name === "onclick") made.addEventListener("click", value);
-    else made.setAttribute(name, value);
-  }
-  made.append(...children.filter((child) => child !== null));
-  return made;
-}
+const panel = {
+  // The line above all: which step, the equation, the check mark.
+  title() {
+    const { step } = state;
+    const at = timeline.at(step);
+    const turned = step === timeline.turn && timeline.turn < timeline.count;
+    const kind = at === null ? word("beforeAll") : at.kind === "forward" ? word("forwardStep") : word(at.kind === "fit" ? "fitStep" : "backwardStep");
+    const line = at === null ? null : original.nodes[at.target].span;
+    const where = line ? ` · ${word("lineNumber", { line: line[1] })}` : "";
+    const kicker = element("p", { class: "kicker" }, `${kind}${where}`);
+    const maths = at === null ? [element("p", { class: "start" }, word("startTitle", { name: labelOf(graph.end[0]) }))] : equation.math(step);
+    return [kicker, element("div", { class: "equation", role: "heading", "aria-level": "2" }, ...maths), turned ? element("span", { class: "badge" }, word("turned")) : this.badge(at)];
+  },
 
-// A button that keeps the focus when the panel is written again: its key says which one it is.
-function button(key, text, onclick) {
-  return element("button", { type: "button", "data-key": key, onclick }, text);
-}
+  check(at) {
+    return at?.kind === "product" && graph === original && !quiz.hides(state.step) ? (graph.edges[at.edge].check ?? null) : null;
+  },
 
-function term(name, ...content) {
-  return [element("dt", {}, name), element("dd", {}, ...content)];
-}
+  badge(at) {
+    const check = this.check(at);
+    if (check === null) return element("span", { class: "badge none" });
+    const marks = { right: "✓", wrong: "✗", kink: "≈" };
+    return element("span", { class: `badge ${check.verdict}` }, `${marks[check.verdict] ?? "?"} ${word(`check_${check.verdict}`)}`);
+  },
 
-function showArray(array, className = "") {
-  if (array === null) return element("span", { class: "note" }, "–");
-  const about = word("shape", { shape: shapeText(array.shape), dtype: array.dtype });
-  if (array.values === undefined || array.values.length > 64) return element("div", { class: className }, about, summary(array));
-  const values = element("pre", { class: className }, valuesText(array, state.digits));
-  if (array.shape.length === 0) return values;
-  return element("div", {}, values, element("div", { class: "note" }, about));
-}
+  step() {
+    const at = timeline.at(state.step);
+    if (at === null) return this.start();
+    if (at.kind === "forward") return this.forward(at.target);
+    return at.kind === "fit" ? this.fit(at) : this.product(at);
+  },
 
-function summary(array) {
-  const numbers = array.values?.map(Number);
-  const all = numbers === undefined ? array : {
-    min: Math.min(...numbers),
-    max: Math.max(...numbers),
-    mean: numbers.reduce((a, b) => a + b) / numbers.length,
-  };
-  const text = { norm: numberText(norm(array), state.digits) };
-  for (const name of ["min", "mean", "max"]) if (name in all) text[name] = numberText(all[name], state.digits);
-  const which = "min" in text ? "summary" : "normOnly"; // complex numbers have no order
-  return element("div", {}, word(which, text));
-}
-
-// "0.61 + 0.22 = 0.83", or the arrays below each other.
-function showSum(node, output) {
-  const addends = backward.arrived(node, output, state.step).map(({ edge }) => amountOf(edge));
-  if (addends.length === 0) return element("span", { class: "note" }, word("noGradient"));
-  const parts = [];
-  addends.forEach((addend, i) => {
-    if (i > 0) parts.push(element("span", {}, "+"));
-    parts.push(showArray(addend, i === addends.length - 1 ? "new" : ""));
-  });
-  if (addends.length > 1) {
-    parts.push(element("span", {}, "="), showArray(backward.gradient(node, output, state.step), "total"));
-  }
-  return element("div", { class: "sum" }, ...parts);
-}
-
-function howComplete(node, output) {
-  const missing = backward.missing(node, output, state.step);
-  return element("div", { class: "note" }, missing ? word("incomplete", { count: missing }) : word("complete"));
-}
-
-// What an operation saw as this operand.
-function operandOf(edge) {
-  return edge.value ?? graph.nodes[edge.source].values[edge.output] ?? null;
-}
-
-function amountOf(edge) {
-  return graph.edges[edge].amount ?? graph.edges[edge].raw;
-}
-
-function nameOf(number) {
-  const node = graph.nodes[number];
-  return node.name ?? (node.operation === null ? `${word(`kind_${node.kind}`)} ${number}` : `${node.operation} ${number}`);
-}
-
-function sourceLine(node) {
-  if (node.source === null) return [];
-  const [file, line, text] = node.source;
-  return term(word("source"), element("code", {}, `${file}:${line}`), element("br"), element("code", {}, text));
-}
-
-// The modules around a node, each with a button that opens or closes it.
-function modulePath(number) {
-  const modules = drawing.around(number).filter((m) => drawing.canOpen(m));
-  if (modules.length === 0) return [];
-  const buttons = modules.map((m) => {
-    const open = state.open.has(m);
-    const { name, kind } = graph.modules[m];
-    const made = button(`module${m}`, `${open ? "▾" : "▸"} ${name}${kind === name ? "" : `: ${kind}`}`, () => toggleModule(m));
-    made.setAttribute("aria-expanded", open);
-    made.setAttribute("aria-label", word(open ? "close" : "open", { name }));
-    return element("div", {}, made);
-  });
-  return term(word("module"), element("div", { class: "path" }, ...buttons));
-}
-
-function stepSection() {
-  if (state.step === 0) {
+  start() {
+    const name = labelOf(graph.end[0]);
     return [
-      element("h2", {}, word("startTitle")),
-      element("p", {}, word("startText", { name: nameOf(graph.end[0]) })),
-      showArray(backward.gradient(graph.end[0], graph.end[1], 0), "total"),
+      element("p", {}, word("startText", { name, forward: timeline.turn, backward: timeline.count - timeline.turn })),
+      ...this.totals(),
+      ...this.culprits(),
     ];
-  }
-  const { edge, kind } = backward.steps[state.step - 1];
-  const about = graph.edges[edge];
-  const { operation } = graph.nodes[about.target];
-  const title = word(`${kind}Title`, { operation, argument: about.argument });
-  const list = kind === "product" ? productTerms(about) : fitTerms(about);
-  if (!quiz.hides(state.step) && backward.adds(state.step)) {
-    const what = word("adds", { name: nameOf(about.source) });
-    list.push(...term(what, showSum(about.source, about.output), howComplete(about.source, about.output)));
-  }
-  if (kind === "product") list.push(...operandTerms(about));
-  list.push(...sourceLine(graph.nodes[about.target]), ...modulePath(about.target));
-  return [element("h2", {}, title), element("dl", {}, ...list)];
-}
+  },
 
-function productTerms(edge) {
-  const node = graph.nodes[edge.target];
-  const list = [];
-  const hidden = quiz.hides(state.step);
-  const formula = edge.formula?.[words.language] ?? word("noFormula", { operation: node.operation, argument: edge.argument });
-  const numbers = graph === original ? edge.numbers?.[words.language] : editing.numbers(edge);
-  if (!hidden || quiz.hinted) list.push(...term(word("rule"), element("code", { class: "formula" }, formula)));
-  if (!hidden && numbers) list.push(...term(word("numbers"), element("code", { class: "formula" }, numbers)));
-  if (!hidden) {
-    const later = edge.amount !== null && shapeText(edge.raw.shape) !== shapeText(edge.amount.shape);
-    const shapes = later && { from: shapeText(edge.raw.shape), to: shapeText(edge.amount.shape) };
-    const why = later ? element("div", { class: "note" }, word("later", shapes)) : null;
-    list.push(...term(word("product"), showArray(edge.raw, "new"), why));
-  }
-  return list;
-}
+  // How many derivatives were compared with differences, and whether one is wrong.
+  totals() {
+    const checks = original.edges.flatMap((edge, number) => (edge.check ? [{ number, ...edge.check }] : []));
+    if (checks.length === 0) return [];
+    const wrong = checks.filter(({ verdict }) => verdict === "wrong");
+    const seconds = original.checkSeconds === null || original.checkSeconds === undefined ? "" : numberText(original.checkSeconds.toPrecision(2));
+    const text = word(wrong.length > 0 ? "someWrong" : "allRight", { count: checks.length, wrong: wrong.length, seconds });
+    const parts = [element("p", { class: wrong.length > 0 ? "verdict wrong" : "verdict right" }, text)];
+    for (const { number } of wrong.slice(0, 5)) {
+      const edge = original.edges[number];
+      parts.push(button(`wrong${number}`, word("jumpWrong", { operation: original.nodes[edge.target].operation, name: labelOf(edge.source) }), () => go(timeline.began[number])));
+    }
+    return parts;
+  },
 
-// What the rule was applied to: the incoming gradient, the operands, the result.
-function operandTerms(edge) {
-  const node = graph.nodes[edge.target];
-  const list = [];
-  node.gradients.forEach((g, output) => {
-    const name = word("incoming", { operation: node.operation });
-    const which = node.gradients.length > 1 ? `, ${word("output", { number: output })}` : "";
-    if (g !== null) list.push(...term(name + which, showArray(g)));
-  });
-  for (const operand of graph.edges.filter(({ target }) => target === edge.target)) {
-    const name = word("operand", { argument: operand.argument });
-    list.push(...term(`${name} (${nameOf(operand.source)})`, showArray(operandOf(operand))));
-  }
-  if (node.values.length === 1) list.push(...term(word("result", { name: edge.answer }), showArray(node.values[0])));
-  return list;
-}
-
-function fitTerms({ raw, amount }) {
-  const list = [];
-  const extra = raw.shape.length - amount.shape.length;
-  const axes = raw.shape.map((_, i) => i).filter((i) => i < extra || raw.shape[i] !== amount.shape[i - extra]);
-  const say = (name, values = {}) => list.push(element("p", {}, word(name, values)));
-  if (axes.length > 0) say("fitSum", { from: shapeText(raw.shape), to: shapeText(amount.shape), axes: axes.join(", ") });
-  if (raw.dtype.startsWith("complex") && !amount.dtype.startsWith("complex")) say("fitReal");
-  else if (raw.dtype !== amount.dtype) say("fitCast", { from: raw.dtype, to: amount.dtype });
-  list.push(...term(word("product"), showArray(raw)));
-  return list;
-}
-
-function nodeSection(number) {
-  const node = graph.nodes[number];
-  const call = node.operation && `${node.operation}(${node.details})`;
-  const title = [node.name, call].filter(Boolean).join(" = ") || nameOf(number);
-  const list = term(word("kind"), word(`kind_${node.kind}`));
-  const several = (output) => (node.values.length > 1 ? `, ${word("output", { number: output })}` : "");
-  node.values.forEach((value, output) => list.push(...term(word("value") + several(output), showArray(value))));
-  if (node.kind !== "constant") {
-    node.gradients.forEach((_, output) => {
-      list.push(...term(word("gradient") + several(output), ...gradientOf(number, output)));
+  culprits() {
+    return [["bad", "culpritValue"], ["badGradient", "culpritGradient"]].flatMap(([field, name]) => {
+      const node = original.nodes.findIndex((one) => one[field] === "culprit");
+      return node < 0 ? [] : [this.trouble("culprit", word(name, { name: labelOf(node) }), node, field, true)];
     });
-  }
-  const completed = backward.completed(number);
-  const jump = completed > 0 && completed !== state.step ? button("jump", word("jump"), () => go(completed)) : null;
-  list.push(...sourceLine(node), ...modulePath(number));
-  return [element("h2", {}, title), element("dl", {}, ...list), jump, ...editing.row(number)];
-}
+  },
 
-function gradientOf(number, output) {
-  if (quiz.hides(state.step) && backward.receiver(state.step) === number) return ["?"];
-  const gradient = backward.gradient(number, output, state.step);
-  if (backward.arrivals(number, output).length === 0) {
-    return [gradient === null ? element("span", { class: "note" }, word("neverGradient")) : showArray(gradient, "total")];
-  }
-  const hooked = backward.hooked(number, output, state.step);
-  return [
-    showSum(number, output),
-    howComplete(number, output),
-    hooked ? element("div", {}, word("hooked"), showArray(gradient, "total")) : null,
-  ];
-}
+  trouble(kind, text, node, field, jump) {
+    const why = original.nodes[node].why?.[words.language] ?? null;
+    const to = field === "bad" ? timeline.computed[node] : (timeline.arrivals(node, 0)[0]?.step ?? timeline.turn);
+    return element("div", { class: `trouble ${kind}` },
+      element("p", {}, element("strong", {}, `${kind === "culprit" ? "✗" : "!"} `), text),
+      why === null || kind !== "culprit" ? null : element("p", {}, why),
+      jump ? button(`culprit${field}`, word("jumpCulprit"), () => go(to), { class: "primary" }) : null);
+  },
+
+  // Whether a value or gradient made by this step is the first that is not a number, or follows from it.
+  health(node, field) {
+    const kind = graph === original ? original.nodes[node][field] : null;
+    const thing = (one) => (field === "bad" ? labelOf(one) : equation.derivativeText(one));
+    const made = graph.nodes[node].values.map((_, output) => (field === "bad" ? timeline.value(node, output, state.step) : timeline.gradient(node, output, state.step)));
+    if (!kind || !made.some(isOdd)) return [];
+    if (kind === "culprit") return [this.trouble("culprit", word("isCulprit", { name: thing(node) }), node, field, false)];
+    const found = [field, "bad"].find((one) => original.nodes.some((other) => other[one] === "culprit"));
+    if (found === undefined) return [];
+    const first = original.nodes.findIndex((one) => one[found] === "culprit");
+    return [this.trouble("victim", word("isVictim", { name: thing(node), culprit: found === "bad" ? labelOf(first) : thing(first) }), first, found, true)];
+  },
+
+  forward(number) {
+    const node = graph.nodes[number];
+    const operands = operandsOf(number).map((edge) => graph.edges[edge]);
+    const names = [...new Set(operands.map(({ source }) => labelOf(source)))].slice(0, 4).join(", ");
+    const what = word(operands.length === 0 ? "forwardNone" : "forwardText", { operation: node.operation, names, name: labelOf(number) });
+    const list = [];
+    node.values.forEach((value, output) => {
+      if (!isScalar(value)) list.push(...term(word("result", { name: labelOf(number) }) + outputName(node, output), arrayView(value, { label: labelOf(number), className: "new" })));
+    });
+    if (operands.some((edge) => !isScalar(operandOf(edge)))) {
+      list.push(...term(word("madeFrom"), element("div", { class: "sum" }, ...operands.slice(0, 6).map((edge) => element("figure", {}, smallView(operandOf(edge), labelOf(edge.source)), element("figcaption", {}, labelOf(edge.source)))))));
+    }
+    return [
+      element("p", {}, what), ...this.changes(node, operands), ...this.health(number, "bad"), list.length > 0 ? element("dl", {}, ...list) : null,
+      state.step === timeline.turn && timeline.turn < timeline.count ? element("p", { class: "turn" }, word("turnText", { name: labelOf(graph.end[0]) })) : null,
+      ...(state.step === timeline.turn ? this.totals() : []),
+    ];
+  },
+
+  // What else happened to a value here: it was broadcast, cast, clipped.
+  changes(node, operands) {
+    return (node.changed ?? []).flatMap((what) => {
+      const shape = node.values[0]?.shape;
+      if (what !== "broadcast") return [element("p", { class: "change" }, word(`changed_${what}`, { dtype: node.values[0]?.dtype ?? "" }))];
+      const stretched = operands.filter((edge) => operandOf(edge) && shape && shapeText(operandOf(edge).shape) !== shapeText(shape));
+      return stretched.slice(0, 2).map((edge) => element("div", { class: "change" },
+        element("p", {}, word("stretched", { name: labelOf(edge.source), from: shapeText(operandOf(edge).shape), to: shapeText(shape) })),
+        folding(operandOf(edge).shape, shape, "stretch")));
+    });
+  },
+
+  product(at) {
+    const edge = graph.edges[at.edge];
+    const node = graph.nodes[edge.target];
+    const [target, source] = [labelOf(edge.target), labelOf(edge.source)];
+    const end = labelOf(graph.end[0]);
+    const hidden = quiz.hides(state.step);
+    const list = [];
+    const local = hidden ? null : this.local(edge);
+    if (!hidden && !timeline.adds(state.step) && !isScalar(edge.raw)) list.push(...term(word("partGiven"), this.rawView(edge)));
+    if (!hidden && timeline.adds(state.step)) list.push(...this.sum(edge));
+    const g = node.gradients[0];
+    const told = g && isScalar(g) ? "productText" : "productTextArray";
+    return [
+      element("p", {}, local ? word(this.isOneOfSeveral(edge) ? "productTextOperand" : edge.target === graph.end[0] && local.g === "1" ? "productTextEnd" : "productTextLocal", { end, target, source, ...local }) : word(told, { end, target, source, operation: node.operation, g: g && isScalar(g) ? numberText(g.values[0], state.digits) : "" })),
+      hidden || edge.amount === null ? null : element("p", { class: "note" }, word("later", { from: shapeText(edge.raw.shape), to: shapeText(edge.amount.shape) })),
+      list.length > 0 ? element("dl", {}, ...list) : null,
+      ...(hidden ? [] : this.health(edge.source, "badGradient")),
+      this.truth(at),
+    ];
+  },
+
+  // Whether the operation takes the same value more than once, as v * v does.
+  isOneOfSeveral(edge) {
+    return operandsOf(edge.target).filter((other) => graph.edges[other].source === edge.source && graph.edges[other].output === edge.output).length > 1;
+  },
+
+  // Of scalars: the rate at which the result changes with the operand, besides what comes in and what goes out.
+  local(edge) {
+    const g = graph.nodes[edge.target].gradients[0];
+    if (!isScalar(g) || !isScalar(edge.raw) || graph.nodes[edge.target].values.length > 1) return null;
+    const [before, after] = [Number(g.values[0]), Number(edge.raw.values[0])];
+    if (before === 0 || !Number.isFinite(after / before)) return null;
+    const text = (x) => numberText(x, state.digits);
+    const second = after / before;
+    const rate = (x) => (x === 1 ? word("rateSame") : word("rate", { x: text(x) }));
+    return { g: text(before), local: second < 0 ? `(${text(second)})` : text(second), raw: text(after), first: rate(before), second: rate(second) };
+  },
+
+  rawView(edge) {
+    const choose = equation.isElementwise(edge) ? chooseCell : null;
+    return arrayView(edge.raw, { label: word("partGiven"), className: "new", choose, chosen: choose ? state.cell : null });
+  },
+
+  // The two numbers that must agree.
+  truth(at) {
+    const check = this.check(at);
+    if (check === null) return null;
+    const number = (value) => (Number.isFinite(Number(value)) ? String(Number(Number(value).toPrecision(9))) : numberText(value));
+    const row = (name, value) => element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, number(value)));
+    const scalar = isScalar(graph.edges[at.edge].raw);
+    const what = word(this.isOneOfSeveral(graph.edges[at.edge]) ? "localDerivativeOperand" : "localDerivative", { target: labelOf(at.target), source: labelOf(at.source) });
+    return element("div", { class: `truth ${check.verdict}` },
+      element("p", {}, what, scalar ? "" : ` ${word("oneDirection")}`),
+      element("table", {}, element("tbody", {}, row(word("analytic"), check.analytic), row(word("numeric"), check.numeric))),
+      element("p", {}, word(`verdict_${check.verdict}`, { error: Number(check.error).toPrecision(2).replace("e+", "e") })));
+  },
+
+  // "earlier total + this = new".
+  sum(edge) {
+    const { source, output } = edge;
+    const { step } = state;
+    const before = timeline.before(source, output, step);
+    const missing = timeline.missing(source, output, step);
+    const total = timeline.arrived(source, output, step).at(-1) ? edge.sum ?? timeline.gradient(source, output, step) : null;
+    const name = equation.derivativeText(source) + outputName(graph.nodes[source], output);
+    const count = timeline.arrivals(source, output).length;
+    const addend = amountOf(timeline.at(step).edge);
+    const choose = timeline.at(step).kind === "product" && equation.isElementwise(edge) ? { choose: chooseCell, chosen: state.cell } : {};
+    const parts = before === null
+      ? [labelled(count > 1 ? "firstAddend" : "onlyAddend", addend, "new", choose)]
+      : [labelled("earlier", before), element("span", { class: "sign" }, "+"), labelled("this", addend, "new", choose), element("span", { class: "sign" }, "="), labelled("newTotal", total, "total")];
+    const how = missing === 0 ? word("complete", { count }) : word("incomplete", { count: missing });
+    const hooked = timeline.hooked(source, output, step) ? element("div", { class: "note" }, word("hooked"), arrayView(timeline.gradient(source, output, step))) : null;
+    return term(word("gradientOf", { name }), element("div", { class: "sum" }, ...parts), element("div", { class: missing === 0 ? "note done" : "note" }, how), hooked);
+  },
+
+  // The rule with its formal names.
+  smallPrint() {
+    const at = timeline.at(state.step);
+    if (at?.kind !== "product") return null;
+    const edge = graph.edges[at.edge];
+    const formula = edge.formula?.[words.language];
+    const node = graph.nodes[edge.target];
+    const names = operandsOf(edge.target).map((other) => graph.edges[other]).map((one) => `${one.argument} = ${labelOf(one.source)}`);
+    if (quiz.hides(state.step) && !quiz.hinted) return null;
+    const about = [formula ?? word("noFormula", { operation: node.operation, argument: edge.argument }), [...names.slice(0, 6), `${edge.answer} = ${labelOf(edge.target)}`, `g = ${equation.derivativeText(edge.target)}`].join(", ")];
+    return element("p", { class: "small-print" }, `${word("rule")}: `, element("code", {}, about[0]), element("br"), `${word("where")} `, element("code", {}, about[1]));
+  },
+
+  fit(at) {
+    const edge = graph.edges[at.edge];
+    const { raw, amount } = edge;
+    const axes = equation.summedAxes(edge);
+    const parts = [];
+    if (axes.length > 0) {
+      parts.push(element("p", {}, word("fitSum", { name: labelOf(edge.source), from: shapeText(raw.shape), to: shapeText(amount.shape), axes: axes.join(", ") })));
+      parts.push(folding(amount.shape, raw.shape, "fold"));
+    }
+    if (raw.dtype.startsWith("complex") && !amount.dtype.startsWith("complex")) parts.push(element("p", {}, word("fitReal")));
+    else if (raw.dtype !== amount.dtype) parts.push(element("p", {}, word("fitCast", { from: raw.dtype, to: amount.dtype })));
+    const hidden = quiz.hides(state.step);
+    const list = [...term(word("before"), arrayView(raw, { label: word("before") })), ...(hidden ? [] : this.sum(edge))];
+    return [...parts, ...(hidden ? [] : this.health(edge.source, "badGradient")), element("dl", {}, ...list)];
+  },
+};

@@ -1,218 +1,221 @@
-// The stepper: which step it is, and everything that follows from that. Nothing is added up as the reader goes: each picture is
-// made from the number of the step alone, so that Back restores exactly.
+// The stepper: which step it is, and everything that follows from that. Each picture is made from the step's number alone.
+//
+// The floor plan, each storey knowing only those before it: words, arrays, elements (texts and small tools); timeline, places
+// (what is known at a step, and where in the program it is); equation, code, heat (one thing each, drawn); camera, parts, hand,
+// scene (the graph); node, panel (beside it); quiz, editing, play, lesson (what the reader does); and this.
 
-const original = pageData();
-let graph = original; // with other numbers while the reader edits a value
 const state = {
   step: 0, // how many steps have been applied
+  scene: 0, // the one in sight, and of a loop the iteration
+  iteration: 0,
   selected: original.end[0],
-  open: new Set(original.open),
+  hover: null,
+  cell: 0, // of arrays that are taken element by element, the one whose numbers the equation shows
   playing: null,
   digits: false,
-  matches: [],
+  matches: new Set(),
   match: -1,
 };
-const find = (id) => document.getElementById(id);
 
-const word = (name, values) => words.text(name, values);
+const view = new SceneView(find("graph"), {
+  select: (node) => (quiz.pick ? quiz.pick(operandsOf(node), [node]) : select(node)),
+  line: (edges) => (quiz.pick ? quiz.pick(edges, []) : edges.length > 0 && select(graph.edges[edges[0]].source)),
+  hover: setHover,
+  open: (scene) => open(scene, 0),
+  visit: (node) => visit(node),
+  placed: (scale) => find("graph-pane").classList.toggle("small", scale < camera.READABLE),
+});
 
-// The backward pass, at any step.
-const backward = {
-  steps: original.steps.map(([edge, kind]) => ({ edge, kind })),
-
-  // Whether the step adds to a gradient: not if its product must be made to fit first.
-  adds(step) {
-    const { edge, kind } = this.steps[step - 1];
-    return kind === "fit" || graph.edges[edge].amount === null;
-  },
-
-  receiver(step) {
-    return step === 0 ? null : graph.edges[this.steps[step - 1].edge].source;
-  },
-
-  // The steps that add to the gradient of a node's output, in their order, each with its edge.
-  arrivals(node, output) {
-    if (this.found === undefined) {
-      this.found = graph.nodes.map(() => new Map());
-      this.steps.forEach(({ edge }, i) => {
-        if (!this.adds(i + 1)) return;
-        const { source, output: of } = graph.edges[edge];
-        if (!this.found[source].has(of)) this.found[source].set(of, []);
-        this.found[source].get(of).push({ step: i + 1, edge });
-      });
-    }
-    return this.found[node].get(output) ?? [];
-  },
-
-  arrived(node, output, step) {
-    return this.arrivals(node, output).filter((arrival) => arrival.step <= step);
-  },
-
-  missing(node, output, step) {
-    return this.arrivals(node, output).length - this.arrived(node, output, step).length;
-  },
-
-  // The step after which a node's gradient is complete; 0 if none leads there.
-  completed(node) {
-    const last = graph.nodes[node].gradients.map((_, output) => this.arrivals(node, output).at(-1)?.step ?? 0);
-    return Math.max(0, ...last);
-  },
-
-  // The gradient so far, or null.
-  gradient(node, output, step) {
-    const whole = graph.nodes[node].gradients[output];
-    if (this.arrivals(node, output).length === 0) return node === graph.end[0] && output === graph.end[1] ? whole : null;
-    const arrived = this.arrived(node, output, step);
-    if (arrived.length === 0) return null;
-    return this.missing(node, output, step) || whole === null ? graph.edges[arrived.at(-1).edge].sum : whole;
-  },
-
-  // Whether a hook made another gradient of the sum.
-  hooked(node, output, step) {
-    const whole = graph.nodes[node].gradients[output];
-    const arrived = this.arrived(node, output, step);
-    if (whole === null || arrived.length === 0 || this.missing(node, output, step)) return false;
-    const sum = graph.edges[arrived.at(-1).edge].sum;
-    const size = Math.max(norm(whole), norm(sum));
-    return Math.abs(norm(whole) - norm(sum)) > 1e-3 * size || (sum.values ?? []).some((v, i) => Math.abs(v - whole.values[i]) > 1e-3 * size);
-  },
-};
-
-// What the drawing writes on a node.
-function nodeTexts(number) {
-  const node = graph.nodes[number];
-  const short = (array) => (isScalar(array) ? numberText(array.values[0]) : shapeText(array.shape));
-  const value = node.values.every((v) => v !== null) ? node.values.map(short).join(", ") : node.details;
-  const gradient = quiz.hides(state.step) && backward.receiver(state.step) === number ? "grad ?" : gradientText(number);
-  const known = gradient !== "grad –";
-  return { value, gradient, known, label: `${nameOf(number)}: ${value}; ${node.kind === "constant" ? "" : gradient}` };
-}
-
-// "grad 0.61", "grad 0.61 + 0.22 = 0.83"; of arrays the norm, and how many addends it has.
-function gradientText(number) {
-  const node = graph.nodes[number];
-  const gradients = node.gradients.map((_, output) => backward.gradient(number, output, state.step));
-  const known = gradients.filter((gradient) => gradient !== null);
-  if (known.length === 0) return "grad –";
-  const arrivals = node.gradients.flatMap((_, output) => backward.arrived(number, output, state.step));
-  if (gradients.length > 1 || !isScalar(known[0])) {
-    const many = arrivals.length > 1 ? ` Σ ${arrivals.length}` : "";
-    return `|grad| ${numberText(Math.hypot(...known.map(norm)))}${many}`;
-  }
-  const total = numberText(known[0].values[0]);
-  if (arrivals.length < 2) return `grad ${total}`;
-  const scalar = (array) => numberText(array.values[0]);
-  const before = graph.edges[arrivals.at(-2).edge].sum;
-  return `grad ${scalar(before)} + ${scalar(amountOf(arrivals.at(-1).edge))} = ${total}`;
-}
-
-function amountText() {
-  if (state.step === 0 || quiz.hides(state.step)) return quiz.on && state.step ? "?" : "";
-  const { edge, kind } = backward.steps[state.step - 1];
-  const array = kind === "fit" ? graph.edges[edge].amount : graph.edges[edge].raw;
-  return isScalar(array) ? numberText(array.values[0]) : `norm ${numberText(norm(array))}`;
-}
+// What is shown
 
 function render() {
+  draw();
+  if (camera.scale === 0) view.frame();
+  else view.pin();
+}
+
+function draw() {
   const { step } = state;
-  const current = step === 0 ? null : graph.edges[backward.steps[step - 1].edge];
-  drawing.data = graph;
-  drawing.update({
-    edge: step === 0 ? null : backward.steps[step - 1].edge,
-    past: backward.steps.slice(0, Math.max(step - 1, 0)).map(({ edge }) => edge),
-    applies: current && current.target,
-    receives: current && current.source,
-    selected: state.selected,
-    texts: nodeTexts,
-    amount: amountText(),
-    matches: state.matches,
-  });
-  const focused = document.activeElement?.dataset.key;
-  const typed = document.activeElement?.value;
-  find("quiz-section").replaceChildren(...quiz.section());
-  find("quiz-section").hidden = find("quiz-section").childElementCount === 0;
-  find("step-section").replaceChildren(...editing.banner(), ...stepSection());
-  find("node-section").replaceChildren(...nodeSection(state.selected).filter((part) => part !== null));
-  if (focused) {
-    const again = document.querySelector(`[data-key="${focused}"]`);
-    (again ?? find("next")).focus({ preventScroll: true });
-    if (again?.tagName === "INPUT" && again.value === "") again.value = typed;
-  }
-  find("count").textContent = `${step} / ${backward.steps.length}`;
-  find("timeline").max = backward.steps.length;
+  const at = timeline.at(step);
+  const focused = document.activeElement?.dataset?.key;
+  const inGraph = find("graph").contains(document.activeElement);
+  view.show(state.scene, state.iteration);
+  view.update({ selected: state.selected, hover: state.hover, matches: state.matches });
+  renderPlace();
+  const parts = (id, found) => find(id).replaceChildren(...found.filter((part) => part !== null));
+  parts("title-section", panel.title());
+  parts("step-section", panel.step());
+  parts("small-section", [panel.smallPrint()]);
+  parts("node-section", nodeSection(state.selected));
+  for (const part of [lesson, quiz, play]) part.render();
+  code.update({ active: at?.target ?? null, selected: state.selected, hover: state.hover, backward: step > timeline.turn }, find("code-pane"));
+  document.body.classList.toggle("in-backward", step > timeline.turn);
+  renderControls();
+  if (inGraph && document.activeElement === document.body) find("graph").focus({ preventScroll: true });
+  if (focused && document.activeElement === document.body) (document.querySelector(`[data-key="${CSS.escape(focused)}"]`) ?? find("next")).focus({ preventScroll: true });
+}
+
+function renderControls() {
+  const { step } = state;
+  setText(find("count"), `${step} / ${timeline.count}`);
   find("timeline").value = step;
+  find("timeline").setAttribute("aria-valuetext", word("stepOf", { step, count: timeline.count }));
   find("back").disabled = find("first").disabled = step === 0;
-  find("next").disabled = step === backward.steps.length;
-  find("play").textContent = word(state.playing === null ? "play" : "pause");
+  find("next").disabled = find("last").disabled = step === timeline.count;
+  setText(find("play"), state.playing === null ? `▶ ${word("play")}` : `❚❚ ${word("pause")}`);
   find("play").setAttribute("aria-pressed", state.playing !== null);
-  find("found").textContent = foundText();
+  setText(find("found"), foundText());
+}
+
+// Where the scene is: the way out, and of a loop which iteration.
+function renderPlace() {
+  const path = places.path(state.scene, state.iteration);
+  const key = `${path.map(({ scene, iteration }) => `${scene}.${iteration}`)} ${words.language}`;
+  if (renderPlace.key === key) return;
+  renderPlace.key = key;
+  const crumbs = path.flatMap(({ scene, iteration }, i) => {
+    const about = places.scenes[scene];
+    const title = about.kind === "loop" ? `${sceneTitle(about)} ${word("ofLoop", { at: iteration + 1, count: about.count })}` : sceneTitle(about);
+    const last = i === path.length - 1;
+    const made = button(`path${i}`, title, () => open(scene, iteration), { class: "link", "aria-current": last ? "location" : null, disabled: last });
+    return i === 0 ? [made] : [element("span", { "aria-hidden": "true" }, " › "), made];
+  });
+  find("path").replaceChildren(...crumbs);
+  find("path").scrollLeft = find("path").scrollWidth;
+  const loop = path.findLast(({ scene }) => places.scenes[scene].kind === "loop");
+  find("loop").hidden = loop === undefined;
+  if (loop === undefined) return;
+  const { count } = places.scenes[loop.scene];
+  Object.assign(find("iteration"), { max: count, value: loop.iteration + 1 });
+  find("iteration").setAttribute("aria-valuetext", word("ofLoop", { at: loop.iteration + 1, count }));
+  find("loop-back").disabled = loop.iteration === 0;
+  find("loop-next").disabled = loop.iteration === count - 1;
 }
 
 function foundText() {
   if (find("search").value.trim() === "") return "";
-  return state.matches.length === 0 ? word("notFound") : `${state.match + 1} / ${state.matches.length}`;
+  return state.matches.size === 0 ? word("notFound") : `${state.match + 1} / ${state.matches.size}`;
 }
 
 // Say to screen readers what the step did.
 function announce() {
-  const where = word("stepOf", { step: state.step, count: backward.steps.length });
-  if (state.step === 0 || quiz.hides(state.step)) {
-    find("live").textContent = where;
-    return;
-  }
-  const edge = graph.edges[backward.steps[state.step - 1].edge];
-  const { operation } = graph.nodes[edge.target];
-  const said = { operation, argument: edge.argument, amount: amountText(), name: nameOf(edge.source), gradient: gradientText(edge.source).replace("grad ", "") };
-  find("live").textContent = `${where} ${word("said", said)}`;
+  const where = word("stepOf", { step: state.step, count: timeline.count });
+  const at = timeline.at(state.step);
+  const sum = at !== null && at.source !== null && timeline.adds(state.step) && !quiz.hides(state.step) ? word("saidSum", { name: equation.derivativeText(at.source), gradient: gradientTexts(at.source, [timeline.gradient(at.source, graph.edges[at.edge].output, state.step)])[0].replace(/^‖?∂‖? /, "") }) : "";
+  setText(find("live"), `${where} ${equation.text(state.step)} ${sum}`.trim());
 }
 
+// Going from step to step
+
 function go(step) {
-  state.step = Math.min(Math.max(step, 0), backward.steps.length);
+  state.step = Math.min(Math.max(Math.round(step) || 0, 0), timeline.count);
+  state.cell = 0;
   quiz.begin();
-  state.selected = backward.receiver(state.step) ?? graph.end[0];
-  if (state.step === backward.steps.length || quiz.on) stop();
-  render();
+  const at = timeline.at(state.step);
+  state.selected = at === null ? graph.end[0] : (at.source ?? at.target);
+  if (state.step === timeline.count) stop();
+  follow();
+  if (camera.wanted !== null && camera.wanted < camera.READABLE) camera.wanted = null;
+  draw();
+  view.frame();
   announce();
-  const applies = state.step === 0 ? graph.end[0] : graph.edges[backward.steps[state.step - 1].edge].target;
-  drawing.bringIntoSight(applies, state.selected);
+  link();
 }
+
+// See the scene of the step.
+function follow() {
+  state.scene = places.of(state.step === 0 ? 1 : state.step);
+  const target = timeline.at(Math.max(state.step, 1))?.target;
+  state.iteration = target === undefined ? 0 : places.iterationOfNode[target];
+}
+
+function link() {
+  try {
+    history.replaceState(null, "", `#step=${state.step}`);
+  } catch {
+    // a frame without an address of its own
+  }
+}
+
+function linked() {
+  const found = /^#step=(\d+)$/.exec(location.hash);
+  return found === null ? null : Number(found[1]);
+}
+
+// Looking at another place, without a step
 
 function select(node) {
   state.selected = node;
+  const here = places.boxOf(state.scene, state.iteration, node);
+  if (here < 0) return visit(node);
   render();
-  drawing.bringIntoSight(node);
+  if (!camera.isSeen(view.scene.boxes[here], view.pane)) view.frame(node);
 }
 
-function toggleModule(module) {
-  if (state.open.has(module)) state.open.delete(module);
-  else state.open.add(module);
-  showModules();
-}
-
-function showModules() {
-  const hadFocus = find("graph").contains(document.activeElement);
-  drawing.show(state.open);
+function visit(node) {
+  state.selected = node;
+  state.scene = places.ofNode(node);
+  state.iteration = places.iterationOfNode[node];
   render();
-  drawing.bringIntoSight(state.selected);
-  if (hadFocus) drawing.focus(state.selected);
+  view.frame(node);
 }
 
-// Open what is closed around a node.
-function reveal(node) {
-  const closed = drawing.around(node).filter((m) => !state.open.has(m) && drawing.canOpen(m));
-  closed.forEach((m) => state.open.add(m));
-  if (closed.length > 0) showModules();
+function open(scene, iteration) {
+  const at = timeline.at(state.step);
+  const now = at === null ? null : places.path(places.ofNode(at.target), places.iterationOfNode[at.target]).find((one) => one.scene === scene);
+  state.scene = scene;
+  state.iteration = now && iteration === 0 ? now.iteration : iteration;
+  render();
+  view.frame();
 }
 
-function play() {
-  if (state.step === backward.steps.length) go(0);
-  const rate = [0.5, 1, 2, 4, 8, 16][find("speed").value]; // steps a second
-  state.playing = setTimeout(() => {
-    const playing = state.playing;
+// Another iteration of the loop that is in sight, or around what is.
+function turnLoop(to) {
+  const path = places.path(state.scene, state.iteration);
+  const i = path.findLastIndex(({ scene }) => places.scenes[scene].kind === "loop");
+  const loop = path[i].scene;
+  const iteration = Math.min(Math.max(to, 0), places.scenes[loop].count - 1);
+  const child = path[i + 1] && places.scenes[loop].boxes.find(({ scene }) => Array.isArray(scene) && scene.includes(path[i + 1].scene));
+  const inside = child?.scene[iteration] ?? null;
+  open.plain(inside ?? loop, inside === null ? iteration : 0);
+}
+
+open.plain = (scene, iteration) => {
+  Object.assign(state, { scene, iteration });
+  render();
+  view.frame();
+};
+
+const shownLoop = () => places.path(state.scene, state.iteration).findLast(({ scene }) => places.scenes[scene].kind === "loop");
+
+function setHover(node) {
+  if (state.hover === node) return;
+  state.hover = node;
+  view.update({ selected: state.selected, hover: node, matches: state.matches });
+  view.pin();
+  const active = timeline.at(state.step)?.target ?? null;
+  code.update({ active, selected: state.selected, hover: node, backward: state.step > timeline.turn }, find("code-pane"));
+}
+
+function chooseCell(flat) {
+  state.cell = flat;
+  render();
+}
+
+// Playing
+
+function playOn() {
+  if (state.step === timeline.count) go(0);
+  const next = () => {
+    const { playing } = state;
     go(state.step + 1);
-    if (state.playing === playing) play();
-  }, 1000 / rate);
-  render();
+    if (state.playing !== playing) return;
+    if (lesson.stops?.(state.step) || quiz.on) stop();
+    else state.playing = setTimeout(next, 1000 / Number(find("speed").value));
+    renderControls();
+  };
+  state.playing = setTimeout(next, 1000 / Number(find("speed").value));
+  renderControls();
 }
 
 function stop() {
@@ -221,82 +224,111 @@ function stop() {
 }
 
 function togglePlay() {
-  if (state.playing === null) return play();
+  if (state.playing === null) return playOn();
   stop();
-  render();
+  renderControls();
 }
 
-// The nodes in whose name, operation, module or source line the text is.
+// Searching
+
 function search(text) {
   const wanted = text.trim().toLowerCase();
-  const about = (node, i) => [node.name, node.operation, node.details, ...drawing.around(i).map((m) => graph.modules[m].name), ...(node.source ?? []).slice(0, 3)].join(" ").toLowerCase();
-  state.matches = wanted === "" ? [] : graph.nodes.flatMap((node, i) => (about(node, i).includes(wanted) ? [i] : []));
+  const modules = original.modules ?? [];
+  const about = (node) => [node.name, node.operation, modules[node.module]?.name].join("\n").toLowerCase();
+  state.matches = new Set(wanted === "" ? [] : graph.nodes.flatMap((node, i) => (about(node).includes(wanted) ? [i] : [])));
   state.match = -1;
   render();
 }
 
 function nextMatch() {
-  if (state.matches.length === 0) return;
-  state.match = (state.match + 1) % state.matches.length;
-  reveal(state.matches[state.match]);
-  select(state.matches[state.match]);
+  if (state.matches.size === 0) return;
+  state.match = (state.match + 1) % state.matches.size;
+  visit([...state.matches][state.match]);
 }
 
 function leaveSearch() {
   find("search").value = "";
   search("");
-  drawing.focus(state.selected);
+  find("graph").focus();
 }
 
-// Up and down in the drawing: to the node before or after.
+// Up and down in the scene: to the box before or after.
 function move(by) {
-  const parts = drawing.parts();
-  const at = parts.indexOf(drawing.drawn(state.selected));
-  select(parts[Math.min(Math.max(at + by, 0), parts.length - 1)].shown);
-  drawing.focus(state.selected);
+  const now = Number(document.activeElement?.closest("[data-box]")?.dataset.box ?? places.boxOf(state.scene, state.iteration, state.selected));
+  const order = view.boxes.map(({ index, about }) => ({ index, about })).sort((a, b) => a.about.y - b.about.y || a.about.x - b.about.x).map(({ index }) => index);
+  const to = order[Math.min(Math.max(order.indexOf(now) + by, 0), order.length - 1)];
+  const { node } = view.boxes[to].now;
+  if (node !== null && node !== undefined) select(node);
+  if (!camera.isInside(view.boxes[to].about, view.pane)) {
+    camera.frame([view.boxes[to].about], view.scene, view.pane);
+    view.place();
+  }
+  view.focus(to);
 }
+
+const zoomBy = (factor) => {
+  camera.zoom(factor, view.pane);
+  view.place();
+};
 
 const KEYS = {
   ArrowRight: () => go(state.step + 1),
   ArrowLeft: () => go(state.step - 1),
   Home: () => go(0),
-  End: () => go(backward.steps.length),
+  End: () => go(timeline.count),
   " ": togglePlay,
   "/": () => find("search").focus(),
-  "+": () => drawing.zoom(drawing.shownScale * 1.25),
-  "-": () => drawing.zoom(drawing.shownScale / 1.25),
-  "0": () => drawing.zoom(null),
+  "+": () => zoomBy(1.25),
+  "=": () => zoomBy(1.25),
+  "-": () => zoomBy(0.8),
+  "0": () => view.fit(),
   Escape: () => {
     stop();
-    render();
+    renderControls();
   },
 };
 
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const { target, key } = event;
-  if (target.matches("select, input:not([type=checkbox])")) { // its keys are its own
+  if (target.matches("select, textarea, input:not([type=checkbox])")) { // its keys are its own
     if (key === "Escape" && target === find("search")) leaveSearch();
     if (key === "Enter" && target === find("search")) nextMatch();
-    return;
+    if (!(target === find("timeline") && key === " ")) return;
   }
   const inGraph = find("graph").contains(target);
   if (inGraph && (key === "ArrowUp" || key === "ArrowDown")) move(key === "ArrowUp" ? -1 : 1);
-  else if (key === " " && target.matches("button, input, summary")) return;
+  else if (key === " " && target.matches("button, input[type=checkbox], summary")) return;
   else if (KEYS[key] !== undefined) KEYS[key]();
   else return;
   event.preventDefault();
 }
 
-const drawing = new Drawing(find("graph"), graph, { select, toggle: toggleModule });
+// Light and dark
+
+const isDark = () => (document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+
+function renderTheme() {
+  setText(find("theme"), isDark() ? `☀ ${word("light")}` : `☾ ${word("dark")}`);
+}
+
+// Wiring
+
 const on = (id, kind, act) => find(id).addEventListener(kind, (event) => act(event.target));
 document.addEventListener("keydown", onKey);
-on("first", "click", () => go(0));
-on("back", "click", () => go(state.step - 1));
-on("next", "click", () => go(state.step + 1));
+on("first", "click", KEYS.Home);
+on("back", "click", KEYS.ArrowLeft);
+on("next", "click", KEYS.ArrowRight);
+on("last", "click", KEYS.End);
 on("play", "click", togglePlay);
 on("timeline", "input", ({ value }) => go(Number(value)));
 on("search", "input", ({ value }) => search(value));
+on("smaller", "click", KEYS["-"]);
+on("larger", "click", KEYS["+"]);
+on("fit", "click", KEYS["0"]);
+on("iteration", "input", ({ value }) => turnLoop(Number(value) - 1));
+on("loop-back", "click", () => turnLoop(shownLoop().iteration - 1));
+on("loop-next", "click", () => turnLoop(shownLoop().iteration + 1));
 on("digits", "change", ({ checked }) => {
   state.digits = checked;
   render();
@@ -304,25 +336,38 @@ on("digits", "change", ({ checked }) => {
 on("quiz", "change", ({ checked }) => {
   quiz.on = checked;
   quiz.begin();
-  quiz.answered.clear();
   stop();
   render();
 });
-on("close-all", "click", () => {
-  state.open.clear();
-  showModules();
+on("theme", "click", () => {
+  document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+  renderTheme();
 });
-on("open-all", "click", () => {
-  graph.modules.forEach((_, m) => drawing.canOpen(m) && state.open.add(m));
-  showModules();
+on("more", "click", (button) => {
+  const open = document.body.classList.toggle("with-tools");
+  button.setAttribute("aria-expanded", open);
 });
-on("smaller", "click", KEYS["-"]);
-on("whole", "click", KEYS["0"]);
-on("larger", "click", KEYS["+"]);
-addEventListener("resize", () => drawing.zoom(drawing.scale));
-find("modules").hidden = graph.modules.length === 0;
-drawing.show(state.open);
+addEventListener("hashchange", () => {
+  const step = linked();
+  if (step !== null && step !== state.step) go(step);
+});
+new ResizeObserver(() => {
+  if (view.number !== null && view.current) view.frame();
+}).observe(find("graph"));
+
+// Printed, what is seen keeps its proportions.
+addEventListener("beforeprint", () => view.svg.setAttribute("viewBox", `0 0 ${view.pane.width} ${view.pane.height}`));
+addEventListener("afterprint", () => view.svg.removeAttribute("viewBox"));
+
+find("timeline").max = timeline.count;
+find("track").style.setProperty("--turn", timeline.count === 0 ? 0 : timeline.turn / timeline.count);
+document.body.classList.toggle("no-code", code.isEmpty);
+code.build(find("code-pane"), { select, hover: setHover });
+state.step = Math.min(linked() ?? 0, timeline.count);
 words.listen(() => {
-  document.title = find("title").textContent = `${word("title")}: ${nameOf(graph.end[0])}`;
+  document.title = find("title").textContent = `${word("title")}: ${original.title ?? labelOf(original.end[0])}`;
+  renderTheme();
+  if (view.number === null) return go(state.step);
+  for (const box of view.boxes) box.seen.clear();
   render();
 });

@@ -1,8 +1,10 @@
 // The words of a page in the reader's language. data-word: the text of an element, data-label: what it is called.
 
+const pageContents = pageData(); // read once: of a large graph that takes a while
+
 const words = {
-  all: pageData().words,
-  language: pageData().language,
+  all: pageContents.words,
+  language: pageContents.language,
 
   text(name, values = {}) {
     return this.all[this.language][name].replace(/\{(\w+)\}/g, (_, key) => values[key]);

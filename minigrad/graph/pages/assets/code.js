@@ -1,0 +1,170 @@
+// The user's program beside its graph. Every line is cut into pieces where a subexpression begins or ends; a piece knows the
+// subexpressions around it, the smallest first, and each of those the operations that it carried out (in a loop, many).
+
+const code = (() => {
+  const files = original.program?.files ?? [];
+  const spans = new Map(); // "file line column endLine endColumn" -> {key, span, nodes, pieces}
+  const lines = []; // {file, number, row, note, outer}
+  let hooks = null;
+  let lit = { active: null, hover: null, selected: null };
+  let activeRow = null;
+
+  const TOKENS = /(#.*$)|("""(?:.*?""")?|'''|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|\b(def|return|for|in|if|else|elif|while|with|as|import|from|class|lambda|not|and|or|None|True|False|yield|raise|try|except|pass|is|await|async|del|assert|global|nonlocal|break|continue)\b/g;
+
+  function collect() {
+    original.nodes.forEach(({ span }, node) => {
+      if (!span) return;
+      const key = span.join(" ");
+      if (!spans.has(key)) spans.set(key, { key, span, nodes: [], pieces: [] });
+      spans.get(key).nodes.push(node);
+    });
+    for (const one of spans.values()) one.nodes.sort((a, b) => timeline.computed[a] - timeline.computed[b]);
+  }
+
+  // From where to where on this line a span reaches, [from, to).
+  function reach([, line, column, endLine, endColumn], number, text) {
+    const from = number === line ? column : text.length - text.trimStart().length;
+    return [from, number === endLine ? endColumn : text.length];
+  }
+
+  // `docstring`: whether the line begins within a string of several lines.
+  function tokens(text, docstring) {
+    if (docstring) return [[0, /^.*?("""|''')|.*/.exec(text)[0].length, "string"]];
+    return [...text.matchAll(TOKENS)].map((found) => {
+      const kind = found[1] !== undefined ? "comment" : found[2] !== undefined ? "string" : "keyword";
+      return [found.index, found.index + found[0].length, kind];
+    });
+  }
+
+  function pieces(text, number, here, docstring, indent) {
+    const inside = here.map((one) => [one, ...reach(one.span, number, text)]).filter(([, from, to]) => from < to);
+    const found = tokens(text, docstring);
+    const cuts = new Set([indent, text.length]);
+    for (const [, from, to] of inside) cuts.add(Math.min(from, text.length)).add(Math.min(to, text.length));
+    for (const [from, to] of found) cuts.add(from).add(to);
+    const places = [...cuts].filter((at) => at >= indent).sort((a, b) => a - b);
+    return places.slice(0, -1).map((from, i) => {
+      const around = inside.filter(([, a, b]) => a <= from && b >= places[i + 1]).sort((one, other) => one[2] - one[1] - (other[2] - other[1]));
+      const token = found.find(([a, b]) => a <= from && b >= places[i + 1])?.[2];
+      const made = element("span", { class: token ?? null, "data-span": around.length > 0 ? around[0][0].key : null }, text.slice(from, places[i + 1]));
+      for (const [one] of around) one.pieces.push(made);
+      return made;
+    });
+  }
+
+  // The largest operations of a line: what is written at its end.
+  function outermost(here, number) {
+    const own = here.filter((one) => one.span[3] === number && original.nodes[one.nodes[0]].operation !== null);
+    const holds = (a, b) => a !== b && before([a.span[1], a.span[2]], [b.span[1], b.span[2]]) && before([b.span[3], b.span[4]], [a.span[3], a.span[4]]);
+    return own.filter((one) => !own.some((other) => holds(other, one))).slice(0, 3);
+  }
+
+  const before = ([line, column], [otherLine, otherColumn]) => line < otherLine || (line === otherLine && column <= otherColumn);
+
+  function build(host, given) {
+    hooks = given;
+    collect();
+    const starting = files.map(() => new Map());
+    for (const one of spans.values()) {
+      for (let line = one.span[1]; line <= one.span[3]; line++) {
+        const at = starting[one.span[0]];
+        if (at === undefined) continue;
+        if (!at.has(line)) at.set(line, []);
+        at.get(line).push(one);
+      }
+    }
+    files.forEach((file, number) => host.append(fileBlock(file, starting[number], number)));
+    host.addEventListener("pointerover", (event) => hover(event.target.closest("[data-span]")?.dataset.span ?? null));
+    host.addEventListener("pointerleave", () => hover(null));
+    host.addEventListener("click", (event) => {
+      const key = event.target.closest("[data-span]")?.dataset.span;
+      if (key !== undefined) hooks.select(nodeOf(spans.get(key)));
+    });
+  }
+
+  function fileBlock(file, here, number) {
+    const list = element("div", { class: "lines" });
+    let docstring = false;
+    const indent = Math.min(...file.lines.filter((text) => text.trim() !== "").map((text) => text.length - text.trimStart().length));
+    file.lines.forEach((text, i) => {
+      const inside = docstring;
+      if ((text.match(/"""|'''/g) ?? []).length % 2 === 1) docstring = !docstring;
+      const line = file.first + i;
+      const found = here.get(line) ?? [];
+      const note = element("span", { class: "inlay" });
+      const row = element("div", { class: "line" }, element("span", { class: "number", "aria-hidden": "true" }, String(line)), element("code", {}, ...(text.trim() === "" ? ["\u200b"] : pieces(text, line, found, inside, indent))), note);
+      lines.push({ file: number, number: line, row, note, outer: outermost(found, line) });
+      list.append(row);
+    });
+    return element("section", { class: "file" }, element("h3", {}, file.name), list);
+  }
+
+  function hover(key) {
+    if (key === lit.hover) return;
+    hooks.hover(key === null ? null : nodeOf(spans.get(key)));
+  }
+
+  // Of the operations that one piece of code carried out, the one that is nearest to the current step's.
+  function nodeOf(one) {
+    const { target } = timeline.at(state.step) ?? { target: null };
+    const now = target === null ? 0 : timeline.computed[target];
+    return one.nodes.reduce((best, node) => (Math.abs(timeline.computed[node] - now) < Math.abs(timeline.computed[best] - now) ? node : best));
+  }
+
+  function mark(name, node) {
+    const key = node === null ? null : (original.nodes[node].span?.join(" ") ?? null);
+    if (lit[name] === key) return key;
+    for (const piece of spans.get(lit[name])?.pieces ?? []) piece.classList.remove(name);
+    for (const piece of spans.get(key)?.pieces ?? []) piece.classList.add(name);
+    lit[name] = key;
+    return key;
+  }
+
+  // active: the operation of the step; selected: what the panel describes; hover: what the pointer is on.
+  function update({ active, selected, hover: over = null, backward }, host) {
+    const moved = lit.active;
+    const key = mark("active", active);
+    mark("selected", selected === active ? null : selected);
+    mark("hover", over);
+    host.classList.toggle("backward", backward);
+    notes();
+    const [file, line, , endLine] = key === null ? [] : original.nodes[active].span;
+    const found = lines.find((one) => one.file === file && one.number === endLine);
+    if (found?.row !== activeRow) {
+      activeRow?.classList.remove("now");
+      found?.row.classList.add("now");
+      activeRow = found?.row ?? null;
+    }
+    if (found && key !== moved) bringIntoSight(host, lines.find((one) => one.file === file && one.number === line).row, found.row);
+  }
+
+  function bringIntoSight(host, first, last) {
+    const [box, top, bottom] = [host.getBoundingClientRect(), first.getBoundingClientRect().top, last.getBoundingClientRect().bottom];
+    if (top < box.top + 24 || bottom > box.bottom - 24) host.scrollTop += (top + bottom) / 2 - (box.top + box.bottom) / 2;
+    const piece = spans.get(lit.active).pieces;
+    if (piece.length === 0) return;
+    const [left, right] = [piece[0].getBoundingClientRect().left, piece.at(-1).getBoundingClientRect().right];
+    const [from, to] = [left, right].map((x) => x - box.left + host.scrollLeft);
+    const isWide = to - from > 0.6 * box.width && from < 0.5 * box.width; // then its beginning is enough
+    host.scrollLeft = to > box.width && !isWide ? Math.min(from - 60, to - box.width + 20) : 0;
+  }
+
+  // At the end of each line: what it has come to, and the gradient of that.
+  function notes() {
+    for (const { note, outer } of lines) {
+      if (outer.length === 0) continue;
+      setText(note, outer.map(noteOf).filter(Boolean).join("   "));
+    }
+  }
+
+  function noteOf(one) {
+    const node = one.nodes.length === 1 ? one.nodes[0] : nodeOf(one);
+    const value = timeline.value(node, 0, state.step);
+    if (value === null) return "";
+    const short = (array) => (isScalar(array) ? numberText(array.values[0]) : shapeText(array.shape));
+    const gradient = quiz.hides(state.step) && timeline.receiver(state.step) === node ? null : timeline.gradient(node, 0, state.step);
+    return gradient === null ? short(value) : `${short(value)}  ∂ ${isScalar(gradient) ? short(gradient) : "✓"}`;
+  }
+
+  return { build, update, hover, isEmpty: files.length === 0, spanOf: (node) => original.nodes[node].span ?? null };
+})();

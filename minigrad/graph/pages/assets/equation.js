@@ -1,0 +1,271 @@
+// Equations: trees, drawn as MathML and written as plain text. A tree is a nested list, ["row", a, b, ...], ["frac", a, b], ...
+// (pages/equations.py makes those of derivatives); "ref"s in it are replaced by names or by numbers before it is drawn.
+// Here made besides: ["name", "w * x"], ["vector", array], ["fold", axes, a].
+
+const equation = (() => {
+  const op = (text) => ["op", text];
+  const row = (...parts) => ["row", ...parts];
+
+  // A label that may stand beside a dot without parentheses.
+  const isSimple = (label) => /^[\p{L}\p{N}_.\[\]ⁱ'"]+$/u.test(label) || /^[\p{L}\p{N}_.]+\([^()]*\)$/u.test(label) || /^[\p{L}\p{N}_.]+\[[^\]]*\]$/u.test(label);
+
+  // Whether a label names a value; else it is the expression itself, which the equation's other side repeats.
+  const isName = (label) => (isSimple(label) && !label.includes("(")) || /^[\w.]+ \d+$/.test(label);
+
+  const derivative = (label) => ["d", labelOf(graph.end[0]), label];
+  const fill = (tree, look) => {
+    if (!Array.isArray(tree)) return tree;
+    if (tree[0] === "ref") return look(tree[1]);
+    if (tree[0] === "num" || tree[0] === "op" || tree[0] === "words" || tree[0] === "name") return tree;
+    return [tree[0], ...tree.slice(1).map((part) => fill(part, look))];
+  };
+
+  const bare = (tree) => (tree[0] === "row" && tree.length === 2 ? bare(tree[1]) : tree);
+  const negative = (tree) => tree[0] === "num" && tree[1].startsWith("-");
+  const compound = (tree) => tree[0] === "name" && !isSimple(tree[1]);
+  const paren = (tree) => ["paren", tree];
+  const tight = new Set(["·", "×", "/", "@", "^", "−", "-", "∘", "⊙"]);
+
+  // Parentheses where a name or number that came in for a letter needs them.
+  function safe(tree) {
+    if (!Array.isArray(tree) || ["num", "op", "words", "name", "d", "vector"].includes(tree[0])) return tree;
+    const [kind, ...parts] = [tree[0], ...tree.slice(1).map(safe)];
+    const guard = (part) => (negative(part) || compound(part) ? paren(part) : part);
+    if (kind === "row") {
+      const beside = parts.some((part) => part[0] === "op" && tight.has(part[1]));
+      return [kind, ...parts.map((part, i) => ((compound(part) && beside && parts.length > 1) || (negative(part) && i > 0) ? paren(part) : part))];
+    }
+    if (kind === "T" || kind === "sup") return [kind, guard(parts[0]), ...parts.slice(1)];
+    return [kind, ...parts];
+  }
+
+  // An array within an equation: small ones as numbers, others by their shape.
+  function numbers(array) {
+    if (!array) return ["num", "?"];
+    if (isScalar(array)) return ["num", numberText(array.values[0], state.digits)];
+    return array.values !== undefined && array.values.length <= 4 && array.shape.length <= 2 ? ["vector", array] : ["words", shapeText(array.shape)];
+  }
+
+  // One element of an array that is broadcast to a shape.
+  function elementAt(array, shape, flat) {
+    if (!array?.values) return null;
+    const index = [];
+    for (let axis = shape.length - 1, rest = flat; axis >= 0; axis--) {
+      index.unshift(rest % shape[axis]);
+      rest = Math.floor(rest / shape[axis]);
+    }
+    let at = 0;
+    const added = shape.length - array.shape.length;
+    if (added < 0) return null;
+    array.shape.forEach((n, axis) => {
+      at = at * n + (n === 1 ? 0 : index[added + axis]);
+    });
+    return array.values[at];
+  }
+
+  // Forward: what an operation is called in mathematics. The others are calls.
+  const FORWARD = {
+    add: (a, b) => row(a, op("+"), b),
+    subtract: (a, b) => row(a, op("−"), b),
+    multiply: (a, b) => row(a, op("·"), b),
+    divide: (a, b) => ["frac", a, b],
+    power: (a, b) => ["sup", a, b],
+    negative: (a) => row(op("−"), a),
+    matmul: (a, b) => row(a, op("@"), b),
+    sqrt: (a) => ["sqrt", a],
+    square: (a) => ["sup", a, ["num", "2"]],
+    exp: (a) => ["sup", ["name", "e"], a],
+    absolute: (a) => row(op("|"), a, op("|")),
+    transpose: (a) => ["T", a],
+    swapaxes: (a) => ["T", a],
+  };
+
+  // The options of a call that are not what they usually are.
+  const optionsOf = (details) => (details ?? "").split(", ").filter((part) => part !== "" && part !== "keepdims=False" && !part.endsWith("=None")).join(", ");
+
+  const callText = (node) => {
+    const { operation, details } = graph.nodes[node];
+    return optionsOf(details) === "" ? operation : `${operation}(${optionsOf(details)})`;
+  };
+
+  function forwardTree(node, operands) {
+    const { operation, details } = graph.nodes[node];
+    const made = FORWARD[operation];
+    if (made !== undefined && made.length === operands.length) return made(...operands);
+    const options = optionsOf(details);
+    return ["call", operation, ...operands, ...(options === "" ? [] : [["words", options]])];
+  }
+
+  // The parts of a forward step: [u] = [w · x] = [0.5 · 0.8] = [0.4].
+  function forward(node) {
+    const edges = operandsOf(node).map((edge) => graph.edges[edge]);
+    const names = edges.map((edge) => ["name", labelOf(edge.source)]);
+    const arrays = edges.map(operandOf);
+    const value = graph.nodes[node].values[0];
+    const label = labelOf(node);
+    const plain = edges.length <= 4;
+    const symbols = plain ? [safe(forwardTree(node, names))] : [["call", graph.nodes[node].operation, names[0], ["words", "…"], names.at(-1)]];
+    const left = isName(label) ? [["name", label], ...symbols] : label.includes("…") ? [["name", label]] : symbols;
+    const small = plain && arrays.some((array) => array?.values && array.values.length <= 4);
+    const inside = small && arrays.every(Boolean) ? [safe(forwardTree(node, arrays.map(numbers)))] : [];
+    const answer = graph.nodes[node].values.length > 1 ? ["words", word("outputs", { count: graph.nodes[node].values.length })] : value ? numbers(value) : null;
+    return [...left, ...inside, answer].filter(Boolean);
+  }
+
+  // The parts of a backward step, {left, sign, parts}: ∂loss/∂w += ∂loss/∂(w*x) · x = 0.625 · 0.8 = 0.5.
+  function backward(step) {
+    const { kind, edge: number } = timeline.at(step);
+    const edge = graph.edges[number];
+    const left = derivative(labelOf(edge.source));
+    const hidden = quiz.hides(step);
+    if (kind === "fit") {
+      const axes = summedAxes(edge);
+      const inside = ["name", word("partOf")];
+      const folded = axes.length > 0 ? ["fold", axes.join(","), inside] : ["call", edge.amount.dtype, inside];
+      return { left, sign: "+=", parts: [folded, hidden ? ["num", "?"] : numbers(edge.amount)] };
+    }
+    const before = edge.amount !== null;
+    const parts = edge.equation ? products(edge, hidden) : [["call", word("ruleOf", { operation: graph.nodes[edge.target].operation }), derivative(labelOf(edge.target))]];
+    parts.push(hidden ? ["num", "?"] : answerOf(edge));
+    return { left: before ? ["name", word("partFor"), left] : left, sign: before ? "=" : "+=", parts };
+  }
+
+  function operandsByName(edge) {
+    const found = new Map();
+    for (const other of operandsOf(edge.target)) found.set(graph.edges[other].argument, graph.edges[other]);
+    return found;
+  }
+
+  const isElementwise = (edge) => edge.elementwise && edge.raw?.values !== undefined && edge.raw.values.length > 4;
+
+  // The rule with names, and with numbers: of arrays at one element, where the rule goes element by element.
+  function products(edge, hidden) {
+    const operands = operandsByName(edge);
+    const target = graph.nodes[edge.target];
+    const g = target.gradients[0] ?? null;
+    const named = fill(edge.equation, (name) => {
+      if (name === "g") return derivative(labelOf(edge.target));
+      if (name === "ans" || !operands.has(name)) return ["name", name === "ans" ? labelOf(edge.target) : name];
+      return ["name", labelOf(operands.get(name).source)];
+    });
+    const arrayOf = (name) => (name === "g" ? g : name === "ans" ? target.values[0] : operands.has(name) ? operandOf(operands.get(name)) : null);
+    const at = isElementwise(edge) ? Math.min(state.cell, edge.raw.values.length - 1) : null;
+    let known = true;
+    const numbered = fill(edge.equation, (name) => {
+      const array = arrayOf(name);
+      if (!array) known = false;
+      if (at === null) return numbers(array);
+      const one = elementAt(array, edge.raw.shape, at);
+      if (one === null || one === undefined) known = false;
+      return ["num", numberText(one ?? NaN, state.digits)];
+    });
+    const parts = [safe(named)];
+    const told = bare(numbered);
+    const same = JSON.stringify(told) === JSON.stringify(resultAt(edge, at));
+    if (known && !hidden && !same) parts.push(safe(numbered));
+    return parts;
+  }
+
+  function answerOf(edge) {
+    if (!isElementwise(edge)) return numbers(edge.raw);
+    const at = Math.min(state.cell, edge.raw.values.length - 1);
+    return row(resultAt(edge, at), ["words", word("atIndex", { index: indexOf(at, edge.raw.shape) })]);
+  }
+
+  function resultAt(edge, at) {
+    return at === null ? numbers(edge.raw) : ["num", numberText(edge.raw.values[at], state.digits)];
+  }
+
+  // The axes over which "fit" sums.
+  function summedAxes({ raw, amount }) {
+    const extra = raw.shape.length - amount.shape.length;
+    return raw.shape.map((_, i) => i).filter((i) => i < extra || raw.shape[i] !== amount.shape[i - extra]);
+  }
+
+  // Of a step, as text: for screen readers, the title and the tests.
+  function text(step) {
+    const at = timeline.at(step);
+    if (at === null) return "";
+    if (at.kind === "forward") return forward(at.target).map(textOf).join(" = ");
+    const { left, sign, parts } = backward(step);
+    return `${textOf(left)} ${sign} ${parts.map(textOf).join(" = ")}`;
+  }
+
+  // Of a step, as <math> elements, one for each side, so that a narrow page breaks the line between them.
+  function math(step) {
+    const at = timeline.at(step);
+    if (at === null) return [];
+    const found = at.kind === "forward" ? forward(at.target) : backward(step);
+    const parts = Array.isArray(found) ? found.slice(1) : found.parts;
+    const left = Array.isArray(found) ? found[0] : found.left;
+    const signs = Array.isArray(found) ? parts.map(() => "=") : parts.map((_, i) => (i === 0 ? found.sign : "="));
+    const first = mathElement("math", { displaystyle: "true" }, mathOf(left));
+    return [first, ...parts.map((part, i) => {
+      const made = mathElement("math", { displaystyle: "true" }, mathElement("mo", { form: "infix" }, signs[i]), mathOf(part));
+      if (i === parts.length - 1) made.setAttribute("class", "answer");
+      return made;
+    })];
+  }
+
+  const spoken = (parts) => parts.map(textOf);
+
+  function textOf(tree) {
+    const [kind, ...parts] = tree;
+    const wrapped = (part) => (bare(part)[0] === "row" && bare(part).length > 2 ? `(${textOf(part)})` : textOf(part));
+    switch (kind) {
+      case "row": return spoken(parts).join(" ").replace(/\| (.*) \|/, "|$1|");
+      case "paren": return `(${textOf(parts[0])})`;
+      case "frac": return `${wrapped(parts[0])} / ${wrapped(parts[1])}`;
+      case "sup": return `${wrapped(parts[0])}^${wrapped(parts[1])}`;
+      case "sqrt": return `sqrt(${textOf(parts[0])})`;
+      case "call": return `${parts[0]}(${spoken(parts.slice(1)).join(", ")})`;
+      case "T": return `${wrapped(parts[0])}ᵀ`;
+      case "fold": return `${word("foldText", { axes: parts[0] })} ${textOf(parts[1])}`;
+      case "d": return `∂${parts[0]}/∂${isSimple(parts[1]) ? parts[1] : `(${parts[1]})`}`;
+      case "name": return parts.length > 1 ? `${parts[0]} ${textOf(parts[1])}` : parts[0];
+      case "vector": return valuesText(parts[0], state.digits).replace(/\s+/g, " ");
+      case "words": return typeof parts[0] === "object" ? parts[0][words.language] : parts[0];
+      default: return String(parts[0]);
+    }
+  }
+
+  const mrow = (...parts) => mathElement("mrow", {}, ...parts);
+  const mo = (text, attributes = {}) => mathElement("mo", attributes, text);
+  const between = (parts, sign) => parts.flatMap((part, i) => (i === 0 ? [part] : [mo(sign, { separator: "true" }), part]));
+  const signed = (text) => (text.startsWith("-") ? text.replace("-", "−") : text);
+
+  function name(label) {
+    return /^\p{L}$/u.test(label) ? mathElement("mi", {}, label) : mathElement("mtext", { class: "label-in-math" }, label);
+  }
+
+  function mathOf(tree) {
+    const [kind, ...parts] = tree;
+    switch (kind) {
+      case "row": return mrow(...parts.map((part) => (part[0] === "words" ? mathElement("mtext", {}, `\u00a0${textOf(part).trim()}\u00a0`) : mathOf(part))));
+      case "paren": return mrow(mo("(", { stretchy: "false" }), mathOf(parts[0]), mo(")", { stretchy: "false" }));
+      case "frac": return mathElement("mfrac", {}, mathOf(parts[0]), mathOf(parts[1]));
+      case "sup": return mathElement("msup", {}, mathOf(parts[0]), mathOf(parts[1]));
+      case "sqrt": return mathElement("msqrt", {}, mathOf(parts[0]));
+      case "call": return mrow(mathElement("mi", { mathvariant: "normal" }, parts[0]), mo("(", { stretchy: "false" }), ...between(parts.slice(1).map(mathOf), ","), mo(")", { stretchy: "false" }));
+      case "T": return mathElement("msup", {}, mathOf(parts[0]), mathElement("mi", { mathvariant: "normal" }, "T"));
+      case "fold": return mrow(mathElement("munder", {}, mo("∑"), mathElement("mtext", {}, word("foldUnder", { axes: parts[0] }))), mathOf(parts[1]));
+      case "d": return mathElement("mfrac", { class: "derivative" }, mrow(mathElement("mi", {}, "∂"), name(parts[0])), mrow(mathElement("mi", {}, "∂"), ...(isSimple(parts[1]) ? [name(parts[1])] : [mo("(", { stretchy: "false" }), name(parts[1]), mo(")", { stretchy: "false" })])));
+      case "name": return parts.length > 1 ? mrow(mathElement("mtext", {}, `${parts[0]} `), mathOf(parts[1])) : name(parts[0]);
+      case "num": return mathElement("mn", {}, signed(String(parts[0])));
+      case "op": return mo(parts[0], parts[0] === "|" ? { stretchy: "false", form: "prefix" } : {});
+      case "vector": return vector(parts[0]);
+      case "words": return mathElement("mtext", {}, textOf(tree));
+      default: return mathElement("mtext", {}, textOf(tree));
+    }
+  }
+
+  function vector(array) {
+    const columns = array.shape.at(-1);
+    const cell = (value) => mathElement("mtd", {}, mathElement("mn", {}, signed(numberText(value, state.digits))));
+    const rows = [];
+    for (let i = 0; i < array.values.length; i += columns) rows.push(mathElement("mtr", {}, ...array.values.slice(i, i + columns).map(cell)));
+    return mrow(mo("["), mathElement("mtable", {}, ...rows), mo("]"));
+  }
+
+  return { text, callText, math, textOf, mathOf, summedAxes, isSimple, isElementwise, derivativeText: (node) => textOf(derivative(labelOf(node))), };
+})();

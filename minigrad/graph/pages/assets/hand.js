@@ -1,0 +1,105 @@
+// The pointer on a scene: click, hover, drag to move, wheel and two fingers to zoom.
+
+class Hand {
+  constructor(view) {
+    this.view = view;
+    this.pointers = new Map();
+    this.moved = false;
+    const { svg } = view;
+    const listen = (kind, act) => svg.addEventListener(kind, act, { passive: kind !== "wheel" });
+    listen("pointerdown", (event) => this.down(event));
+    listen("pointermove", (event) => this.move(event));
+    for (const kind of ["pointerup", "pointercancel"]) listen(kind, (event) => this.pointers.delete(event.pointerId));
+    listen("pointerleave", () => this.leave());
+    listen("wheel", (event) => this.wheel(event));
+    listen("click", (event) => this.click(event));
+    listen("dblclick", (event) => this.open(event, true));
+    svg.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  place(event) {
+    const { left, top } = this.view.svg.getBoundingClientRect();
+    return [event.clientX - left, event.clientY - top];
+  }
+
+  down(event) {
+    if (event.button > 0) return;
+    this.pointers.set(event.pointerId, this.place(event));
+    if (this.pointers.size === 1) this.moved = false;
+  }
+
+  move(event) {
+    const at = this.place(event);
+    const last = this.pointers.get(event.pointerId);
+    if (last === undefined) return this.hover(event);
+    const [dx, dy] = [at[0] - last[0], at[1] - last[1]];
+    if (!this.moved && Math.hypot(dx, dy) < 5) return;
+    if (!this.moved) this.view.svg.setPointerCapture(event.pointerId);
+    this.moved = true;
+    if (this.pointers.size === 2) this.pinch(event.pointerId, last, at);
+    else camera.pan(dx, dy);
+    this.pointers.set(event.pointerId, at);
+    this.view.place();
+  }
+
+  pinch(moving, from, to) {
+    const [, other] = [...this.pointers].find(([id]) => id !== moving);
+    const apart = ([x, y]) => Math.max(10, Math.hypot(x - other[0], y - other[1]));
+    camera.zoom(apart(to) / apart(from), this.view.pane, other);
+  }
+
+  wheel(event) {
+    event.preventDefault();
+    const unit = event.deltaMode === 1 ? 16 : 1;
+    if (event.ctrlKey || event.metaKey) camera.zoom(Math.exp(-event.deltaY * unit * 0.01), this.view.pane, this.place(event));
+    else camera.pan(-event.deltaX * unit, -event.deltaY * unit);
+    this.view.place();
+  }
+
+  hover(event) {
+    const cells = event.target.closest(".heat");
+    tip.show(cells ? (heat.under(cells, event)?.text ?? null) : null, event);
+    this.view.hooks.hover(this.boxOf(event)?.node ?? null);
+  }
+
+  leave() {
+    tip.show(null);
+    this.view.hooks.hover(null);
+  }
+
+  boxOf(event) {
+    const box = event.target.closest("[data-box]")?.dataset.box;
+    return box === undefined ? null : (this.view.boxes[box]?.now ?? null);
+  }
+
+  click(event) {
+    if (this.moved) return;
+    const { view } = this;
+    const line = event.target.closest("[data-line]")?.dataset.line;
+    const box = this.boxOf(event);
+    if (line !== undefined) return view.hooks.line(view.lines[line].edges(view.iteration));
+    if (event.target.closest(".chip")) {
+      const chip = event.target.closest(".chip");
+      const about = view.boxes[chip.dataset.box]?.about;
+      if (about) camera.centre([about], view.pane);
+      view.place();
+    } else if (box) this.open(event, false);
+  }
+
+  // A child scene opens at once; another place's value is selected, and gone to by a double click.
+  open(event, doubled) {
+    const box = this.boxOf(event);
+    if (box === null) return;
+    if (box.node === null || box.node === undefined) {
+      if (!doubled && typeof box.scene === "number") this.view.hooks.open(box.scene);
+    } else if (doubled && box.alias) this.view.hooks.visit(box.node);
+    else if (!doubled) this.view.hooks.select(box.node);
+  }
+
+  key(event) {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    const box = this.boxOf(event);
+    this.open(event, Boolean(box?.alias));
+  }
+}

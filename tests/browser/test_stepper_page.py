@@ -1,0 +1,160 @@
+"""The stepper's page as a whole: links, keys, languages, light and dark, print, a phone, hostile names."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import minigrad as mg
+from minigrad import Tensor, explain
+from tests.browser.stepper_programs import HOSTILE, explained, fan_out, leaf, names, node, opened, press
+
+Show = Callable[..., Any]
+CONTRAST = (Path(__file__).parent / "contrast.js").read_text(encoding="utf-8")
+
+
+def test_deep_links(tmp_path: Path, show: Show) -> None:
+    explained(fan_out, tmp_path / "page.html")
+    page = show(tmp_path / "page.html")
+    address = (tmp_path / "page.html").as_uri()
+    page.goto(address + "#step=12")
+    assert page.evaluate("state.step") == 12
+    press(page, "ArrowRight")
+    assert page.url.endswith("#step=13")
+    page.reload()
+    assert page.evaluate("state.step") == 13
+    page.goto(address + "#step=9999999")
+    assert page.evaluate("state.step === timeline.count")
+    page.goto(address + "#step=<b>")
+    assert page.locator("#title-section b").count() == 0
+
+
+def test_it_works_in_a_frame_without_an_address(tmp_path: Path, show: Show) -> None:
+    explained(fan_out, tmp_path / "page.html")
+    host = tmp_path / "host.html"
+    host.write_text("<iframe width=900 height=700></iframe>")
+    page = show(host)
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    page.evaluate("(text) => { document.querySelector('iframe').srcdoc = text; }", text)
+    frame = page.frame_locator("iframe")
+    frame.locator("#next").click()
+    assert frame.locator("#count").text_content() == "1 / 17"
+
+
+def test_keyboard_only(tmp_path: Path, show: Show) -> None:
+    page = opened(fan_out, tmp_path, show)
+    press(page, "End")
+    assert page.evaluate("state.step === timeline.count") and page.locator("#next").is_disabled()
+    press(page, "Home")
+    assert page.evaluate("state.step") == 0 and page.locator("#back").is_disabled()
+    press(page, " ")
+    assert page.locator("#play").get_attribute("aria-pressed") == "true"
+    press(page, " ")
+    assert page.locator("#play").get_attribute("aria-pressed") == "false"
+    press(page, "/")
+    assert page.evaluate("document.activeElement.id") == "search"
+    page.keyboard.type("tanh")
+    press(page, "Enter")
+    assert page.evaluate("labelOf(state.selected)") == "s"
+    press(page, "Escape")
+    press(page, "ArrowDown")
+    assert page.evaluate("document.activeElement.classList.contains('box')")
+    press(page, "ArrowRight", 3)
+    assert page.evaluate("find('graph').contains(document.activeElement)")
+
+
+def test_search_finds_names_and_operations_not_lines(tmp_path: Path, show: Show) -> None:
+    page = opened(fan_out, tmp_path, show)
+    for text, count in [("multiply", 3), ("tanh", 1), ("loss", 1), ("mg.trace", 0)]:
+        page.locator("#search").fill(text)
+        assert page.evaluate("state.matches.size") == count, text
+
+
+def test_playing_stops_at_the_end(tmp_path: Path, show: Show) -> None:
+    page = opened(fan_out, tmp_path, show)
+    page.locator("#speed").select_option("16")
+    page.locator("#play").click()
+    for _ in range(200):
+        if page.evaluate("state.step === timeline.count"):
+            break
+        page.wait_for_timeout(50)
+    assert page.evaluate("state.step === timeline.count && state.playing === null")
+
+
+def test_both_languages(tmp_path: Path, show: Show) -> None:
+    page = opened(fan_out, tmp_path, show)
+    assert page.evaluate("Object.keys(words.all.en).sort().join() === Object.keys(words.all.ja).sort().join()")
+    page.locator("#language").select_option("ja")
+    for step in (0, 3, 9):
+        page.evaluate(f"go({step})")
+        text = page.locator("#step-section p").first.text_content()
+        assert any("぀" <= letter <= "ヿ" for letter in text), text
+    english = page.evaluate(
+        """() => [...document.querySelectorAll("[data-word]")].map((one) => [one.textContent, one.dataset.word])
+               .filter(([text, name]) => text === words.all.en[name] && text !== words.all.ja[name])"""
+    )
+    assert english == []
+    assert page.evaluate("document.documentElement.lang") == "ja"
+
+
+def test_light_and_dark(tmp_path: Path, show: Show) -> None:
+    background = "getComputedStyle(document.body).backgroundColor"
+    page = opened(fan_out, tmp_path, show, color_scheme="dark")
+    dark = page.evaluate(background)
+    page.locator("#theme").click()
+    light = page.evaluate(background)
+    assert light == "rgb(255, 255, 255)" and dark != light
+    page.locator("#theme").click()
+    assert page.evaluate(background) == dark
+
+
+@pytest.mark.parametrize("step", [3, 10])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out(scheme: str, step: int, tmp_path: Path, show: Show) -> None:
+    """WCAG's contrast, 4.5, of each text that is not of a control that does nothing now."""
+    page = opened(fan_out, tmp_path, show, color_scheme=scheme)
+    page.evaluate(f"go({step})")
+    low = page.evaluate(CONTRAST)
+    assert low == []
+
+
+def test_names_stay_text(tmp_path: Path, show: Show) -> None:
+    page = opened(names, tmp_path, show)
+    for _ in range(page.evaluate("timeline.count")):
+        press(page, "ArrowRight")
+        assert page.locator("body b").count() == 0
+    assert HOSTILE in page.locator("svg.scene").evaluate("svg => svg.textContent")
+
+
+def test_minus_zero_and_infinity_read_as_0_and_the_sign(tmp_path: Path, show: Show) -> None:
+    x = leaf([-0.0, float("inf")])
+    with mg.trace():
+        loss = (x * Tensor([1.0, 1.0])).max()
+    explain(loss, tmp_path / "page.html", {"x": x})
+    page = show(tmp_path / "page.html")
+    assert page.evaluate(f"valuesText(graph.nodes[{node('x')}].values[0]).replace(/\\s+/g, ' ')") == "[0 ∞]"
+    assert page.evaluate("numberText(-0)") == "0" and page.evaluate("numberText('-Infinity', true)") == "-∞"
+
+
+def test_print_has_the_three_panes_and_no_controls(tmp_path: Path, show: Show) -> None:
+    page = opened(fan_out, tmp_path, show, color_scheme="dark")
+    page.evaluate("go(10)")
+    page.emulate_media(media="print")
+    for name in ("title-section", "code-pane", "graph", "step-section"):
+        assert page.locator(f"#{name}").is_visible(), name
+    assert not page.locator("#controls").is_visible()
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(26, 28, 32)"
+
+
+def test_on_a_phone_the_controls_stay_in_reach(tmp_path: Path, show: Show) -> None:
+    page = opened(fan_out, tmp_path, show, 390, 844)
+    page.evaluate("go(10)")
+    page.locator("#code-pane").scroll_into_view_if_needed()
+    box = page.locator("#next").bounding_box()
+    assert box["y"] + box["height"] <= 844 and box["height"] >= 36
+    order = [
+        page.locator(f"#{name}").bounding_box()["y"] for name in ("graph-pane", "title-section", "panel", "code-pane")
+    ]
+    assert order[2] < order[3]
+    assert page.locator("#graph-pane").bounding_box()["y"] < 200
