@@ -1,0 +1,196 @@
+// The quiz: which edge is next, and what it brings. What is asked for stays hidden until it was answered. It keeps the score.
+
+// Write a section anew; the focus stays on the part with the same data-key.
+function refill(section, parts) {
+  const inside = section.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+  section.replaceChildren(...parts.filter((part) => part !== null));
+  section.hidden = section.childElementCount === 0;
+  if (inside === undefined) return;
+  const again = section.querySelector(`[data-key="${CSS.escape(inside)}"]`) ?? document.getElementById("next");
+  again?.focus({ preventScroll: true });
+}
+
+// A sentence with a mark that does not rest on colour: right is true, false, or null for neither.
+function verdict(said) {
+  const className = said.right === null ? "note" : said.right ? "right" : "wrong";
+  const mark = said.right === null ? "" : said.right ? "✓ " : "✗ ";
+  return element("p", { class: className, role: "status" }, mark + said.text);
+}
+
+const quiz = {
+  on: false,
+  hinted: false, // the panel then shows the rule
+  said: null, // {right: true, false or null, text}
+  typed: "",
+  results: new Map(), // "edge 7", "value 7", "choice 7": {right: whether at the first try, done}
+
+  // What a step asks for; null if it is no question.
+  asked(step) {
+    if (this.known?.step !== step || this.known.data !== graph) this.known = { step, data: graph, asked: mistakes.question(step, graph) };
+    return this.known.asked;
+  },
+
+  // Whether a question of this kind is put at a step: by the quiz, or by the lesson.
+  puts(kind, step) {
+    if (step < 1 || step > graph.steps.length) return false;
+    const [does] = graph.steps[step - 1];
+    if (lesson.question(kind, step) === null && !(this.on && does !== "forward")) return false;
+    if (this.results.get(`${kind} ${step}`)?.done) return false;
+    return kind === "value" ? this.asked(step) !== null : does === "product";
+  },
+
+  // Whether what this step gives is hidden.
+  hides(step) {
+    return step === state.step && this.puts("value", step);
+  },
+
+  asksEdge() {
+    return !this.hides(state.step) && this.puts("edge", state.step + 1);
+  },
+
+  // Note an answer; the first one counts.
+  count(kind, step, right, done = right) {
+    const key = `${kind} ${step}`;
+    const before = this.results.get(key);
+    this.results.set(key, { right: before ? before.right : right, done });
+  },
+
+  score() {
+    const all = [...this.results.values()];
+    return { right: all.filter(({ right }) => right).length, asked: all.length };
+  },
+
+  names(edge) {
+    const { source, target } = graph.edges[edge];
+    return { source: labelOf(source), target: labelOf(target), loss: labelOf(graph.end[0]) };
+  },
+
+  // --- what value ---
+
+  check(text) {
+    const { step } = state;
+    const asked = this.asked(step);
+    this.typed = text;
+    if (text.trim() === "" || Number.isNaN(Number(text.trim().replace(",", ".")))) {
+      this.said = { right: null, text: word("notNumber") };
+      return render();
+    }
+    const found = mistakes.diagnose(text, asked, graph);
+    this.count("value", step, found === "right" && !this.hinted, found === "right");
+    if (found === "right") this.said = { right: true, text: word("right", { value: numberText(asked.right, state.digits) }) };
+    else this.said = { right: false, text: this.explain(found, asked, text.trim()) };
+    render();
+    if (found === "right") document.getElementById("next")?.focus({ preventScroll: true });
+  },
+
+  explain(found, asked, typed) {
+    if (found === null) return word("wrong", { value: typed });
+    return word(`mistake_${found}`, { ...this.names(asked.edge), value: typed, paths: mistakes.paths(asked.edge, graph).length });
+  },
+
+  reveal() {
+    this.count("value", state.step, false, true);
+    this.said = null;
+    render();
+  },
+
+  valueQuestion() {
+    const { step } = state;
+    const asked = this.asked(step);
+    const names = asked.of === "value" ? { target: labelOf(asked.node) } : this.names(asked.edge);
+    const at = asked.shape.length === 0 ? "" : word("atPlace", { index: indexOf(asked.at, asked.shape) });
+    const text = lesson.question("value", step)?.text?.[words.language] ?? word(`ask_${asked.of}`, { ...names, at });
+    const about = { id: "answer", "data-key": "answer", "aria-label": word("answer"), inputmode: "text", autocomplete: "off", size: 10 };
+    const input = element("input", about);
+    input.value = this.typed;
+    input.addEventListener("input", () => (this.typed = input.value));
+    input.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      event.preventDefault(); // or it would press the button that has the focus by then
+      this.check(input.value);
+    });
+    const hint = () => {
+      this.hinted = true;
+      render();
+    };
+    const buttons = [button("check", word("check"), () => this.check(input.value)), button("reveal", word("reveal"), () => this.reveal())];
+    if (asked.of !== "value") buttons.splice(1, 0, button("hint", word("hint"), hint));
+    return [element("p", { class: "question" }, text), element("div", { class: "row" }, input, ...buttons)];
+  },
+
+  // --- which edge next ---
+
+  // Whether an edge may be next: all of the gradient that comes in at its target has arrived, and it has not been used.
+  stands(edge) {
+    const { target, raw } = graph.edges[edge];
+    if (raw === null) return "constant";
+    if (timeline.began[edge] <= state.step) return "used";
+    return graph.nodes[target].gradients.every((_, output) => timeline.missing(target, output, state.step) === 0) ? "ready" : "early";
+  },
+
+  // What the drawing calls when the reader clicks a line with these edges; true if it was an answer.
+  choose(edges) {
+    if (!this.asksEdge() || edges.length === 0) return false;
+    const step = state.step + 1;
+    const next = graph.steps[step - 1][1];
+    const edge = edges.includes(next) ? next : edges.find((one) => this.stands(one) === "ready") ?? edges[0];
+    const stands = this.stands(edge);
+    this.count("edge", step, stands === "ready");
+    const names = this.names(edge);
+    if (stands !== "ready") {
+      this.said = { right: false, text: word(`edge_${stands}`, names) };
+      render();
+      return true;
+    }
+    const said = { right: true, text: edge === next ? word("edge_right", names) : word("edge_also", this.names(next)) };
+    go(step);
+    this.said = said;
+    render();
+    return true;
+  },
+
+  // The edges to choose among without the mouse: the next one and up to three that come later.
+  candidates() {
+    const soon = graph.steps.slice(state.step, state.step + 60).filter(([kind]) => kind === "product");
+    const picked = [...new Set([0, 2, 4, soon.length - 1].filter((i) => i < soon.length))].map((i) => soon[i][1]);
+    return picked.sort((a, b) => labelOf(graph.edges[a].source).localeCompare(labelOf(graph.edges[b].source)) || a - b);
+  },
+
+  edgeQuestion() {
+    const own = lesson.question("edge", state.step + 1)?.text?.[words.language];
+    const choices = this.candidates().map((edge) => {
+      const { source, target } = this.names(edge);
+      return button(`edge${edge}`, `${target} → ${source}`, () => this.choose([edge]));
+    });
+    const label = { role: "group", "aria-label": word("edgeChoices"), class: "row" };
+    return [element("p", { class: "question" }, own ?? word("ask_edge")), element("div", label, ...choices)];
+  },
+
+  // --- together ---
+
+  begin() {
+    this.hinted = false;
+    this.said = null;
+    this.typed = "";
+  },
+
+  restart() {
+    this.results.clear();
+    this.begin();
+  },
+
+  section() {
+    const parts = [];
+    if (this.hides(state.step)) parts.push(...this.valueQuestion());
+    else if (this.asksEdge()) parts.push(...this.edgeQuestion());
+    else if (this.on) parts.push(element("p", { class: "note" }, word(state.step === graph.steps.length ? "quizDone" : "noQuestion")));
+    if (this.said) parts.splice(this.hides(state.step) ? parts.length : 0, 0, verdict(this.said));
+    const score = this.score();
+    if (parts.length > 0 && score.asked > 0) parts.push(element("p", { class: "note", id: "score" }, word("score", score)));
+    return parts;
+  },
+
+  render() {
+    refill(document.getElementById("quiz-section"), this.section());
+  },
+};
