@@ -62,14 +62,14 @@ except ImportError as missing:
 
 if TYPE_CHECKING:
     from .graph import draw_dot, make_dot
-    from .graph.attention_maps import attention_maps
-    from .graph.checks import check_edges, wrong_edges
-    from .graph.explain import explain
-    from .graph.flow import grad_flow
-    from .graph.profile import profile
-    from .graph.provenance import find_nan
-    from .graph.storage import load_trace, save_trace
-    from .graph.trace import trace
+    from .graph.pages.attention_maps import attention_maps
+    from .graph.pages.explain import explain
+    from .graph.record.storage import load_trace, save_trace
+    from .graph.record.trace import trace
+    from .graph.watch.checks import check_edges, wrong_edges
+    from .graph.watch.flow import grad_flow
+    from .graph.watch.profile import profile
+    from .graph.watch.provenance import find_nan
 
 __all__ = [
     "AnomalyError",
@@ -140,18 +140,18 @@ __all__ = [
 
 # Where the views are. They are imported when first asked for: training needs none, and they take as long as the rest.
 _VIEWS = {
-    "attention_maps": "attention_maps",
-    "check_edges": "checks",
-    "draw_dot": "capture",
-    "explain": "explain",
-    "find_nan": "provenance",
-    "grad_flow": "flow",
-    "load_trace": "storage",
-    "make_dot": "capture",
-    "profile": "profile",
-    "save_trace": "storage",
-    "trace": "trace",
-    "wrong_edges": "checks",
+    "attention_maps": "pages.attention_maps",
+    "check_edges": "watch.checks",
+    "draw_dot": "draw.drawing",
+    "explain": "pages.explain",
+    "find_nan": "watch.provenance",
+    "grad_flow": "watch.flow",
+    "load_trace": "record.storage",
+    "make_dot": "draw.drawing",
+    "profile": "watch.profile",
+    "save_trace": "record.storage",
+    "trace": "record.trace",
+    "wrong_edges": "watch.checks",
 }
 
 
