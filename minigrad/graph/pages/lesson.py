@@ -45,7 +45,9 @@ FIELDS = {
     "choice": ("text", "right", "feedback"),
 }
 KINDS = ("edge", "value", "choice")
-WHERE = "a number, 'start', 'backward', 'end', 'forward of NAME', 'backward of NAME', 'backward of NAME to OPERAND', or "
+WHERE = (
+    "a number, 'start', 'backward', 'end', 'forward of NAME', 'backward of NAME', 'backward of NAME to OPERAND', or "
+)
 WHERE += "'gradient of NAME'"
 
 
@@ -78,14 +80,27 @@ def validated(lesson: Any, data: Mapping[str, Any]) -> dict[str, Any] | None:
     _program(found.get("program", []))
     places = _Places(data)
     steps = [_step(step, f"lesson.steps[{i}]", places) for i, step in enumerate(_list(found, "steps", "lesson"))]
-    for i, step in enumerate(steps):
-        if step["at"] in [other["at"] for other in steps[:i]]:
-            raise ArgumentError(f"lesson.steps[{i}] is at step {step['at']}, where another is: make them one")
     return {
         "title": _text(found["title"], "lesson.title"),
         "intro": _text(found.get("intro"), "lesson.intro"),
-        "steps": sorted(steps, key=lambda step: step["at"]),
+        "steps": _merged(steps),
     }
+
+
+def _merged(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """In the order of the page; what is said at the same step twice ("end", and the gradient that comes last) is one."""
+    found: dict[int, dict[str, Any]] = {}
+    for i, step in enumerate(steps):
+        before = found.setdefault(step["at"], step)
+        if before is step:
+            continue
+        if before["question"] and step["question"]:
+            raise ArgumentError(f"lesson.steps[{i}] asks at step {step['at']}, where another question is")
+        texts = [text for text in (before["text"], step["text"]) if text]
+        joined = {language: "\n\n".join(text[language] for text in texts) for language in LANGUAGES} if texts else None
+        stop, question = before["stop"] or step["stop"], before["question"] or step["question"]
+        found[step["at"]] = {"at": step["at"], "text": joined, "stop": stop, "question": question}
+    return [found[at] for at in sorted(found)]
 
 
 # Reading
@@ -195,9 +210,13 @@ def _question(value: Any, where: str, at: int, places: _Places) -> dict[str, Any
     if kind not in KINDS:
         raise ArgumentError(f"{where}.kind takes {_listed(KINDS)}, got {kind!r}")
     if kind == "edge" and not places.is_product(at):
-        raise ArgumentError(f"{where} asks for the next edge, but step {at} applies no rule: put it at a 'backward of NAME'")
+        raise ArgumentError(
+            f"{where} asks for the next edge, but step {at} applies no rule: put it at a 'backward of NAME'"
+        )
     if kind == "value" and places.asked(at) is None:
-        raise ArgumentError(f"{where} asks for a value, but step {at} gives none, or one with too many numbers to ask for")
+        raise ArgumentError(
+            f"{where} asks for a value, but step {at} gives none, or one with too many numbers to ask for"
+        )
     if kind != "choice" and "choices" in question:
         raise ArgumentError(f"{where}.choices is for the kind 'choice', and this is {kind!r}")
     text = _text(question.get("text"), f"{where}.text")
@@ -304,7 +323,9 @@ class _Places:
 
     def _gradient(self, name: str, where: str) -> int:
         node = self._node(name, where)
-        into = [i + 1 for i, (kind, e) in enumerate(self.steps) if kind != "forward" and self.edges[e]["source"] == node]
+        into = [
+            i + 1 for i, (kind, e) in enumerate(self.steps) if kind != "forward" and self.edges[e]["source"] == node
+        ]
         if not into:
             raise ArgumentError(f"{where}: no step adds to the gradient of {name!r}")
         return into[-1]
