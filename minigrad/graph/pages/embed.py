@@ -22,12 +22,9 @@ class Page(_Path):  # type: ignore[misc, valid-type]
             src: where the page will lie, as the other page names it; without, the page itself is put into the text.
             height: in pixels.
         """
-        if src is None:
-            source = f'srcdoc="{html.escape(self.read_text(encoding="utf-8"))}"'
-        else:
-            source = f'src="{html.escape(src)}"'
+        what, text = ("srcdoc", self.read_text(encoding="utf-8")) if src is None else ("src", src)
         return (
-            f'<iframe {source} title="{html.escape(self.stem)}" width="100%" height="{height}" '
+            f'<iframe {what}="{html.escape(text)}" title="{html.escape(self.stem)}" width="100%" height="{height}" '
             'sandbox="allow-scripts allow-modals"></iframe>'
         )
 

@@ -11,7 +11,7 @@ language: ``{"en": "...", "ja": "..."}``; a blank line begins a paragraph, and w
                 "stop": true,           # "Next stop" and playing stop here
                 "question": {"kind": "edge",                # which edge is next: it is clicked; ``at`` is the answer
                              "text": TEXT}                  # instead of the page's own wording
-                          | {"kind": "value", "text": TEXT} # the number that this step gives, hidden until it is typed
+                          | {"kind": "value", "text": TEXT} # the number that this step of the backward pass gives, hidden
                           | {"kind": "choice", "text": TEXT,
                              "choices": [{"text": TEXT, "right": true, "feedback": TEXT}, ...]}}]}
 
@@ -169,7 +169,7 @@ def _text(value: Any, where: str) -> dict[str, str] | None:
     """A text in all languages: the one there is stands in for those that are missing."""
     if value is None:
         return None
-    texts = {language: value for language in LANGUAGES} if isinstance(value, str) else value
+    texts = dict.fromkeys(LANGUAGES, value) if isinstance(value, str) else value
     if not isinstance(texts, Mapping) or not texts:
         raise ArgumentError(f"{where} takes a string, or a dict with {_listed(LANGUAGES)}, got {value!r:.60}")
     for language, text in texts.items():
@@ -215,7 +215,7 @@ def _question(value: Any, where: str, at: int, places: _Places) -> dict[str, Any
         )
     if kind == "value" and places.asked(at) is None:
         raise ArgumentError(
-            f"{where} asks for a value, but step {at} gives none, or one with too many numbers to ask for"
+            f"{where} asks for a value, but step {at} is none of the backward pass, or gives too many numbers"
         )
     if kind != "choice" and "choices" in question:
         raise ArgumentError(f"{where}.choices is for the kind 'choice', and this is {kind!r}")
@@ -262,14 +262,8 @@ class _Places:
 
     def asked(self, at: int) -> Any:
         """The numbers of what a step gives; None if it is no question."""
-        if at == 0:
-            return None
-        kind, number = self.steps[at - 1]
-        if kind == "forward":
-            values = self.nodes[number]["values"]
-            array = values[0] if len(values) == 1 else None
-        else:
-            array = self.edges[number]["raw" if kind == "product" else "amount"]
+        kind, number = self.steps[at - 1] if at else ("forward", 0)
+        array = None if kind == "forward" else self.edges[number]["raw" if kind == "product" else "amount"]
         return array.get("values") if array else None
 
     def step(self, place: Any, where: str) -> int:

@@ -58,27 +58,15 @@ const editing = {
     return { ...original, nodes, edges };
   },
 
-  banner() {
-    if (graph === original) return [];
-    return [element("p", { class: "note" }, word("edited"), " ", button("reset", word("reset"), () => this.reset()))];
-  },
-
-  // The inputs for the values of a leaf.
-  row(number) {
-    const { operation, values } = graph.nodes[number];
-    if (operation !== null || !values[0]?.dtype.startsWith("float")) return [];
-    const title = element("h3", {}, word("whatIf"));
-    if (this.reason() !== null) return [title, element("p", { class: "note" }, word("cannotEdit", { why: this.reason() }))];
-    const [{ shape }] = values;
-    const inputs = values[0].values.map((value, i) => {
-      const name = `${labelOf(number)}${shape.length ? ` ${indexOf(i, shape)}` : ""}`;
-      const about = { "data-key": `edit${i}`, "aria-label": name, value: numberText(value, true), inputmode: "text" };
-      const input = element("input", { ...about, size: 10, autocomplete: "off" });
-      input.addEventListener("change", () => this.set(number, i, input.value));
-      return input;
-    });
-    const parts = [title, element("p", { class: "note" }, word("edit")), element("div", { class: "edit" }, ...inputs)];
-    if (this.said !== null) parts.push(element("p", { class: "wrong", role: "status" }, this.said));
-    return parts;
+  // What the box of a node had before: {value, gradient} as text, null each where it is as it was; null for the program's own run.
+  ghost(number) {
+    if (graph === original) return null;
+    const text = (array) => (isScalar(array ?? null) ? numberText(array.values[0]) : null);
+    const changed = (before, now) => (text(before) === text(now) ? null : text(before));
+    const [before, now] = [original.nodes[number], graph.nodes[number]];
+    const value = timeline.known(number, state.step) ? changed(before.values[0], now.values[0]) : null;
+    const complete = timeline.gradient(number, 0, state.step) !== null && timeline.missing(number, 0, state.step) === 0;
+    const gradient = complete ? changed(before.gradients[0], now.gradients[0]) : null;
+    return value === null && gradient === null ? null : { value, gradient };
   },
 };

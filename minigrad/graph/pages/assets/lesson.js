@@ -19,14 +19,14 @@ const lesson = {
   },
 
   // Where the reader stands at a stop: before the step if it is to be guessed.
-  stops() {
+  places() {
     const places = (this.data?.steps ?? []).filter(({ stop, question }) => stop || question !== null).map(({ at, question }) => (question?.kind === "edge" ? at - 1 : at));
     return [...new Set(places)].sort((a, b) => a - b);
   },
 
   // Playing stops here.
-  stopsAt(step) {
-    return this.stops().includes(step);
+  stops(step) {
+    return this.places().includes(step);
   },
 
   // The text that holds here: that of the last step that has one.
@@ -62,7 +62,7 @@ const lesson = {
   },
 
   controls() {
-    const stops = this.stops();
+    const stops = this.places();
     if (stops.length === 0) return null;
     const [before, after] = [stops.findLast((stop) => stop < state.step), stops.find((stop) => stop > state.step)];
     const back = button("stop-back", word("stopBack"), () => go(before));

@@ -14,15 +14,12 @@ const mistakes = (() => {
     return adding.map(([, e]) => e).filter((e) => data.edges[e].source === source && data.edges[e].output === output);
   }
 
-  // What step number `step` asks for: {of: "value", node, at, right}, or {of: "raw" | "amount" | "sum", edge, at, right}: what the
-  // rule gives, the same made to fit its operand, or the gradient that it completes. `at` is the place of the largest number.
+  // What step number `step` asks for, {of: "raw" | "amount" | "sum", edge, at, right}: what the rule gives, the same made to fit
+  // its operand, or the gradient that it completes. `at` is the place of the largest number. null if it is no question.
   function question(step, data) {
     if (step === 0) return null;
     const [kind, number] = data.steps[step - 1];
-    if (kind === "forward") {
-      const { values } = data.nodes[number];
-      return values.length === 1 ? largest({ of: "value", node: number }, values[0]) : null;
-    }
+    if (kind === "forward") return null;
     const edge = data.edges[number];
     const all = paths(number, data);
     const adds = kind === "fit" || edge.amount === null;
@@ -81,7 +78,6 @@ const mistakes = (() => {
 
   // All the usual mistakes: {kind, value}, the number that each gives instead of the one asked for.
   function mutants(asked, data) {
-    if (asked.of === "value") return [];
     const edge = data.edges[asked.edge];
     const found = [{ kind: "sign", value: -asked.right }];
     const operand = data.nodes[edge.source].values[edge.output];

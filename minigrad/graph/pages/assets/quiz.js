@@ -34,7 +34,7 @@ const quiz = {
   puts(kind, step) {
     if (step < 1 || step > graph.steps.length) return false;
     const [does] = graph.steps[step - 1];
-    if (lesson.question(kind, step) === null && !(this.on && does !== "forward")) return false;
+    if (does === "forward" || !(this.on || lesson.question(kind, step) !== null)) return false;
     if (this.results.get(`${kind} ${step}`)?.done) return false;
     return kind === "value" ? this.asked(step) !== null : does === "product";
   },
@@ -97,9 +97,8 @@ const quiz = {
   valueQuestion() {
     const { step } = state;
     const asked = this.asked(step);
-    const names = asked.of === "value" ? { target: labelOf(asked.node) } : this.names(asked.edge);
     const at = asked.shape.length === 0 ? "" : word("atPlace", { index: indexOf(asked.at, asked.shape) });
-    const text = lesson.question("value", step)?.text?.[words.language] ?? word(`ask_${asked.of}`, { ...names, at });
+    const text = lesson.question("value", step)?.text?.[words.language] ?? word(`ask_${asked.of}`, { ...this.names(asked.edge), at });
     const about = { id: "answer", "data-key": "answer", "aria-label": word("answer"), inputmode: "text", autocomplete: "off", size: 10 };
     const input = element("input", about);
     input.value = this.typed;
@@ -113,8 +112,11 @@ const quiz = {
       this.hinted = true;
       render();
     };
-    const buttons = [button("check", word("check"), () => this.check(input.value)), button("reveal", word("reveal"), () => this.reveal())];
-    if (asked.of !== "value") buttons.splice(1, 0, button("hint", word("hint"), hint));
+    const buttons = [
+      button("check", word("check"), () => this.check(input.value)),
+      button("hint", word("hint"), hint),
+      button("reveal", word("reveal"), () => this.reveal()),
+    ];
     return [element("p", { class: "question" }, text), element("div", { class: "row" }, input, ...buttons)];
   },
 
@@ -128,9 +130,14 @@ const quiz = {
     return graph.nodes[target].gradients.every((_, output) => timeline.missing(target, output, state.step) === 0) ? "ready" : "early";
   },
 
-  // What the drawing calls when the reader clicks a line with these edges; true if it was an answer.
+  // What a click in the drawing does while an edge is asked for; null while none is. A line is an answer, a box is not.
+  get pick() {
+    return this.asksEdge() ? (edges, nodes) => (nodes.length > 0 ? select(nodes[0]) : this.choose(edges)) : null;
+  },
+
+  // Answer with a line that stands for these edges.
   choose(edges) {
-    if (!this.asksEdge() || edges.length === 0) return false;
+    if (!this.asksEdge() || edges.length === 0) return;
     const step = state.step + 1;
     const next = graph.steps[step - 1][1];
     const edge = edges.includes(next) ? next : edges.find((one) => this.stands(one) === "ready") ?? edges[0];
@@ -139,14 +146,12 @@ const quiz = {
     const names = this.names(edge);
     if (stands !== "ready") {
       this.said = { right: false, text: word(`edge_${stands}`, names) };
-      render();
-      return true;
+      return render();
     }
     const said = { right: true, text: edge === next ? word("edge_right", names) : word("edge_also", this.names(next)) };
     go(step);
     this.said = said;
     render();
-    return true;
   },
 
   // The edges to choose among without the mouse: the next one and up to three that come later.

@@ -8,7 +8,6 @@ import pytest
 
 from minigrad import ArgumentError
 from minigrad.graph.pages.lesson import lesson_program, lessons, validated
-
 from tests.minigrad.graph.pages.taught import page_of
 
 PROGRAM = """
@@ -129,7 +128,7 @@ BAD = [
     (steps(*[{"at": at, "question": ASKED} for at in (1, "forward of a")]), "lesson.steps[1] asks at step 1, where another"),
     (steps({"at": 1, "question": {"kind": "sum"}}), "steps[0].question.kind takes 'edge', 'value', 'choice', got 'sum'"),
     (steps({"at": 1, "question": {"kind": "edge"}}), "asks for the next edge, but step 1 applies no rule"),
-    (steps({"at": 0, "question": {"kind": "value"}}), "asks for a value, but step 0 gives none"),
+    (steps({"at": 0, "question": {"kind": "value"}}), "asks for a value, but step 0 is none of the backward pass"),
     (steps({"at": 1, "question": {"kind": "value", "choices": CHOICES}}), "choices is for the kind 'choice', and this is"),
     (steps({"at": 1, "question": {"kind": "choice", "choices": CHOICES}}), "question needs a 'text': what is asked"),
     (steps({"at": 1, "question": {"kind": "choice", "text": "?", "choices": CHOICES[:1]}}), "got 1, of which 0 are right"),
