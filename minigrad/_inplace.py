@@ -179,6 +179,8 @@ def handed_out(tensor: Any) -> None:
         return
     sightings = watched.get(id(owner)) or watched.setdefault(id(owner), _Sightings(owner))
     sightings.add(_view(tensor._array, owner))
+    if check_watched not in observers.before_sweep:  # from the first time on that there is something to check
+        observers.before_sweep.append(check_watched)
 
 
 observers.handed_out.append(handed_out)
@@ -196,9 +198,6 @@ def check_watched(entries: Sequence[Entry]) -> None:
                 sightings = watched.get(owner)
                 if sightings is not None and sightings.changed_since(entry.seq, array, now.setdefault(owner, {})):
                     raise _changed(entry, position)
-
-
-observers.before_sweep.append(check_watched)
 
 
 def _arrays(value: Any) -> Iterator[Any]:

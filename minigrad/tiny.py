@@ -74,8 +74,8 @@ class Primitive:  # a NumPy function, the defaults of its keywords, and for each
         return Tensor(ans, node=Entry(self, parents, kept, ans.shape) if any(parents) else None)
 
 
-def tape(node: Entry) -> list[Entry]:
-    """The Wengert list: every entry that led to ``node``, in the order of execution. No recursion, as a tape may be long."""
+def wengert_list(node: Entry) -> list[Entry]:
+    """The tape in order: every entry that led to ``node``, in the order of execution. No recursion, as a tape may be long."""
     found, waiting = {node}, [node]
     while waiting:
         new = {parent for parent in waiting.pop().parents if isinstance(parent, Entry)} - found
@@ -87,7 +87,7 @@ def tape(node: Entry) -> list[Entry]:
 def sweep(node: Entry, cotangent: Any, create_graph: bool) -> dict[Any, Any]:
     """Walk the tape backwards. When an entry's turn comes, all who used its output had theirs: its cotangent is complete."""
     arrived: dict[Any, Any] = {node: cotangent}
-    for entry in reversed(tape(node)):
+    for entry in reversed(wengert_list(node)):
         g, kept, rules = arrived.pop(entry), entry.kept, entry.primitive.rules
         if create_graph:  # kept arrays become Tensors at their places on the tape, so that the rules are recorded too
             nodes = {**dict(zip(rules, entry.parents)), "ans": entry}

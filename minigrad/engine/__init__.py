@@ -9,4 +9,7 @@
 What stands beside these need not be read: modes (no_grad), hooks, observers (who may watch), methods and protocols (what an
 array of NumPy has), arrays (what may be an operand), signatures and binding (NumPy's ways to call), functions (NumPy functions
 that are no primitives), kernels (who computes), messages (what an error says), registry and types.
+
+What is new goes elsewhere: an operation to rules/, a view to graph/ (as an observer of observers.py), a kernel to kernels/
+(by Primitive.kernel), another library's arrays to device.py. Only a new kind of hook is for hooks.py.
 """

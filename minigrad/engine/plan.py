@@ -57,8 +57,8 @@ class Plan:
                 self.place(name)
             self.pull, self.pull_tensors = _pull_composition, _pull_composition_tensors
         else:
-            rules = [self._bind(name, i) if needs[i] else None for i, name in enumerate(arguments)]
-            self.pull, self.pull_tensors = _pull_arrays(rules), _pull_tensors(rules)
+            rules = [self._caller(name, i) if needs[i] else None for i, name in enumerate(arguments)]
+            self.pull, self.pull_tensors = _array_pull(rules), _tensor_pull(rules)
         constant = {name for i, name in enumerate(arguments) if not needs[i]}
         self.constants = [i for i, name in enumerate(self.names) if name in constant]
         self.keep = self.picker()
@@ -97,7 +97,7 @@ class Plan:
 
         return keep
 
-    def _bind(self, name: str, i: int) -> Rule:
+    def _caller(self, name: str, i: int) -> Rule:
         """A function of ``(g, kept)`` that calls the rule for argument ``i`` with what it asks for."""
         rule = self.primitive.rules.get(name) or self.primitive.rule_for_each
         if rule is None:
@@ -107,7 +107,7 @@ class Plan:
             )
         names = parameters_of(rule).names[1:]
         if self.primitive.rule_for_each is not None:
-            return self._bind_variadic(rule, names, i)
+            return self._variadic_caller(rule, names, i)
         places = [self.place(asked) for asked in names]
         if not places:
             return lambda g, kept: rule(g)
@@ -119,8 +119,8 @@ class Plan:
             return lambda g, kept: rule(g, kept[a], kept[b])
         return lambda g, kept: rule(g, *[kept[place] for place in places])
 
-    def _bind_variadic(self, rule: Rule, names: Sequence[str], i: int) -> Rule:
-        """As ``_bind``, for a rule that may ask for ``i`` (which argument) and ``args`` (all of them)."""
+    def _variadic_caller(self, rule: Rule, names: Sequence[str], i: int) -> Rule:
+        """As ``_caller``, for a rule that may ask for ``i`` (which argument) and ``args`` (all of them)."""
         places = {asked: self.place(asked) for asked in names if asked not in ("i", "args")}
         if "args" in names and not self._args:
             self._args += [self.place(name) for name in list(self._values)[:-3]]
@@ -144,7 +144,7 @@ def taking(positions: Sequence[int]) -> Callable[[Values], Values]:
     return lambda values: ()
 
 
-def _pull_arrays(rules: Sequence[Rule | None]) -> Pull:
+def _array_pull(rules: Sequence[Rule | None]) -> Pull:
     first, *others = rules
     if first is not None and not others:
         return lambda entry, g: (first(g, entry.kept),)
@@ -154,7 +154,7 @@ def _pull_arrays(rules: Sequence[Rule | None]) -> Pull:
     return lambda entry, g: [rule and rule(g, entry.kept) for rule in rules]
 
 
-def _pull_tensors(rules: Sequence[Rule | None]) -> Pull:
+def _tensor_pull(rules: Sequence[Rule | None]) -> Pull:
     def pull(entry: Entry, g: Array) -> Values:
         kept = _at_their_places(entry)
         return [rule and rule(g, kept) for rule in rules]

@@ -151,7 +151,11 @@ class Primitive(Bound):
     # Calling
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        """Compute, and record if an argument requires a gradient. ``needs`` has a bit for each argument that does."""
+        """Compute, and record if an argument requires a gradient.
+
+        ``needs`` has a bit for each argument that does; behind the last one ``bit`` is a leading 1, which tells the plan of
+        two arguments from that of three.
+        """
         if len(args) != self.arity and self.arity:
             args, keywords = self.bind(args, keywords)
         started = perf_counter() if in_any_thread else 0.0

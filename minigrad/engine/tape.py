@@ -103,15 +103,15 @@ def entry_of(node: Node) -> Any:
 
 def wengert_list(nodes: Iterable[Node]) -> list[Entry]:
     """The entries that led to any of ``nodes``, in the order in which they were carried out."""
-    found = {entry for node in nodes if type(entry := entry_of(node)) is Entry}
-    waiting = list(found)
+    found: set[Entry] = set()
+    waiting = [nodes]
     while waiting:
-        for node in waiting.pop().parents:
+        for node in waiting.pop():
             if type(node) is Output:
                 node = node.entry
             if type(node) is Entry and node not in found:
                 found.add(node)
-                waiting.append(node)
+                waiting.append(node.parents)
     return sorted(found, key=attrgetter("seq"))
 
 
@@ -165,7 +165,7 @@ def sweep(
                 contributions = observers.observed(pull, entry, g, seeds, create_graph)
             else:
                 contributions = pull(entry, g)
-            cotangents.take(entry, contributions)
+            cotangents.take(entry.parents, contributions, entry)
         except MemoryError as error:
             name = f"the backward of {entry.primitive.name}"
             raise out_of_memory(error, name, [g, *(entry.kept or ())]) from error
@@ -228,14 +228,13 @@ class _Cotangents:
         self.owned: set[Node] = set()  # the nodes whose array may be added into
         self._out_of_place = create_graph  # Tensors are never written to
         self._on_the_way = on_the_way
-        for node, cotangent in seeds.items():
-            self._add(node, cotangent)
+        self.take(seeds, seeds.values())
 
-    def take(self, entry: Entry, contributions: Sequence[Array]) -> None:
-        """What the rules of ``entry`` made for each parent."""
+    def take(self, nodes: Iterable[Node], contributions: Iterable[Array], entry: Any = None) -> None:
+        """A contribution for each node: what the rules of ``entry`` made for its parents; without one the seeds."""
         arrived, owned, on_the_way = self.arrived, self.owned, self._on_the_way
-        fresh = entry.plan.fresh and not self._out_of_place  # a kernel's arrays are its own
-        for node, contribution in zip(entry.parents, contributions):
+        fresh = entry is not None and entry.plan.fresh and not self._out_of_place  # a kernel's arrays are its own
+        for node, contribution in zip(nodes, contributions):
             if node is None or contribution is None or (on_the_way is not None and entry_of(node) not in on_the_way):
                 continue
             if contribution.shape != node.shape or contribution.dtype is not node.dtype:
@@ -243,23 +242,17 @@ class _Cotangents:
             if node in owned:
                 total = arrived[node]
                 total += contribution
-            elif node in arrived or type(node) is Output:
-                self._add(node, contribution)
+            elif type(node) is Output:
+                slots = arrived.setdefault(node.entry, {})
+                slots[node.index] = slots[node.index] + contribution if node.index in slots else contribution
+            elif node in arrived:
+                arrived[node] = total = arrived[node] + contribution
+                if total.shape and not self._out_of_place:  # 0-d sums may be immutable NumPy scalars
+                    owned.add(node)
             else:
                 arrived[node] = contribution
-                if fresh and contribution.shape:  # 0-d results may be immutable NumPy scalars
+                if fresh and contribution.shape:
                     owned.add(node)
-
-    def _add(self, node: Node, contribution: Array) -> None:
-        if type(node) is Output:
-            slots = self.arrived.setdefault(node.entry, {})
-            slots[node.index] = slots[node.index] + contribution if node.index in slots else contribution
-        elif node not in self.arrived:
-            self.arrived[node] = contribution
-        else:
-            self.arrived[node] = total = self.arrived[node] + contribution
-            if not self._out_of_place and total.shape:
-                self.owned.add(node)
 
 
 def fit(contribution: Array, node: Node, entry: Entry) -> Array:

@@ -189,7 +189,7 @@ def draw_dot(
     if rankdir not in (None, "LR", "TB"):
         raise ArgumentError(f"draw_dot takes rankdir='LR' or 'TB', got {rankdir!r}")
     if color not in DRAWN_COLORS:
-        hint = " (Graph.diff() makes a graph that shows changes)" if color == "change" else ""
+        hint = " (Drawing.diff() makes a graph that shows changes)" if color == "change" else ""
         raise ArgumentError(f"draw_dot takes for color one of {', '.join(DRAWN_COLORS)}{hint}, got {color!r}")
     if depth is not None and not (isinstance(depth, int) and depth >= 0):
         raise ArgumentError(f"draw_dot takes for depth the number of levels of modules to open, got {depth!r}")

@@ -269,7 +269,7 @@ def test_what_the_first_nan_reached_is_shaded_and_says_so() -> None:
 def test_bad_colours() -> None:
     with pytest.raises(ArgumentError, match=r"one of grad, time, memory, check, got 'red'"):
         draw_dot(leaf(1.0) * 2, color="red")
-    with pytest.raises(ArgumentError, match=r"Graph.diff\(\) makes"):
+    with pytest.raises(ArgumentError, match=r"Drawing.diff\(\) makes"):
         draw_dot(leaf(1.0) * 2, color="change")
 
 
