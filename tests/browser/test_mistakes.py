@@ -1,4 +1,4 @@
-"""Which mistake a wrong answer comes from: known ones are named, against derivatives by finite differences; others never are."""
+"""Which mistake a wrong answer comes from: the known ones are named, against finite differences; others never are."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -209,6 +209,8 @@ def _question(value: Any, where: str, at: int, places: _Places) -> dict[str, Any
     kind = question.get("kind")
     if kind not in KINDS:
         raise ArgumentError(f"{where}.kind takes {_listed(KINDS)}, got {kind!r}")
+    if kind != "choice" and "choices" in question:
+        raise ArgumentError(f"{where}.choices is for the kind 'choice', and this is {kind!r}")
     if kind == "edge" and not places.is_product(at):
         raise ArgumentError(
             f"{where} asks for the next edge, but step {at} applies no rule: put it at a 'backward of NAME'"
@@ -217,8 +219,6 @@ def _question(value: Any, where: str, at: int, places: _Places) -> dict[str, Any
         raise ArgumentError(
             f"{where} asks for a value, but step {at} is none of the backward pass, or gives too many numbers"
         )
-    if kind != "choice" and "choices" in question:
-        raise ArgumentError(f"{where}.choices is for the kind 'choice', and this is {kind!r}")
     text = _text(question.get("text"), f"{where}.text")
     if kind == "choice" and text is None:
         raise ArgumentError(f"{where} needs a 'text': what is asked")
@@ -227,7 +227,7 @@ def _question(value: Any, where: str, at: int, places: _Places) -> dict[str, Any
 
 
 def _choices(values: list[Any], where: str) -> list[dict[str, Any]]:
-    found = []
+    found: list[dict[str, Any]] = []
     for i, value in enumerate(values):
         choice = _fields(value, f"{where}.choices[{i}]", "choice")
         text = _text(choice.get("text"), f"{where}.choices[{i}].text")
