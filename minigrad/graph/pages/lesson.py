@@ -7,7 +7,7 @@ language: ``{"en": "...", "ja": "..."}``; a blank line begins a paragraph, and w
      "intro": TEXT,                     # what is read first
      "program": ["line", ...],          # the program that it belongs to; ``lesson_program`` gives it as one text
      "steps": [{"at": PLACE,
-                "text": TEXT,           # shown from this step on, until the next that has a text
+                "text": TEXT,           # shown from this step on, until the next that has a text; once its value was found
                 "stop": true,           # "Next stop" and playing stop here
                 "question": {"kind": "edge",                # which edge is next: it is clicked; ``at`` is the answer
                              "text": TEXT}                  # instead of the page's own wording

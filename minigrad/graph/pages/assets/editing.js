@@ -58,15 +58,12 @@ const editing = {
     return { ...original, nodes, edges };
   },
 
-  // What the box of a node had before: {value, gradient} as text, null each where it is as it was; null for the program's own run.
+  // The value that a node had in the program's run, as text, where it is another now.
   ghost(number) {
-    if (graph === original) return null;
-    const text = (array) => (isScalar(array ?? null) ? numberText(array.values[0]) : null);
-    const changed = (before, now) => (text(before) === text(now) ? null : text(before));
-    const [before, now] = [original.nodes[number], graph.nodes[number]];
-    const value = timeline.known(number, state.step) ? changed(before.values[0], now.values[0]) : null;
-    const complete = timeline.gradient(number, 0, state.step) !== null && timeline.missing(number, 0, state.step) === 0;
-    const gradient = complete ? changed(before.gradients[0], now.gradients[0]) : null;
-    return value === null && gradient === null ? null : { value, gradient };
+    if (graph === original || !timeline.known(number, state.step)) return null;
+    const [before, now] = [original, graph].map(({ nodes }) => nodes[number].values[0] ?? null);
+    if (!isScalar(before) || !isScalar(now)) return null;
+    const text = numberText(before.values[0], state.digits);
+    return text === numberText(now.values[0], state.digits) ? null : text;
   },
 };

@@ -29,9 +29,14 @@ const lesson = {
     return this.places().includes(step);
   },
 
-  // The text that holds here: that of the last step that has one.
+  // Whether it asks for what the other parts of the page would tell.
+  get asks() {
+    return this.data?.steps.some(({ question }) => question !== null) ?? false;
+  },
+
+  // The text that holds here: that of the last step that has one; not that of a step whose number is still asked for.
   text(step) {
-    const last = this.data.steps.findLast((one) => one.at <= step && one.text !== null);
+    const last = this.data.steps.findLast((one) => one.at <= step && one.text !== null && !quiz.hides(one.at));
     return { text: last?.text ?? this.data.intro, now: last?.at === step };
   },
 
@@ -76,10 +81,12 @@ const lesson = {
   section() {
     if (this.data === null) return [];
     const { text, now } = this.text(state.step);
-    const title = element("h2", {}, this.data.title[words.language]);
+    const head = element("div", { class: "head" }, element("h2", {}, this.data.title[words.language]), this.controls());
     const paragraphs = (text?.[words.language] ?? "").split(/\n\s*\n/).filter((one) => one.trim() !== "");
-    const said = element("div", { class: now || state.step === 0 ? "said" : "said earlier" }, ...paragraphs.map((one) => element("p", {}, ...setCode(one))));
-    return [title, said, ...this.choices(state.step), this.controls()];
+    const className = now || state.step === 0 ? "said" : "said earlier";
+    const said = element("div", { class: className }, ...paragraphs.map((one) => element("p", {}, ...setCode(one))));
+    const asked = this.choices(state.step);
+    return [head, said, asked.length > 0 ? element("div", { class: "asked" }, ...asked) : null];
   },
 
   render() {

@@ -100,6 +100,7 @@ const play = {
     row.field = element("input", { size: 7, inputmode: "text", autocomplete: "off", "aria-label": name, "data-key": `field${leaf}` });
     row.field.addEventListener("change", () => editing.set(leaf, row.at, row.field.value));
     row.gradient = element("div", { class: "live small" });
+    row.ghost = element("del", { class: "ghost small", title: word("ghost") });
     const pick = values.length === 1 ? null : element("select", { "aria-label": word("element", { name }) });
     pick?.append(...values.map((_, i) => element("option", { value: i }, indexOf(i, shape))));
     pick?.addEventListener("change", () => {
@@ -110,7 +111,7 @@ const play = {
     this.frame(row);
     this.parts.rows.push(row);
     const title = element("span", { class: "name" }, this.hasLoss() ? learns : null, element("code", { title: name }, name), pick);
-    return element("div", { class: "leaf" }, title, row.slider, row.field, row.gradient);
+    return element("div", { class: "leaf" }, title, row.slider, element("span", { class: "now" }, row.ghost, row.field), row.gradient);
   },
 
   // How far the slider goes: from minus to plus twice the run's value, and at least 1, around it.
@@ -138,37 +139,47 @@ const play = {
     return element("div", { class: "row" }, this.parts.reset, this.parts.note);
   },
 
-  // The number of now, and the run's own as a ghost beside it where it was another.
+  // The number of now, and the run's own as a ghost before it where that was another.
   change(target, label, now, before) {
-    const parts = [element("span", { class: "what" }, label), " = "];
-    if (!Object.is(now, before) && now !== before) {
+    const parts = [element("span", {}, label), " = "];
+    if (now !== before && !Number.isNaN(now)) {
       parts.push(element("del", { class: "ghost", title: word("ghost") }, numberText(before, state.digits)), " → ");
     }
     target.replaceChildren(...parts, element("strong", {}, numberText(now, state.digits)));
   },
 
+  // While the quiz or a lesson asks, a gradient is told here no sooner than in the graph.
+  tells(leaf) {
+    if (!quiz.on && !lesson.asks) return true;
+    if (quiz.hides(state.step) && timeline.receiver(state.step) === leaf) return false;
+    return timeline.gradient(leaf, 0, state.step) !== null && timeline.missing(leaf, 0, state.step) === 0;
+  },
+
   update() {
-    if (this.parts.loss === undefined) return;
+    if (this.parts.reset === undefined) return;
     const name = labelOf(graph.end[0]);
     if (this.hasLoss()) this.change(this.parts.loss, name, this.loss(), this.loss(original));
-    for (const row of this.parts.rows) {
-      const [value, gradient] = [graph, original].map((data) => data.nodes[row.leaf]).map(({ values, gradients }) =>
-        [values[0], gradients[0]].map((array) => Number(array?.values?.[row.at])));
-      const [now, before] = [value, gradient];
-      row.slider.min = Math.min(row.slider.min, now[0]);
-      row.slider.max = Math.max(row.slider.max, now[0]);
-      row.slider.value = now[0];
-      row.slider.setAttribute("aria-valuetext", numberText(now[0]));
-      if (document.activeElement !== row.field) row.field.value = numberText(now[0], state.digits);
-      this.change(row.gradient, `∂${name}/∂${labelOf(row.leaf)}`, now[1], before[1]);
-      if (now[0] !== before[0]) row.gradient.append(" ", element("span", { class: "ghost" }, word("was", { value: numberText(before[0], state.digits) })));
-    }
+    for (const row of this.parts.rows) this.updateRow(row, name);
     this.parts.reset.disabled = graph === original;
     this.parts.note.textContent = editing.said ?? (graph === original ? word("drag") : word("edited"));
     if (this.parts.plot === undefined) return;
     this.parts.said.textContent = this.said ?? "";
     this.parts.plot.hidden = this.losses.length < 2;
     if (this.losses.length > 1) this.parts.plot.replaceChildren(lossPlot(this.losses));
+  },
+
+  updateRow({ leaf, at, slider, field, gradient, ghost }, name) {
+    const numbers = (array) => Number(array?.values?.[at]);
+    const [now, before] = [graph, original].map(({ nodes }) => numbers(nodes[leaf].values[0]));
+    slider.min = Math.min(slider.min, now);
+    slider.max = Math.max(slider.max, now);
+    slider.value = now;
+    slider.setAttribute("aria-valuetext", numberText(now));
+    if (document.activeElement !== field) field.value = numberText(now, state.digits);
+    const label = `∂${name}/∂${labelOf(leaf)}`;
+    if (this.tells(leaf)) this.change(gradient, label, ...[graph, original].map(({ nodes }) => numbers(nodes[leaf].gradients[0])));
+    else gradient.replaceChildren(`${label} = ?`);
+    setText(ghost, now === before ? "" : numberText(before, state.digits));
   },
 };
 

@@ -98,7 +98,9 @@ const quiz = {
     const { step } = state;
     const asked = this.asked(step);
     const at = asked.shape.length === 0 ? "" : word("atPlace", { index: indexOf(asked.at, asked.shape) });
-    const text = lesson.question("value", step)?.text?.[words.language] ?? word(`ask_${asked.of}`, { ...this.names(asked.edge), at });
+    const only = timeline.adds(step) && mistakes.paths(asked.edge, graph).length === 1;
+    const which = only && asked.of === "raw" ? "only" : asked.of;
+    const text = lesson.question("value", step)?.text?.[words.language] ?? word(`ask_${which}`, { ...this.names(asked.edge), at });
     const about = { id: "answer", "data-key": "answer", "aria-label": word("answer"), inputmode: "text", autocomplete: "off", size: 10 };
     const input = element("input", about);
     input.value = this.typed;
