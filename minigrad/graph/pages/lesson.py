@@ -4,16 +4,17 @@ A lesson is a dict, or a JSON file of the same form. Only ``title`` is required.
 language: ``{"en": "...", "ja": "..."}``; a blank line begins a paragraph, and what stands between backquotes is set as code.
 
     {"title": TEXT,
-     "intro": TEXT,                     # what is read first
-     "program": ["line", ...],          # the program that it belongs to; ``lesson_program`` gives it as one text
+     "intro": TEXT,                 # what is read first
+     "program": ["line", ...],      # the program that it belongs to; ``lesson_program`` gives it as one text
      "steps": [{"at": PLACE,
-                "text": TEXT,           # shown from this step on, until the next that has a text; once its value was found
-                "stop": true,           # "Next stop" and playing stop here
-                "question": {"kind": "edge",                # which edge is next: it is clicked; ``at`` is the answer
-                             "text": TEXT}                  # instead of the page's own wording
-                          | {"kind": "value", "text": TEXT} # the number that this step of the backward pass gives, hidden
+                "text": TEXT,       # shown from this step on, until the next that has one; where a value is asked for, after that
+                "stop": true,       # "Next stop" and playing stop here; at a question they stop anyway
+                "question": {"kind": "edge"}       # which edge is next? ``at`` is the step that goes along it
+                          | {"kind": "value"}      # what does this step of the backward pass give? It is hidden
                           | {"kind": "choice", "text": TEXT,
                              "choices": [{"text": TEXT, "right": true, "feedback": TEXT}, ...]}}]}
+
+The questions "edge" and "value" take a "text" too, instead of the page's own words. What is said at one step twice is one.
 
 A PLACE is the number of a step as the page counts them (0 is before the first), or better, because it survives a change
 of the program, words with the names that the page shows:

@@ -174,7 +174,7 @@ const play = {
     slider.min = Math.min(slider.min, now);
     slider.max = Math.max(slider.max, now);
     slider.value = now;
-    slider.setAttribute("aria-valuetext", numberText(now));
+    slider.setAttribute("aria-valuetext", this.hasLoss() ? `${numberText(now)}, ${name} ${numberText(this.loss())}` : numberText(now));
     if (document.activeElement !== field) field.value = numberText(now, state.digits);
     const label = `∂${name}/∂${labelOf(leaf)}`;
     if (this.tells(leaf)) this.change(gradient, label, ...[graph, original].map(({ nodes }) => numbers(nodes[leaf].gradients[0])));

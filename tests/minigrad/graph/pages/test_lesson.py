@@ -196,5 +196,5 @@ def test_the_numbers_that_the_lessons_speak_of() -> None:
     assert gradient("chain_rule", "x") == 0.5 * 1 * 3 * 3
     assert gradient("two_paths", "w") == 15
     assert gradient("neuron_batch", "b") == [2]
-    assert gradient("neuron_batch", "w") == [3, -1]
+    assert gradient("neuron_batch", "w") == [[3], [-1]]
     assert set(lessons()) == {"chain_rule", "two_paths", "neuron_batch"}
