@@ -7,7 +7,7 @@ language: ``{"en": "...", "ja": "..."}``; a blank line begins a paragraph, and w
      "intro": TEXT,                 # what is read first
      "program": ["line", ...],      # the program that it belongs to; ``lesson_program`` gives it as one text
      "steps": [{"at": PLACE,
-                "text": TEXT,       # shown from this step on, until the next that has one; where a value is asked for, after that
+                "text": TEXT,       # shown from this step on, until the next; if a value is asked for, once it was found
                 "stop": true,       # "Next stop" and playing stop here; at a question they stop anyway
                 "question": {"kind": "edge"}       # which edge is next? ``at`` is the step that goes along it
                           | {"kind": "value"}      # what does this step of the backward pass give? It is hidden
@@ -76,7 +76,7 @@ def validated(lesson: Any, data: Mapping[str, Any]) -> dict[str, Any] | None:
     if lesson is None:
         return None
     found = _fields(_read(lesson), "lesson", "lesson")
-    if "title" not in found:
+    if found.get("title") is None:
         raise ArgumentError("lesson needs a 'title': a text")
     _program(found.get("program", []))
     places = _Places(data)

@@ -176,7 +176,8 @@ const play = {
     slider.value = now;
     slider.setAttribute("aria-valuetext", this.hasLoss() ? `${numberText(now)}, ${name} ${numberText(this.loss())}` : numberText(now));
     if (document.activeElement !== field) field.value = numberText(now, state.digits);
-    const label = `∂${name}/∂${labelOf(leaf)}`;
+    const { shape, values } = original.nodes[leaf].values[0];
+    const label = `∂${name}/∂${labelOf(leaf)}${values.length > 1 ? ` ${indexOf(at, shape)}` : ""}`;
     if (this.tells(leaf)) this.change(gradient, label, ...[graph, original].map(({ nodes }) => numbers(nodes[leaf].gradients[0])));
     else gradient.replaceChildren(`${label} = ?`);
     setText(ghost, now === before ? "" : numberText(before, state.digits));

@@ -107,6 +107,7 @@ def test_a_name_with_a_to_in_it_and_other_spacing(data: dict[str, Any]) -> None:
 BAD = [
     (7, "lesson takes a dict, the path of a JSON file, or a name, got int"),
     ({}, "lesson needs a 'title': a text"),
+    ({"title": None}, "lesson needs a 'title': a text"),
     ({"titel": "x"}, "lesson has no field 'titel': did you mean 'title'?"),
     ({"title": ""}, "lesson.title.en takes a text, got ''"),
     ({"title": {"fr": "x"}}, "lesson.title has the language 'fr': the page has 'en', 'ja'"),
