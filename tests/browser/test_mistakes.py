@@ -122,6 +122,23 @@ def test_the_forgotten_path(js: Callable[..., Any]) -> None:
     assert quiz.asked(first, "w")["of"] == "raw"
 
 
+def test_one_of_three_paths_alone_and_one_left_out(js: Callable[..., Any]) -> None:
+    source = """
+import minigrad as mg
+x = mg.Tensor(2.0, requires_grad=True)
+with mg.trace():
+    a = 5 * x
+    b = 3 * x
+    c = 7 * x
+    s = a + b
+    loss = s + c
+"""
+    quiz = Quiz(source, js)
+    last = max((quiz.step(target, "x"), target) for target in "abc")[1]
+    said = {answer: quiz.said(answer, last, "x") for answer in (15, 5, 3, 7, 8, 10, 12, 4, 2)}
+    assert said == dict.fromkeys((5, 3, 7, 8, 10, 12), "path") | {15: "right", 4: None, 2: "value"}
+
+
 def test_two_mistakes_with_the_same_number_are_not_named(js: Callable[..., Any]) -> None:
     quiz = Quiz(TWO_PATHS, js)
     # Of a * b by a: b = 3 is right. 6 is the value of a, and also the derivative by b.

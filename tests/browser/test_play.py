@@ -166,6 +166,18 @@ def test_where_nothing_can_be_edited_one_sentence_says_why(
     assert page.locator("#play-section input").count() == 0
 
 
+def test_an_array_at_the_end_can_be_played_with_but_not_descended(tmp_path: Path, show: Show) -> None:
+    x = Tensor([1.0, 2.0], requires_grad=True, name="x")
+    with mg.trace():
+        y: Any = np.exp(x)
+    y.backward(np.array([1.0, 2.0]))
+    page = show(explain(y, tmp_path / "explain.html"), 1280, 800)
+    slide(page, "x", 0.5)
+    end = page.evaluate("graph.nodes[graph.end[0]].values[0].values")
+    np.testing.assert_allclose(end, np.exp([0.5, 2.0]), rtol=1e-12)
+    assert page.locator("#rate, [data-key=descend]").count() == 0
+
+
 # --- gradient descent ---
 
 

@@ -82,9 +82,9 @@ const play = {
       const parameters = leaves.filter((leaf) => original.nodes[leaf].kind === "parameter");
       leaves.forEach((leaf) => this.learns.set(leaf, parameters.length === 0 || parameters.includes(leaf)));
     }
-    const loss = this.parts.loss = element("p", { class: "live", id: "play-loss", "aria-live": "off" });
+    this.parts.loss = element("p", { class: "live", id: "play-loss", "aria-live": "off" });
     const rows = element("div", { class: "leaves" }, ...leaves.map((leaf) => this.row(leaf)));
-    section.replaceChildren(title, loss, rows, ...(this.hasLoss() ? this.descent() : []), this.foot());
+    section.replaceChildren(title, ...(this.hasLoss() ? [this.parts.loss, rows, ...this.descent()] : [rows]), this.foot());
   },
 
   // One leaf: its name, a slider, a field, and below them its gradient. Of an array one element at a time.
