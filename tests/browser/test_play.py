@@ -1,5 +1,6 @@
 """Play, quiz and lesson on the stepper's page, in a real browser: what the page computes is what Python computes."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import Tensor, explain
+from minigrad.graph.pages.html import asset
 from minigrad.graph.pages.lesson import lesson_program, lessons
 
 Show = Callable[..., Any]
@@ -87,7 +89,10 @@ def test_a_slider_moves_everything_and_what_was_stays_beside_it(page: Any, scree
     assert f"{loss:.4g}" in ghosts and "-1.2" in ghosts
     assert f"{number(page, 'play.loss()'):.4g}" in page.locator("#play-loss strong").inner_text()
     assert slider.evaluate("(one) => one.isConnected")  # it is still the one under the finger
-    assert page.evaluate(f"editing.ghost({node(page, 'w')})") == "-1.2"
+    _, leaves = neuron(VALUES)
+    for name, value in (("w", "-1.2"), ("b", None)):  # of b only the gradient has become another
+        gradient = f"{leaves[name].grad.item():.4g}"
+        assert page.evaluate(f"editing.ghost({node(page, name)})") == {"value": value, "gradient": gradient}
     screenshot(page, "play-slider")
     page.locator("[data-key=play-reset]").click()
     assert page.locator("#play-section").inner_text() == before
@@ -316,6 +321,12 @@ def test_the_local_derivative_is_not_the_gradient(paths: Any) -> None:
     assert said(page) == "✓ Right: 6"
 
 
+def test_what_is_more_than_a_name_stands_in_parentheses(page: Any) -> None:
+    page.locator("#quiz").check()
+    page.evaluate(f"go({step_of(page, 'h', 'w * x + b')})")
+    assert page.locator("#quiz-section .question").inner_text() == "How much is ∂loss/∂(w * x + b)?"
+
+
 def test_the_score_counts_what_was_right_at_once(paths: Any) -> None:
     page = paths
     page.evaluate("go(timeline.turn + 1)")
@@ -384,6 +395,13 @@ def test_a_lesson_asks(tmp_path: Path, show: Show) -> None:
     assert "∂loss/∂a = b" in page.locator("#lesson-section").inner_text()
     page.evaluate("go(timeline.count)")
     assert "∂loss/∂w = 15" in page.locator("#play-section").inner_text()
+
+
+def test_no_word_is_said_in_two_files() -> None:
+    files = [json.loads(asset(f"{name}_words.json")) for name in ("stepper", "play")]
+    for language in ("en", "ja"):
+        assert not files[0][language].keys() & files[1][language].keys()
+    assert files[1]["en"].keys() == files[1]["ja"].keys()
 
 
 def test_hostile_words_stay_words(tmp_path: Path, show: Show) -> None:

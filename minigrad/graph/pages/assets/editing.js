@@ -58,12 +58,17 @@ const editing = {
     return { ...original, nodes, edges };
   },
 
-  // The value that a node had in the program's run, as text, where it is another now.
+  // What a node had in the program's run where it is other now: {value, gradient} as text, or null each; null if nothing is.
   ghost(number) {
-    if (graph === original || !timeline.known(number, state.step)) return null;
-    const [before, now] = [original, graph].map(({ nodes }) => nodes[number].values[0] ?? null);
-    if (!isScalar(before) || !isScalar(now)) return null;
-    const text = numberText(before.values[0], state.digits);
-    return text === numberText(now.values[0], state.digits) ? null : text;
+    if (graph === original) return null;
+    const changed = (...arrays) => {
+      const [before, now] = arrays.map((array) => (isScalar(array ?? null) ? numberText(array.values[0], state.digits) : null));
+      return before === now ? null : before;
+    };
+    const [before, now] = [original.nodes[number], graph.nodes[number]];
+    const complete = timeline.gradient(number, 0, state.step) !== null && timeline.missing(number, 0, state.step) === 0;
+    const value = timeline.known(number, state.step) ? changed(before.values[0], now.values[0]) : null;
+    const gradient = complete ? changed(before.gradients[0], now.gradients[0]) : null;
+    return value === null && gradient === null ? null : { value, gradient };
   },
 };

@@ -125,7 +125,7 @@ const play = {
   descent() {
     const rate = element("input", { id: "rate", size: 6, inputmode: "text", autocomplete: "off", value: this.rate });
     rate.addEventListener("input", () => (this.rate = rate.value));
-    const label = element("label", {}, word("rate"), " ", rate);
+    const label = element("label", {}, word("learningRate"), " ", rate);
     const one = button("descend", word("descend"), () => this.descend(1));
     const ten = button("descend10", word("descend10"), () => this.descend(10));
     this.parts.plot = element("div", { id: "loss-plot", hidden: "" });
@@ -177,7 +177,7 @@ const play = {
     slider.setAttribute("aria-valuetext", this.hasLoss() ? `${numberText(now)}, ${name} ${numberText(this.loss())}` : numberText(now));
     if (document.activeElement !== field) field.value = numberText(now, state.digits);
     const { shape, values } = original.nodes[leaf].values[0];
-    const label = `∂${name}/∂${labelOf(leaf)}${values.length > 1 ? ` ${indexOf(at, shape)}` : ""}`;
+    const label = `∂${name}/∂${behindSign(labelOf(leaf))}${values.length > 1 ? ` ${indexOf(at, shape)}` : ""}`;
     if (this.tells(leaf)) this.change(gradient, label, ...[graph, original].map(({ nodes }) => numbers(nodes[leaf].gradients[0])));
     else gradient.replaceChildren(`${label} = ?`);
     setText(ghost, now === before ? "" : numberText(before, state.digits));

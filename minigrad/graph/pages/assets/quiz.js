@@ -17,6 +17,9 @@ function verdict(said) {
   return element("p", { class: className, role: "status" }, mark + said.text);
 }
 
+// A label as it stands behind a ∂: in parentheses if it is more than a name.
+const behindSign = (label) => (equation.isSimple(label) ? label : `(${label})`);
+
 const quiz = {
   on: false,
   hinted: false, // the panel then shows the rule
@@ -62,7 +65,9 @@ const quiz = {
 
   names(edge) {
     const { source, target } = graph.edges[edge];
-    return { source: labelOf(source), target: labelOf(target), loss: labelOf(graph.end[0]) };
+    const of = (node) => behindSign(labelOf(node));
+    const names = { source: labelOf(source), target: labelOf(target), loss: labelOf(graph.end[0]) };
+    return { ...names, ofSource: of(source), ofTarget: of(target) };
   },
 
   // --- what value ---
