@@ -22,7 +22,7 @@ def neuron(values: dict[str, float]) -> tuple[Any, dict[str, Any]]:
     x, w, b = leaves.values()
     with mg.trace():
         h = np.tanh(w * x + b)
-        loss = (h * x - 1.0) ** 2 + 0.1 * w * w
+        loss: Any = (h * x - 1.0) ** 2 + 0.1 * w * w
     loss.backward()
     return loss, leaves
 
