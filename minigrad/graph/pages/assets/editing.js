@@ -1,4 +1,4 @@
-// What if a leaf had another value? whatif.js computes everything again; the stepper then shows those numbers instead.
+// What if a leaf had another value? whatif.js computes everything again; the page then shows those numbers instead.
 
 const editing = {
   edits: {}, // leaf -> its values in one list
@@ -11,14 +11,22 @@ const editing = {
     return this.reasons[words.language];
   },
 
+  // The numbers of a leaf now; with element i replaced.
+  values: (node) => graph.nodes[node].values[0].values.map(Number),
+  changed: (node, i, value) => editing.values(node).map((old, k) => (k === i ? value : old)),
+
+  // Give leaves other values, {node: [numbers]}, and compute; the caller renders.
+  apply(edits) {
+    Object.assign(this.edits, edits);
+    graph = this.compute();
+  },
+
   set(node, i, text) {
     const value = Number(text.trim().replace(",", "."));
     this.said = text.trim() === "" || Number.isNaN(value) ? word("notNumber") : null;
     if (this.said === null) {
-      const values = graph.nodes[node].values[0].values.map(Number);
-      values[i] = value;
-      this.edits[node] = values;
-      graph = this.compute();
+      this.apply({ [node]: this.changed(node, i, value) });
+      play.begin();
     }
     // Only when the focus has arrived where it is going, for the panel is written again.
     setTimeout(render);
@@ -28,13 +36,14 @@ const editing = {
     this.edits = {};
     this.said = null;
     graph = original;
+    play.begin();
     render();
   },
 
   // The graph with the values that follow from the edits.
   compute() {
     const { values, cotangents, contributions } = whatIf.run(original, this.edits);
-    const like = (array, old) => (array === null || old === null ? null : { ...array, dtype: old.dtype });
+    const like = (array, old) => (array === null || old === null || old === undefined ? null : { ...array, dtype: old.dtype });
     const nodes = original.nodes.map((node, i) => ({
       ...node,
       values: node.values.map((old, output) => like(values[i][output], old)),
@@ -44,47 +53,22 @@ const editing = {
       if (contributions[i] === null) return { ...edge, value: null };
       const { raw, amount, sum } = contributions[i];
       const parts = { raw: like(raw, edge.raw), amount: like(amount, edge.amount), sum: like(sum, edge.sum) };
-      return { ...edge, ...parts, value: null, numbers: null };
+      return { ...edge, ...parts, value: null, check: null };
     });
     return { ...original, nodes, edges };
   },
 
-  // A formula of scalars with the new numbers in it; null where Python's showed something else.
-  numbers(edge) {
-    const before = original.edges[graph.edges.indexOf(edge)].numbers?.[words.language];
-    if (!before?.includes(" = ") || !isScalar(edge.raw)) return null;
-    const node = graph.nodes[edge.target];
-    const values = { g: node.gradients[0], [edge.answer]: node.values[0] };
-    for (const operand of graph.edges.filter(({ target }) => target === edge.target)) values[operand.argument] = operandOf(operand);
-    if (!Object.values(values).every(isScalar)) return null;
-    const filled = edge.formula[words.language].replace(/^[^:]*: /, "").replace(/[A-Za-z_]\w*(?!\w*\()/g, (name) => {
-      const number = name in values ? numberText(values[name].values[0]) : name;
-      return number.startsWith("-") ? `(${number})` : number;
-    });
-    return `${filled.replace(/^\((-[^()]*)\)/, "$1")} = ${numberText(edge.raw.values[0])}`;
-  },
-
-  banner() {
-    if (graph === original) return [];
-    return [element("p", { class: "note" }, word("edited"), " ", button("reset", word("reset"), () => this.reset()))];
-  },
-
-  // The inputs for the values of a leaf.
-  row(number) {
-    const { operation, values } = graph.nodes[number];
-    if (operation !== null || !values[0]?.dtype.startsWith("float")) return [];
-    const title = element("h3", {}, word("whatIf"));
-    if (this.reason() !== null) return [title, element("p", { class: "note" }, word("cannotEdit", { why: this.reason() }))];
-    const [{ shape }] = values;
-    const inputs = values[0].values.map((value, i) => {
-      const name = `${nameOf(number)}${shape.length ? ` ${indexOf(i, shape)}` : ""}`;
-      const about = { "data-key": `edit${i}`, "aria-label": name, value: numberText(value, true), inputmode: "decimal" };
-      const input = element("input", { ...about, size: 10, autocomplete: "off" });
-      input.addEventListener("change", () => this.set(number, i, input.value));
-      return input;
-    });
-    const parts = [title, element("p", { class: "note" }, word("edit")), element("div", { class: "edit" }, ...inputs)];
-    if (this.said !== null) parts.push(element("p", { class: "wrong", role: "status" }, this.said));
-    return parts;
+  // What a node had in the program's run where it is other now: {value, gradient} as text, or null each; null if nothing is.
+  ghost(number) {
+    if (graph === original) return null;
+    const changed = (...arrays) => {
+      const [before, now] = arrays.map((array) => (isScalar(array ?? null) ? numberText(array.values[0], state.digits) : null));
+      return before === now ? null : before;
+    };
+    const [before, now] = [original.nodes[number], graph.nodes[number]];
+    const complete = timeline.gradient(number, 0, state.step) !== null && timeline.missing(number, 0, state.step) === 0;
+    const value = timeline.known(number, state.step) ? changed(before.values[0], now.values[0]) : null;
+    const gradient = complete ? changed(before.gradients[0], now.gradients[0]) : null;
+    return value === null && gradient === null ? null : { value, gradient };
   },
 };

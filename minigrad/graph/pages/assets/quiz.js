@@ -1,79 +1,208 @@
-// The quiz: what the rule gives is hidden until the reader has typed it. The hint is the formula.
+// The quiz: which edge is next, and what it brings. What is asked for stays hidden until it was answered. It keeps the score.
+
+// Write a section anew; the focus stays on the part with the same data-key.
+function refill(section, parts) {
+  const inside = section.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+  section.replaceChildren(...parts.filter((part) => part !== null));
+  section.hidden = section.childElementCount === 0;
+  if (inside === undefined) return;
+  const again = section.querySelector(`[data-key="${CSS.escape(inside)}"]`) ?? document.getElementById("next");
+  again?.focus({ preventScroll: true });
+}
+
+// A sentence with a mark that does not rest on colour: right is true, false, or null for neither.
+function verdict(said) {
+  const className = said.right === null ? "note" : said.right ? "right" : "wrong";
+  const mark = said.right === null ? "" : said.right ? "✓ " : "✗ ";
+  return element("p", { class: className, role: "status" }, mark + said.text);
+}
+
+// A label as it stands behind a ∂: in parentheses if it is more than a name.
+const behindSign = (label) => (equation.isSimple(label) ? label : `(${label})`);
 
 const quiz = {
   on: false,
-  hinted: false,
-  said: null, // {right: boolean or null, text}
-  answered: new Set(), // steps
+  hinted: false, // the panel then shows the rule
+  said: null, // {right: true, false or null, text}
+  typed: "",
+  results: new Map(), // "edge 7", "value 7", "choice 7": {right: whether at the first try, done}
+
+  // What a step asks for; null if it is no question.
+  asked(step) {
+    if (this.known?.step !== step || this.known.data !== graph) this.known = { step, data: graph, asked: mistakes.question(step, graph) };
+    return this.known.asked;
+  },
+
+  // Whether a question of this kind is put at a step: by the quiz, or by the lesson.
+  puts(kind, step) {
+    if (step < 1 || step > graph.steps.length) return false;
+    const [does] = graph.steps[step - 1];
+    if (does === "forward" || !(this.on || lesson.question(kind, step) !== null)) return false;
+    if (this.results.get(`${kind} ${step}`)?.done) return false;
+    return kind === "value" ? this.asked(step) !== null : does === "product";
+  },
 
   // Whether what this step gives is hidden.
   hides(step) {
-    return this.on && step === state.step && this.asked(step) !== null && !this.answered.has(step);
+    return step === state.step && this.puts("value", step);
   },
 
-  // The number asked for: {value, index}, the largest of an array; null if the step is no question.
-  asked(step) {
-    if (step === 0 || backward.steps[step - 1].kind !== "product") return null;
-    const { raw } = graph.edges[backward.steps[step - 1].edge];
-    if (raw.values === undefined || raw.values.length === 0) return null;
-    const numbers = raw.values.map(Number);
-    const sizes = numbers.map(Math.abs);
-    const flat = Math.max(sizes.indexOf(Math.max(...sizes)), 0);
-    return Number.isFinite(numbers[flat]) ? { value: numbers[flat], index: indexOf(flat, raw.shape) } : null;
+  asksEdge() {
+    return !this.hides(state.step) && this.puts("edge", state.step + 1);
   },
+
+  // Note an answer; the first one counts.
+  count(kind, step, right, done = right) {
+    const key = `${kind} ${step}`;
+    const before = this.results.get(key);
+    this.results.set(key, { right: before ? before.right : right, done });
+  },
+
+  score() {
+    const all = [...this.results.values()];
+    return { right: all.filter(({ right }) => right).length, asked: all.length };
+  },
+
+  names(edge) {
+    const { source, target } = graph.edges[edge];
+    const of = (node) => behindSign(labelOf(node));
+    const names = { source: labelOf(source), target: labelOf(target), loss: labelOf(graph.end[0]) };
+    return { ...names, ofSource: of(source), ofTarget: of(target) };
+  },
+
+  // --- what value ---
 
   check(text) {
-    const { value } = this.asked(state.step);
-    const typed = Number(text.trim().replace(",", "."));
-    if (text.trim() === "" || Number.isNaN(typed)) {
+    const { step } = state;
+    const asked = this.asked(step);
+    this.typed = text;
+    if (text.trim() === "" || Number.isNaN(Number(text.trim().replace(",", ".")))) {
       this.said = { right: null, text: word("notNumber") };
-    } else if (Math.abs(typed - value) <= Math.max(0.01 * Math.abs(value), 1e-12)) {
-      this.answered.add(state.step);
-      this.said = { right: true, text: word("right", { value: numberText(value, state.digits) }) };
-    } else {
-      this.said = { right: false, text: word("wrong", { value: text.trim() }) };
+      return render();
     }
+    const found = mistakes.diagnose(text, asked, graph);
+    this.count("value", step, found === "right" && !this.hinted, found === "right");
+    if (found === "right") this.said = { right: true, text: word("right", { value: numberText(asked.right, state.digits) }) };
+    else this.said = { right: false, text: this.explain(found, asked, text.trim()) };
+    render();
+    if (found === "right") document.getElementById("next")?.focus({ preventScroll: true });
+  },
+
+  explain(found, asked, typed) {
+    if (found === null) return word("wrong", { value: typed });
+    return word(`mistake_${found}`, { ...this.names(asked.edge), value: typed, paths: mistakes.paths(asked.edge, graph).length });
+  },
+
+  reveal() {
+    this.count("value", state.step, false, true);
+    this.said = null;
     render();
   },
+
+  valueQuestion() {
+    const { step } = state;
+    const asked = this.asked(step);
+    const at = asked.shape.length === 0 ? "" : word("atPlace", { index: indexOf(asked.at, asked.shape) });
+    const only = timeline.adds(step) && mistakes.paths(asked.edge, graph).length === 1;
+    const which = only && asked.of === "raw" ? "only" : asked.of;
+    const text = lesson.question("value", step)?.text?.[words.language] ?? word(`ask_${which}`, { ...this.names(asked.edge), at });
+    const about = { id: "answer", "data-key": "answer", "aria-label": word("answer"), inputmode: "text", autocomplete: "off", size: 10 };
+    const input = element("input", about);
+    input.value = this.typed;
+    input.addEventListener("input", () => (this.typed = input.value));
+    input.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      event.preventDefault(); // or it would press the button that has the focus by then
+      this.check(input.value);
+    });
+    const hint = () => {
+      this.hinted = true;
+      render();
+    };
+    const buttons = [
+      button("check", word("check"), () => this.check(input.value)),
+      button("hint", word("hint"), hint),
+      button("reveal", word("reveal"), () => this.reveal()),
+    ];
+    return [element("p", { class: "question" }, text), element("div", { class: "row" }, input, ...buttons)];
+  },
+
+  // --- which edge next ---
+
+  // Whether an edge may be next: all of the gradient that comes in at its target has arrived, and it has not been used.
+  stands(edge) {
+    const { target, raw } = graph.edges[edge];
+    if (raw === null) return "constant";
+    if (timeline.began[edge] <= state.step) return "used";
+    return graph.nodes[target].gradients.every((_, output) => timeline.missing(target, output, state.step) === 0) ? "ready" : "early";
+  },
+
+  // What a click in the drawing does while an edge is asked for; null while none is. A line is an answer, a box is not.
+  get pick() {
+    return this.asksEdge() ? (edges, nodes) => (nodes.length > 0 ? select(nodes[0]) : this.choose(edges)) : null;
+  },
+
+  // Answer with a line that stands for these edges.
+  choose(edges) {
+    if (!this.asksEdge() || edges.length === 0) return;
+    const step = state.step + 1;
+    const next = graph.steps[step - 1][1];
+    const edge = edges.includes(next) ? next : edges.find((one) => this.stands(one) === "ready") ?? edges[0];
+    const stands = this.stands(edge);
+    this.count("edge", step, stands === "ready");
+    const names = this.names(edge);
+    if (stands !== "ready") {
+      this.said = { right: false, text: word(`edge_${stands}`, names) };
+      return render();
+    }
+    const said = { right: true, text: edge === next ? word("edge_right", names) : word("edge_also", this.names(next)) };
+    go(step);
+    this.said = said;
+    render();
+  },
+
+  // The edges to choose among without the mouse: the next one and up to three that come later.
+  candidates() {
+    const soon = graph.steps.slice(state.step, state.step + 60).filter(([kind]) => kind === "product");
+    const picked = [...new Set([0, 2, 4, soon.length - 1].filter((i) => i < soon.length))].map((i) => soon[i][1]);
+    return picked.sort((a, b) => labelOf(graph.edges[a].source).localeCompare(labelOf(graph.edges[b].source)) || a - b);
+  },
+
+  edgeQuestion() {
+    const own = lesson.question("edge", state.step + 1)?.text?.[words.language];
+    const choices = this.candidates().map((edge) => {
+      const { source, target } = this.names(edge);
+      return button(`edge${edge}`, `${target} → ${source}`, () => this.choose([edge]));
+    });
+    const label = { role: "group", "aria-label": word("edgeChoices"), class: "row" };
+    return [element("p", { class: "question" }, own ?? word("ask_edge")), element("div", label, ...choices)];
+  },
+
+  // --- together ---
 
   begin() {
     this.hinted = false;
     this.said = null;
+    this.typed = "";
+  },
+
+  restart() {
+    this.results.clear();
+    this.begin();
   },
 
   section() {
-    if (!this.on || state.step === 0) return [];
-    const asked = this.asked(state.step);
-    if (asked === null) {
-      const product = backward.steps[state.step - 1].kind === "product";
-      return product ? [element("p", { class: "note" }, word("noQuestion"))] : [];
-    }
-    const { raw, argument } = graph.edges[backward.steps[state.step - 1].edge];
-    const which = raw.shape.length === 0 ? "" : ` ${asked.index}`;
-    const parts = [element("p", {}, word("question", { argument, element: which }))];
-    if (this.hides(state.step)) {
-      const input = element("input", { id: "answer", "data-key": "answer", "aria-label": word("answer"), inputmode: "decimal", autocomplete: "off" });
-      input.addEventListener("keydown", (event) => {
-        if (event.key !== "Enter") return;
-        event.preventDefault(); // or it would press the button that has the focus by then
-        this.check(input.value);
-      });
-      const hint = () => {
-        this.hinted = true;
-        render();
-      };
-      const reveal = () => {
-        this.answered.add(state.step);
-        this.said = null;
-        render();
-      };
-      parts.push(input, " ", button("check", word("check"), () => this.check(input.value)), " ");
-      parts.push(button("hint", word("hint"), hint), " ", button("reveal", word("reveal"), reveal));
-    }
-    if (this.said) {
-      const className = this.said.right === null ? "note" : this.said.right ? "right" : "wrong";
-      parts.push(element("p", { id: "verdict", class: className, role: "status" }, this.said.text));
-    }
+    const parts = [];
+    if (this.hides(state.step)) parts.push(...this.valueQuestion());
+    else if (this.asksEdge()) parts.push(...this.edgeQuestion());
+    else if (this.on) parts.push(element("p", { class: "note" }, word(state.step === graph.steps.length ? "quizDone" : "noQuestion")));
+    if (this.said) parts.splice(this.hides(state.step) ? parts.length : 0, 0, verdict(this.said));
+    const score = this.score();
+    if (parts.length > 0 && score.asked > 0) parts.push(element("p", { class: "note", id: "score" }, word("score", score)));
     return parts;
+  },
+
+  render() {
+    refill(document.getElementById("quiz-section"), this.section());
   },
 };

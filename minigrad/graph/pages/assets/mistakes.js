@@ -1,0 +1,129 @@
+// Which number a step asks for, and which usual mistake a wrong answer comes from. Pure functions of the page's data: a mistake
+// is known by its number, which is computed here; where two mistakes give the same number, or none fits, nothing is said.
+
+const mistakes = (() => {
+  const CLOSE = 0.01; // an answer as near as this, relatively, is right
+  const numbersOf = (array) => (array?.values ?? []).map(Number);
+  const near = (a, b, tolerance = CLOSE) => Math.abs(a - b) <= Math.max(tolerance * Math.abs(b), 1e-12);
+  const sameShape = (a, b) => a.length === b.length && a.every((n, axis) => n === b[axis]);
+
+  // The edges whose contributions make up the gradient of what an edge comes from, in the order of the steps.
+  function paths(edge, data) {
+    const { source, output } = data.edges[edge];
+    const adding = data.steps.filter(([kind, e]) => kind === "fit" || (kind === "product" && data.edges[e].amount === null));
+    return adding.map(([, e]) => e).filter((e) => data.edges[e].source === source && data.edges[e].output === output);
+  }
+
+  // What step number `step` asks for, {of: "raw" | "amount" | "sum", edge, at, right}: what the rule gives, the same made to fit
+  // its operand, or the gradient that it completes. `at` is the place of the largest number. null if it is no question.
+  function question(step, data) {
+    if (step === 0) return null;
+    const [kind, number] = data.steps[step - 1];
+    if (kind === "forward") return null;
+    const edge = data.edges[number];
+    const all = paths(number, data);
+    const adds = kind === "fit" || edge.amount === null;
+    const of = adds && all.length > 1 && all.at(-1) === number ? "sum" : kind === "fit" ? "amount" : "raw";
+    return largest({ of, edge: number }, edge[of]);
+  }
+
+  function largest(asked, array) {
+    const numbers = numbersOf(array);
+    if (numbers.length === 0 || !numbers.every(Number.isFinite)) return null;
+    const sizes = numbers.map(Math.abs);
+    const at = sizes.indexOf(Math.max(...sizes));
+    return { ...asked, at, right: numbers[at], shape: array.shape };
+  }
+
+  // The rule of the edge's operation for another argument, incoming gradient or operands; null where the page cannot compute it.
+  function rule(edge, data, { argument = edge.argument, incoming = null, change = (x) => x } = {}) {
+    const node = data.nodes[edge.target];
+    if (!whatIf.knows(node.operation) || node.values.length > 1) return null;
+    try {
+      const operands = {};
+      for (const one of data.edges.filter(({ target }) => target === edge.target)) {
+        operands[one.argument] = change(nd.read(one.value ?? data.nodes[one.source].values[one.output]), one.argument);
+      }
+      const g = incoming ?? nd.read(node.gradients[0]);
+      return whatIfRules.rules.get(node.operation).vjp(g, argument, operands, node.keywords, nd.read(node.values[0]));
+    } catch {
+      return null; // a keyword or an index that is not known, shapes that do not fit
+    }
+  }
+
+  // What else the rule could have been taken to give, as whole arrays: [kind, array].
+  function wrongRules(edge, data) {
+    const node = data.nodes[edge.target];
+    const g = node.gradients.length === 1 && node.gradients[0]?.values ? nd.read(node.gradients[0]) : null;
+    const found = [];
+    if (g !== null && (g.values.length === 1 || sameShape(g.shape, edge.raw.shape))) {
+      found.push(["local", rule(edge, data, { incoming: nd.full(g.shape, 1) })]);
+      if (sameShape(g.shape, edge.raw.shape)) found.push(["incoming", g]);
+    }
+    for (const other of data.edges.filter(({ target, argument }) => target === edge.target && argument !== edge.argument)) {
+      found.push(["other", rule(edge, data, { argument: other.argument })]);
+    }
+    if (edge.raw.shape.length === 2) {
+      const turned = nd.transpose(nd.read(edge.raw), [1, 0]);
+      const again = (i, j) => turned.values[i * turned.shape[1] + j];
+      const [rows, columns] = edge.raw.shape;
+      const read = nd.range(rows * columns).map((place) => [Math.floor(place / columns), place % columns]);
+      found.push(["transposed", nd.array(edge.raw.shape, read.map(([i, j]) => (i < columns && j < rows ? again(i, j) : NaN)))]);
+      const square = (x) => x.shape.length === 2 && x.shape[0] === x.shape[1];
+      const change = (x, argument) => (argument !== edge.argument && square(x) ? nd.transpose(x, [1, 0]) : x);
+      if (node.operation === "matmul") found.push(["transposed", rule(edge, data, { change })]);
+    }
+    return found.filter(([, array]) => array !== null && sameShape(array.shape, edge.raw.shape));
+  }
+
+  // All the usual mistakes: {kind, value}, the number that each gives instead of the one asked for.
+  function mutants(asked, data) {
+    const edge = data.edges[asked.edge];
+    const found = [{ kind: "sign", value: -asked.right }];
+    const operand = data.nodes[edge.source].values[edge.output];
+    if (operand?.values) {
+      const to = asked.of === "raw" && nd.sizeOf(edge.raw.shape) > operand.values.length;
+      const place = to ? nd.places(operand.shape, edge.raw.shape)[asked.at] : asked.at;
+      found.push({ kind: "value", value: Number(operand.values[place]) });
+    }
+    if (asked.of === "sum") return [...found, ...wrongSums(asked, data)];
+    const summed = asked.of === "amount" && edge.raw.values && nd.sizeOf(edge.raw.shape) > nd.sizeOf(edge.amount.shape);
+    if (edge.raw.values) {
+      const fitted = (array) => (asked.of === "amount" ? nd.fit(array, edge.amount.shape) : array);
+      found.push(...wrongRules(edge, data).map(([kind, array]) => ({ kind, value: fitted(array).values[asked.at] })));
+    }
+    if (summed) {
+      const copies = nd.places(edge.amount.shape, edge.raw.shape);
+      edge.raw.values.forEach((value, i) => copies[i] === asked.at && found.push({ kind: "broadcast", value: Number(value) }));
+    }
+    return found;
+  }
+
+  // One path alone, or all paths but one.
+  function wrongSums(asked, data) {
+    const addends = paths(asked.edge, data).map((e) => numbersOf(data.edges[e].amount ?? data.edges[e].raw)[asked.at]);
+    return addends.flatMap((addend) => [
+      { kind: "path", value: addend },
+      { kind: "path", value: asked.right - addend },
+    ]);
+  }
+
+  // As a reader types it: how far off the last digit may be.
+  function unit(text) {
+    const [, fraction = "", power = "0"] = /^[+-]?\d*(?:[.,](\d*))?(?:e([+-]?\d+))?$/i.exec(text.trim()) ?? [];
+    return 10 ** (Number(power) - fraction.length);
+  }
+
+  // "right"; the kind of the one mistake that gives this answer; or null. `answer`: the text that was typed, or a number.
+  function diagnose(answer, asked, data) {
+    const text = String(answer);
+    const typed = Number(text.trim().replace(",", "."));
+    if (near(typed, asked.right)) return "right";
+    const other = mutants(asked, data).filter(({ value }) => Number.isFinite(value) && value !== 0 && !near(value, asked.right));
+    const fits = ({ value }) => Math.abs(typed - value) <= Math.max(Math.min(unit(text), 0.01 * Math.abs(value)), 1e-6 * Math.abs(value));
+    const kinds = new Set(other.filter(fits).map(({ kind }) => kind));
+    return kinds.size === 1 ? [...kinds][0] : null;
+  }
+
+  return { diagnose, mutants, paths, question };
+})();

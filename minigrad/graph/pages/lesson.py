@@ -1,0 +1,330 @@
+"""``explain(..., lesson=...)``: what a teacher says at which step, where the page stops, and what it asks.
+
+A lesson is a dict, or a JSON file of the same form. Only ``title`` is required. A text is a string, or one for each
+language: ``{"en": "...", "ja": "..."}``; a blank line begins a paragraph, and what stands between backquotes is set as code.
+
+    {"title": TEXT,
+     "intro": TEXT,                 # what is read first
+     "program": ["line", ...],      # the program that it belongs to; ``lesson_program`` gives it as one text
+     "steps": [{"at": PLACE,
+                "text": TEXT,       # shown from this step on, until the next; if a value is asked for, once it was found
+                "stop": true,       # "Next stop" and playing stop here; at a question they stop anyway
+                "question": {"kind": "edge"}       # which edge is next? ``at`` is the step that goes along it
+                          | {"kind": "value"}      # what does this step of the backward pass give? It is hidden
+                          | {"kind": "choice", "text": TEXT,
+                             "choices": [{"text": TEXT, "right": true, "feedback": TEXT}, ...]}}]}
+
+The questions "edge" and "value" take a "text" too, instead of the page's own words. What is said at one step twice is one.
+
+A PLACE is the number of a step as the page counts them (0 is before the first), or better, because it survives a change
+of the program, words with the names that the page shows:
+
+    "start", "backward" (all values are known, no gradient but the loss's), "end"
+    "forward of u"        u is computed
+    "backward of u"       the rule of the operation that made u is applied, for the first of its operands
+    "backward of u to w"  the same for the operand w
+    "gradient of w"       the last contribution to the gradient of w arrives
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from ...errors import ArgumentError
+from .html import LANGUAGES
+
+FIELDS = {
+    "lesson": ("title", "intro", "program", "steps"),
+    "step": ("at", "text", "stop", "question"),
+    "question": ("kind", "text", "choices"),
+    "choice": ("text", "right", "feedback"),
+}
+KINDS = ("edge", "value", "choice")
+WHERE = (
+    "a number, 'start', 'backward', 'end', 'forward of NAME', 'backward of NAME', 'backward of NAME to OPERAND', or "
+)
+WHERE += "'gradient of NAME'"
+
+
+def lessons() -> list[str]:
+    """The names of the lessons that come with minigrad."""
+    files = resources.files(__package__).joinpath("lessons").iterdir()
+    return sorted(file.name.removesuffix(".json") for file in files if file.name.endswith(".json"))
+
+
+def lesson_program(name: str) -> str:
+    """The program that a lesson of minigrad's belongs to. It defines ``loss``."""
+    return "\n".join(_read(name)["program"]) + "\n"
+
+
+def validated(lesson: Any, data: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A lesson as the page has it: places are numbers of steps, texts are ``{"en": ..., "ja": ...}``.
+
+    Args:
+        lesson: a dict, the path of a JSON file, the name of a lesson that comes with minigrad, or None.
+        data: what the page knows: its ``nodes`` with their names, its ``edges`` and ``steps``.
+
+    Raises:
+        ArgumentError: a field is unknown, missing, or of another kind, or a place is none of this program's.
+    """
+    if lesson is None:
+        return None
+    found = _fields(_read(lesson), "lesson", "lesson")
+    if found.get("title") is None:
+        raise ArgumentError("lesson needs a 'title': a text")
+    _program(found.get("program", []))
+    places = _Places(data)
+    steps = [_step(step, f"lesson.steps[{i}]", places) for i, step in enumerate(_list(found, "steps", "lesson"))]
+    return {
+        "title": _text(found["title"], "lesson.title"),
+        "intro": _text(found.get("intro"), "lesson.intro"),
+        "steps": _merged(steps),
+    }
+
+
+def _merged(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """In the order of the page; what is said at the same step twice ("end", and the gradient that comes last) is one."""
+    found: dict[int, dict[str, Any]] = {}
+    for i, step in enumerate(steps):
+        before = found.setdefault(step["at"], step)
+        if before is step:
+            continue
+        if before["question"] and step["question"]:
+            raise ArgumentError(f"lesson.steps[{i}] asks at step {step['at']}, where another question is")
+        texts = [text for text in (before["text"], step["text"]) if text]
+        joined = {language: "\n\n".join(text[language] for text in texts) for language in LANGUAGES} if texts else None
+        stop, question = before["stop"] or step["stop"], before["question"] or step["question"]
+        found[step["at"]] = {"at": step["at"], "text": joined, "stop": stop, "question": question}
+    return [found[at] for at in sorted(found)]
+
+
+# Reading
+
+
+def _read(lesson: Any) -> Any:
+    if isinstance(lesson, Mapping):
+        return lesson
+    if not isinstance(lesson, str | os.PathLike):
+        raise ArgumentError(f"lesson takes a dict, the path of a JSON file, or a name, got {type(lesson).__name__}")
+    if isinstance(lesson, str) and not lesson.endswith(".json"):
+        if lesson not in lessons():
+            raise ArgumentError(
+                f"lesson={lesson!r} is no lesson of minigrad's{_instead(lesson, lessons())}; a file's name ends in .json"
+            )
+        text = resources.files(__package__).joinpath("lessons", f"{lesson}.json").read_text(encoding="utf-8")
+        return json.loads(text)
+    try:
+        return json.loads(Path(lesson).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ArgumentError(f"lesson={os.fspath(lesson)!r} cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise ArgumentError(f"lesson={os.fspath(lesson)!r} is not JSON in UTF-8: {error}") from None
+
+
+def _instead(name: str, names: Iterable[str]) -> str:
+    """Which names there are: the ones that were probably meant, or some."""
+    there = list(dict.fromkeys(names))
+    near = difflib.get_close_matches(name, there, 3)
+    if near:
+        return f": did you mean {' or '.join(map(repr, near))}?"
+    some = ", ".join(map(repr, there[:8])) + (", ..." if len(there) > 8 else "")
+    return f": there are {some}" if there else ""
+
+
+# The fields
+
+
+def _fields(value: Any, where: str, kind: str) -> Mapping[str, Any]:
+    """``value``, a dict that has no other fields than this kind of thing may have."""
+    if not isinstance(value, Mapping):
+        raise ArgumentError(f"{where} takes a dict with {_listed(FIELDS[kind])}, got {value!r:.60}")
+    for name in value:
+        if name not in FIELDS[kind]:
+            raise ArgumentError(f"{where} has no field {name!r}{_instead(str(name), FIELDS[kind])}")
+    return value
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, names))
+
+
+def _list(value: Mapping[str, Any], name: str, where: str) -> list[Any]:
+    found = value.get(name, [])
+    if not isinstance(found, list | tuple):
+        raise ArgumentError(f"{where}.{name} takes a list, got {found!r:.60}")
+    return list(found)
+
+
+def _program(lines: Any) -> None:
+    if not isinstance(lines, list | tuple) or not all(isinstance(line, str) for line in lines):
+        raise ArgumentError(f"lesson.program takes a list of lines, got {lines!r:.60}")
+
+
+def _text(value: Any, where: str) -> dict[str, str] | None:
+    """A text in all languages: the one there is stands in for those that are missing."""
+    if value is None:
+        return None
+    texts = dict.fromkeys(LANGUAGES, value) if isinstance(value, str) else value
+    if not isinstance(texts, Mapping) or not texts:
+        raise ArgumentError(f"{where} takes a string, or a dict with {_listed(LANGUAGES)}, got {value!r:.60}")
+    for language, text in texts.items():
+        if language not in LANGUAGES:
+            raise ArgumentError(f"{where} has the language {language!r}: the page has {_listed(LANGUAGES)}")
+        if not isinstance(text, str) or not text.strip():
+            raise ArgumentError(f"{where}.{language} takes a text, got {text!r:.60}")
+    any_text = next(iter(texts.values()))
+    return {language: texts.get(language, any_text) for language in LANGUAGES}
+
+
+def _flag(value: Mapping[str, Any], name: str, where: str) -> bool:
+    found = value.get(name, False)
+    if not isinstance(found, bool):
+        raise ArgumentError(f"{where}.{name} takes true or false, got {found!r:.60}")
+    return found
+
+
+def _step(value: Any, where: str, places: _Places) -> dict[str, Any]:
+    step = _fields(value, where, "step")
+    if "at" not in step:
+        raise ArgumentError(f"{where} needs 'at', the step that it speaks of: {WHERE}")
+    if len(step) == 1:
+        raise ArgumentError(f"{where} says nothing: give it 'text', 'stop': true or a 'question'")
+    at = places.step(step["at"], f"{where}.at")
+    question = step.get("question")
+    return {
+        "at": at,
+        "text": _text(step.get("text"), f"{where}.text"),
+        "stop": _flag(step, "stop", where),
+        "question": None if question is None else _question(question, f"{where}.question", at, places),
+    }
+
+
+def _question(value: Any, where: str, at: int, places: _Places) -> dict[str, Any]:
+    question = _fields(value, where, "question")
+    kind = question.get("kind")
+    if kind not in KINDS:
+        raise ArgumentError(f"{where}.kind takes {_listed(KINDS)}, got {kind!r}")
+    if kind != "choice" and "choices" in question:
+        raise ArgumentError(f"{where}.choices is for the kind 'choice', and this is {kind!r}")
+    if kind == "edge" and not places.is_product(at):
+        raise ArgumentError(
+            f"{where} asks for the next edge, but step {at} applies no rule: put it at a 'backward of NAME'"
+        )
+    if kind == "value" and places.asked(at) is None:
+        raise ArgumentError(
+            f"{where} asks for a value, but step {at} is none of the backward pass, or gives too many numbers"
+        )
+    text = _text(question.get("text"), f"{where}.text")
+    if kind == "choice" and text is None:
+        raise ArgumentError(f"{where} needs a 'text': what is asked")
+    choices = _choices(_list(question, "choices", where), where) if kind == "choice" else []
+    return {"kind": kind, "text": text, "choices": choices}
+
+
+def _choices(values: list[Any], where: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for i, value in enumerate(values):
+        choice = _fields(value, f"{where}.choices[{i}]", "choice")
+        text = _text(choice.get("text"), f"{where}.choices[{i}].text")
+        if text is None:
+            raise ArgumentError(f"{where}.choices[{i}] needs a 'text'")
+        feedback = _text(choice.get("feedback"), f"{where}.choices[{i}].feedback")
+        right = _flag(choice, "right", f"{where}.choices[{i}]")
+        found.append({"text": text, "right": right, "feedback": feedback})
+    if len(found) < 2 or sum(choice["right"] for choice in found) != 1:
+        raise ArgumentError(
+            f"{where}.choices takes two or more, one of them with 'right': true; got {len(found)}, of which "
+            f"{sum(choice['right'] for choice in found)} are right"
+        )
+    return found
+
+
+class _Places:
+    """The steps of a program by the names that its page shows."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self.edges = data["edges"]
+        self.nodes = data["nodes"]
+        self.steps = [(kind, number) for kind, number in data["steps"]]
+        self.names = [str(node["name"]) for node in self.nodes]
+        self.numbers: dict[str, int] = {}
+        for number, name in enumerate(self.names):
+            self.numbers.setdefault(_squeezed(name), number)
+        self.numbers.setdefault("loss", data["end"][0])
+
+    def is_product(self, at: int) -> bool:
+        return at > 0 and self.steps[at - 1][0] == "product"
+
+    def asked(self, at: int) -> Any:
+        """The numbers of what a step gives; None if it is no question."""
+        kind, number = self.steps[at - 1] if at else ("forward", 0)
+        array = None if kind == "forward" else self.edges[number]["raw" if kind == "product" else "amount"]
+        return array.get("values") if array else None
+
+    def step(self, place: Any, where: str) -> int:
+        """The number of the step that a place means."""
+        most = len(self.steps)
+        if isinstance(place, bool) or not isinstance(place, int | str):
+            raise ArgumentError(f"{where} takes {WHERE}, got {place!r:.60}")
+        if isinstance(place, int):
+            if not 0 <= place <= most:
+                raise ArgumentError(f"{where} is {place}: this program's steps go from 0 to {most}")
+            return place
+        fixed = {"start": 0, "end": most, "backward": sum(kind == "forward" for kind, _ in self.steps)}
+        if place in fixed:
+            return fixed[place]
+        kind, found, name = place.partition(" of ")
+        finder = {"forward": self._forward, "backward": self._backward, "gradient": self._gradient}.get(kind)
+        if not found or finder is None:
+            raise ArgumentError(f"{where} takes {WHERE}, got {place!r:.60}")
+        return finder(name, where)
+
+    def _node(self, name: str, where: str) -> int:
+        number = self.numbers.get(_squeezed(name))
+        if number is None:
+            raise ArgumentError(f"{where} names {name!r}, which this program does not have{_instead(name, self.names)}")
+        return number
+
+    def _forward(self, name: str, where: str) -> int:
+        node = self._node(name, where)
+        if ("forward", node) not in self.steps:
+            raise ArgumentError(f"{where}: no step computes {name!r}, it is given: say 'gradient of {name}'")
+        return self.steps.index(("forward", node)) + 1
+
+    def _backward(self, name: str, where: str) -> int:
+        operand = None
+        for cut in [i for i in range(len(name)) if name.startswith(" to ", i)]:
+            if _squeezed(name) not in self.numbers and _squeezed(name[:cut]) in self.numbers:
+                name, operand = name[:cut], self._node(name[cut + 4 :], where)
+                break
+        node = self._node(name, where)
+        operands = []
+        for i, (kind, number) in enumerate(self.steps):
+            if kind == "product" and self.edges[number]["target"] == node:
+                if operand in (None, self.edges[number]["source"]):
+                    return i + 1
+                operands.append(self.names[self.edges[number]["source"]])
+        if operands and operand is not None:
+            raise ArgumentError(
+                f"{where}: no step goes from {name!r} to {self.names[operand]!r}{_instead(self.names[operand], operands)}"
+            )
+        raise ArgumentError(f"{where}: no step applies a rule of {name!r}: it is given, or no gradient comes to it")
+
+    def _gradient(self, name: str, where: str) -> int:
+        node = self._node(name, where)
+        into = [
+            i + 1 for i, (kind, e) in enumerate(self.steps) if kind != "forward" and self.edges[e]["source"] == node
+        ]
+        if not into:
+            raise ArgumentError(f"{where}: no step adds to the gradient of {name!r}")
+        return into[-1]
+
+
+def _squeezed(name: str) -> str:
+    return "".join(name.split())

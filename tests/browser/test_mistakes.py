@@ -1,0 +1,217 @@
+"""Which mistake a wrong answer comes from: the known ones are named, against finite differences; others never are."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from minigrad.graph.pages.explain import WHAT_IF
+from minigrad.graph.pages.html import asset, page, plain
+from tests.minigrad.graph.pages.taught import page_of
+
+CHAIN = """
+import numpy as np
+import minigrad as mg
+x = mg.Tensor(0.7, requires_grad=True)
+with mg.trace():
+    u = 3 * x
+    v = np.sin(u)
+    loss = v ** 2
+"""
+TWO_PATHS = """
+import minigrad as mg
+w = mg.Tensor(2.0, requires_grad=True)
+x = mg.Tensor(3.0, requires_grad=True)
+with mg.trace():
+    a = w * x
+    b = w + 1
+    loss = a * b
+"""
+MATRICES = """
+import numpy as np
+import minigrad as mg
+W = mg.Tensor([[1.0, 2.0], [4.0, -3.0]], requires_grad=True)
+X = mg.Tensor([[0.5, 7.0], [-1.3, 2.5]], requires_grad=True)
+with mg.trace():
+    Y = W @ X
+    q = Y ** 2
+    loss = q.sum()
+"""
+BROADCAST = """
+import numpy as np
+import minigrad as mg
+x = mg.Tensor([1.0, 4.0, -0.5], requires_grad=True)
+b = mg.Tensor([0.25], requires_grad=True)
+with mg.trace():
+    z = x + b
+    q = z ** 3
+    loss = q.sum()
+"""
+
+
+@pytest.fixture(scope="module")
+def js(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Any]]:
+    """`js(code, argument)` runs a function of JavaScript in a page that holds the engine and the mistakes alone."""
+    path = tmp_path_factory.mktemp("mistakes") / "engine.html"
+    scripts = [asset(f"{name}.js") for name in [*WHAT_IF, "mistakes"]]
+    path.write_text(page("engine", "", "\n".join(scripts), {}), encoding="utf-8")
+    shown = browser.new_page()
+    shown.goto(path.as_uri())
+    yield lambda code, argument=None: shown.evaluate(code, argument)
+    shown.close()
+
+
+class Quiz:
+    """The questions of a program, by the names of both ends of the edge that is asked about."""
+
+    def __init__(self, source: str, js: Callable[..., Any]) -> None:
+        self.data = plain(page_of(source))
+        self.js = js
+
+    def step(self, target: str, source: str, kind: str = "product") -> int:
+        name = [node["name"] for node in self.data["nodes"]]
+        for i, (what, edge) in enumerate(self.data["steps"]):
+            about = self.data["edges"][edge] if what != "forward" else None
+            if what == kind and about and (name[about["target"]], name[about["source"]]) == (target, source):
+                return i + 1
+        raise AssertionError(f"no {kind} from {target} to {source}")
+
+    def asked(self, *of: str) -> Any:
+        return self.js("([step, data]) => mistakes.question(step, data)", [self.step(*of), self.data])
+
+    def said(self, answer: float | str, *of: str) -> str | None:
+        code = "([answer, step, data]) => mistakes.diagnose(answer, mistakes.question(step, data), data)"
+        return self.js(code, [answer, self.step(*of), self.data])
+
+
+def derivative(f: Callable[[float], float], at: float) -> float:
+    return (f(at + 1e-6) - f(at - 1e-6)) / 2e-6
+
+
+def test_the_chain_rule_and_its_mistakes(js: Callable[..., Any]) -> None:
+    quiz = Quiz(CHAIN, js)
+    u = 3 * 0.7
+    local = derivative(np.sin, u)
+    incoming = derivative(np.square, np.sin(u))
+    assert quiz.asked("v", "u")["right"] == pytest.approx(local * incoming, rel=1e-6)
+    assert quiz.said(local * incoming, "v", "u") == "right"
+    assert quiz.said(f"{local * incoming:.3g}", "v", "u") == "right"
+    assert quiz.said(f"{local:.3g}", "v", "u") == "local"
+    assert quiz.said(f"{incoming:.3f}", "v", "u") == "incoming"
+    assert quiz.said(-local * incoming, "v", "u") == "sign"
+    assert quiz.said("2.1", "v", "u") == "value"
+    for other in (0.1, 17, -3.3, "1e9", 0):
+        assert quiz.said(other, "v", "u") is None
+
+
+def test_a_decimal_comma_is_read_as_well(js: Callable[..., Any]) -> None:
+    quiz = Quiz(CHAIN, js)
+    assert quiz.said("2,1", "v", "u") == "value"
+
+
+def test_the_forgotten_path(js: Callable[..., Any]) -> None:
+    quiz = Quiz(TWO_PATHS, js)
+    last = max((quiz.step(target, "w"), target) for target in "ab")[1]
+    asked = quiz.asked(last, "w")
+    assert asked["of"] == "sum" and asked["right"] == 3 * (2 * 2 + 1)
+    assert [quiz.said(answer, last, "w") for answer in (15, 9, 6, 2, -15, 12)] == [
+        "right", "path", "path", "value", "sign", None,
+    ]  # fmt: skip
+    first = "a" if last == "b" else "b"
+    assert quiz.asked(first, "w")["of"] == "raw"
+
+
+def test_one_of_three_paths_alone_and_one_left_out(js: Callable[..., Any]) -> None:
+    source = """
+import minigrad as mg
+x = mg.Tensor(2.0, requires_grad=True)
+with mg.trace():
+    a = 5 * x
+    b = 3 * x
+    c = 7 * x
+    s = a + b
+    loss = s + c
+"""
+    quiz = Quiz(source, js)
+    last = max((quiz.step(target, "x"), target) for target in "abc")[1]
+    said = {answer: quiz.said(answer, last, "x") for answer in (15, 5, 3, 7, 8, 10, 12, 4, 2)}
+    assert said == dict.fromkeys((5, 3, 7, 8, 10, 12), "path") | {15: "right", 4: None, 2: "value"}
+
+
+def test_two_mistakes_with_the_same_number_are_not_named(js: Callable[..., Any]) -> None:
+    quiz = Quiz(TWO_PATHS, js)
+    # Of a * b by a: b = 3 is right. 6 is the value of a, and also the derivative by b.
+    assert quiz.said(3, "loss", "a") == "right"
+    kinds = js(
+        "([step, data]) => mistakes.mutants(mistakes.question(step, data), data).filter(({ value }) => value === 6)",
+        [quiz.step("loss", "a"), quiz.data],
+    )
+    assert {mutant["kind"] for mutant in kinds} == {"value", "other"}
+    assert quiz.said(6, "loss", "a") is None
+    assert quiz.said(-3, "loss", "a") == "sign"
+
+
+def test_the_other_operand(js: Callable[..., Any]) -> None:
+    quiz = Quiz(TWO_PATHS, js)
+    assert quiz.asked("a", "x")["right"] == 3 * 2  # b * w
+    assert quiz.said(9, "a", "x") == "other"  # b * x
+    assert quiz.said(2, "a", "x") == "local"  # w
+
+
+def test_a_transposed_matrix(js: Callable[..., Any]) -> None:
+    W, X = np.array([[1.0, 2.0], [4.0, -3.0]]), np.array([[0.5, 7.0], [-1.3, 2.5]])
+    g = 2 * (W @ X)
+    quiz = Quiz(MATRICES, js)
+    right = g @ X.T
+    asked = quiz.asked("Y", "W")
+    assert asked["right"] == right.flat[asked["at"]] and abs(right).max() == abs(asked["right"])
+    for wrong in (X @ g.T, g @ X):  # the result transposed; the operand not transposed
+        value = wrong.flat[asked["at"]]
+        assert quiz.said(value, "Y", "W") == ("right" if np.isclose(value, asked["right"], rtol=0.01) else "transposed")
+    assert quiz.said((X @ g.T).flat[asked["at"]] + 5, "Y", "W") is None
+
+
+def test_the_sum_over_a_broadcast_axis(js: Callable[..., Any]) -> None:
+    parts = 3 * (np.array([1.0, 4.0, -0.5]) + 0.25) ** 2
+    quiz = Quiz(BROADCAST, js)
+    assert quiz.asked("z", "b", "fit")["right"] == pytest.approx(parts.sum())
+    for part in parts:
+        assert quiz.said(f"{part:.4g}", "z", "b", "fit") == "broadcast"
+    assert quiz.said(0.25, "z", "b", "fit") == "value"
+    assert quiz.said(3, "z", "b", "fit") == "local"
+    assert quiz.said(parts.mean() + 1, "z", "b", "fit") is None
+
+
+def test_an_answer_is_named_only_if_one_mistake_gives_it(js: Callable[..., Any]) -> None:
+    """Any number that no mutant gives is left alone, and each number that one kind gives alone is named."""
+    rng = np.random.default_rng(0)
+    for source in (CHAIN, TWO_PATHS, MATRICES, BROADCAST):
+        quiz = Quiz(source, js)
+        for step in range(1, len(quiz.data["steps"]) + 1):
+            asked = js("([step, data]) => mistakes.question(step, data)", [step, quiz.data])
+            if asked is None:
+                assert quiz.data["steps"][step - 1][0] == "forward"
+                continue
+            mutants = js("([asked, data]) => mistakes.mutants(asked, data)", [asked, quiz.data])
+            answers = [*rng.normal(0, 5, 20), *[m["value"] for m in mutants if m["value"] is not None]]
+            said = js(
+                "([answers, asked, data]) => answers.map((answer) => mistakes.diagnose(answer, asked, data))",
+                [[float(answer) for answer in answers], asked, quiz.data],
+            )
+            for answer, kind in zip(answers, said, strict=True):
+                near = {m["kind"] for m in mutants if m["value"] and abs(answer - m["value"]) <= 0.01 * abs(m["value"])}
+                if abs(answer - asked["right"]) <= 0.01 * abs(asked["right"]):
+                    assert kind == "right"
+                else:
+                    assert kind is None or near == {kind} or (kind in near and answer in [m["value"] for m in mutants])
+
+
+def test_what_the_page_cannot_compute_is_diagnosed_from_what_was_recorded(js: Callable[..., Any]) -> None:
+    quiz = Quiz(CHAIN, js)
+    for node in quiz.data["nodes"]:
+        if node["operation"] == "sin":
+            node["operation"] = "sine of my own"
+    right = quiz.asked("v", "u")["right"]
+    assert quiz.said(-right, "v", "u") == "sign"
+    assert quiz.said(derivative(np.sin, 2.1), "v", "u") is None
