@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -86,9 +86,13 @@ class Comparison(NamedTuple):
     kink: bool
 
 
-def compare(
-    f: Callable[..., Any], args: tuple[Any, ...], step: float, rng: np.random.Generator
-) -> tuple[Any, list[Comparison]]:
+class Normals(Protocol):
+    """What draws random directions, as ``numpy.random.Generator`` does."""
+
+    def standard_normal(self, size: Any) -> Any: ...
+
+
+def compare(f: Callable[..., Any], args: tuple[Any, ...], step: float, rng: Normals) -> tuple[Any, list[Comparison]]:
     """The direction in which the output was projected, and for each argument the derivative along a random direction."""
     output, pullback = vjp(f, *args)
     check_no_step(output, "check_grads")
@@ -110,7 +114,7 @@ def double(value: Any) -> Any:
     return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
 
 
-def _direction(array: Any, rng: np.random.Generator) -> Any:
+def _direction(array: Any, rng: Normals) -> Any:
     """A random direction of length 1, of the array's shape, kind and library."""
     shape = np.shape(array)
     v = rng.standard_normal(shape)

@@ -48,7 +48,8 @@ def test_wheel_holds_the_three_packages_and_nothing_else(wheel: Path) -> None:
     markers = {ROOT / package / "py.typed" for package in MAY_IMPORT}
     assets = {path for path in (ROOT / "minigrad" / "graph" / "pages" / "assets").iterdir() if path.suffix in ASSETS}
     assert {path.name for path in assets} >= {"stepper.html", "stepper.css", "stepper.js", "stepper_words.json"}
-    assert shipped == {path.relative_to(ROOT).as_posix() for path in sources | markers | assets}
+    lessons = set((ROOT / "minigrad" / "graph" / "pages" / "lessons").glob("*.json"))
+    assert shipped == {path.relative_to(ROOT).as_posix() for path in sources | markers | assets | lessons}
 
 
 def test_wheel_asks_for_numpy_alone(wheel: Path) -> None:

@@ -12,7 +12,8 @@ import pytest
 import minigrad as mg
 from minigrad import Tensor, primitive
 from minigrad.engine.registry import primitives
-from minigrad.graph.pages.explain import WHAT_IF, page_data
+from minigrad.graph.pages.explain import WHAT_IF
+from minigrad.graph.pages.page_data import page_data
 from minigrad.graph.pages.html import asset, page, plain
 from minigrad.graph.record.capture import capture
 from minigrad.graph.record.model import Graph
@@ -236,7 +237,7 @@ def test_it_says_why_not(js: Callable[..., Any]) -> None:
     some = traced(lambda x: np.sum(x, where=np.array([True, False])), np.ones(2))
     assert reason(some, js) == "The page cannot compute 'sum' with where itself."
     with_complex = traced(lambda x: np.real(x * 1j), np.ones(2))
-    assert reason(with_complex, js) == "The page cannot compute with the kind of numbers that 'constant' gives."
+    assert reason(with_complex, js) == "The page cannot compute with the kind of numbers that '0+1j' gives."
 
 
 def test_it_refuses_what_the_program_computes_otherwise(

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import html
 import json
+import math
 import os
 import re
 from collections.abc import Sequence
@@ -35,6 +36,7 @@ def save_page(
     title: str = "",
     scripts: Sequence[str] = (),
     drawing: str = "",
+    more: Sequence[str] = (),
 ) -> Path:
     """Write the page that the files in ``assets/`` called ``name`` make, with the header of all pages; gives its path.
 
@@ -43,16 +45,26 @@ def save_page(
         title: of the page until the script sets one; by default its word "title".
         scripts: others that the page's own builds on.
         drawing: HTML for the place in the body that is marked DRAWING.
+        more: names of further files of words and styles.
     """
-    words = json.loads(asset(f"{name}_words.json"))
+    words: dict[str, dict[str, str]] = {each: {} for each in LANGUAGES}
+    for each in [name, *more]:
+        for spoken, found in json.loads(asset(f"{each}_words.json")).items():
+            words[spoken] |= found
     body = asset(f"{name}.html").replace("HEADER\n", asset("header.html")).replace("DRAWING", drawing)
     script = "\n".join(asset(f"{each}.js") for each in ["words", *scripts, name])
-    style = asset("views.css") + asset(f"{name}.css")
+    style = "".join(asset(f"{each}.css") for each in ["views", name, *more])
     data = data | {"language": language, "words": words}
     text = page(title or words[language]["title"], body, script, data, style, language=language)
     path = Path(path)
     path.write_text(text, encoding="utf-8")
     return path
+
+
+# However often the scripts ask, a large page is read once.
+_READ = """let parsedData;
+const pageData = () => (parsedData ??= JSON.parse(document.getElementById("data").textContent));
+"""
 
 
 def page(title: str, body_html: str, script: str, data: Any, style: str = "", *, language: str = "en") -> str:
@@ -73,7 +85,7 @@ def page(title: str, body_html: str, script: str, data: Any, style: str = "", *,
     """
     if re.search(r"</script|<!--", script, re.IGNORECASE) or re.search(r"</style", style, re.IGNORECASE):
         raise ValueError("a script must not hold '</script' or '<!--', nor a style '</style': they would end it there")
-    script = f'"use strict";\nconst pageData = () => JSON.parse(document.getElementById("data").textContent);\n{script}'
+    script = f'"use strict";\n{_READ}{script}'
     allowed = f"script-src '{_hash(script)}'; style-src '{_hash(style)}'"
     return f"""<!DOCTYPE html>
 <html lang="{html.escape(language)}">
@@ -111,6 +123,10 @@ def escaped_json(data: Any) -> str:
     return text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")
 
 
+_PLAIN = {int, str, bool, type(None)}
+_NUMBERS = {int, float}
+
+
 def plain(data: Any) -> Any:
     """``data`` as what JSON knows: arrays become lists, and NaN and infinities the words that JavaScript's Number() reads.
 
@@ -119,7 +135,12 @@ def plain(data: Any) -> Any:
     """
     if isinstance(data, dict):
         return {str(key): plain(value) for key, value in data.items()}
+    if data is None or type(data) in _PLAIN:
+        return data
     if isinstance(data, (list, tuple)):
+        types = set(map(type, data))  # long lists of numbers are left as they are
+        if types <= _PLAIN or (types <= _NUMBERS and all(map(math.isfinite, data))):
+            return data
         return [plain(value) for value in data]
     if isinstance(data, (np.ndarray, np.generic)):
         return plain(data.tolist())

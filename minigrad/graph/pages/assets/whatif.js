@@ -23,7 +23,7 @@ const whatIf = (() => {
   };
 
   const knows = (operation) => whatIfRules.rules.has(operation);
-  const nameOf = (node) => node.name ?? node.operation ?? node.kind;
+  const nameOf = (node) => node.operation ?? node.name ?? node.kind; // what cannot be computed is the operation
   const same = (a, b) => a.values.length === b.values.length && a.values.every((value, i) => Object.is(Number(value), Number(b.values[i])));
 
   function edgesInto(data) {

@@ -3,7 +3,7 @@
 from typing import Any
 
 from minigrad import Tensor
-from minigrad.graph.pages.explain import page_data
+from minigrad.graph.pages.page_data import page_data
 from minigrad.graph.record.capture import capture
 
 
@@ -13,10 +13,4 @@ def page_of(source: str) -> dict[str, Any]:
     exec(compile(source, "<taught>", "exec"), variables)
     names = {name: value for name, value in variables.items() if isinstance(value, Tensor)}
     variables["loss"].backward()
-    data = page_data(capture(variables["loss"], names))
-    if "turn" in data:
-        return data
-    nodes = [node | {"name": node["name"] or f"{node['operation']} {i}"} for i, node in enumerate(data["nodes"])]
-    forward = [("forward", i) for i, node in enumerate(nodes) if node["operation"] is not None]
-    steps = forward + [(kind, edge) for edge, kind in data["steps"]]
-    return data | {"nodes": nodes, "steps": steps, "turn": len(forward)}
+    return page_data(capture(variables["loss"], names))

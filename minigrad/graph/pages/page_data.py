@@ -1,0 +1,206 @@
+"""What the page of the stepper knows of a graph: nodes, edges, steps, scenes and the program, as plain data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..record.keywords import keyword_data
+from .equations import equation
+from .formulas import formula, formula_values
+from .packing import collector_at_rest
+from .programs import program
+from .scenes import scenes
+from .truth import MOST_CHECKED, add_causes, add_checks
+
+if TYPE_CHECKING:
+    from ..record.model import Edge, Graph, Node
+
+MOST_SHOWN = 64  # elements of an array; of a larger one the page knows shape, min, mean, max and norm
+MOST_SCALARS = 300  # in a graph whose leaves can be edited
+Data = dict[str, Any]
+
+
+@collector_at_rest()
+def page_data(graph: Graph, check: bool | None = None) -> Data:
+    """All that the page shows; ``check`` as for ``explain``.
+
+    A step is ``["forward", node]``, then ``["product", edge]``, which applies an operation's rule, and whose result is added
+    to the operand's gradient, unless ``["fit", edge]`` follows, which first makes it one of the operand's: summed over
+    broadcast axes, real, cast.
+    """
+    total = sum(np.size(value) for node in graph.nodes for value in values_of(node))
+    most = MOST_SCALARS if total <= MOST_SCALARS else MOST_SHOWN
+    labels = names(graph)
+    files, spans = program(graph)
+    drawn, home = scenes(graph, labels)
+    into = graph.edges_into()
+    nodes = [_node(node, most) for node in graph.nodes]
+    for node, about in zip(graph.nodes, nodes):
+        about |= {"name": labels[node.id], "span": spans[node.id], "scene": home[node.id]}
+        about["changed"] = _changed(node, into.get(node.id, ()))
+    edges = [_edge(edge, graph, into, most) for edge in graph.edges]
+    steps, turn = _steps(graph, edges, most)
+    add_causes(graph, nodes)
+    checked = turn <= MOST_CHECKED if check is None else check
+    return {
+        "title": labels[graph.ends[0][0]],
+        "program": {"files": files},
+        "nodes": nodes,
+        "edges": edges,
+        "steps": steps,
+        "turn": turn,
+        "end": graph.ends[0],
+        "modules": [{"name": m.name, "kind": m.kind, "parent": m.parent} for m in graph.modules],
+        "scenes": drawn,
+        "lesson": None,
+        "checkSeconds": add_checks(graph, edges) if checked else None,
+    }
+
+
+def names(graph: Graph) -> list[str]:
+    """What each node is called: its label, or its name, or its operation and a number."""
+    count: Counter[str] = Counter()
+    found = []
+    end = graph.ends[0][0]
+    for node in graph.nodes:
+        text = getattr(node, "label", "") or node.name or ("loss" if node.id == end else "")
+        if not text:
+            if node.kind == "constant" and node.details:
+                text = node.details
+            else:
+                kind = node.operation or node.kind
+                count[kind] += 1
+                text = f"{kind} {count[kind]}"
+        found.append(text)
+    return found
+
+
+def _steps(graph: Graph, edges: Sequence[Data], most: int) -> tuple[list[tuple[str, int]], int]:
+    """All steps, and how many are forward; fills in what the gradient of an edge's source is after it."""
+    numbers = {id(edge): number for number, edge in enumerate(graph.edges)}
+    steps = [("forward", node.id) for node in graph.operations()]
+    turn = len(steps)
+    sums: dict[tuple[int, int], Any] = {}
+    for edge in graph.contributions():
+        number = numbers[id(edge)]
+        steps.append(("product", number))
+        if edge.raw is not edge.contribution:
+            steps.append(("fit", number))
+        slot = edge.source, edge.output or 0
+        about = edges[number]
+        if slot in sums:
+            sums[slot] = sums[slot] + edge.contribution
+            about["sum"] = array(sums[slot], most)
+        else:
+            sums[slot] = edge.contribution
+            about["sum"] = about["amount"] or about["raw"]
+    return steps, turn
+
+
+_dtype_name = cache(str)  # NumPy takes long for it
+
+
+def array(value: Any, most: int = MOST_SHOWN) -> Data | None:
+    """An array for the page: its values, or of a large one a summary. None if it is none, or not of numbers."""
+    found = np.asarray(value)
+    if value is None or found.dtype.kind not in "fciub":
+        return None
+    about: Data = {"shape": found.shape, "dtype": _dtype_name(found.dtype)}
+    if found.size <= most:
+        return about | {"values": found.ravel()}
+    wide = found.astype(np.complex128 if found.dtype.kind == "c" else np.float64)
+    with np.errstate(all="ignore"):
+        about["norm"] = np.linalg.norm(wide)
+        if found.dtype.kind != "c":
+            about |= {"min": wide.min(), "mean": wide.mean(), "max": wide.max()}
+    return about
+
+
+def cotangent_of(node: Node, output: int) -> Any:
+    return node.cotangent.get(output) if isinstance(node.cotangent, dict) else node.cotangent
+
+
+def outputs_of(node: Node) -> int:
+    return len(node.value) if isinstance(node.value, tuple) else 1
+
+
+def values_of(node: Node) -> Sequence[Any]:
+    return node.value if isinstance(node.value, tuple) else () if node.value is None else (node.value,)
+
+
+def _node(node: Node, most: int) -> Data:
+    return {
+        "kind": node.kind,
+        "operation": node.operation,
+        "details": node.details,
+        "keywords": keyword_data(node.keywords),
+        "module": node.module,
+        "values": [array(value, most) for value in values_of(node)],
+        "gradients": [array(cotangent_of(node, i), most) for i in range(outputs_of(node))],
+        "bad": None,
+        "badGradient": None,
+        "why": None,
+    }
+
+
+def _changed(node: Node, operands: Sequence[Edge]) -> list[str]:
+    """What else happened to the values here: an operand was stretched, its type changed, values were cut off."""
+    if node.operation is None or isinstance(node.value, tuple) or node.value is None:
+        return []
+    found = []
+    arrays = [edge.value for edge in operands if edge.value is not None]
+    function = getattr(node.primitive, "function", None)
+    elementwise = isinstance(function, np.ufunc) and function.signature is None  # matmul has one
+    if elementwise and len(arrays) > 1 and any(np.shape(a) != np.shape(node.value) for a in arrays):
+        found.append("broadcast")
+    typed = {a.dtype.kind + str(a.dtype.itemsize) for a in arrays if isinstance(a, (np.ndarray, np.generic))}
+    result = np.asarray(node.value).dtype
+    if elementwise and result.kind in "fc" and typed - {result.kind + str(result.itemsize)}:
+        found.append("cast")
+    if node.operation == "clip" and operands and np.any(np.not_equal(operands[0].value, node.value)):
+        found.append("clipped")
+    return found
+
+
+def _edge(edge: Edge, graph: Graph, into: Mapping[int, list[Edge]], most: int) -> Data:
+    source = graph.nodes[edge.source]
+    usual = source.value[edge.output] if edge.output is not None and source.value is not None else source.value
+    about: Data = {
+        "source": edge.source,
+        "target": edge.target,
+        "argument": edge.argument,
+        "output": edge.output or 0,
+        "value": None if edge.value is usual else array(edge.value, most),
+        "raw": array(edge.raw, most),
+        "amount": None if edge.contribution is edge.raw else array(edge.contribution, most),
+        "sum": None,
+        "answer": "y",
+        "formula": None,
+        "equation": None,
+        "elementwise": False,
+        "check": None,
+    }
+    if edge.contribution is not None:
+        about |= _rule(edge, graph.nodes[edge.target], into[edge.target])
+    return about
+
+
+def _rule(edge: Edge, node: Node, operands: list[Edge]) -> Data:
+    """The local derivative: in formal names, and as a tree for the program's own."""
+    found = formula(node.primitive, edge.argument)
+    if found is None:
+        return {}
+    by = f"/d {edge.argument}" if len(operands) > 1 else ""
+    head = f"d {node.operation}{by}: "
+    values = formula_values(node, operands, edge)
+    return {
+        "formula": {"en": head + found.text, "ja": head + found.text_ja},
+        "equation": equation(found, node.operation or "", edge.argument, values),
+        "elementwise": found.elementwise,
+        "answer": found.answer,
+    }

@@ -1,0 +1,97 @@
+"""The stretches of the user's program that a page shows, and where in them each operation is."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..record.model import Graph
+
+MOST_LINES = 400  # in all
+LONGEST = 80  # a function that is shown as a whole
+CONTEXT = 4  # lines around what is not
+LONGEST_LINE = 400  # characters
+
+Stretch = tuple[int, int]  # the first line and the last
+
+
+def program(graph: Graph) -> tuple[list[dict[str, Any]], list[list[int] | None]]:
+    """The stretches, and for each node its span: ``[stretch, line, column, end line, end column]``, or None."""
+    texts: dict[str, list[str]] = getattr(graph, "programs", None) or {}
+    sources = [node.source for node in graph.nodes]
+    used: dict[str, dict[int, int]] = {}  # file -> line -> the first operation there
+    for number, source in enumerate(sources):
+        if source is not None and source.file in texts and 1 <= source.line <= len(texts[source.file]):
+            used.setdefault(source.file, {}).setdefault(source.line, number)
+    files: list[dict[str, Any]] = []
+    place: dict[tuple[str, int], int] = {}  # file, line -> number of the stretch
+    left = MOST_LINES
+    for file, lines in used.items():
+        for first, last in _stretches(texts[file], lines):
+            last = min(last, first + left - 1)
+            if last < first:
+                break
+            left -= last - first + 1
+            place |= {(file, line): len(files) for line in range(first, last + 1)}
+            shown = [line.rstrip("\n")[:LONGEST_LINE] for line in texts[file][first - 1 : last]]
+            files.append({"name": os.path.basename(file), "first": first, "lines": shown})
+    for source in sources:  # of a text that is not there the line itself may be, as in an older file
+        if (
+            source is not None
+            and source.text
+            and (source.file, source.line) not in place
+            and not texts.get(source.file)
+        ):
+            place[source.file, source.line] = len(files)
+            files.append({"name": os.path.basename(source.file), "first": source.line, "lines": [source.text]})
+    return files, [None if source is None else _span(source, place, texts) for source in sources]
+
+
+def _span(source: Any, place: dict[tuple[str, int], int], texts: dict[str, list[str]]) -> list[int] | None:
+    number = place.get((source.file, source.line))
+    if number is None:
+        return None
+    if not texts.get(source.file):
+        return [number, source.line, 0, source.line, len(source.text)]
+    column, last, end = (getattr(source, name, None) for name in ("column", "end_line", "end_column"))
+    if column is None or last is None or end is None or place.get((source.file, last)) != number:
+        text = texts[source.file][source.line - 1].rstrip()
+        column, last, end = len(text) - len(text.lstrip()), source.line, len(text)
+    return [number, source.line, column, last, end]
+
+
+def _stretches(text: Sequence[str], used: dict[int, int]) -> list[Stretch]:
+    """What is shown of one file: the functions around the lines, or some lines around them; in order, none twice."""
+    functions = _functions(text)
+    found = set()
+    for line in used:
+        around = [(a, b) for a, b in functions if a <= line <= b and b - a < LONGEST]
+        found.add(min(around) if around else (max(1, line - CONTEXT), min(len(text), line + CONTEXT)))
+    merged: list[Stretch] = []
+    for first, last in sorted(found):
+        if merged and first <= merged[-1][1] + 2:
+            merged[-1] = merged[-1][0], max(last, merged[-1][1])
+        else:
+            merged.append((first, last))
+    return [_without_blank_ends(text, stretch) for stretch in merged]
+
+
+def _without_blank_ends(text: Sequence[str], stretch: Stretch) -> Stretch:
+    first, last = stretch
+    while first < last and not text[first - 1].strip():
+        first += 1
+    while first < last and not text[last - 1].strip():
+        last -= 1
+    return first, last
+
+
+def _functions(text: Sequence[str]) -> list[Stretch]:
+    try:
+        tree = ast.parse("".join(line if line.endswith("\n") else line + "\n" for line in text))
+    except (SyntaxError, ValueError, RecursionError):
+        return []  # a cell of a notebook with its magic, half a file
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return [(node.lineno, node.end_lineno or node.lineno) for node in ast.walk(tree) if isinstance(node, kinds)]

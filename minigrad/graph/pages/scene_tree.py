@@ -1,0 +1,217 @@
+"""Where each operation and value of a graph is shown: the tree of a page's scenes."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from .folding import PART, Folder, Unit, parted
+
+if TYPE_CHECKING:
+    from ..record.model import Edge, Graph
+
+
+MOST_OPERANDS = 24  # of one operation that are boxes beside it
+
+
+@dataclass(eq=False, slots=True)
+class Stage:
+    """What a scene shows at once: all of it, or one step of a loop.
+
+    Attributes:
+        unit: the scene.
+        step: of a loop, from 0; else 0.
+        parent: what the scene is a box in.
+        depth: how many stages are around it.
+        values: ids of the values (no operations) that are boxes in it.
+    """
+
+    unit: Unit
+    step: int
+    parent: Stage | None
+    depth: int
+    values: list[int] = field(default_factory=list)
+
+
+class SceneTree:
+    """The tree of scenes, and each node's stage.
+
+    Attributes:
+        program: the outermost scene.
+        stages: of each scene, one for each step.
+        home: the stage in which a node is a box.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.into: Mapping[int, Sequence[Edge]] = graph.edges_into()
+        self.out_of: dict[int, list[Edge]] = defaultdict(list)
+        for edge in graph.edges:
+            self.out_of[edge.source].append(edge)
+        self.stages: dict[int, list[Stage]] = {}  # by id(unit)
+        self.home: dict[int, Stage] = {}
+        self.numbers = {id(edge): number for number, edge in enumerate(graph.edges)}
+        self.order = {node.id: i for i, node in enumerate(n for n in graph.nodes if n.operation is not None)}
+        self._values: dict[int, list[int]] = defaultdict(list)
+        self._weights = self._boxes_with()
+        self.program = self._units()
+        self._place(self.program, None)
+        self._place_values()
+
+    def _boxes_with(self) -> dict[int, int]:
+        """How many boxes each operation brings with it: its own, and those of values that it is the first to read."""
+        weights: dict[int, int] = {}
+        seen: set[int] = set()
+        for node in self.graph.nodes:
+            if node.operation is not None:
+                new = {e.source for e in self.into.get(node.id, ())} - seen
+                values = {source for source in new if self.graph.nodes[source].operation is None}
+                seen |= values
+                weights[node.id] = 1 + (len(values) if len(values) < MOST_OPERANDS else 1)
+        return weights
+
+    # --- operations ---
+
+    def _units(self) -> Unit:
+        folder = Folder(self.graph.nodes, self.into)
+        content: dict[int | None, list[tuple[int, Unit]]] = defaultdict(list)
+        for node in self.graph.nodes:
+            if node.operation is not None:
+                content[node.module].append((node.id, folder.operation(node)))
+        for module in reversed(self.graph.modules):
+            found = sorted(content.pop(module.id, ()), key=lambda item: item[0])
+            if found:
+                unit = folder.module(module.id, module.kind, module.name, [unit for _, unit in found])
+                content[module.parent].append((found[0][0], unit))
+        units = folder.folded([unit for _, unit in sorted(content[None], key=lambda item: item[0])])
+        operations = [node.id for node in self.graph.nodes if node.operation is not None]
+        return Unit("program", -1, None, [units], [operations])
+
+    def _place(self, unit: Unit, parent: Stage | None) -> None:
+        """Cut what is too long into parts, and note the stages of all that is inside."""
+        todo = [(unit, parent)]
+        while todo:  # no recursion: modules may be nested deeper than Python likes
+            unit, parent = todo.pop()
+            unit.iterations = parted(unit.iterations, self._weights)
+            depth = 0 if parent is None else parent.depth + 1
+            stages = [Stage(unit, t, parent, depth) for t in range(len(unit.iterations))]
+            self.stages[id(unit)] = stages
+            for stage, step in zip(stages, unit.iterations):
+                for item in step:
+                    if item.node is not None:
+                        self.home[item.node] = stage
+                    else:
+                        todo.append((item, stage))
+
+    # --- values ---
+
+    def _place_values(self) -> None:
+        """Put each value into the innermost stage that holds all operations that read it."""
+        for node in self.graph.nodes:
+            if node.operation is None:
+                readers = [self.home[edge.target] for edge in self.out_of[node.id]]
+                stage = self._around(readers) if readers else self.stages[id(self.program)][0]
+                if readers:
+                    stage = self._part_of_first(stage, readers[0])
+                stage.values.append(node.id)
+        loops = [stages for stages in self.stages.values() if len(stages) > 1]
+        for stages in sorted(loops, key=lambda stages: -stages[0].depth):
+            self._align(stages)
+        for stages in list(self.stages.values()):
+            self._gather(stages)
+        for stages in self.stages.values():
+            for stage in stages:
+                for value in stage.values:
+                    self.home[value] = stage
+                    around: Stage | None = stage
+                    while around is not None:
+                        self._values[id(around.unit)].append(value)
+                        around = around.parent
+
+    def _gather(self, stages: list[Stage]) -> None:
+        """Put many values that one operation reads, such as what a stack is made of, into parts of their own."""
+        groups: dict[int, list[int]] = defaultdict(list)  # a reader -> places in the list of values
+        for i, value in enumerate(stages[0].values):
+            readers = {edge.target for edge in self.out_of[value]}
+            if len(readers) == 1:
+                groups[readers.pop()].append(i)
+        many = [places for places in groups.values() if len(places) >= MOST_OPERANDS]
+        gathered = {i for places in many for i in places}
+        for stage, step in zip(stages, stages[0].unit.iterations):
+            for places in many:
+                for k in range(0, len(places), PART):
+                    unit = Unit("part", -1, None, [[]], [[]])
+                    values = [stage.values[i] for i in places[k : k + PART]]
+                    self.stages[id(unit)] = [Stage(unit, 0, stage, stage.depth + 1, values)]
+                    step.append(unit)
+            stage.values = [value for i, value in enumerate(stage.values) if i not in gathered]
+
+    def inside(self, unit: Unit) -> Iterator[int]:
+        """All nodes that are boxes in a scene or further inside."""
+        yield from unit.all_operations()
+        yield from self._values.get(id(unit), ())
+
+    def _around(self, stages: Sequence[Stage]) -> Stage:
+        common = stages[0]
+        for stage in stages[1:]:
+            while common is not stage:
+                if common.depth >= stage.depth:
+                    assert common.parent is not None
+                    common = common.parent
+                else:
+                    assert stage.parent is not None
+                    stage = stage.parent
+        return common
+
+    def _part_of_first(self, stage: Stage, reader: Stage) -> Stage:
+        """Parts mean nothing: what several of them read is in the first."""
+        path = []
+        while reader is not stage:
+            path.append(reader)
+            assert reader.parent is not None
+            reader = reader.parent
+        for inner in reversed(path):
+            if inner.unit.kind != "part":
+                break
+            stage = inner
+        return stage
+
+    def _align(self, stages: list[Stage]) -> None:
+        """Leave in a loop's steps only values that have a counterpart in each: the others belong to what is around it."""
+        columns: dict[Any, list[tuple[int, int]]] = defaultdict(list)
+        for t, stage in enumerate(stages):
+            places = {o: q for q, o in enumerate(stage.unit.operations[t])}
+            for value in stage.values:
+                edges = self.out_of[value]
+                columns[tuple((places[e.target], e.argument) for e in edges)].append((t, value))
+            stage.values = []
+        parent = stages[0].parent
+        assert parent is not None
+        for column in columns.values():
+            steps = [t for t, _ in column]
+            if steps == list(range(len(stages))):
+                for t, value in column:
+                    stages[t].values.append(value)
+            else:
+                parent.values += [value for _, value in column]
+
+
+def title(tree: SceneTree, unit: Unit, labels: Sequence[str]) -> str:
+    """What a scene is called, in all languages: a module's name, a loop's result, a part's operations by their numbers."""
+    graph = tree.graph
+    if unit.module is not None:
+        module = graph.modules[unit.module]
+        outer = "" if module.parent is None else f"{graph.modules[module.parent].name}."
+        name = module.name.removeprefix(outer) or module.kind
+        return re.sub(r"[.\[]?\d+\]?$", "", name) or module.kind if unit.kind == "loop" else name
+    if not unit.operations[0]:
+        values = tree.stages[id(unit)][0].values
+        return f"{labels[values[0]]} … {labels[values[-1]]}"
+    first, last = unit.operations[0][0], unit.operations[0][-1]
+    if unit.kind == "loop":
+        found = re.fullmatch(r"(.+)\[\d+\]", labels[last])
+        return found[1] if found else graph.nodes[last].operation or ""
+    return f"{tree.order[first] + 1}–{tree.order[last] + 1}" if unit.kind == "part" else ""

@@ -1,0 +1,241 @@
+"""A graph as scenes: small drawings of one place each, laid out here, so that the page needs no layout program.
+
+A scene is the program's top level, a module, a loop of which one step is shown at a time, or a part of what is too long. What
+lies outside of it but is connected with it is an alias at its rim, so both ends of each edge are in the scene of its target.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..draw.layered import lay_out, text_width
+from .folding import Unit
+from .scene_tree import SceneTree, Stage, title
+
+if TYPE_CHECKING:
+    from ..record.model import Graph, Node
+
+TEXT, SMALL, LINE = 13, 11, 18  # px
+PADDING = 22
+NUMBERS = 132  # width of "∂ -0.0000e-00 + -0.0000e-00"
+CELL, MOST_CELLS = 12, 8  # of a matrix that is drawn in its box
+WIDEST = 260
+MOST_AROUND = 24  # aliases of what only closed scenes read, and of what reads from here
+MOST_READERS = 2  # of one operation, as aliases
+
+
+def scenes(graph: Graph, labels: Sequence[str]) -> tuple[list[dict[str, Any]], list[int]]:
+    """The scenes as the page knows them, the program's first, and for each node the number of its scene."""
+    tree = SceneTree(graph)
+    order = _in_order(tree)
+    numbers = {id(unit): i for i, unit in enumerate(order)}
+    sizes = [_size(node, label) for node, label in zip(graph.nodes, labels)]
+    drawn: dict[Hashable, int] = {}
+    result = []
+    for number, unit in enumerate(order):
+        scene = _Scene(tree, unit, numbers)
+        data = _about(tree, unit, numbers, labels)
+        key = scene.look(sizes, labels)
+        like = drawn.setdefault(key, number)
+        result.append(data | (scene.data(key) if like == number else {"like": like, **scene.ids()}))
+    home = [numbers[id(tree.home[node.id].unit)] for node in graph.nodes]
+    return result, home
+
+
+def _in_order(tree: SceneTree) -> list[Unit]:
+    """All scenes, each before those inside it."""
+    order, todo = [], [tree.program]
+    while todo:
+        unit = todo.pop()
+        order.append(unit)
+        inside = [item for step in unit.iterations for item in step if item.node is None]
+        todo += reversed(inside)
+    return order
+
+
+def _about(tree: SceneTree, unit: Unit, numbers: Mapping[int, int], labels: Sequence[str]) -> dict[str, Any]:
+    parent = tree.stages[id(unit)][0].parent
+    return {
+        "parent": None if parent is None else numbers[id(parent.unit)],
+        "kind": unit.kind,
+        "title": title(tree, unit, labels),
+        "of": "" if unit.module is None else tree.graph.modules[unit.module].kind,
+        "count": len(unit.iterations),
+    }
+
+
+# --- sizes ---
+
+
+def _size(node: Node, label: str) -> tuple[int, int]:
+    """Room for the name, the operation, the value and the gradient, or for both as heat cells."""
+    lines = 2 if node.kind == "constant" else 3 if node.operation is None else 4
+    width = max(text_width(label, TEXT), text_width(node.operation or "", SMALL), NUMBERS)
+    height = LINE * lines + 12
+    shape: tuple[int, ...] = np.shape(node.value) if not isinstance(node.value, tuple) else ()
+    while len(shape) > 2 and shape[0] == 1:
+        shape = shape[1:]
+    if 1 <= len(shape) <= 2 and max(shape) <= MOST_CELLS and math.prod(shape) > 1:
+        rows, columns = shape[0] if len(shape) == 2 else 1, shape[-1]
+        width = max(width, 2 * columns * CELL + 24)
+        height += max(rows * CELL - LINE, 0) + 6
+    return _rounded(min(width, WIDEST) + PADDING), int(height)
+
+
+def _scene_size(tree: SceneTree, unit: Unit, labels: Sequence[str]) -> tuple[int, int]:
+    kind = "" if unit.module is None else tree.graph.modules[unit.module].kind
+    width = max(text_width(title(tree, unit, labels), TEXT), text_width(kind, SMALL), NUMBERS)
+    return _rounded(min(width, WIDEST) + PADDING + 20), LINE * 3 + 16
+
+
+def _rounded(width: float) -> int:
+    """To steps of 16: equal layers shall have boxes of equal size, though one is called 9 and another 10."""
+    return math.ceil(width / 16) * 16
+
+
+# --- one scene ---
+
+
+class _Scene:
+    """Boxes and lines of one scene.
+
+    Attributes:
+        boxes: for each its kind ("node", "scene", "alias") and for each step the id, or None.
+        lines: from box, to box -> for each step the ids of the edges.
+    """
+
+    def __init__(self, tree: SceneTree, unit: Unit, numbers: Mapping[int, int]) -> None:
+        self.tree = tree
+        self.unit = unit
+        self.steps = len(unit.iterations)
+        self.stages: list[Stage] = tree.stages[id(unit)]
+        self.boxes: list[tuple[str, list[int | None]]] = []
+        self._scenes: dict[int, Unit] = {}  # box -> the first step's
+        self.lines: dict[tuple[int, int], list[list[int]]] = {}
+        self._aliases: dict[tuple[int | None, ...], int] = {}
+        self._inside: dict[int, tuple[int, int]] = {}  # node -> step, box
+        self._own_boxes(numbers)
+        self._edges = tree.numbers
+        self._lines_inside()
+        self._readers()
+
+    def _own_boxes(self, numbers: Mapping[int, int]) -> None:
+        for j in range(len(self.unit.iterations[0])):
+            items = [step[j] for step in self.unit.iterations]
+            if items[0].node is not None:
+                self._box("node", [item.node for item in items])
+            else:
+                for t, item in enumerate(items):
+                    for node in self.tree.inside(item):
+                        self._inside[node] = t, len(self.boxes)
+                self._scenes[len(self.boxes)] = items[0]
+                self.boxes.append(("scene", [numbers[id(item)] for item in items]))
+        for values in zip(*(stage.values for stage in self.stages)):
+            self._box("node", list(values))
+
+    def _box(self, kind: str, ids: list[int | None]) -> None:
+        for t, node in enumerate(ids):
+            if node is not None:
+                self._inside[node] = t, len(self.boxes)
+        self.boxes.append((kind, ids))
+
+    def _alias(self, ids: tuple[int | None, ...]) -> int:
+        if ids not in self._aliases:
+            self._aliases[ids] = len(self.boxes)
+            self.boxes.append(("alias", list(ids)))
+        return self._aliases[ids]
+
+    def _line(self, source: int, target: int, t: int, edge: int) -> None:
+        found = self.lines.get((source, target))
+        if found is None:
+            found = self.lines[source, target] = [[] for _ in range(self.steps)]
+        found[t].append(edge)
+
+    def _lines_inside(self) -> None:
+        """A line for each edge into what is inside; what it comes from outside is an alias, for all steps the same one."""
+        around = 0
+        for column in zip(*(self._edges_into(t) for t in range(self.steps))):
+            outside: list[int | None] = [None] * self.steps
+            for t, (number, edge) in enumerate(column):
+                step, box = self._inside.get(edge.source, (t, -1))
+                target = self._inside[edge.target][1]
+                if box < 0 or step != t:
+                    outside[t] = edge.source
+                elif box != target:
+                    self._line(box, target, t, number)
+            if any(source is not None for source in outside):
+                ids = tuple(outside)
+                if self.boxes[target][0] == "scene" and ids not in self._aliases:
+                    around += 1
+                    if around > MOST_AROUND:
+                        continue
+                alias = self._alias(ids)
+                for t, (number, _) in enumerate(column):
+                    if outside[t] is not None:
+                        self._line(alias, target, t, number)
+
+    def _edges_into(self, t: int) -> list[tuple[int, Any]]:
+        into = self.tree.into
+        return [(self._edges[id(edge)], edge) for o in self.unit.operations[t] for edge in into.get(o, ())]
+
+    def _readers(self) -> None:
+        """Aliases of what reads a result from outside: there its gradient comes from."""
+        left = MOST_AROUND
+        for box, (kind, ids) in enumerate(list(self.boxes)):
+            if kind != "node":
+                continue
+            outside = [self._read_outside(node, t) for t, node in enumerate(ids)]
+            for n in range(min(MOST_READERS, max(map(len, outside)))):
+                found = [edges[n] if n < len(edges) else None for edges in outside]
+                targets = tuple(None if edge is None else edge.target for edge in found)
+                left -= targets not in self._aliases
+                if left < 0:
+                    return
+                alias = self._alias(targets)
+                for t, edge in enumerate(found):
+                    if edge is not None:
+                        self._line(box, alias, t, self._edges[id(edge)])
+
+    def _read_outside(self, node: int | None, t: int) -> list[Any]:
+        if node is None:
+            return []
+        edges = {edge.target: edge for edge in self.tree.out_of.get(node, ())}
+        return [edge for edge in edges.values() if self._inside.get(edge.target, (-1, -1))[0] != t]
+
+    # --- as data ---
+
+    def look(self, sizes: Sequence[tuple[int, int]], labels: Sequence[str]) -> tuple[Any, ...]:
+        """The sizes of the boxes, and which lines there are: two scenes that look the same are laid out once."""
+        found = []
+        for box, (kind, ids) in enumerate(self.boxes):
+            if kind == "scene":
+                found.append(_scene_size(self.tree, self._scenes[box], labels))
+            else:
+                several = [sizes[node] for node in ids if node is not None]
+                found.append((max(w for w, _ in several), max(h for _, h in several)))
+        return tuple(found), tuple(self.lines)
+
+    def data(self, look: tuple[Any, ...]) -> dict[str, Any]:
+        sizes, lines = look
+        laid = lay_out(sizes, lines)
+        about = self.ids()
+        for box, (x, y), (w, h) in zip(about["boxes"], laid.centres, sizes):
+            box |= {"x": round(x), "y": round(y), "w": w, "h": h}
+        for line, (source, target), route in zip(about["lines"], lines, laid.routes):
+            line |= {"from": source, "to": target, "points": [[round(x), round(y)] for x, y in route]}
+        return {"width": math.ceil(laid.width), "height": math.ceil(laid.height), **about}
+
+    def ids(self) -> dict[str, Any]:
+        """What the boxes show, and the edges of the lines."""
+        loop = self.unit.kind == "loop"
+        boxes = []
+        for kind, ids in self.boxes:
+            shown = ids if loop else ids[0]
+            boxes.append(
+                {"scene": shown} if kind == "scene" else {"node": shown} | ({"alias": True} if kind == "alias" else {})
+            )
+        return {"boxes": boxes, "lines": [{"edges": e if loop else e[0]} for e in self.lines.values()]}

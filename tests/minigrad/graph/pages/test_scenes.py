@@ -1,0 +1,293 @@
+"""Scenes of generated programs: where each node is, and that both ends of each edge are in the scene of its target."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad import Tensor
+from minigrad.engine.observers import scope
+from minigrad.graph.pages.folding import MOST_IN_SCENE
+from minigrad.graph.pages.scenes import scenes
+from minigrad.graph.record.capture import capture
+from minigrad.graph.record.model import Graph
+
+Data = dict[str, Any]
+
+
+def leaf(value: Any, name: str | None = None) -> Any:
+    return Tensor(value, requires_grad=True, name=name)
+
+
+def drawn(loss: Any) -> tuple[Graph, list[Data], list[int]]:
+    """The scenes, with what the page fills in from a scene that looks the same."""
+    graph = capture(loss)
+    found, home = scenes(graph, [node.name or f"{node.operation} {node.id}" for node in graph.nodes])
+    whole: list[Data] = []
+    for scene in found:
+        model = found[scene.get("like", len(whole))]
+        boxes = [a | b for a, b in zip(model["boxes"], scene["boxes"], strict=True)]
+        lines = [a | b for a, b in zip(model["lines"], scene["lines"], strict=True)]
+        whole.append(model | scene | {"boxes": boxes, "lines": lines})
+    return graph, whole, home
+
+
+def steps(scene: Data, ids: Any) -> list[Any]:
+    """What a box shows, or the edges of a line, for each step of a scene."""
+    return ids if scene["kind"] == "loop" else [ids]
+
+
+def program(seed: int) -> Any:
+    """Random operations on what there is, in modules, loops, and loops in loops."""
+    rng = np.random.default_rng(seed)
+    values = [leaf(0.1 * i + 0.2, f"leaf{i}") for i in range(rng.integers(1, 6))]
+
+    def operation() -> None:
+        a, b = (values[rng.integers(len(values))] for _ in range(2))
+        values.append([a * b, a + b, np.tanh(a), a - 0.5, a * 1.5][rng.integers(5)])
+
+    def loop(depth: int) -> None:
+        weight, h = values[rng.integers(len(values))], values[-1]
+        for i in range(rng.integers(2, 9)):
+            h = np.tanh(h * weight + (leaf(0.1 * i) if seed % 2 else 0.1 * i))
+            if depth:
+                for _ in range(5):
+                    h = np.sin(h) * 0.5
+        values.append(h)
+
+    def block(depth: int) -> None:
+        for _ in range(rng.integers(1, 5)):
+            what = rng.integers(5)
+            if what < 2 or depth > 3:
+                for _ in range(rng.integers(1, 30)):
+                    operation()
+            elif what == 2:
+                loop(int(rng.integers(2)))
+            elif what == 3:
+                with scope(object(), f"module{rng.integers(100)}"):
+                    block(depth + 1)
+            else:
+                for i in range(rng.integers(2, 6)):
+                    with scope(object(), f"layers.{i}"):
+                        values.append(np.tanh(values[-1] * leaf(0.3)) + values[-1])
+
+    with mg.trace():
+        block(0)
+        return sum(values[1:], values[0])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_every_node_has_one_box_and_every_edge_both_ends_in_its_targets_scene(seed: int) -> None:
+    check(*drawn(program(seed)))
+
+
+def check(graph: Graph, found: list[Data], home: list[int]) -> None:
+    own: dict[int, tuple[int, int, int]] = {}  # node -> scene, step, box
+    opened: dict[int, tuple[int, int, int]] = {}  # child scene -> the same
+    for i, scene in enumerate(found):
+        for j, box in enumerate(scene["boxes"]):
+            assert ("scene" in box) != ("node" in box)
+            ids = steps(scene, box.get("node", box.get("scene")))
+            assert len(ids) == scene["count"]
+            if not box.get("alias"):
+                for t, number in enumerate(ids):
+                    known = opened if "scene" in box else own
+                    assert number not in known
+                    known[number] = i, t, j
+    assert sorted(own) == [node.id for node in graph.nodes]
+    assert [own[node.id][0] for node in graph.nodes] == home
+    assert sorted(opened) == list(range(1, len(found)))
+    assert [scene["parent"] for scene in found[1:]] == [opened[i][0] for i in range(1, len(found))]
+    for number, edge in enumerate(graph.edges):
+        i, t, target = own[edge.target]
+        scene = found[i]
+        (line,) = [line for line in scene["lines"] if number in steps(scene, line["edges"])[t] and line["to"] == target]
+        assert holds(scene["boxes"][line["from"]], scene, t, edge.source, own, opened)
+    for scene in found:
+        check_geometry(scene)
+
+
+def holds(box: Data, scene: Data, t: int, node: int, own: Any, opened: Any) -> bool:
+    """Whether a box shows a node, or is a closed scene that the node is somewhere in."""
+    if "node" in box:
+        return bool(steps(scene, box["node"])[t] == node)
+    inside = own[node][0]
+    while inside != steps(scene, box["scene"])[t]:
+        if inside == 0:
+            return False
+        inside = opened[inside][0]
+    return True
+
+
+def check_geometry(scene: Data) -> None:
+    corners = []
+    for box in scene["boxes"]:
+        x, y, w, h = box["x"], box["y"], box["w"], box["h"]
+        corners.append((x - w / 2, y - h / 2, x + w / 2, y + h / 2))
+    for i, (left, top, right, bottom) in enumerate(corners):
+        assert left >= -1 and top >= -1 and right <= scene["width"] + 1 and bottom <= scene["height"] + 1
+        for other in corners[:i]:
+            assert left >= other[2] or right <= other[0] or top >= other[3] or bottom <= other[1]
+    for line in scene["lines"]:
+        for end, (x, y) in zip((line["from"], line["to"]), (line["points"][0], line["points"][-1])):
+            left, top, right, bottom = corners[end]
+            assert left - 2 <= x <= right + 2 and top - 2 <= y <= bottom + 2
+
+
+# --- loops ---
+
+
+def recurrence(steps: int) -> Any:
+    w, u, h = leaf(0.5, "w"), leaf(0.2, "u"), leaf(0.0, "h0")
+    with mg.trace():
+        for i in range(steps):
+            h = np.tanh(h * w + u * (0.1 * i))
+        return h * h
+
+
+def test_a_loop_is_one_scene_of_one_step() -> None:
+    graph, found, home = drawn(recurrence(200))
+    check(graph, found, home)
+    assert [(scene["kind"], scene["count"]) for scene in found] == [("program", 1), ("loop", 200)]
+    loop = found[1]
+    own = [box["node"] for box in loop["boxes"] if not box.get("alias")]
+    assert [graph.nodes[ids[17]].operation for ids in own] == [
+        "multiply",
+        "multiply",
+        "add",
+        "tanh",
+        None,
+    ]  # and 0.1 * i
+    tanh = own[3]
+    before = [box["node"] for box in loop["boxes"] if box.get("alias") and box["node"][1:] == tanh[:-1]]
+    assert len(before) == 1 and graph.nodes[before[0][0]].name == "h0"  # what a step reads from the one before
+    shared = {
+        graph.nodes[box["node"][0]].name for box in loop["boxes"] if box.get("alias") and len(set(box["node"])) == 1
+    }
+    assert shared == {"w", "u"}
+
+
+def test_a_short_loop_stays_open() -> None:
+    assert len(drawn(recurrence(3))[1]) == 1
+
+
+def test_a_loop_in_a_loop() -> None:
+    x = leaf(0.5, "x")
+    with mg.trace():
+        h: Any = x
+        for _ in range(6):
+            h = h * x
+            for _ in range(10):
+                h = np.tanh(h + x)
+    graph, found, home = drawn(h)
+    check(graph, found, home)
+    assert [(scene["kind"], scene["count"]) for scene in found] == [("program", 1), ("loop", 6), *[("loop", 10)] * 6]
+    assert [scene.get("like") for scene in found[3:]] == [2] * 5
+
+
+def test_a_step_that_reads_otherwise_ends_the_loop() -> None:
+    x, other = leaf(0.5, "x"), leaf(0.3, "other")
+    with mg.trace():
+        values: list[Any] = [x]
+        for i in range(20):
+            read = values[-1] if i < 12 else values[0]  # from then on no recurrence
+            values.append(np.tanh(read) * other)
+        loss = values[12] + values[-1]
+    graph, found, home = drawn(loss)
+    check(graph, found, home)
+    assert max(scene["count"] for scene in found) == 12
+
+
+def test_equal_layers_fold_and_what_differs_by_name_does_not() -> None:
+    x = leaf(0.5, "x")
+
+    def layers(names: list[str]) -> Any:
+        h: Any = x
+        with mg.trace():
+            for name in names:
+                with scope(object(), name):
+                    h = np.tanh(h * leaf(0.3)) + h
+        return h
+
+    graph, found, home = drawn(layers([f"layers.{i}" for i in range(6)]))
+    check(graph, found, home)
+    assert [(scene["kind"], scene["title"], scene["of"], scene["count"]) for scene in found[1:]] == [
+        ("loop", "layers", "object", 6)
+    ]
+    _, found, _ = drawn(layers(["query", "key", "value", "output"]))
+    assert [scene["title"] for scene in found] == ["", "query", "key", "value", "output"]
+    assert found[3]["like"] == 2  # the first reads a leaf, and nothing reads the last
+
+
+def straight(operations: int) -> Any:
+    rng = np.random.default_rng(1)
+    x, y = leaf(0.5, "x"), leaf(0.3, "y")
+    with mg.trace():
+        for _ in range(operations):
+            x, y = y, (x * y, np.tanh(x), x + y, np.sin(y))[rng.integers(4)]
+        return x + y
+
+
+def test_a_long_straight_program_is_cut_into_parts_of_parts() -> None:
+    graph, found, home = drawn(straight(4000))
+    check(graph, found, home)
+    assert max(len(scene["boxes"]) for scene in found) <= 2 * MOST_IN_SCENE
+    assert {scene["kind"] for scene in found} <= {"program", "part", "loop"}
+    assert max(depth(found, i) for i in range(len(found))) == 2
+
+
+def test_what_several_parts_read_is_in_the_first() -> None:
+    rng = np.random.default_rng(2)
+    w, h = leaf(0.5, "w"), leaf(0.3, "h")
+    with mg.trace():
+        for _ in range(200):
+            h = (h * w, np.tanh(h), h + w)[rng.integers(3)]
+    graph, found, home = drawn(h)
+    check(graph, found, home)
+    (number,) = [node.id for node in graph.nodes if node.name == "w"]
+    assert home[number] == 1 and found[1]["kind"] == "part"
+
+
+def depth(found: list[Data], i: int) -> int:
+    return 0 if found[i]["parent"] is None else 1 + depth(found, found[i]["parent"])
+
+
+def test_the_values_of_an_operation_with_many_operands_are_parts() -> None:
+    leaves = [leaf(0.1 * i, f"x{i}") for i in range(200)]
+    with mg.trace():
+        loss = np.stack(leaves).sum() * leaf(2.0, "w")
+    graph, found, home = drawn(loss)
+    check(graph, found, home)
+    assert [scene["title"] for scene in found] == ["", "x0 … x49", "x50 … x99", "x100 … x149", "x150 … x199"]
+    assert len(found[0]["boxes"]) == 3 + 1 + 4
+    assert [scene.get("like") for scene in found[2:]] == [1, 1, 1]
+
+
+def test_a_value_that_nothing_reads_any_more_and_a_module_that_runs_twice() -> None:
+    shared, x = object(), leaf(0.5, "x")
+    with mg.trace():
+        h: Any = x
+        for _ in range(2):
+            with scope(shared, "shared"):
+                h = np.tanh(h)
+            h = h * x
+        h + 1.0
+    check(*drawn(h))
+
+
+def lines(scene: Data) -> Iterator[tuple[int, int]]:
+    return ((line["from"], line["to"]) for line in scene["lines"])
+
+
+def test_what_reads_a_result_outside_is_an_alias_below() -> None:
+    x = leaf(0.5, "x")
+    with mg.trace(), scope(object(), "inner"):
+        h = np.tanh(x)
+    with mg.trace():
+        loss = h * 2.0
+    graph, found, _ = drawn(loss)
+    inner = found[1]
+    assert [graph.nodes[box["node"]].operation for box in inner["boxes"]] == ["tanh", None, "multiply"]
+    assert set(lines(inner)) == {(0, 2), (1, 0)}
