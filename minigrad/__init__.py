@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from . import (
+    _at,  # noqa: F401 - fills the registry: t.at[index]
     _float16,  # noqa: F401 - which functions compute with float16 in float32
     _inplace,  # noqa: F401 - watches from the first operation on
     rules,  # noqa: F401 - fills the registry

@@ -84,6 +84,29 @@ class ArrayMethods(Generic[R]):
     def __abs__(self) -> R:
         return operators[np.absolute](self)
 
+    # Those of bits, of booleans and integers alone: no derivative, and so tensors that require none.
+
+    def __and__(self, other: Any) -> R:
+        return registry[np.bitwise_and].call_numpy((self, other), {})
+
+    def __rand__(self, other: Any) -> R:
+        return registry[np.bitwise_and].call_numpy((other, self), {})
+
+    def __or__(self, other: Any) -> R:
+        return registry[np.bitwise_or].call_numpy((self, other), {})
+
+    def __ror__(self, other: Any) -> R:
+        return registry[np.bitwise_or].call_numpy((other, self), {})
+
+    def __xor__(self, other: Any) -> R:
+        return registry[np.bitwise_xor].call_numpy((self, other), {})
+
+    def __rxor__(self, other: Any) -> R:
+        return registry[np.bitwise_xor].call_numpy((other, self), {})
+
+    def __invert__(self) -> R:
+        return registry[np.invert].call_numpy((self,), {})
+
     def __eq__(self, other: Any) -> Any:
         return self._array == values_of(other)
 
@@ -130,11 +153,13 @@ class ArrayMethods(Generic[R]):
     def mean(self, axis: Axis = None, keepdims: bool = False) -> R:
         return registry[np.mean](self, axis=axis, keepdims=keepdims)
 
-    def var(self, axis: Axis = None, ddof: float = 0, keepdims: bool = False) -> R:
-        return registry[np.var](self, axis=axis, ddof=ddof, keepdims=keepdims)
+    def var(self, axis: Axis = None, ddof: float = 0, keepdims: bool = False, *, correction: float | None = None) -> R:
+        """``correction`` is the array API's name for ``ddof``."""
+        return registry[np.var](self, axis=axis, ddof=ddof if correction is None else correction, keepdims=keepdims)
 
-    def std(self, axis: Axis = None, ddof: float = 0, keepdims: bool = False) -> R:
-        return registry[np.std](self, axis=axis, ddof=ddof, keepdims=keepdims)
+    def std(self, axis: Axis = None, ddof: float = 0, keepdims: bool = False, *, correction: float | None = None) -> R:
+        """``correction`` is the array API's name for ``ddof``."""
+        return registry[np.std](self, axis=axis, ddof=ddof if correction is None else correction, keepdims=keepdims)
 
     def max(self, axis: Axis = None, keepdims: bool = False) -> R:
         return registry[np.max](self, axis=axis, keepdims=keepdims)

@@ -16,6 +16,7 @@ from .arrays import operand
 from .at import At
 from .methods import values_of
 from .registry import registry
+from .signatures import numpys_name
 from .tape import Output
 
 _PARTS_OF_AN_INDEX = frozenset({int, slice, list, type(None), type(Ellipsis)})
@@ -42,8 +43,7 @@ class Protocols:
     def __array_function__(self: Any, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         implementation = registry.get(function)
         if implementation is None:
-            module = getattr(function, "__module__", None) or "numpy"
-            raise UnsupportedError(_no_rule(f"{module.replace('numpy', 'np', 1)}.{function.__name__}"))
+            raise UnsupportedError(_no_rule(numpys_name(function)))
         return implementation.call_numpy(args, kwargs)
 
     def __array__(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:

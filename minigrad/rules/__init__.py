@@ -1,7 +1,6 @@
 """The derivative rules. Importing this package fills the registry."""
 
 from . import (  # noqa: F401
-    at,
     attention,
     axes,
     calculus,

@@ -19,7 +19,10 @@ VALUES: tuple[Any, ...] = (
     np.ix_, np.unravel_index, np.ravel_multi_index, np.tril_indices_from, np.triu_indices_from, np.diag_indices_from,
     np.isin,
 )  # fmt: skip
-TENSORS: tuple[Any, ...] = (np.zeros_like, np.ones_like, np.empty_like)
+TENSORS: tuple[Any, ...] = (
+    np.zeros_like, np.ones_like, np.empty_like, np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.left_shift,
+    np.right_shift,
+)  # fmt: skip
 IN_PLACE: dict[Any, str] = {
     np.copyto: "np.where(where, src, dst)",
     np.fill_diagonal: "a.at[np.diag_indices_from(a)].set(val)",

@@ -42,8 +42,9 @@ SPELLINGS: dict[str, list[Callable[[Any], Any]]] = {
     "matmul": [lambda t: np.matmul(t, A.T), lambda t: t @ A.T, lambda t: t @ A.T.tolist()],
     "sum": [lambda t: np.sum(t, 0), lambda t: np.sum(a=t, axis=0), lambda t: t.sum(0), lambda t: t.sum(axis=0)],
     "mean": [lambda t: np.mean(t, -1), lambda t: t.mean(-1)],
-    "var": [lambda t: np.var(t, axis=1, ddof=1), lambda t: t.var(axis=1, ddof=1)],
-    "std": [lambda t: np.std(t, keepdims=True), lambda t: t.std(keepdims=True)],
+    "var": [lambda t: np.var(t, axis=1, ddof=1), lambda t: t.var(axis=1, ddof=1),
+            lambda t: np.var(t, 1, correction=1), lambda t: t.var(1, correction=1)],
+    "std": [lambda t: np.std(t, keepdims=True), lambda t: t.std(keepdims=True), lambda t: t.std(keepdims=True, correction=0)],
     "max": [np.max, np.amax, lambda t: t.max(), lambda t: np.max(a=t)],
     "min": [np.min, np.amin, lambda t: t.min()],
     "reshape": [
@@ -154,7 +155,39 @@ def test_creation_functions_give_untracked_tensors() -> None:
         assert isinstance(got, Tensor) and not got.requires_grad and got.dtype == want.dtype
         np.testing.assert_array_equal(got.data, want)
     assert np.empty_like(tracked()).shape == A.shape
-    assert {f.__name__ for f in plain.TENSORS} == {"zeros_like", "ones_like", "empty_like"}
+    bits = {np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.left_shift, np.right_shift}
+    assert set(plain.TENSORS) - bits == {np.zeros_like, np.ones_like, np.empty_like}
+
+
+@pytest.mark.parametrize("x", [np.array([True, True, False]), np.array([6, 5, -4]), np.array([6, 5, 4], np.uint8)])
+@pytest.mark.parametrize("operate", [operator.and_, operator.or_, operator.xor])
+def test_bits(operate: Callable[..., Any], x: np.ndarray) -> None:
+    y = x[::-1].copy()
+    for got in (
+        operate(Tensor(x), y),
+        operate(x, Tensor(y)),
+        operate(Tensor(x), Tensor(y)),
+        operate(x.tolist(), Tensor(y)),
+    ):
+        assert isinstance(got, Tensor) and not got.requires_grad
+        np.testing.assert_array_equal(got.data, operate(x, y))
+    inverted = ~Tensor(x)
+    assert isinstance(inverted, Tensor) and inverted.dtype == x.dtype
+    np.testing.assert_array_equal(inverted.data, ~x)
+
+
+def test_bits_of_masks_and_shifts() -> None:
+    t = tracked()
+    mask = Tensor(A > 0) & (t > -1) | ~Tensor(A < 3)
+    np.testing.assert_array_equal(mask.data, A > 0)
+    np.testing.assert_array_equal(np.where(mask, t, 0.0).data, np.where(A > 0, A, 0.0))
+    np.testing.assert_array_equal(t[mask].data, A[A > 0])
+    np.testing.assert_array_equal(np.left_shift(Tensor([1, 2]), 3).data, [8, 16])
+    mask &= False
+    assert isinstance(mask, Tensor) and not mask.any()
+    for bad in (lambda: t & t, lambda: ~t, lambda: 1 | t):
+        with pytest.raises(mg.DTypeError, match=r"np\.(bitwise_\w+|invert): ufunc"):
+            bad()
 
 
 UNKNOWN: dict[str, Callable[[Any], Any]] = {
@@ -196,7 +229,6 @@ KEYWORDS: dict[str, Callable[[Any], Any]] = {
     "axis Tensor": lambda t: np.sum(t, axis=Tensor(0)),
     "subok": lambda t: np.exp(t, subok=False),
     "astype copy": lambda t: np.astype(t, np.float32, copy=False),
-    "var correction": lambda t: np.var(t, correction=1),
     "unknown method keyword": lambda t: t.sum(where=A > 0),
 }
 

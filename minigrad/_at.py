@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.arrays import SCALARS
-from ..engine.protocols import plain_index
-from ..engine.registry import registry
-from ..engine.tensor import Tensor
-from ..engine.types import Array
-from ..errors import DTypeError
-from .indexing import Shape, _array, _is_basic, _positions, scatter_add
+from .engine.arrays import SCALARS
+from .engine.protocols import plain_index
+from .engine.registry import registry
+from .engine.tensor import Tensor
+from .engine.types import Array
+from .errors import DTypeError
+from .rules.indexing import Shape, _array, _is_basic, _positions, scatter_add
 
 
 def _spread(values: Any, x: Any, index: Any) -> Any:
