@@ -37,6 +37,7 @@ class InPlaceFunction:
     """A NumPy function that writes into its argument, which the tape may have kept: refused."""
 
     def __init__(self, function: Any, instead: str) -> None:
+        self.instead = instead
         self.message = f"np.{function.__name__} writes into an array, which cannot be recorded: write {instead}"
         registry[function] = self
 
