@@ -168,6 +168,10 @@ def __getattr__(name: str) -> Any:
     if name == "graph":
         return import_module(".graph", __name__)
     if name not in _LATER:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+        raise import_module("._other_names", __name__).missing(__name__, name)
     value = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
     return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
