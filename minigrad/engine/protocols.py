@@ -59,6 +59,24 @@ class Protocols:
             told(self)
         return np.array(self._array, dtype=dtype, copy=copy)
 
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """NumPy itself, whose functions work on Tensors: for libraries that ask, as the array API standard says."""
+        return np
+
+    def __dlpack__(self: Any, **keywords: Any) -> Any:
+        """The array for another library, which shares its memory: ``torch.from_dlpack(t.detach())``."""
+        if self._node is not None:
+            raise UnsupportedError(
+                f"another library asked for the array of {self._describe()}, which requires a gradient: that would cut it "
+                "off from the tape. Pass t.detach(), which shares its memory, or t.numpy()"
+            )
+        for told in observers.handed_out:
+            told(self)
+        return self._array.__dlpack__(**keywords)
+
+    def __dlpack_device__(self: Any) -> Any:
+        return self._array.__dlpack_device__()
+
     def __float__(self: Any) -> float:
         return float(self._number("float"))
 
@@ -74,8 +92,8 @@ class Protocols:
     def _number(self: Any, kind: str) -> Any:
         if self._node is not None:
             raise UnsupportedError(
-                f"{kind}() of {self._describe()}, which requires a gradient, would cut it off from the tape: use t.item() "
-                "for the number, or NumPy's functions (np.exp, np.stack ...) to go on computing with it"
+                f"write t.item() for the number: {kind}(t) of {self._describe()}, which requires a gradient, would cut it "
+                "off from the tape without a word. NumPy's functions (np.exp, np.stack ...) go on computing with it"
             )
         return self.item()
 

@@ -397,6 +397,13 @@ def test_nothing_detaches_silently(leak: Callable[[Any], Any]) -> None:
         leak(tracked())
 
 
+@pytest.mark.parametrize("convert", [float, int, complex, math.exp])
+def test_the_message_of_a_conversion_begins_with_the_way_out(convert: Callable[[Any], Any]) -> None:
+    with pytest.raises(UnsupportedError, match=r"^write t\.item\(\) for the number: \w+\(t\) of the tensor"):
+        convert(tracked().sum())
+    assert float(tracked().sum().detach()) == A.sum()
+
+
 @pytest.mark.parametrize("leak", [lambda a, t: operator.setitem(a, 0, t), lambda a, t: np.sum(a, initial=t)])
 def test_an_element_of_an_array_cannot_be_tracked(leak: Callable[..., Any]) -> None:
     """NumPy puts its own words on top; the reason is the cause that Python prints with it."""
