@@ -7,6 +7,7 @@ from . import (
     _at,  # noqa: F401 - fills the registry: t.at[index]
     _float16,  # noqa: F401 - which functions compute with float16 in float32
     _inplace,  # noqa: F401 - watches from the first operation on
+    _warnings,  # noqa: F401 - NumPy's warnings point at the user's line
     rules,  # noqa: F401 - fills the registry
 )
 from ._version import __version__ as __version__
