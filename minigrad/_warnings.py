@@ -2,7 +2,7 @@
 
 NumPy warns about the line that calls its ufunc, which is one of ours, the same for all operations; and Python shows a warning
 once for each line. So Python's list of warning filters gets one whose pattern, asked whether it matches, looks where from: a
-warning that arose in an operation on Tensors is issued again for the line that asked for it, and passes the other filters there.
+warning that arose in an operation on Tensors is issued again for the line that asked for it, where the other filters meet it.
 It costs nothing while nothing warns. A filter that is put in front later (``simplefilter("always")``) comes first: then the
 warning is NumPy's own.
 """

@@ -136,3 +136,16 @@ def test_functions_that_write_name_it(write: Callable[[Any], Any]) -> None:
     with pytest.raises(UnsupportedError, match=r"writes into an array.*\.at\["):
         write(t)
     assert t.tolist() == A.tolist()
+
+
+def test_the_example_of_the_page() -> None:
+    leaf = t = tracked([1.0, 2.0, 3.0])
+    for change, want in (
+        (lambda: t.at[0].set(10.0), [10, 2, 3]),
+        (lambda: t.at[1:].add(t[:2]), [10, 12, 5]),
+        (lambda: t.at[[2, 2]].multiply(2.0), [10, 12, 20]),
+    ):
+        t = change()
+        assert t.tolist() == want
+    t.sum().backward()
+    assert leaf.grad.tolist() == [0, 5, 4]
