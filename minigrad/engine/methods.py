@@ -6,6 +6,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from .at import At
 from .registry import operators, registry
 
 R = TypeVar("R")  # what an operation gives: Tensor
@@ -144,6 +145,11 @@ class ArrayMethods(Generic[R]):
     def mT(self) -> R:
         """The matrix transpose: the last two axes swapped."""
         return self.swapaxes(-1, -2)
+
+    @property
+    def at(self) -> At[R]:
+        """``t.at[index].set(v)``, ``.add(v)``, ``.multiply(v)``: a new tensor that differs in these places."""
+        return At(self)
 
     # NumPy's methods
 

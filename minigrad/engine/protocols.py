@@ -13,7 +13,6 @@ from ..device import is_device_array, to_host
 from ..errors import ShapeError, UnsupportedError
 from . import observers
 from .arrays import operand
-from .at import At
 from .methods import values_of
 from .registry import registry
 from .signatures import numpys_name
@@ -119,11 +118,6 @@ class Protocols:
 
     def __getitem__(self: Any, index: Any) -> Any:
         return registry[operator.getitem](self, index=plain_index(index))
-
-    @property
-    def at(self: Any) -> At[Any]:
-        """``t.at[index].set(v)``, ``.add(v)``, ``.multiply(v)``: a new tensor that differs in these places."""
-        return At(self)
 
     def __setitem__(self: Any, index: Any, value: Any) -> None:
         if self._node is not None:
