@@ -9,6 +9,7 @@ program would write today, so they are never edited by hand.
 from __future__ import annotations
 
 import operator
+import textwrap
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -17,18 +18,24 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
+from docs import autograd_gaps, samples
 from minigrad import Primitive
 from minigrad.engine.functions import PlainFunction
 from minigrad.engine.registry import registry
+from minigrad.rules.plain import InPlaceFunction
 from tests.minigrad import test_cases, test_numerics
 
 HERE = Path(__file__).parent
 INTRODUCTION = """# The functions that work on Tensors
 
-Written by `python -m docs.make_tables` from the registry; a test holds it to the code.
+Written by `python -m docs.make_tables` from the registry; tests hold it to the code, and call the function of each row.
 
 Call them as NumPy's (`np.exp(t)`), or as methods where NumPy has the method. Everything else that NumPy offers raises a
-`TypeError` that names the function: nothing is ever silently cut off from the tape.
+`TypeError` that names the function: nothing is ever silently cut off from the tape. SciPy's special functions (`erf`, `gamma`,
+Bessel functions ...) are those of `import minigrad.scipy_special`.
+
+`&`, `|`, `^`, `~` and shifts are for booleans and integers. What writes into an array raises and names what to write instead:
+`t[index] = v` is `t = t.at[index].set(v)`. An array takes a Tensor that requires no gradient: `w.data -= 0.1 * w.grad`.
 """
 
 
@@ -49,6 +56,9 @@ def of_numpy(function: Callable[..., Any]) -> bool:
     return not (getattr(function, "__module__", None) or "").startswith("scipy")
 
 
+PLACES = [(f"t.at[index].{how}", "a composition of others") for how in ("set", "add", "multiply")]
+
+
 def group_of(name: str) -> str:
     """The heading a function stands under."""
     parts = name.split(".")
@@ -57,7 +67,7 @@ def group_of(name: str) -> str:
 
 def rows() -> dict[str, list[tuple[str, str]]]:
     """For each heading the functions under it, with what can be said about each."""
-    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    found: dict[str, list[tuple[str, str]]] = defaultdict(list, {"NumPy": list(PLACES)})
     for function, implementation in registry.items():
         if not callable(function) or not of_numpy(function):
             continue
@@ -70,6 +80,8 @@ def rows() -> dict[str, list[tuple[str, str]]]:
             what += "; with a kernel" if implementation.kernels else ""
         elif isinstance(implementation, PlainFunction):
             what = "gives a Tensor without a gradient" if implementation.gives_tensor else "plain values, no derivative"
+        elif isinstance(implementation, InPlaceFunction):
+            what = f"raises: write {implementation.instead.replace('|', '')}"
         else:
             what = "a composition of others"
         found[group_of(name)].append((name, what))
@@ -82,13 +94,46 @@ def fused() -> list[tuple[str, str]]:
     return [(f"minigrad.{name}", (value.__doc__ or "").strip().splitlines()[0]) for name, value in own]
 
 
+def differentiated(name: str) -> bool:
+    """Whether NumPy's function of this name gives something that requires a gradient, where the matrix does."""
+    try:
+        result = samples.call(name, mg.Tensor(samples.MATRIX, requires_grad=True))
+    except mg.UnsupportedError:
+        return False
+    return any(isinstance(t, mg.Tensor) and t.requires_grad for t in autograd_gaps.flat(result))
+
+
+def scoreboard() -> str:
+    """What HIPS autograd has no gradient for, and minigrad has, or has not."""
+    raising, losing = autograd_gaps.RAISE, autograd_gaps.LOSE
+    names = raising + losing
+    missing = [name for name in names if not differentiated(name)]
+
+    def listed(names: list[str]) -> str:
+        return textwrap.fill(", ".join(f"`np.{name}`" for name in names), 128, break_on_hyphens=False)
+
+    return f"""## Beside HIPS autograd
+
+[Its issue #788](https://github.com/HIPS/autograd/issues/788) counts about fifty functions of NumPy's that it wraps and does
+not differentiate. Called one by one (`python -m docs.autograd_gaps`), {len(raising)} that ought to have a gradient raise with
+autograd {autograd_gaps.VERSION}, and {len(losing)} give a constant without a word. minigrad differentiates
+{len(names) - len(missing)} of these {len(names)}:
+
+{listed([name for name in names if name not in missing])}.
+
+The other {len(missing)} raise a `TypeError`:
+
+{listed(missing)}.
+"""
+
+
 def functions_page() -> str:
     lines = [INTRODUCTION]
     for heading, functions in [*sorted(rows().items()), ("minigrad's own", fused())]:
         lines += [f"## {heading}", "", "| function | on Tensors |", "|---|---|"]
         lines += [f"| `{name}` | {what.replace('|', '&#124;')} |" for name, what in sorted(functions)]
         lines.append("")
-    return "\n".join(lines)
+    return "\n".join([*lines, scoreboard()])
 
 
 CONVENTIONS_INTRODUCTION = """# What a derivative is where there is no one answer

@@ -4,8 +4,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from . import (
+    _at,  # noqa: F401 - fills the registry: t.at[index]
     _float16,  # noqa: F401 - which functions compute with float16 in float32
     _inplace,  # noqa: F401 - watches from the first operation on
+    _warnings,  # noqa: F401 - NumPy's warnings point at the user's line
     rules,  # noqa: F401 - fills the registry
 )
 from ._version import __version__ as __version__
@@ -167,6 +169,10 @@ def __getattr__(name: str) -> Any:
     if name == "graph":
         return import_module(".graph", __name__)
     if name not in _LATER:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+        raise import_module("._other_names", __name__).missing(__name__, name)
     value = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
     return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,5 +1,7 @@
 """Whole networks, one file each."""
 
+from typing import TYPE_CHECKING
+
 from . import _neighbours  # noqa: F401 - first of all
 from .bert import BertConfig, BertEncoder
 from .gpt import GPT, GPTConfig
@@ -35,3 +37,15 @@ __all__ = [
     "VisionTransformerConfig",
     "image_patches",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+if not TYPE_CHECKING:  # for which every name would exist
+
+    def __getattr__(name: str) -> object:
+        from minigrad._other_names import missing
+
+        raise missing(__name__, name)

@@ -1,5 +1,7 @@
 """Layers, losses and optimizers on top of minigrad."""
 
+from typing import TYPE_CHECKING
+
 from . import functional, init
 from .affine import Affine
 from .attention import (
@@ -129,3 +131,15 @@ __all__ = [
     "GRU",
     "GRUCell",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+if not TYPE_CHECKING:  # for which every name would exist
+
+    def __getattr__(name: str) -> object:
+        from minigrad._other_names import missing
+
+        raise missing(__name__, name)

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError
+from minigrad.engine.arrays import as_array
 
 from ._checks import beside, check_positive
 
@@ -38,8 +39,9 @@ class Batches:
         for images, labels in batches.epoch(0): ...
 
     Args:
-        arrays: what has one row an example: arrays (on the host or on a device), all of one length. A batch is a tuple of the
-            chosen rows of each. With ``collate``, any sequences of one length, or only the number of examples.
+        arrays: what has one row an example: arrays (on the host or on a device), columns and frames of pandas, all of one
+            length. A batch is a tuple of the chosen rows of each. With ``collate``, any sequences of one length, or only the
+            number of examples.
         batch_size: examples in a batch; the last batch of an epoch may be smaller.
         seed: of the order, >= 0.
         shuffle: without it every epoch has the examples in their own order.
@@ -68,7 +70,7 @@ class Batches:
         check_positive(batch_size=batch_size)
         if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or seed < 0:
             raise ArgumentError(f"seed must be an integer >= 0, got {seed!r}")
-        self.arrays = arrays
+        self.arrays = arrays if collate is not None or isinstance(arrays, int) else _without_labels(arrays)
         self.count = _count(arrays, collate)
         self.batch_size, self.seed, self.shuffle, self.drop_last = int(batch_size), int(seed), shuffle, drop_last
         self.collate = collate
@@ -140,6 +142,13 @@ def _count(arrays: Any, collate: Any) -> int:
     if lengths[0] < 1:
         raise ArgumentError("there are no examples: every array is empty")
     return lengths[0]
+
+
+def _without_labels(arrays: Any) -> Any:
+    """Columns and frames (pandas, polars), which are indexed by label, as their arrays of numbers."""
+    if not isinstance(arrays, (list, tuple)):
+        return arrays
+    return [as_array(array) if hasattr(array, "to_numpy") else array for array in arrays]
 
 
 def _has_rows(array: Any) -> bool:

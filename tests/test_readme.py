@@ -10,7 +10,15 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PAGES = [
-    ROOT / name for name in ("README.md", "CONTRIBUTING.md", "docs/design.md", "docs/training.md", "docs/views.md")
+    ROOT / name
+    for name in (
+        "README.md",
+        "CONTRIBUTING.md",
+        "docs/design.md",
+        "docs/libraries.md",
+        "docs/training.md",
+        "docs/views.md",
+    )
 ]
 LINKING = [*PAGES, ROOT / "docs" / "comparison.md"]
 # A program, and what stands under it as its whole output

@@ -55,6 +55,8 @@ def as_array(value: Any, dtype: Any = None, copy: bool | None = None) -> Any:
         if not hasattr(value, "__array__") and hasattr(value, "__dlpack__"):
             value = np.from_dlpack(value)
         try:
+            if copy and hasattr(value, "__array__") and not isinstance(value, (np.ndarray, np.generic)):
+                value = np.asarray(value, dtype)  # PyTorch's tensors do not know the word copy
             array = np.array(value, dtype=dtype, copy=copy)
         except UnsupportedError:
             raise

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import UnsupportedError
+from ..errors import MinigradError, UnsupportedError
 from .messages import short
 from .signatures import Signed, signature_or_none
 from .tensor import Tensor
@@ -43,8 +43,7 @@ class Bound(Signed):
             for name, value in kwargs.items():
                 if name not in ("dtype", "casting"):
                     raise UnsupportedError(
-                        f"np.{self.name} of a Tensor does not take {name}={short(value)}: "
-                        + ("write t = t + u rather than an in-place operation" if name == "out" else "use np.where")
+                        f"np.{self.name} of a Tensor does not take {name}={short(value)}: use np.where"
                     )
             return self(*args, **kwargs)
         arrays, keywords = self.bind(args, kwargs)
@@ -59,6 +58,8 @@ class Bound(Signed):
         if self._bind_call is not None:
             try:
                 arrays, keywords = self._bind_call(*args, **kwargs)
+            except MinigradError:
+                raise
             except TypeError as error:
                 raise UnsupportedError(f"{self.name} of a Tensor: {error}") from error
             return tuple(arrays), self._checked_keywords(keywords)

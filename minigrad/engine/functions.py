@@ -7,12 +7,12 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..errors import ArgumentError, MinigradError, UnsupportedError
+from ..errors import ArgumentError, DTypeError, MinigradError, UnsupportedError
 from .arrays import as_array
 from .binding import bind_as
 from .messages import own_error, short
 from .registry import registry
-from .signatures import Signed, signature_or_none
+from .signatures import Signed, numpys_name, signature_or_none
 from .tensor import Tensor, make_tensor
 
 
@@ -20,8 +20,7 @@ class Composite(Signed):
     """A NumPy function that on Tensors is a composition of others; made by :func:`composite`."""
 
     def __init__(self, function: Callable[..., Any], composition: Callable[..., Any]) -> None:
-        module = getattr(function, "__module__", None) or "numpy"
-        self.name = f"{module.replace('numpy', 'np', 1)}.{function.__name__}"
+        self.name = numpys_name(function)
         self.function = function
         self.composition = self._told_by = composition
         registry[function] = self
@@ -78,12 +77,16 @@ class PlainFunction:
     """A NumPy function that has no derivative and sees the arrays themselves: ``np.shape``, ``np.argmax`` ..."""
 
     def __init__(self, function: Callable[..., Any], gives_tensor: bool) -> None:
+        self.name = numpys_name(function)
         self.function = function
         self.gives_tensor = gives_tensor
         registry[function] = self
 
     def call_numpy(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        result = self.function(*_plain(list(args)), **{name: _plain(value) for name, value in kwargs.items()})
+        try:
+            result = self.function(*_plain(list(args)), **{name: _plain(value) for name, value in kwargs.items()})
+        except TypeError as error:
+            raise error if isinstance(error, MinigradError) else DTypeError(f"{self.name}: {error}") from error
         return make_tensor(as_array(result), None) if self.gives_tensor else result
 
 

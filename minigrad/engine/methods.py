@@ -6,6 +6,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from .at import At
 from .registry import operators, registry
 
 R = TypeVar("R")  # what an operation gives: Tensor
@@ -84,6 +85,29 @@ class ArrayMethods(Generic[R]):
     def __abs__(self) -> R:
         return operators[np.absolute](self)
 
+    # Those of bits, of booleans and integers alone: no derivative, and so tensors that require none.
+
+    def __and__(self, other: Any) -> R:
+        return registry[np.bitwise_and].call_numpy((self, other), {})
+
+    def __rand__(self, other: Any) -> R:
+        return registry[np.bitwise_and].call_numpy((other, self), {})
+
+    def __or__(self, other: Any) -> R:
+        return registry[np.bitwise_or].call_numpy((self, other), {})
+
+    def __ror__(self, other: Any) -> R:
+        return registry[np.bitwise_or].call_numpy((other, self), {})
+
+    def __xor__(self, other: Any) -> R:
+        return registry[np.bitwise_xor].call_numpy((self, other), {})
+
+    def __rxor__(self, other: Any) -> R:
+        return registry[np.bitwise_xor].call_numpy((other, self), {})
+
+    def __invert__(self) -> R:
+        return registry[np.invert].call_numpy((self,), {})
+
     def __eq__(self, other: Any) -> Any:
         return self._array == values_of(other)
 
@@ -122,6 +146,11 @@ class ArrayMethods(Generic[R]):
         """The matrix transpose: the last two axes swapped."""
         return self.swapaxes(-1, -2)
 
+    @property
+    def at(self) -> At[R]:
+        """``t.at[index].set(v)``, ``.add(v)``, ``.multiply(v)``: a new tensor that differs in these places."""
+        return At(self)
+
     # NumPy's methods
 
     def sum(self, axis: Axis = None, keepdims: bool = False) -> R:
@@ -130,11 +159,13 @@ class ArrayMethods(Generic[R]):
     def mean(self, axis: Axis = None, keepdims: bool = False) -> R:
         return registry[np.mean](self, axis=axis, keepdims=keepdims)
 
-    def var(self, axis: Axis = None, ddof: float = 0, keepdims: bool = False) -> R:
-        return registry[np.var](self, axis=axis, ddof=ddof, keepdims=keepdims)
+    def var(self, axis: Axis = None, ddof: float = 0, keepdims: bool = False, *, correction: float | None = None) -> R:
+        """``correction`` is the array API's name for ``ddof``."""
+        return registry[np.var](self, axis=axis, ddof=ddof if correction is None else correction, keepdims=keepdims)
 
-    def std(self, axis: Axis = None, ddof: float = 0, keepdims: bool = False) -> R:
-        return registry[np.std](self, axis=axis, ddof=ddof, keepdims=keepdims)
+    def std(self, axis: Axis = None, ddof: float = 0, keepdims: bool = False, *, correction: float | None = None) -> R:
+        """``correction`` is the array API's name for ``ddof``."""
+        return registry[np.std](self, axis=axis, ddof=ddof if correction is None else correction, keepdims=keepdims)
 
     def max(self, axis: Axis = None, keepdims: bool = False) -> R:
         return registry[np.max](self, axis=axis, keepdims=keepdims)

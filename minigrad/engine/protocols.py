@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from ..device import is_device_array, to_host
 from ..errors import ShapeError, UnsupportedError
 from . import observers
 from .arrays import operand
+from .methods import values_of
 from .registry import registry
+from .signatures import numpys_name
 from .tape import Output
 
 _PARTS_OF_AN_INDEX = frozenset({int, slice, list, type(None), type(Ellipsis)})
@@ -29,17 +32,17 @@ class Protocols:
     __array_priority__ = 1000.0
 
     def __array_ufunc__(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if kwargs.get("out") is not None:
+            return written_into(ufunc, method, inputs, kwargs)
         implementation = registry.get(ufunc if method == "__call__" else (ufunc, method))
         if implementation is None:
-            name = f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
-            raise UnsupportedError(_no_rule(name))
+            raise UnsupportedError(_no_rule(name_of(ufunc, method)))
         return implementation.call_numpy(inputs, kwargs)
 
     def __array_function__(self: Any, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         implementation = registry.get(function)
         if implementation is None:
-            module = getattr(function, "__module__", None) or "numpy"
-            raise UnsupportedError(_no_rule(f"{module.replace('numpy', 'np', 1)}.{function.__name__}"))
+            raise UnsupportedError(_no_rule(numpys_name(function)))
         return implementation.call_numpy(args, kwargs)
 
     def __array__(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -54,6 +57,24 @@ class Protocols:
         for told in observers.handed_out:
             told(self)
         return np.array(self._array, dtype=dtype, copy=copy)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """NumPy itself, whose functions work on Tensors: for libraries that ask, as the array API standard says."""
+        return np
+
+    def __dlpack__(self: Any, **keywords: Any) -> Any:
+        """The array for another library, which shares its memory: ``torch.from_dlpack(t.detach())``."""
+        if self._node is not None:
+            raise UnsupportedError(
+                f"another library asked for the array of {self._describe()}, which requires a gradient: that would cut it "
+                "off from the tape. Pass t.detach(), which shares its memory, or t.numpy()"
+            )
+        for told in observers.handed_out:
+            told(self)
+        return self._array.__dlpack__(**keywords)
+
+    def __dlpack_device__(self: Any) -> Any:
+        return self._array.__dlpack_device__()
 
     def __float__(self: Any) -> float:
         return float(self._number("float"))
@@ -70,8 +91,8 @@ class Protocols:
     def _number(self: Any, kind: str) -> Any:
         if self._node is not None:
             raise UnsupportedError(
-                f"{kind}() of {self._describe()}, which requires a gradient, would cut it off from the tape: use t.item() "
-                "for the number, or NumPy's functions (np.exp, np.stack ...) to go on computing with it"
+                f"write t.item() for the number: {kind}(t) of {self._describe()}, which requires a gradient, would cut it "
+                "off from the tape without a word. NumPy's functions (np.exp, np.stack ...) go on computing with it"
             )
         return self.item()
 
@@ -96,26 +117,27 @@ class Protocols:
         return bool((self == value).any())
 
     def __getitem__(self: Any, index: Any) -> Any:
-        return registry[operator.getitem](self, index=_plain_index(index))
+        return registry[operator.getitem](self, index=plain_index(index))
 
     def __setitem__(self: Any, index: Any, value: Any) -> None:
         if self._node is not None:
             raise UnsupportedError(
                 f"item assignment on {self._describe()}, which requires a gradient, would falsify values the tape has kept: "
-                "use np.where(condition, new, t), or t.data[...] = ... on a leaf outside of differentiation"
+                "write t = t.at[index].set(v), .add(v) or .multiply(v), or t.data[index] = v on a leaf outside of "
+                "differentiation"
             )
         if isinstance(value, Protocols):
             tensor: Any = value
             if tensor._node is not None:
                 raise UnsupportedError(
                     f"assigning {tensor._describe()}, which requires a gradient, into a tensor that requires none would cut it "
-                    "off from the tape: build the result with np.stack, np.concatenate or np.where, or assign t.item()"
+                    "off from the tape: write t = t.at[index].set(v), or build the result with np.stack or np.concatenate"
                 )
             value = tensor._array
         value = operand(value)
         for told in observers.handed_out:
             told(self)
-        self._array[_plain_index(index)] = value
+        self._array[plain_index(index)] = value
 
     def __repr__(self: Any) -> str:
         prefix = type(self).__name__ + "("
@@ -137,14 +159,48 @@ class Protocols:
         return format(self.item(), spec) if spec else str(self)
 
 
+def name_of(ufunc: Any, method: str = "__call__") -> str:
+    """As a user writes it. Ufuncs do not say where they come from."""
+    packages = {"np.": np, "scipy.special.": sys.modules.get("scipy.special")}
+    package = next((name for name, holder in packages.items() if getattr(holder, ufunc.__name__, None) is ufunc), "")
+    return f"{package}{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
+
+
+def written_into(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """``a -= t`` of an array, which NumPy calls as ``np.subtract(a, t, out=a)``: a tensor that is not tracked is its array.
+
+    Raises:
+        UnsupportedError: what would be written requires a gradient, or what would be written into is a Tensor.
+    """
+    name = name_of(ufunc, method)
+    for given in inputs:
+        if isinstance(given, Protocols) and given._node is not None:  # type: ignore[attr-defined]
+            raise UnsupportedError(
+                f"{name} into an array, by an operator such as a -= t or by out=, would cut "
+                f"{given._describe()}, which requires a gradient, off from the tape: "  # type: ignore[attr-defined]
+                "write a = a - t to go on with a Tensor, or a -= t.detach() for its values (t.numpy()) alone"
+            )
+    if any(isinstance(target, Protocols) for target in kwargs["out"]):
+        raise UnsupportedError(f"{name} with out=t, a Tensor: write t = ..., or out=t.data outside of differentiation")
+    plain = {key: values_of(value) for key, value in kwargs.items()}
+    return getattr(ufunc, method)(*[values_of(given) for given in inputs], **plain)
+
+
 def _no_rule(name: str) -> str:
+    if name.endswith(".at"):
+        return f"{name} writes into an array, which cannot be recorded: write t = t.at[index].add(v), .multiply(v) or .set(v)"
+    if name.startswith("scipy.special."):
+        return (
+            f"{name} of a Tensor needs its derivative: import minigrad.scipy_special, which lists the functions that have "
+            "one, or use t.numpy() if no gradient is needed"
+        )
     return (
         f"{name} has no derivative rule in minigrad and was called on a Tensor: use t.numpy() if no gradient is needed, "
         "or declare one with minigrad.primitive"
     )
 
 
-def _plain_index(index: Any) -> Any:
+def plain_index(index: Any) -> Any:
     """An index with every Tensor in it replaced by its array, as an index has no derivative, and foreign arrays likewise."""
     kind = type(index)
     if kind in _PARTS_OF_AN_INDEX or (kind is np.ndarray and index.dtype.kind in "bi"):
@@ -152,5 +208,5 @@ def _plain_index(index: Any) -> Any:
     if isinstance(index, Protocols):
         return index._array  # type: ignore[attr-defined]
     if isinstance(index, tuple):
-        return tuple([_plain_index(part) for part in index])
+        return tuple([plain_index(part) for part in index])
     return operand(index) if hasattr(index, "__array__") else index

@@ -40,6 +40,12 @@ def signature_or_none(function: Any) -> inspect.Signature | None:
         return None  # a C function that does not tell: our own parameters are in NumPy's order
 
 
+def numpys_name(function: Any) -> str:
+    """As a user writes it: ``np.linalg.norm``."""
+    module = getattr(function, "__module__", None) or "numpy"
+    return f"{module.replace('numpy', 'np', 1)}.{function.__name__}"
+
+
 class Signed:
     """An object that is called as ``_told_by`` says, whose signature is read when somebody asks for it."""
 

@@ -1,6 +1,6 @@
 """The derivative rules. Importing this package fills the registry."""
 
-from . import (
+from . import (  # noqa: F401
     attention,
     axes,
     calculus,
@@ -25,29 +25,3 @@ from . import (
     special,
     trigonometric,
 )
-
-__all__ = [
-    "attention",
-    "axes",
-    "calculus",
-    "choosing",
-    "convolution",
-    "cumulative",
-    "decompositions",
-    "dropout",
-    "einsum",
-    "elementwise",
-    "fft",
-    "indexing",
-    "linalg",
-    "methods",
-    "neural",
-    "norms",
-    "padding",
-    "plain",
-    "reductions",
-    "shaping",
-    "sorting",
-    "special",
-    "trigonometric",
-]

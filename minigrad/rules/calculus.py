@@ -1,11 +1,12 @@
 """Differences, integrals, weighted means and interpolation, as compositions of other functions."""
 
+import operator
 from typing import Any
 
 import numpy as np
 
 from ..engine.functions import composite
-from ..engine.methods import Axis
+from ..engine.methods import Axis, values_of
 from ..engine.tensor import Tensor
 from ..engine.types import Array
 from ..errors import ArgumentError, ShapeError
@@ -183,3 +184,33 @@ def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, perio
 
 
 composite(np.interp, _interp)
+
+
+# Equal steps
+
+
+def _linspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None, axis: int = 0
+) -> Any:
+    if operator.index(num) < 0:
+        raise ArgumentError(f"linspace takes num >= 0, got {num}")
+    width = stop - start
+    step = width / max(num - endpoint, 1)
+    like = values_of(width)
+    k = np.arange(num, dtype=np.result_type(step, 1.0), like=like).reshape((-1,) + (1,) * width.ndim)
+    points = k * step + start
+    if endpoint and num > 1:  # exactly there
+        points = np.concatenate([points[:-1], np.expand_dims(np.broadcast_to(array_of(stop), width.shape), 0)])
+    points = np.moveaxis(points, 0, axis)
+    if dtype is not None:
+        points = (np.floor(points) if np.dtype(dtype).kind in "iu" else points).astype(dtype)
+    return (points, step) if retstep else points
+
+
+composite(np.linspace, _linspace)
+composite(
+    np.logspace,
+    lambda start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0: np.power(
+        base, np.linspace(start, stop, num, endpoint, axis=axis)
+    ),
+)

@@ -1,5 +1,6 @@
 """Products over an axis, and running sums and products."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from ..engine.functions import composite
 from ..engine.methods import Axis
 from ..engine.primitive import primitive
 from ..engine.types import Array
+from ..errors import ArgumentError
 from .axes import Shape, expand, from_last, from_rows, rows_of, taking, to_last
 
 
@@ -54,3 +56,23 @@ composite(np.nancumsum, lambda a, axis=None, dtype=None: np.cumsum(np.where(np.i
 composite(
     np.nancumprod, lambda a, axis=None, dtype=None: np.cumprod(np.where(np.isnan(a), 1, a), axis=axis, dtype=dtype)
 )
+
+
+def _with_initial(running: Callable[..., Any], first: int) -> Callable[..., Any]:
+    """The array API's form: along one axis, with what stands before the first element if that is asked for."""
+
+    def cumulative(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
+        x = np.atleast_1d(x)
+        if axis is None and x.ndim > 1:
+            raise ArgumentError(f"an array of shape {x.shape} has several axes: say along which one, axis=...")
+        result = running(x, axis=axis or 0, dtype=dtype)
+        if not include_initial:
+            return result
+        shape = [1 if i == (axis or 0) % x.ndim else n for i, n in enumerate(x.shape)]
+        return np.concatenate([np.full_like(result, first, shape=shape), result], axis=axis or 0)
+
+    return cumulative
+
+
+composite(np.cumulative_sum, _with_initial(np.cumsum, 0))
+composite(np.cumulative_prod, _with_initial(np.cumprod, 1))

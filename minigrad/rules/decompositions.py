@@ -81,6 +81,13 @@ def _slogdet_rule(g: dict[int, Array], ans: Any, a: Array) -> Any:
     return np.expand_dims(g.get(1, 0) + turn, (-2, -1)) * _t(np.linalg.inv(a))
 
 
+def _pinv(a: Array, /, rcond: Any = None, rtol: Any = 1e-15) -> Array:
+    """As in NumPy, ``rtol=None`` stands for the larger side times the precision."""
+    if rcond is None:
+        rcond = max(a.shape[-2:]) * np.finfo(a.dtype).eps if rtol is None else rtol
+    return np.linalg.pinv(a, rcond)
+
+
 def _pinv_rule(g: Array, ans: Array, a: Array) -> Array:
     """Golub and Pereyra, "The differentiation of pseudo-inverses ..." (1973), eq. 4.12: right where the rank is constant."""
     p, c = ans, np.conjugate(g)
@@ -94,7 +101,7 @@ det = primitive(np.linalg.det, lambda a, /: np.linalg.det(a)).vjp(
     a=lambda g, ans, a: np.expand_dims(g, (-2, -1)) * _cofactors(a, ans)
 )
 slogdet = primitive(np.linalg.slogdet, lambda a, /: np.linalg.slogdet(a)).vjp(a=_slogdet_rule)
-pinv = primitive(np.linalg.pinv, lambda a, /, rcond=1e-15: np.linalg.pinv(a, rcond)).vjp(a=_pinv_rule)
+pinv = primitive(np.linalg.pinv, _pinv).vjp(a=_pinv_rule)
 
 
 # --- Cholesky and QR ------------------------------------------------------------------------------------------------

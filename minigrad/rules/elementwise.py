@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from ..engine.functions import composite
+from ..engine.methods import values_of
 from ..engine.primitive import primitive
 from ..engine.types import Array
 from ..errors import UnsupportedError
@@ -94,6 +95,14 @@ def _nan_to_num_x(g: Array, x: Array) -> Array:
     return np.where(np.isfinite(x), g, 0)
 
 
+def _real_if_close(a: Array, tol: float = 100) -> Array:
+    """Without an imaginary part that is nothing but rounding, up to ``tol`` times the precision (as it is if ``tol`` <= 1)."""
+    if not np.iscomplexobj(a):
+        return a
+    tol = tol * float(np.finfo(a.dtype).eps) if tol > 1 else tol
+    return np.real(a) if np.all(np.absolute(np.imag(values_of(a))) < tol) else a
+
+
 # Kinks. At a tie the gradient is shared; where abs turns, it is 0; the larger of a number and NaN is, for fmax, the number.
 absolute = primitive(np.absolute).vjp(x=_absolute_x)
 fabs = primitive(np.fabs).vjp(x=lambda g, x: g * np.sign(x))
@@ -135,5 +144,6 @@ composite(np.fix, lambda x: np.trunc(x))
 # Parts of a complex number. A cotangent is du/dx - i du/dy, so that of the imaginary part turns by -i.
 conjugate = primitive(np.conjugate).vjp(x=lambda g: np.conjugate(g))
 real = primitive(np.real, lambda val, /: np.real(val)).vjp(val=lambda g: g)
+composite(np.real_if_close, _real_if_close)
 imag = primitive(np.imag, lambda val, /: np.imag(val)).vjp(val=lambda g: g * -1j)
 composite(np.angle, lambda z, deg=False: np.arctan2(np.imag(z), np.real(z)) * (180 / math.pi if deg else 1))

@@ -19,13 +19,16 @@ VALUES: tuple[Any, ...] = (
     np.ix_, np.unravel_index, np.ravel_multi_index, np.tril_indices_from, np.triu_indices_from, np.diag_indices_from,
     np.isin,
 )  # fmt: skip
-TENSORS: tuple[Any, ...] = (np.zeros_like, np.ones_like, np.empty_like)
+TENSORS: tuple[Any, ...] = (
+    np.zeros_like, np.ones_like, np.empty_like, np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.left_shift,
+    np.right_shift,
+)  # fmt: skip
 IN_PLACE: dict[Any, str] = {
     np.copyto: "np.where(where, src, dst)",
-    np.fill_diagonal: "np.where(np.eye(n, dtype=bool), val, a)",
-    np.place: "np.where(mask, vals, arr)",
-    np.put: "np.where on a mask, or t.data[...] = ... outside of differentiation",
-    np.put_along_axis: "np.where on a mask, or t.data[...] = ... outside of differentiation",
+    np.fill_diagonal: "a.at[np.diag_indices_from(a)].set(val)",
+    np.place: "arr.at[mask].set(vals)",
+    np.put: "a.ravel().at[ind].set(v)",
+    np.put_along_axis: "arr.at[...].set(values) with a full index",
     np.putmask: "np.where(mask, values, a)",
 }
 
@@ -34,7 +37,8 @@ class InPlaceFunction:
     """A NumPy function that writes into its argument, which the tape may have kept: refused."""
 
     def __init__(self, function: Any, instead: str) -> None:
-        self.message = f"np.{function.__name__} writes into an array, which cannot be recorded: use {instead}"
+        self.instead = instead
+        self.message = f"np.{function.__name__} writes into an array, which cannot be recorded: write {instead}"
         registry[function] = self
 
     def call_numpy(self, args: Any, kwargs: Any) -> Any:

@@ -8,6 +8,7 @@ from ..engine.functions import composite
 from ..engine.methods import Axis, values_of
 from ..engine.primitive import primitive
 from ..engine.types import Array
+from ..errors import ArgumentError
 from .axes import Shape, axes_of, count, expand, taking
 from .elementwise import ratio
 
@@ -43,6 +44,22 @@ def _var_rule(g: Array, a: Array, a_shape: Shape, axis: Axis, ddof: float, where
     return _spread(2 * expand(g, a_shape, axis) / freedom, a_shape, axis, where) * np.conjugate(centred)
 
 
+def _freedom(
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    **others: Any,
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """NumPy calls what is subtracted from n ``ddof``, or, as the array API does, ``correction``."""
+    if "correction" in others and ddof:
+        raise ArgumentError(f"ddof={ddof} and correction={others['correction']} mean the same: give one of them")
+    keywords = {"ddof": others.pop("correction", ddof), "axis": axis, "keepdims": keepdims, **others}
+    return (a,), keywords | {key: value for key, value in (("dtype", dtype), ("out", out)) if value is not None}
+
+
 def _std_rule(g: Array, ans: Array, a: Array, a_shape: Shape, axis: Axis, ddof: float, where: Any) -> Array:
     """d std = d var / (2 std); 0 where the standard deviation is 0, as for abs at 0."""
     return _var_rule(0.5 * ratio(g, ans), a, a_shape, axis, ddof, where)
@@ -65,8 +82,12 @@ def _logsumexp_rule(g: Array, a: Array, a_shape: Shape, axis: Axis) -> Array:
 
 sum = primitive(np.sum, taking(np.sum, axis=None, dtype=None, keepdims=False, initial=0, where=True)).vjp(a=_spread)
 mean = primitive(np.mean, taking(np.mean, axis=None, dtype=None, keepdims=False, where=True)).vjp(a=_mean_rule)
-var = primitive(np.var, taking(np.var, axis=None, dtype=None, ddof=0, keepdims=False, where=True)).vjp(a=_var_rule)
-std = primitive(np.std, taking(np.std, axis=None, dtype=None, ddof=0, keepdims=False, where=True)).vjp(a=_std_rule)
+var = primitive(np.var, taking(np.var, axis=None, dtype=None, ddof=0, keepdims=False, where=True), bind=_freedom).vjp(
+    a=_var_rule
+)
+std = primitive(np.std, taking(np.std, axis=None, dtype=None, ddof=0, keepdims=False, where=True), bind=_freedom).vjp(
+    a=_std_rule
+)
 max = primitive(np.max, taking(np.max, axis=None, keepdims=False, initial=None, where=True), also=[np.amax]).vjp(
     a=_extreme_rule
 )
@@ -86,12 +107,12 @@ nansum = primitive(np.nansum, taking(np.nansum, axis=None, dtype=None, keepdims=
 nanmean = primitive(np.nanmean, taking(np.nanmean, axis=None, dtype=None, keepdims=False, where=True)).vjp(
     a=lambda g, a, a_shape, axis, where: _mean_rule(g, a_shape, axis, ~np.isnan(a) & where)
 )
-nanvar = primitive(np.nanvar, taking(np.nanvar, axis=None, dtype=None, ddof=0, keepdims=False, where=True)).vjp(
-    a=lambda g, a, a_shape, axis, ddof, where: _var_rule(g, a, a_shape, axis, ddof, ~np.isnan(a) & where)
-)
-nanstd = primitive(np.nanstd, taking(np.nanstd, axis=None, dtype=None, ddof=0, keepdims=False, where=True)).vjp(
-    a=lambda g, ans, a, a_shape, axis, ddof, where: _std_rule(g, ans, a, a_shape, axis, ddof, ~np.isnan(a) & where)
-)
+nanvar = primitive(
+    np.nanvar, taking(np.nanvar, axis=None, dtype=None, ddof=0, keepdims=False, where=True), bind=_freedom
+).vjp(a=lambda g, a, a_shape, axis, ddof, where: _var_rule(g, a, a_shape, axis, ddof, ~np.isnan(a) & where))
+nanstd = primitive(
+    np.nanstd, taking(np.nanstd, axis=None, dtype=None, ddof=0, keepdims=False, where=True), bind=_freedom
+).vjp(a=lambda g, ans, a, a_shape, axis, ddof, where: _std_rule(g, ans, a, a_shape, axis, ddof, ~np.isnan(a) & where))
 nanmax = primitive(np.nanmax, taking(np.nanmax, axis=None, keepdims=False, initial=None, where=True)).vjp(
     a=_extreme_rule
 )

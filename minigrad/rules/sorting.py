@@ -10,7 +10,7 @@ from ..engine.functions import composite
 from ..engine.methods import Axis, values_of
 from ..engine.primitive import primitive
 from ..engine.types import Array
-from ..errors import ArgumentError, UnsupportedError
+from ..errors import ArgumentError
 from .axes import axes_of, from_last, rows_of, taking, to_last
 
 
@@ -72,22 +72,48 @@ def _median(skip_nan: bool) -> Callable[..., Any]:
     return lambda a, axis=None, *, keepdims=False: _over_sorted(middle, a, axis, keepdims, skip_nan)
 
 
+def _between(alpha: float, beta: float) -> Callable[[Any, Any], Any]:
+    return lambda n, q: n * q + (alpha + q * (1 - alpha - beta)) - 1
+
+
+# Where the quantile q of n sorted numbers lies, counted from 0 (R. J. Hyndman and Y. Fan, "Sample quantiles in statistical
+# packages", 1996; the last five are NumPy's own): at one of them, or as far between two as the fraction says.
+_PLACES: dict[str, Callable[[Any, Any], Any]] = {
+    "inverted_cdf": lambda n, q: np.ceil(n * q - 1),
+    "averaged_inverted_cdf": lambda n, q: np.where((n * q) % 1 == 0, n * q - 0.5, np.ceil(n * q - 1)),
+    "closest_observation": lambda n, q: np.floor(n * q - 1.5) + ((n * q - 1.5) % 2 != 1),
+    "interpolated_inverted_cdf": _between(0, 1),
+    "hazen": _between(0.5, 0.5),
+    "weibull": _between(0, 0),
+    "median_unbiased": _between(1 / 3.0, 1 / 3.0),
+    "normal_unbiased": _between(3 / 8.0, 3 / 8.0),
+    "linear": lambda n, q: (n - 1) * q,
+    "lower": lambda n, q: np.floor((n - 1) * q),
+    "higher": lambda n, q: np.ceil((n - 1) * q),
+    "midpoint": lambda n, q: 0.5 * (np.floor((n - 1) * q) + np.ceil((n - 1) * q)),
+    "nearest": lambda n, q: np.rint((n - 1) * q),
+}
+
+
 def _quantile(skip_nan: bool, whole: int) -> Callable[..., Any]:
     """``q`` in 0 ... ``whole``: plain numbers, without a derivative."""
 
-    def one(rows: Array, n: Any, q: Any) -> Array:
-        place = q * (n - 1).astype(q.dtype)
-        low = np.floor(place).astype(np.intp)
-        left, right, t = _pick(rows, low), _pick(rows, np.minimum(low + 1, n - 1)), place - low.astype(q.dtype)
+    def one(rows: Array, n: Any, q: Any, method: str) -> Array:
+        place = _PLACES[method](n.astype(q.dtype), q)
+        low = np.floor(place)
+        indices = [np.clip(i, 0, n - 1).astype(np.intp) for i in (low, low + 1)]
+        left, right, t = _pick(rows, indices[0]), _pick(rows, indices[1]), place - low
+        if method in ("inverted_cdf", "closest_observation", "lower", "higher", "nearest"):
+            return left
         return np.where(t < 0.5, left + (right - left) * t, right - (right - left) * (1 - t))
 
     def quantile(a: Any, q: Any, axis: Axis = None, *, method: str = "linear", keepdims: bool = False) -> Any:
-        if method != "linear":
-            raise UnsupportedError(f"quantiles of a Tensor take method='linear', got {method!r}")
+        if method not in _PLACES:
+            raise ArgumentError(f"quantiles take method={', '.join(map(repr, _PLACES))}, got {method!r}")
         q = np.asarray(q, a.dtype if isinstance(q, (int, float)) else None) / whole
         if not ((q >= 0) & (q <= 1)).all():
             raise ArgumentError(f"quantiles lie in 0 ... {whole}")
-        found = [_over_sorted(partial(one, q=p), a, axis, keepdims, skip_nan) for p in q.reshape(-1)]
+        found = [_over_sorted(partial(one, q=p, method=method), a, axis, keepdims, skip_nan) for p in q.reshape(-1)]
         return np.reshape(np.stack(found), q.shape + found[0].shape) if q.ndim else found[0]
 
     return quantile

@@ -1,7 +1,11 @@
 """Samples of the functions that pick, leave out, put in and choose elements."""
 
+import operator
+from typing import Any
+
 import numpy as np
 
+import minigrad as mg
 from tests.lazy import torch
 from tests.minigrad.cases import Function, Spec, apart, case, fixed, integers, mask, normal
 
@@ -76,3 +80,69 @@ for _primitive, _label, _f, _specs, _torch in ROWS:
 
 case("astype", lambda y: np.full_like(y, y[0], shape=(2, 2)), normal(3), label="np.full_like, another shape",
      torch=lambda y: y[0].expand(2, 2))  # fmt: skip
+
+# t.at[index]
+
+
+class Changed:
+    """``x.at[index]`` of an array, by NumPy alone."""
+
+    def __init__(self, array: np.ndarray, index: Any = None) -> None:
+        self.array, self.index = array, index
+
+    def __getitem__(self, index: Any) -> "Changed":
+        return Changed(self.array, index)
+
+    def _written(self, start: np.ndarray, write: Function, values: Any) -> np.ndarray:
+        write(start, self.index, values)
+        return start
+
+    def set(self, values: Any) -> np.ndarray:
+        return self._written(self.array.copy(), operator.setitem, values)
+
+    def add(self, values: Any) -> np.ndarray:
+        return self.array + self._written(np.zeros_like(self.array), np.add.at, values)
+
+    def multiply(self, values: Any) -> np.ndarray:
+        return self.array * self._written(np.ones_like(self.array), np.multiply.at, values)
+
+
+def with_at(x: Any, values: Any) -> Any:
+    if isinstance(x, mg.Tensor) or isinstance(values, mg.Tensor):
+        return (x if isinstance(x, mg.Tensor) else mg.Tensor(x)).at
+    return Changed(x)
+
+
+AT: list[tuple[str, Function, list[Any], tuple[int, ...]]] = [
+    ("int", lambda: 1, [], (4,)), ("slice", lambda: np.s_[:, 1:3], [], (3, 2)),
+    ("slice, broadcast", lambda: np.s_[:, 1:3], [], (2,)), ("element", lambda: (1, -1), [], ()),
+    ("None and Ellipsis", lambda: (None, ..., 2), [], (1, 3)), ("all, broadcast", lambda: ..., [], (1, 4)),
+    ("list of columns", lambda: (slice(None), [3, 0]), [], (3, 2)), ("rows", lambda i: i, [[2, 0]], (2, 4)),
+    ("rows, broadcast", lambda i: i, [[2, -3]], (4,)), ("a number", lambda i: i, [[2, 0]], ()),
+    ("two arrays", lambda i, j: (i, j), [[0, 1, 2], [3, 3, -1]], (3,)), ("none picked", lambda i: i[:0], [[0]], (0, 4)),
+    ("mask", lambda m: m, [np.arange(12).reshape(3, 4) % 3 == 0], (4,)), ("2-d", lambda i: i, [[[0], [2]]], (2, 1, 4)),
+    ("mask of rows", lambda m: m, [[True, False, True]], (2, 4)),
+]  # fmt: skip
+REPEATED: list[tuple[str, Function, list[Any], tuple[int, ...]]] = [
+    ("rows", lambda i: i, [[1, -2, 0, 1]], (4, 4)), ("a number", lambda i: i, [[1, 1, 1]], ()),
+    ("elements", lambda i, j: (i, j), [[0, 2, 0, 0], [3, 1, 3, -1]], (4,)),
+    ("columns", lambda i: (slice(None), i), [[[0, 1], [1, 0]]], (3, 2, 2)),
+]  # fmt: skip
+
+
+def put(x: Any, values: Any, index: Any, accumulate: bool) -> Any:
+    """PyTorch's: without accumulate its derivative holds where no place is named twice."""
+    out = x.clone()
+    out[index] = out[index] + values if accumulate else values
+    return out
+
+
+for _label, _at, _arrays, _values in AT + [(f"{label}, repeated", at, i, values) for label, at, i, values in REPEATED]:
+    _inputs = [normal(3, 4), normal(*_values), *map(fixed, _arrays)]
+    _once = "repeated" not in _label
+    case("scatter_add", lambda x, v, *i, at=_at: with_at(x, v)[at(*i)].set(v), *_inputs, label=f"set: {_label}",
+         torch=(lambda x, v, *i, at=_at: put(x, v, at(*i), False)) if _once else None)  # fmt: skip
+    case("scatter_add", lambda x, v, *i, at=_at: with_at(x, v)[at(*i)].add(v), *_inputs, label=f"add: {_label}",
+         torch=(lambda x, v, *i, at=_at: put(x, v, at(*i), True)) if _once else None)  # fmt: skip
+    case("scatter_add", lambda x, v, *i, at=_at: with_at(x, v)[at(*i)].multiply(v), *_inputs, label=f"multiply: {_label}",
+         torch=(lambda x, v, *i, at=_at: put(x, v * x[at(*i)], at(*i), False)) if _once else None)  # fmt: skip

@@ -211,6 +211,9 @@ case("solve", lambda a: LA.solve(a, a[0]), spread(3), label="with itself", torch
 for _m, _n, _batch in [(3, 3, ()), (4, 2, ()), (2, 4, ()), (4, 2, (2,)), (2, 3, (2, 1))]:
     case("pinv", LA.pinv, spread(_m, _n, _batch), label=f"{_m} x {_n} {_batch}", torch=TLA.pinv)
 case("pinv", lambda a: LA.pinv(a @ t(a), 1e-3), spread(3, 2), label="of constant rank 2", torch=None)
+for _rtol in (1e-3, None):
+    case("pinv", lambda a, r=_rtol: LA.pinv(a, rtol=r), spread(4, 2), label=f"rtol={_rtol}", torch=TLA.pinv)
+case("pinv", lambda a: LA.pinv(a @ t(a), rtol=1e-3), spread(3, 2), label="of constant rank 2, rtol", torch=None)
 
 # --- decompositions; what is compared does not depend on signs and phases ---
 

@@ -150,6 +150,16 @@ case(
     label="many quantiles",
 )
 
+METHODS = [
+    "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull",
+    "median_unbiased", "normal_unbiased", "linear", "lower", "higher", "midpoint", "nearest",
+]  # fmt: skip
+for _method in METHODS:  # dtypes but float64 have other last digits, which the values of float64 show to be right
+    case("sort", lambda x, m=_method: np.quantile(x, [0.0, 0.2, 0.5, 0.7, 1.0], axis=0, method=m).astype(x.dtype),
+         apart(5, 2), label=f"quantile, {_method}")  # fmt: skip
+    case("sort", lambda x, k, m=_method: np.nanpercentile(np.where(k, np.nan, x), 40, axis=1, method=m),
+         apart(3, 4), GAPS, label=f"nanpercentile, {_method}")  # fmt: skip
+
 # --- differences ---
 
 DIFFERENCES: list[tuple[str, Function, Any]] = [
@@ -223,3 +233,36 @@ for _n, _m in [(5, 3), (3, 5), (4, 4), (1, 3), (6, 2), (2, 5)]:
         case("convolve", lambda a, v, m=_mode: np.correlate(a, v, m), normal(_n), normal(_m),
              label=f"correlate {_n}, {_m} {_mode}")  # fmt: skip
 case("convolve", lambda a: np.convolve(a, a), normal(4), label="with itself")
+
+# --- equal steps ---
+
+STEPS: list[tuple[str, Function, Function | None]] = [
+    ("linspace", lambda x, y: np.linspace(x, y, 4), lambda x, y: torch.stack([x + (y - x) * i / 3 for i in range(4)])),
+    ("linspace axis=-1", lambda x, y: np.linspace(x, y, 3, axis=-1),
+     lambda x, y: torch.stack([x + y * 0, (x + y) / 2, y + x * 0], -1)),
+    ("linspace without the end", lambda x, y: np.linspace(x, y, num=2, endpoint=False, retstep=True),
+     lambda x, y: (torch.stack([x + 0 * y, (x + y) / 2]), (y - x) / 2)),
+    ("linspace, one point", lambda x, y: np.linspace(x, y, 1), lambda x, y: (x + 0 * y)[None]),
+    ("linspace, no point", lambda x, y: np.linspace(x, y, 0), None),
+]  # fmt: skip
+for _label, _f, _torch in STEPS:
+    for _x, _y in [((3,), (2, 1)), ((), ())]:
+        case("subtract", _f, normal(*_x), normal(*_y), label=f"{_label} {_x} {_y}", torch=_torch)
+case("subtract", lambda x: np.linspace(0, x, 5), normal(2), label="linspace from a number",
+     torch=lambda x: torch.stack([x * i / 4 for i in range(5)]))  # fmt: skip
+case("power", lambda x, y: np.logspace(x, y, 3, base=2.0), normal(2), normal(2), label="logspace",
+     torch=lambda x, y: torch.stack([2**x, 2 ** ((x + y) / 2), 2**y]))  # fmt: skip
+
+# --- the array API's names ---
+
+for _ddof in (0, 1, 1.5):
+    for _f, _torch in [(np.var, torch.var), (np.std, torch.std), (np.nanvar, torch.var), (np.nanstd, torch.std)]:
+        case(_f.__name__, lambda x, f=_f, d=_ddof: f(x, axis=0, correction=d), normal(4, 2), label=f"correction={_ddof}",
+             torch=None if _ddof == 1.5 else lambda x, f=_torch, d=_ddof: f(x, 0, correction=d),
+             host_only="CuPy's has no correction=")  # fmt: skip
+case("cumsum", lambda x: np.cumulative_sum(x), normal(4), label="cumulative_sum", torch=lambda x: torch.cumsum(x, 0))
+case("cumprod", lambda x: np.cumulative_prod(x, axis=-1, include_initial=True), normal(2, 3), label="cumulative_prod",
+     torch=lambda x: torch.cat([torch.ones_like(x[:, :1]), torch.cumprod(x, 1)], 1))  # fmt: skip
+case("cumsum", lambda x: np.cumulative_sum(x, axis=0, include_initial=True), normal(2, 3), label="cumulative_sum, initial",
+     torch=lambda x: torch.cat([torch.zeros_like(x[:1]), torch.cumsum(x, 0)]))  # fmt: skip
+case("real", lambda x: np.real_if_close(x + 1e-14j * x), normal(2, 3), label="real_if_close")

@@ -179,12 +179,18 @@ def test_empty_logsumexp_says_so() -> None:
         mg.logsumexp(Tensor(np.zeros((0, 3))), axis=0)
 
 
+LOW: Any = "low"  # no method of quantiles
 MISTAKES: list[tuple[Function, type[Exception], str]] = [
     (lambda t: np.diff(t, axis=2), mg.OutOfRangeError, "axis=2"),
     (lambda t: np.diff(t, n=-1), mg.ArgumentError, "n >= 0"),
     (lambda t: np.median(t, axis=(0, 0)), mg.OutOfRangeError, "each once"),
     (lambda t: np.quantile(t, 1.5), mg.ArgumentError, "0 ... 1"),
-    (lambda t: np.quantile(t, 0.5, method="lower"), UnsupportedError, "linear"),
+    (lambda t: np.quantile(t, 0.5, method=LOW), mg.ArgumentError, "'lower'.*got 'low'"),
+    (lambda t: np.quantile(t, 0.5, method="inverted_cdf", weights=t), UnsupportedError, "weights"),
+    (lambda t: np.linspace(t, 1.0, -1), mg.ArgumentError, "num >= 0, got -1"),
+    (lambda t: np.linspace(t, 1.0, device="cpu"), UnsupportedError, "device"),
+    (lambda t: np.cumulative_sum(t[None]), mg.ArgumentError, "several axes"),
+    (lambda t: np.std(t, ddof=1, correction=2), mg.ArgumentError, "ddof=1 and correction=2"),
     (lambda t: np.median(t, overwrite_input=True), UnsupportedError, "overwrite_input"),
     (lambda t: np.gradient(t, 1.0, 2.0, 3.0), mg.ArgumentError, "spacing"),
     (lambda t: np.gradient(t, np.arange(3.0), axis=0), mg.ShapeError, "coordinates"),

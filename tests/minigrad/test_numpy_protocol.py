@@ -42,8 +42,9 @@ SPELLINGS: dict[str, list[Callable[[Any], Any]]] = {
     "matmul": [lambda t: np.matmul(t, A.T), lambda t: t @ A.T, lambda t: t @ A.T.tolist()],
     "sum": [lambda t: np.sum(t, 0), lambda t: np.sum(a=t, axis=0), lambda t: t.sum(0), lambda t: t.sum(axis=0)],
     "mean": [lambda t: np.mean(t, -1), lambda t: t.mean(-1)],
-    "var": [lambda t: np.var(t, axis=1, ddof=1), lambda t: t.var(axis=1, ddof=1)],
-    "std": [lambda t: np.std(t, keepdims=True), lambda t: t.std(keepdims=True)],
+    "var": [lambda t: np.var(t, axis=1, ddof=1), lambda t: t.var(axis=1, ddof=1),
+            lambda t: np.var(t, 1, correction=1), lambda t: t.var(1, correction=1)],
+    "std": [lambda t: np.std(t, keepdims=True), lambda t: t.std(keepdims=True), lambda t: t.std(keepdims=True, correction=0)],
     "max": [np.max, np.amax, lambda t: t.max(), lambda t: np.max(a=t)],
     "min": [np.min, np.amin, lambda t: t.min()],
     "reshape": [
@@ -154,7 +155,39 @@ def test_creation_functions_give_untracked_tensors() -> None:
         assert isinstance(got, Tensor) and not got.requires_grad and got.dtype == want.dtype
         np.testing.assert_array_equal(got.data, want)
     assert np.empty_like(tracked()).shape == A.shape
-    assert {f.__name__ for f in plain.TENSORS} == {"zeros_like", "ones_like", "empty_like"}
+    bits = {np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.left_shift, np.right_shift}
+    assert set(plain.TENSORS) - bits == {np.zeros_like, np.ones_like, np.empty_like}
+
+
+@pytest.mark.parametrize("x", [np.array([True, True, False]), np.array([6, 5, -4]), np.array([6, 5, 4], np.uint8)])
+@pytest.mark.parametrize("operate", [operator.and_, operator.or_, operator.xor])
+def test_bits(operate: Callable[..., Any], x: np.ndarray) -> None:
+    y = x[::-1].copy()
+    for got in (
+        operate(Tensor(x), y),
+        operate(x, Tensor(y)),
+        operate(Tensor(x), Tensor(y)),
+        operate(x.tolist(), Tensor(y)),
+    ):
+        assert isinstance(got, Tensor) and not got.requires_grad
+        np.testing.assert_array_equal(got.data, operate(x, y))
+    inverted = ~Tensor(x)
+    assert isinstance(inverted, Tensor) and inverted.dtype == x.dtype
+    np.testing.assert_array_equal(inverted.data, ~x)
+
+
+def test_bits_of_masks_and_shifts() -> None:
+    t = tracked()
+    mask = Tensor(A > 0) & (t > -1) | ~Tensor(A < 3)
+    np.testing.assert_array_equal(mask.data, A > 0)
+    np.testing.assert_array_equal(np.where(mask, t, 0.0).data, np.where(A > 0, A, 0.0))
+    np.testing.assert_array_equal(t[mask].data, A[A > 0])
+    np.testing.assert_array_equal(np.left_shift(Tensor([1, 2]), 3).data, [8, 16])
+    mask &= False
+    assert isinstance(mask, Tensor) and not mask.any()
+    for bad in (lambda: t & t, lambda: ~t, lambda: 1 | t):
+        with pytest.raises(mg.DTypeError, match=r"np\.(bitwise_\w+|invert): ufunc"):
+            bad()
 
 
 UNKNOWN: dict[str, Callable[[Any], Any]] = {
@@ -168,7 +201,6 @@ UNKNOWN: dict[str, Callable[[Any], Any]] = {
     "np.subtract.reduce": lambda t: np.subtract.reduce(t),
     "np.divide.accumulate": lambda t: np.divide.accumulate(t),
     "np.hypot.reduce": lambda t: np.hypot.reduce(t),
-    "np.add.at": lambda t: np.add.at(np.zeros(3), [0], t[0, 0]),
     "np.add.reduceat": lambda t: np.add.reduceat(t, [0]),
 }
 
@@ -197,7 +229,6 @@ KEYWORDS: dict[str, Callable[[Any], Any]] = {
     "axis Tensor": lambda t: np.sum(t, axis=Tensor(0)),
     "subok": lambda t: np.exp(t, subok=False),
     "astype copy": lambda t: np.astype(t, np.float32, copy=False),
-    "var correction": lambda t: np.var(t, correction=1),
     "unknown method keyword": lambda t: t.sum(where=A > 0),
 }
 
@@ -257,12 +288,90 @@ def test_in_place_operators_rebind() -> None:
     np.testing.assert_allclose(x.grad.data, 2 * A)
 
 
-@pytest.mark.parametrize("update", [operator.iadd, operator.isub, operator.imul, operator.itruediv])
-def test_an_array_cannot_absorb_a_tensor(update: Callable[..., Any]) -> None:
-    a = A.copy()
-    with pytest.raises(UnsupportedError, match="out"):
-        update(a, tracked())
-    np.testing.assert_array_equal(a, A)
+INTO = [
+    operator.iadd,
+    operator.isub,
+    operator.imul,
+    operator.itruediv,
+    operator.ifloordiv,
+    operator.imod,
+    operator.ipow,
+]
+BITS = [operator.iand, operator.ior, operator.ixor, operator.ilshift, operator.irshift]
+
+
+@pytest.mark.parametrize("update", [*INTO, operator.imatmul])
+def test_an_array_cannot_absorb_what_is_tracked(update: Callable[..., Any]) -> None:
+    a = np.eye(3)
+    with pytest.raises(UnsupportedError, match=r"off from the tape: write a = a - t .*t\.detach\(\)"):
+        update(a, tracked(np.ones((3, 3))))
+    np.testing.assert_array_equal(a, np.eye(3))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("update", [*INTO, operator.imatmul])
+def test_an_array_takes_an_untracked_tensor_as_its_array(update: Callable[..., Any], dtype: Any) -> None:
+    a, b = np.full((3, 3), 7.0, dtype), np.arange(1.0, 10.0, dtype=dtype).reshape(3, 3)
+    same, want = a, update(a.copy(), b)
+    got = update(a, Tensor(b))
+    assert got is same and type(got) is np.ndarray and got.dtype == dtype
+    np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("update", BITS)
+def test_an_array_of_integers_takes_an_untracked_tensor(update: Callable[..., Any]) -> None:
+    a = np.array([5, 6])
+    assert update(a, Tensor([3, 1])) is a
+    np.testing.assert_array_equal(a, update(np.array([5, 6]), np.array([3, 1])))
+
+
+def test_parts_of_an_array_and_out_take_an_untracked_tensor() -> None:
+    a, t = np.zeros((2, 3)), Tensor([1.0, 2.0, 3.0])
+    a[0] -= t
+    a[:, 1:] += t[1:]
+    a[1, 0] += t[2]
+    assert a.tolist() == [[-1, 0, 0], [3, 2, 3]]
+    out = np.add(a, t, out=a, where=Tensor([True, False, False]))
+    assert out is a and a.tolist() == [[0, 0, 0], [4, 2, 3]]
+    assert np.exp(Tensor([0.0]), out=np.zeros(1)).tolist() == [1.0]
+    assert np.add.reduce(Tensor(A), axis=0, out=np.zeros(3)).tolist() == A.sum(0).tolist()
+
+
+def test_the_line_of_every_tutorial() -> None:
+    w, x = tracked([3.0, -2.0]), np.array([[1.0, 2.0], [0.5, -1.0]])
+    for step in range(40):
+        loss = ((x @ w - [1.0, 2.0]) ** 2).mean()
+        loss.backward()
+        leaf = w.data
+        w.data -= 0.2 * w.grad
+        assert w.data is leaf and w.requires_grad and w.is_leaf
+        w.grad = None
+        assert step or loss.item() > 1
+    assert loss.item() < 1e-3
+
+
+@pytest.mark.parametrize("write", [lambda w, g: w.__isub__(g), lambda w, g: np.subtract(w[:1], g[:1], out=w[:1])])
+def test_a_write_through_data_is_noticed(write: Callable[..., Any]) -> None:
+    w = tracked([3.0, -2.0])
+    loss = (w * w).sum()
+    write(w.data, Tensor([1.0, 1.0]))
+    with pytest.raises(mg.GraphError, match="changed in place"):
+        loss.backward()
+
+
+def test_a_write_into_a_plain_operand_is_noticed() -> None:
+    a, w = np.ones(2), tracked([3.0, -2.0])
+    loss = (w * a).sum()
+    a -= Tensor([0.5, 0.5])
+    with pytest.raises(mg.GraphError, match="changed in place"):
+        loss.backward()
+
+
+def test_a_tensor_is_never_the_place_to_write() -> None:
+    t: Any
+    for t in (Tensor(A), tracked()):
+        with pytest.raises(UnsupportedError, match=r"np\.exp with out=t.*t\.data"):
+            np.exp(A, out=t)
 
 
 def assign(index: Any, value: Any) -> None:
@@ -286,6 +395,13 @@ LEAKS: dict[str, Callable[[Any], Any]] = {
 def test_nothing_detaches_silently(leak: Callable[[Any], Any]) -> None:
     with pytest.raises(UnsupportedError, match=r"t\.(numpy|item)\(\)"):
         leak(tracked())
+
+
+@pytest.mark.parametrize("convert", [float, int, complex, math.exp])
+def test_the_message_of_a_conversion_begins_with_the_way_out(convert: Callable[[Any], Any]) -> None:
+    with pytest.raises(UnsupportedError, match=r"^write t\.item\(\) for the number: \w+\(t\) of the tensor"):
+        convert(tracked().sum())
+    assert float(tracked().sum().detach()) == A.sum()
 
 
 @pytest.mark.parametrize("leak", [lambda a, t: operator.setitem(a, 0, t), lambda a, t: np.sum(a, initial=t)])

@@ -97,3 +97,20 @@ def test_the_derivative_of_a_complex_digamma_is_refused() -> None:
     """SciPy has no polygamma of complex numbers."""
     with pytest.raises(mg.DTypeError, match="polygamma"):
         mg.grad(lambda z: np.real(special.psi(z)))(0.6 + 0.3j)
+
+
+def test_before_it_is_imported_the_error_names_this_module() -> None:
+    program = (
+        "import scipy.special, minigrad as mg\n"
+        "t = mg.Tensor([0.5], requires_grad=True)\n"
+        "for f in (scipy.special.erf, scipy.special.expit, scipy.special.exp1):\n"
+        "    try: print(f(t))\n"
+        "    except TypeError as error: print(error)\n"
+        "import minigrad.scipy_special\n"
+        "print(scipy.special.erf(t))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    erf, expit, exp1, after = done.stdout.splitlines()
+    for name, said in (("erf", erf), ("expit", expit), ("exp1", exp1)):
+        assert said.startswith(f"scipy.special.{name} of a Tensor needs its derivative: import minigrad.scipy_special")
+    assert after == "Tensor([0.52049988], op=special.erf)"
