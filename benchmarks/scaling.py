@@ -114,7 +114,7 @@ def plot(points: Sequence[Point], file: Path) -> None:
         MissingExtraError: matplotlib is not installed.
     """
     from minigrad.errors import import_extra
-    from minigrad.graph import figures
+    from minigrad.graph.draw import figures
 
     import_extra("matplotlib", "train", "the plot")
     from matplotlib.figure import Figure

@@ -33,7 +33,7 @@ import nn
 from common import argument_parser, make_folder, progress, run
 from minigrad import no_grad
 from minigrad.device import to_device
-from minigrad.graph.attention_maps import Map, draw_maps
+from minigrad.graph.pages.attention_maps import Map, draw_maps
 
 Array = NDArray[np.float64]
 

@@ -179,7 +179,7 @@ def pyplot() -> Any:
         MissingExtraError: matplotlib is not installed.
     """
     from minigrad.errors import import_extra
-    from minigrad.graph.fonts import OWN
+    from minigrad.graph.draw.fonts import OWN
 
     matplotlib = import_extra("matplotlib", "examples", "drawing")
     matplotlib.use("Agg")
@@ -189,8 +189,8 @@ def pyplot() -> Any:
 
 
 def save_figure(figure: Any, path: Path, dpi: int = 120) -> None:
-    """Write a figure to a file, whose folder is made, and forget it. It needs no font: see `minigrad.graph.fonts`."""
-    from minigrad.graph.figures import save
+    """Write a figure to a file, whose folder is made, and forget it. It needs no font: see `minigrad.graph.draw.fonts`."""
+    from minigrad.graph.draw.figures import save
 
     path.parent.mkdir(parents=True, exist_ok=True)
     save(figure, path, dpi)

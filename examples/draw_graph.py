@@ -11,7 +11,7 @@ from models import ClassifierConfig, TransformerClassifier
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 
 
-def small_graph() -> mg.graph.Graph:
+def small_graph() -> mg.graph.Drawing:
     """The README's example, recorded inside a trace, so that constants and the gradients of operations show."""
     x = np.array([1.0, 0.5])
     W = mg.Tensor([[1.0, -2.0], [0.5, 3.0]], requires_grad=True, name="W")
@@ -23,7 +23,7 @@ def small_graph() -> mg.graph.Graph:
     return mg.draw_dot(loss, params={"W": W, "x": x})
 
 
-def classifier_graph() -> mg.graph.Graph:
+def classifier_graph() -> mg.graph.Drawing:
     """The classifier of `train_classifier.py` before training, on two texts of nine tokens, of which one is shorter."""
     rng = np.random.default_rng(0)
     model = TransformerClassifier(ClassifierConfig(vocab_size=1000, num_classes=10), rng=rng)

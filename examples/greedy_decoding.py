@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 import nn
 from common import argument_parser, at_least, make_folder, pyplot, run, save_figure, table, trained_in
 from minigrad import Tensor, no_grad, softmax
-from minigrad.graph.attention_maps import Map, draw_maps
+from minigrad.graph.pages.attention_maps import Map, draw_maps
 from models import Transformer, TransformerConfig, shifted_right
 
 Sentence = tuple[str, ...]

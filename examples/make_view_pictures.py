@@ -24,7 +24,7 @@ import minigrad as mg
 from common import argument_parser, make_folder, run
 from lesson import lesson
 from minigrad.errors import import_extra
-from minigrad.graph import Graph
+from minigrad.graph import Drawing
 from models import TwoLayerConfig, TwoLayerTransformer
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
@@ -33,7 +33,7 @@ STEPS = 11  # of the lesson's twelve: the second contribution to w has just been
 WIDTH, HEIGHT = 1480, 580
 
 
-def lesson_graph() -> Graph:
+def lesson_graph() -> Drawing:
     """The lesson with its numbers."""
     with mg.trace():
         loss, params = lesson()
@@ -41,7 +41,7 @@ def lesson_graph() -> Graph:
     return mg.draw_dot(loss, params, tensors=True)
 
 
-def two_layer_graph() -> Graph:
+def two_layer_graph() -> Drawing:
     """The article's network: modules as boxes, and how large the gradients are."""
     model = TwoLayerTransformer(TwoLayerConfig(4, 5, 2), rng=np.random.default_rng(0))
     rng = np.random.default_rng(1)
@@ -52,7 +52,7 @@ def two_layer_graph() -> Graph:
     return mg.draw_dot(loss, model)
 
 
-def wrong_edges() -> Graph:
+def wrong_edges() -> Drawing:
     """A derivative that is wrong, found by `check_edges`."""
     cube = mg.primitive(lambda x, /: x**3, name="wrong_cube").vjp(x=lambda g, x: 2 * g * x**2)
     x = mg.Tensor(0.5, requires_grad=True, name="x")
@@ -62,7 +62,7 @@ def wrong_edges() -> Graph:
     return mg.check_edges(loss)
 
 
-def first_nan() -> Graph:
+def first_nan() -> Drawing:
     """The trap of a square root behind a `where`, found by `find_nan`."""
     x = mg.Tensor([0.0, 4.0], requires_grad=True, name="x")
     with mg.trace():
@@ -73,7 +73,7 @@ def first_nan() -> Graph:
     return found.graph
 
 
-def orders() -> Graph:
+def orders() -> Drawing:
     """y = x**3 at 2 and its derivatives 12 and 12: a lane for each pass."""
     x = mg.Tensor(2.0, requires_grad=True, name="x")
     with mg.trace():
@@ -88,7 +88,7 @@ def orders() -> Graph:
     return mg.draw_dot([second, first, y], tensors=True)
 
 
-GRAPHS: dict[str, Callable[[], Graph]] = {
+GRAPHS: dict[str, Callable[[], Drawing]] = {
     "lesson_graph": lesson_graph,
     "two_layer_graph": two_layer_graph,
     "wrong_edges": wrong_edges,

@@ -30,7 +30,7 @@ import nn
 from character_data import END, IGNORED, Names, Text, decode, ngram_losses
 from common import argument_parser, at_least, make_folder, pyplot, run, save_figure, table, trained_in
 from minigrad import Tensor, attention_maps, no_grad
-from minigrad.graph.attention_maps import draw_maps
+from minigrad.graph.pages.attention_maps import draw_maps
 from models import GPT, GPTConfig
 
 

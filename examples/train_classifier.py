@@ -32,7 +32,7 @@ import nn
 from baselines import run_in_subprocess
 from common import argument_parser, at_least, make_folder, run as run_program, table, trained_in
 from minigrad import Tensor
-from minigrad.graph.attention_maps import Map, draw_maps
+from minigrad.graph.pages.attention_maps import Map, draw_maps
 from minigrad.serialize import CheckpointError, load_checkpoint, save_checkpoint
 from models import ClassifierConfig, TransformerClassifier
 from pictures import draw_losses

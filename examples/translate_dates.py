@@ -33,7 +33,7 @@ from common import argument_parser, at_least, make_folder, run, table, trained_i
 from dates import END, LOCALES, PADDING, START, Characters, Dates, exact, padded
 from minigrad import Tensor
 from minigrad.errors import MissingExtraError
-from minigrad.graph.attention_maps import Map, draw_maps
+from minigrad.graph.pages.attention_maps import Map, draw_maps
 from minigrad.serialize import CheckpointError, load_checkpoint, save_checkpoint
 from models import Transformer, TransformerConfig, shifted_right
 from pictures import draw_losses

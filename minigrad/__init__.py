@@ -8,12 +8,7 @@ from . import (
     _inplace,  # noqa: F401 - watches from the first operation on
     rules,  # noqa: F401 - fills the registry
 )
-from ._autograd_grad import autograd_grad
-from ._checkpoint import checkpoint
 from ._version import __version__ as __version__
-from .anomaly import detect_anomaly
-from .checking import GradientError, check_grads
-from .derivatives import hessian, hvp, jacobian
 from .engine import operators  # noqa: F401 - makes a faster form of each primitive that is declared from here on
 from .engine.kernels import reference_mode
 from .engine.modes import enable_grad, no_grad
@@ -61,15 +56,20 @@ except ImportError as missing:
     from ._without_kernels import compiled_kernels, cuda_kernels, num_threads, set_num_threads
 
 if TYPE_CHECKING:
+    from ._autograd_grad import autograd_grad
+    from ._checkpoint import checkpoint
+    from .anomaly import detect_anomaly
+    from .checking import GradientError, check_grads
+    from .derivatives import hessian, hvp, jacobian
     from .graph import draw_dot, make_dot
-    from .graph.attention_maps import attention_maps
-    from .graph.checks import check_edges, wrong_edges
-    from .graph.explain import explain
-    from .graph.flow import grad_flow
-    from .graph.profile import profile
-    from .graph.provenance import find_nan
-    from .graph.storage import load_trace, save_trace
-    from .graph.trace import trace
+    from .graph.pages.attention_maps import attention_maps
+    from .graph.pages.explain import explain
+    from .graph.record.storage import load_trace, save_trace
+    from .graph.record.trace import trace
+    from .graph.watch.checks import check_edges, wrong_edges
+    from .graph.watch.flow import grad_flow
+    from .graph.watch.profile import profile
+    from .graph.watch.provenance import find_nan
 
 __all__ = [
     "AnomalyError",
@@ -138,27 +138,35 @@ __all__ = [
     "wrong_edges",
 ]
 
-# Where the views are. They are imported when first asked for: training needs none, and they take as long as the rest.
-_VIEWS = {
-    "attention_maps": "attention_maps",
-    "check_edges": "checks",
-    "draw_dot": "capture",
-    "explain": "explain",
-    "find_nan": "provenance",
-    "grad_flow": "flow",
-    "load_trace": "storage",
-    "make_dot": "capture",
-    "profile": "profile",
-    "save_trace": "storage",
-    "trace": "trace",
-    "wrong_edges": "checks",
+# What is imported when it is first asked for: training needs none of it, and it takes longer than the rest.
+_LATER = {
+    "GradientError": "checking",
+    "attention_maps": "graph.pages.attention_maps",
+    "autograd_grad": "_autograd_grad",
+    "check_edges": "graph.watch.checks",
+    "check_grads": "checking",
+    "checkpoint": "_checkpoint",
+    "detect_anomaly": "anomaly",
+    "draw_dot": "graph.draw.drawing",
+    "explain": "graph.pages.explain",
+    "find_nan": "graph.watch.provenance",
+    "grad_flow": "graph.watch.flow",
+    "hessian": "derivatives",
+    "hvp": "derivatives",
+    "jacobian": "derivatives",
+    "load_trace": "graph.record.storage",
+    "make_dot": "graph.draw.drawing",
+    "profile": "graph.watch.profile",
+    "save_trace": "graph.record.storage",
+    "trace": "graph.record.trace",
+    "wrong_edges": "graph.watch.checks",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name == "graph":
         return import_module(".graph", __name__)
-    if name not in _VIEWS:
+    if name not in _LATER:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    value = globals()[name] = getattr(import_module(f".graph.{_VIEWS[name]}", __name__), name)
+    value = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
     return value

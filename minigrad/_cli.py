@@ -19,15 +19,15 @@ from ._program import Computed, NoLoss, ProgramFailed, Target, users_errors
 from ._source import SourceLine
 from .errors import ArgumentError, MinigradError
 from .graph import draw_dot
-from .graph.capture import capture
-from .graph.checks import check_edges, wrong_edges
-from .graph.explain import explain
-from .graph.html import LANGUAGES
-from .graph.model import PICTURES, TEXTS, Graph
-from .graph.profile import profile
-from .graph.provenance import find_nan
-from .graph.storage import Replay, load_trace, save_trace
-from .graph.trace import norm, trace
+from .graph.draw.drawing import PICTURES, TEXTS, Drawing
+from .graph.pages.explain import explain
+from .graph.pages.html import LANGUAGES
+from .graph.record.capture import capture
+from .graph.record.storage import Replay, load_trace, save_trace
+from .graph.record.trace import norm, trace
+from .graph.watch.checks import check_edges, wrong_edges
+from .graph.watch.profile import profile
+from .graph.watch.provenance import find_nan
 
 FINE, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130  # exit statuses; 130 is what a shell gives for Ctrl-C
 TRACE = ".safetensors"
@@ -245,7 +245,7 @@ def _wants_drawing(options: argparse.Namespace) -> bool:
     return options.out is not None or options.open
 
 
-def _show(graph: Graph, options: argparse.Namespace) -> int:
+def _show(graph: Drawing, options: argparse.Namespace) -> int:
     """Print the graph as text, or write it to --out in the format of its suffix."""
     for name in ("depth", "color", "rankdir", "tensors", "views", "max_nodes"):
         if getattr(options, name) is not None:

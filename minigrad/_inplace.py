@@ -168,6 +168,8 @@ def handed_out(tensor: Any) -> None:
     Where something else holds it too, which may be a graph, a later change of it is an error in the backward of what has
     been recorded up to now.
     """
+    if not watched and sys.getrefcount(tensor._array) <= _HELD_ONCE and tensor._array.base is None:
+        return  # the usual case; the rest would say the same
     if not isinstance(tensor._array, np.ndarray):
         return
     alone = _alone(tensor)

@@ -75,7 +75,7 @@ def own_fonts_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A server without fonts: Matplotlib has those that it brings along, and finds no others."""
     from matplotlib import font_manager, get_data_path
 
-    from minigrad.graph import fonts
+    from minigrad.graph.draw import fonts
 
     manager, find = font_manager.fontManager, font_manager.findSystemFonts
     own = [entry for entry in manager.ttflist if entry.fname.startswith(get_data_path())]

@@ -15,7 +15,9 @@ FLOORS = (
     ("minigrad.rules", "minigrad.scipy_special"),
     ("minigrad.kernels",),
     ("minigrad",),  # transforms, derivatives, checkpoint, in-place detection, anomaly, files: functions of functions
-    ("minigrad.graph",),
+    ("minigrad.graph.record",),
+    ("minigrad.graph.draw",),
+    ("minigrad.graph",),  # watch and pages
     ("minigrad._cli", "minigrad._program", "minigrad.__main__"),
     ("nn",),
     ("models",),

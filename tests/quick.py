@@ -27,7 +27,7 @@ CORE = [
         f"tests/minigrad/test_{name}.py"
         for name in ("tape", "tensor", "primitive", "transforms", "fast_paths", "inplace", "bad_input")
     ],
-    *[f"tests/minigrad/graph/test_{name}.py" for name in ("capture", "dot", "explain")],
+    *[f"tests/minigrad/graph/{name}.py" for name in ("record/test_capture", "draw/test_dot", "pages/test_explain")],
     *[f"tests/nn/test_{name}.py" for name in ("module", "attention", "transformer", "optim", "losses", "train")],
     *[f"tests/models/test_{name}.py" for name in ("gpt", "transformer_classifier")],
     *[f"tests/test_{name}.py" for name in ("docs", "readme", "packaging")],

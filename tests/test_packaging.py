@@ -46,7 +46,7 @@ def test_wheel_holds_the_three_packages_and_nothing_else(wheel: Path) -> None:
         shipped = {name for name in archive.namelist() if ".dist-info/" not in name}
     sources = {path for package in MAY_IMPORT for path in (ROOT / package).rglob("*.py")}
     markers = {ROOT / package / "py.typed" for package in MAY_IMPORT}
-    assets = {path for path in (ROOT / "minigrad" / "graph" / "page").iterdir() if path.suffix in ASSETS}
+    assets = {path for path in (ROOT / "minigrad" / "graph" / "pages" / "assets").iterdir() if path.suffix in ASSETS}
     assert {path.name for path in assets} >= {"stepper.html", "stepper.css", "stepper.js", "stepper_words.json"}
     assert shipped == {path.relative_to(ROOT).as_posix() for path in sources | markers | assets}
 
@@ -117,7 +117,7 @@ def test_views_are_imported_when_first_asked_for() -> None:
     program = (
         "import sys, minigrad; early = [m for m in sys.modules if m.startswith('minigrad.graph')]; "
         "names = [getattr(minigrad, name) for name in minigrad.__all__]; "
-        "print(early, minigrad.graph.Graph.__name__, minigrad.trace is minigrad.graph.trace.trace)"
+        "print(early, minigrad.graph.Graph.__name__, minigrad.trace is minigrad.graph.record.trace.trace)"
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ran.stdout.split() == ["[]", "Graph", "True"]

@@ -105,7 +105,7 @@ def test_an_unknown_primitive_is_an_error_that_names_near_ones(name: str, hint: 
     [
         (["nn/train.py"], ["tests/nn/test_train.py", "tests/nn/test_train_checkpoints.py"]),
         (["minigrad/_tape.py"], ["tests/minigrad/test_tape.py"]),
-        (["minigrad/graph/_storage.py"], ["tests/minigrad/graph/test_storage.py"]),
+        (["minigrad/graph/record/_storage.py"], ["tests/minigrad/graph/record/test_storage.py"]),
         (["minigrad/rules/linalg.py"], ["tests/minigrad/test_linalg.py"]),  # tests/minigrad/rules/ does not exist
         (["examples/names_gpt.py"], ["tests/examples/test_names_gpt.py"]),
         (["README.md"], ["tests/test_readme.py"]),

@@ -10,7 +10,7 @@ import pytest
 import minigrad
 import nn
 from minigrad import Tensor, grad_flow
-from minigrad.graph.looks import RAMP
+from minigrad.graph.draw.looks import RAMP
 
 Show = Callable[..., Any]
 Screenshot = Callable[[Any, str], None]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from minigrad.graph.html import page
+from minigrad.graph.pages.html import page
 
 NASTY = 'x</script><b id="broken">&<!-- \u2028 猫'
 SCRIPT = 'document.querySelector("p").textContent = pageData().name;'

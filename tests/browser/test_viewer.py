@@ -10,7 +10,7 @@ import pytest
 import minigrad as mg
 from minigrad import Tensor, draw_dot
 from minigrad.engine.observers import scope
-from minigrad.graph import Graph
+from minigrad.graph import Drawing
 
 Show = Callable[..., Any]
 NASTY = 'x</script><b id="broken">&'
@@ -20,7 +20,7 @@ class Layer:
     pass
 
 
-def stack(count: int, name: str = "x") -> Graph:
+def stack(count: int, name: str = "x") -> Drawing:
     y: Any = Tensor([1.0, 2.0], requires_grad=True, name=name)
     with mg.trace():
         for i in range(count):

@@ -12,10 +12,10 @@ import pytest
 import minigrad as mg
 from minigrad import Tensor, primitive
 from minigrad.engine.registry import primitives
-from minigrad.graph.capture import capture
-from minigrad.graph.explain import WHAT_IF, page_data
-from minigrad.graph.html import asset, page, plain
-from minigrad.graph.model import Graph
+from minigrad.graph.pages.explain import WHAT_IF, page_data
+from minigrad.graph.pages.html import asset, page, plain
+from minigrad.graph.record.capture import capture
+from minigrad.graph.record.model import Graph
 from tests.minigrad import oracle
 from tests.minigrad.cases import CASES, Case
 from tests.minigrad.test_cases import all_primitives  # with it the table is full

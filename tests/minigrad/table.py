@@ -18,7 +18,7 @@ from tests.minigrad.cases import CASES as CASES, Case
 WHOLE = [
     "tests/minigrad/test_cases.py",
     "tests/minigrad/test_operands.py",
-    "tests/minigrad/graph/test_formulas.py",
+    "tests/minigrad/graph/pages/test_formulas.py",
 ]  # run every case
 
 

@@ -17,7 +17,7 @@ from minigrad._inplace import check_watched
 from minigrad.anomaly import BACKWARD_CAUSES, FORWARD_CAUSES
 from minigrad.engine.observers import active, before_sweep, in_any_thread
 from minigrad.engine.registry import registry
-from minigrad.graph.trace import TraceNote
+from minigrad.graph.record.trace import TraceNote
 from tests import fake_device
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own, which come first

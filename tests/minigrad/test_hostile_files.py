@@ -16,8 +16,9 @@ import nn
 from minigrad import Tensor
 from minigrad.engine.observers import scope
 from minigrad.engine.registry import primitives
-from minigrad.graph import explain as explain_module, storage
-from minigrad.graph.storage import Replay, load_trace, save_trace
+from minigrad.graph.pages import explain as explain_module
+from minigrad.graph.record import storage
+from minigrad.graph.record.storage import Replay, load_trace, save_trace
 from minigrad.serialize import FORMAT, CheckpointError, digest, load_checkpoint, read_arrays, read_json, save_checkpoint
 from tests.lazy import safetensors
 from tests.nn.training import Net, X, Y, adamw, loss, weights

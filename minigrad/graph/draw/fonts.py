@@ -1,0 +1,245 @@
+"""Which installed font has which character; and for those that none has, what is written instead, and what to install."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import html
+import logging
+import os
+import re
+import sys
+import tempfile
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ...errors import import_extra
+
+OWN = "DejaVu Sans"  # comes with Matplotlib
+LONGEST_NAME = 24  # characters of a label that names what cannot be drawn; a longer one would say less than a number
+
+# What is tried first, for the look of it; any font that has the character is taken.
+_PREFERRED = (
+    OWN, "Noto Sans CJK JP", "Noto Sans JP", "Hiragino Sans", "Yu Gothic", "MS Gothic", "IPAexGothic", "Noto Sans CJK SC",
+    "Noto Sans CJK KR", "Droid Sans Fallback", "Arial Unicode MS", "Noto Serif CJK JP", "Noto Serif JP",
+)  # fmt: skip
+_UNASSIGNED = 0xEFFFD  # what has a glyph for it (Last Resort, Adobe Blank) draws boxes or nothing for all characters
+_EAST_ASIAN = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC", "HALFWIDTH", "FULLWIDTH")
+_HEPBURN = {"si": "shi", "ti": "chi", "tu": "tsu", "hu": "fu", "zi": "ji", "di": "ji", "du": "zu"}
+_PUNCTUATION = {"、": ",", "。": ".", "・": "·", "ー": "-"}
+_BY_CATEGORY = {"Ps": "(", "Pe": ")", "Pi": "“", "Pf": "”", "Pd": "-", "Cf": "", "Mn": "", "Mc": "", "Me": ""}
+
+# Of the fonts that come with Matplotlib only this family: the others are for formulas, and one has boxes for everything.
+_FONTCONFIG = """<fontconfig>
+<dir>{fonts}</dir><cachedir>{cache}</cachedir>
+<selectfont><acceptfont><glob>*/DejaVuSans*</glob></acceptfont><rejectfont><glob>*</glob></rejectfont></selectfont>
+</fontconfig>"""
+
+_family_of: dict[str, str | None] = {"\n": OWN}  # a character -> the family that draws it; None: there is none
+_said: set[str] = set()  # the fonts that the user was told to install
+
+
+def families(text: str) -> list[str]:
+    """The font families that draw a text together: Matplotlib's own, then those that have the characters it lacks.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    _look_up(text)
+    return list(dict.fromkeys([OWN, *filter(None, map(_family_of.get, text))]))
+
+
+def lacking(text: str) -> str:
+    """The characters of a text that no installed font has, each once."""
+    _look_up(text)
+    return "".join(c for c in dict.fromkeys(text) if _family_of[c] is None)
+
+
+def readable(text: str) -> str:
+    """The text, with something readable for each character that no font has; once, it is said which font to install.
+
+    Letters become Latin ones, one by one (こたつ: kotatsu), a symbol its name (🚀: [rocket]), and what has neither, as Chinese
+    characters have, the number that Unicode gives it (食: [U+98DF]).
+    """
+    lacks = lacking(text)
+    if not lacks:
+        return text
+    _say_what_to_install(lacks)
+    numbered = ""
+    for character in lacks:
+        name = _name(character)
+        if name is None:
+            numbered += character
+        else:
+            text = text.replace(character, name)
+    if not numbered:
+        return text
+    runs = f"[{re.escape(numbered)}]+"
+    return re.sub(runs, lambda run: "[U+" + " ".join(f"{ord(c):04X}" for c in run[0]) + "]", text)
+
+
+def place_labels(texts: Sequence[str]) -> list[str]:
+    """A label for each place of a row: the text, :func:`readable`; "#4" for ``texts[4]`` if it has no short name."""
+    labels = list(map(readable, texts))
+    for i, (text, label) in enumerate(zip(texts, labels)):
+        if lacking(text) and (not label or "[U+" in label or len(label) > LONGEST_NAME):
+            labels[i] = f"#{i}"
+    return labels
+
+
+@contextlib.contextmanager
+def no_remarks() -> Iterator[None]:
+    """Matplotlib does not log that a family, say of one weight, lacks the weight that was asked for: it is drawn in another."""
+    logger = logging.getLogger("matplotlib.font_manager")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+@contextlib.contextmanager
+def lent_to_graphviz() -> Iterator[dict[str, str] | None]:
+    """The environment in which Graphviz finds Matplotlib's own font, where the machine has no font at all; else None."""
+    manager = import_extra("matplotlib.font_manager", "train", "drawing")
+    if manager.findSystemFonts():
+        yield None
+        return
+    own = Path(manager.fontManager.findfont(OWN)).parent
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Path(folder, "fonts.conf")
+        settings.write_text(
+            _FONTCONFIG.format(fonts=html.escape(str(own)), cache=html.escape(folder)), encoding="utf-8"
+        )
+        yield os.environ | {"FONTCONFIG_FILE": str(settings)}
+
+
+# Looking into the fonts
+
+
+def _look_up(text: str) -> None:
+    """Note for each character the first family that has it."""
+    unknown = {c for c in text if c not in _family_of}
+    if not unknown:
+        return
+    manager = import_extra("matplotlib.font_manager", "train", "drawing")
+    with no_remarks():
+        unknown = _search(unknown, manager)
+        listed = len(manager.fontManager.ttflist)
+        if unknown:
+            _list_new_fonts()
+        if len(manager.fontManager.ttflist) > listed:
+            unknown = _search(unknown, manager)
+    _family_of.update(dict.fromkeys(unknown))
+
+
+def _search(unknown: set[str], manager: Any) -> set[str]:
+    """Look for characters in each family that Matplotlib lists; those that are in none are returned."""
+    for family, entry in _candidates(manager):
+        if not unknown:
+            break
+        if not _characters(entry.fname, getattr(entry, "index", 0), unknown):
+            continue
+        try:  # the file that will be drawn with; where the list names one that was removed, Matplotlib makes a new list
+            file = manager.fontManager.findfont(manager.FontProperties(family=[family]), fallback_to_default=False)
+        except ValueError:
+            continue
+        found = _characters(file, getattr(file, "face_index", 0), unknown)
+        _family_of.update(dict.fromkeys(found, family))
+        unknown = unknown - found
+    return unknown
+
+
+def _candidates(manager: Any) -> list[tuple[str, Any]]:
+    """Each family with its most regular face whose file is there: the preferred first, then those without serifs."""
+    faces: dict[str, tuple[tuple[bool, int], Any]] = {}
+    for entry in manager.fontManager.ttflist:
+        weight = manager.weight_dict.get(entry.weight, entry.weight)
+        rank = (entry.style != "normal", abs(weight - 400))
+        if (entry.name not in faces or rank < faces[entry.name][0]) and os.path.exists(entry.fname):
+            faces[entry.name] = rank, entry
+    place = {family: i for i, family in enumerate(_PREFERRED)}
+
+    def order(family: str) -> tuple[Any, ...]:
+        return place.get(family, len(place)), faces[family][0], not re.search("Sans|Gothic", family), family
+
+    return [(family, faces[family][1]) for family in sorted(faces, key=order)]
+
+
+def _characters(file: str, face: int, wanted: Iterable[str]) -> set[str]:
+    """Which of the characters a font file has; none if it has placeholders for all, or cannot be read."""
+    ft2font = import_extra("matplotlib.ft2font", "train", "drawing")
+    try:
+        font = ft2font.FT2Font(str(file), **({"face_index": face} if face else {}))
+    except (OSError, RuntimeError):
+        return set()
+    return set() if font.get_char_index(_UNASSIGNED) else {c for c in wanted if font.get_char_index(ord(c))}
+
+
+@functools.cache
+def _list_new_fonts() -> None:
+    """Tell Matplotlib of fonts that were installed after it wrote its list."""
+    manager = import_extra("matplotlib.font_manager", "train", "drawing")
+    listed = {entry.fname for entry in manager.fontManager.ttflist}
+    for file in sorted(set(manager.findSystemFonts()) - listed):
+        with contextlib.suppress(
+            Exception
+        ):  # one that it cannot use, as a font of coloured bitmaps: it leaves those out, too
+            manager.fontManager.addfont(file)
+
+
+# What is written instead
+
+
+def _name(character: str) -> str | None:
+    """A character in others that can be drawn; None if it has only a number."""
+    if character.isspace():
+        return " "
+    if character in _PUNCTUATION:
+        return _PUNCTUATION[character]
+    plain = unicodedata.normalize("NFKC", character)
+    if plain != character:
+        parts = [_name(c) if lacking(c) else c for c in plain]
+        return None if None in parts else "".join(filter(None, parts))
+    digit = unicodedata.digit(character, None)
+    if digit is not None:
+        return str(digit)
+    name, category = unicodedata.name(character, ""), unicodedata.category(character)
+    letter = None if category == "Cf" else re.search(r"(?:LETTER|SYLLABLE|VOWEL SIGN) (?:SMALL |CAPITAL )?(\w+)$", name)
+    if letter:
+        sound = letter[1].lower()
+        return _HEPBURN.get(sound, sound) if name.startswith(("HIRAGANA", "KATAKANA")) else sound
+    if category in _BY_CATEGORY:
+        return _BY_CATEGORY[category]
+    return f"[{name.lower()}]" if name and category[0] in "SP" else None
+
+
+def _say_what_to_install(lacks: str) -> None:
+    by_font: dict[str, str] = {}
+    for character in lacks:
+        font = _font_for(character)
+        by_font[font] = by_font.get(font, "") + character
+    for font, characters in by_font.items():
+        if font in _said:
+            continue
+        _said.add(font)
+        shown = " ".join(c if c.isprintable() else f"U+{ord(c):04X}" for c in characters[:5])
+        more = f" and {len(characters) - 5} more characters" if len(characters) > 5 else ""
+        print(
+            f"note: no installed font has {shown}{more}, in whose place pictures show names or numbers; install {font}",
+            file=sys.stderr,
+        )
+
+
+def _font_for(character: str) -> str:
+    """A font, in words, that has such characters."""
+    name, category = unicodedata.name(character, ""), unicodedata.category(character)
+    wide_punctuation = category[0] == "P" and unicodedata.east_asian_width(character) == "W"
+    if name.startswith(_EAST_ASIAN) or wide_punctuation:
+        return "Noto Sans CJK (on Debian: apt install fonts-noto-cjk)"
+    if name and category[0] in "LMN":
+        return f"Noto Sans {name.split()[0].capitalize()} (on Debian: apt install fonts-noto-core)"
+    return "Symbola (on Debian: apt install fonts-symbola)" if name else "a font that has them"

@@ -1,0 +1,180 @@
+"""What the colours of a drawing say: the heat of a node, the verdict on an edge, and the legend that explains them."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..record.derivatives import TOLERANCE
+from ..record.model import Graph
+
+RAMP = ("#fdf3e7", "#fbdcbd", "#f8bd8d", "#f19a63", "#e67845")  # light: black letters are readable on each
+CHANGES = {  # fill, outline, and a sign for those who see no colours
+    "added": ("#cfead0", "#2f7d32", "+"),
+    "removed": ("#f7d0d0", "#b3261e", "−"),
+    "changed": ("#fbe9b0", "#8a6414", "~"),
+}
+VERDICTS = {
+    "right": ("#2f7d32", "#cfead0"),
+    "wrong": ("#c62828", "#f7d0d0"),
+    "kink": ("#8a8a8a", "#e6e6e6"),
+}  # line, fill
+TAINTED = "#f6c3c8"
+WORDS = {
+    "grad": "norm of the gradient",
+    "time": "time, forward and backward",
+    "memory": "bytes kept for backward",
+    "below": "below {}",
+    "between": "{} to {}",
+    "from": "{} or more",
+    "operationsAre": "operations",
+    **{change: f"{sign} {change}" for change, (_, _, sign) in CHANGES.items()},
+    "kink": "kink: nothing to compare with",
+    "tainted": "reached by the first NaN or infinity",
+}
+
+
+@dataclass
+class Heat:
+    """Five bins of a number that nodes have.
+
+    Attributes:
+        limits: the lower ends of the bins but the first.
+        texts: the same in words.
+        numbers: node id -> the number; what has none is missing.
+    """
+
+    limits: list[float]
+    texts: list[str]
+    numbers: Mapping[int, float]
+
+    def color(self, number: int) -> str | None:
+        """Of a node, by its id; None if it has no number."""
+        value = self.numbers.get(number)
+        return None if value is None else RAMP[sum(value >= limit for limit in self.limits)]
+
+
+def mode(graph: Graph, color: str | None) -> str:
+    """What to colour: ``color``, what was asked for, or else what the graph was made to show."""
+    if color not in (None, "grad"):
+        return str(color)
+    if any(node.change for node in graph.nodes):
+        return "change"
+    checked = any(edge.error is not None for edge in graph.edges) or any(node.error is not None for node in graph.nodes)
+    return "check" if checked else "grad"
+
+
+def heat(graph: Graph, color: str) -> Heat | None:
+    """The heat of the nodes; None where there is nothing to show."""
+    if color == "grad":
+        norms = {node.id: node.spread[1] if node.spread else node.gradient for node in graph.nodes}
+        return _decades({number: norm for number, norm in norms.items() if norm and math.isfinite(norm)})
+    if color == "time":
+        return _fifths(times(graph), seconds_text)
+    return _fifths(own_bytes(graph), bytes_text) if color == "memory" else None
+
+
+def _decades(norms: Mapping[int, float]) -> Heat | None:
+    """A bin for each power of ten, the middle one that of the median: the outer ones are for what vanishes and explodes."""
+    if not norms:
+        return None
+    middle = math.floor(math.log10(statistics.median_low(norms.values())))
+    limits = [10.0 ** (middle + i) for i in (-1, 0, 1, 2)]
+    return Heat(limits, [f"{limit:g}" for limit in limits], norms)
+
+
+def _fifths(numbers: Mapping[int, float], text: Callable[[float], str]) -> Heat | None:
+    """Five equal steps up to the largest."""
+    largest = max(numbers.values(), default=0)
+    if not largest:
+        return None
+    limits = [largest * i / 5 for i in (1, 2, 3, 4)]
+    return Heat(limits, [text(limit) for limit in limits], numbers)
+
+
+def amounts(graph: Graph, color: str) -> dict[int, str]:
+    """The time or the bytes of each operation, in words."""
+    if color == "time":
+        return {number: seconds_text(value) for number, value in times(graph).items()}
+    return {number: bytes_text(value) for number, value in own_bytes(graph).items()} if color == "memory" else {}
+
+
+def times(graph: Graph) -> dict[int, float]:
+    """How long each operation and its rules took, in seconds."""
+    return {n.id: n.seconds + (n.backward_seconds or 0.0) for n in graph.nodes if n.seconds is not None}
+
+
+def own_bytes(graph: Graph) -> dict[int, float]:
+    """The bytes of the arrays that each operation keeps, of an array that several keep at the first: so they add up."""
+    seen: set[int] = set()
+    found: dict[int, float] = {}
+    for node in graph.nodes:
+        if node.seconds is not None:
+            found[node.id] = sum(size for number, size in node.kept.items() if number not in seen)
+            seen.update(node.kept)
+    return found
+
+
+def seconds_text(seconds: float) -> str:
+    for factor, unit in ((1.0, "s"), (1e3, "ms")):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{1e6 * seconds:.3g} µs"
+
+
+def bytes_text(size: float) -> str:
+    for factor, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if size >= factor:
+            return f"{size / factor:.3g} {unit}"
+    return f"{size:.0f} bytes"
+
+
+def verdict(error: float | None) -> str | None:
+    """What ``check_edges`` says of an edge: "right", "wrong" or "kink"; None where it was not asked."""
+    if error is None:
+        return None
+    return "kink" if math.isnan(error) else "wrong" if error > TOLERANCE else "right"
+
+
+def worst(errors: Iterable[float | None]) -> float | None:
+    """The greatest; NaN, which only says that there was nothing to compare with, if there is no other."""
+    found = [error for error in errors if error is not None]
+    return max(found, key=lambda error: -1.0 if math.isnan(error) else error, default=None)
+
+
+def not_finite(value: Any) -> str:
+    """What an operation's value has that is no number, in words; empty if there is nothing."""
+    arrays = [np.asarray(part) for part in (value if isinstance(value, tuple) else (value,))]
+    arrays = [array for array in arrays if array.dtype.kind in "fc"]
+    words = [
+        word for word, test in (("nan", np.isnan), ("inf", np.isinf)) if any(test(array).any() for array in arrays)
+    ]
+    return f"has {' and '.join(words)}" if words else ""
+
+
+def legend(graph: Graph, color: str, shown: Heat | None) -> list[list[tuple[list[str], str | None]]]:
+    """Rows of texts with the colours they stand on (None: on none). A text is a name in ``WORDS`` and what it is about."""
+    rows: list[list[tuple[list[str], str | None]]] = []
+    if shown is not None:
+        texts = shown.texts
+        between = [["between", low, high] for low, high in pairwise(texts)]
+        bins = [["below", texts[0]], *between, ["from", texts[-1]]]
+        rows.append([([color], None), *zip(bins, RAMP)])
+    if color == "check":
+        rows.append([(["derivative"], None), *(([word], fill) for word, (_, fill) in VERDICTS.items())])
+    if color == "change":
+        rows.append([(["operationsAre"], None), *(([word], fill) for word, (fill, _, _) in CHANGES.items())])
+    if any(node.tainted for node in graph.nodes):
+        rows.append([(["tainted"], TAINTED)])
+    return rows
+
+
+def in_words(text: list[str]) -> str:
+    """A text of the legend for a drawing; pages have words of their own."""
+    return WORDS.get(text[0], text[0]).format(*text[1:])

@@ -1,0 +1,352 @@
+"""The local derivative of an operation as a formula: ``d tanh: g * (1 - y^2)``, and with the numbers of a run.
+
+A rule that is one expression (a lambda, or a function that only returns one) is its own formula: it is read from the source,
+and NumPy's plumbing is left out of what is shown. For the others there is a table, ``_written_formulas.py``. A formula is
+shown with ``g`` for the cotangent of the output and ``y`` for the output (``out``, if an argument is called y).
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache, partial, reduce
+from types import CodeType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ...engine.primitive import Primitive
+from ...errors import ArgumentError
+from ..record.model import Edge, Node
+from ._written_formulas import FORMULAS, IN_WORDS, JAPANESE, NAMES, SHOWN
+
+_ELEMENTWISE = {"relu", "sigmoid", "silu", "gelu", "erf", "sinc", "nan_to_num", "clip", "where"}  # besides ufuncs
+MOST_LISTED = 4  # elements of an array whose numbers are shown; of a larger one its shape, or one element
+
+_known: WeakKeyDictionary[Any, dict[tuple[str, Any], Formula | None]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Formula:
+    """What a rule computes.
+
+    Attributes:
+        text: for people.
+        expression: the same in Python and NumPy, in the names that a rule may ask for; None for a rule that is no formula.
+        names: what else the expression reads: the functions and constants of the rule's module.
+        answer: what the output is called in the text.
+        elementwise: whether each element is computed from those at its place.
+    """
+
+    text: str
+    expression: str | None
+    names: Mapping[str, Any] = field(repr=False)
+    answer: str = "y"
+    elementwise: bool = False
+
+    @property
+    def text_ja(self) -> str:
+        """The same with its words in Japanese."""
+        head, words = _parted(self.text)
+        return f"{head}、{JAPANESE[words]}" if words in JAPANESE else self.text
+
+    def evaluate(self, values: Mapping[str, Any]) -> Any:
+        """The rule's result for these values of ``g``, ``ans``, the arguments, their shapes and the keywords.
+
+        Raises:
+            ArgumentError: the formula is words.
+        """
+        if self.expression is None:
+            raise ArgumentError(
+                f"'{self.text}' is words, and cannot be evaluated: look whether .expression is None first"
+            )
+        with np.errstate(all="ignore"):
+            return eval(self.expression, {**self.names, **values})
+
+    def with_numbers(self, values: Mapping[str, Any], language: str = "en") -> str | None:
+        """``0.42 * (1 - 0.76^2) = 0.1774``; of an array of up to 4 elements a list, of a larger one the shape.
+
+        Args:
+            values: what :func:`formula_values` gives. Where it has ``raw``, what the rule gave, that is shown as the result.
+
+        Returns:
+            None where there are no numbers: the operation has several outputs.
+        """
+        text = self.text if language == "en" else self.text_ja
+        called = {self.answer if name == "ans" else name: value for name, value in values.items()}
+        shown = {name: called[name] for name in _names_in(text) if _is_shown(called.get(name))}
+        result = values.get("raw")
+        if result is None and self.expression is not None and isinstance(values.get("g"), (np.ndarray, np.generic)):
+            result = self.evaluate(values)
+        if result is None:
+            return None
+        place = ""
+        if self.elementwise and np.size(result) > MOST_LISTED:
+            first = (0,) * np.ndim(result)
+            place = f"[{', '.join('0' for _ in first)}]: "
+            shown = {name: np.broadcast_to(value, np.shape(result))[first] for name, value in shown.items()}
+            result = np.asarray(result)[first]
+        if " = " in text or max(map(np.size, (result, *shown.values()))) > MOST_LISTED:
+            shapes = ", ".join(f"{name} {np.shape(value)}" for name, value in shown.items() if np.ndim(value))
+            return f"{text}: {shapes} → {np.shape(result)}"
+        filled, words = _parted(text)
+        filled = _NAME.sub(partial(_filled, values=shown), filled)
+        number = _number(result)
+        if words:
+            return f"{place}{filled}{text[len(_parted(text)[0]) :]} → {number}"
+        return place + (number if filled == number else f"{filled} = {number}")
+
+
+def formula(primitive: Any, argument: str | int) -> Formula | None:
+    """The derivative of a primitive by one of its arguments (for any number of them: by its position).
+
+    Returns:
+        None if there is no such derivative, or nothing to read it from: a rule of the user's whose source is not there.
+    """
+    name, rule = str(argument), _rule(primitive, str(argument))
+    known = _known.setdefault(primitive, {})
+    if (name, rule) not in known:
+        known[name, rule] = None if rule is None else _formula(primitive, name, rule)
+    return known[name, rule]
+
+
+def formula_values(node: Node, operands: Sequence[Edge], edge: Edge) -> dict[str, Any]:
+    """What the formula of one edge into a traced operation is evaluated with: the values that its rule may ask for.
+
+    ``operands`` are all the edges into it. Besides there are ``raw``, the rule's own result, and ``n``, how many elements
+    of the operand go into one of the output.
+    """
+    primitive = node.primitive
+    values: dict[str, Any] = {
+        **getattr(primitive, "defaults", {}),
+        **node.keywords,
+        "g": node.cotangent,
+        "ans": node.value,
+    }
+    names = getattr(primitive, "arguments", ())
+    for name in names:
+        values[name] = None
+    if not names and isinstance(primitive, Primitive):
+        values |= {"i": int(edge.argument), "args": [operand.value for operand in operands]}
+    for operand in operands:
+        values[operand.argument] = operand.value
+        values[f"{operand.argument}_shape"] = np.shape(operand.value)
+    if "n" not in names and values.get("where", True) is True and np.size(node.cotangent):
+        values.setdefault("n", np.size(edge.value) // np.size(node.cotangent))
+    return values | {"raw": edge.raw}
+
+
+# --- from a rule to its formula -------------------------------------------------------------------------------------
+
+
+def _rule(primitive: Any, argument: str) -> Any:
+    """What computes the derivative."""
+    if not isinstance(primitive, Primitive):
+        return primitive.backward
+    rule = primitive.rules.get(argument) or primitive.rule_for_each or primitive.composition
+    return rule and inspect.unwrap(rule)
+
+
+def _formula(primitive: Any, argument: str, rule: Any) -> Formula | None:
+    if not isinstance(primitive, Primitive):  # a Function class
+        return Formula(f"{primitive.__name__}.backward(g)", None, {})
+    answer = "out" if "y" in primitive.arguments else "y"
+    function = primitive.function
+    elementwise = primitive.name in _ELEMENTWISE or (isinstance(function, np.ufunc) and function.signature is None)
+    key = f"{primitive.name}.{argument}" if primitive.arguments else primitive.name
+    ours = str(getattr(rule, "__module__", "")).startswith("minigrad.")  # not a user's of the same name
+    if ours and key in FORMULAS:
+        text, expression = FORMULAS[key]
+        return Formula(text, expression, NAMES, answer, elementwise)
+    if ours and key in IN_WORDS:
+        return Formula(IN_WORDS[key], None, {}, answer)
+    if primitive.composition is not None:
+        return None if ours else _words_of(rule)  # labels, a mask
+    found = returned_expression(rule)
+    if found is None:
+        return _words_of(rule)
+    text = SHOWN[key] if ours and key in SHOWN else shown_text(found, answer)
+    read = {**rule.__globals__, **inspect.getclosurevars(rule).nonlocals}
+    names = {node.id: read[node.id] for node in ast.walk(found) if isinstance(node, ast.Name) and node.id in read}
+    return Formula(text, ast.unparse(found), names, answer, elementwise)
+
+
+def _words_of(rule: Callable[..., Any]) -> Formula | None:
+    """The first line of the docstring of a rule that is longer than one expression."""
+    lines = (getattr(rule, "__doc__", None) or "").strip().splitlines()
+    text = lines[0].replace("`", "").rstrip(".") if lines else ""
+    return Formula(text, None, {}) if text else None
+
+
+def returned_expression(function: Callable[..., Any]) -> ast.expr | None:
+    """What a lambda, or a function of one ``return``, computes, as a syntax tree; None if its source cannot be found.
+
+    Several lambdas may stand in one line: the right one is where the positions in the compiled code lie. It must also use
+    the same names and constants, for the file may have been changed since.
+    """
+    code = getattr(function, "__code__", None)
+    if not isinstance(code, CodeType):
+        return None
+    spans = [
+        (line, column, end, last) for line, end, column, last in code.co_positions() if last
+    ]  # 0: no code of the source
+    candidates = []
+    for node in _functions(code.co_filename):
+        body = _returned(node)
+        if body is None or _parameters(node) != list(inspect.signature(function).parameters):
+            continue
+        whole: Any = body if isinstance(node, ast.Lambda) else node.body[-1]  # of a def the positions hold the "return"
+        start, end = (whole.lineno, whole.col_offset), (whole.end_lineno, whole.end_col_offset)
+        if spans and min(s[:2] for s in spans) == start and max(s[2:] for s in spans) == end:
+            candidates.append((node, body))
+    return next((body for node, body in candidates if _vocabulary(_compiled(node)) == _vocabulary(code)), None)
+
+
+def _compiled(node: ast.Lambda | ast.FunctionDef) -> CodeType:
+    whole = ast.Expression(node) if isinstance(node, ast.Lambda) else ast.Module([node], [])
+    code = compile(whole, "<rule>", "eval" if isinstance(node, ast.Lambda) else "exec")
+    return next(constant for constant in code.co_consts if isinstance(constant, CodeType))
+
+
+def _vocabulary(code: CodeType) -> set[str]:
+    """The names that it reads, wherever they are, and its constants."""
+    constants = {repr(constant) for constant in code.co_consts if not isinstance(constant, CodeType)}
+    return constants | {*code.co_names, *code.co_freevars, *code.co_varnames, *code.co_cellvars}
+
+
+@lru_cache(maxsize=64)
+def _functions(filename: str) -> list[ast.Lambda | ast.FunctionDef]:
+    """All functions in a file, also in a cell of a notebook."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(filename)))
+    except SyntaxError:
+        return []
+    return [node for node in ast.walk(tree) if isinstance(node, (ast.Lambda, ast.FunctionDef))]
+
+
+def _returned(node: ast.Lambda | ast.FunctionDef) -> ast.expr | None:
+    if isinstance(node, ast.Lambda):
+        return node.body
+    rest = node.body[1:] if ast.get_docstring(node) is not None else node.body
+    return rest[0].value if len(rest) == 1 and isinstance(rest[0], ast.Return) else None
+
+
+def _parameters(node: ast.Lambda | ast.FunctionDef) -> list[str]:
+    return [argument.arg for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+
+
+# --- from an expression to what people read -------------------------------------------------------------------------
+
+_PLUMBING = {"axis", "keepdims", "dtype"}  # keywords that are not shown
+_WORDS = {"absolute": "abs", "conjugate": "conj", "_gap": "gap", "ratio": "", "_ratio_or_0": ""}
+_CONSTANTS = {"_ROOT_PI": "math.sqrt(math.pi)", "_ROOT_2PI": "math.sqrt(2 * math.pi)", "_ROOT_HALF": "math.sqrt(0.5)"}
+
+
+def shown_text(expression: ast.expr, answer: str) -> str:
+    """``g * (1 - ans * ans)`` as ``g * (1 - y^2)``."""
+    tree = ast.parse(ast.unparse(expression), mode="eval")  # a copy
+    return ast.unparse(_ForPeople(answer).visit(tree)).replace(" ** ", "^")
+
+
+class _ForPeople(ast.NodeTransformer):
+    """Drops what is NumPy's and not mathematics."""
+
+    def __init__(self, answer: str) -> None:
+        self.answer = answer
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id in _CONSTANTS:
+            return self.visit(ast.parse(_CONSTANTS[node.id], mode="eval").body)
+        return ast.Name(self.answer if node.id == "ans" else node.id)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        if isinstance(node.value, ast.Name) and node.value.id in ("np", "math"):
+            return ast.Name(_WORDS.get(node.attr, node.attr))
+        return self.generic_visit(node)  # type: ignore[return-value]
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        name = ast.unparse(node.func).removeprefix("np.")
+        args = [self.visit(arg) for arg in node.args]
+        if name == "zeros_like":
+            return ast.Constant(0)
+        if name in ("ratio", "_ratio_or_0"):  # a quotient that is 0 where both are
+            return ast.BinOp(args[0], ast.Div(), args[1])
+        if name == "_gap":
+            return ast.BinOp(args[1], ast.Sub(), args[0])
+        if name == "_log_or_0":
+            return ast.Call(args[0], [args[2]], [])
+        keywords = [self.visit(keyword) for keyword in node.keywords if keyword.arg not in _PLUMBING]
+        return ast.Call(self.visit(node.func), args, keywords)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        """``x * x`` is ``x ** 2``, also at the end of a longer product."""
+        if not isinstance(node.op, ast.Mult):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        first, *rest = _factors(node)
+        if isinstance(first, ast.UnaryOp) and rest and ast.dump(first.operand) == ast.dump(rest[0]):  # -x * x
+            return ast.UnaryOp(first.op, self.visit(reduce(_times, [first.operand, *rest])))
+        factors: list[tuple[ast.expr, int]] = []
+        for factor in map(self.visit, _factors(node)):
+            if factors and ast.dump(factors[-1][0]) == ast.dump(factor):
+                factors[-1] = (factor, factors[-1][1] + 1)
+            else:
+                factors.append((factor, 1))
+        powers = [f if n == 1 else ast.BinOp(f, ast.Pow(), ast.Constant(n)) for f, n in factors]
+        return reduce(_times, powers)
+
+
+def _times(a: ast.expr, b: ast.expr) -> ast.expr:
+    return ast.BinOp(a, ast.Mult(), b)
+
+
+def _factors(node: ast.expr) -> list[ast.expr]:
+    """Of ``a * b * c`` the three."""
+    factors: list[ast.expr] = []
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        factors.insert(0, node.right)
+        node = node.left
+    return [node, *factors]
+
+
+# --- from a text to one with numbers --------------------------------------------------------------------------------
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """The formula, and the words that stand behind the first comma outside of parentheses."""
+    comma = re.search(r"(, |、)(?![^(]*\))", text)
+    return (text, "") if comma is None else (text[: comma.start()], text[comma.end() :])
+
+
+_NAME = re.compile(r"(?<![\w.])[a-z_]\w*(?![\w(])", re.ASCII | re.IGNORECASE)  # "where(" is a function
+
+
+@lru_cache(maxsize=256)
+def _names_in(text: str) -> tuple[str, ...]:
+    """The names in it, each once, in their order."""
+    return tuple(dict.fromkeys(_NAME.findall(text)))
+
+
+def _is_shown(value: Any) -> bool:
+    return isinstance(value, (int, float, np.ndarray, np.generic)) and not isinstance(value, bool)
+
+
+def _filled(match: re.Match[str], values: Mapping[str, Any]) -> str:
+    """A number in the place of a name; a negative one in parentheses, but at the beginning of a formula."""
+    if match[0] not in values:
+        return match[0]
+    number, before, after = _number(values[match[0]]), match.string[: match.start()], match.string[match.end() :]
+    bare = not number.startswith("-") or ((not before or before.endswith("(")) and not after.startswith("^"))
+    return number if bare else f"({number})"
+
+
+def _number(value: Any) -> str:
+    array = np.asarray(value)
+    if array.ndim:
+        return f"[{', '.join(map(_number, array))}]"
+    item = array.item()
+    return f"{item:.4g}" if isinstance(item, (float, complex)) else str(item)

@@ -1,0 +1,85 @@
+"""The drawing as a page: it scrolls, grows and shrinks, and tells about a node when it is clicked."""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from ...errors import GraphError, MissingExtraError
+from ..draw.cells import cells
+from ..draw.dot import STYLES
+from ..draw.drawing import Drawing
+from ..draw.graphviz import lay_out
+from ..draw.looks import bytes_text, heat, legend, mode, own_bytes, seconds_text, verdict
+from ..record.model import Graph, Node
+from .html import check_language, inline, save_page
+
+
+def write_page(drawing: Drawing, path: Path, language: str) -> Path:
+    """The page of :meth:`Drawing.to_html`."""
+    check_language(language)
+    drawn = drawing.drawn()
+    dot = drawn.dot()
+    try:
+        picture = inline(lay_out(dot, "svg", len(drawn.nodes)).decode())
+        picture = re.sub(r"<title>[^<]*</title>\n?", "", picture)  # "n3", which browsers would show
+    except (MissingExtraError, GraphError) as error:
+        picture = f"<p>{html.escape(str(error))}</p><pre>{html.escape(dot)}</pre>"
+    data = page_data(drawn)
+    return save_page(path, "viewer", data, language, title=data["title"], drawing=picture)
+
+
+def page_data(graph: Drawing) -> dict[str, Any]:
+    """What the page knows of each node, and what its colours mean; a list is a word of the page and what it is about."""
+    color = mode(graph, graph.color)
+    kinds = {node.kind for node in graph.nodes}
+    end = graph.nodes[graph.ends[0][0]]
+    sizes = own_bytes(graph)
+    return {
+        "title": end.name or end.operation or end.kind,
+        "nodes": [{"title": _title(node), "facts": _facts(node, graph, sizes)} for node in graph.nodes],
+        "kinds": [(kind, *re.findall(r'color="(#\w+)"', style)) for kind, style in STYLES.items() if kind in kinds],
+        "legend": legend(graph, color, heat(graph, color)),
+    }
+
+
+def _title(node: Node) -> str:
+    name = node.name or ("" if node.operation else node.details or node.kind)
+    return (": " if node.boxed else " = ").join(filter(None, [name, node.operation]))
+
+
+def _facts(node: Node, graph: Graph, sizes: dict[int, float]) -> list[tuple[str, Any]]:
+    facts: list[tuple[str, Any]] = [("kind", [node.kind])]
+    if node.shape is not None:
+        facts.append(("shape", f"{node.shape} {node.dtype}"))
+    if node.details:
+        facts.append(("call" if node.operation else "value", node.details))
+    if node.module is not None:
+        facts.append(("path", graph.modules[node.module].name))
+    if node.count > 1:
+        facts.append(("count", ["layers", node.count, node.copies] if node.copies > 1 else ["operations", node.count]))
+    if node.source is not None:
+        facts.append(("source", f"{os.path.basename(node.source.file)}:{node.source.line}\n{node.source.text}".strip()))
+    if node.seconds is not None:
+        facts.append(("seconds", seconds_text(node.seconds)))
+    if node.backward_seconds is not None:
+        facts.append(("backward_seconds", seconds_text(node.backward_seconds)))
+    if node.id in sizes:
+        facts.append(("bytes", bytes_text(sizes[node.id])))
+    if node.watched:
+        shown: Any = f"{node.gradient:.6g}" if node.gradient is not None else ["none"]
+        facts.append(("gradient", ["range", *(f"{norm:.6g}" for norm in node.spread)] if node.spread else shown))
+    if node.value is not None and node.kind != "constant" and node.spread is None:
+        for row in cells(node):
+            facts += [("value", row[0].replace("data ", "")), ("cotangent", row[1].removeprefix("grad "))]
+    if node.change is not None:
+        facts.append(("change", [node.change]))
+    if node.tainted:
+        facts.append(("tainted", ["yes"]))
+    found = verdict(node.error)
+    if found is not None:
+        facts.append(("derivative", ["wrongBy", f"{node.error:.2g}"] if found == "wrong" else [found]))
+    return facts

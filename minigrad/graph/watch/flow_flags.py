@@ -1,0 +1,178 @@
+"""What is wrong with a training, in words: vanishing, exploding and dead layers, and updates out of proportion."""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..pages.html import asset
+from .flow_norms import Norms, NotedSteps
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Flag:
+    """Something that is wrong. ``str(flag)`` says it in words.
+
+    Attributes:
+        kind: "vanishing", "exploding", "dead", "unchanged" or "ratio".
+        name: of the layer, or of the parameter where the rest of its layer is well.
+        first, last: the noted steps between which it was so.
+        words: which sentence says it.
+        values: the numbers in that sentence.
+    """
+
+    kind: str
+    name: str
+    first: int
+    last: int
+    words: str
+    values: dict[str, str]
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.name} {flow_words()['en'][self.words].format(**self.values)}"
+
+
+@functools.cache
+def flow_words() -> Any:
+    """The words of the page, by language; the sentences of the flags among them."""
+    return json.loads(asset("flow_words.json"))
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """From where on something is wrong.
+
+    Attributes:
+        vanishing: a layer's gradient vanishes if its norm is below this ...
+        share: ... or below this share of the norm of the layer with the largest in the same step.
+        exploding: it explodes if its norm is above this in any step, ...
+        growth: ... or grows by more than this factor from one noted step to the next, twice in a row; or if a NaN or an
+            infinity is in it, in the parameters or in the update.
+        ratio: between which limits the norm of the update should lie, divided by that of the parameters.
+        patience: for how many noted steps in a row a gradient must vanish or be exactly 0, or a ratio be out of its limits.
+    """
+
+    vanishing: float = 1e-7
+    share: float = 1e-4
+    exploding: float = 1e3
+    growth: float = 10.0
+    ratio: tuple[float, float] = (1e-5, 1e-1)
+    patience: int = 10
+
+
+@np.errstate(all="ignore")  # infinite norms
+def find_flags(flow: NotedSteps, limits: Thresholds) -> list[Flag]:
+    """What is wrong with the layers whose parameters require a gradient, in the order of the layers.
+
+    "dead" is what never got a gradient, or one that is exactly 0; "unchanged" is what a gradient reaches, and which stays as it
+    is all the same. Of several times at which something was wrong the longest is told.
+    """
+    gradients, updates, parameters = flow.norms("gradient"), flow.norms("update"), flow.norms("parameter")
+    layers = [layer for layer in flow.layers if flow.trained(layer)]
+    if not layers or not flow.steps:
+        return []
+    largest = np.max([np.where(np.isfinite(gradients[layer]), gradients[layer], 0) for layer in layers], axis=0)
+    each = flow.norms("gradient", "parameter"), flow.norms("update", "parameter")
+    found = []
+    for layer in layers:
+        look = _Look(flow.steps, layer, limits)
+        places = flow.layers[layer]
+        look.for_bad_numbers([flow.bad[flow.names[i]] for i in places if flow.names[i] in flow.bad])
+        if not look.for_dead(layer, gradients[layer], updates[layer]):
+            for name in (flow.names[i] for i in places if flow.requires_gradient(i)):
+                look.for_dead(name, each[0][name], each[1][name])
+        look.for_gradients(gradients[layer], largest)
+        look.for_updates(gradients[layer], updates[layer], parameters[layer])
+        found += look.found
+    return found
+
+
+class _Look:
+    """At one layer. NaN stands for "no gradient" and compares false with everything."""
+
+    def __init__(self, steps: list[int], layer: str, limits: Thresholds) -> None:
+        self.steps, self.layer, self.limits = steps, layer, limits
+        self.found: list[Flag] = []
+
+    def for_bad_numbers(self, first: list[int]) -> None:
+        if first:
+            step = min(first)
+            flag = Flag("exploding", self.layer, step, self.steps[-1], "bad_numbers", {"first": str(step)})
+            self.found.append(flag)
+
+    def for_dead(self, name: str, g: Norms, u: Norms) -> bool:
+        if np.isnan(g).all():
+            self.found.append(Flag("dead", name, self.steps[0], self.steps[-1], "never", {}))
+            return True
+        start, stop = _longest(~(g > 0))
+        still = not u[start:stop].any()
+        return self.run("dead", "dead" if still else "dead_moving", ~(g > 0), name=name)
+
+    def for_gradients(self, g: Norms, largest: Norms) -> None:
+        limits = self.limits
+        self.run("vanishing", "vanishing", (g > 0) & (g < limits.vanishing), g, limit=limits.vanishing)
+        share = g / np.where(largest > 0, largest, np.inf)
+        small = (g >= limits.vanishing) & (share < limits.share)
+        self.run("vanishing", "vanishing_share", small, share, limit=limits.share)
+        above = np.isfinite(g) & (g > limits.exploding)
+        if above.any():
+            most = int(np.argmax(np.where(above, g, 0)))
+            values = {"limit": f"{limits.exploding:g}", "value": _number(g[most]), "step": str(self.steps[most])}
+            places = np.flatnonzero(above)
+            first, last = self.steps[places[0]], self.steps[places[-1]]
+            self.found.append(Flag("exploding", self.layer, first, last, "exploding", values))
+        grows = np.isfinite(g[1:]) & (g[:-1] > 0) & (g[1:] > limits.growth * g[:-1])
+        start, stop = _longest(grows)
+        if stop - start >= 2:
+            values = {"limit": f"{limits.growth:g}", "low": _number(g[start]), "high": _number(g[stop])}
+            self.add("exploding", "growing", start, stop + 1, self.layer, values)
+
+    def for_updates(self, g: Norms, u: Norms, p: Norms) -> None:
+        self.run("unchanged", "unchanged", (u == 0) & (g > 0))
+        ratio = np.divide(u, p, out=np.full_like(u, np.nan), where=(u > 0) & (p > 0) & np.isfinite(u) & np.isfinite(p))
+        low, high = self.limits.ratio
+        self.run("ratio", "ratio_small", ratio < low, ratio, limit=low)
+        self.run("ratio", "ratio_large", ratio > high, ratio, limit=high)
+
+    def run(
+        self,
+        kind: str,
+        words: str,
+        mask: Mask,
+        shown: Norms | None = None,
+        *,
+        limit: float = 0,
+        name: str | None = None,
+    ) -> bool:
+        """Flag the longest run of ``mask``, if it is long enough; ``value`` in the sentence is the middle one of ``shown``."""
+        start, stop = _longest(mask)
+        if stop - start < self.limits.patience:
+            return False
+        values = {"limit": f"{limit:g}"}
+        if shown is not None:
+            values["value"] = _number(float(np.median(shown[start:stop])))
+        self.add(kind, words, start, stop, name or self.layer, values)
+        return True
+
+    def add(self, kind: str, words: str, start: int, stop: int, name: str, values: dict[str, str]) -> None:
+        first, last = self.steps[start], self.steps[stop - 1]
+        values = {**values, "count": str(stop - start), "first": str(first), "last": str(last)}
+        self.found.append(Flag(kind, name, first, last, words, values))
+
+
+def _longest(mask: Mask) -> tuple[int, int]:
+    """Start and stop of the longest run of True."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(int), [0]])))
+    runs = list(zip(edges[::2].tolist(), edges[1::2].tolist()))
+    return max(runs, key=lambda run: run[1] - run[0], default=(0, 0))
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}"

@@ -1,0 +1,143 @@
+"""What ``grad_flow`` notes of each step: norms of gradients, parameters and updates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...device import to_host
+from ...engine.tensor import Tensor
+from ...errors import ArgumentError, GraphError
+
+What = Literal["gradient", "parameter", "update"]
+WHATS: tuple[What, ...] = ("gradient", "parameter", "update")
+Norms = NDArray[np.float64]
+
+
+class NotedSteps:
+    """The steps of a training, without their views: see ``grad_flow``, whose arguments and attributes these are."""
+
+    def __init__(self, model: Any, *, every: int = 1, most: int = 500) -> None:
+        if every < 1 or most < 2:
+            raise ArgumentError(f"grad_flow needs every >= 1 and most >= 2, got every={every!r} and most={most!r}")
+        named = _named(model)
+        self.names = list(named)
+        self.layers: dict[str, list[int]] = {}
+        for i, name in enumerate(self.names):
+            self.layers.setdefault(name.rpartition(".")[0] or name, []).append(i)
+        self.steps: list[int] = []
+        self.bad: dict[str, int] = {}  # parameter -> the first noted step with a NaN or an infinity in one of its norms
+        self._parameters = list(named.values())
+        self._every, self._most = every, most
+        self._count = 0  # of calls of step()
+        self._rows: list[Norms] = []  # (what, parameter) for each noted step
+        self._before: list[Any] | None = None
+        self._copy_if_next_is_noted()
+
+    def step(self) -> None:
+        """Note the step that the optimizer has just made."""
+        if self._before is not None:
+            row = self._measure(self._before)
+            for i in np.flatnonzero(np.isinf(row).any(axis=0)):
+                self.bad.setdefault(self.names[i], self._count)
+            self.steps.append(self._count)
+            self._rows.append(row)
+            if len(self.steps) > self._most:
+                self.steps, self._rows = self.steps[::2], self._rows[::2]
+                self._every *= 2
+        self._count += 1
+        self._copy_if_next_is_noted()
+
+    def _copy_if_next_is_noted(self) -> None:
+        wanted = self._count % self._every == 0
+        self._before = [np.array(p.data, like=p.data) for p in self._parameters] if wanted else None
+
+    @np.errstate(all="ignore")  # infinities and NaNs are told by flags()
+    def _measure(self, before: list[Any]) -> Norms:
+        """The norms (what, parameter): one array on the device, and one transfer."""
+        rows: list[list[Any]] = [[], [], []]
+        missing = np.zeros((3, len(before)), bool)
+        for i, (parameter, old) in enumerate(zip(self._parameters, before)):
+            new, g = parameter.data, parameter.grad
+            missing[0, i] = g is None
+            for row, array in zip(rows, (new if g is None else g.data, new, new - old)):
+                row.append(_norm(array))
+        found = np.array(to_host(np.stack([np.stack(row) for row in rows])))
+        found[np.isnan(found)] = np.inf
+        found[missing] = np.nan
+        return found
+
+    def norms(self, what: What = "gradient", by: Literal["layer", "parameter"] = "layer") -> dict[str, Norms]:
+        """From the name of each layer (or parameter) to its norms, one for each of ``steps``.
+
+        NaN: there was no gradient. Infinity: there was a NaN or an infinity in it.
+
+        Raises:
+            ArgumentError: ``what`` or ``by`` is something else.
+        """
+        if what not in WHATS or by not in ("layer", "parameter"):
+            raise ArgumentError(
+                f"norms takes what='gradient', 'parameter' or 'update' and by='layer' or 'parameter', got {what!r} and {by!r}"
+            )
+        table = np.array([row[WHATS.index(what)] for row in self._rows]).reshape(-1, len(self.names))
+        if by == "parameter":
+            return {name: table[:, i] for i, name in enumerate(self.names)}
+        return {layer: together(table[:, places]) for layer, places in self.layers.items()}
+
+    def ratios(self) -> dict[str, Norms]:
+        """From each layer to ``|update| / |parameter|`` of each of ``steps``; NaN where both are 0."""
+        updates, parameters = self.norms("update"), self.norms("parameter")
+        with np.errstate(all="ignore"):
+            return {layer: updates[layer] / parameters[layer] for layer in self.layers}
+
+    def named(self) -> dict[str, Tensor]:
+        """The parameters by name."""
+        return dict(zip(self.names, self._parameters))
+
+    def requires_gradient(self, place: int) -> bool:
+        """Whether the parameter at this place in ``names`` does: one that is frozen is never flagged."""
+        return self._parameters[place].requires_grad
+
+    def trained(self, layer: str) -> bool:
+        """Whether any parameter of the layer requires a gradient."""
+        return any(map(self.requires_gradient, self.layers[layer]))
+
+    def check_noted(self) -> None:
+        """
+        Raises:
+            GraphError: there is nothing to show.
+        """
+        if not self.steps:
+            raise GraphError(
+                "no step was noted: call flow.step() after optimizer.step(), or give fit on_step=flow.step"
+            )
+
+
+def together(norms: Norms) -> Norms:
+    """(step, parameter) -> (step,): the norm of what lies beside each other; NaN where all are."""
+    squares = np.nansum(norms * norms, axis=1)
+    return np.where(np.isnan(norms).all(axis=1), np.nan, np.sqrt(squares))
+
+
+def _norm(array: Any) -> Any:
+    """The Euclidean norm in double precision, on the array's own device."""
+    wide = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+    return np.linalg.norm(wide)
+
+
+def _named(model: Any) -> dict[str, Tensor]:
+    if not isinstance(model, Mapping) and not hasattr(model, "named_parameters"):
+        raise ArgumentError(
+            "grad_flow takes an object with named_parameters() or a dict from name to Tensor, "
+            f"got {type(model).__name__}"
+        )
+    named = dict(model if isinstance(model, Mapping) else model.named_parameters())
+    for name, value in named.items():
+        if not isinstance(value, Tensor):
+            raise ArgumentError(f"grad_flow: {name!r} must be a Tensor, got {type(value).__name__}")
+    if not named:
+        raise ArgumentError(f"grad_flow: this {type(model).__name__} has no parameters")
+    return {str(name): value for name, value in named.items()}

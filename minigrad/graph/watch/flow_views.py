@@ -1,0 +1,181 @@
+"""What ``grad_flow`` shows: a table, a picture, and a page in which a slider goes through training."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...engine.tensor import Tensor
+from ..draw.dot import write_dot
+from ..draw.figures import figure, plain_label, save, text_width
+from ..draw.graphviz import lay_out
+from ..draw.looks import RAMP
+from ..draw.simplify import collapse, depth_for, without_views
+from ..pages.html import check_language, inline, save_page
+from ..record.capture import capture
+from .flow_flags import Flag
+from .flow_norms import Norms, NotedSteps
+
+DECADES = 12  # at most so many are told apart by colour, the largest ones
+MOST_NODES = 100  # of the page's graph
+BAD, NONE, ZERO = "#c62828", "#d8d8d8", "#ffffff"
+WIDEST = 1e-7  # a norm in whose place the page writes others: "1.00e-07"
+
+
+def write_table(flow: NotedSteps, flags: Sequence[Flag]) -> str:
+    """The last noted step, the range of the gradient over training, and the flags."""
+    if not flow.steps:
+        return "no step was noted"
+    gradients, parameters, updates = flow.norms("gradient"), flow.norms("parameter"), flow.norms("update")
+    ratios = flow.ratios()
+    rows = [["layer", "|gradient|", "least", "most", "|parameter|", "|update|", "update/parameter"]]
+    for layer in flow.layers:
+        g = gradients[layer]
+        known = g[~np.isnan(g)]
+        least, most = (known.min(), known.max()) if known.size else (np.nan, np.nan)
+        last = [g[-1], least, most, parameters[layer][-1], updates[layer][-1], ratios[layer][-1]]
+        rows.append([layer, *map(norm_text, last)])
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = [f"step {flow.steps[-1]}, and the gradient's range over {len(flow.steps)} noted steps"]
+    for row in rows:
+        cells = [f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:])]
+        lines.append("  ".join([f"{row[0]:{widths[0]}}", *cells]))
+    return "\n".join([*lines, *map(str, flags)])
+
+
+def norm_text(value: float) -> str:
+    """A norm; "-" for none."""
+    return "-" if np.isnan(value) else "nan/inf" if np.isinf(value) else "0" if value == 0 else f"{value:.2e}"
+
+
+# The picture
+
+
+def draw(flow: NotedSteps, path: str | os.PathLike[str]) -> Path:
+    flow.check_noted()
+    labels = [plain_label(layer, 40) for layer in flow.layers]
+    tables = {
+        "gradient": flow.norms("gradient"),
+        "parameter": flow.norms("parameter"),
+        "update": flow.norms("update"),
+    }
+    left = max(text_width(label, 8) for label in labels) + 0.2
+    wide, tall, gap = 3.2, max(1.2, 0.17 * len(labels)), 0.85
+    width, height = left + len(tables) * (wide + gap), tall + 1.25
+    with figure(width, height) as fig:
+        for i, (what, norms) in enumerate(tables.items()):
+            x = left + i * (wide + gap)
+            ax = fig.add_axes((x / width, 0.75 / height, wide / width, tall / height))
+            bar = fig.add_axes(((x + wide + 0.08) / width, 0.75 / height, 0.1 / width, tall / height))
+            image = _heat_map(ax, np.stack(list(norms.values())), flow.steps)
+            fig.colorbar(image, cax=bar)
+            bar.tick_params(labelsize=7)
+            ax.set_title(f"log10 |{what}|", fontsize=10)
+            ax.set_yticks(range(len(labels)), labels if i == 0 else [""] * len(labels), fontsize=8)
+            ax.tick_params(axis="y", length=0)
+            ax.tick_params(axis="x", labelsize=8)
+            ax.xaxis.get_major_locator().set_params(integer=True)
+            ax.set_xlabel("step", fontsize=8)
+        keys = [("0", ZERO), ("no gradient", NONE), ("NaN or infinity", BAD)]
+        for i, (text, color) in enumerate(keys):
+            x = left + 1.5 * i
+            fig.add_artist(_patch((x / width, 0.13 / height), 0.16 / width, 0.13 / height, color))
+            fig.text((x + 0.22) / width, 0.13 / height, text, fontsize=8, va="bottom")
+        return save(fig, path)
+
+
+def _heat_map(ax: Any, norms: Norms, steps: list[int]) -> Any:
+    """(layer, step) as colours, on a scale of powers of ten."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    colors = LinearSegmentedColormap.from_list("flow", RAMP).with_extremes(bad=NONE, under=ZERO, over=BAD)
+    low, high = limits(norms)
+    with np.errstate(all="ignore"):
+        shown = np.where(norms > 0, np.maximum(np.log10(norms), low), np.where(norms == 0, low - 1, np.nan))
+    shown[np.isinf(norms)] = high + 1
+    half = (steps[-1] - steps[0]) / max(1, len(steps) - 1) / 2 or 0.5
+    extent = (steps[0] - half, steps[-1] + half, len(norms) - 0.5, -0.5)
+    return ax.imshow(shown, cmap=colors, vmin=low, vmax=high, aspect="auto", interpolation="nearest", extent=extent)
+
+
+def _patch(corner: tuple[float, float], width: float, height: float, color: str) -> Any:
+    from matplotlib.patches import Rectangle
+
+    return Rectangle(corner, width, height, facecolor=color, edgecolor="#6a6a6a", linewidth=0.6)
+
+
+def limits(norms: Norms) -> tuple[float, float]:
+    """log10 of the smallest and the largest positive norm; some distance apart, but no more than DECADES."""
+    positive = norms[np.isfinite(norms) & (norms > 0)]
+    if not positive.size:
+        return -1.0, 0.0
+    low, high = float(np.log10(positive.min())), float(np.log10(positive.max()))
+    return (low - 0.5, high + 0.5) if high - low < 0.1 else (max(low, high - DECADES), high)
+
+
+# The page
+
+
+def write_page(
+    flow: NotedSteps, flags: Sequence[Flag], path: str | os.PathLike[str], tensor: Tensor | None, language: str
+) -> Path:
+    flow.check_noted()
+    check_language(language)
+    data: dict[str, Any] = {
+        "steps": flow.steps,
+        "layers": [{"name": layer, "parameters": places} for layer, places in flow.layers.items()],
+        "norms": {
+            what: [[_rounded(value) for value in row] for row in np.stack(list(flow.norms(what, "parameter").values()))]
+            for what in ("gradient", "parameter", "update")
+        },
+        "flags": [
+            {"kind": flag.kind, "name": flag.name, "words": flag.words, "values": flag.values, "first": flag.first}
+            for flag in flags
+        ],
+        "colors": {"ramp": RAMP, "bad": BAD, "none": NONE, "zero": ZERO},
+        "decades": DECADES,
+    }
+    if tensor is not None:
+        data |= _graph(flow, tensor)
+    return save_page(path, "flow", data, language)
+
+
+def _rounded(value: float) -> float | None:
+    return None if np.isnan(value) else float(f"{value:.4g}")
+
+
+def _graph(flow: NotedSteps, tensor: Tensor) -> dict[str, Any]:
+    """The drawing, and which of its elements stand for which parameters: nodes, modules as boxes, modules around nodes."""
+    graph = without_views(capture(tensor, flow.named(), caller="grad_flow.to_html"))
+    depth = depth_for(graph, MOST_NODES)
+    if depth is not None:
+        graph = collapse(graph, depth)
+    elements: dict[str, list[int]] = {}
+    nodes = []
+    for node in graph.nodes:
+        places = _places(flow, node.name, node.kind)
+        if places:
+            elements[f"node{node.id}"] = places
+        # A norm in the label keeps room for those that the page writes there.
+        nodes.append(dataclasses.replace(node, watched=bool(places), gradient=WIDEST if places else None, change=None))
+    for module in graph.modules:
+        if module.name in flow.layers:
+            elements[f"module{module.id}"] = flow.layers[module.name]
+    drawn = dataclasses.replace(graph, nodes=nodes)
+    dot = write_dot(drawn, color="check")  # which colours no node: the page does
+    svg = lay_out(dot, "svg", len(nodes)).decode()
+    return {"svg": inline(svg), "elements": elements}
+
+
+def _places(flow: NotedSteps, name: str | None, kind: str) -> list[int]:
+    """The parameters that a node stands for: itself, or those of the module that it is."""
+    if kind == "parameter":
+        return [flow.names.index(name)] if name in flow.names else []
+    if kind != "module" or name is None:
+        return []
+    return [i for i, parameter in enumerate(flow.names) if parameter.startswith(f"{name}.")]

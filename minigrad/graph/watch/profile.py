@@ -1,0 +1,246 @@
+"""``with profile():`` where the time goes and what the tape keeps, per operation and per module."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from ..._source import SourceLine
+from ...engine.observers import attach
+from ...engine.tape import Entry
+from ..record.trace import note_of, trace
+
+
+@dataclass(slots=True, eq=False)
+class Event:
+    """One operation that ran, and what it cost.
+
+    Attributes:
+        operation: the name of the primitive.
+        module: the path of the innermost module it ran in; "" outside of modules.
+        source: the line of the program that called it.
+        shape, dtype: of its output.
+        start, seconds: when its forward began, in seconds since the block was entered, and how long it took.
+        backward_start, backward_seconds: the same of its derivative rules; None if no sweep has come through.
+        kept: the arrays that the tape keeps for its backward: numbers that tell them apart, and their bytes.
+        new_bytes: the bytes of those of them that nothing had kept before.
+        freed_bytes: the bytes that the tape let go with it, because nothing else kept them any more.
+        freed_by: the operation whose backward let the last of ``kept`` go; None while something keeps one of them.
+    """
+
+    operation: str
+    module: str
+    source: SourceLine | None
+    shape: tuple[int, ...]
+    dtype: str
+    start: float
+    seconds: float
+    backward_start: float | None = None
+    backward_seconds: float | None = None
+    kept: dict[int, int] = field(default_factory=dict)
+    new_bytes: int = 0
+    freed_bytes: int = 0
+    freed_by: Event | None = None
+
+
+@dataclass
+class Row:
+    """A line of a table: the sums over all events of one name."""
+
+    name: str
+    calls: int = 0
+    seconds: float = 0.0
+    backward_seconds: float = 0.0
+    new_bytes: int = 0
+
+
+class profile(trace):
+    """Inside ``with minigrad.profile() as p:`` each recorded operation is timed, forward and backward, and its bytes counted.
+
+    It is a trace without values: drawings of what was computed inside show times and bytes too. The times of an operation
+    are those of the operation itself, without the Python of the program around it; profiling adds some microseconds
+    to each, which are not counted. ``print(p)`` shows the tables.
+
+    Attributes:
+        events: what ran, in order.
+        peak_bytes: the most that ``kept_bytes`` has been.
+
+    Example:
+        >>> with minigrad.profile() as p:
+        ...     loss = model.loss(batch)
+        ...     loss.backward()
+        >>> print(p)
+        >>> p.save_chrome_trace("trace.json")
+    """
+
+    def __init__(self) -> None:
+        super().__init__(values=False)
+        self.events: list[Event] = []
+        self.peak_bytes = 0
+        self._kept_bytes = 0
+        # The number of an array -> who has kept it since somebody did, and whether they still do
+        self._keepers: dict[int, dict[Event, bool]] = defaultdict(dict)
+        self._began = perf_counter()
+        self._swept: tuple[Entry, Event] | None = None
+
+    @property
+    def kept_bytes(self) -> int:
+        """The bytes of the distinct arrays that the tape keeps now, of what was recorded inside the block."""
+        self._settle()
+        return self._kept_bytes
+
+    def __exit__(self, *error: Any) -> None:
+        self._settle()
+        super().__exit__(*error)
+
+    def record(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
+        """Called by the engine for each entry."""
+        super().record(entry, arrays, answer, seconds)
+        self._settle()
+        note = note_of(entry)
+        assert note is not None
+        module = note.modules[-1].name if note.modules else ""
+        start = perf_counter() - self._began - seconds
+        event = Event(entry.primitive.name, module, note.source, entry.shape, str(entry.dtype), start, seconds)
+        for number, size in note.kept.items():
+            if not self._keepers[number]:
+                event.new_bytes += size
+            self._keepers[number][event] = True
+            event.kept[number] = size
+        self._kept_bytes += event.new_bytes
+        self.peak_bytes = max(self.peak_bytes, self._kept_bytes)
+        self.events.append(event)
+        attach(entry, _Watch(self, event))
+
+    def _settle(self) -> None:
+        """The sweep frees what an entry keeps after its rules have run, so look at it when the next one comes."""
+        if self._swept is not None:
+            entry, event = self._swept
+            self._swept = None
+            if entry.kept is None:
+                self._release(event, event)
+
+    def _release(self, event: Event, by: Event) -> None:
+        """The entry of ``event`` has let its arrays go, in the backward of ``by`` or because its graph was freed."""
+        for number, size in event.kept.items():
+            keepers = self._keepers.get(number, {})
+            if keepers.get(event):
+                keepers[event] = False
+                if not any(keepers.values()):
+                    del self._keepers[number]
+                    self._kept_bytes -= size
+                    by.freed_bytes += size
+                    for keeper in keepers:
+                        keeper.freed_by = by
+
+    # Tables
+
+    def by_operation(self) -> list[Row]:
+        """The sums for each kind of operation, the most expensive first."""
+        return _rows(self.events, lambda event: event.operation)
+
+    def by_module(self) -> list[Row]:
+        """The sums for each module, those of the modules inside it not included, the most expensive first."""
+        return _rows(self.events, lambda event: event.module or "(outside of modules)")
+
+    def table(self, most: int = 20) -> str:
+        """Both tables as text."""
+        seconds = sum(event.seconds for event in self.events)
+        backward = sum(event.backward_seconds or 0.0 for event in self.events)
+        total = (
+            f"{len(self.events)} operations: {1e3 * seconds:.3f} ms forward, {1e3 * backward:.3f} ms backward; the tape keeps "
+            f"{self.kept_bytes:,} bytes now, at most {self.peak_bytes:,}"
+        )
+        return "\n\n".join(
+            [_format("operation", self.by_operation(), most), _format("module", self.by_module(), most), total]
+        )
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def __repr__(self) -> str:
+        return f"profile({len(self.events)} operations)"
+
+    def save_chrome_trace(self, path: str | os.PathLike[str]) -> Path:
+        """Write the events for chrome://tracing or ui.perfetto.dev: forward and backward as two rows, and the bytes kept.
+
+        The format is Google's "Trace Event Format": complete events ("X") in microseconds, and counters ("C").
+        """
+        written: list[dict[str, Any]] = [
+            {"ph": "M", "pid": 0, "tid": lane, "name": "thread_name", "args": {"name": name}}
+            for lane, name in enumerate(("forward", "backward"))
+        ]
+        changes: list[tuple[float, int]] = []
+        for event in self.events:
+            about = {
+                "module": event.module,
+                "source": str(event.source or ""),
+                "shape": str(event.shape),
+                "kept": event.new_bytes,
+            }
+            written.append(_complete(event.operation, 0, event.start, event.seconds, about))
+            changes.append((event.start + event.seconds, event.new_bytes))
+            if event.backward_start is not None and event.backward_seconds is not None:
+                about = {"module": event.module, "freed": event.freed_bytes}
+                written.append(_complete(event.operation, 1, event.backward_start, event.backward_seconds, about))
+                changes.append((event.backward_start + event.backward_seconds, -event.freed_bytes))
+        kept = 0
+        for moment, change in sorted(changes):
+            kept += change
+            written.append({"ph": "C", "pid": 0, "name": "bytes kept", "ts": 1e6 * moment, "args": {"bytes": kept}})
+        target = Path(path)
+        target.write_text(json.dumps({"traceEvents": written, "displayTimeUnit": "ms"}), encoding="utf-8")
+        return target
+
+
+class _Watch:
+    """The note that tells the profile when the rules of an entry have run, and when the entry is gone."""
+
+    __slots__ = ("event", "profile")
+
+    def __init__(self, owner: profile, event: Event) -> None:
+        self.profile = owner
+        self.event = event
+
+    def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any], seconds: float) -> None:
+        self.profile._settle()
+        self.event.backward_seconds = seconds
+        self.event.backward_start = perf_counter() - self.profile._began - seconds
+        self.profile._swept = entry, self.event
+
+    def __del__(self) -> None:
+        self.profile._release(self.event, self.event)
+
+
+def _complete(name: str, lane: int, start: float, seconds: float, about: dict[str, Any]) -> dict[str, Any]:
+    return {"ph": "X", "pid": 0, "tid": lane, "name": name, "ts": 1e6 * start, "dur": 1e6 * seconds, "args": about}
+
+
+def _rows(events: Iterable[Event], name: Callable[[Event], str]) -> list[Row]:
+    rows: dict[str, Row] = {}
+    for event in events:
+        row = rows.setdefault(name(event), Row(name(event)))
+        row.calls += 1
+        row.seconds += event.seconds
+        row.backward_seconds += event.backward_seconds or 0.0
+        row.new_bytes += event.new_bytes
+    return sorted(rows.values(), key=lambda row: -(row.seconds + row.backward_seconds))
+
+
+def _format(title: str, rows: list[Row], most: int) -> str:
+    width = max([len(title), *[len(row.name) for row in rows[:most]]])
+    lines = [f"{title:<{width}}  {'calls':>6}  {'forward ms':>10}  {'backward ms':>11}  {'bytes kept':>12}"]
+    for row in rows[:most]:
+        lines.append(
+            f"{row.name:<{width}}  {row.calls:>6}  {1e3 * row.seconds:>10.3f}  {1e3 * row.backward_seconds:>11.3f}  "
+            f"{row.new_bytes:>12,}"
+        )
+    if len(rows) > most:
+        lines.append(f"... and {len(rows) - most} more")
+    return "\n".join(lines)

@@ -1,0 +1,456 @@
+"""The DOT text: what a label says, how kinds differ, that no name breaks out of it."""
+
+import html
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad import ArgumentError, GraphError, Tensor, draw_dot
+from minigrad.engine.observers import scope
+from minigrad.graph import Drawing
+from minigrad.graph.draw.cells import numbers
+from minigrad.graph.draw.dot import STYLES
+from minigrad.graph.draw.looks import RAMP, own_bytes, worst
+
+
+def leaf(value: Any, name: str | None = None) -> Any:
+    return Tensor(value, requires_grad=True, name=name)
+
+
+def line(dot: str, text: str) -> str:
+    (found,) = [line for line in dot.splitlines() if text in line]
+    return found
+
+
+def labels(dot: str) -> list[str]:
+    """What each node's label says, its lines joined by " | "."""
+    found = re.findall(r"^ *n\d+ \[.* label=<(.*)> tooltip", dot, re.MULTILINE)
+    return [re.sub(r"<[^>]*>", "", re.sub(r"<BR/>|</T[RD]>(?=<T[RD])", " | ", label)) for label in found]
+
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def module_like(name: str) -> Any:
+    return type(name, (), {})()
+
+
+def small_graph() -> Drawing:
+    x, weight, bias = leaf([[3.0, 4.0]], "x"), leaf([[0.3], [0.4]]), leaf([1.0])
+    with mg.trace():
+        with scope(module_like("Layer"), "layer"):
+            y = mg.affine(x, weight, bias)
+        loss = y.sum()
+    loss.name = "loss"
+    loss.backward()
+    return draw_dot(loss, {"layer.weight": weight, "layer.bias": bias})
+
+
+def test_the_whole_text_of_a_small_graph() -> None:
+    assert small_graph().to_dot() == (GOLDEN / "small.dot").read_text(encoding="utf-8")
+
+
+# --- labels ---
+
+
+def test_labels_before_and_after_backward() -> None:
+    x = leaf(np.array([1.0, 2.0]), "x")
+    with mg.trace():
+        loss = np.tanh(x * 0).sum()
+    graph = draw_dot(loss)
+    assert graph.to_dot().count(">grad -<") == 4 and "grad 0" not in graph.to_dot() and "BGCOLOR" not in graph.to_dot()
+    loss.backward()
+    assert labels(draw_dot(loss).to_dot()) == [
+        "x | (2,) float64 | grad 0",
+        "0",
+        "multiply | (2,) float64 | grad 1.41",
+        "tanh | (2,) float64 | grad 1.41",
+        "sum | () float64 | grad 1",
+    ]
+
+
+def test_operations_that_were_not_traced_say_nothing_about_their_gradient() -> None:
+    x = leaf(1.0, "x")
+    y = np.exp(x)
+    y.backward()
+    assert labels(draw_dot(y).to_dot()) == ["x | () float64 | grad 2.72", "exp | () float64"]
+
+
+def test_names_of_operations_and_constants() -> None:
+    x, data = leaf(np.ones(2)), np.ones(2)
+    with mg.trace():
+        h = x * data
+        y = h + np.ones(2)
+    assert labels(draw_dot(y, {"h": h, "data": data}).to_dot()) == [
+        "input | (2,) float64 | grad -",
+        "data | (2,) float64",
+        "h = multiply | (2,) float64 | grad -",
+        "(2,) float64",
+        "add | (2,) float64 | grad -",
+    ]
+
+
+def test_of_several_outputs_the_edges_show_the_shapes() -> None:
+    first, second = np.split(leaf(np.ones(4), "x"), 2)
+    dot = draw_dot(second - first).to_dot()
+    assert labels(dot)[1] == "split"
+    assert "label=<[1] (2,)>" in line(dot, 'id="edge1"') and "label=<[0] (2,)>" in line(dot, 'id="edge2"')
+
+
+@pytest.mark.parametrize(
+    ("gradient", "word", "look"), [(0, "0", "dashed"), (np.nan, "nan", "penwidth=3"), (np.inf, "inf", "penwidth=3")]
+)
+def test_gradients_that_are_zero_or_not_finite_stand_out(gradient: float, word: str, look: str) -> None:
+    x = leaf(1.0, "x")
+    y = x * 2
+    assert "dashed" not in draw_dot(y).to_dot()
+    x.grad = gradient
+    node = line(draw_dot(y).to_dot(), "n0 [")
+    assert look in node and f">grad {word}<" in node
+
+
+def test_kinds_differ_in_shape_and_in_fill() -> None:
+    def told(pattern: str) -> list[tuple[str, ...]]:
+        return [tuple(re.findall(pattern, style)) for style in STYLES.values()]
+
+    shapes, fills = told(r'shape=\w+|style="[^"]*"|peripheries=2'), told('fillcolor="(#[0-9a-f]{6})"')
+    assert len(set(shapes)) == len(set(fills)) == len(STYLES) == 7
+    lightness = [sum(w * int(f[i : i + 2], 16) for w, i in zip((0.3, 0.6, 0.1), (1, 3, 5))) for (f,) in fills]
+    assert min(lightness) > 190  # black letters on every one
+
+
+# --- colours ---
+
+
+def strip(dot: str, number: int) -> str | None:
+    """The colour behind the last line of a node's label."""
+    found = re.findall('BGCOLOR="(#[0-9a-f]{6})"', line(dot, f'[id="node{number}"'))
+    return found[-1] if found else None
+
+
+def legend(dot: str) -> dict[str, str]:
+    """What the legend says of each colour."""
+    return dict(re.findall(r'^ {6}<TD BGCOLOR="(.*?)"><FONT POINT-SIZE="9">(.*)</FONT></TD>$', dot, re.MULTILINE))
+
+
+def test_heat_is_five_bins_of_the_norms_logarithm_around_the_median() -> None:
+    x = leaf(1.0)
+    with mg.trace():
+        for _ in range(7):
+            x = x * 10
+    x.backward()
+    graph = draw_dot(x)
+    operations = list(graph.operations())
+    assert [node.gradient for node in operations] == [1e6, 1e5, 1e4, 1000.0, 100.0, 10.0, 1.0]
+    dot = graph.to_dot()
+    bins = [RAMP.index(strip(dot, node.id) or "") for node in operations]
+    assert bins == [4, 4, 3, 2, 1, 0, 0]
+    assert legend(dot) == dict(
+        zip(RAMP, ["below 100", "100 to 1000", "1000 to 10000", "10000 to 100000", "100000 or more"])
+    )
+
+
+def test_the_ramp_gets_darker_and_stays_light_enough_for_black_letters() -> None:
+    def luminance(color: str) -> float:
+        parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear))
+
+    found = [luminance(color) for color in RAMP]
+    assert found == sorted(found, reverse=True) and len(set(RAMP)) == 5
+    contrasts = [(light + 0.05) / 0.05 for light in found]
+    assert min(contrasts) > 7  # https://www.w3.org/TR/WCAG22/#contrast-enhanced
+
+
+@pytest.mark.parametrize("gradient", [None, 0.0, np.nan, np.inf])
+def test_what_has_no_logarithm_is_not_hot(gradient: float | None) -> None:
+    x, w = leaf(1.0), leaf(1.0)
+    y = x * w
+    x.grad, w.grad = gradient, 2.0
+    dot = draw_dot(y).to_dot()
+    assert strip(dot, 0) is None and strip(dot, 1) == RAMP[2]
+
+
+def test_without_gradients_there_is_no_legend() -> None:
+    assert "\n  label=" not in draw_dot(leaf(1.0) * 2).to_dot()
+
+
+def test_time_and_memory_are_steps_up_to_the_largest_and_kept_arrays_count_once() -> None:
+    x = leaf(np.ones(1000), "x")
+    with mg.trace():
+        h = np.exp(x)
+        loss = (h * h + np.tanh(x)).sum()
+    graph = draw_dot(loss, color="memory")
+    operations = {node.operation: node for node in graph.operations()}
+    distinct = {number: size for node in graph.operations() for number, size in node.kept.items()}
+    dot = graph.to_dot()
+    exp, multiply = operations["exp"].id, operations["multiply"].id
+    assert strip(dot, exp) == RAMP[4] and ">8 kB<" in line(dot, f'"node{exp}"')
+    assert ">0 bytes<" in line(dot, f'"node{multiply}"')  # h, which exp keeps already
+    assert sum(own_bytes(graph).values()) == sum(distinct.values()) == 16_000
+    for node, seconds in zip(graph.operations(), (1e-6, 2e-3, 3e-3, 4e-3, 5.0)):
+        node.seconds, node.backward_seconds = seconds, None
+    graph.color = "time"
+    dot = graph.to_dot()
+    assert [strip(dot, node.id) for node in graph.operations()] == [*[RAMP[0]] * 4, RAMP[4]]
+    assert ">1 µs<" in dot and ">2 ms<" in dot and ">5 s<" in dot
+    assert list(legend(dot).values()) == ["below 1 s", "1 s to 2 s", "2 s to 3 s", "3 s to 4 s", "4 s or more"]
+
+
+def test_time_memory_and_numbers_need_a_trace() -> None:
+    y = leaf(1.0) * 2
+    for argument in ({"color": "time"}, {"color": "memory"}, {"tensors": True}):
+        ((name, value),) = argument.items()
+        with pytest.raises(
+            GraphError, match=rf"draw_dot\(\.\.\., {name}={value!r}\).*'multiply'.*with minigrad.trace\(\):"
+        ):
+            draw_dot(y, **argument)
+    with mg.trace(values=False):
+        y = leaf(1.0) * 2
+    assert draw_dot(y, color="time").to_dot()
+    with pytest.raises(GraphError, match="tensors=True"):
+        draw_dot(y, tensors=True)
+
+
+def test_checked_edges_are_green_or_red_with_their_error() -> None:
+    wrong = mg.primitive(lambda x: np.sinh(x), name="wrong_sinh").vjp(x=lambda g, x: 1.5 * g * np.cosh(x))
+    x = leaf([1.0, -2.0], "x")
+    with mg.trace():
+        loss = np.maximum(wrong(x) * 2, np.array([-9.0, -1.0])).sum()
+    graph = draw_dot(loss, color="check")
+    assert graph.to_dot() == mg.check_edges(loss).to_dot()
+    lines = {
+        graph.nodes[e.target].operation: line(graph.to_dot(), f'id="edge{i}"') for i, e in enumerate(graph.edges[:2])
+    }
+    assert 'class="wrong" color="#c62828"' in lines["wrong_sinh"]
+    assert graph.edges[0].error is not None and f">{graph.edges[0].error:.2g}<" in lines["wrong_sinh"]
+    assert 'class="right" color="#2f7d32"' in lines["multiply"] and "label=" not in lines["multiply"]
+    assert graph.to_dot().count('class="wrong"') == 1
+    graph.edges[0].error = np.nan
+    assert 'class="kink"' in line(graph.to_dot(), 'id="edge0"')
+    assert list(legend(graph.to_dot()).values()) == ["right", "wrong", "kink: nothing to compare with"]
+
+
+def test_the_worst_error_is_the_largest_and_a_kink_only_if_there_is_nothing_else() -> None:
+    assert worst([None, np.nan, 1e-9]) == worst([1e-9, None, np.nan]) == 1e-9
+    assert np.isnan(worst([np.nan, None]) or 0) and worst([None]) is None and worst([0.1, np.inf]) == np.inf
+
+
+def test_changes_are_coloured_and_have_a_sign() -> None:
+    x = leaf([1.0, 2.0], "x")
+    before, after = draw_dot(np.exp(x).sum()), draw_dot(np.tanh(x).sum())
+    dot = before.diff(after).to_dot()
+    assert 'class="operation added"' in line(dot, "+ tanh") and "#cfead0" in line(dot, "+ tanh")
+    assert 'class="operation removed"' in line(dot, "− exp") and "#f7d0d0" in line(dot, "− exp")
+    assert 'class="loss changed"' in line(dot, "~ sum")
+    assert (
+        len(re.findall('-> .* class="removed" .*style=dashed', dot)) == len(re.findall('-> .* class="added"', dot)) == 2
+    )
+    assert list(legend(dot).values()) == ["+ added", "− removed", "~ changed"]
+
+
+def test_what_the_first_nan_reached_is_shaded_and_says_so() -> None:
+    x, w = leaf([1.0, 0.0], "x"), leaf(1.0, "w")
+    with mg.trace(), np.errstate(all="ignore"):
+        loss = (np.log(x) * x).sum() + np.exp(w)
+    found = mg.find_nan(loss)
+    assert found is not None
+    dot = found.graph.to_dot()
+    shaded = re.findall(r'^ *n(\d+) \[.*class="\w+ tainted".*fillcolor="#f6c3c8"', dot, re.MULTILINE)
+    assert [found.graph.nodes[int(i)].operation for i in shaded] == ["log", "multiply", "sum", "add"]
+    assert "has inf" in line(dot, "<B>log</B>") and "has nan" in line(dot, "<B>multiply</B>")
+    assert list(legend(dot).values()) == ["reached by the first NaN or infinity"]
+
+
+def test_bad_colours() -> None:
+    with pytest.raises(ArgumentError, match=r"one of grad, time, memory, check, got 'red'"):
+        draw_dot(leaf(1.0) * 2, color="red")
+    with pytest.raises(ArgumentError, match=r"Drawing.diff\(\) makes"):
+        draw_dot(leaf(1.0) * 2, color="change")
+
+
+# --- numbers ---
+
+
+def test_tensors_adds_the_numbers_as_cells() -> None:
+    x, w = leaf([[1.0, -2.0], [0.5, 3.0]], "x"), leaf(3.0, "w")
+    with mg.trace():
+        loss = np.tanh(x * w).sum()
+    dot = draw_dot(loss, tensors=True).to_dot()
+    assert labels(dot)[0] == "x | (2, 2) float64 | data [1, -2] | [0.5, 3] | grad -"
+    loss.backward()
+    dot = draw_dot(loss, tensors=True).to_dot()
+    assert labels(dot)[1] == f"w | () float64 | data 3 | grad {w.grad.item():.4g}"
+    assert labels(dot)[-1] == f"sum | () float64 | data {loss.item():.4g} | grad 1"
+    assert strip(dot, 1) is not None
+
+
+def test_tensors_is_for_up_to_40_nodes() -> None:
+    def chained(length: int) -> Tensor:
+        with mg.trace():
+            return chain(length)
+
+    assert draw_dot(chained(39), tensors=True).to_dot()
+    with pytest.raises(ArgumentError, match=r"up to 40 nodes, and this drawing has 41: .*depth.*explain\(\)"):
+        draw_dot(chained(40), tensors=True)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "-"),
+        (np.float32(0.1), "0.1"),
+        (np.array(3), "3"),
+        (np.array(True), "True"),
+        (np.array([1e-9, 123456.0, np.nan]), "[1e-09, 1.235e+05, nan]"),
+        (np.array([1 + 2j]), "[1+2j]"),
+        (np.zeros((0,)), "[]"),
+        (np.zeros((0, 3)), "[]"),
+        (np.arange(12).reshape(2, 6), "[0, 1, 2, 3, 4, 5]\n[6, 7, 8, 9, 10, 11]"),
+        (np.arange(13.0), "0 … 12"),
+        (np.arange(13.0)[:, None], "0 … 12"),
+        (np.ones((2, 2, 2)), "1 … 1"),
+        (np.ones(20, complex), "20 numbers"),
+        (np.array(["a"]), "?"),
+    ],
+)
+def test_numbers_of_an_array(value: Any, text: str) -> None:
+    assert numbers(value) == text
+
+
+def test_of_several_outputs_each_has_its_row() -> None:
+    x = leaf(np.arange(4.0), "x")
+    with mg.trace():
+        _, second = np.split(x, 2)
+        loss = (second * 2).sum()
+    loss.backward()
+    label = labels(draw_dot(loss, tensors=True).to_dot())[1]
+    assert label == "split | [0] data [0, 1] | grad - | [1] data [2, 3] | grad [2, 2]"
+
+
+# --- direction and place ---
+
+
+def chain(length: int) -> Tensor:
+    y = leaf(1.0)
+    for _ in range(length):
+        y = -y
+    return y
+
+
+def test_up_to_25_nodes_lie_left_to_right_more_from_top_to_bottom() -> None:
+    assert "rankdir=LR" in draw_dot(chain(24)).to_dot()
+    assert "rankdir=TB" in draw_dot(chain(25)).to_dot()
+    assert "rankdir=TB" in draw_dot(chain(2), rankdir="TB").to_dot()
+    assert "splines" not in draw_dot(chain(2)).to_dot()
+
+
+def test_parameters_of_a_large_graph_without_modules_are_not_forced_into_a_row() -> None:
+    w = leaf(1.0)
+    y = chain(30) * w
+    assert "rank=same" not in draw_dot(y, {"w": w}).to_dot()
+    with mg.trace(), scope(object(), "model"):
+        y = chain(30) * w
+    assert "rank=same" in draw_dot(y, {"w": w}).to_dot()
+
+
+def test_only_a_value_that_one_operation_reads_once_is_drawn_beside_it() -> None:
+    w, x = leaf(1.0), leaf(1.0)
+    assert "rank=same" in draw_dot(x * w, {"w": w}).to_dot()
+    assert "rank=same" not in draw_dot(x * w + w, {"w": w}).to_dot()
+    assert "rank=same" not in draw_dot(w * w, {"w": w}).to_dot()
+    assert "rank=same" not in draw_dot(x * w, {}).to_dot()  # an input
+
+
+def test_data_come_before_the_first_layer_and_its_parameters_beside_it() -> None:
+    w, data = leaf(np.ones((2, 2))), np.ones((2, 2))
+    with mg.trace():
+        left, right = data @ w, w @ data
+    for y, beside in ((left, ["W"]), (right, ["W", "data"])):
+        graph = draw_dot(y, {"W": w, "data": data})
+        (row,) = re.findall(r"rank=same;(.*?)[;}]* n2", graph.to_dot())
+        assert [graph.nodes[int(i)].name for i in re.findall(r"n(\d)", row)] == beside
+
+
+# --- modules ---
+
+
+def test_modules_are_nested_clusters_whose_titles_and_parameters_drop_the_path_around_them() -> None:
+    class Affine:
+        pass
+
+    class Model:
+        pass
+
+    x, w, b, v = leaf(1.0, "x"), leaf(1.0), leaf(1.0), leaf(1.0)
+    with mg.trace(), scope(Model(), "Model"):
+        with scope(Model(), "layers.0"):
+            with scope(Affine(), "layers.0.inner"):
+                y = x * w
+            y = y + b
+        y = y * v
+    dot = draw_dot(y, {"layers.0.inner.w": w, "layers.0.b": b, "other.v": v}).to_dot()
+    order = re.findall(r"subgraph (\w+)|label=<(?:<B>)?([^<>]+)|^ +(})$", dot, re.MULTILINE)
+    assert ["".join(found) for found in order] == [
+        *("x",),
+        *("cluster_0", "Model", "other.v", "multiply"),
+        *("cluster_1", "layers.0: Model", "b", "add"),
+        *("cluster_2", "inner: Affine", "w", "multiply"),
+        *("}", "}", "}"),
+    ]
+
+
+# --- escaping ---
+
+NASTY = ['x<b>"&', "</script><b>", "&lt;", "a\\Nb\\", "'", "日本語", 'a"]; n9 [label="', "--> {", "line\nbreak"]
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_a_name_cannot_break_out_of_a_label_or_a_tooltip(name: str) -> None:
+    x = leaf(1.0, name)
+    with mg.trace(), scope(object(), name):
+        dot = draw_dot(x * 1).to_dot()
+    node, cluster = line(dot, "n0 ["), line(dot, "module0")
+    texts = [
+        *re.findall(r"label=<<B>(.*)</B><BR/>", node),
+        *re.findall(r'tooltip="input (.*)"]$', node),
+        *re.findall(r"label=<(.*): object> ", cluster),
+        *re.findall(r'tooltip="(.*)" style', cluster),
+    ]
+    assert len(texts) == 4
+    for text in texts:
+        assert not set(text) & set('<>"\n')
+    assert [html.unescape(text).replace("\\\\", "\\") for text in texts[::2]] == [name.replace("\n", " ")] * 2
+
+
+def test_characters_that_xml_forbids_are_replaced() -> None:
+    x = leaf(1.0, "a\x00b\x1b\ud800\ufffe")
+    assert labels(draw_dot(x * 1).to_dot())[0].startswith("a\ufffdb\ufffd\ufffd\ufffd |")
+
+
+def test_long_names_are_shortened_and_whole_in_the_tooltip() -> None:
+    x = leaf(1.0, "encoder." * 10 + "weight")
+    node = line(draw_dot(x * 1).to_dot(), "n0 [")
+    (label,) = re.findall("<B>(.*)</B>", node)
+    assert len(label) == 36 and label.startswith("encoder.") and label.endswith(".weight")
+    assert f'tooltip="input {x.name}"' in node
+
+
+def test_a_value_that_is_read_very_often_is_named_where_it_is_read() -> None:
+    """Edges across all of a long chain would take Graphviz minutes."""
+    weight = Tensor(0.5, requires_grad=True, name="weight")
+    y: Any = weight
+    for _ in range(9):
+        y = np.tanh(y) * weight
+    dot = draw_dot(y).to_dot()
+    references = re.findall(r'again(\d+) \[id="again\1" .* label=<weight>', dot)
+    edges = re.findall(r'(\w+) -> n\d+ \[id="edge(\d+)"', dot)
+    assert len(references) == 9  # ten uses, the first from the value itself
+    assert {number for source, number in edges if source == f"again{number}"} == set(references)
+    assert sum(source == "n0" for source, _ in edges) == 1
+    few: Any = np.tanh(weight) * weight
+    assert "again" not in draw_dot(few).to_dot()

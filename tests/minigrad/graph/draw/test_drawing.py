@@ -1,0 +1,69 @@
+"""A `Drawing`: a `Graph` that shows itself; whatever gives users a graph gives one."""
+
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from minigrad import Tensor, draw_dot
+from minigrad.graph import Drawing, Graph
+from minigrad.graph.draw.simplify import collapse, fold, without_views
+from minigrad.graph.record.capture import capture
+
+HOW: dict[str, Any] = {"rankdir": "TB", "depth": 0, "color": "time", "max_nodes": 7, "tensors": True, "views": False}
+
+
+def cubed() -> Tensor:
+    x = Tensor(0.0, requires_grad=True, name="x")
+    with np.errstate(all="ignore"), mg.trace():
+        y: Any = np.log(x * x * x)
+    return y
+
+
+def test_whatever_gives_users_a_graph_gives_a_drawing() -> None:
+    y = cubed()
+    found = mg.find_nan(y)
+    assert found is not None
+    for graph in (
+        draw_dot(y),
+        draw_dot(y, color="check"),
+        mg.check_edges(y),
+        found.graph,
+        draw_dot(y).diff(capture(y)),
+    ):
+        assert isinstance(graph, Graph) and type(graph) is Drawing
+        assert repr(graph) == repr(capture(y)) and graph.to_dot().startswith("digraph") and graph.to_text()
+
+
+def test_a_smaller_graph_of_a_drawing_is_drawn_in_the_same_way() -> None:
+    drawing = draw_dot(cubed(), **HOW)
+    for smaller in (
+        drawing.drawn(),
+        fold(drawing),
+        collapse(drawing, 0),
+        without_views(drawing),
+        drawing.diff(drawing),
+    ):
+        assert {name: getattr(smaller, name) for name in HOW} == HOW
+    assert type(fold(capture(cubed()))) is Graph
+
+
+def test_a_drawing_has_the_nodes_of_its_graph() -> None:
+    graph = capture(cubed())
+    drawing = Drawing.of(graph, max_nodes=3)
+    assert (drawing.nodes, drawing.edges, drawing.modules, drawing.ends) == (
+        graph.nodes,
+        graph.edges,
+        graph.modules,
+        graph.ends,
+    )
+    assert drawing.nodes[0] is graph.nodes[0] and drawing.max_nodes == 3 and drawing.color is None
+
+
+def test_checked_in_colour_is_what_check_edges_finds() -> None:
+    y = cubed()
+    errors = [edge.error for edge in draw_dot(y, color="check").edges]
+    np.testing.assert_array_equal(
+        np.array(errors, float), np.array([edge.error for edge in mg.check_edges(y).edges], float)
+    )
+    assert any(error is not None for error in errors) and not any(edge.error for edge in draw_dot(y).edges)

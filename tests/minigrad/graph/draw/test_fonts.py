@@ -1,0 +1,273 @@
+"""No drawing shows boxes, and none warns: a character that no font has is written in others, and it is said what to install."""
+
+import ast
+import importlib
+import io
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from minigrad.graph.draw import figures, fonts, graphviz
+from minigrad.graph.pages.attention_maps import Map, draw_maps
+from tests.lazy import font_manager
+
+ROOT = Path(__file__).parents[4]
+pytestmark = pytest.mark.usefixtures("own_fonts_only")
+Install = Callable[..., Path]
+
+
+def made(family: str, characters: str, weight: int) -> Any:
+    """A font of squares."""
+    builder = importlib.import_module("fontTools.fontBuilder").FontBuilder(1000)  # Matplotlib needs fontTools
+    pen = importlib.import_module("fontTools.pens.ttGlyphPen").TTGlyphPen(None)
+    pen.moveTo((0, 0))
+    for corner in ((0, 800), (800, 800), (800, 0)):
+        pen.lineTo(corner)
+    pen.closePath()
+    names = [".notdef", "square"]
+    style = "Regular" if weight == 400 else "Bold"
+    builder.setupGlyphOrder(names)
+    builder.setupCharacterMap({ord(c): "square" for c in characters})
+    builder.setupGlyf(dict.fromkeys(names, pen.glyph()))
+    builder.setupHorizontalMetrics(dict.fromkeys(names, (900, 0)))
+    builder.setupHorizontalHeader(ascent=900, descent=-100)
+    builder.setupNameTable({"familyName": family, "styleName": style, "fullName": f"{family} {style}"})
+    builder.setupOS2(usWeightClass=weight)
+    builder.setupPost()
+    return builder.font
+
+
+@pytest.fixture
+def file_of(tmp_path: Path) -> Install:
+    """`file_of(family, characters, weight=400, suffix=".ttf")` writes a font; a .ttc has it among two."""
+
+    def write(family: str, characters: str, weight: int = 400, suffix: str = ".ttf") -> Path:
+        path = tmp_path / f"{family}-{weight}{suffix}"
+        font = made(family, characters, weight)
+        if suffix == ".ttc":
+            collection = importlib.import_module("fontTools.ttLib").TTCollection()
+            collection.fonts = [font, made(f"{family} Other", "x", 400)]
+            collection.save(str(path))
+        else:
+            font.save(path)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def install(file_of: Install) -> Install:
+    """Write a font of which Matplotlib knows."""
+
+    def install(*arguments: Any, **keywords: Any) -> Path:
+        path = file_of(*arguments, **keywords)
+        font_manager.fontManager.addfont(path)
+        return path
+
+    return install
+
+
+def draw(text: str, path: Path) -> None:
+    """As title, caption, label and token; a missing glyph would be a warning, hence an error."""
+    draw_maps([[Map(text, [text, "a"], list("ab"), np.eye(2))]], path, caption=text, captions=[text], looks_at=text)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("ελληνικά, русский, ∂f/∂x → 😀", "ελληνικά, русский, ∂f/∂x → 😀"),
+        ("こたつでみかんを食べる。", "kotatsudemikanwo[U+98DF]beru."),
+        ("「コーヒー」", "(ko-hi-)"),
+        ("ﾃｽﾄ　ＡＢ１", "tesuto AB1"),
+        ("人工智能", "[U+4EBA 5DE5 667A 80FD]"),
+        ("한국어", "hangugeo"),
+        ("कमल", "kamala"),
+        ("๑ก", "1[U+0E01]"),
+        ("I 🚀 you", "I [rocket] you"),
+        ("a\U000e0041b\u2067\u0378\x07", "ab[U+0378 0007]"),
+        ("辻󠄀", "[U+8FBB]"),  # with a variation selector
+        ("tab\there", "tab here"),
+    ],
+)
+def test_what_no_font_has_is_written_in_others(text: str, written: str, tmp_path: Path) -> None:
+    got = fonts.readable(text)
+    assert got == written
+    assert not fonts.lacking(got)
+    draw(text, tmp_path / "a.png")
+
+
+def test_a_place_has_a_number_where_it_would_have_no_short_name() -> None:
+    tokens = ["[CLS]", "みかん", "食", "食べる", "🚀", "🚀🚀🚀🚀", "", "\U000e0041", "x" * 30]
+    assert fonts.place_labels(tokens) == ["[CLS]", "mikan", "#2", "#3", "[rocket]", "#5", "", "#7", "x" * 30]
+
+
+def test_it_is_said_once_which_font_to_install(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for text in ("plain", "こたつでみかん", "食べる", "🚀", "मराठी", "🛰"):
+        draw(text, tmp_path / "a.png")
+    said = capfd.readouterr()
+    assert said.out == ""
+    assert said.err.splitlines() == [
+        "note: no installed font has こ た つ で み and 2 more characters, in whose place pictures show names or numbers; "
+        "install Noto Sans CJK (on Debian: apt install fonts-noto-cjk)",
+        "note: no installed font has 🚀, in whose place pictures show names or numbers; "
+        "install Symbola (on Debian: apt install fonts-symbola)",
+        "note: no installed font has म र ा ठ ी, in whose place pictures show names or numbers; "
+        "install Noto Sans Devanagari (on Debian: apt install fonts-noto-core)",
+    ]
+
+
+# --- which fonts count ---
+
+
+@pytest.mark.parametrize("family", ["Noto Serif CJK JP", "A Font Nobody Has Heard Of"])
+@pytest.mark.parametrize("suffix", [".ttf", ".ttc"])
+def test_any_font_that_has_the_character_is_used(
+    family: str, suffix: str, install: Install, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    install(family, "食べる", suffix=suffix)
+    assert fonts.families("a食べる") == [fonts.OWN, family]
+    assert fonts.readable("食べる物") == "食べる[U+7269]"
+    fonts._said.clear()
+    capfd.readouterr()
+    for end in (".png", ".svg", ".pdf"):
+        draw("a食べる", tmp_path / f"a{end}")
+    assert "<!-- a食べる -->" in (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert capfd.readouterr().err == ""
+
+
+def test_the_better_known_font_comes_first_and_others_fill_its_gaps(install: Install) -> None:
+    for family in ("Serif of Kanji", "Sans of Kanji", "Noto Sans CJK JP"):
+        install(family, "食" if family.startswith("Noto") else "食物")
+    assert fonts.families("物") == [fonts.OWN, "Sans of Kanji"]
+    assert fonts.families("食") == [fonts.OWN, "Noto Sans CJK JP"]
+    assert fonts.families("物食") == [fonts.OWN, "Sans of Kanji", "Noto Sans CJK JP"]
+
+
+def test_a_family_without_the_usual_weight_is_used_without_a_remark(
+    install: Install, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    install("Bold Alone", "食", weight=700)
+    draw("食", tmp_path / "a.png")
+    assert fonts.families("食") == [fonts.OWN, "Bold Alone"]
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("others", [[], [400], [700]])
+def test_a_font_that_was_listed_and_removed(others: list[int], install: Install, tmp_path: Path) -> None:
+    path = install("Gone", "食")
+    for weight in others:
+        install("Gone" if weight == 700 else "Still There", "食", weight=weight)
+    path.unlink()
+    draw("食", tmp_path / "a.png")
+    assert fonts.families("食")[1:] == (["Still There"] if others == [400] else [])
+
+
+def test_a_font_that_was_installed_after_the_list_was_made(
+    file_of: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "broken.ttf"
+    broken.write_bytes(b"no font")
+    files = [str(broken), str(file_of("New", "食"))]
+    monkeypatch.setattr("matplotlib.font_manager.findSystemFonts", lambda *paths, **type: files)
+    draw("食", tmp_path / "a.png")
+    assert fonts.families("食") == [fonts.OWN, "New"]
+
+
+def test_a_font_of_placeholders_does_not_count(install: Install) -> None:
+    install("Last Resort", "食\U000efffd")
+    assert fonts.lacking("食") == "食"
+
+
+def test_a_file_that_is_no_font_any_more_does_not_count(install: Install) -> None:
+    install("Broken", "食").write_bytes(b"no font")
+    assert fonts.lacking("食") == "食"
+
+
+# --- every drawing ---
+
+
+def test_every_text_of_a_figure_is_made_readable(tmp_path: Path, install: Install) -> None:
+    from matplotlib.text import Text
+
+    install("Kanji", "食")
+    with figures.figure(3, 3) as figure:
+        figure.suptitle("題")
+        ax = figure.add_subplot()
+        ax.plot([0, 1], [0, 1], label="みかん")
+        ax.legend()
+        ax.set(title="食べる", xlabel="ステップ", ylabel="$x$")
+        ax.annotate("図", (0, 0))
+        ax.set_xticks([0, 0.5, 1], ["こ", "食", "物"], rotation=30)
+        ax.secondary_xaxis("top").set_xticks([0, 1], ["ア", 1])
+        ax.yaxis.set_major_formatter(lambda value, place: "食べ")
+        figures.save(figure, tmp_path / "a.png")
+        texts = {text.get_text(): text.get_fontfamily() for text in figure.findobj(Text)}
+    assert {"[U+984C]", "mikan", "食beru", "sutetsupu", "$x$", "[U+56F3]", "ko", "食", "#2", "食be", "a"} <= set(texts)
+    assert texts["食beru"] == texts["食"] == texts["食be"] == [fonts.OWN, "Kanji"]
+    assert texts["mikan"] == [fonts.OWN]
+
+
+def test_every_drawing_of_the_project_goes_through_save() -> None:
+    saving = {
+        str(path.relative_to(ROOT))
+        for folder in ("minigrad", "nn", "models", "examples", "benchmarks")
+        for path in (ROOT / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr in ("savefig", "imsave", "print_figure")
+    }
+    assert saving == {str(Path("minigrad/graph/draw/figures.py"))}
+
+
+# --- Graphviz ---
+
+
+DOT = 'digraph { graph [a=b] node0 [label=<<B>食べる &amp; こ</B>> tooltip="🚀"] }'
+
+
+@pytest.fixture
+def echo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program `dot` that gives back what it was given, and where it should look for fonts."""
+    if sys.platform == "win32":
+        pytest.skip("the stand-in for dot is a shell script")
+    program = tmp_path / "dot"
+    program.write_text('#!/bin/sh\ncat; if [ -n "$FONTCONFIG_FILE" ]; then cat "$FONTCONFIG_FILE"; fi\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.delenv("FONTCONFIG_FILE", raising=False)
+
+
+@pytest.mark.usefixtures("echo")
+def test_a_picture_by_graphviz_has_no_boxes_either_and_an_svg_is_the_readers(install: Install) -> None:
+    install("Kanji", "食")
+    assert graphviz.lay_out(DOT, "svg", 1).decode() == DOT
+    for format in ("png", "pdf"):
+        written = graphviz.lay_out(DOT, format, 1).decode()
+        assert 'label=<<B>食beru &amp; ko</B>> tooltip="[rocket]"' in written
+
+
+@pytest.mark.usefixtures("echo")
+def test_graphviz_is_lent_a_font_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = Path(font_manager.findfont(fonts.OWN)).parent
+    assert f"<dir>{own}</dir>" in graphviz.lay_out(DOT, "png", 1).decode()
+    monkeypatch.setattr("matplotlib.font_manager.findSystemFonts", lambda *paths, **type: ["a.ttf"])
+    assert "<dir>" not in graphviz.lay_out(DOT, "png", 1).decode()
+
+
+@pytest.mark.usefixtures("echo")
+def test_without_matplotlib_nobody_can_look_into_the_fonts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.font_manager", None)
+    assert graphviz.lay_out(DOT, "pdf", 1).decode() == DOT
+
+
+def test_pygraphviz_draws_with_the_font_it_is_lent(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pygraphviz", reason="needs pygraphviz: pip install 'minigrad[graph]'")
+    image = pytest.importorskip("PIL.Image", reason="needs pillow, which matplotlib brings")
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    picture = graphviz.lay_out('digraph { graph [a=b] a [label="食べる"] }', "png", 1)
+    same = graphviz.lay_out('digraph { graph [a=b] a [label="[U+98DF]beru"] }', "png", 1)
+    shown, expected = (np.asarray(image.open(io.BytesIO(content))) for content in (picture, same))
+    np.testing.assert_array_equal(shown, expected)

@@ -1,0 +1,186 @@
+"""Pictures: by whichever Graphviz there is, in the formats a path can name."""
+
+import html
+import re
+import struct
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad import ArgumentError, GraphError, MissingExtraError, Tensor, draw_dot
+from minigrad.engine.observers import scope
+from minigrad.graph import Drawing
+from tests.minigrad.graph.draw.test_dot import NASTY
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def leaf(value: Any, name: str | None = None) -> Any:
+    return Tensor(value, requires_grad=True, name=name)
+
+
+def small_graph() -> Drawing:
+    x, w = leaf(np.ones((2, 3)), "x"), leaf(np.ones((3, 1)))
+    with mg.trace(), scope(object(), "model"):
+        y = np.tanh(x @ w).mean()
+    y.backward()
+    return draw_dot(y, {"w": w})
+
+
+@pytest.fixture
+def no_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setitem(sys.modules, "pygraphviz", None)
+
+
+def test_svg_is_well_formed_and_has_a_view_box_instead_of_a_size() -> None:
+    root = ET.fromstring(small_graph().to_svg())
+    assert root.tag == f"{SVG}svg"
+    assert "width" not in root.attrib and "height" not in root.attrib
+    assert len(root.attrib["viewBox"].split()) == 4
+    assert root.attrib["style"].startswith("width: 100%; max-width: ")
+
+
+def test_svg_has_the_labels_ids_classes_and_edges() -> None:
+    root = ET.fromstring(small_graph().to_svg())
+    texts = [text.text for text in root.iter(f"{SVG}text")]
+    assert {"x", "w", "matmul", "tanh", "mean", "(2, 3) float64", "grad 1", "model: object"} <= set(texts)
+    groups = {group.attrib["id"]: group.attrib["class"] for group in root.iter(f"{SVG}g") if "class" in group.attrib}
+    assert [groups[f"node{i}"] for i in range(5)] == [
+        "node input",
+        "node parameter",
+        "node operation",
+        "node operation",
+        "node loss",
+    ]
+    assert groups["module0"] == "cluster module"
+    assert [i for i, kind in groups.items() if kind == "edge"] == [f"edge{i}" for i in range(4)]
+
+
+def test_both_edges_of_a_tensor_used_twice_are_drawn() -> None:
+    x = leaf(1.0)
+    assert draw_dot(x * x).to_svg().count('class="edge"') == 2
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_names_arrive_in_the_svg_as_they_are(name: str) -> None:
+    x = leaf(1.0, name)
+    root = ET.fromstring(draw_dot(x * 1).to_svg())
+    name = name.replace("\n", " ")
+    assert name in [text.text for text in root.iter(f"{SVG}text")]
+    titles = [link.attrib.get("{http://www.w3.org/1999/xlink}title") for link in root.iter(f"{SVG}a")]
+    assert f"input {name}" in titles
+
+
+@pytest.mark.parametrize(
+    ("suffix", "start"),
+    [
+        (".svg", b"<?xml"),
+        (".png", b"\x89PNG\r\n\x1a\n"),
+        (".pdf", b"%PDF-"),
+        (".dot", b"digraph minigrad {"),
+        (".gv", b"digraph minigrad {"),
+        (".PNG", b"\x89PNG\r\n\x1a\n"),
+    ],
+)
+def test_render_writes_the_format_of_the_suffix(tmp_path: Path, suffix: str, start: bytes) -> None:
+    for path in (tmp_path / f"a{suffix}", str(tmp_path / f"b{suffix}")):
+        assert small_graph().render(path) == Path(path)
+        assert Path(path).read_bytes().startswith(start)
+
+
+def test_a_png_has_144_dots_per_inch() -> None:
+    graph = draw_dot(leaf(1.0, "x") * 1)
+    width, _ = struct.unpack(">II", graph._lay_out("png")[16:24])
+    (page,) = re.findall(rb"/MediaBox \[ ?0 0 ([\d.]+) ", graph._lay_out("pdf"))
+    points = float(page) - 72  # half an inch of margin on each side
+    assert width == pytest.approx(2 * points, rel=0.05)
+
+
+@pytest.mark.parametrize("name", ["graph.jpg", "graph", "svg"])
+def test_another_suffix_is_refused_and_nothing_is_written(tmp_path: Path, name: str) -> None:
+    with pytest.raises(
+        ArgumentError, match=r"names no format; end the path in one of .svg, .png, .pdf, .html, .dot, .gv"
+    ):
+        small_graph().render(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- programs ---
+
+
+@pytest.mark.usefixtures("no_program")
+def test_without_a_layout_program_the_text_is_there_and_one_sentence_names_the_extra(tmp_path: Path) -> None:
+    graph = small_graph()
+    with pytest.raises(MissingExtraError, match=r"pip install 'minigrad\[graph\]'"):
+        graph.to_svg()
+    with pytest.warns(UserWarning, match=r"pip install 'minigrad\[graph\]'.*graph.dot has the DOT text instead"):
+        written = graph.render(tmp_path / "graph.png")
+    assert [written] == list(tmp_path.iterdir()) == [tmp_path / "graph.dot"]
+    assert written.read_text(encoding="utf-8") == graph.to_dot()
+    shown = graph._repr_html_()
+    assert "pip install &#x27;minigrad[graph]&#x27;" in shown
+    assert html.unescape(shown.split("<pre>")[1].removesuffix("</pre>")) == graph.to_dot()
+
+
+def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """A program called `dot` that comes first in the PATH; without pygraphviz."""
+    if sys.platform == "win32":
+        pytest.skip("the stand-in for dot is a shell script")
+    program = tmp_path / "dot"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setitem(sys.modules, "pygraphviz", None)
+
+
+def test_the_dot_program_of_the_system_comes_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    stand_in(tmp_path, monkeypatch, 'echo "$@"\ncat')
+    graph = small_graph()
+    options, _, text = graph.to_svg().partition("\n")
+    assert options == "-Tsvg" and text == graph.to_dot()
+
+
+def test_a_dot_program_that_fails_is_quoted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    stand_in(tmp_path, monkeypatch, "echo 'Format: \"svg\" not recognized' >&2; exit 1")
+    with pytest.raises(GraphError, match='dot failed: Format: "svg" not recognized'):
+        small_graph().to_svg()
+
+
+def test_notebooks_show_the_svg_which_fits_or_scrolls_and_is_never_clipped() -> None:
+    graph = small_graph()
+    root = ET.fromstring(graph._repr_html_())
+    assert root.tag == "div" and "overflow-x: auto" in root.attrib["style"] and "height" not in root.attrib["style"]
+    (svg,) = root
+    assert svg.tag == f"{SVG}svg" and {"width", "height"}.isdisjoint(svg.attrib)
+    width = float(svg.attrib["viewBox"].split()[2])
+    style = dict(part.split(": ") for part in svg.attrib["style"].split("; "))
+    assert style["width"] == "100%" and style["height"] == "auto" and "overflow" not in style
+    assert float(style["max-width"][:-2]) == pytest.approx(width, abs=1)
+    assert float(style["min-width"][:-2]) == pytest.approx(0.7 * width, abs=1)
+    assert repr(graph) == "Graph(1 input, 1 parameter, 2 operations, 1 loss; 4 edges)"
+
+
+def test_a_graph_too_large_to_be_laid_out_says_so_and_writes_its_text(tmp_path: Path) -> None:
+    y = leaf(1.0)
+    for _ in range(2500):
+        y = -y
+    graph = draw_dot(y)
+    with pytest.raises(GraphError, match=r"2501 nodes.*to_dot"):
+        graph.to_svg()
+    with pytest.warns(UserWarning, match=r"2501 nodes, and above 2500 .* has the DOT text instead"):
+        assert graph.render(tmp_path / "graph.svg") == tmp_path / "graph.dot"
+    assert (tmp_path / "graph.dot").read_text(encoding="utf-8") == graph.to_dot()
+    assert "above 2500" in graph._repr_html_()
+
+
+def test_importing_minigrad_imports_no_layout_program() -> None:
+    code = "import sys, minigrad; print(sorted({'graphviz', 'pygraphviz', 'matplotlib'} & set(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"

@@ -1,0 +1,336 @@
+"""Smaller graphs: what is drawn stands for all that is not."""
+
+import math
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad import ArgumentError, Tensor, draw_dot
+from minigrad.engine.observers import scope
+from minigrad.graph import Drawing
+from minigrad.graph.draw.simplify import collapse, depth_for, fold, without_views
+
+
+def leaf(value: Any, name: str | None = None) -> Any:
+    return Tensor(value, requires_grad=True, name=name)
+
+
+class Layer:
+    """scale * tanh(x), with an inner module, so that layers are nested."""
+
+    def __init__(self, name: str, scale: float = 0.5) -> None:
+        self.name = name
+        self.weight = leaf(np.full(3, scale))
+
+    def __call__(self, x: Any) -> Any:
+        with scope(self, self.name):
+            with scope(Inner(), f"{self.name}.inner"):
+                h = np.tanh(x)
+            return h * self.weight
+
+
+class Inner:
+    pass
+
+
+class Model:
+    pass
+
+
+def stack(count: int = 4, scales: Any = None, backward: bool = True) -> Drawing:
+    layers = [Layer(f"layers.{i}", 0.5 if scales is None else scales[i]) for i in range(count)]
+    x = y = leaf([1.0, 2.0, 3.0], "x")
+    with mg.trace():
+        with scope(Model(), "Model"):
+            for layer in layers:
+                y = layer(y)
+        loss = y.sum()
+    if backward:
+        loss.backward(retain_graph=True)
+    graph = draw_dot(loss, {f"{layer.name}.weight": layer.weight for layer in layers})
+    assert x.grad is not None or not backward
+    return graph
+
+
+def told(graph: Drawing) -> list[str]:
+    return [f"{node.name or ''}:{node.operation or ''}" for node in graph.nodes]
+
+
+def links(graph: Drawing) -> list[tuple[int, int]]:
+    return [(edge.source, edge.target) for edge in graph.edges]
+
+
+def check_consistent(graph: Drawing) -> None:
+    assert [node.id for node in graph.nodes] == list(range(len(graph.nodes)))
+    assert [module.id for module in graph.modules] == list(range(len(graph.modules)))
+    assert all(module.parent is None or module.parent < module.id for module in graph.modules)
+    assert all(node.module is None or 0 <= node.module < len(graph.modules) for node in graph.nodes)
+    assert all(0 <= number < len(graph.nodes) for edge in graph.edges for number in (edge.source, edge.target))
+    used = {node.module for node in graph.nodes} | {module.parent for module in graph.modules}
+    assert all(module.id in used for module in graph.modules)
+
+
+# --- collapse ---
+
+
+def test_modules_below_a_depth_are_one_box_each() -> None:
+    whole = stack(3)
+    outermost, layers, inner = collapse(whole, 0), collapse(whole, 1), collapse(whole, 2)
+    for graph in (outermost, layers, inner):
+        check_consistent(graph)
+    assert told(outermost) == ["x:", "Model:Model", ":sum"]
+    assert told(layers) == ["x:", "layers.0:Layer", "layers.1:Layer", "layers.2:Layer", ":sum"]
+    assert links(layers) == [(0, 1), (1, 2), (2, 3), (3, 4)]
+    assert [module.name for module in layers.modules] == ["Model"]
+    assert [node.operation for node in inner.nodes if node.kind == "module"] == ["Inner"] * 3
+    assert len(collapse(whole, 3).nodes) == len(whole.nodes)
+    assert told(whole) == told(stack(3))  # a new graph each time
+
+
+def test_a_box_has_the_sums_and_the_last_operations_shape_and_gradient() -> None:
+    whole = stack(2)
+    box = collapse(whole, 0).nodes[1]
+    inside = [node for node in whole.operations() if node.module is not None]
+    assert box.count == len(inside) == 4 and box.kind == "module"
+    assert (box.shape, box.dtype, box.gradient) == ((3,), "float64", inside[-1].gradient)
+    assert box.seconds == pytest.approx(sum(node.seconds or 0 for node in inside))
+    assert box.backward_seconds == pytest.approx(sum(node.backward_seconds or 0 for node in inside))
+    kept = {number: size for node in inside for number, size in node.kept.items()}
+    assert box.kept == kept and sum(kept.values()) > 0
+
+
+def test_kept_bytes_add_up_at_every_depth() -> None:
+    from minigrad.graph.draw.looks import own_bytes
+
+    whole = stack(3)
+    distinct = {number: size for node in whole.nodes for number, size in node.kept.items()}
+    for graph in (whole, collapse(whole, 1), collapse(whole, 0), fold(whole)):
+        assert sum(own_bytes(graph).values()) == sum(distinct.values())
+
+
+def test_a_module_that_is_called_twice_is_one_box_in_a_circle() -> None:
+    first, second = Layer("a"), Layer("b")
+    x = leaf(np.ones(3), "x")
+    with mg.trace():
+        loss = first(second(first(x))).sum()
+    graph = collapse(draw_dot(loss, {"v": first.weight, "w": second.weight}), 0)
+    assert sorted(told(graph)) == [":sum", "a:Layer", "b:Layer", "x:"]
+    number = {name: node.id for name, node in zip(told(graph), graph.nodes)}
+    a, b = number["a:Layer"], number["b:Layer"]
+    assert set(links(graph)) == {(number["x:"], a), (a, b), (b, a), (a, number[":sum"])}
+    assert graph.to_svg() and graph.to_text()
+
+
+def test_what_is_wrong_inside_a_box_shows_on_it() -> None:
+    graph = stack(2)
+    for edge in graph.edges:
+        edge.error = 1e-9
+    inner = next(edge for edge in graph.edges if graph.nodes[edge.target].operation == "multiply")
+    inner.error = 0.25
+    graph.nodes[inner.target].tainted = True
+    first, second = (node for node in collapse(graph, 1).nodes if node.kind == "module")
+    assert (first.error, first.tainted, second.error, second.tainted) == (0.25, True, 1e-9, False)
+    dot = collapse(graph, 1).to_dot()
+    assert "derivative wrong by 0.25" in dot and dot.count('class="module tainted wrong"') == 1
+
+
+@pytest.mark.parametrize(("changes", "change"), [(["added"] * 4, "added"), (["added", None, None, None], "changed")])
+def test_the_change_of_a_box(changes: list[str | None], change: str) -> None:
+    graph = stack(1)
+    inside = [node for node in graph.nodes if node.module is not None]
+    assert len(inside) == 3
+    for node, what in zip(inside, changes):
+        node.change = what
+    (box,) = [node for node in collapse(graph, 0).nodes if node.kind == "module"]
+    assert box.change == change
+    (box,) = [node for node in collapse(stack(1), 0).nodes if node.kind == "module"]
+    assert box.change is None
+
+
+def test_the_depth_that_fits() -> None:
+    whole = stack(3)
+    sizes = [len(collapse(whole, depth).nodes) for depth in range(3)]
+    assert sizes == [3, 5, 11] == sorted(sizes) and len(whole.nodes) == 11
+    assert [depth_for(whole, most) for most in (11, 10, 5, 4, 3, 1)] == [None, 1, 1, 0, 0, 0]
+
+
+# --- fold ---
+
+
+def test_equal_layers_one_after_the_other_become_one() -> None:
+    folded = fold(stack(4))
+    check_consistent(folded)
+    assert told(folded) == ["x:", ":tanh", "layers.0.weight:", ":multiply", ":sum"]
+    assert links(folded) == [(0, 1), (1, 3), (2, 3), (3, 4)]
+    assert [(module.name, module.count) for module in folded.modules] == [
+        ("Model", 1),
+        ("layers.0", 4),
+        ("layers.0.inner", 1),
+    ]
+    assert "layers.0: Layer x 4" in folded.to_dot()
+
+
+def test_a_folded_layer_shows_the_range_of_the_gradients() -> None:
+    whole = stack(4)
+    norms = [node.gradient for node in whole.nodes if node.operation == "tanh"]
+    folded = fold(whole)
+    (node,) = [node for node in folded.nodes if node.operation == "tanh"]
+    assert node.spread == (min(norms), max(norms)) and node.count == 4  # type: ignore[type-var]
+    assert f"grad {min(norms):.3g} … {max(norms):.3g}" in folded.to_dot()  # type: ignore[type-var]
+    seconds = [n.seconds for n in whole.nodes if n.operation == "tanh"]
+    assert node.seconds == pytest.approx(sum(seconds))  # type: ignore[arg-type]
+
+
+def test_a_folded_and_closed_layer_says_how_many_it_is() -> None:
+    (box,) = [node for node in collapse(fold(stack(4)), 1).nodes if node.kind == "module"]
+    assert (box.name, box.copies, box.count) == ("layers.0", 4, 8)
+    assert "<B>layers.0</B>: Layer x 4" in collapse(fold(stack(4)), 1).to_dot()
+
+
+@pytest.mark.parametrize("gradient", [0.0, math.nan, math.inf, None])
+def test_a_layer_whose_gradient_stands_out_is_drawn_itself(gradient: float | None) -> None:
+    whole = stack(4)
+    (third,) = [node for node in whole.nodes if node.name == "layers.2.weight"]
+    third.gradient = gradient
+    counts = [(module.name, module.count) for module in fold(whole).modules if module.kind == "Layer"]
+    assert counts == [("layers.0", 2), ("layers.2", 1), ("layers.3", 1)]
+
+
+def test_a_layer_with_a_wrong_derivative_is_drawn_itself() -> None:
+    whole = stack(3)
+    for edge in whole.edges:
+        edge.error = 1e-8
+    next(edge for edge in whole.edges if edge.contribution is not None).error = 1e-9
+    assert len(fold(whole).nodes) == 5
+    edge = [edge for edge in whole.edges if whole.nodes[edge.target].operation == "tanh"][1]
+    edge.error = 0.5
+    assert [module.count for module in fold(whole).modules if module.kind == "Layer"] == [1, 1, 1]
+    edge.error = 1e-6
+    assert max(edge.error or 0 for edge in fold(whole).edges) == 1e-8  # an edge that is gone says nothing
+
+
+def test_layers_that_differ_are_not_folded() -> None:
+    x = leaf(np.ones(3), "x")
+    a, b = Layer("a"), Layer("b")
+    with mg.trace():
+        parallel = (a(x) + b(x)).sum()  # beside each other
+        between = b(a(x) * 2).sum()  # with something in between
+        chained = b(a(x)).sum()
+    gone = []
+    for loss in (parallel, between, chained):
+        whole = draw_dot(loss, {"a": a.weight, "b": b.weight})
+        gone.append(len(whole.nodes) - len(fold(whole).nodes))
+    assert gone == [0, 0, 3]
+    with mg.trace(), scope(Model(), "c"):
+        y = x.sum(axis=0, keepdims=True)
+    with mg.trace(), scope(Model(), "d"):
+        y = y.sum(axis=0)
+    assert len(fold(draw_dot(y)).nodes) == 3  # other keywords
+
+
+def test_a_tensor_used_twice_keeps_both_edges() -> None:
+    x = leaf(2.0, "x")
+    with mg.trace():
+        for name in ("a", "b"):
+            with scope(Model(), name):
+                x = np.multiply(x, x)
+        loss = np.exp(x)
+    assert links(fold(draw_dot(loss))) == [(0, 1), (0, 1), (1, 2)]
+
+
+# --- views ---
+
+
+def test_operations_that_only_reshape_can_hide() -> None:
+    x = leaf(np.ones((2, 3)), "x")
+    with mg.trace():
+        loss = np.exp(x.reshape(6)).reshape(3, 2).T.sum()
+    graph = draw_dot(loss)
+    assert [node.operation for node in graph.operations()] == ["reshape", "exp", "reshape", "transpose", "sum"]
+    hidden = without_views(graph)
+    check_consistent(hidden)
+    assert told(hidden) == ["x:", ":exp", ":sum"] and links(hidden) == [(0, 1), (1, 2)]
+    dot = draw_dot(loss, views=False).to_dot()
+    assert "reshape" not in dot and "transpose" not in dot and "exp" in dot
+    assert "reshape" in draw_dot(loss).to_dot()
+
+
+def test_a_view_that_is_the_loss_or_was_kept_does_not_hide() -> None:
+    x = leaf(np.ones((2, 3)), "x")
+    h = x.reshape(6)
+    loss = (h * 2).reshape(2, 3)
+    graph = without_views(draw_dot(loss, {"h": h}))
+    assert [node.operation for node in graph.operations()] == ["reshape", "multiply", "reshape"]
+
+
+def test_a_view_of_one_of_several_outputs_remembers_which() -> None:
+    first, second = np.split(leaf(np.ones(4), "x"), 2)
+    graph = without_views(draw_dot((second.reshape(1, 2) - first).sum()))
+    assert [(edge.output, edge.source) for edge in graph.edges] == [(None, 0), (1, 1), (0, 1), (None, 2)]
+
+
+# --- what is drawn ---
+
+
+def test_above_max_nodes_layers_fold_and_then_modules_close() -> None:
+    graph = stack(12)
+    assert len(graph.nodes) == 38
+    assert [len(graph.drawn(most).nodes) for most in (38, 37, 5, 4, 3)] == [38, 5, 5, 3, 3]
+    graph.max_nodes = 10
+    assert graph.to_dot() == fold(graph).to_dot() and "Layer x 12" in graph.to_dot()
+    assert len(graph.nodes) == 38
+
+
+def test_80_boxes_are_the_limit_by_default() -> None:
+    assert len(stack(26).drawn().nodes) == 80
+    assert len(stack(27).drawn().nodes) == 5
+
+
+def test_depth_is_what_was_asked_for() -> None:
+    graph = stack(4)
+    graph.depth = 1
+    assert told(graph.drawn()) == ["x:", *(f"layers.{i}:Layer" for i in range(4)), ":sum"]
+    graph.max_nodes = 5
+    assert told(graph.drawn()) == ["x:", "layers.0:Layer", ":sum"]
+    graph.depth = 9
+    assert told(graph.drawn()) == told(fold(graph))
+
+
+@pytest.mark.parametrize("argument", [{"depth": -1}, {"depth": "1"}, {"max_nodes": 0}, {"max_nodes": 2.5}])
+def test_bad_depths(argument: dict[str, Any]) -> None:
+    ((name, value),) = argument.items()
+    with pytest.raises(ArgumentError, match=f"draw_dot takes for {name} .*got {value!r}"):
+        draw_dot(leaf(1.0) * 2, **argument)
+
+
+def test_10000_operations_are_captured_and_collapsed_in_under_2_seconds() -> None:
+    layers = [Layer(f"layers.{i}", 1.0) for i in range(500)]
+    y: Any = leaf(np.ones(3), "x")
+    with mg.trace(values=False), scope(Model(), "Model"):
+        for layer in layers:
+            for _ in range(10):
+                y = layer(y)
+        loss = y.sum()
+    params = {f"{layer.name}.weight": layer.weight for layer in layers}
+    before = time.process_time()
+    graph = draw_dot(loss, params)
+    drawn = graph.drawn()
+    seconds = time.process_time() - before
+    assert len(list(graph.operations())) == 10_001 and len(drawn.nodes) <= 80
+    assert seconds < 2
+
+
+def test_modules_nested_a_thousand_deep() -> None:
+    from contextlib import ExitStack
+
+    x = leaf(1.0, "x")
+    with mg.trace(), ExitStack() as opened:
+        for i in range(1000):
+            opened.enter_context(scope(Model(), f"m{i}"))
+        loss = np.exp(x)
+    graph = draw_dot(loss)
+    assert graph.to_dot().count("subgraph") == 1000
+    assert len(collapse(graph, 500).nodes) == 2 and len(fold(graph).nodes) == 2

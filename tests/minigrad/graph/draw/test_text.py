@@ -1,0 +1,106 @@
+"""The graph as a tree of text."""
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad import Tensor, draw_dot
+from minigrad.graph.draw.text import write_text
+from minigrad.graph.record.capture import capture
+
+
+def leaf(value: Any, name: str | None = None) -> Any:
+    return Tensor(value, requires_grad=True, name=name)
+
+
+GOLDEN = """\
+loss = sum  () float64  grad 1
+└─ add  (2,) float64  grad 1.41
+   ├─ multiply  (2,) float64  grad 1.41
+   │  ├─ tanh  (2,) float64  grad 2.82  #3
+   │  │  └─ multiply  (2,) float64  grad 0.0196
+   │  │     ├─ x  (2,) float64  grad 2.87
+   │  │     └─ w  () float64  grad 0.0197
+   │  └─ ^ #3
+   └─ multiply  (2,) float64  grad 1.41
+      ├─ x  (2,) float64  grad 2.87
+      └─ 2
+"""
+
+
+def test_the_tree_of_a_small_program() -> None:
+    x, w = leaf([1.0, 2.0], "x"), leaf(3.0, "w")
+    with mg.trace():
+        h = np.tanh(x * w)
+        loss = (h * h + x * 2).sum()
+    loss.name = "loss"
+    loss.backward()
+    text = draw_dot(loss).to_text()
+    assert text == GOLDEN
+    assert draw_dot(loss).to_text() == text
+
+
+def test_before_backward_the_gradient_is_not_zero_but_unknown() -> None:
+    x = leaf(1.0, "x")
+    with mg.trace():
+        y = np.exp(x)
+    assert draw_dot(y).to_text() == "exp  () float64  grad -\n└─ x  () float64  grad -\n"
+
+
+def test_outputs_of_one_operation_are_numbered() -> None:
+    x = leaf(np.arange(3.0), "x")
+    first, _, third = np.split(x, 3)
+    text = draw_dot((first * third).sum()).to_text()
+    assert text.splitlines()[2:] == ["   ├─ [0] split  #1", "   │  └─ x  (3,) float64  grad -", "   └─ [2] ^ #1"]
+
+
+def test_several_tensors_are_several_trees() -> None:
+    x = leaf(2.0, "x")
+    y = np.exp(x)
+    z = y * x
+    text = write_text(capture([z, y]))
+    assert text.splitlines() == [
+        "multiply  () float64",
+        "├─ exp  () float64  #1",
+        "│  └─ x  () float64  grad -",
+        "└─ x  () float64  grad -",
+    ]
+
+
+def test_colour_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = leaf(1.0, "x")
+    graph = draw_dot(np.exp(x))
+    assert "\x1b[34mx\x1b[0m" in graph.to_text(colour=True)
+    assert "\x1b" not in graph.to_text(colour=False)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert "\x1b" in graph.to_text()
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in graph.to_text()
+
+
+def test_a_long_chain_is_cut_into_trees() -> None:
+    x = leaf(1.0, "x")
+    y = x
+    for _ in range(3000):
+        y = y * x
+    started = time.process_time()
+    text = draw_dot(y).to_text()
+    assert time.process_time() - started < 5
+    lines = text.splitlines()
+    assert max(map(len, lines)) < 120
+    multiplied = [line for line in lines if "multiply" in line]
+    assert len(multiplied) == 3000
+    references = [line.split("#")[1] for line in lines if "v #" in line]
+    assert references == [line.split("#")[1] for line in lines if line.startswith("multiply") and "#" in line]
+    assert len(references) == (3000 - 1) // 25  # a tree has 24 levels under its first line
+
+
+def test_a_name_stays_on_its_line_and_sends_nothing_to_the_terminal() -> None:
+    with mg.trace():
+        loss = leaf(1.0, "a\nb\x1b[31m\u202e猫") * 2
+    assert "a\ufffdb\ufffd[31m\ufffd猫  ()" in draw_dot(loss).to_text(colour=False)

@@ -1,0 +1,252 @@
+"""Every formula against its rule, on all samples of the case table; and what people read."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad import Primitive, Tensor
+from minigrad.engine.primitive import primitive
+from minigrad.engine.registry import primitives, registry
+from minigrad.graph.pages._written_formulas import JAPANESE
+from minigrad.graph.pages.formulas import _parted, formula, formula_values
+from minigrad.graph.record.capture import capture
+from minigrad.graph.record.model import Graph
+from tests.minigrad import oracle
+from tests.minigrad.cases import CASES, Case
+from tests.minigrad.test_cases import all_primitives  # with it the table is full
+
+# Derivatives that are no formula of one line. A new rule does not belong here: write its formula.
+IN_WORDS = {
+    "cholesky", "cross", "eig", "eigh", "eigvalsh", "einsum", "irfft", "kron", "matrix_power", "norm", "pad_mode", "pinv",
+    "qr", "slogdet", "svd",
+}  # fmt: skip
+
+
+def differentiable(p: Primitive) -> list[str]:
+    """The arguments that have a derivative."""
+    if p.rule_for_each is not None:
+        return ["0", "1"]
+    if p.composition is not None:
+        return [name for name in p.arguments if name not in ("labels", "mask")]
+    return list(p.rules)
+
+
+def swept(f: Any, *arrays: Any) -> Graph:
+    """The graph of ``f`` after a sweep with a random cotangent."""
+    with mg.trace():
+        loss = oracle.project(f(*oracle.inputs_of(arrays)), 7)
+    loss.backward()
+    return capture(loss)
+
+
+def check(graph: Graph) -> set[str]:
+    """Compare every formula with what its rule gave. Returns the operations that were compared."""
+    into, compared = graph.edges_into(), set()
+    for node in graph.operations():
+        for edge in into[node.id]:
+            if edge.raw is None:
+                continue
+            found = formula(node.primitive, edge.argument)
+            assert found is not None and found.text
+            if found.expression is not None:
+                value = found.evaluate(formula_values(node, into[node.id], edge))
+                value = np.broadcast_to(value, edge.raw.shape) if np.ndim(value) < edge.raw.ndim else np.asarray(value)
+                fitted = value.shape != edge.raw.shape  # a kernel leaves a bias of length 1 for the engine to sum
+                oracle.assert_close([value], [edge.contribution if fitted else edge.raw], rtol=1e-10, dtypes=False)
+                compared.add(node.operation or "")
+    return compared
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_every_formula_computes_what_its_rule_does(case: Case) -> None:
+    assert (case.primitive in check(swept(case.f, *case.arrays()))) == (case.primitive not in IN_WORDS)
+
+
+def test_every_derivative_has_a_formula() -> None:
+    missing, in_words = [], set()
+    for name, p in all_primitives().items():
+        for argument in differentiable(p):
+            found = formula(p, argument)
+            if found is None:
+                missing.append((name, argument))
+            elif found.expression is None:
+                in_words.add(name)
+    assert not missing
+    assert in_words == IN_WORDS
+    assert sum(len(differentiable(p)) for p in all_primitives().values()) > 190
+
+
+def test_all_words_are_known_in_japanese() -> None:
+    used = set()
+    for name, p in all_primitives().items():
+        for argument in differentiable(p):
+            found = formula(p, argument)
+            assert found is not None
+            words = _parted(found.text)[1]
+            used.add(words)
+            if words and f"{name}.{argument}" != "layer_norm.x":  # more formulas, and no words
+                assert found.text_ja != found.text
+    assert set(JAPANESE) <= used
+
+
+def text(p: Any, argument: str | int = "x") -> str:
+    found = formula(p, argument)
+    assert found is not None
+    return found.text
+
+
+# --- what people read ---
+
+
+@pytest.mark.parametrize(
+    ("operation", "argument", "want"),
+    [
+        (np.tanh, "x", "g * (1 - y^2)"),
+        (np.exp, "x", "g * y"),
+        (np.subtract, "y", "-g"),
+        (np.divide, "y", "-g * out / y"),
+        (np.power, "x", "g * y * x^(y - 1)"),
+        (np.reciprocal, "x", "-g * y^2"),
+        (np.log2, "x", "g / (x * log(2))"),
+        (np.hypot, "x", "g * (x / out)"),
+        (np.sign, "x", "0"),
+        (np.matmul, "y", "x^T @ g"),
+        (np.sum, "a", "g, spread over the summed axes"),
+        (np.stack, "0", "g, the part of this operand"),
+        (np.stack, 1, "g, the part of this operand"),
+        (mg.erf, "x", "g * (2 / sqrt(pi)) * exp(-x^2)"),
+        (mg.softmax, "x", "y * (g - sum(g * y))"),
+    ],
+)
+def test_text(operation: Any, argument: str | int, want: str) -> None:
+    assert text(registry.get(operation, operation), argument) == want
+
+
+def with_numbers(f: Any, *arrays: Any, language: str = "en") -> list[str | None]:
+    """The lines of all steps through ``f``, with a cotangent of 0.5s."""
+    leaves = [Tensor(np.asarray(a), requires_grad=True) for a in arrays]
+    with mg.trace():
+        out = f(*leaves)
+    out.backward(np.full(out.shape, 0.5))
+    graph = capture(out)
+    into = graph.edges_into()
+    lines = []
+    for edge in graph.contributions():
+        node = graph.nodes[edge.target]
+        found = formula(node.primitive, edge.argument)
+        assert found is not None
+        lines.append(found.with_numbers(formula_values(node, into[node.id], edge), language))
+    return lines
+
+
+def test_numbers_of_scalars() -> None:
+    assert with_numbers(np.tanh, 1.0) == ["0.5 * (1 - 0.7616^2) = 0.21"]
+    assert with_numbers(lambda x: x**3, -2.0) == ["0.5 * 3 * (-2)^(3 - 1) = 6"]
+    assert with_numbers(lambda x, y: x - y, 1.0, 2.0) == ["0.5", "-0.5"]
+    assert with_numbers(np.mean, [1.0, 2.0]) == ["0.5 / 2, spread over the averaged axes → [0.25, 0.25]"]
+    assert with_numbers(np.mean, [1.0, 2.0], language="ja") == ["0.5 / 2、平均を取った軸に広げる → [0.25, 0.25]"]
+
+
+def test_numbers_of_arrays() -> None:
+    assert with_numbers(np.square, [1.0, -2.0]) == ["2 * [0.5, 0.5] * [1, -2] = [1, -2]"]
+    assert with_numbers(lambda x, y: x * y, np.full((2, 3), 2.0), -3.0) == [
+        "[0, 0]: 0.5 * (-3) = -1.5",
+        "[0, 0]: 0.5 * 2 = 1",
+    ]
+    assert with_numbers(lambda x, y: x @ y, np.ones((2, 3)), np.ones((3, 4))) == [
+        "g @ y^T: g (2, 4), y (3, 4) → (2, 3)",
+        "x^T @ g: x (2, 3), g (2, 4) → (3, 4)",
+    ]
+
+
+# --- primitives of the user's ---
+
+
+def cubed_rule(g: Any, x: Any) -> Any:
+    """Three times the square."""
+    return g * 3 * x * x
+
+
+def longer_rule(g: Any, x: Any) -> Any:
+    """``g * 3 * x * x``, in two steps.
+
+    The rest of it is not shown.
+    """
+    slope = 3 * x * x
+    return g * slope
+
+
+def no_words(g: Any, x: Any) -> Any:
+    slope = 3 * x * x
+    return g * slope
+
+
+def test_a_primitive_of_the_users() -> None:
+    factor = 3
+    two = (lambda g, x: g * factor * x * x, lambda g, x: g * 2 * x)  # in one line, with the same parameters
+    for rule, want in [
+        (two[0], "g * factor * x^2"), (two[1], "g * 2 * x"), (cubed_rule, "g * 3 * x^2"),
+        (longer_rule, "g * 3 * x * x, in two steps"), (eval("lambda g, x: g * 3 * x * x"), None), (no_words, None),
+    ]:  # fmt: skip
+        cube = primitive(lambda x, /: x * x * x, name="cube").vjp(x=rule)
+        found = formula(cube, "x")
+        assert (found and found.text) == want
+        if found is not None and found.expression is not None:
+            assert found.evaluate({"g": 2.0, "x": 5.0}) == rule(2.0, 5.0)
+
+
+def test_a_file_that_was_changed_since_is_not_believed(tmp_path: Path) -> None:
+    path = tmp_path / "rules.py"
+    path.write_text("rule = lambda g, x: g * 3 * x\n")
+    names: dict[str, Any] = {}
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    path.write_text("rule = lambda g, x: g * 4 * x\n")
+    assert formula(primitive(lambda x, /: 1.5 * x * x, name="own").vjp(x=names["rule"]), "x") is None
+
+
+def test_a_primitive_of_the_users_that_has_a_name_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(primitives, "sum", primitives["sum"])  # puts it back
+    wrong = primitive(lambda a, /: np.sum(a), name="sum").vjp(a=lambda g, a: g * 2 * np.ones_like(a))
+    assert text(wrong, "a") == "g * 2 * ones_like(a)"
+
+
+def test_a_rule_that_was_replaced_shows_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    tanh = all_primitives()["tanh"]
+    assert text(tanh) == "g * (1 - y^2)"
+    monkeypatch.setitem(tanh.rules, "x", lambda g, ans: g * (1 - ans))
+    assert text(tanh) == "g * (1 - y)"
+
+
+def test_no_derivative_no_formula() -> None:
+    assert formula(mg.cross_entropy, "labels") is None
+    assert formula(mg.scaled_dot_product_attention, "mask") is None
+    assert formula(all_primitives()["take"], "indices") is None
+
+
+def test_a_function_class_is_named() -> None:
+    class Twice(mg.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 2
+
+    x = Tensor(1.5, requires_grad=True)
+    with mg.trace():
+        loss = Twice.apply(x) * 3.0
+    loss.backward()
+    check(capture(loss))
+    assert text(Twice) == "Twice.backward(g)"
+    assert with_numbers(lambda x: Twice.apply(x), 1.5) == ["Twice.backward(0.5) = 1"]
+
+
+def test_words_cannot_be_evaluated() -> None:
+    found = formula(all_primitives()["svd"], "a")
+    assert found is not None
+    with pytest.raises(mg.errors.ArgumentError, match="words"):
+        found.evaluate({})

@@ -1,0 +1,117 @@
+"""find_nan: the operation that made the first NaN or infinity, why, where, and what it reached."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad import GraphError, Tensor
+from minigrad.graph.watch.provenance import Provenance, find_nan
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+
+def leaf(value: Any) -> Any:
+    return Tensor(value, requires_grad=True, name="x")
+
+
+def found(f: Any, x: Any, backward: bool = False) -> Provenance:
+    with mg.trace():
+        loss = f(leaf(x)).sum()
+    if backward:
+        loss.backward()
+    provenance = find_nan(loss)
+    assert provenance is not None
+    return provenance
+
+
+def tainted(provenance: Provenance) -> list[str | None]:
+    return [node.name or node.operation for node in provenance.graph.nodes if node.tainted]
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "operation", "cause"),
+    [
+        (lambda x: np.log(x) * 2, [1.0, 0.0], "log", "the logarithm of 0"),
+        (lambda x: np.sqrt(x) + 1, [-1.0], "sqrt", "square root of a negative number"),
+        (lambda x: (x - x) / (x * 0), [1.0], "divide", "0 / 0"),
+        (lambda x: np.exp(x * 1000), [1.0], "exp", "overflows"),
+    ],
+    ids=["log 0", "sqrt of -1", "0 / 0", "exp"],
+)
+def test_the_first_in_the_forward_pass(f: Any, x: Any, operation: str, cause: str) -> None:
+    provenance = found(f, x)
+    assert provenance.node.operation == operation and provenance.edge is None
+    assert provenance.cause is not None and cause in provenance.cause
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "operation", "cause"),
+    [
+        (lambda x: np.sqrt(x), [0.0, 1.0], "sqrt", "the derivative of the square root at 0 is infinite"),
+        (lambda x: np.where(x.data > 0, np.sqrt(x), 0.0), [0.0, 1.0], "sqrt", "np.where: 0 \\* inf"),
+    ],
+    ids=["sqrt'(0)", "the where trap"],
+)
+def test_else_the_first_in_the_backward_pass(f: Any, x: Any, operation: str, cause: str) -> None:
+    provenance = found(f, x, backward=True)
+    assert provenance.node.operation == operation
+    assert provenance.edge is not None and provenance.edge.argument == "x"
+    assert tainted(provenance) == ["x"]
+    with pytest.raises(AssertionError, match=cause):
+        raise AssertionError(provenance.cause)
+
+
+def test_the_cone_is_what_the_bad_numbers_reached() -> None:
+    x = leaf([0.0, 1.0])
+    with mg.trace():
+        clean = np.exp(x)
+        bad = np.log(x) * 3
+        stopped = np.where(np.array([False, True]), bad, 0.0)
+        loss = (clean + stopped).sum() + bad.sum()
+    provenance = find_nan(loss)
+    assert provenance is not None
+    assert tainted(provenance) == ["log", "multiply", "sum", "add"]
+
+
+def test_in_words() -> None:
+    x = leaf([0.0, 1.0])
+    with mg.trace():
+        loss = np.log(x).sum()  # the culprit
+    text = str(find_nan(loss))
+    assert text.startswith("'log' made the first -inf: the logarithm of 0 is -inf.\n")
+    assert "\nThe first is at [0], where x is 0.0.\n" in text
+    assert "test_provenance.py" in text and "# the culprit" in text
+    assert text.endswith("It reached 2 of the 3 nodes of the graph.")
+
+
+def test_an_infinity_of_a_mask_may_pass() -> None:
+    x = leaf([1.0, 2.0])
+    with mg.trace():
+        loss = mg.softmax(np.where(np.array([True, False]), x, -np.inf))[0]
+    loss.backward()
+    assert find_nan(loss) is None
+
+
+def test_a_nan_that_was_given() -> None:
+    provenance = found(lambda x: x * 2, [np.nan])
+    assert provenance.node.operation == "multiply"
+    assert provenance.cause == "its operand 'x' was given with one"
+
+
+def test_finite_numbers_give_none_and_untraced_ones_an_error() -> None:
+    x = leaf([1.0])
+    with mg.trace():
+        y = x * 2
+    assert find_nan(y) is None
+    with pytest.raises(GraphError, match="find_nan needs the values"):
+        find_nan(x * 2)
+
+
+def test_what_was_not_traced_is_not_said_to_be_finite() -> None:
+    y = np.log(leaf([0.0, 1.0]))
+    with mg.trace():
+        loss = (y * 2).sum()
+    with pytest.raises(GraphError, match="1 operations were recorded without their values"):
+        find_nan(loss)
