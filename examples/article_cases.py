@@ -29,8 +29,8 @@ from models import Bigram, SkipGram, SkipGramConfig
 
 Array = np.ndarray[Any, Any]
 
-# The form is the Flax article's: texts padded to one length, and a 1/0 mask of their tokens. The numbers are ours: three tokens,
-# of which one text has one and the other two; queries and keys of width 4, chosen so that the scores are 0 and 1.
+# The form is the Flax article's: texts padded to one length, and a 1/0 mask of their tokens. The numbers are ours: of three
+# tokens one text has one and the other two; queries and keys of width 4, chosen so that the scores are 0 and 1.
 MASK = np.array([[1, 0, 0], [1, 1, 0]])  # (text, token)
 KEYS = np.array([[[1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]], [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]]], float)
 QUERIES = np.array([[[1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]], [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]]], float)
@@ -147,7 +147,11 @@ def base_encoder_by_hand() -> int:
 
 def report(arguments: argparse.Namespace) -> None:
     """Print every case, computed; what an article prints is called so."""
-    print("q k^T, of numbers of ours in the Flax article's form:", *(QUERIES @ np.swapaxes(KEYS, 1, 2)).tolist(), sep="\n  ")
+    print(
+        "q k^T, of numbers of ours in the Flax article's form:",
+        *(QUERIES @ np.swapaxes(KEYS, 1, 2)).tolist(),
+        sep="\n  ",
+    )
     masked = masked_weights(arguments.device)
     print("weights of the tokens that the mask leaves, computed:", *masked.tolist(), sep="\n  ")
     print(f"  those of the function differ by {np.abs(masked - masked_weights_as_a_function()).max():.0e}")

@@ -2,7 +2,7 @@
 
     python examples/make_view_pictures.py
 
-Needs the extra minigrad[graph]. The picture of the stepper is a screenshot, taken with playwright and an installed chromium or
+Needs pygraphviz. The picture of the stepper is a screenshot, taken with playwright and an installed chromium or
 Chrome; without them it is left as it is.
 """
 

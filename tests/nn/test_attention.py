@@ -188,7 +188,9 @@ def test_self_attention_in_another_width_is_the_pytorch_articles(hidden_dim) -> 
     """Queries, keys and values are ``Linear(in, hidden)`` of the input, and the scores are not scaled."""
     ours, x = float64(SelfAttention, KEY_DIM, hidden_dim), normal(BATCH, KEY, KEY_DIM)
     tensor, torch_x = Tensor(x, requires_grad=True), to_torch(x, True)
-    parts = [load(torch.nn.Linear(KEY_DIM, hidden_dim), linear_state(part)) for part in (ours.query, ours.key, ours.value)]
+    parts = [
+        load(torch.nn.Linear(KEY_DIM, hidden_dim), linear_state(part)) for part in (ours.query, ours.key, ours.value)
+    ]
     q, k, v = (part(torch_x) for part in parts)
     assert_same([ours(tensor), tensor], [torch.softmax(q @ k.swapaxes(1, 2), -1) @ v, torch_x])
     check_module(float64(SelfAttention, KEY_DIM, hidden_dim, score="additive"), x[:2], causal=True)
