@@ -162,10 +162,11 @@ def table(title: str, rows: Sequence[tuple[str, float | str]], digits: int = 4, 
 
 def progress(items: Sequence[T], label: str) -> Iterable[T]:
     """The items, with a progress bar (on standard error, if tqdm is installed) of how many have been taken."""
-    from nn._progress import load_tqdm
-
-    tqdm = load_tqdm()
-    bar: Iterable[T] = items if tqdm is None else tqdm(items, desc=label)
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        return items
+    bar: Iterable[T] = tqdm(items, desc=label)
     return bar
 
 

@@ -288,9 +288,7 @@ def _parsed(own: Sequence[str]) -> argparse.Namespace:
     options, unknown = parser.parse_known_args(own)
     if unknown:
         words = " ".join(unknown)
-        parser.error(
-            f"there is no option {words}: if it is meant for the program, write it after --, as in  -- {words}"
-        )
+        parser.error(f"there is no option {words}: if it is the program's, write it after --, as in  -- {words}")
     return options
 
 

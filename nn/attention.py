@@ -315,4 +315,5 @@ class ContextAttention(GlobalAttention):
         return queries
 
     def _project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        return query, np.tanh(self.hidden(key)), value
+        keys: Any = np.tanh(self.hidden(key))
+        return query, keys, value

@@ -9,7 +9,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PAGES = [
-    ROOT / name for name in ("README.md", "CONTRIBUTING.md", "docs/design.md", "docs/training.md", "docs/views.md")
+    ROOT / name
+    for name in ("README.md", "CONTRIBUTING.md", "docs/design.md", "docs/training.md", "docs/types.md", "docs/views.md")
 ]
 LINKING = [*PAGES, ROOT / "docs" / "comparison.md"]
 # A program, and what stands under it as its whole output

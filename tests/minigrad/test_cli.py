@@ -118,9 +118,7 @@ def test_an_option_of_the_program_is_not_taken_for_the_beginning_of_ours(option,
     program(LESSON)
     status, out, err = said("graph", "lesson.py:lesson", option, "5")
     assert (status, out) == (2, "")
-    assert (
-        f"there is no option {option} 5: if it is meant for the program, write it after --, as in  -- {option} 5" in err
-    )
+    assert f"there is no option {option} 5: if it is the program's, write it after --, as in  -- {option} 5" in err
 
 
 def test_what_follows_the_dashes_is_the_programs_whatever_it_looks_like(program, said):

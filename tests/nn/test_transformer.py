@@ -216,7 +216,7 @@ def test_padding_has_no_influence(norm: str) -> None:
     x, memory = X.copy(), MEMORY.copy()
     x[~KEY_MASK], memory[~MEMORY_KEY_MASK] = 9.0, -9.0
     encoder, decoder = layer(norm=norm), decoder_layer(norm=norm)
-    masks = {"key_mask": KEY_MASK, "memory_key_mask": MEMORY_KEY_MASK, "causal": False}
+    masks: dict[str, Any] = {"key_mask": KEY_MASK, "memory_key_mask": MEMORY_KEY_MASK, "causal": False}
     assert_close(encoder(x, key_mask=KEY_MASK).numpy()[KEY_MASK], encoder(X, key_mask=KEY_MASK).numpy()[KEY_MASK])
     assert_close(decoder(x, memory, **masks).numpy()[KEY_MASK], decoder(X, MEMORY, **masks).numpy()[KEY_MASK])
     for i, (length, source) in enumerate(
