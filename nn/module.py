@@ -11,6 +11,8 @@ from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
 from minigrad.device import to_device, to_host
 from minigrad.engine.observers import active, in_any_thread, scope
 
+from ._tables import html_table
+
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
 
@@ -179,6 +181,15 @@ class Module:
     def extra_repr(self) -> str:
         """The settings to show in the parentheses of ``repr``."""
         return ""
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a row for each module inside, with its settings and the number of its parameters."""
+        rows = [
+            [path or "(all)", f"{type(module).__name__}({module.extra_repr()})", f"{module.num_parameters:,}"]
+            for path, module in self.named_modules()
+        ]
+        caption = f"{type(self).__name__}: {self.num_parameters:,} parameters"
+        return html_table(caption, ["path", "module", "parameters"], rows, most=40)
 
     def __repr__(self) -> str:
         lines: list[str] = []

@@ -231,6 +231,13 @@ def test_the_bar_shows_epoch_loss_and_metrics(capsys: pytest.CaptureFixture[str]
     assert f"loss={np.mean(history.losses):.4f}" in lines
 
 
+def test_the_bar_counts_the_steps_with_metrics_and_without(capsys: pytest.CaptureFixture[str]) -> None:
+    for validate in (None, accuracy):
+        run(Net(), epochs=1, validate=validate, progress=True)
+        last = capsys.readouterr().err.split("\r")[-1]
+        assert "epoch 1/1: 100%|██████████| 5/5 [" in last
+
+
 def test_without_tqdm_it_trains_without_a_bar(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
