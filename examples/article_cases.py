@@ -2,7 +2,8 @@
 
     python examples/article_cases.py
 
-What an article prints stands beside what comes out here.
+"Computed" is what comes out here of the articles' inputs and formulas. "Printed" is what stands in an article, with the digits
+that it gives; where no such number stands beside ours, the article prints none, or we do not know it.
 
 Written to `out/`: article_cases.png (the masked weights, the causal softmax, layer norm with epsilon outside and inside).
 """
@@ -28,7 +29,8 @@ from models import Bigram, SkipGram, SkipGramConfig
 
 Array = np.ndarray[Any, Any]
 
-# Two texts, padded to three tokens: one token and two. Queries and keys of width 4, chosen so that the scores are 0 and 1.
+# The form is the Flax article's: texts padded to one length, and a 1/0 mask of their tokens. The numbers are ours: of three
+# tokens one text has one and the other two; queries and keys of width 4, chosen so that the scores are 0 and 1.
 MASK = np.array([[1, 0, 0], [1, 1, 0]])  # (text, token)
 KEYS = np.array([[[1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]], [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]]], float)
 QUERIES = np.array([[[1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]], [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]]], float)
@@ -36,15 +38,10 @@ QUERIES = np.array([[[1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]], [[0, 1, 0, 0], [
 CAUSAL_SCORES = np.array([[1.1, 0, 0, 0], [1.4, 0.7, 0, 0], [-2.1, 1.0, 0.8, 0], [0.9, 2.9, 3.3, 1.4]])
 NEARLY_CONSTANT = np.array([3 + 1e-6, 3 - 1e-6, 3, 3])
 
-# What the articles print
-PRINTED_MASKED: list[list[list[float]]] = [
-    [[1, 0, 0], [1, 0, 0], [1, 0, 0]],
-    [[0.37754066879814546, 0.6224593312018546, 0], [0.6224593312018546, 0.37754066879814546, 0], [0.5, 0.5, 0]],
-]
-PRINTED_CAUSAL: list[list[float]] = [
-    [1, 0, 0, 0], [0.66819, 0.33181, 0, 0], [0.02417, 0.53654, 0.43929, 0], [0.04748, 0.35084, 0.52339, 0.07828]
-]  # fmt: skip
-PRINTED_NORMS = (0.58579, 0.001)  # the first of the four numbers, epsilon outside and inside the root
+# Two matrices whose columns have the inner products of the maths article's A^T B; the matrices themselves are ours.
+COLUMNS_A, COLUMNS_B = np.array([[1, 3], [2, 4]]), np.array([[10, 30], [20, 40]])
+
+PRINTED_CAUSAL_ROW = ("0.67", "0.33")  # the second row, in the article's digits
 
 
 def tiled_mask(mask: Array) -> Array:
@@ -93,6 +90,20 @@ def scores_as_one_product(seed: int = 0) -> tuple[Array, Array]:
     return head.query(x).numpy() @ head.key(x).numpy().T, x @ between @ x.T
 
 
+def inner_products() -> Array:
+    """``A^T B``: entry (i, j) is the inner product of column i of A and column j of B, so the result has two axes."""
+    return COLUMNS_A.T @ COLUMNS_B
+
+
+def scores_by_divisor(d_k: int = 4) -> tuple[Array, Array]:
+    """The second text's weights, the scores divided by ``sqrt(d_k)`` as in the paper, and by ``d_k``."""
+    scores, mask = QUERIES[1] @ KEYS[1].T, tiled_mask(MASK)[1]
+    by_root, by_width = (
+        np.asarray(nn.functional.softmax(np.where(mask, scores / by, -np.inf))) for by in (d_k**0.5, d_k)
+    )
+    return by_root, by_width
+
+
 def dice() -> tuple[float, float]:
     """Mean and variance of a die."""
     faces = np.arange(1, 7)
@@ -128,31 +139,44 @@ def base_encoder_layer() -> tuple[int, int]:
     return layer.num_parameters, feed_forward.num_parameters
 
 
+def base_encoder_by_hand() -> int:
+    """Four maps of attention, two of the feed-forward network, two norms; every map with its bias."""
+    attention, feed_forward, norms = 4 * (512 * 512 + 512), 512 * 2048 + 2048 + 2048 * 512 + 512, 2 * 2 * 512
+    return attention + feed_forward + norms
+
+
 def report(arguments: argparse.Namespace) -> None:
-    """Print every case, and what the articles have."""
-    print("q k^T:", *(QUERIES @ np.swapaxes(KEYS, 1, 2)).tolist(), sep="\n  ")
+    """Print every case, computed; what an article prints is called so."""
+    print(
+        "q k^T, of numbers of ours in the Flax article's form:",
+        *(QUERIES @ np.swapaxes(KEYS, 1, 2)).tolist(),
+        sep="\n  ",
+    )
     masked = masked_weights(arguments.device)
-    print("weights of the tokens that the mask leaves:", *masked.tolist(), sep="\n  ")
-    print(f"  the article's differ by {np.abs(masked - PRINTED_MASKED).max():.0e} at most")
-    print(f"  those of the function by {np.abs(masked - masked_weights_as_a_function()).max():.0e}")
-    print("causal softmax, and the article's (which prints the score 0.7 as -0.7):")
-    for ours, theirs in zip(causal_weights(device=arguments.device), PRINTED_CAUSAL):
-        print("  " + " ".join(f"{w:7.5f}" for w in ours) + "   " + " ".join(f"{w:7.5f}" for w in theirs))
+    print("weights of the tokens that the mask leaves, computed:", *masked.tolist(), sep="\n  ")
+    print(f"  those of the function differ by {np.abs(masked - masked_weights_as_a_function()).max():.0e}")
+    by_root, by_width = scores_by_divisor()
+    print(f"  divided by sqrt(d_k) = 2, the first row is {by_root[0].round(5)}; by d_k = 4, {by_width[0].round(5)}")
+    print("causal softmax, computed:")
+    for i, row in enumerate(causal_weights(device=arguments.device)):
+        printed = f"   (printed: {', '.join(PRINTED_CAUSAL_ROW)}, beside the score 0.7 as -0.7)" if i == 1 else ""
+        print("  " + " ".join(f"{w:7.5f}" for w in row) + printed)
     rng = np.random.default_rng(arguments.seed)
     matrix = rng.integers(0, 9, (3, 3)).astype(float)
     print("one-hot times matrix, ours and the articles':", *one_hot_products(matrix, 1))
     print("  ours looked up:", embedded_row(matrix, 1))
+    print("A^T B, whose entries are inner products of columns:", *inner_products().tolist())
     scores, product = scores_as_one_product(arguments.seed)
     print(f"q k^T and x W_Q W_K^T x^T, largest difference: {np.abs(scores - product).max():.0e}")
-    print("dice, mean and variance: {!r}, {!r} (the article's: 3.5, 2.9166666666666665)".format(*dice()))
+    print("dice, mean and variance: {!r}, {!r}".format(*dice()))
     print("layer norm of [3 + 1e-6, 3 - 1e-6, 3, 3], epsilon 1e-6:")
-    for name, normed, printed in zip(("outside the root", "inside the root"), layer_norms(), PRINTED_NORMS):
-        print(f"  {name:16} {normed.round(5)} (the article's: {printed})")
+    for name, normed in zip(("outside the root", "inside the root"), layer_norms()):
+        print(f"  {name:16} {normed.round(5)}")
     print(f"  {'without the mean':16} {rms_norm().round(5)} (RMS norm)")
     print("five words, uniform model: bigram log P = {!r}, skip-gram L = {!r}".format(*uniform_words()))
     print("  by hand: -4 log 5 = {!r} and 8/5 log 5 = {!r}".format(*(n * math.log(5) for n in (-4, 8 / 5))))
     print("base encoder layer: {:,} parameters, {:,} of them feed-forward".format(*base_encoder_layer()))
-    print("  the article counts 3,152,384 and 2,099,712")
+    print(f"  by hand: 4 (512^2 + 512) + {2 * 512 * 2048 + 2048 + 512:,} + 2 * 2 * 512 = {base_encoder_by_hand():,}")
 
 
 def draw_weights(ax: Any, weights: Array, title: str) -> None:

@@ -7,7 +7,7 @@ them), `prompt` (ids to begin with) and `shown` (a piece to draw).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +159,12 @@ class Windows:
             yield windows[:, :-1], windows[:, 1:]
 
 
+def _few(characters: Sequence[str], most: int = 10) -> str:
+    """The first of them, and how many more there are."""
+    more = f" and {len(characters) - most} more" if len(characters) > most else ""
+    return repr("".join(characters[:most])) + more
+
+
 def encode(text: str, alphabet: str) -> Ids:
     """
     Raises:
@@ -166,7 +172,10 @@ def encode(text: str, alphabet: str) -> Ids:
     """
     ids = {character: i for i, character in enumerate(alphabet)}
     if unknown := sorted(set(text) - ids.keys()):
-        raise ValueError(f"the model knows the characters {alphabet!r}, and not {''.join(unknown)!r}")
+        raise ValueError(
+            f"{_few(unknown)} {'is' if len(unknown) == 1 else 'are'} not among the {len(alphabet)} characters that the model "
+            f"knows, {_few(sorted(alphabet, key=str.isalnum, reverse=True))}"
+        )
     return np.array([ids[character] for character in text], np.int64)
 
 

@@ -142,14 +142,17 @@ def trained_in(seconds: float) -> str:
     return f"trained in {seconds:.0f} s" + ("" if peak is None else f", peak memory {peak / 1e6:.0f} MB")
 
 
-def table(title: str, rows: Sequence[tuple[str, float | str]], digits: int = 4) -> str:
+def table(title: str, rows: Sequence[tuple[str, float | str]], digits: int = 4, width: int = 0) -> str:
     """Results beside their baselines, a line each: a name and a number, or why there is none.
+
+    Args:
+        width: of the names, at least; for a table that is printed in parts.
 
     >>> print(table("validation accuracy", [("Transformer", 0.9092), ("most frequent class", 0.076)]))
     validation accuracy  Transformer          0.9092
                          most frequent class  0.0760
     """
-    width = max(len(name) for name, _ in rows)
+    width = max(width, *(len(name) for name, _ in rows))
     lines = []
     for i, (name, value) in enumerate(rows):
         shown = value if isinstance(value, str) else f"{value:.{digits}f}"
@@ -158,14 +161,12 @@ def table(title: str, rows: Sequence[tuple[str, float | str]], digits: int = 4) 
 
 
 def progress(items: Sequence[T], label: str) -> Iterable[T]:
-    """The items, with a progress bar (on standard error) of how many have been taken.
-
-    Raises:
-        MissingExtraError: tqdm is not installed.
-    """
-    from minigrad.errors import import_extra
-
-    bar: Iterable[T] = import_extra("tqdm", "examples", "the progress bar").tqdm(items, desc=label)
+    """The items, with a progress bar (on standard error, if tqdm is installed) of how many have been taken."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        return items
+    bar: Iterable[T] = tqdm(items, desc=label)
     return bar
 
 

@@ -1,11 +1,16 @@
-"""Draws the README's graphs: docs/images/small_graph.svg and .png, and classifier_graph.svg (needs minigrad[graph])."""
+"""Draws the README's graphs: docs/images/small_graph.svg and .png, and classifier_graph.svg (needs pygraphviz).
 
+python examples/draw_graph.py
+"""
+
+import argparse
 from pathlib import Path
 
 import numpy as np
 
 import minigrad as mg
 import nn
+from common import make_folder, run
 from models import ClassifierConfig, TransformerClassifier
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
@@ -36,8 +41,14 @@ def classifier_graph() -> mg.graph.Drawing:
     return mg.draw_dot(loss, params=model)
 
 
-if __name__ == "__main__":
-    IMAGES.mkdir(parents=True, exist_ok=True)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=IMAGES, help="folder for the pictures (default: docs/images)")
+    out = make_folder(parser.parse_args().out)
     for suffix in (".svg", ".png"):
-        print(small_graph().render(IMAGES / f"small_graph{suffix}"))
-    print(classifier_graph().render(IMAGES / "classifier_graph.svg"))
+        print(small_graph().render(out / f"small_graph{suffix}"))
+    print(classifier_graph().render(out / "classifier_graph.svg"))
+
+
+if __name__ == "__main__":
+    run(main)

@@ -2,7 +2,7 @@
 
     python examples/make_view_pictures.py
 
-The graphs are laid out by Graphviz where it is installed (minigrad[graph]). The picture of the stepper is a screenshot, taken
+The graphs are laid out by Graphviz where pygraphviz is installed. The picture of the stepper is a screenshot, taken
 with playwright and an installed chromium or Chrome; without them it is left as it is.
 """
 

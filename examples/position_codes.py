@@ -3,7 +3,8 @@
     python examples/position_codes.py
 
 Written to `out/`: position_curves_32.png and position_curves_512.png (the codes along the positions, and along the dimensions),
-position_map.png (all 32 numbers of the first 32 positions), position_products.png (inner products by distance).
+position_zigzag.png (all numbers of p_1: sines and cosines take turns), position_map.png (all 32 numbers of the first 32
+positions), position_inner_products.png (the 32 x 32 map of p_s . p_t), position_products.png (inner products by distance).
 """
 
 from __future__ import annotations
@@ -60,12 +61,47 @@ def draw_curves(d_model: int, path: Path) -> None:
     save_figure(figure, path)
 
 
+def interleaved(t: int, d_model: int) -> tuple[Array, Array, Array]:
+    """p_t as it stands in a model, and apart: its sines (the even dimensions) and its cosines (the odd ones)."""
+    code = nn.sinusoids(t + 1, d_model)[t]
+    return code, code[::2], code[1::2]
+
+
+def draw_zigzag(path: Path) -> None:
+    """All numbers of p_1: sine and cosine take turns, and the line through them is a zigzag between two smooth curves."""
+    figure, axes = pyplot().subplots(2, 1, figsize=(10, 6), layout="constrained")
+    for ax, d_model in zip(axes, (32, 512)):
+        code, sines, cosines = interleaved(1, d_model)
+        size = 4 if d_model == 32 else 1.5
+        ax.plot(code, color="0.7", linewidth=0.8, label="p_1")
+        ax.plot(range(0, d_model, 2), sines, "o", markersize=size, label="even dimensions: sine")
+        ax.plot(range(1, d_model, 2), cosines, "s", markersize=size, label="odd dimensions: cosine")
+        ax.set(xlabel="dimension", ylabel=f"p_1, D = {d_model}", ylim=(-0.05, 1.05))
+    axes[0].legend(frameon=False, fontsize=8, loc="center right")
+    save_figure(figure, path)
+
+
+def inner_product_map(d_model: int = 32, positions: int = 32) -> Array:
+    """``p_s . p_t`` of all pairs of positions: constant along each diagonal."""
+    codes = nn.sinusoids(positions, d_model)
+    return codes @ codes.T
+
+
 def draw_map(path: Path) -> None:
     """The 32 x 32 map: a row a position, a column a dimension."""
     figure, ax = pyplot().subplots(figsize=(6, 5), layout="constrained")
     image = ax.imshow(nn.sinusoids(32, 32), cmap="RdBu", vmin=-1, vmax=1)
     ax.set(xlabel="dimension", ylabel="position t", title="position codes, D = 32")
     figure.colorbar(image, ax=ax)
+    save_figure(figure, path)
+
+
+def draw_inner_products(path: Path) -> None:
+    """The map of all pairs: the largest product is that of a position with itself, D / 2."""
+    figure, ax = pyplot().subplots(figsize=(6, 5), layout="constrained")
+    image = ax.imshow(inner_product_map(), cmap="viridis", vmax=16)
+    ax.set(xlabel="position s", ylabel="position t", title="inner products of position codes, D = 32")
+    figure.colorbar(image, ax=ax, label="p_s · p_t")
     save_figure(figure, path)
 
 
@@ -96,7 +132,9 @@ def main() -> None:
     pictures: dict[str, Callable[[Path], None]] = {
         "position_curves_32.png": partial(draw_curves, 32),
         "position_curves_512.png": partial(draw_curves, 512),
+        "position_zigzag.png": draw_zigzag,
         "position_map.png": draw_map,
+        "position_inner_products.png": draw_inner_products,
         "position_products.png": draw_products,
     }
     for name in progress(list(pictures), "pictures"):

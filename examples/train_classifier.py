@@ -13,6 +13,7 @@ The tokens are runs of up to three characters, one starting at each character (`
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -38,7 +39,10 @@ from models import ClassifierConfig, TransformerClassifier
 from pictures import draw_losses
 from text_data import UNKNOWN, Batch, TextDataset, Vocabulary, batches, load_dataset, pad
 
+NGRAMS, MAJORITY = "character 1-3-grams, logistic", "most frequent class"
 MODEL = "TransformerClassifier on n-grams"  # what a checkpoint of this example says it holds
+UPDATES = 200  # at least, by default: with fewer a model of few texts still answers the most frequent class
+EPOCHS = 8  # at least, by default
 MAX_TOKENS = 64  # of a text: a space and 63 characters; the rest is cut
 
 
@@ -209,7 +213,8 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     quick, baselines = "one epoch on 640 texts", "the comparison with n-grams"
     parser = argument_parser(__doc__, quick=quick, baselines=baselines)
     parser.add_argument("--data", type=Path, help="a UTF-8 file of lines: text TAB label (default: the names of emoji)")
-    parser.add_argument("--epochs", type=at_least(1), default=8)
+    help = f"default: {EPOCHS}, or as many as make {UPDATES} updates of the weights"
+    parser.add_argument("--epochs", type=at_least(1), help=help)
     parser.add_argument("--batch-size", type=at_least(1), default=64)
     parser.add_argument("--learning-rate", type=float, default=3e-3, help="at its peak")
     parser.add_argument("--d-model", type=int, default=64, help="width of the model, a multiple of 4")
@@ -241,6 +246,8 @@ def run(args: argparse.Namespace) -> nn.History:
     )
     if cut := sum(len(text) >= MAX_TOKENS for text in data.train_texts + data.validation_texts):
         print(f"note: longer than {MAX_TOKENS - 1} characters, and cut there: {cut}")
+    if args.epochs is None:
+        args.epochs = default_epochs(len(data.train_texts), args.batch_size)
     history = train(classifier, data, args)
     seconds = time.perf_counter() - start
     classifier.save(args.out / "classifier.safetensors")
@@ -251,12 +258,25 @@ def run(args: argparse.Namespace) -> nn.History:
     return history
 
 
+def default_epochs(texts: int, batch_size: int) -> int:
+    """EPOCHS, or more where those would be fewer than UPDATES steps; what it comes to is printed."""
+    steps = math.ceil(texts / batch_size)
+    epochs = max(EPOCHS, math.ceil(UPDATES / steps))
+    why = f", as {EPOCHS} would be {EPOCHS * steps} updates only" if epochs > EPOCHS else ""
+    print(f"{epochs} epochs of {steps} update{'s' * (steps != 1)} each{why}; --epochs sets another number")
+    return epochs
+
+
 def report(args: argparse.Namespace, history: nn.History, seconds: float) -> None:
     print(f"\n{trained_in(seconds)}; the checkpoint and the pictures are in {args.out}/")
-    rows: list[tuple[str, float | str]] = [("Transformer", history.metrics[-1]["accuracy"])]
-    if not args.no_baselines and not args.quick:  # a comparison of one quick epoch with anything would say nothing
-        rows += baseline_rows(args)
-    print(table("validation accuracy", rows))
+    title, names = "validation accuracy", ("Transformer", NGRAMS, MAJORITY)
+    ours = [("Transformer", history.metrics[-1]["accuracy"])]
+    if args.no_baselines or args.quick:  # a comparison of one quick epoch with anything would say nothing
+        print(table(title, ours))
+        return
+    width = max(map(len, names))
+    print(table(title, ours, width=width), flush=True)  # the baselines take their time, and may fail
+    print(table(" " * len(title), baseline_rows(args), width=width))
 
 
 def baseline_rows(args: argparse.Namespace) -> list[tuple[str, float | str]]:
@@ -265,7 +285,7 @@ def baseline_rows(args: argparse.Namespace) -> list[tuple[str, float | str]]:
     except RuntimeError as error:
         return [("", str(error))]
     ngram = f"not computed: {baselines.note}" if baselines.ngram is None else baselines.ngram
-    return [("character 1-3-grams, logistic", ngram), ("most frequent class", baselines.majority)]
+    return [(NGRAMS, ngram), (MAJORITY, baselines.majority)]
 
 
 def shortened(data: TextDataset, count: int) -> TextDataset:

@@ -67,7 +67,7 @@ shown); 2, it could not be done, and one sentence says why.
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line. Returns the exit status."""
     own, arguments = _split(sys.argv[1:] if argv is None else argv)
-    options = _parser().parse_args(own)
+    options = _parsed(own)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal without box-drawing characters
     try:
@@ -285,10 +285,21 @@ def _print_source(source: SourceLine | None) -> None:
 # The options
 
 
+def _parsed(own: Sequence[str]) -> argparse.Namespace:
+    parser = _parser()
+    options, unknown = parser.parse_known_args(own)
+    if unknown:
+        words = " ".join(unknown)
+        parser.error(f"there is no option {words}: if it is the program's, write it after --, as in  -- {words}")
+    return options
+
+
 def _parser() -> argparse.ArgumentParser:
     from ._version import __version__
 
-    parser = argparse.ArgumentParser("minigrad", description=DESCRIPTION, epilog=EPILOG, formatter_class=_Formatter)
+    parser = argparse.ArgumentParser(
+        "minigrad", description=DESCRIPTION, epilog=EPILOG, formatter_class=_Formatter, allow_abbrev=False
+    )
     parser.add_argument("--version", action="version", version=f"minigrad {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
@@ -300,6 +311,7 @@ def _parser() -> argparse.ArgumentParser:
             description=f"{what.capitalize()}.",
             epilog=f"examples:\n{examples}",
             formatter_class=_Formatter,
+            allow_abbrev=False,  # --n would be --no-views, and may be meant for the program
         )
         target = f"RUN{TRACE}" if name == "replay" else "TARGET"
         help = "what `minigrad save` wrote" if name == "replay" else f"FILE.py:function, FILE.py or RUN{TRACE}"

@@ -98,7 +98,7 @@ def _import_cupy(device: str) -> Any:
             raise
         raise DeviceError(
             f"device='{device}': CuPy is installed and cannot be imported ({cause}): reinstall it, "
-            "pip install --force-reinstall 'minigrad[gpu]', and keep one build of it only (pip list | grep cupy), or use "
+            'pip install --force-reinstall "cupy-cuda12x[ctk]", and keep one build of it only (pip list | grep cupy), or use '
             "device='cpu'"
         ) from cause
 

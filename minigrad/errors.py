@@ -96,7 +96,10 @@ def check_ours(*names: str) -> None:
 
 
 def import_extra(module: str, extra: str, purpose: str) -> ModuleType:
-    """Import an optional package, or say in one sentence which extra brings it.
+    """Import an optional package, or say in one sentence what to install.
+
+    The sentence names the packages, not minigrad's ``extra`` that holds them: that works in any installation, whatever name
+    minigrad is distributed by, and on any command line.
 
     Raises:
         MissingExtraError: the package is not installed.
@@ -105,4 +108,12 @@ def import_extra(module: str, extra: str, purpose: str) -> ModuleType:
         return importlib.import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
-        raise MissingExtraError(f"{purpose} needs {package}: pip install 'minigrad[{extra}]'") from error
+        wanted = _TOGETHER.get(extra) or _DISTRIBUTED_AS.get(package, package)
+        raise MissingExtraError(f"{purpose} needs {package}: pip install {wanted}") from error
+
+
+_TOGETHER = {
+    "graph": "graphviz pygraphviz",
+    "gpu": '"cupy-cuda12x[ctk]"',
+}  # what is of use only as a whole, by its extra
+_DISTRIBUTED_AS = {"sklearn": "scikit-learn"}  # where the name to import is another

@@ -12,9 +12,9 @@ import numpy as np
 
 import nn
 from minigrad import ArgumentError, ShapeError, Tensor, no_grad
-from minigrad.errors import import_extra
 from minigrad.serialize import CheckpointError, read_arrays, read_json, require
 from nn._checks import as_ids, check_positive, id_array
+from nn._progress import load_tqdm
 from nn.masks import as_key_mask
 
 from ._config import Config
@@ -226,8 +226,8 @@ class BertEncoder(nn.Module):
         result = np.zeros((len(texts), self.config.d_model), self.norm.weight.dtype)
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         starts: Any = range(0, len(texts), batch_size)
-        if progress:
-            starts = import_extra("tqdm", "train", "the progress bar").tqdm(starts, desc="embedding", unit="batch")
+        if progress and (tqdm := load_tqdm()) is not None:
+            starts = tqdm(starts, desc="embedding", unit="batch")
         was_training = self.training
         self.eval()
         try:

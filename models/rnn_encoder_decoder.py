@@ -126,7 +126,8 @@ class RNNEncoderDecoder(nn.Module):
 
     def initial_state(self, source: Source) -> Tensor:
         """s_0, (batch, hidden): from the state that has read the source from its end to its beginning."""
-        return np.tanh(self.first_state(source.last[:, self.config.hidden :]))
+        state: Any = np.tanh(self.first_state(source.last[:, self.config.hidden :]))
+        return state
 
     def step(self, previous: Any, state: Tensor, source: Source) -> tuple[Tensor, Tensor, Tensor | None]:
         """Write one id: ``previous`` (batch,) ids and s_{i-1} -> logits (batch, target_vocab), s_i, a_i (batch, source)."""

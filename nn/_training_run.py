@@ -102,7 +102,7 @@ class TrainingRun:
         with progress_bar(self.tqdm, f"epoch {epoch + 1}/{self.epochs}", self.updates, total) as show:
             while group := list(itertools.islice(batches, self.accumulate)):
                 self._step(group)
-                show(self.history.losses, {})
+                show(self.history.losses, None)
                 if self.every is not None and self._progress[0] % self.every == 0:
                     self._save()
             if not self.updates:

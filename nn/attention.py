@@ -49,10 +49,15 @@ class GlobalAttention(Module):
         self.score = plain_score(score)
 
     def forward(self, query: Any, key: Any = None, value: Any = None, **masks: Unpack[Masks]) -> Tensor:
-        q, k, v = self._project(*self._inputs(query, key, value))
-        weights = self._weights(q, k, **masks)
-        context = weights @ v  # (batch, query, value_dim)
-        return context if q.ndim == 3 else context[:, 0]
+        context, _, is_single = self._attend(query, key, value, masks)
+        return context[:, 0] if is_single else context
+
+    def with_weights(
+        self, query: Any, key: Any = None, value: Any = None, **masks: Unpack[Masks]
+    ) -> tuple[Tensor, Tensor]:
+        """What the call gives and :meth:`attention_weights`, from one pass: the weights are those that made the result."""
+        context, weights, is_single = self._attend(query, key, value, masks)
+        return (context[:, 0], weights[:, 0]) if is_single else (context, weights)
 
     def attention_weights(self, query: Any, key: Any = None, value: Any = None, **masks: Unpack[Masks]) -> Tensor:
         """How much each query takes of each value: (batch, query, key), or (batch, key) for one query.
@@ -62,6 +67,12 @@ class GlobalAttention(Module):
         q, k, _ = self._project(*self._inputs(query, key, value))
         weights = self._weights(q, k, **masks)
         return weights if q.ndim == 3 else weights[:, 0]
+
+    def _attend(self, query: Any, key: Any, value: Any, masks: Masks) -> tuple[Tensor, Tensor, bool]:
+        """(batch, query, value_dim), the weights (batch, query, key), and whether the query is one for each sequence."""
+        q, k, v = self._project(*self._inputs(query, key, value))
+        weights = self._weights(q, k, **masks)
+        return weights @ v, weights, q.ndim == 2
 
     def _project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """What the score and the mean are taken of."""
@@ -194,22 +205,28 @@ class Attention(GlobalAttention):
 class SelfAttention(Attention):
     """:class:`Attention` of a sequence to itself: x (batch, length, d_model) -> (batch, length, value_dim).
 
-    ``q = x W_q + b_q`` and ``k = x W_k + b_k`` have the width d_model, and so has ``v = x W_v + b_v`` unless ``value_dim``
-    is given. Masks, bias and scores are the same; the dot product is not scaled unless ``score="scaled_dot"``.
+    ``q = x W_q + b_q`` and ``k = x W_k + b_k`` have the width hidden_dim, which is d_model unless it is given, and so has
+    ``v = x W_v + b_v`` unless ``value_dim`` is given. Masks, bias and scores are the same; the dot product is not scaled
+    unless ``score="scaled_dot"``.
     """
 
     def __init__(
         self,
         d_model: int,
-        value_dim: int | None = None,
+        hidden_dim: int | None = None,
         *,
         rng: np.random.Generator,
+        value_dim: int | None = None,
         score: str | Score = "dot",
         bias: bool = True,
         dtype: Any = np.float32,
     ) -> None:
-        value_dim = d_model if value_dim is None else value_dim
-        super().__init__(d_model, d_model, value_dim, rng=rng, score=score, bias=bias, dtype=dtype)
+        hidden_dim = d_model if hidden_dim is None else hidden_dim
+        value_dim = hidden_dim if value_dim is None else value_dim
+        self.query, self.key, self.value = (
+            Affine(d_model, width, rng=rng, bias=bias, dtype=dtype) for width in (hidden_dim, hidden_dim, value_dim)
+        )
+        self.score = make_score(score, hidden_dim, hidden_dim, rng=rng, dtype=dtype)
 
     def forward(self, x: Any, **masks: Unpack[Masks]) -> Tensor:  # type: ignore[override]  # there is one input
         return super().forward(x, **known(masks))
@@ -283,6 +300,12 @@ class ContextAttention(GlobalAttention):
         """How much the result takes of each token: (batch, length)."""
         return super().attention_weights(self._queries(x), x, key_mask=key_mask, mask=mask, bias=bias)
 
+    def with_weights(  # type: ignore[override]  # there is one input
+        self, x: Any, *, key_mask: Any = None, mask: Any = None, bias: Any = None
+    ) -> tuple[Tensor, Tensor]:
+        """The vectors (batch, input_dim) and the weights (batch, length) that made them."""
+        return super().with_weights(self._queries(x), x, key_mask=key_mask, mask=mask, bias=bias)
+
     def _queries(self, x: Any) -> Tensor:
         """u for each sequence: (batch, hidden_dim)."""
         x = as_input(x, self.query.dtype, "ContextAttention")
@@ -292,4 +315,5 @@ class ContextAttention(GlobalAttention):
         return queries
 
     def _project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        return query, np.tanh(self.hidden(key)), value
+        keys: Any = np.tanh(self.hidden(key))
+        return query, keys, value

@@ -64,6 +64,14 @@ class AttentionHead(Module):
         )
         return weights
 
+    def with_weights(
+        self, query: Any, key: Any = None, value: Any = None, **masks: Unpack[Masks]
+    ) -> tuple[Tensor, Tensor]:
+        """What the call gives and :meth:`attention_weights`, from one pass; the weights are kept, as the call need not."""
+        query, key, value = self._inputs(query, key, value)
+        weights = self.attention_weights(query, key, **masks)
+        return weights @ self.value(value), weights
+
     def _inputs(self, query: Any, key: Any, value: Any) -> tuple[Tensor, Tensor, Tensor]:
         d_model, context_dim = self.query.weight.shape[0], self.key.weight.shape[0]
         return attention_inputs("AttentionHead", d_model, context_dim, self.query.weight.dtype, query, key, value)

@@ -35,6 +35,10 @@ class KeyValueCache:
         """(batch, length, width), an array; None while empty."""
         return None if self._values is None else self._values[:, : self.length]
 
+    def __repr__(self) -> str:
+        shape = "empty" if self._keys is None else f"{self.length} tokens of {self._keys.shape[0]} sequences"
+        return f"KeyValueCache({shape})"
+
     def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Add the keys and values of new tokens, (batch, new, width), and give all: (batch, length, width).
 

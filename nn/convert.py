@@ -136,8 +136,12 @@ def _attention_entries(attention: MultiHeadAttention, path: str) -> Iterator[_St
         maps = [attention.query, attention.key, attention.value]
     weights, biases = [part.weight for part in maps], [part.bias for part in maps if part.bias is not None]
     d_model = attention.d_model
-    columns = [weight.shape[1] for weight in weights], attention.output.weight.shape[0]
-    if columns != ([3 * d_model] if packed else 3 * [d_model], d_model) or attention.rotary or attention.scale:
+    columns = [weight.shape[1] for weight in weights], attention.output.weight.shape
+    if (
+        columns != ([3 * d_model] if packed else 3 * [d_model], (d_model, d_model))
+        or attention.rotary
+        or attention.scale
+    ):
         raise ArgumentError(
             "PyTorch's MultiheadAttention has d_model queries, keys and values, no rotary positions and the scale of the "
             f"paper, unlike {type(attention).__name__}({attention.extra_repr()})"

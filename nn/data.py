@@ -86,6 +86,12 @@ class Batches:
         """The number of batches in an epoch."""
         return self.count // self.batch_size if self.drop_last else -(-self.count // self.batch_size)
 
+    def __repr__(self) -> str:
+        options = "".join(f", {name}" for name in ("drop_last", "collate") if getattr(self, name))
+        order = "by length, " * (self.lengths is not None) + ("shuffled" if self.shuffle else "in order")
+        sizes = f"{self.count:,} examples in {len(self):,} batches of {self.batch_size}"
+        return f"Batches({sizes}, {order}, seed={self.seed}{options})"
+
     def epoch(self, n: int) -> Iterator[Any]:
         """The batches of epoch n, n = 0, 1, ..."""
         for indices in self.indices(n):

@@ -9,6 +9,8 @@ from typing import Any, Literal, Self
 
 from minigrad import ArgumentError
 
+from ._tables import html_table
+
 Best = tuple[Literal["min", "max"], str]  # what to look for in which metric
 
 
@@ -29,6 +31,37 @@ class History:
             raise ArgumentError(f"there is no metric {name!r}: the last epoch has {list(self.metrics[-1])}")
         return [epoch.get(name, math.nan) for epoch in self.metrics]
 
+    def __repr__(self) -> str:
+        """One line, as there may be thousands of losses: ``History(200 steps, 20 epochs; loss 0.7 to 0.02)``."""
+        parts = [f"{len(self.losses):,} step{_s(self.losses)}, {len(self.metrics):,} epoch{_s(self.metrics)}"]
+        if self.losses:
+            parts.append(f"loss {self.losses[0]:.4g} to {self.losses[-1]:.4g}")
+        parts += [f"{name} {value:.4g}" for name, value in (self.metrics[-1] if self.metrics else {}).items()]
+        return f"History({'; '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a row an epoch, with the mean of its losses and its metrics."""
+        names = list(dict.fromkeys(name for epoch in self.metrics for name in epoch))
+        losses = self._mean_losses()
+        header = ["epoch", *(["mean loss"] if losses else []), *names]
+        rows = [
+            [
+                str(i + 1),
+                *([f"{losses[i]:.4g}"] if losses else []),
+                *(f"{epoch.get(name, math.nan):.4g}" for name in names),
+            ]
+            for i, epoch in enumerate(self.metrics)
+        ]
+        return html_table(repr(self), header, rows)
+
+    def _mean_losses(self) -> list[float]:
+        """Of each epoch; none where the steps are not so many times the epochs, as after a stop in the middle of one."""
+        epochs, steps = len(self.metrics), len(self.losses)
+        if not epochs or not steps or steps % epochs:
+            return []
+        length = steps // epochs
+        return [math.fsum(self.losses[i * length : (i + 1) * length]) / length for i in range(epochs)]
+
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -42,3 +75,7 @@ class History:
         values = [sign * epoch.get(best[1], math.nan) for epoch in self.metrics]
         numbers = [value for value in values if not math.isnan(value)]
         return values.index(max(numbers)) if numbers else -1
+
+
+def _s(values: list[Any]) -> str:
+    return "s" * (len(values) != 1)

@@ -42,8 +42,13 @@ class MessagePassing(Module):
         self.score = plain_score(score)
 
     def forward(self, h: Any, adjacency: Any = None, **masks: Unpack[Masks]) -> Tensor:
+        return self.with_weights(h, adjacency, **masks)[0]
+
+    def with_weights(self, h: Any, adjacency: Any = None, **masks: Unpack[Masks]) -> tuple[Tensor, Tensor]:
+        """``A h``, and the A that made it."""
         h = check_real(h, type(self).__name__)
-        return self.attention_weights(h, adjacency, **masks) @ h
+        weights = self.attention_weights(h, adjacency, **masks)
+        return weights @ h, weights
 
     def attention_weights(self, h: Any, adjacency: Any = None, **masks: Unpack[Masks]) -> Tensor:
         """A, after the masks: (batch, length, length), or (length, length) where h has two axes."""

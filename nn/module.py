@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Self
+from typing import Any, ParamSpec, Protocol, Self, TypeVar, cast
 
 import numpy as np
 
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
 from minigrad.device import to_device, to_host
 from minigrad.engine.observers import active, in_any_thread, scope
+
+from ._tables import html_table
+
+P = ParamSpec("P")
+R_co = TypeVar("R_co", covariant=True)
+
+
+class _Runs(Protocol[P, R_co]):
+    """To type checkers: calling a module takes what its ``forward`` takes, and gives what that gives."""
+
+    @property
+    def forward(self) -> Callable[P, R_co]: ...
 
 
 class Parameter(Tensor):
@@ -49,10 +61,10 @@ class Module:
 
     forward: Callable[..., Any] = _missing_forward
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self: _Runs[P, R_co], *args: P.args, **kwargs: P.kwargs) -> R_co:
         """Run ``forward``. Inside ``with trace():`` its operations are recorded as this module's, under its path."""
         if in_any_thread and any(hasattr(context, "record") for context in active.contexts):
-            with scope(self, self._path_in_trace()):
+            with scope(self, cast(Module, self)._path_in_trace()):
                 return self.forward(*args, **kwargs)
         return self.forward(*args, **kwargs)
 
@@ -169,6 +181,15 @@ class Module:
     def extra_repr(self) -> str:
         """The settings to show in the parentheses of ``repr``."""
         return ""
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a row for each module inside, with its settings and the number of its parameters."""
+        rows = [
+            [path or "(all)", f"{type(module).__name__}({module.extra_repr()})", f"{module.num_parameters:,}"]
+            for path, module in self.named_modules()
+        ]
+        caption = f"{type(self).__name__}: {self.num_parameters:,} parameters"
+        return html_table(caption, ["path", "module", "parameters"], rows, most=40)
 
     def __repr__(self) -> str:
         lines: list[str] = []

@@ -24,17 +24,18 @@ class MultiHeadAttention(Module):
     H heads has its stretch of columns. Vaswani et al. 2017, arXiv:1706.03762, section 3.2.
 
     Args:
-        d_model: the width of the query inputs and of the result.
-        num_heads: H, a divisor of d_model unless key_dim or ``strict=False`` is given.
+        d_model: the width of the query inputs.
+        num_heads: H, a divisor of out_dim unless key_dim or ``strict=False`` is given.
         rng: draws the four weights, ``query.weight``, ``key.weight``, ``value.weight`` and ``output.weight``.
-        key_dim: the width of each head's queries and keys; by default d_model / H. With d_model every head has the full
-            width, and ``W_o`` maps H * d_model to d_model.
+        key_dim: the width of each head's queries and keys; by default out_dim / H. With out_dim every head has the full
+            width, and ``W_o`` maps H * out_dim to out_dim.
         value_dim: the width of each head's values; by default key_dim.
         num_kv_heads: how many heads the keys and values have, each shared by a group of H / num_kv_heads heads of queries;
             by default H. Ainslie et al. 2023, arXiv:2305.13245; with 1, multi-query attention.
         context_dim: the width of the key and value inputs, for cross-attention; by default d_model.
+        out_dim: the width of the result; by default d_model.
         rotary: whether the queries and keys are turned by their positions, :class:`RotaryPositions` (self-attention only).
-        strict: if false, H need not divide d_model: each head has the width d_model // H, rounded down.
+        strict: if false, H need not divide out_dim: each head has the width out_dim // H, rounded down.
         bias: whether the four maps have one.
         scale: what the scores are multiplied by; by default 1 / sqrt(key_dim), and 1.0 is attention without a scale.
 
@@ -50,7 +51,7 @@ class MultiHeadAttention(Module):
         cache: under ``no_grad``, the keys and values of the earlier calls, to which this one adds its own; masks then
             speak of all of them, and so does bias.
 
-        The result is (batch, query, d_model). A query with no key to attend to gets zeros from every head (so the result
+        The result is (batch, query, out_dim). A query with no key to attend to gets zeros from every head (so the result
         is ``output.bias``), not NaN.
 
     Raises:
@@ -71,14 +72,16 @@ class MultiHeadAttention(Module):
         value_dim: int | None = None,
         num_kv_heads: int | None = None,
         context_dim: int | None = None,
+        out_dim: int | None = None,
         rotary: bool = False,
         strict: bool = True,
         bias: bool = True,
         scale: float | None = None,
         dtype: Any = np.float32,
     ) -> None:
-        check_positive(d_model=d_model, num_heads=num_heads)
-        key_dim = _head_dim(d_model, num_heads, strict) if key_dim is None else key_dim
+        out_name, out_dim = ("d_model", d_model) if out_dim is None else ("out_dim", out_dim)
+        check_positive(d_model=d_model, num_heads=num_heads, out_dim=out_dim)
+        key_dim = _head_dim(out_name, out_dim, num_heads, strict) if key_dim is None else key_dim
         value_dim = key_dim if value_dim is None else value_dim
         num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
         context_dim = d_model if context_dim is None else context_dim
@@ -96,7 +99,7 @@ class MultiHeadAttention(Module):
         self.d_model, self.context_dim = d_model, context_dim
         self.scale = None if scale is None else float(scale)
         self._make_inputs((num_heads * key_dim, num_kv_heads * key_dim, num_kv_heads * value_dim), rng, bias, dtype)
-        self.output = Affine(num_heads * value_dim, d_model, rng=rng, bias=bias, dtype=dtype)
+        self.output = Affine(num_heads * value_dim, out_dim, rng=rng, bias=bias, dtype=dtype)
         self.rotary = RotaryPositions(key_dim) if rotary else None
 
     def forward(
@@ -108,14 +111,25 @@ class MultiHeadAttention(Module):
         cache: KeyValueCache | None = None,
         **masks: Unpack[Masks],
     ) -> Tensor:
-        query, key, value = self._inputs(query, key, value)
-        allowed = self._masks(query, key, cache, masks)
-        q, k, v = self._projected(query, key, value, cache)
-        if cache is not None:
-            k, v = cache.append(k, v)  # (batch, all keys so far, kv_heads * width)
-        k, v = self._shared(k), self._shared(v)  # (batch, key, heads * width)
+        q, k, v, allowed = self._operands(query, key, value, cache, masks)
         context = scaled_dot_product_attention(q, k, v, *allowed, scale=self.scale, num_heads=self.num_heads)
-        return self.output(context)  # (batch, query, heads * value_dim) -> (batch, query, d_model)
+        return self.output(context)  # (batch, query, heads * value_dim) -> (batch, query, out_dim)
+
+    def with_weights(
+        self,
+        query: Any,
+        key: Any = None,
+        value: Any = None,
+        *,
+        cache: KeyValueCache | None = None,
+        **masks: Unpack[Masks],
+    ) -> tuple[Tensor, Tensor]:
+        """What the call gives and :meth:`attention_weights`, from one pass; the weights are kept, as the call need not."""
+        *operands, allowed = self._operands(query, key, value, cache, masks)
+        q, k, v = (split_heads(t, self.num_heads) for t in operands)  # (batch, heads, length, width)
+        weights: Tensor = attention_weights(q, k, *allowed, self.scale)
+        context: Any = np.swapaxes(weights @ v, 1, 2)  # (batch, query, heads, value_dim)
+        return self.output(context.reshape(*context.shape[:2], -1)), weights
 
     def attention_weights(
         self,
@@ -145,6 +159,17 @@ class MultiHeadAttention(Module):
         self.query = Affine(self.d_model, widths[0], rng=rng, bias=bias, dtype=dtype)
         self.key = Affine(self.context_dim, widths[1], rng=rng, bias=bias, dtype=dtype)
         self.value = Affine(self.context_dim, widths[2], rng=rng, bias=bias, dtype=dtype)
+
+    def _operands(
+        self, query: Any, key: Any, value: Any, cache: KeyValueCache | None, masks: Masks
+    ) -> tuple[Tensor, Tensor, Tensor, tuple[Any, Any]]:
+        """Queries, and all keys and values so far, each (batch, length, heads * width); mask and bias of their scores."""
+        query, key, value = self._inputs(query, key, value)
+        allowed = self._masks(query, key, cache, masks)
+        q, k, v = self._projected(query, key, value, cache)
+        if cache is not None:
+            k, v = cache.append(k, v)  # (batch, all keys so far, kv_heads * width)
+        return q, self._shared(k), self._shared(v), allowed
 
     def _mapped(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         return self.query(query), self.key(key), self.value(value)
@@ -183,15 +208,18 @@ class MultiHeadAttention(Module):
     def extra_repr(self) -> str:
         shared = f", num_kv_heads={self.num_kv_heads}" if self.num_kv_heads != self.num_heads else ""
         context = f", context_dim={self.context_dim}" if self.context_dim != self.d_model else ""
-        return f"{self.d_model}, num_heads={self.num_heads}{shared}{context}"
+        out_dim = self.output.weight.shape[1]
+        out = f", out_dim={out_dim}" if out_dim != self.d_model else ""
+        return f"{self.d_model}, num_heads={self.num_heads}{shared}{context}{out}"
 
 
-def _head_dim(d_model: int, num_heads: int, strict: bool) -> int:
-    if strict and d_model % num_heads:
+def _head_dim(name: str, width: int, num_heads: int, strict: bool) -> int:
+    """How much of a width, called ``name``, each head gets."""
+    if strict and width % num_heads:
         raise ArgumentError(
-            f"num_heads={num_heads} does not divide d_model={d_model}: the heads share it evenly, unless strict=False "
+            f"num_heads={num_heads} does not divide {name}={width}: the heads share it evenly, unless strict=False "
             f"rounds their width down or key_dim= gives it"
         )
-    if num_heads > d_model:
-        raise ArgumentError(f"num_heads={num_heads} leaves no column of d_model={d_model} to a head: give key_dim=")
-    return d_model // num_heads
+    if num_heads > width:
+        raise ArgumentError(f"num_heads={num_heads} leaves no column of {name}={width} to a head: give key_dim=")
+    return width // num_heads

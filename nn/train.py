@@ -83,7 +83,7 @@ def fit(
             bit: weights, the optimizer's memory, the step of the schedule, the place in the epoch, Dropout, History
             and patience are restored. Give model, data and optimizer as they were; ``epochs``, ``schedule``, ``validate``,
             ``best`` and ``patience`` may be new ones. Other randomness, if any, must depend on the epoch alone.
-        progress: show a bar (which needs tqdm).
+        progress: show a bar, if tqdm is installed.
         on_step: called after each update, while the gradients are there: ``on_step=minigrad.grad_flow(model).step``.
 
     A loss that is not finite ends the training with a :class:`TrainingError` and changes no checkpoint, nor is a weight that is
@@ -100,7 +100,7 @@ def fit(
         CheckpointError: ``resume`` finds the checkpoint of another model, optimizer or data (of which the first batch is
             looked at), or a damaged one. Nothing has been changed.
         TrainingError: a loss, a gradient or a weight is not finite.
-        MissingExtraError: tqdm, or safetensors for checkpoints, is not installed.
+        MissingExtraError: safetensors, for checkpoints, is not installed.
         KeyboardInterrupt: after the checkpoint is written.
     """
     if resume and checkpoint is None:

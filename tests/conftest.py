@@ -53,7 +53,7 @@ def pytest_collection_finish() -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip what is marked `cuda` where there is no CuPy or no GPU."""
     if item.get_closest_marker("cuda"):
-        cupy = pytest.importorskip("cupy", reason="needs CuPy: pip install 'minigrad[gpu]'", exc_type=ImportError)
+        cupy = pytest.importorskip("cupy", reason='needs CuPy: pip install "cupy-cuda12x[ctk]"', exc_type=ImportError)
         if not cupy.is_available():
             pytest.skip("needs a GPU")
 

@@ -1,7 +1,7 @@
 """The lowest version that pyproject.toml declares of each package, as constraints for pip: ``python -m tests.lowest``
 
 python3.11 -m venv lowest && python -m tests.lowest > lowest.txt
-lowest/bin/python -m pip install -e '.[dev]' -c lowest.txt && lowest/bin/python -m pytest
+lowest/bin/python -m pip install -e ".[dev]" -c lowest.txt && lowest/bin/python -m pytest
 """
 
 import re

@@ -44,7 +44,9 @@ def metadata(wheel: Path) -> Message:
 def test_wheel_holds_the_three_packages_and_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         shipped = {name for name in archive.namelist() if ".dist-info/" not in name}
-    sources = {path for package in MAY_IMPORT for path in (ROOT / package).rglob("*.py")}
+    sources = {
+        path for package in MAY_IMPORT for path in (ROOT / package).rglob("*.py*") if path.suffix in (".py", ".pyi")
+    }
     markers = {ROOT / package / "py.typed" for package in MAY_IMPORT}
     assets = {path for path in (ROOT / "minigrad" / "graph" / "pages" / "assets").iterdir() if path.suffix in ASSETS}
     assert {path.name for path in assets} >= {"stepper.html", "stepper.css", "stepper.js", "stepper_words.json"}

@@ -17,6 +17,7 @@ PAGES = [
         "docs/design.md",
         "docs/libraries.md",
         "docs/training.md",
+        "docs/types.md",
         "docs/views.md",
     )
 ]

@@ -98,7 +98,7 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
         self._array = array
 
     @property
-    def grad(self) -> Tensor | None:
+    def grad(self) -> Tensor | Any:
         """The gradient that ``backward()`` has accumulated here, or None."""
         return self._grad
 

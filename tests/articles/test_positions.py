@@ -26,6 +26,23 @@ def test_inner_products_depend_on_the_distance_alone_and_are_not_monotone() -> N
     assert PRODUCTS[5] > PRODUCTS[4]
 
 
+def test_the_map_of_inner_products_is_constant_along_its_diagonals() -> None:
+    products = example.inner_product_map()
+    assert products.shape == (32, 32)
+    for k, product in enumerate(PRODUCTS):
+        for side in (k, -k):
+            np.testing.assert_allclose(np.diag(products, side), product, rtol=1e-12)
+
+
+def test_sine_and_cosine_take_turns_in_a_code() -> None:
+    code, sines, cosines = example.interleaved(1, 32)
+    angles = [10000 ** (-2 * i / 32) for i in range(16)]
+    np.testing.assert_allclose(sines, np.sin(angles), rtol=1e-12)
+    np.testing.assert_allclose(cosines, np.cos(angles), rtol=1e-12)
+    assert code.tolist() == [value for pair in zip(sines, cosines) for value in pair]
+    assert (np.diff(code) * np.tile([1, -1], 16)[:-1] < 0).sum() == 1  # up and down, but where sin(1) > cos(1)
+
+
 @pytest.mark.parametrize("d_model", [32, 512])
 def test_the_length_of_a_code(d_model) -> None:
     lengths = np.linalg.norm(nn.sinusoids(100, d_model), axis=1)

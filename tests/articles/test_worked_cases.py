@@ -1,4 +1,6 @@
-"""The small worked cases of the articles, held to the articles' numbers."""
+"""The small worked cases of the articles: computed by hand or by plain NumPy, and what is known to be printed."""
+
+import math
 
 import numpy as np
 import pytest
@@ -10,10 +12,11 @@ from nn import functional
 from tests.nn.layers import assert_close, rng
 
 
-def test_masked_weights_of_the_flax_article() -> None:
+def test_masked_weights_in_the_form_of_the_flax_article() -> None:
+    """The scores of the second text are 0 and 1, over sqrt(4): the weights are 1 and e^(1/2), over their sum."""
     text_1, text_2 = cases.masked_weights().tolist()
     assert text_1 == [[1, 0, 0]] * 3
-    low, high = 0.37754066879814546, 0.6224593312018546
+    low, high = 1 / (1 + math.exp(0.5)), math.exp(0.5) / (1 + math.exp(0.5))
     np.testing.assert_allclose(text_2, [[low, high, 0], [high, low, 0], [0.5, 0.5, 0]], rtol=1e-15)
 
 
@@ -37,20 +40,36 @@ def test_scaling_before_or_after_masking_gives_the_same_weights(dtype) -> None:
     np.testing.assert_allclose(before, cases.masked_weights(), rtol=1e-6)
 
 
-CAUSAL_ROWS = [[1.0], [0.66819, 0.33181], [0.02417, 0.53654, 0.43929], [0.04748, 0.35084, 0.52339, 0.07828]]
-
-
 def test_causal_softmax_rows() -> None:
     weights = cases.causal_weights()
-    for i, row in enumerate(CAUSAL_ROWS):
-        np.testing.assert_allclose(weights[i], row + [0] * (3 - i), atol=5e-6)
+    for i, row in enumerate(weights):
+        powers = [math.exp(score) for score in cases.CAUSAL_SCORES[i, : i + 1]]
+        np.testing.assert_allclose(row, [power / sum(powers) for power in powers] + [0] * (3 - i), rtol=1e-14)
+    assert tuple(f"{weight:.2f}" for weight in weights[1, :2]) == cases.PRINTED_CAUSAL_ROW
     assert nn.causal_mask(4).tolist() == [[i >= j for j in range(4)] for i in range(4)]
 
 
 def test_the_score_that_one_article_prints_as_minus_0_7_is_0_7() -> None:
     printed = cases.CAUSAL_SCORES.copy()
     printed[1, 1] = -0.7
-    assert cases.causal_weights(printed)[1, 0] == pytest.approx(0.8909, abs=1e-4)  # the article's row says 0.66819
+    first, _ = cases.PRINTED_CAUSAL_ROW
+    assert cases.causal_weights(printed)[1, 0] == pytest.approx(0.8909, abs=1e-4)
+    assert f"{cases.causal_weights(printed)[1, 0]:.2f}" != first == f"{cases.causal_weights()[1, 0]:.2f}"
+
+
+def test_the_inner_products_of_columns_are_a_matrix() -> None:
+    product = cases.inner_products()
+    assert product.tolist() == [[50, 110], [110, 250]]
+    for i, a in enumerate(cases.COLUMNS_A.T.tolist()):
+        for j, b in enumerate(cases.COLUMNS_B.T.tolist()):
+            assert product[i, j] == sum(x * y for x, y in zip(a, b))
+
+
+def test_without_the_root_the_weights_are_flatter() -> None:
+    by_root, by_width = cases.scores_by_divisor()
+    assert_close(by_root, cases.masked_weights()[1])
+    assert by_width[0, 1] == pytest.approx(1 / (1 + math.exp(-1 / 4)), rel=1e-15)
+    assert by_root[0, 1] > by_width[0, 1] > by_width[0, 0] > by_root[0, 0]
 
 
 def test_one_hot_times_matrix_in_both_conventions() -> None:
@@ -98,9 +117,9 @@ def test_scores_of_a_head_without_bias_are_one_product() -> None:
     assert_close(head.attention_weights(x).numpy(), functional.softmax(product / 2))
 
 
-def test_the_base_encoder_layer_has_as_many_parameters_as_the_article_counts() -> None:
-    assert cases.base_encoder_layer() == (3_152_384, 2_099_712)
-    assert 4 * (512 * 512 + 512) + 2_099_712 + 4 * 512 == 3_152_384  # attention, feed-forward, two norms
+def test_the_parameters_of_the_base_encoder_layer() -> None:
+    assert cases.base_encoder_layer() == (cases.base_encoder_by_hand(), 512 * 2048 + 2048 + 2048 * 512 + 512)
+    assert cases.base_encoder_by_hand() == 3_152_384
 
 
 def test_a_scaled_embedding_plus_its_position() -> None:

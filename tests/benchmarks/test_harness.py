@@ -113,7 +113,7 @@ def test_a_missing_gradient_is_no_small_difference(tmp_path):
 @pytest.mark.parametrize(
     ("task", "said"),
     [
-        (Task("minigrad", "tiny", device="cuda"), "needs cupy: pip install 'minigrad\\[gpu\\]'|cannot be used"),
+        (Task("minigrad", "tiny", device="cuda"), 'needs cupy: pip install "cupy-cuda12x\\[ctk\\]"|cannot be used'),
         (Task("minigrad", "huge"), "KeyError: 'huge'"),
     ],
 )

@@ -13,7 +13,7 @@ MADE = [
     Row("tiny", "torch", ms=2.0, ratio=1.0, quartiles=(1.0, 1.0), rounds=15, megabytes=280.0, loss_difference=0.0),
     Row("tiny", "torch again", ms=2.0, ratio=1.01, quartiles=(0.98, 1.02), rounds=15, megabytes=280.0),
     Row("tiny", "minigrad", ms=1.4, ratio=0.7, quartiles=(0.65, 0.75), rounds=15, megabytes=15.0, loss_difference=3e-7),
-    Row("tiny", "minigrad_fast", error="compiled_kernels() needs numba: pip install 'minigrad[fast]'"),
+    Row("tiny", "minigrad_fast", error="compiled_kernels() needs numba: pip install numba"),
 ]
 IMPORTS = {"ms": {"numpy": 80.0, "minigrad": 100.0, "torch": 1200.0}, "added_ms": 20.0, "quartiles": [18.0, 23.0],
            "added_share": 0.25, "foreign": [], "rounds": 15}  # fmt: skip

@@ -29,7 +29,7 @@ def browser() -> Iterator[Any]:
     if program is None:
         pytest.skip(f"needs a browser: none of {', '.join(PROGRAMS)} is installed (Debian: apt install chromium)")
     if importlib.util.find_spec("playwright") is None:
-        pytest.skip("needs playwright: pip install 'minigrad[dev]'")
+        pytest.skip("needs playwright: pip install playwright")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

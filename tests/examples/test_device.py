@@ -121,7 +121,7 @@ def test_without_cupy_it_ends_with_one_sentence(name: str, monkeypatch: pytest.M
     monkeypatch.setattr(sys, "argv", [name, "--device", "cuda"])
     with pytest.raises(SystemExit) as caught:
         common.run(module.main)
-    assert caught.value.code == "error: device='cuda' needs cupy: pip install 'minigrad[gpu]'"
+    assert caught.value.code == "error: device='cuda' needs cupy: pip install \"cupy-cuda12x[ctk]\""
     assert list(tmp_path.iterdir()) == []  # it was found before anything was done
 
 
@@ -129,7 +129,7 @@ def test_without_cupy_it_ends_with_one_sentence(name: str, monkeypatch: pytest.M
 def test_the_exit_status_is_1(tmp_path: Path) -> None:
     done = command("position_codes.py", "--device", "cuda", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "error: device='cuda' needs cupy: pip install 'minigrad[gpu]'\n"
+    assert done.stderr == "error: device='cuda' needs cupy: pip install \"cupy-cuda12x[ctk]\"\n"
 
 
 def test_without_a_gpu_it_ends_with_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

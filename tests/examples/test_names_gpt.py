@@ -243,7 +243,10 @@ def interrupted(*arguments: Any) -> float:
     ("options", "words"),
     [
         (["--text", "missing.txt"], "missing.txt"),
-        (["--prompt", "X Æ A-12"], "the model knows the characters"),
+        (
+            ["--prompt", "X Æ A-12"],
+            r"' -12æ' are not among the 27 characters that the model knows, 'abcdefghij' and 17 more$",
+        ),
         (["--prompt", "a" * 13], "the longest name has 12 letters, and --prompt 'aaaaaaaaaaaaa' has 13"),
         (["--top-p", "2"], r"top_p must be in \(0, 1\], got 2.0"),
         (["--temperature", "-1"], "temperature must be a number >= 0"),

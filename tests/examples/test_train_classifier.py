@@ -245,6 +245,36 @@ def test_the_accuracy_counts_right_answers_over_all_batches(classifier: Classifi
     assert example.accuracy(classifier, texts, labels) == 200 / 300
 
 
+@pytest.mark.parametrize(("texts", "epochs"), [(50, 200), (64, 200), (65, 100), (1600, 8), (21_808, 8)])
+def test_few_texts_are_seen_more_often(texts: int, epochs: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert example.default_epochs(texts, 64) == epochs
+    said = capsys.readouterr().out
+    assert said.startswith(f"{epochs} epochs of {-(-texts // 64)} update")
+    assert ("updates only" in said) == (epochs > 8)
+
+
+def test_an_epoch_of_one_step_says_so_in_the_singular(capsys: pytest.CaptureFixture[str]) -> None:
+    example.default_epochs(50, 64)
+    expected = "200 epochs of 1 update each, as 8 would be 8 updates only; --epochs sets another number\n"
+    assert capsys.readouterr().out == expected
+
+
+@pytest.mark.slow
+def test_fifty_sentences_at_the_default_settings_beat_the_most_frequent_class(tmp_path: Path) -> None:
+    """With 8 updates they did not: the accuracy was that of the more frequent class."""
+    good, bad = ("great film", "loved it", "a joy", "warm story"), ("dull film", "hated it", "a pain", "cold story")
+    rests = ("the plot was long", "we saw it on monday", "in the city", "with my sister", "for two hours")
+    rows = [f"{word}, {rest} {i}\t{label}" for label, words in (("good", good), ("bad", bad))
+            for i, (word, rest) in enumerate((word, rest) for word in words for rest in rests)]  # fmt: skip
+    more = [f"{rest}: {word}\t{label}" for label, words in (("good", good), ("bad", bad)) for word in words
+            for rest in rests[:2]]  # fmt: skip
+    (tmp_path / "few.tsv").write_text("\n".join(rows + more), encoding="utf-8")
+    done = command("--data", "few.tsv", "--no-baselines", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = re.search(r"Transformer +([\d.]+)", done.stdout)
+    assert found and float(found[1]) > 0.8
+
+
 # --- the report ---
 
 
@@ -261,6 +291,22 @@ def test_the_baselines_are_printed_beside_the_model(
     monkeypatch.setattr(example, "run_in_subprocess", lambda data, seed: Baselines(0.125, None, None, "not there"))
     example.report(example.parse_arguments([]), history, 12.3)
     assert "not computed: not there" in capsys.readouterr().out
+
+
+def test_the_models_own_accuracy_stands_there_before_the_baselines_are_computed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen: list[str] = []
+
+    def look(data: Path, seed: int) -> Baselines:
+        seen.append(capsys.readouterr().out)
+        return Baselines(0.125, 0.875, 1.0)
+
+    monkeypatch.setattr(example, "run_in_subprocess", look)
+    example.report(example.parse_arguments([]), nn.History([0.1], [{"accuracy": 0.75}]), 1)
+    assert re.search(r"^validation accuracy  Transformer +0\.7500\n$", seen[0], re.MULTILINE)
+    columns = {line.rindex("0.") for line in (seen[0] + capsys.readouterr().out).splitlines() if " 0." in line}
+    assert len(columns) == 1
 
 
 def test_baselines_that_fail_do_not_hide_the_result(
@@ -419,11 +465,9 @@ def test_a_count_out_of_range_is_refused_with_the_usage(option: str, capsys: pyt
     assert re.search(rf"error: argument {name}: must be at least [01], got {value}", capsys.readouterr().err)
 
 
-def test_a_package_that_is_not_installed_is_named_with_its_extra(
-    colours: Path, fails: Callable[..., str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "tqdm", None)
-    assert "the progress bar needs tqdm: pip install 'minigrad[train]'" in fails("--data", str(colours))
+def test_a_package_that_is_not_installed_is_named(fails: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "emoji", None)
+    assert "the default data set needs emoji: pip install emoji" in fails()
 
 
 def test_a_folder_that_cannot_be_made_is_found_before_training(

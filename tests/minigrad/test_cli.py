@@ -113,6 +113,24 @@ def test_a_file_is_run_as_main_and_its_variable_loss_counts(program, said):
     assert "weight  () float64  grad 3" in out
 
 
+@pytest.mark.parametrize("option", ["--n", "--no", "--max"])
+def test_an_option_of_the_program_is_not_taken_for_the_beginning_of_ours(option, program, said):
+    program(LESSON)
+    status, out, err = said("graph", "lesson.py:lesson", option, "5")
+    assert (status, out) == (2, "")
+    assert f"there is no option {option} 5: if it is the program's, write it after --, as in  -- {option} 5" in err
+
+
+def test_what_follows_the_dashes_is_the_programs_whatever_it_looks_like(program, said):
+    program(
+        "import sys\nimport minigrad as mg\n"
+        "assert sys.argv[1:] == ['--n', '5', '--no-views', '--', '-h'], sys.argv\n"
+        "loss = mg.Tensor(2.0, requires_grad=True) * 3.0\n"
+    )
+    status, _, err = said("graph", "lesson.py", "--", "--n", "5", "--no-views", "--", "-h")
+    assert status == 0, err
+
+
 def test_a_function_of_a_file_leaves_its_main_part_alone(program, said):
     program(LESSON + "if __name__ == '__main__':\n    raise SystemExit(7)\n")
     assert said("graph", "lesson.py:lesson")[0] == 0
@@ -332,7 +350,7 @@ def test_without_a_layout_program_the_dot_text_is_written(program, said, monkeyp
     monkeypatch.setitem(sys.modules, "pygraphviz", None)
     status, out, err = said("graph", "lesson.py:lesson", "--out", "g.png")
     assert (status, out) == (2, "")
-    assert "pip install 'minigrad[graph]'" in err and "g.dot has the DOT text instead" in err
+    assert "pip install graphviz pygraphviz" in err and "g.dot has the DOT text instead" in err
     assert Path("g.dot").exists()
 
 

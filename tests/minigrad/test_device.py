@@ -52,7 +52,7 @@ def test_devices_that_do_not_exist_by_name(device: str) -> None:
 
 def test_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
-    with pytest.raises(MissingExtraError, match=r"device='cuda' needs cupy: pip install 'minigrad\[gpu\]'"):
+    with pytest.raises(MissingExtraError, match=r"device='cuda' needs cupy: pip install \"cupy-cuda12x\[ctk\]\""):
         to_device(HOST, "cuda")
 
 

@@ -32,7 +32,7 @@ try:
 except minigrad.MissingExtraError as error:
     print(error)
 """
-    assert "minigrad[scipy]" in run(code)
+    assert "minigrad.scipy_special needs scipy: pip install scipy" in run(code)
 
 
 def test_plain_arrays_give_what_scipy_gives() -> None:

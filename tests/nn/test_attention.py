@@ -174,13 +174,26 @@ def test_the_articles_additive_form_agrees_for_one_query_and_only_there() -> Non
 
 def test_self_attention_is_attention_with_one_input() -> None:
     for score in NAMES:
-        ours = float64(SelfAttention, KEY_DIM, VALUE_DIM, score=score)
+        ours = float64(SelfAttention, KEY_DIM, value_dim=VALUE_DIM, score=score)
         whole = float64(Attention, KEY_DIM, KEY_DIM, VALUE_DIM, score=score)
         x = normal(BATCH, KEY, KEY_DIM)
         y = ours(x, key_mask=KEY_MASK, causal=True)
         assert y.shape == (BATCH, KEY, VALUE_DIM)
         np.testing.assert_array_equal(y.numpy(), whole(x, x, x, key_mask=KEY_MASK, causal=True).numpy())
     assert SelfAttention(KEY_DIM, rng=rng())(x).shape == x.shape
+
+
+@pytest.mark.parametrize("hidden_dim", [3, 8])
+def test_self_attention_in_another_width_is_the_pytorch_articles(hidden_dim) -> None:
+    """Queries, keys and values are ``Linear(in, hidden)`` of the input, and the scores are not scaled."""
+    ours, x = float64(SelfAttention, KEY_DIM, hidden_dim), normal(BATCH, KEY, KEY_DIM)
+    tensor, torch_x = Tensor(x, requires_grad=True), to_torch(x, True)
+    parts = [
+        load(torch.nn.Linear(KEY_DIM, hidden_dim), linear_state(part)) for part in (ours.query, ours.key, ours.value)
+    ]
+    q, k, v = (part(torch_x) for part in parts)
+    assert_same([ours(tensor), tensor], [torch.softmax(q @ k.swapaxes(1, 2), -1) @ v, torch_x])
+    check_module(float64(SelfAttention, KEY_DIM, hidden_dim, score="additive"), x[:2], causal=True)
 
 
 def test_the_dot_product_is_not_scaled_unless_asked_for() -> None:

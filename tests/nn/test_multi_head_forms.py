@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import Tensor, scaled_dot_product_attention, softmax
+from minigrad import ArgumentError, Tensor, scaled_dot_product_attention, softmax
 from minigrad.device import to_host
 from minigrad.rules.attention import split_heads
-from nn import AttentionHead, MultiHeadAttention, PackedMultiHeadAttention
+from nn import AttentionHead, MultiHeadAttention, PackedMultiHeadAttention, to_torch_state
 from tests.lazy import torch
 from tests.nn.layers import assert_close, assert_same, check_module, gradient, randomized, rng, to_torch
 
@@ -57,6 +57,8 @@ FORMS: dict[str, Any] = {
     "keys and values of other widths": (MultiHeadAttention, 2, {"key_dim": 5, "value_dim": 4}),
     "values of another width": (MultiHeadAttention, 2, {"value_dim": 5}),
     "full width": (MultiHeadAttention, 3, {"key_dim": WIDTH}),
+    "another width": (MultiHeadAttention, 4, {"out_dim": 8}),
+    "another, full width": (MultiHeadAttention, 3, {"key_dim": 4, "out_dim": 4}),
     "no bias": (MultiHeadAttention, 2, {"key_dim": 4, "bias": False}),
     "no scale": (MultiHeadAttention, 2, {"scale": 1.0}),
     "grouped": (MultiHeadAttention, 6, {"num_kv_heads": 2, "key_dim": 4, "value_dim": 3}),
@@ -65,6 +67,7 @@ FORMS: dict[str, Any] = {
     "rotary and grouped": (MultiHeadAttention, 6, {"rotary": True, "num_kv_heads": 3, "key_dim": 6, "value_dim": 3}),
     "packed": (PackedMultiHeadAttention, 2, {}),
     "packed, no bias": (PackedMultiHeadAttention, 2, {"bias": False}),
+    "packed, another width": (PackedMultiHeadAttention, 2, {"out_dim": 4}),
     "packed, rotary and grouped": (
         PackedMultiHeadAttention,
         4,
@@ -108,6 +111,19 @@ def test_gradients_of_the_forms(form) -> None:
     kind, heads, settings = FORMS[form]
     ours = randomized(kind(WIDTH, heads, rng=rng(), dtype=np.float64, **settings))
     check_module(ours, X[:2, :3], causal=True)
+
+
+def test_a_result_of_another_width() -> None:
+    """The heads share out_dim, and it is what errors speak of; PyTorch's MultiheadAttention has none."""
+    ours = MultiHeadAttention(WIDTH, 4, out_dim=8, rng=rng())
+    assert ours.query.weight.shape == (WIDTH, 8) and ours(X).shape == (BATCH, LENGTH, 8)
+    assert repr(ours).startswith("MultiHeadAttention(6, num_heads=4, out_dim=8)")
+    with pytest.raises(ArgumentError, match=r"num_heads=4 does not divide out_dim=6: .* unless strict=False"):
+        MultiHeadAttention(8, 4, out_dim=6, rng=rng())
+    with pytest.raises(ArgumentError, match="out_dim must be a positive integer, got 0"):
+        MultiHeadAttention(8, 4, out_dim=0, rng=rng())
+    with pytest.raises(ArgumentError, match=r"unlike MultiHeadAttention\(6, num_heads=2, out_dim=4\)"):
+        to_torch_state(MultiHeadAttention(WIDTH, 2, key_dim=3, out_dim=4, rng=rng()))
 
 
 def test_heads_in_a_list_equal_multi_head_attention() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import nn
-from minigrad import AnomalyError, ArgumentError, MissingExtraError, Tensor, detect_anomaly
+from minigrad import AnomalyError, ArgumentError, Tensor, detect_anomaly
 from minigrad.engine.modes import recording
 from nn import Affine, Batches, Dropout, History, Module, TrainingError, fit
 from tests.nn.training import X, Y, adamw, loss, schedule, weights
@@ -231,14 +231,21 @@ def test_the_bar_shows_epoch_loss_and_metrics(capsys: pytest.CaptureFixture[str]
     assert f"loss={np.mean(history.losses):.4f}" in lines
 
 
-def test_the_bar_needs_tqdm_and_nothing_else_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bar_counts_the_steps_with_metrics_and_without(capsys: pytest.CaptureFixture[str]) -> None:
+    for validate in (None, accuracy):
+        run(Net(), epochs=1, validate=validate, progress=True)
+        last = capsys.readouterr().err.split("\r")[-1]
+        assert "epoch 1/1: 100%|██████████| 5/5 [" in last
+
+
+def test_without_tqdm_it_trains_without_a_bar(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setitem(sys.modules, "tqdm", None)
-    model = Net()
-    before = weights(model)
-    with pytest.raises(MissingExtraError, match=r"the progress bar needs tqdm: pip install 'minigrad\[train\]'"):
-        run(model, progress=True)
-    assert weights(model) == before
-    run(model)
+    model, same = Net(), Net()
+    assert run(model, progress=True).losses == run(same).losses
+    assert weights(model) == weights(same)
+    assert capsys.readouterr() == ("", "")
 
 
 # --- devices ---

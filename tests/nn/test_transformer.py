@@ -192,7 +192,7 @@ def test_swiglu_is_an_activation_too() -> None:
         assert y.shape == X.shape and all(gradient(parameter).any() for parameter in made.feed_forward.parameters())
 
 
-def test_the_base_encoder_layer_has_as_many_parameters_as_the_articles() -> None:
+def test_the_parameters_of_the_base_encoder_layer() -> None:
     """512 wide, 2048 inside: 4 (512^2 + 512) in attention, 2 * 512 * 2048 + 2048 + 512 in the feed-forward part, 4 * 512."""
     base = TransformerEncoderLayer(512, 8, 2048, rng=rng())
     assert base.num_parameters == 3_152_384
@@ -216,7 +216,7 @@ def test_padding_has_no_influence(norm: str) -> None:
     x, memory = X.copy(), MEMORY.copy()
     x[~KEY_MASK], memory[~MEMORY_KEY_MASK] = 9.0, -9.0
     encoder, decoder = layer(norm=norm), decoder_layer(norm=norm)
-    masks = {"key_mask": KEY_MASK, "memory_key_mask": MEMORY_KEY_MASK, "causal": False}
+    masks: dict[str, Any] = {"key_mask": KEY_MASK, "memory_key_mask": MEMORY_KEY_MASK, "causal": False}
     assert_close(encoder(x, key_mask=KEY_MASK).numpy()[KEY_MASK], encoder(X, key_mask=KEY_MASK).numpy()[KEY_MASK])
     assert_close(decoder(x, memory, **masks).numpy()[KEY_MASK], decoder(X, MEMORY, **masks).numpy()[KEY_MASK])
     for i, (length, source) in enumerate(

@@ -416,6 +416,6 @@ def test_they_run_only_when_asked_for(device: Device) -> None:
 
 def test_without_cupy_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
-    with pytest.raises(mg.MissingExtraError, match=r"cuda_kernels\(\) needs cupy: pip install 'minigrad\[gpu\]'"):
+    with pytest.raises(mg.MissingExtraError, match=r"cuda_kernels\(\) needs cupy: pip install \"cupy-cuda12x\[ctk\]\""):
         mg.cuda_kernels()
     mg.cuda_kernels(False)  # there is nothing to switch off
