@@ -20,7 +20,7 @@ from .compare import Finding, compare
 from .data import decode, encode
 from .tasks import Case, Task
 
-SECONDS, MEGABYTES = 10.0, 2048
+SECONDS, MEGABYTES = 5.0, 2048
 STARTING = 20.0  # seconds that Python and NumPy may take to come up, on a machine that is busy
 MOST_SAID, MOST_ANSWERED = 4_000, 1 << 26
 
@@ -80,7 +80,7 @@ def _verdict(job: Job, cases: list[Case], answer: dict[str, Any], printed: str) 
 
 
 def _finding(error: dict[str, Any]) -> Finding:
-    where = "_at" if error["line"] and error["kind"] in ("raised", "late", "memory", "exit") else ""
+    where = "_at" if error["line"] and error["kind"] in ("raised", "load", "late", "memory", "exit") else ""
     return Finding(error["kind"] + where, error)
 
 
@@ -102,12 +102,21 @@ def _run(request: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
             _end(process)
             for thread in threads:
                 thread.join(2)
+            for stream in (process.stdin, process.stdout, process.stderr):
+                if stream is not None:
+                    with contextlib.suppress(OSError):
+                        stream.close()
     answers = _answers(bytes(answered))[: len(request["jobs"])]
     if not answers:
-        status = process.returncode
-        text = "" if status is None else signal.Signals(-status).name if status < 0 else f"exit status {status}"
-        answers = [{"error": {"kind": "late" if late else "ended", "text": text, "line": None, "code": ""}}]
+        answers = [{"error": _ended(process.returncode, late)}]
     return answers, bytes(said).decode("utf-8", "replace")
+
+
+def _ended(status: int, late: bool) -> dict[str, Any]:
+    """What is known of a process that ended without an answer: its status, or the signal that ended it."""
+    names = {one.value: one.name for one in signal.Signals}
+    text = names.get(-status, str(-status)) if status < 0 else f"exit status {status}"
+    return {"kind": "late" if late or text == "SIGXCPU" else "ended", "text": text, "line": None, "code": ""}
 
 
 def _start(scratch: str) -> subprocess.Popen[bytes]:
@@ -128,10 +137,10 @@ def _start(scratch: str) -> subprocess.Popen[bytes]:
 
 def _wait(process: subprocess.Popen[bytes], answered: bytearray, seconds: float) -> bool:
     """Wait for the end, or until it has not answered for so long that its own watch is held up: then True."""
-    count, until = 0, time.monotonic() + STARTING + seconds
+    count, until = 0, time.monotonic() + STARTING + 8 * seconds
     while process.poll() is None:
         if len(answered) > count:
-            count, until = len(answered), time.monotonic() + 2 * seconds
+            count, until = len(answered), time.monotonic() + STARTING + 8 * seconds
         if time.monotonic() > until:
             return True
         with contextlib.suppress(subprocess.TimeoutExpired):

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import copy
 import json
 import linecache
+import math
 import os
 import sys
 import threading
+import time
 import traceback
 from pathlib import Path
 from types import FrameType, ModuleType
@@ -33,32 +34,43 @@ def main() -> None:
     os.dup2(2, 1)  # from here on print() goes where errors go, and cannot disturb the answers
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
-    _limit_memory(request["megabytes"])
+    _limit("AS", request["megabytes"] << 20)
+    _limit("FSIZE", 50 << 20)
     for job in request["jobs"]:
-        watch = threading.Timer(request["seconds"], _too_late, [answers, job["path"], threading.main_thread().ident])
-        watch.daemon = True
-        watch.start()
+        _limit("CPU", math.ceil(time.process_time() + request["seconds"]) + 2)  # where no thread of ours gets a turn
+        done = threading.Event()
+        main_thread = threading.main_thread().ident
+        threading.Thread(
+            target=_watch, args=(done, request["seconds"], answers, job["path"], main_thread), daemon=True
+        ).start()
         answer = _answer(job)
-        watch.cancel()
+        done.set()
         print(json.dumps(answer), file=answers, flush=True)
     os._exit(0)  # threads of the learner's, and what was registered for the end, have no say
 
 
-def _limit_memory(megabytes: int) -> None:
-    with contextlib.suppress(ImportError, ValueError, OSError):  # not on every system
+def _limit(kind: str, limit: int) -> None:
+    with contextlib.suppress(ImportError, AttributeError, ValueError, OSError):  # not on every system
         import resource
 
-        for kind, limit in ((resource.RLIMIT_AS, megabytes << 20), (resource.RLIMIT_FSIZE, 50 << 20)):
-            resource.setrlimit(kind, (limit, resource.getrlimit(kind)[1]))
+        which = getattr(resource, f"RLIMIT_{kind}")
+        resource.setrlimit(which, (limit, resource.getrlimit(which)[1]))
 
 
-def _too_late(answers: IO[str], path: str, main: int) -> None:
-    """Say where the program is, and end: it may be inside of an `except:` that would swallow any exception."""
+def _watch(done: threading.Event, seconds: float, answers: IO[str], path: str, main: int) -> None:
+    """When time is up, say where the program is, and end: it may be inside of an `except:` that would swallow any exception.
+
+    Time is the processor's, so that a busy computer makes nobody late; or the clock's, for who waits.
+    """
+    processor, clock = time.process_time(), time.monotonic()
+    while time.process_time() - processor < seconds and time.monotonic() - clock < 6 * seconds:
+        if done.wait(0.05):
+            return
     frame: FrameType | None = sys._current_frames().get(main)
     while frame is not None and frame.f_code.co_filename != path:
         frame = frame.f_back
-    line = frame.f_lineno if frame else None
-    print(json.dumps({"error": _error("late", "", path, line)}), file=answers, flush=True)
+    error = _error("late", "", path, frame.f_lineno if frame else None)
+    print(json.dumps({"error": error}), file=answers, flush=True)
     os._exit(0)
 
 
@@ -66,30 +78,49 @@ def _answer(job: dict[str, Any]) -> dict[str, Any]:
     """The values of a job's programs, in order, up to the first that fails."""
     path = job["path"]
     values: list[Any] = []
-    try:
-        with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):
+        try:
             names = _load(path)
-            missing = [name for name in job["names"] if name not in names]
-            if missing:
-                return {"error": _error("missing", missing[0], path, None)}
-            for case in job["cases"]:
-                inputs = {name: decode(data, _function) for name, data in case["inputs"].items()}
-                kept = copy.deepcopy({name: value for name, value in inputs.items() if not callable(value)})
-                values.append({"value": encode(_run(case["program"], {**HELPERS, **names, **inputs}))})
-                changed = [name for name in kept if encode(kept[name]) != encode(inputs[name])]
-                if changed and not case["may_change"]:
-                    values[-1] = {"error": _error("changed", changed[0], path, None)}
-                    break
-    except MemoryError as error:
-        values.append({"error": _error("memory", str(error), path, _line(error, path))})
-    except BaseException as error:
-        kind = (
-            "begin" if isinstance(error, NotImplementedError) else "exit" if isinstance(error, SystemExit) else "raised"
-        )
-        said = "".join(traceback.format_exception_only(error)).strip()
-        line = error.lineno if isinstance(error, SyntaxError) and error.filename == path else _line(error, path)
-        values.append({"error": _error(kind, said[-500:], path, line)})
+        except BaseException as error:
+            return {"error": _raised(error, path, "load")}
+        missing = [name for name in job["names"] if name not in names]
+        if missing:
+            return {"error": _error("missing", missing[0], path, None)}
+        for case in job["cases"]:
+            try:
+                values.append(_value(case, names))
+            except BaseException as error:
+                values.append({"error": _raised(error, path, "raised")})
+            if "error" in values[-1]:
+                break
     return {"values": values}
+
+
+def _value(case: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
+    inputs = {name: decode(data, _function) for name, data in case["inputs"].items()}
+    got = encode(_run(case["program"], {**HELPERS, **names, **inputs}))
+    for name, value in inputs.items():
+        if not callable(value) and not case["may_change"] and encode(value) != case["inputs"][name]:
+            return {"error": _error("changed", name, "", None)}
+    return {"value": got}
+
+
+def _raised(error: BaseException, path: str, kind: str) -> dict[str, Any]:
+    """What a learner is told of an exception: its line is the innermost of the learner's file that it passed through."""
+    frames = [
+        (frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == path
+    ]
+    frame, line = frames[-1] if frames else (None, None)
+    text = f"{type(error).__name__}: {error}".removesuffix(": ")
+    if isinstance(error, SyntaxError) and error.filename == path:
+        text, line = f"{type(error).__name__}: {error.msg}", error.lineno
+    if isinstance(error, NotImplementedError):
+        kind, text = "begin", frame.f_code.co_qualname if frame else ""
+    elif isinstance(error, MemoryError):
+        kind = "memory"
+    elif isinstance(error, SystemExit):
+        kind = "exit"
+    return _error(kind, text[:500], path, line)
 
 
 def _load(path: str) -> dict[str, Any]:
@@ -113,12 +144,6 @@ def _run(program: str, names: dict[str, Any]) -> Any:
     assert isinstance(last, ast.Expr)
     exec(compile(ast.Module(body, []), "<check>", "exec"), names)
     return eval(compile(ast.Expression(last.value), "<check>", "eval"), names)
-
-
-def _line(error: BaseException, path: str) -> int | None:
-    """The innermost line of the learner's file that the error passed through."""
-    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == path]
-    return lines[-1] if lines else None
 
 
 def _error(kind: str, text: str, path: str, line: int | None) -> dict[str, Any]:

@@ -181,8 +181,8 @@ def _reset(options: argparse.Namespace) -> int:
 
 def _watch(options: argparse.Namespace) -> int:
     progress = _open(options)
-    print(say(progress.language, "watching", folder=options.folder.resolve()), flush=True)
     seen = _saved(options.folder)
+    print(say(progress.language, "watching", folder=options.folder.resolve()), flush=True)
     while True:  # Ctrl-C is caught where every command's is
         time.sleep(0.3)
         now = _saved(options.folder)

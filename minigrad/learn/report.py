@@ -36,18 +36,19 @@ def report(verdict: Verdict, language: str) -> str:
     if finding is None:
         return say(language, "passed", **about) + _printed(verdict, language)
     call = case.program.splitlines()[-1] if case else verdict.path.name
-    name = _named(finding.facts.get("name", ""), language) or say(language, "the_result", call=call)
+    name: str = _named(finding.facts.get("name", ""), language) or say(language, "the_result", call=call)
     facts = {"what": name, "call": call, "file": verdict.path.name, "label": one.label, "got": _short(verdict.got)}
     facts |= {"first": one.words(language)["first"], **finding.facts}
     if "names" in facts:
         facts["names"] = ", ".join(_named(part, language) for part in facts["names"])
-    sentence = say(language, finding.kind, **facts)
+    key = "go_on" if finding.kind == "begin" and not _untouched(verdict) else finding.kind
+    sentence = say(language, key, **facts)
     lines = [say(language, "failed", **about), "", *sentence.splitlines()]
     if finding.kind == "begin":
         return "\n".join(lines)
-    for key in (finding.facts.get("about"), case.about if case else None):
-        if key:
-            lines.append(words(language)["about"][key])
+    for about_it in (finding.facts.get("about"), case.about if case else None):
+        if about_it:
+            lines.append(words(language)["about"][about_it])
     if _untouched(verdict):
         lines += ["", *say(language, "unchanged", **facts).splitlines()]
     said = diagnose(one, case, verdict.got, language) if case and finding.kind in _NUMBERS else None
@@ -68,10 +69,15 @@ def _named(name: str, language: str) -> str:
 def _untouched(verdict: Verdict) -> bool:
     """Whether the program is still that of the stub, which for some tasks runs: the text above it may be in any language."""
     try:
-        found, stub = (ast.parse(path.read_bytes()).body[1:] for path in (verdict.path, verdict.task.stub))
+        found, stub = (_program(path) for path in (verdict.path, verdict.task.stub))
     except (SyntaxError, ValueError, OSError):
         return False
-    return [ast.dump(node) for node in found] == [ast.dump(node) for node in stub]
+    return found == stub
+
+
+def _program(path: Path) -> list[str]:
+    tree = ast.parse(path.read_bytes())
+    return [ast.dump(node) for node in tree.body[ast.get_docstring(tree) is not None :]]
 
 
 _NUMBERS = ("scalar", "places", "nowhere", "shape")
@@ -92,6 +98,8 @@ def _short(value: Any) -> str:
         return f"np.array({np.array2string(value, precision=4, separator=', ')})".replace("\n", "")
     if isinstance(value, Code):
         return str(value)
+    if isinstance(value, list | tuple) and any(isinstance(item, np.ndarray) for item in value):
+        return f"[{', '.join(map(_short, value))}]"
     text = number(value) if isinstance(value, float) else repr(value)
     return text if len(text) <= 200 else f"{text[:197]}..."
 

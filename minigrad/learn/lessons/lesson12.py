@@ -45,6 +45,6 @@ def sampling(rng: np.random.Generator) -> Iterator[Case]:
     want = np.searchsorted(np.cumsum(p), u, side="right")
     inputs = {"logits": logits, "temperature": 0.7, "us": u}
     yield Case(drawn, inputs, want, about="frequencies")
-    logits = rng.permutation(4) * 0.5  # no two alike
-    yield Case("sample(logits, 0, 0.9)", {"logits": logits}, int(np.argmax(logits)), about="zero_temperature")
+    apart = rng.permutation(4) * 0.5  # no two alike
+    yield Case("sample(logits, 0, 0.9)", {"logits": apart}, int(np.argmax(apart)), about="zero_temperature")
     yield Case("isinstance(sample(logits, 1.0, 0.3), int)", {"logits": logits}, True, about="token")
