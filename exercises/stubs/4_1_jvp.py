@@ -9,7 +9,7 @@ To find J @ v, walk along with the program and carry the change of each value:
     y = tanh(z)        changes by  (1 - y ** 2) * (the change of z)
 
 Write jvp(W, x, v), which returns y and its change J @ v. W: (m, n), x and v: (n,); both results: (m,).
-Do not build J: W @ v is m * n multiplications, and there should be little more than that.
+Do not build J by multiplying matrices: W @ v is m * n multiplications, and a few times that must be enough.
 
 Example: W = [[1, 2]], x = [0, 0], v = [1, 1]: y = [0], and y changes by [3]
 """

@@ -9,6 +9,7 @@ In general: an array of some shape was stretched, and g is the gradient of the s
 2. sum over the axes that had length 1 and were stretched, and keep them, with length 1.
 
 Write unbroadcast(g, shape), which returns an array of that shape. If nothing was stretched, that is g.
+Keep the precision: where g is float32, so is the result.
 
 Example: g = [[1, 2, 3], [4, 5, 6]]
     shape (3,) gives [5, 7, 9];  shape (2, 1) gives [[6], [15]];  shape () gives 21

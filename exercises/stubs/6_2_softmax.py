@@ -11,6 +11,7 @@ Backward: every x has a part in every p, through the sum below the line. With g 
     gradient of x[i] = p[i] * (g[i] - (g[0] * p[0] + g[1] * p[1] + ...))
 
 Write softmax(x) and softmax_backward(p, g), for arrays of any shape, along the last axis (`axis=-1, keepdims=True`).
+Keep the precision: where x is float32, so is the result.
 
 Example: x = [0, 0]: p = [0.5, 0.5]; with g = [1, 0] the gradient of x is [0.25, -0.25]
 """

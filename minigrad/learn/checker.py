@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -65,7 +66,8 @@ def check(jobs: Sequence[Job], *, seconds: float = SECONDS, megabytes: int = MEG
 def _request(job: Job, cases: list[Case]) -> dict[str, Any]:
     asked = [{"program": c.program, "inputs": {n: encode(v) for n, v in c.inputs.items()}, "may_change": c.may_change}
              for c in cases]  # fmt: skip
-    return {"path": str(job.path.resolve()), "names": job.task.needs(), "cases": asked}
+    used = {name for case in cases for name in re.findall(r"\w+", case.program)}  # a helper that was given may go
+    return {"path": str(job.path.resolve()), "names": [n for n in job.task.needs() if n in used], "cases": asked}
 
 
 def _verdict(job: Job, cases: list[Case], answer: dict[str, Any], printed: str) -> Verdict:

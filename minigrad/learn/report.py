@@ -35,7 +35,9 @@ def report(verdict: Verdict, language: str) -> str:
     about = {"label": one.label, "title": one.words(language)["title"], "right": verdict.right, "total": verdict.total}
     if finding is None:
         return say(language, "passed", **about) + _printed(verdict, language)
-    call = case.program.splitlines()[-1] if case else verdict.path.name
+    call = verdict.path.name
+    if case:
+        call = case.program if "\n" not in case.program else say(language, "the_program")
     name: str = _named(finding.facts.get("name", ""), language) or say(language, "the_result", call=call)
     facts = {"what": name, "call": call, "file": verdict.path.name, "label": one.label, "got": _short(verdict.got)}
     facts |= {"first": one.words(language)["first"], **finding.facts}
@@ -43,6 +45,7 @@ def report(verdict: Verdict, language: str) -> str:
         facts["names"] = ", ".join(_named(part, language) for part in facts["names"])
     key = "go_on" if finding.kind == "begin" and not _untouched(verdict) else finding.kind
     sentence = say(language, key, **facts)
+    sentence = sentence.replace("the program", "The program", 1) if sentence.startswith("the program") else sentence
     lines = [say(language, "failed", **about), "", *sentence.splitlines()]
     if finding.kind == "begin":
         return "\n".join(lines)

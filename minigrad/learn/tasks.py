@@ -76,7 +76,7 @@ class Task:
         return f'"""{self.words(language)["task"].strip()}\n"""\n' + "".join(source.splitlines(keepends=True)[end:])
 
     def needs(self) -> list[str]:
-        """The functions and classes that an answer must define: those of the stub."""
+        """The functions and classes of the stub: what the cases use of them, an answer must define."""
         body = ast.parse(self.stub.read_text(encoding="utf-8")).body
         return [node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
 

@@ -20,8 +20,8 @@ def forward_mode(rng: np.random.Generator) -> Iterator[Case]:
         want = jvp(lambda x: _layer(W, x), (x,), (v,))  # noqa: B023
         yield Case("jvp(W, x, v)", {"W": W, "x": x, "v": v}, tuple(map(np.asarray, want)), ("y", "J @ v"))
     W, x, v = rng.normal(size=(40, 30)), rng.normal(size=30), rng.normal(size=30)
-    # Two products with W, and some work on rows of 40. The Jacobian alone would be 40 * 30 more, its product as much again.
-    yield Case("work(jvp, W, x, v)", {"W": W, "x": x, "v": v}, AtMost(2 * 1200 + 20 * 40), about="no_jacobian")
+    # Two products with W, in whatever way they are written; with np.diag it is 40 * 1200.
+    yield Case("work(jvp, W, x, v)", {"W": W, "x": x, "v": v}, AtMost(6 * 1200), about="no_jacobian")
 
 
 @task("4_2_vjp.py")
@@ -32,4 +32,4 @@ def reverse_mode(rng: np.random.Generator) -> Iterator[Case]:
         want = (np.asarray(y), *map(np.asarray, back(g)))
         yield Case("vjp(W, x, g)", {"W": W, "x": x, "g": g}, want, ("y", "gW", "gx"))
     W, x, g = rng.normal(size=(40, 30)), rng.normal(size=30), rng.normal(size=40)
-    yield Case("work(vjp, W, x, g)", {"W": W, "x": x, "g": g}, AtMost(3 * 1200 + 20 * 40), about="no_jacobian")
+    yield Case("work(vjp, W, x, g)", {"W": W, "x": x, "g": g}, AtMost(8 * 1200), about="no_jacobian")

@@ -45,5 +45,5 @@ def hessian_vector(rng: np.random.Generator) -> Iterator[Case]:
         want = (np.asarray(grad(f)(x)), np.asarray(hvp(f, (x,), (v,))[0]))
         yield Case("hvp(W, x, v)", {"W": W, "x": x, "v": v}, want, ("gradient", "H @ v"))
     W, x, v = rng.normal(size=(30, 40)) / 10, rng.normal(size=40), rng.normal(size=40)
-    # Four products with W; H alone would be 40 * 40 * 30.
-    yield Case("work(hvp, W, x, v)", {"W": W, "x": x, "v": v}, AtMost(6 * 1200 + 20 * 40), about="no_hessian")
+    # Four products with W, in whatever way they are written; H alone would be 40 * 1200.
+    yield Case("work(hvp, W, x, v)", {"W": W, "x": x, "v": v}, AtMost(10 * 1200), about="no_hessian")

@@ -273,6 +273,122 @@ def test_a_mistake_is_noticed(i: int, mistaken: list[Verdict]) -> None:
         assert report(mistaken[i], language)
 
 
+# --- right answers of other people: a check that refuses one is worse than one that lets a slip through ---
+
+OTHERS = {
+    "1.2": """
+def gradient(f, x, h=1e-5):
+    x, found = x.copy(), []
+    for i in range(x.size):
+        old = x.flat[i]
+        x.flat[i] = old + h
+        right = f(x)
+        x.flat[i] = old - h
+        found.append((right - f(x)) / (2 * h))
+        x.flat[i] = old
+    return np.array(found).reshape(x.shape)
+""",
+    "2.2": """
+def order(parents, end):
+    wanted = {end}
+    while True:
+        more = wanted | {p for name in wanted for p in parents[name]}
+        if more == wanted:
+            break
+        wanted = more
+    done = []
+    while len(done) < len(wanted):
+        done += sorted(n for n in wanted if n not in done and all(p in done for p in parents[n]))
+    return done
+""",
+    "4.1": """
+def jvp(W, x, v):
+    y = np.tanh((W * x).sum(axis=1))
+    return y, (1 - y * y) * np.einsum("ij,j->i", W, v)
+""",
+    "4.2": """
+def vjp(W, x, g):
+    y = np.tanh(np.dot(W, x))
+    gz = g - g * y * y
+    return y, gz[:, None] * x[None, :], (W * gz[:, None]).sum(axis=0)
+""",
+    "5.1": """
+def unbroadcast(g, shape):
+    while g.ndim > len(shape):
+        g = np.sum(g, axis=0)
+    for i in range(len(shape)):
+        if shape[i] == 1:
+            g = np.sum(g, axis=i, keepdims=True)
+    return g
+""",
+    "6.1": """
+def matmul_backward(x, W, g):
+    return np.einsum("...nm,km->...nk", g, W), x.reshape(-1, W.shape[0]).T @ g.reshape(-1, W.shape[1])
+""",
+    "6.3": """
+def cross_entropy(logits, labels):
+    e = np.exp(logits - np.max(logits, axis=1)[:, None])
+    p = e / np.sum(e, axis=1)[:, None]
+    m = np.max(logits, axis=1)
+    losses = [np.log(np.sum(e[i])) + m[i] - logits[i][labels[i]] for i in range(len(labels))]
+    return float(np.mean(losses)), (p - np.eye(logits.shape[1])[labels]) / logits.shape[0]
+""",
+    "8.1": """
+def newton(slope, bend, x, steps):
+    return np.array([x] + (newton(slope, bend, x - slope(x) / np.abs(bend(x)), steps - 1).tolist() if steps else []))
+""",
+    "8.2": """
+def hvp(W, x, v):
+    e = np.exp(np.sum(W * x, axis=1))
+    return np.sum(W * e[:, None], axis=0), np.sum(W * (e * np.sum(W * v, axis=1))[:, None], axis=0)
+""",
+    "9.3": """
+def clip(gradients, limit):
+    norm = float(np.linalg.norm(np.concatenate([g.ravel() for g in gradients])))
+    return norm, tuple(g / max(1.0, norm / limit) for g in gradients)
+""",
+    "10.1": """
+def attention(q, k, v, causal=False):
+    scores = np.einsum("id,jd->ij", q, k) / q.shape[1] ** 0.5
+    if causal:
+        scores[np.triu_indices(len(q), 1)] = -1e9
+    weights = np.exp(scores) / np.exp(scores).sum(axis=1)[:, None]
+    return np.dot(weights, v), weights
+""",
+    "12.1": """
+def step(x, Wq, Wk, Wv, keys, values):
+    keys, values = np.vstack((keys, x @ Wk)), np.vstack((values, Wv.T @ x))
+    weights = np.exp(np.sum(keys * (x @ Wq), axis=1) / np.sqrt(x.shape[0]))
+    return (weights[:, None] * values).sum(axis=0) / weights.sum(), keys, values
+""",
+    "12.2": """
+def probabilities(logits, temperature):
+    e = np.exp((logits - logits.max()) / temperature)
+    return e / e.sum()
+
+def sample(logits, temperature, u):
+    if not temperature:
+        return list(logits).index(max(logits))
+    total = 0.0
+    for i, p in enumerate(probabilities(logits, temperature)):
+        total += p
+        if u < total:
+            return i
+    return i
+""",
+}
+
+
+def test_right_answers_in_another_style_pass(tmp_path: Path) -> None:
+    jobs = []
+    for label, source in OTHERS.items():
+        path = tmp_path / f"{label}.py"
+        path.write_text(f"import numpy as np\n{source}", encoding="utf-8")
+        jobs += [Job(find(label), path, seed) for seed in (*SEEDS, 17)]
+    refused = [report(verdict, "en") for verdict in check(jobs) if not verdict.passed]
+    assert refused == []
+
+
 # --- words.json ---
 
 
