@@ -29,6 +29,7 @@ from .graph.record.trace import norm, trace
 from .graph.watch.checks import check_edges, wrong_edges
 from .graph.watch.profile import profile
 from .graph.watch.provenance import find_nan
+from .learn import cli as learn
 
 FINE, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130  # exit statuses; 130 is what a shell gives for Ctrl-C
 TRACE = ".safetensors"
@@ -55,6 +56,7 @@ EXAMPLES = """\
   minigrad nan train.py                                  where the first NaN came from
   minigrad save lesson.py:neuron --out run.safetensors
   minigrad replay run.safetensors --cotangent 2
+  minigrad learn init exercises                          thirty exercises, checked as you go
 """
 EPILOG = f"""\
 examples:
@@ -71,6 +73,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal without box-drawing characters
     try:
+        if hasattr(options, "learn"):
+            return learn.run(options)
         with ExitStack() as stack:
             status: int = options.command(options, _Invocation(options.target, arguments, stack))
             sys.stdout.flush()
@@ -335,6 +339,7 @@ def _parser() -> argparse.ArgumentParser:
     about = "what the backward pass begins with: a number, or one for each element of the loss (default: 1)"
     replay.add_argument("--cotangent", type=_numbers, metavar="X[,X...]", help=about)
     _add_drawing_options(replay)
+    learn.add_to(commands)
     return parser
 
 

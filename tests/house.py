@@ -18,7 +18,7 @@ FLOORS = (
     ("minigrad.graph.record",),
     ("minigrad.graph.draw",),
     ("minigrad.graph",),  # watch and pages
-    ("minigrad._cli", "minigrad._program", "minigrad.__main__"),
+    ("minigrad._cli", "minigrad._program", "minigrad.__main__", "minigrad.learn"),
     ("nn",),
     ("models",),
 )

@@ -41,7 +41,7 @@ def metadata(wheel: Path) -> Message:
         return Parser().parsestr(archive.read(name).decode())
 
 
-def test_wheel_holds_the_three_packages_and_nothing_else(wheel: Path) -> None:
+def test_wheel_holds_the_three_packages_with_the_exercises_and_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         shipped = {name for name in archive.namelist() if ".dist-info/" not in name}
     sources = {
@@ -51,7 +51,12 @@ def test_wheel_holds_the_three_packages_and_nothing_else(wheel: Path) -> None:
     assets = {path for path in (ROOT / "minigrad" / "graph" / "pages" / "assets").iterdir() if path.suffix in ASSETS}
     assert {path.name for path in assets} >= {"stepper.html", "stepper.css", "stepper.js", "stepper_words.json"}
     lessons = set((ROOT / "minigrad" / "graph" / "pages" / "lessons").glob("*.json"))
-    assert shipped == {path.relative_to(ROOT).as_posix() for path in sources | markers | assets | lessons}
+    words = {ROOT / "minigrad" / "learn" / "words.json"}
+    exercises = {path for path in (ROOT / "exercises").rglob("*") if path.suffix in {".py", ".toml"}}
+    assert len(exercises) == 30 + 30 + 2
+    assert shipped == {path.relative_to(ROOT).as_posix() for path in sources | markers | assets | lessons | words} | {
+        f"minigrad/{path.relative_to(ROOT).as_posix()}" for path in exercises
+    }
 
 
 def test_wheel_asks_for_numpy_alone(wheel: Path) -> None:
@@ -68,6 +73,35 @@ def test_wheel_imports_away_from_the_repository(wheel: Path, tmp_path: Path) -> 
     found = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert found.returncode == 0, found.stderr
     assert [Path(line).parent for line in found.stdout.splitlines()] == [tmp_path / package for package in MAY_IMPORT]
+
+
+def test_wheel_teaches_away_from_the_repository(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "installed")
+    work = tmp_path / "work"
+    work.mkdir()
+
+    def learn(*arguments: str) -> subprocess.CompletedProcess[str]:
+        code = f"import sys; sys.path.insert(0, {str(tmp_path / 'installed')!r}); "
+        code += "from minigrad._cli import main; sys.exit(main(['learn', *sys.argv[1:]]))"
+        return subprocess.run([sys.executable, "-c", code, *arguments], cwd=work, capture_output=True, text=True)
+
+    made = learn("init", ".")
+    assert made.returncode == 0, made.stderr
+    assert "1_1_nudge.py is not begun yet" in learn("check").stdout
+    solution = tmp_path / "installed/minigrad/exercises/solutions/1_1_nudge.py"
+    (work / "1_1_nudge.py").write_text(solution.read_text(encoding="utf-8"), encoding="utf-8")
+    assert "1.1 Nudge a number: right" in learn("check", "1.1").stdout
+
+
+def test_an_editable_installation_points_here(tmp_path: Path) -> None:
+    code = "import sys; from hatchling.build import build_editable; print(build_editable(sys.argv[1]))"
+    built = subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
+    with zipfile.ZipFile(tmp_path / built.stdout.split()[-1]) as archive:
+        names = [name for name in archive.namelist() if ".dist-info/" not in name]
+        assert len(names) == 1 and names[0].endswith(".pth")
+        assert archive.read(names[0]).decode().split("\n") == [str(ROOT)]
 
 
 # --- what an import brings along ---

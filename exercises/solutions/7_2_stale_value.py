@@ -1,0 +1,13 @@
+"""A solution of 7.2."""
+
+import numpy as np
+
+
+def layer(x: np.ndarray, scale: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The output, and the gradients of x and scale, where g is the gradient of the output."""
+    y = x * scale
+    h = np.tanh(y)
+    out = y + h  # a new array: the backward pass needs the old y
+
+    gy = g + g * (1 - np.tanh(y) ** 2)
+    return out, gy * scale, (gy * x).sum(axis=0)

@@ -1,0 +1,188 @@
+"""Checks answers: runs each learner's file in a process of its own, with limits, and compares what comes back."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from .compare import Finding, compare
+from .data import decode, encode
+from .tasks import Case, Task
+
+SECONDS, MEGABYTES = 5.0, 2048
+STARTING = 20.0  # seconds that Python and NumPy may take to come up, on a machine that is busy
+MOST_SAID, MOST_ANSWERED = 4_000, 1 << 26
+
+
+@dataclass(frozen=True)
+class Job:
+    task: Task
+    path: Path
+    seed: int
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How an answer did: of ``total`` questions the first ``right`` were right, and what was wrong with the next."""
+
+    task: Task
+    path: Path
+    right: int
+    total: int
+    finding: Finding | None = None
+    case: Case | None = None
+    got: Any = None
+    printed: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return self.finding is None
+
+
+def check(jobs: Sequence[Job], *, seconds: float = SECONDS, megabytes: int = MEGABYTES) -> list[Verdict]:
+    """Check answers, in as few processes as there can be: one, and one more after each that went down."""
+    questions = [job.task.questions(job.seed) for job in jobs]
+    found: list[Verdict] = []
+    while len(found) < len(jobs):
+        rest = [_request(job, cases) for job, cases in zip(jobs[len(found) :], questions[len(found) :])]
+        answers, printed = _run({"jobs": rest, "seconds": seconds, "megabytes": megabytes})
+        for answer in answers:
+            found.append(_verdict(jobs[len(found)], questions[len(found)], answer, printed))
+    return found
+
+
+def _request(job: Job, cases: list[Case]) -> dict[str, Any]:
+    asked = [{"program": c.program, "inputs": {n: encode(v) for n, v in c.inputs.items()}, "may_change": c.may_change}
+             for c in cases]  # fmt: skip
+    used = {name for case in cases for name in re.findall(r"\w+", case.program)}  # a helper that was given may go
+    return {"path": str(job.path.resolve()), "names": [n for n in job.task.needs() if n in used], "cases": asked}
+
+
+def _verdict(job: Job, cases: list[Case], answer: dict[str, Any], printed: str) -> Verdict:
+    if "error" in answer:
+        return Verdict(job.task, job.path, 0, len(cases), _finding(answer["error"]), printed=printed)
+    for i, (case, one) in enumerate(zip(cases, answer["values"])):
+        got = decode(one.get("value"))
+        finding = _finding(one["error"]) if "error" in one else compare(case, got)
+        if finding:
+            return Verdict(job.task, job.path, i, len(cases), finding, case, got, printed)
+    return Verdict(job.task, job.path, len(cases), len(cases), printed=printed)
+
+
+def _finding(error: dict[str, Any]) -> Finding:
+    where = "_at" if error["line"] and error["kind"] in ("raised", "load", "late", "memory", "exit") else ""
+    return Finding(error["kind"] + where, error)
+
+
+def _run(request: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
+    """The answers to the first jobs, at least one, and what the program printed."""
+    with tempfile.TemporaryDirectory(prefix="minigrad-learn-", ignore_cleanup_errors=True) as scratch:
+        process = _start(scratch)
+        answered, said = bytearray(), bytearray()
+        threads = [
+            threading.Thread(target=_read, args=(process.stdout, answered, MOST_ANSWERED), daemon=True),
+            threading.Thread(target=_read, args=(process.stderr, said, MOST_SAID), daemon=True),
+            threading.Thread(target=_write, args=(process.stdin, json.dumps(request).encode()), daemon=True),
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            late = _wait(process, answered, request["seconds"])
+        finally:
+            _end(process)
+            for thread in threads:
+                thread.join(2)
+            for stream in (process.stdin, process.stdout, process.stderr):
+                if stream is not None:
+                    with contextlib.suppress(OSError):
+                        stream.close()
+    answers = _answers(bytes(answered))[: len(request["jobs"])]
+    if not answers:
+        answers = [{"error": _ended(process.returncode, late)}]
+    return answers, bytes(said).decode("utf-8", "replace")
+
+
+def _ended(status: int, late: bool) -> dict[str, Any]:
+    """What is known of a process that ended without an answer: its status, or the signal that ended it."""
+    names = {one.value: one.name for one in signal.Signals}
+    text = names.get(-status, str(-status)) if status < 0 else f"exit status {status}"
+    return {"kind": "late" if late or text == "SIGXCPU" else "ended", "text": text, "line": None, "code": ""}
+
+
+def _start(scratch: str) -> subprocess.Popen[bytes]:
+    package = str(Path(__file__).resolve().parents[2])
+    more = {"PYTHONPATH": os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))}
+    more |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    more |= {"PYTHONIOENCODING": "utf-8:replace", "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "minigrad.learn.child"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=scratch,
+        env={**os.environ, **more},
+        start_new_session=os.name == "posix",
+    )
+
+
+def _wait(process: subprocess.Popen[bytes], answered: bytearray, seconds: float) -> bool:
+    """Wait for the end, or until it has not answered for so long that its own watch is held up: then True."""
+    count, until = 0, time.monotonic() + STARTING + 8 * seconds
+    while process.poll() is None:
+        if len(answered) > count:
+            count, until = len(answered), time.monotonic() + STARTING + 8 * seconds
+        if time.monotonic() > until:
+            return True
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.1)
+    return False
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """The process, and on POSIX those that it started."""
+    if os.name == "posix":
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # all have ended
+            os.killpg(process.pid, signal.SIGKILL)
+    elif process.poll() is None:
+        process.kill()
+    process.wait()
+
+
+def _read(stream: IO[bytes] | None, into: bytearray, most: int) -> None:
+    """Read to the end, and keep the beginning: a program that prints without end must not fill our memory."""
+    assert stream is not None
+    while part := stream.read1(1 << 16):  # type: ignore[attr-defined]
+        into += part[: most - len(into)]
+
+
+def _write(stream: IO[bytes] | None, content: bytes) -> None:
+    assert stream is not None
+    with contextlib.suppress(OSError):  # it ended before it read all
+        stream.write(content)
+        stream.close()
+
+
+def _answers(text: bytes) -> list[dict[str, Any]]:
+    """The complete lines."""
+    found = []
+    for line in text.splitlines():
+        try:
+            answer = json.loads(line)
+        except ValueError:
+            break
+        if not isinstance(answer, dict) or not answer.keys() & {"error", "values"}:
+            break
+        found.append(answer)
+    return found

@@ -1,0 +1,155 @@
+"""The process that a learner's file runs in: ``python -m minigrad.learn.child``, with jobs on stdin and answers on stdout.
+
+A job is a file and programs that use it; an answer is a line of JSON, written as soon as its job is done, so that a job
+that takes the process down leaves those before it answered. What should come out is not known here.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import json
+import linecache
+import math
+import os
+import sys
+import threading
+import time
+import traceback
+from pathlib import Path
+from types import FrameType, ModuleType
+from typing import IO, Any
+
+import numpy as np
+
+from minigrad.learn.counting import Calls, work
+from minigrad.learn.data import decode, encode
+
+HELPERS = {"np": np, "Calls": Calls, "work": work}
+
+
+def main() -> None:
+    request = json.load(sys.stdin)
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # from here on print() goes where errors go, and cannot disturb the answers
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    _limit("AS", request["megabytes"] << 20)
+    _limit("FSIZE", 50 << 20)
+    for job in request["jobs"]:
+        _limit("CPU", math.ceil(time.process_time() + request["seconds"]) + 2)  # where no thread of ours gets a turn
+        done = threading.Event()
+        main_thread = threading.main_thread().ident
+        threading.Thread(
+            target=_watch, args=(done, request["seconds"], answers, job["path"], main_thread), daemon=True
+        ).start()
+        answer = _answer(job)
+        done.set()
+        print(json.dumps(answer), file=answers, flush=True)
+    os._exit(0)  # threads of the learner's, and what was registered for the end, have no say
+
+
+def _limit(kind: str, limit: int) -> None:
+    with contextlib.suppress(ImportError, AttributeError, ValueError, OSError):  # not on every system
+        import resource
+
+        which = getattr(resource, f"RLIMIT_{kind}")
+        resource.setrlimit(which, (limit, resource.getrlimit(which)[1]))
+
+
+def _watch(done: threading.Event, seconds: float, answers: IO[str], path: str, main: int) -> None:
+    """When time is up, say where the program is, and end: it may be inside of an `except:` that would swallow any exception.
+
+    Time is the processor's, so that a busy computer makes nobody late; or the clock's, for who waits.
+    """
+    processor, clock = time.process_time(), time.monotonic()
+    while time.process_time() - processor < seconds and time.monotonic() - clock < 6 * seconds:
+        if done.wait(0.05):
+            return
+    frame: FrameType | None = sys._current_frames().get(main)
+    while frame is not None and frame.f_code.co_filename != path:
+        frame = frame.f_back
+    error = _error("late", "", path, frame.f_lineno if frame else None)
+    print(json.dumps({"error": error}), file=answers, flush=True)
+    os._exit(0)
+
+
+def _answer(job: dict[str, Any]) -> dict[str, Any]:
+    """The values of a job's programs, in order, up to the first that fails."""
+    path = job["path"]
+    values: list[Any] = []
+    with np.errstate(all="ignore"):
+        try:
+            names = _load(path)
+        except BaseException as error:
+            return {"error": _raised(error, path, "load")}
+        missing = [name for name in job["names"] if name not in names]
+        if missing:
+            return {"error": _error("missing", missing[0], path, None)}
+        for case in job["cases"]:
+            try:
+                values.append(_value(case, names))
+            except BaseException as error:
+                values.append({"error": _raised(error, path, "raised")})
+            if "error" in values[-1]:
+                break
+    return {"values": values}
+
+
+def _value(case: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
+    inputs = {name: decode(data, _function) for name, data in case["inputs"].items()}
+    got = encode(_run(case["program"], {**HELPERS, **names, **inputs}))
+    for name, value in inputs.items():
+        if not callable(value) and not case["may_change"] and encode(value) != case["inputs"][name]:
+            return {"error": _error("changed", name, "", None)}
+    return {"value": got}
+
+
+def _raised(error: BaseException, path: str, kind: str) -> dict[str, Any]:
+    """What a learner is told of an exception: its line is the innermost of the learner's file that it passed through."""
+    frames = [
+        (frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == path
+    ]
+    frame, line = frames[-1] if frames else (None, None)
+    text = f"{type(error).__name__}: {error}".removesuffix(": ")
+    if isinstance(error, SyntaxError) and error.filename == path:
+        text, line = f"{type(error).__name__}: {error.msg}", error.lineno
+    if isinstance(error, NotImplementedError):
+        kind, text = "begin", frame.f_code.co_qualname if frame else ""
+    elif isinstance(error, MemoryError):
+        kind = "memory"
+    elif isinstance(error, SystemExit):
+        kind = "exit"
+    return _error(kind, text[:500], path, line)
+
+
+def _load(path: str) -> dict[str, Any]:
+    """The names that the learner's file defines. It is not run as `__main__`."""
+    module = ModuleType("answer")
+    module.__file__ = path
+    sys.modules["answer"] = module  # dataclasses look for it
+    sys.path[0] = os.path.dirname(path)
+    exec(compile(Path(path).read_bytes(), path, "exec"), module.__dict__)
+    return module.__dict__
+
+
+def _function(text: str) -> Any:
+    return eval(text, dict(HELPERS))
+
+
+def _run(program: str, names: dict[str, Any]) -> Any:
+    """Run a program of ours; the value is that of its last line."""
+    body = ast.parse(program).body
+    last = body.pop()
+    assert isinstance(last, ast.Expr)
+    exec(compile(ast.Module(body, []), "<check>", "exec"), names)
+    return eval(compile(ast.Expression(last.value), "<check>", "eval"), names)
+
+
+def _error(kind: str, text: str, path: str, line: int | None) -> dict[str, Any]:
+    code = linecache.getline(path, line).strip() if line else ""
+    return {"kind": kind, "text": text, "line": line, "code": code}
+
+
+if __name__ == "__main__":
+    main()

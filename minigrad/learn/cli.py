@@ -1,0 +1,216 @@
+"""``minigrad learn``: copies the exercises into a folder, checks answers, gives hints, and shows where a learner is."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import secrets
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from minigrad.errors import ArgumentError
+
+from .checker import Job, Verdict, check
+from .report import next_task, overview, report, say, upcoming
+from .tasks import LANGUAGES, Task, find, tasks
+
+STATE = "learn.json"
+RIGHT, WRONG = 0, 1
+
+
+@dataclass
+class Progress:
+    """What ``learn.json`` in the learner's folder holds."""
+
+    seed: int
+    language: str = "en"
+    passed: list[str] = field(default_factory=list)
+    hints: dict[str, int] = field(default_factory=dict)  # how many have been given
+
+    @classmethod
+    def load(cls, folder: Path) -> Progress:
+        path = folder / STATE
+        if not path.is_file():
+            raise ArgumentError(
+                f"'{folder}' holds no exercises: `minigrad learn init FOLDER` copies them, and the rest is run in there"
+            )
+        try:
+            found = cls(**json.loads(path.read_text(encoding="utf-8")))
+            whole = isinstance(found.seed, int) and found.seed >= 0 and found.language in LANGUAGES
+            whole = whole and all(isinstance(label, str) for label in found.passed)
+            whole = whole and all(isinstance(count, int) for count in found.hints.values())
+        except (ValueError, TypeError, AttributeError):
+            whole = False
+        if not whole:
+            raise ArgumentError(f"'{path}' cannot be read: delete it and run `minigrad learn init {folder}` again")
+        return found
+
+    def save(self, folder: Path) -> None:
+        new = folder / f"{STATE}.new"  # never half a file
+        new.write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
+        new.replace(folder / STATE)
+
+
+def add_to(commands: Any) -> None:
+    """Add ``learn`` and its own commands to those of ``minigrad``."""
+    learn = commands.add_parser("learn", help="thirty exercises, from nudging a number to a Transformer")
+    language: dict[str, Any] = {"choices": LANGUAGES, "help": "of the tasks and messages (default: as before)"}
+    learn.add_argument("--language", **language)
+    learn.add_argument("--folder", type=Path, default=Path(), help="where the exercises are (default: here)")
+    learn.set_defaults(learn=_where)
+    parts = learn.add_subparsers(title="commands", metavar="COMMAND")
+
+    def part(name: str, run: Any, what: str) -> argparse.ArgumentParser:
+        added: argparse.ArgumentParser = parts.add_parser(name, help=what, description=f"{what.capitalize()}.")
+        added.add_argument("--language", default=argparse.SUPPRESS, **language)
+        added.set_defaults(learn=run)
+        return added
+
+    init = part("init", _init, "copy the exercises into a folder; nothing is overwritten")
+    init.add_argument("folder", type=Path, metavar="FOLDER")
+    init.add_argument("--seed", type=int, help="what the numbers of the questions are made from (default: by chance)")
+    one = part("check", _check, "check answers: of the tasks named, or of the next one")
+    one.add_argument("tasks", nargs="*", metavar="TASK", help="5.2, or the name of its file")
+    part("hint", _hint, "a hint, each time one more").add_argument("task", nargs="?", metavar="TASK")
+    part("reset", _reset, "put a stub back; what was written is kept beside it").add_argument("task", metavar="TASK")
+    part("watch", _watch, "check each file when it is saved")
+    part("score", _score, "check all answers and count").add_argument("--json", action="store_true")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command that was parsed. Returns the exit status."""
+    if getattr(options, "seed", None) is not None and options.seed < 0:
+        raise ArgumentError(f"--seed must be 0 or more, got {options.seed}")
+    status: int = options.learn(options)
+    return status
+
+
+def _open(options: argparse.Namespace) -> Progress:
+    progress = Progress.load(options.folder)
+    if options.language:
+        progress.language = options.language
+    return progress
+
+
+def _init(options: argparse.Namespace) -> int:
+    folder: Path = options.folder
+    if folder.exists() and not folder.is_dir():
+        raise ArgumentError(f"'{folder}' is a file: name a folder, which is made if there is none")
+    folder.mkdir(parents=True, exist_ok=True)
+    fresh = not (folder / STATE).exists()
+    progress = Progress(secrets.randbelow(10**9) if options.seed is None else options.seed) if fresh else _open(options)
+    progress.language = options.language or progress.language
+    copied = 0
+    for one in tasks():
+        if not (folder / one.file).exists():
+            (folder / one.file).write_text(one.text(progress.language), encoding="utf-8")
+            copied += 1
+    progress.save(folder)
+    print(say(progress.language, "copied", folder=folder, count=copied, kept=len(tasks()) - copied))
+    first = upcoming(set(progress.passed))
+    if first:
+        print(say(progress.language, "start", file=folder / first.file, label=first.label))
+    return RIGHT
+
+
+def _where(options: argparse.Namespace) -> int:
+    progress = _open(options)
+    progress.save(options.folder)
+    print(overview(set(progress.passed), progress.language))
+    return RIGHT
+
+
+def _check(options: argparse.Namespace) -> int:
+    progress = _open(options)
+    next_one = upcoming(set(progress.passed))
+    wanted = [find(label) for label in options.tasks] or ([next_one] if next_one else [])
+    verdicts = _checked(options.folder, progress, wanted)
+    for verdict in verdicts:
+        print(report(verdict, progress.language))
+    if all(verdict.passed for verdict in verdicts):
+        print(*next_task(set(progress.passed), progress.language), sep="\n")
+        return RIGHT
+    return WRONG
+
+
+def _checked(folder: Path, progress: Progress, wanted: list[Task]) -> list[Verdict]:
+    """Check, and keep what was passed. The file is written anew, whatever an answer did to it."""
+    for one in wanted:
+        if not (folder / one.file).is_file():
+            raise ArgumentError(f"'{folder / one.file}' is missing: `minigrad learn reset {one.label}` puts it back")
+    verdicts = check([Job(one, folder / one.file, progress.seed) for one in wanted])
+    passed = {*progress.passed, *(v.task.label for v in verdicts if v.passed)}
+    passed -= {v.task.label for v in verdicts if not v.passed}
+    progress.passed = [one.label for one in tasks() if one.label in passed]
+    progress.save(folder)
+    return verdicts
+
+
+def _hint(options: argparse.Namespace) -> int:
+    progress = _open(options)
+    one = find(options.task) if options.task else upcoming(set(progress.passed))
+    if one is None:
+        print(*next_task(set(progress.passed), progress.language), sep="\n")
+        return RIGHT
+    told = one.words(progress.language)
+    hints = [told["first"], *told["hints"]]
+    given = progress.hints.get(one.label, 0) % len(hints)  # after the last the first again
+    progress.hints[one.label] = given + 1
+    progress.save(options.folder)
+    print(say(progress.language, "hint", number=given + 1, total=len(hints), label=one.label, hint=hints[given]))
+    return RIGHT
+
+
+def _reset(options: argparse.Namespace) -> int:
+    progress, one = _open(options), find(options.task)
+    path: Path = options.folder / one.file
+    kept = path
+    if path.exists():
+        count = 1
+        while (kept := path.with_suffix(f".before-{count}.py")).exists():
+            count += 1
+        path.rename(kept)
+    path.write_text(one.text(progress.language), encoding="utf-8")
+    progress.passed = [label for label in progress.passed if label != one.label]
+    progress.save(options.folder)
+    print(say(progress.language, "was_reset", file=one.file, kept=kept.name))
+    return RIGHT
+
+
+def _watch(options: argparse.Namespace) -> int:
+    progress = _open(options)
+    seen = _saved(options.folder)
+    print(say(progress.language, "watching", folder=options.folder.resolve()), flush=True)
+    while True:  # Ctrl-C is caught where every command's is
+        time.sleep(0.3)
+        now = _saved(options.folder)
+        for file in [file for file in now if now[file] != seen.get(file)]:
+            (verdict,) = _checked(options.folder, progress, [find(file)])
+            print(f"\n{report(verdict, progress.language)}", flush=True)
+            if verdict.passed:
+                print(*next_task(set(progress.passed), progress.language), sep="\n", flush=True)
+        seen = now
+
+
+def _saved(folder: Path) -> dict[str, int]:
+    return {one.file: (folder / one.file).stat().st_mtime_ns for one in tasks() if (folder / one.file).exists()}
+
+
+def _score(options: argparse.Namespace) -> int:
+    progress = _open(options)
+    there = [one for one in tasks() if (options.folder / one.file).is_file()]
+    verdicts = {v.task.label: v for v in _checked(options.folder, progress, there)}
+    rows: dict[str, Any] = {}
+    for one in tasks():
+        verdict = verdicts.get(one.label)
+        wrong = verdict.finding.kind if verdict and verdict.finding else None if verdict else "file"
+        right, total = (verdict.right, verdict.total) if verdict else (0, len(one.questions(progress.seed)))
+        rows[one.label] = {"passed": wrong is None, "right": right, "questions": total, "wrong": wrong}
+    if options.json:
+        passed = sum(row["passed"] for row in rows.values())
+        print(json.dumps({"seed": progress.seed, "passed": passed, "of": len(rows), "tasks": rows}, indent=1))
+    else:
+        print(overview(set(progress.passed), progress.language))
+    return RIGHT

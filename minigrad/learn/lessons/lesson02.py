@@ -1,0 +1,50 @@
+"""One value used twice, and order."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from minigrad.learn.tasks import Case, task
+from minigrad.transforms import vjp
+
+
+@task("2_1_used_twice.py")
+def used_twice(rng: np.random.Generator) -> Iterator[Case]:
+    for _ in range(3):
+        x = float(rng.uniform(0.3, 2.8))
+        # Two inputs that happen to be equal: what each gets is what comes through its way.
+        y, back = vjp(lambda p, q: (p * p) * np.sin(q), np.array(x), np.array(x))
+        a, b = back(np.array(1.0))
+        names = ("y", "through a", "through b")
+        yield Case("two_ways(x)", {"x": x}, (float(y), float(a), float(b)), names, about="twice")
+
+
+@task("2_2_topological_order.py")
+def topological_order(rng: np.random.Generator) -> Iterator[Case]:
+    lesson = {"y": ["a", "b"], "a": ["x", "x"], "b": ["x"], "x": []}
+    yield _ordered(lesson, "y")
+    yield _ordered(lesson, "x")
+    # Going from y level by level puts "b" before "a": only the longest way counts.
+    yield _ordered({"y": ["x", "b"], "b": ["a"], "a": ["x"], "x": [], "other": ["y"]}, "y")
+    for size in (7, 12):
+        names = [f"v{i}" for i in rng.permutation(size)]
+        parents = {name: [str(p) for p in rng.choice(names[:i], min(i, 2))] for i, name in enumerate(names)}
+        shuffled = {name: parents[name] for name in rng.permutation(names).tolist()}
+        yield _ordered(shuffled, names[-1])
+
+
+def _ordered(parents: dict[str, list[str]], end: str) -> Case:
+    wanted, waiting = {end}, [end]
+    while waiting:
+        new = set(parents[waiting.pop()]) - wanted
+        wanted |= new
+        waiting += new
+
+    def judge(got: Any) -> str | None:
+        if not isinstance(got, list) or not all(isinstance(name, str) for name in got) or sorted(got) != sorted(wanted):
+            return "order_missing"
+        at = {name: i for i, name in enumerate(got)}
+        return None if all(at[p] < at[name] for name in got for p in parents[name]) else "order_wrong"
+
+    return Case("order(parents, end)", {"parents": parents, "end": end}, sorted(wanted), judge=judge)

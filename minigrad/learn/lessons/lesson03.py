@@ -1,0 +1,88 @@
+"""The tape in forty lines, in four steps."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from minigrad.learn.tasks import Case, task
+from minigrad.transforms import grad, value_and_grad
+
+RECORDED = "c.data, c.parents == (a, b), c.slopes"
+NAMES = ("c.data", "c.parents == (a, b)", "c.slopes")
+
+
+@task("3_1_tape_record.py")
+def record(rng: np.random.Generator) -> Iterator[Case]:
+    x, y = map(float, rng.uniform(0.5, 3, 2))
+    given = "a = Value(x)\na.data, a.parents, a.slopes"
+    yield Case(given, {"x": x}, (x, (), ()), ("a.data", "a.parents", "a.slopes"))
+    yield _recorded("a + b", x, y, x + y, (1.0, 1.0))
+    yield _recorded("a * b", x, y, x * y, (y, x))
+    same = "a = Value(x)\nc = a * a\nc.data, c.parents == (a, a), c.slopes"
+    yield Case(same, {"x": x}, (x * x, True, (x, x)), ("c.data", "c.parents == (a, a)", "c.slopes"))
+    yield Case(
+        "c = (Value(x) + Value(y)) * Value(x)\nc.slopes", {"x": x, "y": y}, (x, x + y), ("c.slopes[0]", "c.slopes[1]")
+    )
+
+
+def _recorded(operation: str, x: float, y: float, data: float, slopes: tuple[float, float]) -> Case:
+    program = f"a, b = Value(x), Value(y)\nc = {operation}\n{RECORDED}"
+    return Case(program, {"x": x, "y": y}, (data, True, slopes), NAMES)
+
+
+@task("3_2_tape_operations.py")
+def operations(rng: np.random.Generator) -> Iterator[Case]:
+    x, y = map(float, rng.uniform(0.5, 2, 2))
+    yield _recorded("a - b", x, y, x - y, (1.0, -1.0))
+    yield _recorded("a / b", x, y, x / y, (1 / y, -x / y**2))
+    for name, function in (("tanh", np.tanh), ("exp", np.exp)):
+        data, slope = value_and_grad(function)(x)
+        program = f"a = Value(x)\nc = a.{name}()\nc.data, c.parents == (a,), c.slopes"
+        yield Case(program, {"x": x}, (float(data), True, (float(slope),)), ("c.data", "c.parents == (a,)", "c.slopes"))
+
+
+@task("3_3_tape_backward.py")
+def backward(rng: np.random.Generator) -> Iterator[Case]:
+    x, y = map(float, rng.uniform(0.5, 1.2, 2))
+    run = "a, b = Value(x), Value(y)\nend = {}\nend.backward()\na.grad, b.grad, end.grad"
+    for text, function in (
+        ("a * b + a", lambda a, b: a * b + a),
+        ("a * a + b", lambda a, b: a * a + b),
+        ("(a * b).tanh() * (a + b) + a * b", lambda a, b: np.tanh(a * b) * (a + b) + a * b),
+    ):
+        da, db = grad(function, (0, 1))(x, y)
+        expected = (float(da), float(db), 1.0)
+        yield Case(run.format(text), {"x": x, "y": y}, expected, ("a.grad", "b.grad", "end.grad"), about="twice")
+    # h reaches the end directly and through a longer way: level by level it would be handed on too early
+    program = "a = Value(x)\nh = a * a\nend = h + (h * a).tanh()\nend.backward()\na.grad, h.grad"
+    da = grad(lambda a: a * a + np.tanh(a * a * a))(x)
+    dh = 1 + x * (1 - math.tanh(x**3) ** 2)
+    yield Case(program, {"x": x}, (float(da), dh), ("a.grad", "h.grad"))
+    deep = "a = end = Value(x)\nfor _ in range(5000):\n    end = end + a\nend.backward()\na.grad"
+    yield Case(deep, {"x": x}, 5001.0, about="deep")
+    doubling = "a = end = Value(x)\nfor _ in range(60):\n    end = end + end\nend.backward()\na.grad"
+    yield Case(doubling, {"x": x}, 2.0**60, about="twice")
+
+
+@task("3_4_tape_train.py")
+def train(rng: np.random.Generator) -> Iterator[Case]:
+    x, k = float(rng.uniform(0.5, 2)), float(rng.integers(2, 6))
+    for text, slope in (("k * w", k), ("w * k", k), ("1 + w * w", 2 * x), ("w + k", 1.0)):
+        program = f"w = Value(x)\ny = {text}\ny.backward()\nw.grad"
+        yield Case(program, {"x": x, "k": k}, slope, about="constant")
+    again = "w = Value(x)\nh = w * w\ny = h * k\ny.backward()\ny.backward()\nw.grad"
+    yield Case(again, {"x": x, "k": k}, 4 * k * x, about="again")
+    pairs = [(float(a), float(b)) for a, b in rng.uniform(-1, 1, (4, 2))]
+    w, b = _trained(pairs, 0.05, 10)
+    program = "w, b = Value(0.5), Value(0.0)\ntrain(w, b, pairs, rate, steps)\nw.data, b.data"
+    yield Case(program, {"pairs": pairs, "rate": 0.05, "steps": 10}, (w, b), ("w.data", "b.data"))
+
+
+def _trained(pairs: list[tuple[float, float]], rate: float, steps: int) -> tuple[float, float]:
+    x, y = np.array(pairs).T
+    w, b = 0.5, 0.0
+    for _ in range(steps):
+        error = w * x + b - y
+        w, b = w - rate * 2 * float(error @ x), b - rate * 2 * float(error.sum())
+    return w, b

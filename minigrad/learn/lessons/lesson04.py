@@ -1,0 +1,35 @@
+"""Vector-Jacobian and Jacobian-vector products, and what each costs."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from minigrad.learn.tasks import AtMost, Case, task
+from minigrad.transforms import jvp, vjp
+
+
+def _layer(W: Any, x: Any) -> Any:
+    return np.tanh(W @ x)
+
+
+@task("4_1_jvp.py")
+def forward_mode(rng: np.random.Generator) -> Iterator[Case]:
+    for m, n in ((1, 2), (3, 2), (2, 4)):
+        W, x, v = rng.normal(size=(m, n)), rng.normal(size=n), rng.normal(size=n)
+        want = jvp(lambda x: _layer(W, x), (x,), (v,))  # noqa: B023
+        yield Case("jvp(W, x, v)", {"W": W, "x": x, "v": v}, tuple(map(np.asarray, want)), ("y", "J @ v"))
+    W, x, v = rng.normal(size=(40, 30)), rng.normal(size=30), rng.normal(size=30)
+    # Two products with W, in whatever way they are written; with np.diag it is 40 * 1200.
+    yield Case("work(jvp, W, x, v)", {"W": W, "x": x, "v": v}, AtMost(6 * 1200), about="no_jacobian")
+
+
+@task("4_2_vjp.py")
+def reverse_mode(rng: np.random.Generator) -> Iterator[Case]:
+    for m, n in ((1, 2), (3, 2), (3, 3), (2, 4)):
+        W, x, g = rng.normal(size=(m, n)), rng.normal(size=n), rng.normal(size=m)
+        y, back = vjp(_layer, W, x)
+        want = (np.asarray(y), *map(np.asarray, back(g)))
+        yield Case("vjp(W, x, g)", {"W": W, "x": x, "g": g}, want, ("y", "gW", "gx"))
+    W, x, g = rng.normal(size=(40, 30)), rng.normal(size=30), rng.normal(size=40)
+    yield Case("work(vjp, W, x, g)", {"W": W, "x": x, "g": g}, AtMost(8 * 1200), about="no_jacobian")

@@ -1,0 +1,56 @@
+"""Matmul, softmax, cross-entropy and layer norm by hand."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from minigrad.learn.tasks import Case, task
+from minigrad.rules.neural import cross_entropy as right_loss, layer_norm as right_norm, softmax as right_softmax
+from minigrad.transforms import value_and_grad, vjp
+
+
+@task("6_1_matmul.py")
+def matmul(rng: np.random.Generator) -> Iterator[Case]:
+    for batch, n, k, m in (((), 1, 2, 1), ((), 2, 3, 4), ((), 3, 3, 3), ((5,), 2, 3, 4), ((2, 3), 2, 2, 2)):
+        x, W, g = rng.normal(size=(*batch, n, k)), rng.normal(size=(k, m)), rng.normal(size=(*batch, n, m))
+        want = tuple(map(np.asarray, vjp(np.matmul, x, W)[1](g)))
+        names = ("gradient of x", "gradient of W")
+        yield Case("matmul_backward(x, W, g)", {"x": x, "W": W, "g": g}, want, names, about="batch" if batch else "")
+
+
+@task("6_2_softmax.py")
+def softmax(rng: np.random.Generator) -> Iterator[Case]:
+    for shape in ((3,), (2, 3), (2, 2, 4)):
+        x = rng.normal(size=shape)
+        yield Case("softmax(x)", {"x": x}, np.asarray(right_softmax(x)), about="batch" if len(shape) > 1 else "")
+    x = rng.normal(size=(2, 3)) + 1000.0
+    yield Case("softmax(x)", {"x": x}, np.asarray(right_softmax(x)), about="stable")
+    for shape in ((3,), (2, 3), (2, 2, 4)):
+        x, g = rng.normal(size=shape), rng.normal(size=shape)
+        p, back = vjp(right_softmax, x)
+        yield Case("softmax_backward(p, g)", {"p": np.asarray(p), "g": g}, np.asarray(back(g)[0]))
+    x = rng.normal(size=(2, 3)).astype(np.float32)
+    yield Case("softmax(x)", {"x": x}, np.asarray(right_softmax(x)), tolerance=1e-5, about="float32")
+
+
+@task("6_3_cross_entropy.py")
+def cross_entropy(rng: np.random.Generator) -> Iterator[Case]:
+    for rows, classes, scale in ((1, 2, 1.0), (4, 3, 1.0), (3, 5, 1000.0)):
+        logits, labels = rng.normal(size=(rows, classes)) * scale, rng.integers(0, classes, rows)
+        loss, gradient = value_and_grad(lambda logits: right_loss(logits, labels))(logits)  # noqa: B023
+        want = (float(loss), np.asarray(gradient))
+        about = "stable" if scale > 1 else ""
+        inputs = {"logits": logits, "labels": labels}
+        yield Case("cross_entropy(logits, labels)", inputs, want, ("loss", "gradient of logits"), about=about)
+
+
+@task("6_4_layer_norm.py")
+def layer_norm(rng: np.random.Generator) -> Iterator[Case]:
+    for rows, d, eps in ((1, 3, 1e-5), (4, 3, 1e-5), (2, 5, 0.1)):
+        x, g = rng.normal(size=(2, rows, d)) * 2 + 1
+        weight, bias = rng.normal(size=(2, d)) + 1
+        y, back = vjp(lambda x, w, b: right_norm(x, w, b, eps=eps), x, weight, bias)  # noqa: B023
+        want = (np.asarray(y), *map(np.asarray, back(g)))
+        inputs = {"x": x, "weight": weight, "bias": bias, "g": g, "eps": eps}
+        names = ("y", "gradient of x", "gradient of weight", "gradient of bias")
+        yield Case("layer_norm(x, weight, bias, g, eps)", inputs, want, names)

@@ -1,0 +1,26 @@
+"""The Transformer classifier, every gradient."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from minigrad.learn.tasks import Case, task
+from minigrad.rules.attention import scaled_dot_product_attention
+from minigrad.rules.neural import cross_entropy
+from minigrad.transforms import value_and_grad
+
+
+@task("11_1_transformer_block.py")
+def transformer_block(rng: np.random.Generator) -> Iterator[Case]:
+    def loss(x, W1, W2, C, label):  # type: ignore[no-untyped-def]
+        h = x + scaled_dot_product_attention(x, x, x)
+        out = h + np.maximum(h @ W1, 0) @ W2
+        return cross_entropy(np.mean(out, axis=0) @ C, np.asarray(label))
+
+    for n, d, k, classes in ((1, 2, 2, 2), (3, 2, 4, 3), (4, 3, 5, 2)):
+        x, W1, W2, C = (rng.normal(size=shape) for shape in ((n, d), (d, k), (k, d), (d, classes)))
+        label = int(rng.integers(classes))
+        value, gradients = value_and_grad(loss, (0, 1, 2, 3))(x, W1, W2, C, label)
+        inputs = {"x": x, "W1": W1, "W2": W2, "C": C, "label": label}
+        names = ("loss", *(f"gradient of {name}" for name in ("x", "W1", "W2", "C")))
+        yield Case("classifier(x, W1, W2, C, label)", inputs, (float(value), *map(np.asarray, gradients)), names)

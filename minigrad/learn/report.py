@@ -1,0 +1,137 @@
+"""What a learner reads: a verdict, the map of the tasks, in their language."""
+
+from __future__ import annotations
+
+import ast
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .checker import Verdict
+from .compare import number
+from .data import Code
+from .diagnosis import diagnose
+from .tasks import LANGUAGES, Case, Task, lessons, tasks
+
+
+@cache
+def words(language: str) -> dict[str, Any]:
+    assert language in LANGUAGES
+    texts: dict[str, Any] = json.loads((Path(__file__).parent / "words.json").read_text(encoding="utf-8"))
+    return texts[language]
+
+
+def say(language: str, key: str, **facts: Any) -> str:
+    text: str = words(language)[key]
+    return text.format(**facts)
+
+
+def report(verdict: Verdict, language: str) -> str:
+    """The verdict: what is right; and what is wrong, with which arguments, and what may be the reason."""
+    one, finding, case = verdict.task, verdict.finding, verdict.case
+    about = {"label": one.label, "title": one.words(language)["title"], "right": verdict.right, "total": verdict.total}
+    if finding is None:
+        return say(language, "passed", **about) + _printed(verdict, language)
+    call = verdict.path.name
+    if case:
+        call = case.program if "\n" not in case.program else say(language, "the_program")
+    name: str = _named(finding.facts.get("name", ""), language) or say(language, "the_result", call=call)
+    facts = {"what": name, "call": call, "file": verdict.path.name, "label": one.label, "got": _short(verdict.got)}
+    facts |= {"first": one.words(language)["first"], **finding.facts}
+    if "names" in facts:
+        facts["names"] = ", ".join(_named(part, language) for part in facts["names"])
+    key = "go_on" if finding.kind == "begin" and not _untouched(verdict) else finding.kind
+    sentence = say(language, key, **facts)
+    sentence = sentence.replace("the program", "The program", 1) if sentence.startswith("the program") else sentence
+    lines = [say(language, "failed", **about), "", *sentence.splitlines()]
+    if finding.kind == "begin":
+        return "\n".join(lines)
+    for about_it in (finding.facts.get("about"), case.about if case else None):
+        if about_it:
+            lines.append(words(language)["about"][about_it])
+    if _untouched(verdict):
+        lines += ["", *say(language, "unchanged", **facts).splitlines()]
+    said = diagnose(one, case, verdict.got, language) if case and finding.kind in _NUMBERS else None
+    return "\n".join([*lines, *([said] if said else []), *(_question(case, language) if case else [])]) + _printed(
+        verdict, language
+    )
+
+
+def _named(name: str, language: str) -> str:
+    """The name of a part of the result, in the learner's language: names of variables stay as they are."""
+    start, _, rest = name.partition("gradient of ")
+    if rest and not start:
+        return say(language, "gradient_of", name=rest)
+    first, bracket, index = name.partition("[")
+    return words(language)["names"].get(first, first) + bracket + index
+
+
+def _untouched(verdict: Verdict) -> bool:
+    """Whether the program is still that of the stub, which for some tasks runs: the text above it may be in any language."""
+    try:
+        found, stub = (_program(path) for path in (verdict.path, verdict.task.stub))
+    except (SyntaxError, ValueError, OSError):
+        return False
+    return found == stub
+
+
+def _program(path: Path) -> list[str]:
+    tree = ast.parse(path.read_bytes())
+    return [ast.dump(node) for node in tree.body[ast.get_docstring(tree) is not None :]]
+
+
+_NUMBERS = ("scalar", "places", "nowhere", "shape")
+
+
+def _question(case: Case, language: str) -> list[str]:
+    """The program and its arguments, so that a learner can run it by hand."""
+    head, *rest = [f"{name} = {_short(value)}" for name, value in case.inputs.items()] or [""]
+    program = ["", *(f"    {line}" for line in case.program.splitlines())]
+    return [*program, f"  {words(language)['with']} {head}", *(f"    {line}" for line in rest)]
+
+
+def _short(value: Any) -> str:
+    """A value in a line: small arrays with their numbers, large ones by their shape."""
+    if isinstance(value, np.ndarray):
+        if value.size > 12:
+            return f"<{value.dtype} {value.shape}>"
+        return f"np.array({np.array2string(value, precision=4, separator=', ')})".replace("\n", "")
+    if isinstance(value, Code):
+        return str(value)
+    if isinstance(value, list | tuple) and any(isinstance(item, np.ndarray) for item in value):
+        return f"[{', '.join(map(_short, value))}]"
+    text = number(value) if isinstance(value, float) else repr(value)
+    return text if len(text) <= 200 else f"{text[:197]}..."
+
+
+def _printed(verdict: Verdict, language: str) -> str:
+    if not verdict.printed.strip():
+        return ""
+    return "\n\n" + words(language)["printed"] + "\n" + verdict.printed[:2000].rstrip()
+
+
+def overview(passed: set[str], language: str) -> str:
+    """A line for each lesson with a box for each task, and what comes next."""
+    rows = []
+    for lesson, title in lessons(language).items():
+        boxes = "".join("■" if one.label in passed else "□" for one in tasks() if one.number[0] == lesson)
+        rows.append(f"{lesson:>3}  {boxes:<5} {title}")
+    return "\n".join(
+        [*rows, "", say(language, "done", passed=len(passed), total=len(tasks())), *next_task(passed, language)]
+    )
+
+
+def next_task(passed: set[str], language: str) -> list[str]:
+    one = upcoming(passed)
+    if one is None:
+        return [say(language, "all_done", total=len(tasks()))]
+    title = one.words(language)["title"]
+    facts = {"label": one.label, "title": title, "file": one.file}
+    return [say(language, "next", **facts), say(language, "then", **facts)]
+
+
+def upcoming(passed: set[str]) -> Task | None:
+    return next((one for one in tasks() if one.label not in passed), None)

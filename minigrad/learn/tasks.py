@@ -1,0 +1,144 @@
+"""What a task is: its place in the lessons, its files, and what is asked of an answer. The questions are in ``lessons/``."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from minigrad.errors import ArgumentError
+
+LESSONS = 12
+LANGUAGES = ("en", "ja")
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """Instead of a value: a count that may not be larger."""
+
+    limit: int
+
+
+@dataclass(frozen=True)
+class Case:
+    """One question: a program that uses the learner's functions and ``inputs``, and what its last line should give.
+
+    ``names`` says what the parts of a tuple are. ``tolerance`` is relative to the largest element of the expected value.
+    """
+
+    program: str
+    inputs: dict[str, Any]
+    expected: Any
+    names: tuple[str, ...] = ()
+    tolerance: float = 1e-7
+    about: str = ""  # a key of words.json, under "about": said when the answer is wrong
+    may_change: bool = False  # the inputs are there to be changed
+    judge: Callable[[Any], str | None] | None = None  # where many answers are right: a key of "about", or None
+
+
+@dataclass(frozen=True)
+class Task:
+    number: tuple[int, int]
+    file: str
+    cases: Callable[[np.random.Generator], Iterator[Case]] = field(repr=False)
+
+    @property
+    def label(self) -> str:
+        return f"{self.number[0]}.{self.number[1]}"
+
+    @property
+    def stub(self) -> Path:
+        return folder() / "stubs" / self.file
+
+    @property
+    def solution(self) -> Path:
+        return folder() / "solutions" / self.file
+
+    def words(self, language: str) -> dict[str, Any]:
+        """``title``, ``task`` (the text), ``first`` (how to begin) and ``hints``."""
+        found: dict[str, Any] = dict(_words(language)[self.label])
+        found.setdefault("task", ast.get_docstring(ast.parse(self.stub.read_text(encoding="utf-8"))))
+        return found
+
+    def text(self, language: str) -> str:
+        """The stub, as a learner gets it: its docstring in the language asked for."""
+        source = self.stub.read_text(encoding="utf-8")
+        if language == "en":
+            return source
+        end = ast.parse(source).body[0].end_lineno
+        return f'"""{self.words(language)["task"].strip()}\n"""\n' + "".join(source.splitlines(keepends=True)[end:])
+
+    def needs(self) -> list[str]:
+        """The functions and classes of the stub: what the cases use of them, an answer must define."""
+        body = ast.parse(self.stub.read_text(encoding="utf-8")).body
+        return [node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+
+    def questions(self, seed: int) -> list[Case]:
+        """The cases, with numbers of a learner's own."""
+        return list(self.cases(ShortNumbers(np.random.PCG64([seed, *self.number]))))
+
+
+class ShortNumbers(np.random.Generator):
+    """Numbers of three decimals: what a learner is shown can be typed in and tried."""
+
+    def normal(self, *args: Any, **keywords: Any) -> Any:
+        return np.round(super().normal(*args, **keywords), 3)
+
+    def uniform(self, *args: Any, **keywords: Any) -> Any:
+        return np.round(super().uniform(*args, **keywords), 3)
+
+
+_found: dict[tuple[int, int], Task] = {}
+
+
+def task(file: str) -> Callable[[Callable[[np.random.Generator], Iterator[Case]]], Task]:
+    """Makes a task of a function that yields its cases. ``file`` is named ``<lesson>_<number>_<name>.py``."""
+
+    def make(cases: Callable[[np.random.Generator], Iterator[Case]]) -> Task:
+        lesson, number, _ = file.split("_", 2)
+        made = Task((int(lesson), int(number)), file, cases)
+        _found[made.number] = made
+        return made
+
+    return make
+
+
+def tasks() -> list[Task]:
+    """All tasks, in the order of the lessons."""
+    for lesson in range(1, LESSONS + 1):
+        import_module(f"minigrad.learn.lessons.lesson{lesson:02}")
+    return [_found[number] for number in sorted(_found)]
+
+
+def find(label: str) -> Task:
+    """The task called ``5.2``, or by its file."""
+    for one in tasks():
+        if label in (one.label, one.file, one.file.removesuffix(".py")) or Path(label).name == one.file:
+            return one
+    raise ArgumentError(f"there is no task '{label}': they are called {', '.join(one.label for one in tasks())}")
+
+
+def folder() -> Path:
+    """The exercises: inside of the installed package, or beside it in a checkout."""
+    package = Path(__file__).resolve().parents[1]
+    for place in (package / "exercises", package.parent / "exercises"):
+        if (place / "stubs").is_dir():
+            return place
+    raise ArgumentError(f"the exercises are missing: no folder {package / 'exercises'}; install minigrad again")
+
+
+@cache
+def _words(language: str) -> dict[str, Any]:
+    return tomllib.loads((folder() / f"words_{language}.toml").read_text(encoding="utf-8"))
+
+
+def lessons(language: str) -> dict[int, str]:
+    """The titles of the lessons."""
+    return {int(number): title for number, title in _words(language)["lessons"].items()}

@@ -1,0 +1,229 @@
+"""``minigrad learn`` from a stranger's folder: what it copies, says, keeps, and its exit statuses."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from minigrad._cli import main
+from minigrad.learn.tasks import folder, tasks
+
+ROOT = Path(__file__).parents[3]
+Said = Callable[..., tuple[object, str, str]]
+
+
+@pytest.fixture
+def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Said:
+    """`said(*arguments)` runs `minigrad learn` in an empty folder: its exit status, and what it wrote to the streams."""
+    monkeypatch.chdir(tmp_path)
+
+    def said(*arguments: str) -> tuple[object, str, str]:
+        status: object
+        try:
+            status = main(["learn", *arguments])
+        except SystemExit as stop:  # argparse
+            status = stop.code
+        return status, *capsys.readouterr()
+
+    return said
+
+
+@pytest.fixture
+def begun(said: Said, monkeypatch: pytest.MonkeyPatch) -> Said:
+    """In the folder of a learner."""
+    assert said("init", "mine", "--seed", "7")[0] == 0
+    monkeypatch.chdir("mine")
+    return said
+
+
+def solve(label: str) -> None:
+    (one,) = (one for one in tasks() if one.label == label)
+    shutil.copy(one.solution, one.file)
+
+
+def state() -> dict[str, object]:
+    found: dict[str, object] = json.loads(Path("learn.json").read_text(encoding="utf-8"))
+    return found
+
+
+def test_init_copies_the_stubs_and_no_solution(said: Said) -> None:
+    status, out, err = said("init", "a/mine")
+    assert (status, err) == (0, "")
+    assert "30 files copied" in out and "minigrad learn check 1.1" in out
+    assert {path.name for path in Path("a/mine").iterdir()} == {one.file for one in tasks()} | {"learn.json"}
+    assert all((Path("a/mine") / one.file).read_text("utf-8") == one.stub.read_text("utf-8") for one in tasks())
+
+
+def test_init_never_overwrites(begun: Said) -> None:
+    Path("1_1_nudge.py").write_text("mine", encoding="utf-8")
+    Path("1_2_gradient_by_nudging.py").unlink()
+    before = state()
+    assert "1 files copied, 29 were there already" in begun("init", ".")[1]
+    assert Path("1_1_nudge.py").read_text(encoding="utf-8") == "mine"
+    assert state() == before
+
+
+def test_each_learner_gets_a_seed_of_her_own(said: Said) -> None:
+    seeds = set()
+    for name in "abc":
+        said("init", name)
+        seeds.add(json.loads(Path(name, "learn.json").read_text(encoding="utf-8"))["seed"])
+    assert len(seeds) == 3
+
+
+def test_init_in_japanese(said: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "30 個のファイル" in said("init", "mine", "--language", "ja")[1]
+    monkeypatch.chdir("mine")
+    assert "課題 1.1" in Path("1_1_nudge.py").read_text(encoding="utf-8")
+    status, out, _ = said("check", "1.1")
+    assert status == 1 and "1_1_nudge.py はまだ手つかずです" in out
+    assert "is not begun yet" in said("check", "1.1", "--language", "en")[1]
+    assert "is not begun yet" in said("--language", "en", "check", "1.1")[1]
+
+
+def test_the_map_shows_the_next_task(begun: Said) -> None:
+    status, out, err = begun()
+    assert (status, err) == (0, "")
+    assert re.search(r"^  1  □□□   Nudging", out, re.MULTILINE) and "0 of 30 tasks done" in out
+    assert "Next: 1.1 Nudge a number, in 1_1_nudge.py" in out
+    solve("1.1")
+    assert begun("check")[0] == 0  # without a name: the next
+    out = begun()[1]
+    assert re.search(r"^  1  ■□□   Nudging", out, re.MULTILINE) and "Next: 1.2" in out
+
+
+def test_check_by_number_and_by_file(begun: Said) -> None:
+    solve("5.1")
+    for name in ("5.1", "5_1_unbroadcast", "5_1_unbroadcast.py", "./5_1_unbroadcast.py"):
+        status, out, _ = begun("check", name)
+        assert status == 0 and "5.1 Undo broadcasting: right" in out
+    status, out, _ = begun("check", "5.1", "5.2")
+    assert status == 1 and "5.1 Undo broadcasting: right" in out and "5_2_scale_and_shift.py is not begun yet" in out
+    assert state()["passed"] == ["5.1"]
+
+
+def test_what_was_passed_and_is_broken_is_no_longer_passed(begun: Said) -> None:
+    solve("1.1")
+    begun("check", "1.1")
+    Path("1_1_nudge.py").write_text("def slope(f, x, h=1e-5):\n    return 0.0\n", encoding="utf-8")
+    assert begun("check", "1.1")[0] == 1
+    assert state()["passed"] == []
+
+
+def test_an_answer_cannot_take_the_progress_away(begun: Said) -> None:
+    solve("1.1")
+    begun("check", "1.1")
+    lines = "import pathlib\nfor path in pathlib.Path(__file__).parent.glob('learn.json*'):\n    path.unlink()\n"
+    path = Path("1_2_gradient_by_nudging.py")
+    path.write_text(lines + path.read_text(encoding="utf-8"), encoding="utf-8")
+    assert begun("check", "1.2")[0] == 1
+    assert state() == {"seed": 7, "language": "en", "passed": ["1.1"], "hints": {}}
+
+
+def test_hints_come_one_by_one(begun: Said) -> None:
+    texts = [begun("hint", "3.3")[1] for _ in range(4)]
+    assert [text.split(" for ")[0] for text in texts] == ["Hint 1 of 3", "Hint 2 of 3", "Hint 3 of 3", "Hint 1 of 3"]
+    assert len(set(texts)) == 3
+    assert "for 1.1: " in begun("hint")[1]
+
+
+def test_reset_keeps_what_was_written(begun: Said) -> None:
+    stub = Path("1_1_nudge.py").read_text(encoding="utf-8")
+    for i, text in enumerate(("first", "second"), 1):
+        Path("1_1_nudge.py").write_text(text, encoding="utf-8")
+        status, out, _ = begun("reset", "1.1")
+        assert status == 0 and f"1_1_nudge.before-{i}.py" in out
+        assert Path(f"1_1_nudge.before-{i}.py").read_text(encoding="utf-8") == text
+        assert Path("1_1_nudge.py").read_text(encoding="utf-8") == stub
+
+
+def test_score_is_what_a_grader_reads(begun: Said) -> None:
+    for label in ("1.1", "6.2"):
+        solve(label)
+    Path("9_2_adam.py").unlink()
+    status, out, _ = begun("score", "--json")
+    found = json.loads(out)
+    assert status == 0 and (found["passed"], found["of"], found["seed"]) == (2, 30, 7)
+    assert [label for label, row in found["tasks"].items() if row["passed"]] == ["1.1", "6.2"]
+    assert found["tasks"]["1.1"] == {"passed": True, "right": 5, "questions": 5, "wrong": None}
+    assert found["tasks"]["1.2"]["wrong"] == "begin" and found["tasks"]["9.2"]["wrong"] == "file"
+    assert "2 of 30 tasks done" in begun("score")[1]
+
+
+def test_the_score_of_another_folder(begun: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+    solve("1.1")
+    monkeypatch.chdir("..")
+    assert json.loads(begun("--folder", "mine", "score", "--json")[1])["passed"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "'.' holds no exercises: `minigrad learn init FOLDER`"),
+        (["check", "1.1"], "holds no exercises"),
+        (["init", "file"], "'file' is a file: name a folder"),
+        (["init", "new", "--seed", "-1"], "--seed must be 0 or more, got -1"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_sentence(said: Said, arguments: list[str], words: str) -> None:
+    Path("file").touch()
+    status, out, err = said(*arguments)
+    assert (status, out) == (2, "")
+    assert err.startswith("minigrad: ") and words in err
+
+
+def test_a_task_that_is_not_there(begun: Said) -> None:
+    assert "there is no task '13.1': they are called 1.1, 1.2" in begun("check", "13.1")[2]
+    Path("1_1_nudge.py").unlink()
+    status, _, err = begun("check", "1.1")
+    assert status == 2 and "`minigrad learn reset 1.1` puts it back" in err
+    assert begun("reset", "1.1")[0] == 0 and Path("1_1_nudge.py").exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"seed": "x"}',
+        '{"seed": 1, "passed": [1]}',
+        '{"seed": 1, "passed": 3}',
+        '{"seed": 1, "hints": []}',
+    ],
+)
+def test_a_broken_state_is_said(begun: Said, text: str) -> None:
+    Path("learn.json").write_text(text, encoding="utf-8")
+    status, _, err = begun()
+    assert status == 2 and "cannot be read: delete it and run `minigrad learn init" in err
+
+
+def test_watch_checks_what_is_saved(begun: Said) -> None:
+    line = [sys.executable, "-u", "-m", "minigrad", "learn", "watch"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(line, stdout=subprocess.PIPE, encoding="utf-8", env=environment) as watching:
+        ended = threading.Timer(60, watching.kill)  # a line that never comes
+        ended.start()
+        try:
+            assert watching.stdout is not None
+            assert "Watching" in watching.stdout.readline()
+            shutil.copy(tasks()[0].solution, "new.py")
+            os.replace("new.py", "1_1_nudge.py")
+            assert watching.stdout.readline() == "\n"
+            assert "1.1 Nudge a number: right" in watching.stdout.readline()
+            assert "Next: 1.2" in watching.stdout.readline()
+        finally:
+            ended.cancel()
+            watching.terminate()
+    assert state()["passed"] == ["1.1"]
+
+
+def test_the_exercises_are_found_beside_the_package_and_inside_of_it() -> None:
+    assert folder() == ROOT / "exercises"
