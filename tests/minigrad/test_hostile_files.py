@@ -17,6 +17,7 @@ from minigrad import Tensor
 from minigrad.engine.observers import scope
 from minigrad.engine.registry import primitives
 from minigrad.graph.pages import explain as explain_module
+from minigrad.graph.pages.page_data import page_data
 from minigrad.graph.record import storage
 from minigrad.graph.record.storage import Replay, load_trace, save_trace
 from minigrad.serialize import FORMAT, CheckpointError, digest, load_checkpoint, read_arrays, read_json, save_checkpoint
@@ -372,7 +373,7 @@ def view(path: Path) -> None:
     graph.to_dot()
     if replay.loss.size == 1 and replay.loss.dtype.kind == "f":
         replay.gradients()
-        explain_module.page_data(explain_module._swept(replay.loss, replay.parameters))
+        page_data(explain_module._swept(replay.loss, replay.parameters))
 
 
 def test_two_thousand_bent_traces_and_checkpoints(trace_file: Path, path: Path, tmp_path: Path) -> None:

@@ -263,7 +263,7 @@ def test_without_matplotlib_nobody_can_look_into_the_fonts(monkeypatch: pytest.M
 
 
 def test_pygraphviz_draws_with_the_font_it_is_lent(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("pygraphviz", reason="needs pygraphviz: pip install 'minigrad[graph]'")
+    pytest.importorskip("pygraphviz", reason="needs pygraphviz: pip install graphviz pygraphviz")
     image = pytest.importorskip("PIL.Image", reason="needs pillow, which matplotlib brings")
     monkeypatch.setattr("shutil.which", lambda name: None)
     picture = graphviz.lay_out('digraph { graph [a=b] a [label="食べる"] }', "png", 1)

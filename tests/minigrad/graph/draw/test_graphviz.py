@@ -131,7 +131,7 @@ def test_without_graphviz_an_svg_is_drawn_all_the_same(tmp_path: Path) -> None:
 def test_without_graphviz_one_sentence_names_the_extra_that_other_formats_need(tmp_path: Path, suffix: str) -> None:
     graph = small_graph()
     with pytest.warns(
-        UserWarning, match=r"PNG or PDF.*pip install 'minigrad\[graph\]'.*graph.dot has the DOT text instead"
+        UserWarning, match=r"PNG or PDF.*pip install graphviz pygraphviz.*graph.dot has the DOT text instead"
     ):
         written = graph.render(tmp_path / f"graph{suffix}")
     assert [written] == list(tmp_path.iterdir()) == [tmp_path / "graph.dot"]
