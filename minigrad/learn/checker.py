@@ -45,6 +45,7 @@ class Verdict:
     case: Case | None = None
     got: Any = None
     printed: str = ""
+    answers: tuple[tuple[Case, Any], ...] = ()  # all questions and what came back, up to the first that broke off
 
     @property
     def passed(self) -> bool:
@@ -73,11 +74,13 @@ def _request(job: Job, cases: list[Case]) -> dict[str, Any]:
 def _verdict(job: Job, cases: list[Case], answer: dict[str, Any], printed: str) -> Verdict:
     if "error" in answer:
         return Verdict(job.task, job.path, 0, len(cases), _finding(answer["error"]), printed=printed)
-    for i, (case, one) in enumerate(zip(cases, answer["values"])):
-        got = decode(one.get("value"))
-        finding = _finding(one["error"]) if "error" in one else compare(case, got)
+    values = [one["error"] if "error" in one else decode(one["value"]) for one in answer["values"]]
+    answers = tuple((case, got) for case, got, one in zip(cases, values, answer["values"]) if "error" not in one)
+    for i, (case, got, one) in enumerate(zip(cases, values, answer["values"])):
+        finding = _finding(got) if "error" in one else compare(case, got)
         if finding:
-            return Verdict(job.task, job.path, i, len(cases), finding, case, got, printed)
+            got = None if "error" in one else got
+            return Verdict(job.task, job.path, i, len(cases), finding, case, got, printed, answers)
     return Verdict(job.task, job.path, len(cases), len(cases), printed=printed)
 
 

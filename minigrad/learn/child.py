@@ -97,8 +97,8 @@ def _answer(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def _value(case: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
-    inputs = {name: decode(data, _function) for name, data in case["inputs"].items()}
-    got = encode(_run(case["program"], {**HELPERS, **names, **inputs}))
+    inputs = {name: decode(data, make_function) for name, data in case["inputs"].items()}
+    got = encode(run_program(case["program"], {**HELPERS, **names, **inputs}))
     for name, value in inputs.items():
         if not callable(value) and not case["may_change"] and encode(value) != case["inputs"][name]:
             return {"error": _error("changed", name, "", None)}
@@ -133,11 +133,11 @@ def _load(path: str) -> dict[str, Any]:
     return module.__dict__
 
 
-def _function(text: str) -> Any:
+def make_function(text: str) -> Any:
     return eval(text, dict(HELPERS))
 
 
-def _run(program: str, names: dict[str, Any]) -> Any:
+def run_program(program: str, names: dict[str, Any]) -> Any:
     """Run a program of ours; the value is that of its last line."""
     body = ast.parse(program).body
     last = body.pop()

@@ -54,7 +54,7 @@ def report(verdict: Verdict, language: str) -> str:
             lines.append(words(language)["about"][about_it])
     if _untouched(verdict):
         lines += ["", *say(language, "unchanged", **facts).splitlines()]
-    said = diagnose(one, case, verdict.got, language) if case and finding.kind in _NUMBERS else None
+    said = diagnose(verdict, language) if finding.kind in _NUMBERS else None
     return "\n".join([*lines, *([said] if said else []), *(_question(case, language) if case else [])]) + _printed(
         verdict, language
     )

@@ -1,0 +1,67 @@
+"""The bank of mistakes: for each task, wrong programs made from the right one, each with the name of what is wrong."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from minigrad.learn.tasks import Task, find
+
+from .mutating import slips
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A wrong program. Where two fit and have different names, one that was ``written`` for the task is the closer one."""
+
+    name: str
+    of: str
+    source: str
+    written: bool
+
+
+@cache
+def mutants(label: str) -> tuple[Mutant, ...]:
+    """All mutants of a task: those of mutants.toml, and those that a slip anywhere in the solution makes."""
+    task = find(label)
+    source = task.solution.read_text(encoding="utf-8")
+    found = {text: Mutant(name, of, text, True) for name, of, text in _written(label, source)}
+    for name, text in slips(source, _given(task)):
+        found.setdefault(f"{name}: {text}", Mutant(name, "", text, False))
+    return tuple(found.values())
+
+
+def _written(label: str, source: str) -> Iterator[tuple[str, str, str]]:
+    for title, *changes in _toml("mutants.toml").get(label, {}).get("mutants", []):
+        name, _, of = title.partition(":")
+        text = source
+        for old, new in zip(changes[::2], changes[1::2], strict=True):
+            assert old in text, f"{label}, {name}: the solution has no {old!r}"
+            text = text.replace(old, new)
+        yield name, of, text
+
+
+def _given(task: Task) -> set[str]:
+    """The functions that the stub has finished: nobody changes those, but where the task is to mend the whole file."""
+    functions = [
+        node for node in ast.walk(ast.parse(task.stub.read_text("utf-8"))) if isinstance(node, ast.FunctionDef)
+    ]
+    empty = {node.name for node in functions if "NotImplementedError" in ast.unparse(node)}
+    return {node.name for node in functions} - empty if empty else set()
+
+
+def sentence(name: str, of: str, language: str) -> str:
+    """What a learner reads of a mistake."""
+    words = _toml("mistakes.toml")[name]
+    text: str = words[language]
+    return text + words["of"][language].format(of=of) if of and "of" in words else text
+
+
+@cache
+def _toml(name: str) -> dict[str, Any]:
+    return tomllib.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))

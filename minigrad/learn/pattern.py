@@ -1,0 +1,136 @@
+"""Where numbers are wrong, and by how much, where that follows a rule: a row, a column, a factor, the sign of an input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .compare import number
+from .tasks import Case
+
+WORDS = {
+    "en": {
+        "ratio": "{where} it is {ratio} times what it should be.",
+        "opposite": "{where} it has the opposite sign.",
+        "zero": "{where} it is 0.",
+        "offset": "{where} it is off by {offset}.",
+        "wrong": "It is wrong {where}, and right elsewhere.",
+        "all": "everywhere",
+        "column": "in column {i}",
+        "row": "in row {i}",
+        "positive": "where {name} > 0",
+        "negative": "where {name} <= 0",
+        "summed": "Summed to the shape {shape}, the numbers are right.",
+        "turned": "Transposed, the numbers are right.",
+        "reshaped": "In the shape {shape}, the numbers are right.",
+    },
+    "ja": {
+        "ratio": "{where}、正しい値の {ratio} 倍になっています。",
+        "opposite": "{where}、符号が逆になっています。",
+        "zero": "{where}、0 になっています。",
+        "offset": "{where}、{offset} だけずれています。",
+        "wrong": "違うのは{where}だけで、ほかは合っています。",
+        "all": "どこでも",
+        "column": "{i} 列目（0 から数えて）で",
+        "row": "{i} 行目（0 から数えて）で",
+        "positive": "{name} > 0 のところで",
+        "negative": "{name} <= 0 のところで",
+        "summed": "形 {shape} になるまで足し合わせると、数は合っています。",
+        "turned": "転置すると、数は合っています。",
+        "reshaped": "形を {shape} にすると、数は合っています。",
+    },
+}
+
+
+def pattern(case: Case, got: Any, language: str) -> str | None:
+    """A sentence on the first part that is wrong, or None where there is no rule."""
+    found = _first_wrong(case, case.expected, got)
+    if found is None:
+        return None
+    have, want, wrong = found
+    words = WORDS[language]
+    if wrong is None:
+        return _of_another_shape(have, want, words)
+    where = _where(wrong, case.inputs, words)
+    if where is None:
+        return None
+    said = _how_far(have[wrong], want[wrong])
+    if said is None:
+        return None if wrong.all() else words["wrong"].format(where=where.removesuffix("で"))
+    kind, value = said
+    text = words[kind].format(where=where, ratio=value, offset=value)
+    return text[0].upper() + text[1:]
+
+
+def _first_wrong(case: Case, want: Any, got: Any) -> tuple[Any, Any, Any] | None:
+    if isinstance(want, tuple):
+        if not isinstance(got, tuple | list) or len(got) != len(want):
+            return None
+        return next((found for w, g in zip(want, got) if (found := _first_wrong(case, w, g))), None)
+    try:
+        have, right = np.asarray(got, float), np.asarray(want, float)
+    except (TypeError, ValueError):
+        return None
+    if have.shape != right.shape:
+        return have, right, None
+    size = float(np.max(np.abs(right), initial=1e-3, where=np.isfinite(right)))
+    wrong = ~(np.abs(have - right) <= case.tolerance * size)
+    return (have, right, wrong) if wrong.any() else None
+
+
+def _of_another_shape(have: Any, want: Any, words: dict[str, str]) -> str | None:
+    def right(values: Any) -> bool:
+        return bool(values.shape == want.shape and np.allclose(values, want, rtol=1e-7, atol=1e-9))
+
+    if have.size > 1 and right(have.T):
+        return words["turned"]
+    if have.size == want.size and right(have.reshape(want.shape)):
+        return words["reshaped"].format(shape=want.shape)
+    extra = have.ndim - want.ndim
+    if extra >= 0 and have.size > want.size:
+        summed = have.sum(axis=tuple(range(extra)))
+        axes = tuple(i for i, n in enumerate(want.shape) if n == 1)
+        if right(summed.sum(axis=axes, keepdims=True)):
+            return words["summed"].format(shape=want.shape)
+    return None
+
+
+def _where(wrong: Any, inputs: dict[str, Any], words: dict[str, str]) -> str | None:
+    """The places in words: all of them, one row or column, or where an input is positive or not."""
+    if wrong.all():
+        return words["all"]
+    if wrong.ndim == 2:
+        for axis, key in ((0, "column"), (1, "row")):
+            lines = np.flatnonzero(wrong.any(axis=axis))
+            if len(lines) == 1 and wrong.all(axis=axis)[lines[0]]:
+                return words[key].format(i=lines[0])
+    for name, value in inputs.items():
+        if isinstance(value, np.ndarray) and value.shape == wrong.shape and wrong.size > 2:
+            for key, there in (("positive", value > 0), ("negative", value <= 0)):
+                if (there == wrong).all():
+                    return words[key].format(name=name)
+    return None
+
+
+def _how_far(have: Any, want: Any) -> tuple[str, str] | None:
+    with np.errstate(all="ignore"):
+        ratio = have / want
+    if not np.isfinite(ratio).all():
+        return None
+    if np.ptp(ratio) <= 1e-7 * max(1.0, float(np.max(np.abs(ratio)))):
+        value = float(np.mean(ratio))
+        if abs(value) < 1e-12:
+            return "zero", ""
+        if abs(value + 1) < 1e-7:
+            return "opposite", ""
+        return ("ratio", number(value)) if have.size > 1 or _round(value) else None
+    offset = have - want
+    if have.size > 1 and np.ptp(offset) <= 1e-7 * max(1.0, float(np.max(np.abs(offset)))):
+        return "offset", number(float(np.mean(offset)))
+    return None
+
+
+def _round(value: float) -> bool:
+    """Of one number, a ratio says something only where it is 2, 3, 1 / 4 ..."""
+    return abs(value) < 100 and any(abs(x - round(x)) < 1e-7 and 1 < abs(round(x)) <= 12 for x in (value, 1 / value))
