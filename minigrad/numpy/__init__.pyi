@@ -381,7 +381,7 @@ def ldexp(x: Operand, exponent: Operand, /) -> Tensor:
 def left_shift(a: Operand, *args: Any, **kwargs: Any) -> Tensor:
     """NumPy's left_shift: a Tensor of its own, without a gradient."""
 
-def linspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True, retstep: Any = False, dtype: DTypeLike | None = None, axis: Axis = 0) -> Tensor:
+def linspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True, retstep: Any = False, dtype: DTypeLike | None = None, axis: Axis = 0) -> Any:
     """NumPy's linspace: a composition of differentiable functions."""
 
 def log(x: Operand, /) -> Tensor:
