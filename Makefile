@@ -39,8 +39,9 @@ quick: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(RUN) benchmarks all
 
-# -W: a warning is an error. In the lessons a second BLAS thread costs more than it gains.
+# Anew each time, half a minute: what is built in part hides warnings. -W: a warning is an error.
 docs: $(VENV)/.docs
+	rm -rf out/docs build/doctrees
 	$(TESTS) sphinx -W --keep-going -q -j auto -d build/doctrees docs out/docs
 	@echo 'open out/docs/index.html'
 

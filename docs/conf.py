@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-from docs import site_docstrings, site_formulas, site_lessons, site_pages  # noqa: E402
+from docs import site_docstrings, site_formulas, site_lessons, site_links, site_pages  # noqa: E402
 from minigrad import __version__  # noqa: E402
 
 project = "minigrad"
@@ -62,10 +62,11 @@ def _open(app: Any, name: str, source: list[str]) -> None:
 
 
 def setup(app: Any) -> None:
-    """Generated pages before anything is read, comments opened as each page is read, formulas as MathML."""
+    """Generated pages before anything is read, comments opened as each page is read, formulas as MathML; then every link."""
     made = site_lessons.write(ROOT, Path(app.srcdir) / "course")
     app.config.html_extra_path = [str(made)] if made else []
     site_pages.write(Path(app.srcdir) / "reference")
     app.connect("source-read", _open)
     site_docstrings.setup(app)
     site_formulas.setup(app)
+    site_links.setup(app)

@@ -147,7 +147,7 @@ def run(path: Path, language: str) -> list[dict[str, Any]]:
     outcomes = []
     for number, cell in enumerate(cell for cell in cells(text) if cell.name is None):
         before = _written()
-        printed, file = io.StringIO(), f"<{path.stem}, cell {number + 1}>"
+        printed, file = io.StringIO(), f"{path.stem}, cell {number + 1}"
         linecache.cache[file] = (len(cell.text), None, cell.text.splitlines(keepends=True), file)
         with contextlib.redirect_stdout(printed):
             exec(compile(ast.parse(cell.text, file), file, "exec"), names)

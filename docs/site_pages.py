@@ -165,7 +165,7 @@ def _directive(package: str, name: str) -> list[str]:
     """What documents one name, by what kind of thing it is."""
     value = getattr(PACKAGES[package], name)
     if inspect.ismodule(value):
-        return [f".. automodule:: {package}.{name}", "   :members:"]
+        return _module(package, value)
     if not isinstance(value, type):
         return [f".. autofunction:: {package}.{name}"]
     if issubclass(value, BaseException):
@@ -174,6 +174,19 @@ def _directive(package: str, name: str) -> list[str]:
     if value is minigrad.Tensor:
         return [*lines, "   :inherited-members: object", "", *_as_numpy(value)]
     return [*lines, "   :show-inheritance:"] if issubclass(value, nn.Module) else lines
+
+
+def _module(package: str, module: ModuleType) -> list[str]:
+    """A module with the functions of its own, and where those are that it has from elsewhere."""
+    names = getattr(module, "__all__", None) or [
+        name for name, value in vars(module).items() if inspect.isfunction(value) and not name.startswith("_")
+    ]
+    own = [name for name in names if getattr(getattr(module, name), "__module__", "") == module.__name__]
+    lines = [f".. automodule:: {module.__name__}", f"   :members: {', '.join(own)}"]
+    places = public()
+    both = [(f"{package}.{name}", f"minigrad.{name}") for name in names if name not in own]
+    links = ", ".join(f":py:obj:`{first if first in places else second}`" for first, second in both)
+    return [*lines, "", f"Here as well: {links}."] if links else lines
 
 
 def _as_numpy(value: type) -> list[str]:
@@ -194,7 +207,7 @@ def _contents() -> Iterator[str]:
         yield from _heading(f"``{package}``", "-")
         yield f"{what[0].upper()}{what[1:]}."
         yield ""
-        yield from (".. toctree::", "   :maxdepth: 1", "")
+        yield from (".. toctree::", "   :hidden:", "")
         yield from (f"   {page}" for page in pages)
         yield ""
         for page, (title, _, names) in pages.items():

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import minigrad
-from docs import site_docstrings, site_lessons, site_pages
+from docs import site_docstrings, site_lessons, site_links, site_pages
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -214,6 +214,18 @@ def test_the_course_lists_every_exercise() -> None:
     text = site_lessons.course(ROOT)
     stubs = {"{}.{}".format(*path.stem.split("_")[:2]) for path in (ROOT / "exercises" / "stubs").glob("*.py")}
     assert stubs == set(re.findall(r"^\| (\d+\.\d+) \|", text, re.MULTILINE)) and len(stubs) == 30
+
+
+# --- links ---
+
+
+def test_links_that_lead_nowhere_are_found(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "b.html").write_text('<p id="x y"></p><a href="../c.html#no">', encoding="utf-8")
+    right = '<a href="a/b.html#x%20y"><a href="#top"><b id="top"><a href="https://example.org/z"><img src="data:,">'
+    (tmp_path / "c.html").write_text(right + '<iframe src="a/d.html"></iframe>', encoding="utf-8")
+    found = list(site_links.broken(tmp_path))
+    assert found == [f"{Path('a/b.html')}: ../c.html#no: no such place", "c.html: a/d.html: no such file"]
 
 
 # --- with Sphinx ---
