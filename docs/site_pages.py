@@ -173,7 +173,9 @@ def _directive(package: str, name: str) -> list[str]:
     lines = [f".. autoclass:: {package}.{name}", "   :members:"]
     if value is minigrad.Tensor:
         return [*lines, "   :inherited-members: object", "", *_as_numpy(value)]
-    return [*lines, "   :show-inheritance:"] if issubclass(value, nn.Module) else lines
+    if issubclass(value, nn.Module) and value is not nn.Module:
+        lines += ["   :show-inheritance:", "   :exclude-members: extra_repr"]
+    return lines
 
 
 def _module(package: str, module: ModuleType) -> list[str]:
