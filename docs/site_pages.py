@@ -17,6 +17,7 @@ import numpy as np
 import minigrad
 import models
 import nn
+from minigrad import _other_names
 
 HERE = Path(__file__).parent
 PACKAGES: dict[str, ModuleType] = {"minigrad": minigrad, "nn": nn, "models": models}
@@ -25,7 +26,7 @@ PACKAGES: dict[str, ModuleType] = {"minigrad": minigrad, "nn": nn, "models": mod
 PARTS: dict[str, list[str]] = {
     "Start": ["start", "install"],
     "Course": ["course"],
-    "How-to": ["training", "views", "types", "libraries", "gpu", "examples"],
+    "How-to": ["training", "views", "from-pytorch", "libraries", "types", "gpu", "examples"],
     "Explanation": [
         "read-the-source",
         "design",
@@ -222,6 +223,8 @@ def opened(name: str, text: str) -> str:
     """A page as the site reads it: what its `<!-- site ... -->` comments hold stands in the open."""
     if name == "index":
         text += toctrees()
+    if name == "from-pytorch":
+        text += other_names()
     text = re.sub(r"\(\.\./CONTRIBUTING\.md(#[\w-]*)?\)", r"(contribute.md\1)", text)
     text = re.sub(r"\]\((\.\./[^)]*\.md)", r"](path:\1", text)  # a page of the repository, not of the site
     return re.sub(r"<!-- site\n(.*?)\n-->", r"\1", text, flags=re.DOTALL)
@@ -243,6 +246,18 @@ def toctrees() -> str:
         lines = ["```{toctree}", ":hidden:", f":caption: {part}", "", *pages, "```"]
         text += "\n" + "\n".join(lines) + "\n"
     return text
+
+
+def other_names() -> str:
+    """What is said of the names that others use, as a table: those that mean the same in one row."""
+    lines = ["", "| there is no | write |", "|---|---|"]
+    tables = {"mg": _other_names.MINIGRAD, "nn": _other_names.NN, "models": _other_names.MODELS}
+    for package, table in tables.items():
+        rows: dict[str, list[str]] = {}
+        for name, instead in table.items():
+            rows.setdefault(instead.replace("{name}", name), []).append(f"`{package}.{name}`")
+        lines += [f"| {', '.join(names)} | {instead} |" for instead, names in rows.items()]
+    return "\n".join(lines) + "\n"
 
 
 def public() -> dict[str, Any]:

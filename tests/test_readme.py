@@ -17,6 +17,7 @@ PAGES = [
         "docs/derivatives.md",
         "docs/design.md",
         "docs/examples.md",
+        "docs/from-pytorch.md",
         "docs/libraries.md",
         "docs/start.md",
         "docs/training.md",

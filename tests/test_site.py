@@ -14,6 +14,7 @@ import pytest
 
 import minigrad
 from docs import site_docstrings, site_lessons, site_links, site_pages
+from minigrad import _other_names
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -62,6 +63,14 @@ def test_a_public_name_has_a_docstring(name: str) -> None:
     value = site_pages.public()[name]
     assert value.__doc__
     assert not (isinstance(value, type) and value.__doc__.startswith(f"{value.__name__}("))
+
+
+def test_every_name_of_others_is_in_the_table() -> None:
+    text = site_pages.other_names()
+    found = set(re.findall(r"`(\w+\.\w+)`", "\n".join(line.split(" | ")[0] for line in text.splitlines())))
+    tables = {"mg": _other_names.MINIGRAD, "nn": _other_names.NN, "models": _other_names.MODELS}
+    assert found == {f"{package}.{name}" for package, table in tables.items() for name in table}
+    assert "{name}" not in text and "| `nn.ModuleList`, `nn.ParameterList` | a list" in text
 
 
 # --- docstrings ---
