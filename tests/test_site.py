@@ -123,6 +123,8 @@ def test_a_page_can_be_read_without_the_site(page: Path) -> None:
     plain = re.sub(r"<!-- site\n.*?\n-->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert not re.search(r"^(```+|:::+)\{|\{(doc|ref|py:\w+)\}`", plain, re.MULTILINE)
     assert plain.startswith("# ")
+    rows = re.sub(r"^```.*?^```", "", plain, flags=re.MULTILINE | re.DOTALL).splitlines()
+    assert [row for row in rows if row.startswith("|") and not row.endswith("|")] == []  # a row is one line
 
 
 INCLUDED = [
