@@ -74,7 +74,7 @@ def write(root: Path, folder: Path) -> Path | None:
     found = [(path, language) for path in lessons(root) for language in ("en", "ja")]
     found = [(path, language) for path, language in found if language == "en" or _japanese(path).is_file()]
     with ThreadPoolExecutor(2) as pool:
-        pages = dict(pool.map(lambda lesson: _page(*lesson, made), found))
+        pages = dict(pool.map(lambda lesson: _page(lesson[0], lesson[1], made), found))
     store(folder, {name: text for name, text in pages.items() if not name.startswith("ja/")})
     store(folder / "ja", {name[3:]: text for name, text in pages.items() if name.startswith("ja/")})
     return made if found else None
@@ -103,7 +103,8 @@ def page(
     up = "../" if language == "en" else "../../"
     source = f"[{path.name}](path:../{up}examples/lessons/{path.name})"
     head = " · ".join([*[link.format(stem=path.stem)][: int(other)], file.format(file=source)])
-    parts, runs = [], iter(outcomes)
+    parts: list[str] = []
+    runs = iter(outcomes)
     for cell in found:
         if cell.name is not None:
             text = words.get(cell.name, cell.text)
