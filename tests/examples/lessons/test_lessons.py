@@ -1,0 +1,163 @@
+"""Each lesson runs, says the numbers that its program prints, says the same in both languages, and writes its pages."""
+
+import contextlib
+import io
+import json
+import re
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lesson_notebooks
+from lesson_notebooks import Cell, cells, lessons, notebook, percent
+
+pytest.importorskip("matplotlib", exc_type=ImportError)
+LESSONS = lessons()
+DECIMAL = re.compile(r"(?<![\w.])-?\d+\.\d+(?![\w.]*\d)")
+TASK = re.compile(r"\*\*(\d+\.\d+)\*\*|(?:task|tasks|check|and|to|課題|と|から) (\d\.\d)")
+PATTERNS = {
+    "number": DECIMAL,
+    "task": TASK,
+    "code": re.compile(r"`([^`]+)`"),
+    "heading": re.compile(r"^(#+) ", re.M),
+    "program": re.compile(r"^    .*$", re.M),
+    "row": re.compile(r"^\|", re.M),
+}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """What a lesson printed, its variables, and its folder; each lesson runs once."""
+    done: dict[Path, tuple[str, dict[str, Any], Path]] = {}
+
+    def once(path: Path) -> tuple[str, dict[str, Any], Path]:
+        if path not in done:
+            import matplotlib
+
+            matplotlib.use("Agg")
+            from matplotlib import pyplot
+
+            folder, printed = tmp_path_factory.mktemp(path.stem), io.StringIO()
+            with contextlib.chdir(folder), contextlib.redirect_stdout(printed):
+                variables = runpy.run_path(str(path))
+            pyplot.close("all")
+            done[path] = printed.getvalue(), variables, folder / "out/lessons"
+        return done[path]
+
+    return once
+
+
+def texts(path: Path, language: str) -> dict[str, str]:
+    return {cell.name: cell.text for cell in cells(path, language) if cell.name}
+
+
+def code(path: Path) -> str:
+    return "\n".join(cell.text for cell in cells(path) if cell.name is None)
+
+
+def found(pattern: re.Pattern[str], text: str) -> list[str]:
+    """What the pattern finds; a line may break anywhere in English, and Japanese speaks to the checker in Japanese."""
+    matches = [match[0] for match in pattern.finditer(text.replace("--language ja ", ""))]
+    if pattern is TASK:
+        matches = [match for each in matches for match in re.findall(r"\d+\.\d+", each)]
+    return sorted({" ".join(match.split()) for match in matches})
+
+
+def test_there_are_four_lessons() -> None:
+    assert [path.name[:2] for path in LESSONS] == ["01", "02", "03", "04"]
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_it_opens_and_closes_on_a_page_and_draws_pictures(path: Path, run: Any) -> None:
+    _, _, folder = run(path)
+    number = path.name[:2]
+    pages = sorted(file.name for file in folder.glob("*.html"))
+    assert pages == [f"{number}_close.html", f"{number}_open.html"]
+    for page in pages:
+        assert page in code(path)
+        assert all(page in text for text in ("\n".join(texts(path, language).values()) for language in ("en", "ja")))
+    pictures = list(folder.glob("*.png"))
+    assert 2 <= len(pictures) <= 3
+    assert all(picture.stat().st_size > 5000 for picture in pictures)
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_a_number_in_the_text_is_in_the_program_or_printed_by_it(path: Path, language: str, run: Any) -> None:
+    """A decimal number that changes in the program must change in the text; tasks such as **1.1** are no numbers."""
+    printed, _, _ = run(path)
+    there = set(re.findall(r"-?\d+\.\d+", printed + code(path))) | {
+        n.lstrip("-") for n in re.findall(r"-?\d+\.\d+", printed)
+    }
+    stated = set(DECIMAL.findall(TASK.sub("", "\n".join(texts(path, language).values()))))
+    assert len(stated) >= 3
+    assert {number for number in stated if number not in there} == set()
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_both_languages_say_the_same(path: Path) -> None:
+    """The same numbers, tasks, headings, and code, text by text."""
+    english, japanese = texts(path, "en"), texts(path, "ja")
+    assert list(english) == list(japanese)
+    for name in english:
+        for what, pattern in PATTERNS.items():
+            here, there = (found(pattern, text) for text in (english[name], japanese[name]))
+            assert here == there, (name, what)
+        assert re.search("[ぁ-ん]", japanese[name])
+        assert not re.search("[ぁ-ん]", english[name])
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_it_has_the_parts_of_a_lesson(path: Path) -> None:
+    number = int(path.name[:2])
+    tasks = {file.name.split("_")[1] for file in (path.parents[2] / "exercises/stubs").glob(f"{number}_*.py")}
+    english = "\n".join(texts(path, "en").values())
+    for heading in ("Predict", "Implement", "Break", "What people stumble over", "What to remember", "Explain"):
+        assert re.search(rf"^## {heading}", english, re.M), heading
+    assert {task for task in found(TASK, english) if task.startswith(f"{number}.")} == {
+        f"{number}.{task}" for task in tasks
+    }
+    assert "Model answer" in english
+    assert "The planted fault" in english
+    assert 900 <= len(english.split()) <= 2600  # 10 to 20 minutes with the code
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_notebooks_hold_the_lessons_in_a_language(language: str, tmp_path: Path) -> None:
+    written = lesson_notebooks.write(tmp_path, language)
+    assert len(written) == 2 * len(LESSONS)
+    for path in LESSONS:
+        made = json.loads((tmp_path / f"{path.stem}.ipynb").read_text(encoding="utf-8"))
+        sources = [(cell["cell_type"], "".join(cell["source"])) for cell in made["cells"]]
+        assert sources == [("markdown" if cell.name else "code", cell.text) for cell in cells(path, language)]
+        assert f'LANGUAGE = "{language}"' in "\n".join(text for kind, text in sources if kind == "code")
+        assert cells(tmp_path / path.name) == cells(path, language)  # the .py that was written reads as the same lesson
+
+
+def test_a_notebook_is_one_to_jupyter() -> None:
+    nbformat = pytest.importorskip("nbformat")
+    nbformat.validate(nbformat.from_dict(notebook([Cell("a", "# A\n\ntext"), Cell(None, "x = 1")], "en")))
+
+
+def test_percent_keeps_empty_lines_of_text() -> None:
+    assert percent([Cell("a", "# A\n\ntext")]) == '# %% [markdown] name="a"\n# # A\n#\n# text\n'
+
+
+@pytest.mark.parametrize(
+    ("english", "japanese", "said"),
+    [
+        ("x = 1\n", "", "must begin with # %%, got 'x = 1'"),
+        ("# %% [markdown]\n# text\n", "", "is neither # %% nor"),
+        ('# %% [markdown] name="a"\n# text\nx = 1\n', "", "'x = 1' stands in a cell of text and is no comment"),
+        ('# %% [markdown] name="a"\n# b\n# %% [markdown] name="a"\n# c\n', "", "two texts have the same name"),
+        ('# %% [markdown] name="a"\n# b\n', "<!-- c -->\nd\n", "only one language has a, c"),
+    ],
+)
+def test_what_is_wrong_in_a_lesson_is_named(english: str, japanese: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "ja").mkdir()
+    (tmp_path / "x.py").write_text(english, encoding="utf-8")
+    (tmp_path / "ja/x.md").write_text(japanese, encoding="utf-8")
+    with pytest.raises(ValueError, match=re.escape(said)):
+        cells(tmp_path / "x.py", "ja")
