@@ -126,6 +126,7 @@ def f(x):
 h = 0.001
 print("f(0.5)         =", f(0.5))
 print("f(0.501)       =", round(f(0.501), 6))
+print("u moved by     ", round(3 * 0.501 - 3 * 0.5, 6))
 print("y moved by     ", round(f(0.501) - f(0.5), 6))
 print("that is times  ", round((f(0.501) - f(0.5)) / h, 3))
 
@@ -180,7 +181,7 @@ hs = 10.0 ** np.arange(-1, -15, -1)
 one_side = np.array([abs((np.exp(1 + h) - np.exp(1)) / h - np.exp(1)) for h in hs])
 both_sides = np.array([abs(slope(np.exp, 1.0, h) - np.exp(1)) for h in hs])
 best = hs[both_sides.argmin()]
-print("exp(1) =", np.exp(1))
+print(f"exp(1) = {np.exp(1):.9f}")
 print(
     f"both sides: with h = 0.1 the error is {both_sides[0]:.4f}, with h = {best:.0e} it is below 0.000000001, ", end=""
 )
@@ -390,6 +391,8 @@ with mg.trace():
     loss = e**2
 loss.backward()
 print(f"loss = {loss.item():.4f}, dloss/dw = {w.grad.item():.4f}, dloss/db = {b.grad.item():.4f}")
+print(f"a = {a.item():.4f}, 2 (a - y) = {2 * a.item():.4f}, 1 - a² = {1 - a.item() ** 2:.4f}, ", end="")
+print(f"with four digits only: {0.7864 * 0.9242:.4f}")
 mg.explain(loss, OUT / "01_close.html", {"w": w, "b": b}, language=LANGUAGE, lesson=lesson)
 
 # %% [markdown] name="remember"
