@@ -82,8 +82,8 @@ def found(pattern: re.Pattern[str], text: str) -> list[str]:
     return sorted({" ".join(match.split()) for match in matches})
 
 
-def test_there_are_four_lessons() -> None:
-    assert [path.name[:2] for path in LESSONS] == ["01", "02", "03", "04"]
+def test_the_lessons_are_numbered() -> None:
+    assert [path.name[:2] for path in LESSONS] == ["01", "02"]
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
