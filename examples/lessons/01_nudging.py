@@ -209,8 +209,8 @@ figure.savefig(OUT / "01_how_small.png", dpi=120)
 #     minigrad learn check 1.1
 #
 # Task **1.1** asks for `slope`: you have seen it above, so write it from memory. Task **1.2** does the same for a
-# list of many numbers, one number at a time. The list of all these slopes is called the **gradient**. `minigrad learn
-# hint` helps.
+# list of many numbers, one number at a time. The list of all these slopes is called the **gradient**.
+# `minigrad learn hint` helps.
 #
 # ## The chain rule
 #

@@ -399,7 +399,7 @@ mg.explain(loss, OUT / "02_close.html", {"w": w, "x": x}, language=LANGUAGE, les
 # had their turn. Going backward through the steps in the opposite order of the run guarantees that, since users
 # always run after what they use.
 #
-# **The planted fault.** Nearest first is wrong for the program at the top of this lesson: `y = a * b` and `b = a +
-# 1`. Both `a` and `b` are one arrow away from `y`, and `a` is named first, so the order is `y, a, b, x`, and the
-# gradient of `x` is 21 instead of 39. What counts is not the shortest way to the end but the longest: `a` must wait
-# for `b`.
+# **The planted fault.** Nearest first is wrong for the program at the top of this lesson: `y = a * b` and
+# `b = a + 1`. Both `a` and `b` are one arrow away from `y`, and `a` is named first, so the order is `y, a, b, x`, and
+# the gradient of `x` is 21 instead of 39. What counts is not the shortest way to the end but the longest: `a` must
+# wait for `b`.

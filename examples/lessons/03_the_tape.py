@@ -199,9 +199,9 @@ figure.savefig(OUT / "03_tape.png", dpi=120)
 # ## Training, and what happens if nothing is cleared
 #
 # What is it all for? For this: change `w` and `b` a little *against* their slopes, and the loss gets smaller. Do it
-# again and again. That is **training** (by *gradient descent*). Here are four points, and we look for the line `w * x
-# + b` that fits best. `tiny` is the small version of minigrad; its Tensors hold whole lists of numbers, and `np.sum`
-# adds the four losses up. `rate` says how far a step goes.
+# again and again. That is **training** (by *gradient descent*). Here are four points, and we look for the line
+# `w * x + b` that fits best. `tiny` is the small version of minigrad; its Tensors hold whole lists of numbers, and
+# `np.sum` adds the four losses up. `rate` says how far a step goes.
 
 # %%
 x = np.array([0.0, 1.0, 2.0, 3.0])
