@@ -35,7 +35,9 @@ OUT.mkdir(parents=True, exist_ok=True)
 # program step by step and asks you to guess. Wrong guesses are welcome. A question may need what you will learn
 # below; then come back.
 #
-# What stands in `lesson` is only what the page says, and at which step. You need not read it.
+# What stands in `lesson` is only what the page says, and at which step. You need not read it, nor the code of the
+# pictures below. `with mg.trace():` notes what the page will show. And a slope that is written dy/dx here is written
+# ∂y/∂x on the page.
 
 # %%
 lesson = {
@@ -215,7 +217,8 @@ figure.savefig(OUT / "01_how_small.png", dpi=120)
 # ## The chain rule
 #
 # A nudge is honest work, but slow: a program with a million numbers would have to run two million times. There is
-# another way. Look at each step of the program by itself, and nudge what goes into it:
+# another way. Look at each step of the program by itself, and nudge what goes into it. (`lambda x: 3 * x` is a
+# function without a name: it takes `x` and returns `3 * x`.)
 
 # %%
 x, u, v = 0.5, 1.5, 2.5
@@ -359,8 +362,8 @@ lesson = {
             "at": "backward of loss",
             "question": {"kind": "value"},
             "text": {
-                "en": "The slope of a square: 2 (a - y). With y = 0 that is 2 · 0.4621 = 0.9242.",
-                "ja": "2乗の傾きは 2 (a - y) です。y = 0 なので 2・0.4621 = 0.9242 です。",
+                "en": "The slope of e ** 2 is 2e, and e = a - y. With y = 0 that is 2 · 0.4621 = 0.9242.",
+                "ja": "e ** 2 の傾きは 2e で、e = a - y です。y = 0 なので 2・0.4621 = 0.9242 です。",
             },
         },
         {
@@ -383,11 +386,11 @@ lesson = {
 }
 w = mg.Tensor(0.5, requires_grad=True, name="w")
 b = mg.Tensor(0.0, requires_grad=True, name="b")
-x, target = 1.0, 0.0
+x, y = 1.0, 0.0
 with mg.trace():
     z = w * x + b
     a = np.tanh(z)
-    e = a - target
+    e = a - y
     loss = e**2
 loss.backward()
 print(f"loss = {loss.item():.4f}, dloss/dw = {w.grad.item():.4f}, dloss/db = {b.grad.item():.4f}")

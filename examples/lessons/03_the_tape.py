@@ -200,8 +200,9 @@ figure.savefig(OUT / "03_tape.png", dpi=120)
 #
 # What is it all for? For this: change `w` and `b` a little *against* their slopes, and the loss gets smaller. Do it
 # again and again. That is **training** (by *gradient descent*). Here are four points, and we look for the line
-# `w * x + b` that fits best. `tiny` is the small version of minigrad; its Tensors hold whole lists of numbers, and
-# `np.sum` adds the four losses up. `rate` says how far a step goes.
+# `w * x + b` that fits best. `tiny` is the small version of minigrad; its Tensors hold whole lists of numbers.
+# `w * x` multiplies `w` with each number in the list, and `np.sum` adds the four losses up. `rate` says how far a
+# step goes.
 
 # %%
 x = np.array([0.0, 1.0, 2.0, 3.0])
@@ -232,7 +233,8 @@ figure, axes = plt.subplots(figsize=(6, 4))
 axes.plot(losses, "o-", color="tab:blue", label="grad cleared in each step")
 axes.plot(forgotten, "o-", color="tab:red", label="grad never cleared")
 axes.set(xlabel="step", ylabel="loss", title="The same training, with and without clearing")
-axes.legend()
+axes.set_ylim(-5, 135)
+axes.legend(loc="upper right")
 figure.savefig(OUT / "03_training.png", dpi=120)
 
 # %% [markdown] name="clear"

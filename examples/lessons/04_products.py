@@ -32,7 +32,8 @@ OUT.mkdir(parents=True, exist_ok=True)
 #              0 * 0.5 - 1 * 0.1 + 1 * 0.2]        0.1]
 #
 # Three numbers go in, two come out. Our program is `z = W @ x`, then `y = tanh(z)`, number by number. At the end,
-# `g = [1, 0]` picks the first of the two: `s = g * y` and `loss = sum(s)`. The page is `out/lessons/04_open.html`.
+# `g = [1, 0]` picks the first of the two: `s = g * y` and `loss = sum(s)`. The page is `out/lessons/04_open.html`. On
+# it a vector stands upright, as a matrix with one column, just as on paper.
 
 # %%
 lesson = {
@@ -90,15 +91,15 @@ lesson = {
     ],
 }
 W = np.array([[1.0, 2.0, 0.0], [0.0, -1.0, 1.0]])
-g = np.array([1.0, 0.0])
-x = mg.Tensor([0.5, 0.1, 0.2], requires_grad=True, name="x")
+g = np.array([[1.0], [0.0]])
+x = mg.Tensor([[0.5], [0.1], [0.2]], requires_grad=True, name="x")
 with mg.trace():
     z = W @ x
     y = np.tanh(z)
     s = g * y
     loss = np.sum(s)
 loss.backward()
-print("z =", z.data.round(3), " y =", y.data.round(3), " gradient of x:", x.grad.data.round(3))
+print("z =", z.data.ravel().round(3), " y =", y.data.ravel().round(3), " gradient of x:", x.grad.data.ravel().round(3))
 mg.explain(loss, OUT / "04_open.html", {"x": x}, language=LANGUAGE, lesson=lesson)
 
 # %% [markdown] name="jacobian"
@@ -363,14 +364,14 @@ lesson = {
     ],
 }
 W = mg.Tensor([[0.5, -0.25], [0.25, 0.5]], requires_grad=True, name="W")
-x = mg.Tensor([1.0, 2.0], requires_grad=True, name="x")
+x = mg.Tensor([[1.0], [2.0]], requires_grad=True, name="x")
 with mg.trace():
     z = W @ x
     y = np.tanh(z)
     loss = np.sum(y)
 loss.backward()
-print("z:", z.data, " slopes of tanh:", (1 - y.data**2).round(4))
-print("gradient of x:", x.grad.data.round(4), " of W:", W.grad.data.round(4).tolist())
+print("z:", z.data.ravel(), " slopes of tanh:", (1 - y.data**2).ravel().round(4))
+print("gradient of x:", x.grad.data.ravel().round(4), " of W:", W.grad.data.round(4).tolist())
 mg.explain(loss, OUT / "04_close.html", {"W": W, "x": x}, language=LANGUAGE, lesson=lesson)
 
 # %% [markdown] name="remember"
