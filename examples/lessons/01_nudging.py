@@ -235,7 +235,7 @@ print(
 #
 #     dy/dx = dy/dv · dv/du · du/dx
 #
-# And each of the small slopes can be known without a nudge, from a table that you know from school:
+# And each of the small slopes can be known without a nudge, from a table, most of which you know from school:
 #
 # | step | its slope |
 # |---|---|
@@ -281,8 +281,8 @@ print("after: ", x.grad)
 #
 # ## Break
 #
-# Somebody has done task 1.3, and one sign or letter in it is wrong. The test below even passes for one input! Find
-# the fault **before** you read on. You have the tool: nudge.
+# Somebody has done task 1.3, and it is wrong in one place. For the first input below it even looks right! Find the
+# fault **before** you read on. You have the tool: nudge.
 
 
 # %%

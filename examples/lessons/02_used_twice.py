@@ -140,8 +140,9 @@ print(f"by nudging: {(f(2.00001) - f(1.99999)) / 0.00002:.3f}")
 # ## The order of the backward pass
 #
 # Let us write a backward pass ourselves. Our program is a **graph**: values, and arrows between them. For each value
-# we note its **parents**, the values it was computed from, and for each arrow its slope. (This is all that is needed.
-# How these notes are made while a program runs is lesson 3.)
+# we note its **parents**, the values it was computed from, and for each arrow its slope. For each value we look for
+# its **gradient**: how fast the end moves when this value moves. (This is all that is needed. How these notes are
+# made while a program runs is lesson 3.)
 
 
 # %%
