@@ -11,8 +11,6 @@ import pytest
 
 from lesson_notebooks import lessons
 
-pytest.importorskip("matplotlib", exc_type=ImportError)
-
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
@@ -21,9 +19,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
 
     def write(path: Path) -> Path:
         if path not in folders:
-            import matplotlib
-
-            matplotlib.use("Agg")
+            pytest.importorskip("matplotlib", exc_type=ImportError).use("Agg")
             from matplotlib import pyplot
 
             folders[path] = tmp_path_factory.mktemp(path.stem)

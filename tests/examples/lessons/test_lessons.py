@@ -4,17 +4,18 @@ import ast
 import contextlib
 import io
 import json
+import math
 import re
 import runpy
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import lesson_notebooks
 from lesson_notebooks import Cell, cells, lessons, notebook, percent
 
-pytest.importorskip("matplotlib", exc_type=ImportError)
 LESSONS = lessons()
 DECIMAL = re.compile(r"(?<![\w.])-?\d+\.\d+(?![\w.]*\d)")
 TASK = re.compile(r"\*\*(\d+\.\d+)\*\*|(?:task|tasks|check|and|to|課題|と|から) (\d\.\d)")
@@ -35,9 +36,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
     def once(path: Path) -> tuple[str, dict[str, Any], Path]:
         if path not in done:
-            import matplotlib
-
-            matplotlib.use("Agg")
+            pytest.importorskip("matplotlib", exc_type=ImportError).use("Agg")
             from matplotlib import pyplot
 
             folder, printed = tmp_path_factory.mktemp(path.stem), io.StringIO()
@@ -111,6 +110,46 @@ def test_a_number_in_the_text_is_in_the_program_or_printed_by_it(path: Path, lan
     stated = {number.lstrip("-") for number in DECIMAL.findall(TASK.sub("", text))}
     assert len(stated) >= 3
     assert stated - there == set()
+
+
+STATED = [  # which lesson, what it prints, and the whole number that its text says of it
+    ("01", "not set back: Tensor(30.)", "30"),
+    ("02", "y, b, a, x: {'x': 39,", "39"),
+    ("02", "y, a, b, x: {'x': 21,", "21"),
+    ("02", "131071 steps along every way, 17 turns", "131071"),
+    ("02", "131071 steps along every way, 17 turns", "17"),
+    ("02", "\ncleared: [5.0, 5.0, 5.0]", "5"),
+    ("02", "not cleared: [5.0, 10.0, 15.0]", "15"),
+    ("03", "gradients: [12.0, 8.0, 4.0,", "12"),
+    ("03", "twice: [48.0, ", "48"),
+    ("04", "'nudging': 54000000", "54000000"),
+    ("04", "'forward walks': 27090000", "27090000"),
+    ("04", "'one backward walk': 180000", "180000"),
+    ("04", "8000 bytes; as a table: 8000000 bytes", "8000000"),
+]
+
+
+@pytest.mark.parametrize(("number", "output", "said"), STATED)
+def test_a_whole_number_is_what_the_program_prints(number: str, output: str, said: str, run: Any) -> None:
+    path = LESSONS[int(number) - 1]
+    assert output in run(path)[0]
+    for language in ("en", "ja"):
+        assert re.search(rf"(?<!\d){said}(?!\d)", "\n".join(texts(path, language).values()))
+
+
+def test_the_last_program_of_each_lesson_has_the_gradient_of_its_closed_form(run: Any) -> None:
+    one, two, three, four = (run(path)[1] for path in LESSONS)
+    a = math.tanh(0.5)
+    assert one["w"].grad.item() == pytest.approx(2 * a * (1 - a * a), rel=1e-14)
+
+    def memory(w: float) -> float:
+        return math.tanh(w * math.tanh(w * 0.8)) ** 2
+
+    assert two["w"].grad.item() == pytest.approx((memory(1.5 + 1e-6) - memory(1.5 - 1e-6)) / 2e-6, rel=1e-8)
+    assert three["w"].grad.item() == 2 * (0.5 - 2) + 4 * (1 - 3)
+    slope = 1 - math.tanh(1.25) ** 2
+    assert four["W"].grad.data == pytest.approx(np.outer([1, slope], [1, 2]), rel=1e-14)
+    assert four["x"].grad.data.ravel() == pytest.approx([0.5 + 0.25 * slope, -0.25 + 0.5 * slope], rel=1e-14)
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
