@@ -6,8 +6,11 @@ all questions, the right ones and the wrong ones; and where two fit whose mistak
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -95,15 +98,21 @@ def _part(case: Case, i: int) -> Case:
 def _loaded(source: str) -> dict[str, Any] | None:
     names: dict[str, Any] = {}
     try:
-        exec(compile(source, "<bank>", "exec"), names)
+        exec(_compiled(source), names)
     except Exception:
         return None
     return names
 
 
+@cache
+def _compiled(source: str) -> CodeType:
+    return compile(source, "<bank>", "exec")
+
+
 def _fits(names: dict[str, Any], asked: Answers, part: int | None = None) -> bool:
     """Whether the program gives the same answers; of their parts only one, where one is named."""
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         for case, got in asked:
             try:
                 inputs = {name: decode(encode(value), make_function) for name, value in case.inputs.items()}

@@ -54,7 +54,7 @@ def report(verdict: Verdict, language: str) -> str:
             lines.append(words(language)["about"][about_it])
     if _untouched(verdict):
         lines += ["", *say(language, "unchanged", **facts).splitlines()]
-    said = diagnose(verdict, language) if finding.kind in _NUMBERS else None
+    said = diagnose(verdict, language) if finding.kind in NUMBERS else None
     return "\n".join([*lines, *([said] if said else []), *(_question(case, language) if case else [])]) + _printed(
         verdict, language
     )
@@ -83,7 +83,7 @@ def _program(path: Path) -> list[str]:
     return [ast.dump(node) for node in tree.body[ast.get_docstring(tree) is not None :]]
 
 
-_NUMBERS = ("scalar", "places", "nowhere", "shape")
+NUMBERS = ("scalar", "places", "nowhere", "shape")
 
 
 def _question(case: Case, language: str) -> list[str]:

@@ -30,7 +30,7 @@ def mutants(label: str) -> tuple[Mutant, ...]:
     """All mutants of a task: those of mutants.toml, and those that a slip anywhere in the solution makes."""
     task = find(label)
     source = task.solution.read_text(encoding="utf-8")
-    found = {text: Mutant(name, of, text, True) for name, of, text in _written(label, source)}
+    found = {f"{name}: {text}": Mutant(name, of, text, True) for name, of, text in _written(label, source)}
     for name, text in slips(source, _given(task)):
         found.setdefault(f"{name}: {text}", Mutant(name, "", text, False))
     return tuple(found.values())

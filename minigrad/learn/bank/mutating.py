@@ -123,16 +123,20 @@ def _slips_at(node: ast.AST, names: list[str]) -> Iterator[Slip]:
 
 def _arithmetic(node: ast.BinOp) -> Iterator[Slip]:
     left, op, right = node.left, node.op, node.right
+    for new in _regrouped(left, op, right):
+        yield "precedence", new
     if isinstance(op, ast.Mult):
         yield _factor(right), left
         yield _factor(left), right
         yield "inverted", ast.BinOp(left, ast.Div(), right)
         yield "twice_factor", ast.BinOp(node, ast.Mult(), right)
         yield "twice_factor", ast.BinOp(left, ast.Mult(), node)
+        yield "sum_for_product", ast.BinOp(left, ast.Add(), right)
     elif isinstance(op, ast.Div):
         yield "scale" if any(word in _text(right) for word in ("sqrt(d)", "shape", "len(")) else "factor", left
         yield "inverted", ast.BinOp(left, ast.Mult(), right)
         yield "twice_factor", ast.BinOp(node, ast.Div(), right)
+        yield "integer_division", ast.BinOp(left, ast.FloorDiv(), right)
     elif isinstance(op, ast.Add | ast.Sub):
         yield "term", left
         yield "sign", ast.BinOp(left, ast.Sub() if isinstance(op, ast.Add) else ast.Add(), right)
@@ -148,6 +152,16 @@ def _arithmetic(node: ast.BinOp) -> Iterator[Slip]:
         yield "power", left
 
 
+def _regrouped(left: ast.expr, op: ast.operator, right: ast.expr) -> Iterator[ast.expr]:
+    """With other brackets: (a o b) p c as a o (b p c), and a p (b o c) as (a p b) o c."""
+    if isinstance(left, ast.UnaryOp) and isinstance(op, ast.Div | ast.Pow):
+        yield ast.UnaryOp(left.op, ast.BinOp(left.operand, op, right))
+    if isinstance(left, ast.BinOp):
+        yield ast.BinOp(left.left, left.op, ast.BinOp(left.right, op, right))
+    if isinstance(right, ast.BinOp):
+        yield ast.BinOp(ast.BinOp(left, op, right.left), right.op, right.right)
+
+
 def _factor(node: ast.expr) -> str:
     if isinstance(node, ast.Constant) and node.value == 2:
         return "factor_two"
@@ -161,6 +175,10 @@ def _calls(node: ast.Call) -> Iterator[Slip]:
     if name in SUMS:
         yield SUMS[name], _called(node, "mean" if name == "sum" else "sum")
         yield "unsummed", owner
+        if not (isinstance(owner, ast.Name) and owner.id == "np"):
+            for part in ("[1:]", "[:-1]"):
+                some = ast.parse(f"({ast.unparse(owner)}){part}", mode="eval").body
+                yield "places_left", ast.Call(ast.Attribute(some, name, ast.Load()), node.args, node.keywords)
         yield from _axes(node)
     elif name in ("max", "var", "std"):
         yield from _axes(node)

@@ -2,19 +2,28 @@
 
 Over the wrong answers of ``wrong_answers/``, which were written from the stubs alone and before the bank. What counts as the
 right name for each answer stands in ``diagnosis_names.toml``; where a mistake has no name in the bank, whatever is said
-of it counts as wrong.
+of it counts as wrong. With ``planted``: how often the bank's own mistakes are named, which says that the machinery works, and
+nothing about learners.
+
+The first measurement, of the bank as it was written before anybody had looked at these answers: 116 of 150 named right
+(77.3 %), 31 not named, 3 named wrong (2.0 %). The bank was mended after that with these answers in view (other brackets,
+a sum for a product, slices, integer division, and lines of its own for single tasks), so what it reaches on them now, 139
+right (92.7 %) and 1 wrong (0.7 %), is what it knows and no forecast: that remains the first number.
 """
 
 from __future__ import annotations
 
 import sys
+import tempfile
 import tomllib
 from collections import Counter
 from pathlib import Path
 
-from minigrad.learn.checker import Job, check
+from minigrad.learn.bank import mutants
+from minigrad.learn.checker import Job, Verdict, check
 from minigrad.learn.diagnosis import name_of
-from minigrad.learn.tasks import find
+from minigrad.learn.report import NUMBERS
+from minigrad.learn.tasks import find, tasks
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "wrong_answers"
@@ -36,6 +45,34 @@ def judged(file: str, name: str | None) -> str:
     return "right" if name in accepted["right"] else "WRONG"
 
 
+def answered(folder: Path, sources: list[tuple[str, str]], seed: int = 11) -> list[Verdict]:
+    """The verdicts on programs for the tasks of these labels."""
+    jobs = []
+    for i, (label, source) in enumerate(sources):
+        path = folder / f"{i}.py"
+        path.write_text(source, encoding="utf-8")
+        jobs.append(Job(find(label), path, seed))
+    return check(jobs, seconds=0.5)
+
+
+def planted() -> Counter[str]:
+    """What becomes of the bank's own mistakes."""
+    made = [(task.label, one) for task in tasks() for one in mutants(task.label) if one.written]
+    with tempfile.TemporaryDirectory() as folder:
+        verdicts = answered(Path(folder), [(label, one.source) for label, one in made])
+    count: Counter[str] = Counter()
+    for (label, one), verdict in zip(made, verdicts):
+        numbers = verdict.finding and verdict.finding.kind in NUMBERS
+        name = name_of(verdict).name if numbers else None
+        result = "right" if name == one.name else "WRONG" if name else "not named" if numbers else "broke off"
+        result = "NOT NOTICED" if verdict.passed else result
+        count[result] += 1
+        if result != "right":
+            print(f"{result:10} {label:5} {one.name:20} {name or ''}")
+    print(", ".join(f"{result.lower()}: {n} of {len(made)}" for result, n in count.most_common()))
+    return count
+
+
 def main(seed: int = 7) -> Counter[str]:
     names = named(seed)
     count: Counter[str] = Counter()
@@ -50,4 +87,4 @@ def main(seed: int = 7) -> Counter[str]:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    planted() if sys.argv[1:] == ["planted"] else main(*map(int, sys.argv[1:]))
