@@ -43,7 +43,7 @@ def diagnose(verdict: Verdict, language: str) -> str | None:
         return where
     notes = {one.of for one in found.fits if one.name == found.name}
     what = sentence(found.name, notes.pop() if len(notes) == 1 else "", language)
-    lead, stop = ("Probably: ", ".") if language == "en" else ("おそらく、", "。")
+    lead, stop = ("Probably: ", ".") if language == "en" else ("考えられる原因：", "。")
     return "\n".join([*([where] if where else []), f"{lead}{what}{stop}"])
 
 

@@ -14,7 +14,7 @@ SUMS = {"sum": "mean_for_sum", "mean": "sum_for_mean"}
 
 
 @dataclass(frozen=True)
-class Place:
+class Hook:
     """Where in a parent a node hangs."""
 
     parent: ast.AST
@@ -34,7 +34,7 @@ def slips(source: str, given: set[str]) -> Iterator[tuple[str, str]]:
     The functions that are ``given`` stay as they are.
     """
     tree = ast.parse(source)
-    repeated: dict[tuple[str, str, str], list[tuple[Place, ast.AST, ast.AST]]] = {}
+    repeated: dict[tuple[str, str, str], list[tuple[Hook, ast.AST, ast.AST]]] = {}
     for function in _functions(tree, given):
         names = _names(function)
         for place, node in _places(function):
@@ -63,7 +63,7 @@ def _names(function: ast.FunctionDef) -> list[str]:
     return list(dict.fromkeys([arg.arg for arg in function.args.args] + stored))
 
 
-def _places(function: ast.FunctionDef) -> Iterator[tuple[Place, ast.AST]]:
+def _places(function: ast.FunctionDef) -> Iterator[tuple[Hook, ast.AST]]:
     for parent in ast.walk(ast.Module(function.body, [])):
         if isinstance(parent, ast.arguments):
             continue
@@ -71,14 +71,12 @@ def _places(function: ast.FunctionDef) -> Iterator[tuple[Place, ast.AST]]:
             if field in ("annotation", "returns", "decorator_list"):
                 continue
             if isinstance(value, ast.AST):
-                yield Place(parent, field, None), value
+                yield Hook(parent, field, None), value
             elif isinstance(value, list):
-                yield from (
-                    (Place(parent, field, i), item) for i, item in enumerate(value) if isinstance(item, ast.AST)
-                )
+                yield from ((Hook(parent, field, i), item) for i, item in enumerate(value) if isinstance(item, ast.AST))
 
 
-def _with(tree: ast.Module, changes: list[tuple[Place, ast.AST, ast.AST]]) -> str:
+def _with(tree: ast.Module, changes: list[tuple[Hook, ast.AST, ast.AST]]) -> str:
     for place, _, new in changes:
         place.put(new)
     try:

@@ -93,7 +93,7 @@ def test_the_message_says_which_mistake_and_where(tmp_path: Path) -> None:
     english, japanese = (report(verdict, language) for language in LANGUAGES)
     assert "Summed to the shape (2,), the numbers are right." in english
     assert "Probably: the gradient of what was broadcast was not summed back" in english
-    assert "おそらく、ブロードキャスト" in japanese
+    assert "考えられる原因：ブロードキャスト" in japanese
 
 
 X = np.array([[1.0, -2.0, 3.0], [-4.0, 5.0, 6.0]])
