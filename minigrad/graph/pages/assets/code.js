@@ -141,12 +141,6 @@ const code = (() => {
   function bringIntoSight(host, first, last) {
     const [box, top, bottom] = [host.getBoundingClientRect(), first.getBoundingClientRect().top, last.getBoundingClientRect().bottom];
     if (top < box.top + 24 || bottom > box.bottom - 24) host.scrollTop += (top + bottom) / 2 - (box.top + box.bottom) / 2;
-    const piece = spans.get(lit.active).pieces;
-    if (piece.length === 0) return;
-    const [left, right] = [piece[0].getBoundingClientRect().left, piece.at(-1).getBoundingClientRect().right];
-    const [from, to] = [left, right].map((x) => x - box.left + host.scrollLeft);
-    const isWide = to - from > 0.6 * box.width && from < 0.5 * box.width; // then its beginning is enough
-    host.scrollLeft = to > box.width && !isWide ? Math.min(from - 60, to - box.width + 20) : 0;
   }
 
   // At the end of each line: what it has come to, and the gradient of that.

@@ -43,7 +43,7 @@ class BoxView {
       alias, known: texts.known, pale: !texts.known, has: texts.has, selected: lit.selected === node, hover: lit.hover === node,
       match: lit.matches.has(node), receives: end !== undefined && lit.receives === node, applies: end !== undefined && lit.applies === node,
       operand: end !== undefined && lit.receives === null && lit.applies !== node,
-      culprit: (bad === "culprit" && texts.odd) || (badGradient === "culprit" && texts.oddGradient), victim: (bad === "victim" && texts.odd) || (badGradient === "victim" && texts.oddGradient),
+      culprit: (bad === "culprit" && texts.odd) || (badGradient === "culprit" && (texts.oddGradient || panel.spoiling(node) <= state.step)), victim: (bad === "victim" && texts.odd) || (badGradient === "victim" && texts.oddGradient),
     };
     this.setClass(`kind-${kind}`, flags);
     const flag = flags.culprit ? "✗" : flags.victim ? "!" : "";

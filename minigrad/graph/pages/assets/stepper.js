@@ -97,11 +97,17 @@ function foundText() {
   return state.matches.size === 0 ? word("notFound") : `${state.match + 1} / ${state.matches.size}`;
 }
 
+// What a gradient has come to: of an array its norm.
+function said({ source, edge }) {
+  const text = gradientTexts(source, [timeline.gradient(source, graph.edges[edge].output, state.step)])[0];
+  return word(text.startsWith("‖") ? "saidNorm" : "saidSum", { name: equation.derivativeText(source), gradient: text.replace(/^‖?∂‖? /, "") });
+}
+
 // Say to screen readers what the step did.
 function announce() {
   const where = word("stepOf", { step: state.step, count: timeline.count });
   const at = timeline.at(state.step);
-  const sum = at !== null && at.source !== null && timeline.adds(state.step) && !quiz.hides(state.step) ? word("saidSum", { name: equation.derivativeText(at.source), gradient: gradientTexts(at.source, [timeline.gradient(at.source, graph.edges[at.edge].output, state.step)])[0].replace(/^‖?∂‖? /, "") }) : "";
+  const sum = at !== null && at.source !== null && timeline.adds(state.step) && !quiz.hides(state.step) ? said(at) : "";
   setText(find("live"), `${where} ${equation.text(state.step)} ${sum}`.trim());
 }
 
