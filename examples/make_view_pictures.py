@@ -29,8 +29,9 @@ from models import TwoLayerConfig, TwoLayerTransformer
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-STEPS = 11  # of the lesson's twelve: the second contribution to w has just been added to the first
-WIDTH, HEIGHT = 1480, 580
+W = "graph.nodes.findIndex((node) => node.name === 'w')"
+SECOND = f"go(timeline.arrivals({W}, 0).at(-1).step)"  # the second contribution to w has just been added to the first
+WIDTH, HEIGHT = 1280, 800
 
 
 def lesson_graph() -> Drawing:
@@ -114,8 +115,7 @@ def photograph_stepper(path: Path) -> None:
         browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, device_scale_factor=1.25)
         page.goto(page_path.as_uri())
-        for _ in range(STEPS):
-            page.keyboard.press("ArrowRight")
+        page.evaluate(SECOND)
         page.screenshot(path=path)
         browser.close()
 

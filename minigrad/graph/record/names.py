@@ -97,7 +97,9 @@ class _Names:
             if not node.name and node.kind == "constant" and node.details:
                 node.label = node.details
         for values in (True, False):
-            self.index([n for n in nodes if not n.label and not self.derived(n) and (n.operation is None) == values], taken)
+            self.index(
+                [n for n in nodes if not n.label and not self.derived(n) and (n.operation is None) == values], taken
+            )
         for node in nodes:
             if not node.label:
                 self.rule(node)
@@ -245,7 +247,7 @@ class _Names:
     def operation(self, node: Node, program: Program, here: ast.AST) -> None:
         if node.lane and isinstance(here, ast.Call) and not same_name(program.callee(here), str(node.operation)):
             parts = program.targets(here)  # of a backward pass: the expression is grad(y, x), or backward()
-            needed = any(reader.source != node.source for reader in self.readers[node.id])
+            needed = node.id in self.ends or any(reader.source != node.source for reader in self.readers[node.id])
             if len(parts) == 1 and needed:
                 self.wanted[node.id] = Wanted(program.text(parts[0]), True)
             return

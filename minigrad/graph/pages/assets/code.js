@@ -21,9 +21,11 @@ const code = (() => {
     for (const one of spans.values()) one.nodes.sort((a, b) => timeline.computed[a] - timeline.computed[b]);
   }
 
+  const indentOf = (text) => text.length - text.trimStart().length;
+
   // From where to where on this line a span reaches, [from, to).
   function reach([, line, column, endLine, endColumn], number, text) {
-    const from = number === line ? column : text.length - text.trimStart().length;
+    const from = number === line ? column : indentOf(text);
     return [from, number === endLine ? endColumn : text.length];
   }
 
@@ -36,7 +38,8 @@ const code = (() => {
     });
   }
 
-  function pieces(text, number, here, docstring, indent) {
+  function pieces(text, number, here, docstring) {
+    const indent = indentOf(text);
     const inside = here.map((one) => [one, ...reach(one.span, number, text)]).filter(([, from, to]) => from < to);
     const found = tokens(text, docstring);
     const cuts = new Set([indent, text.length]);
@@ -85,14 +88,15 @@ const code = (() => {
   function fileBlock(file, here, number) {
     const list = element("div", { class: "lines" });
     let docstring = false;
-    const indent = Math.min(...file.lines.filter((text) => text.trim() !== "").map((text) => text.length - text.trimStart().length));
+    const indent = Math.min(...file.lines.filter((text) => text.trim() !== "").map(indentOf));
     file.lines.forEach((text, i) => {
       const inside = docstring;
       if ((text.match(/"""|'''/g) ?? []).length % 2 === 1) docstring = !docstring;
       const line = file.first + i;
       const found = here.get(line) ?? [];
       const note = element("span", { class: "inlay" });
-      const row = element("div", { class: "line" }, element("span", { class: "number", "aria-hidden": "true" }, String(line)), element("code", {}, ...(text.trim() === "" ? ["\u200b"] : pieces(text, line, found, inside, indent))), note);
+      const row = element("div", { class: "line" }, element("span", { class: "number", "aria-hidden": "true" }, String(line)), element("code", {}, ...(text.trim() === "" ? ["\u200b"] : pieces(text, line, found, inside))), note);
+      if (text.trim() !== "") row.style.setProperty("--indent", indentOf(text) - indent); // a long line is broken below its own
       lines.push({ file: number, number: line, row, note, outer: outermost(found, line) });
       list.append(row);
     });
