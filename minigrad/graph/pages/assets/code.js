@@ -164,5 +164,5 @@ const code = (() => {
     return gradient === null ? short(value) : `${short(value)}  ∂ ${isScalar(gradient) ? short(gradient) : "✓"}`;
   }
 
-  return { build, update, hover, isEmpty: files.length === 0, spanOf: (node) => original.nodes[node].span ?? null };
+  return { build, update, isEmpty: files.length === 0 };
 })();

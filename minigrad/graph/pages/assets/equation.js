@@ -281,5 +281,5 @@ const equation = (() => {
     return mrow(mo("["), mathElement("mtable", {}, ...rows), mo("]"));
   }
 
-  return { text, callText, math, textOf, mathOf, summedAxes, isSimple, isElementwise, derivativeText: (node) => textOf(derivative(labelOf(node))), };
+  return { text, callText, math, summedAxes, isSimple, isElementwise, derivativeText: (node) => textOf(derivative(labelOf(node))) };
 })();
