@@ -2,8 +2,8 @@
 
     python examples/make_view_pictures.py
 
-The graphs are laid out by Graphviz where pygraphviz is installed. The picture of the stepper is a screenshot, taken
-with playwright and an installed chromium or Chrome; without them it is left as it is.
+The graphs are laid out by Graphviz where pygraphviz is installed. The picture and the film of the stepper are screenshots,
+taken with playwright and an installed chromium or Chrome; without them they are left as they are.
 """
 
 from __future__ import annotations
@@ -13,10 +13,14 @@ if __name__ == "__main__":
 
     prepare("models")
 
+import contextlib
+import io
+import linecache
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -29,9 +33,9 @@ from models import TwoLayerConfig, TwoLayerTransformer
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-W = "graph.nodes.findIndex((node) => node.name === 'w')"
-SECOND = f"go(timeline.arrivals({W}, 0).at(-1).step)"  # the second contribution to w has just been added to the first
-WIDTH, HEIGHT = 1280, 800
+SIZE = {"width": 1280, "height": 720}
+FRAME, LAST_FRAME = 2000, 5000  # milliseconds that the film shows a step
+COLOURS = 96  # of the film
 
 
 def lesson_graph() -> Drawing:
@@ -97,8 +101,20 @@ GRAPHS: dict[str, Callable[[], Drawing]] = {
 }
 
 
-def photograph_stepper(path: Path) -> None:
-    """The lesson in the stepper, near the end of its backward pass.
+def readme() -> mg.Tensor:
+    """What the README's first program computes, with the program's own lines."""
+    text = (IMAGES.parents[1] / "README.md").read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
+    program = [line for line in text.splitlines(keepends=True) if not line.startswith("mg.explain(")]
+    linecache.cache["readme.py"] = len(text), None, program, "readme.py"  # for the trace, which shows the lines
+    variables: dict[str, Any] = {}
+    exec(compile("".join(program), "readme.py", "exec"), variables)
+    loss: mg.Tensor = variables["loss"]
+    return loss
+
+
+@contextlib.contextmanager
+def opened(loss: mg.Tensor, **options: Any) -> Iterator[Any]:
+    """The page of ``explain`` in a browser.
 
     Raises:
         MissingExtraError: playwright is not installed.
@@ -108,16 +124,33 @@ def photograph_stepper(path: Path) -> None:
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     if program is None:
         raise FileNotFoundError(f"a picture of the stepper needs a browser: none of {', '.join(BROWSERS)} is installed")
+    with tempfile.TemporaryDirectory() as folder, playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        page = browser.new_page(viewport=SIZE)
+        page.goto(mg.explain(loss, Path(folder) / "explain.html", **options).resolve().as_uri())
+        yield page
+        browser.close()
+
+
+def photograph_stepper(path: Path) -> None:
+    """The lesson in the stepper: the second contribution to w has just been added to the first. Raises as ``opened``."""
     with mg.trace():
         loss, params = lesson()
-    with tempfile.TemporaryDirectory() as folder, playwright.sync_playwright() as driver:
-        page_path = mg.explain(loss, Path(folder) / "explain.html", params)
-        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
-        page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, device_scale_factor=1.25)
-        page.goto(page_path.as_uri())
-        page.evaluate(SECOND)
+    with opened(loss, params=params) as page:
+        page.evaluate("go(timeline.arrivals(graph.nodes.findIndex(({ name }) => name === 'w'), 0)[1].step)")
         page.screenshot(path=path)
-        browser.close()
+
+
+def film_stepper(path: Path) -> None:
+    """The README's first program, every step of it, as an animated GIF. Raises as ``opened``."""
+    image = import_extra("PIL.Image", "examples", "a film of the stepper")
+    with opened(readme()) as page:
+        shots = []
+        for step in range(page.evaluate("timeline.count") + 1):
+            page.evaluate(f"go({step})")
+            shots.append(image.open(io.BytesIO(page.screenshot())).convert("P", palette=1, colors=COLOURS))
+    durations = [FRAME] * (len(shots) - 1) + [LAST_FRAME]
+    shots[0].save(path, save_all=True, append_images=shots[1:], duration=durations, loop=0, optimize=True)
 
 
 def main() -> None:
@@ -130,10 +163,11 @@ def main() -> None:
             print(graph().render(folder / f"{name}.svg"))
     if not options.quick:
         try:
-            photograph_stepper(folder / "stepper.png")
-            print(folder / "stepper.png")
+            for name, take in (("stepper.png", photograph_stepper), ("stepper.gif", film_stepper)):
+                take(folder / name)
+                print(folder / name)
         except (ImportError, FileNotFoundError) as error:
-            print(f"no new stepper.png: {error}")
+            print(f"no new {name}: {error}")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ._options import at_least, file_to_write, numbers
 from ._program import Computed, NoLoss, ProgramFailed, Target, users_errors
 from ._source import SourceLine
 from .errors import ArgumentError, MinigradError
@@ -324,20 +325,22 @@ def _parser() -> argparse.ArgumentParser:
         return added
 
     explain = command("explain", _explain, "write a page that steps through the backward pass")
-    explain.add_argument("--out", type=_file(".html"), default=Path("explain.html"), help="default: explain.html")
+    explain.add_argument(
+        "--out", type=file_to_write(".html"), default=Path("explain.html"), help="default: explain.html"
+    )
     _add_page_options(explain)
     _add_drawing_options(command("graph", _graph, "show the graph, as text or as a drawing"))
     costs = command("profile", _profile, "show where time and memory go")
-    costs.add_argument("--chrome-trace", type=_file(".json"), metavar="FILE.json", help="for ui.perfetto.dev")
-    costs.add_argument("--most", type=_at_least(1), default=20, metavar="N", help="rows of a table (default: 20)")
+    costs.add_argument("--chrome-trace", type=file_to_write(".json"), metavar="FILE.json", help="for ui.perfetto.dev")
+    costs.add_argument("--most", type=at_least(1), default=20, metavar="N", help="rows of a table (default: 20)")
     _add_drawing_options(costs, color="time")
     _add_drawing_options(command("check", _check, "compare each derivative with finite differences"))
     _add_drawing_options(command("nan", _nan, "find the operation that made the first NaN or infinity"))
     save = command("save", _save, "write the computation to a file, as data that runs again anywhere")
-    save.add_argument("--out", type=_file(TRACE), required=True, metavar=f"RUN{TRACE}")
+    save.add_argument("--out", type=file_to_write(TRACE), required=True, metavar=f"RUN{TRACE}")
     replay = command("replay", _replay, "run what was saved again, forward and backward")
     about = "what the backward pass begins with: a number, or one for each element of the loss (default: 1)"
-    replay.add_argument("--cotangent", type=_numbers, metavar="X[,X...]", help=about)
+    replay.add_argument("--cotangent", type=numbers, metavar="X[,X...]", help=about)
     _add_drawing_options(replay)
     learn.add_to(commands)
     return parser
@@ -355,52 +358,20 @@ def _add_page_options(parser: argparse._ActionsContainer) -> None:
 def _add_drawing_options(parser: argparse.ArgumentParser, color: str | None = None) -> None:
     group = parser.add_argument_group("drawing")
     group.add_argument(
-        "--out", type=_file(*DRAWINGS), metavar="FILE", help=f"its suffix says what: {' '.join(DRAWINGS)}"
+        "--out", type=file_to_write(*DRAWINGS), metavar="FILE", help=f"its suffix says what: {' '.join(DRAWINGS)}"
     )
     group.add_argument(
-        "--depth", type=_at_least(0), metavar="N", help="modules at nesting level N become boxes (0: outermost)"
+        "--depth", type=at_least(0), metavar="N", help="modules at nesting level N become boxes (0: outermost)"
     )
     group.add_argument(
         "--color", choices=("grad", "time", "memory"), default=color, help="what the colours of the nodes say"
     )
     group.add_argument("--rankdir", choices=("LR", "TB"), help="left to right, or top to bottom")
     group.add_argument(
-        "--max-nodes", type=_at_least(1), metavar="N", help="draw modules as boxes above so many (default: 80)"
+        "--max-nodes", type=at_least(1), metavar="N", help="draw modules as boxes above so many (default: 80)"
     )
     group.add_argument("--tensors", action="store_true", default=None, help="show the numbers, of up to 40 nodes")
     group.add_argument(
         "--no-views", dest="views", action="store_false", default=None, help="hide reshape, transpose ..."
     )
     _add_page_options(group)
-
-
-def _file(*suffixes: str) -> Callable[[str], Path]:
-    """The ``type=`` of an option that names a file to write: found out before the program runs, which may take long."""
-
-    def file(text: str) -> Path:
-        path = Path(text)
-        if path.suffix not in suffixes:
-            raise argparse.ArgumentTypeError(f"'{text}' must end in {' or '.join(suffixes)}")
-        if not path.parent.is_dir():
-            raise argparse.ArgumentTypeError(f"there is no folder '{path.parent}' to write '{path.name}' into")
-        return path
-
-    return file
-
-
-def _at_least(least: int) -> Callable[[str], int]:
-    def count(text: str) -> int:
-        value = int(text)
-        if value < least:
-            raise argparse.ArgumentTypeError(f"must be at least {least}, got {value}")
-        return value
-
-    count.__name__ = "int"  # argparse says: invalid int value
-    return count
-
-
-def _numbers(text: str) -> list[float]:
-    return [float(word) for word in text.split(",")]
-
-
-_numbers.__name__ = "list of numbers"

@@ -88,7 +88,7 @@ def user_place() -> Place | None:
 
 def _instruction(frame: FrameType) -> tuple[SourceLine, Sequence[str]]:
     """The instruction that a frame is at, and the lines of its program."""
-    code = _known.get(id(frame.f_code)) or _Code(frame)
+    code = _known.get(id(frame.f_code)) or _CodePlaces(frame)
     return code.sources.get(frame.f_lasti) or code.source(frame), code.lines
 
 
@@ -100,7 +100,7 @@ def _user_frame(frame: FrameType | None) -> tuple[FrameType | None, FrameType | 
     return frame, callee
 
 
-class _Code:
+class _CodePlaces:
     """What is known of a code object, as long as there is one: looked up for every operation of a trace."""
 
     def __init__(self, frame: FrameType) -> None:
@@ -128,7 +128,7 @@ class _Code:
         return place
 
 
-_known: dict[int, _Code] = {}
+_known: dict[int, _CodePlaces] = {}
 
 
 def _character(line: str, byte: int) -> int:

@@ -14,14 +14,18 @@ PAGES = [
     for name in (
         "README.md",
         "CONTRIBUTING.md",
+        "docs/derivatives.md",
         "docs/design.md",
+        "docs/examples.md",
+        "docs/from-pytorch.md",
         "docs/libraries.md",
+        "docs/start.md",
         "docs/training.md",
         "docs/types.md",
         "docs/views.md",
     )
 ]
-LINKING = [*PAGES, ROOT / "docs" / "comparison.md"]
+LINKING = [*PAGES, *sorted((ROOT / "docs").glob("*.md"))]
 # A program, and what stands under it as its whole output
 PROGRAM = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
 PROGRAMS = [
@@ -92,7 +96,7 @@ def test_the_map_of_the_house_is_the_tree_on_disk() -> None:
     found = mapped()
     assert {path for path in found if not (ROOT / path).exists()} == set()
     made = {"build/", "dist/", "out/"}  # by tools
-    folders = {f"{path.parent.name}/" for path in ROOT.glob("[a-z]*/*.py")} - made
+    folders = {f"{path.relative_to(ROOT).parts[0]}/" for path in ROOT.glob("[a-z]*/**/*.py")} - made
     assert {path for path in found if re.fullmatch(r"\w+/", path)} == folders
     rooms = {f"minigrad/{path.parent.name}/" for path in (ROOT / "minigrad").glob("*/__init__.py")}
     files = {f"minigrad/{path.name}" for path in (ROOT / "minigrad").glob("*.py")} - {"minigrad/__init__.py"}

@@ -79,7 +79,7 @@ def validated(lesson: Any, data: Mapping[str, Any]) -> dict[str, Any] | None:
     if found.get("title") is None:
         raise ArgumentError("lesson needs a 'title': a text")
     _program(found.get("program", []))
-    places = _Places(data)
+    places = _StepNames(data)
     steps = [_step(step, f"lesson.steps[{i}]", places) for i, step in enumerate(_list(found, "steps", "lesson"))]
     return {
         "title": _text(found["title"], "lesson.title"),
@@ -189,7 +189,7 @@ def _flag(value: Mapping[str, Any], name: str, where: str) -> bool:
     return found
 
 
-def _step(value: Any, where: str, places: _Places) -> dict[str, Any]:
+def _step(value: Any, where: str, places: _StepNames) -> dict[str, Any]:
     step = _fields(value, where, "step")
     if "at" not in step:
         raise ArgumentError(f"{where} needs 'at', the step that it speaks of: {WHERE}")
@@ -205,7 +205,7 @@ def _step(value: Any, where: str, places: _Places) -> dict[str, Any]:
     }
 
 
-def _question(value: Any, where: str, at: int, places: _Places) -> dict[str, Any]:
+def _question(value: Any, where: str, at: int, places: _StepNames) -> dict[str, Any]:
     question = _fields(value, where, "question")
     kind = question.get("kind")
     if kind not in KINDS:
@@ -245,7 +245,7 @@ def _choices(values: list[Any], where: str) -> list[dict[str, Any]]:
     return found
 
 
-class _Places:
+class _StepNames:
     """The steps of a program by the names that its page shows."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:

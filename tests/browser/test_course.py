@@ -1,0 +1,71 @@
+"""The pages of the lessons in examples/lessons, stepped through in a real browser, in both languages."""
+
+import contextlib
+import io
+import runpy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lesson_notebooks import lessons
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
+    """Where a lesson has written its pages."""
+    folders: dict[Path, Path] = {}
+
+    def write(path: Path) -> Path:
+        if path not in folders:
+            pytest.importorskip("matplotlib", exc_type=ImportError).use("Agg")
+            from matplotlib import pyplot
+
+            folders[path] = tmp_path_factory.mktemp(path.stem)
+            with contextlib.chdir(folders[path]), contextlib.redirect_stdout(io.StringIO()):
+                runpy.run_path(str(path))
+            pyplot.close("all")
+        return folders[path] / "out/lessons"
+
+    return write
+
+
+@pytest.mark.parametrize(("which", "language"), [("open", "en"), ("close", "ja")])  # both take twice as long
+@pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
+def test_a_lessons_page_is_stepped_through_and_answered(
+    path: Path, which: str, language: str, written: Callable[[Path], Path], show: Callable[..., Any]
+) -> None:
+    page = show(written(path) / f"{path.name[:2]}_{which}.html", 1280, 800)
+    page.select_option("#language", language)
+    taught = page.evaluate("original.lesson")
+    said = page.locator("#lesson-section").inner_text
+    assert plain(taught["intro"][language]) in said()
+    for step in taught["steps"]:
+        answer(page, step, language)
+        assert page.evaluate("state.step") == step["at"]
+        for paragraph in (step["text"] or {}).get(language, "").split("\n\n"):
+            assert plain(paragraph) in said()
+
+
+def answer(page: Any, step: dict[str, Any], language: str) -> None:
+    """Go to a step of a lesson and answer what is asked there; the number of a value is the page's own."""
+    question = step["question"] or {"kind": "none"}
+    page.evaluate(f"go({step['at'] - (question['kind'] == 'edge')})")
+    if question["kind"] == "choice":
+        right = [choice["right"] for choice in question["choices"]].index(True)
+        page.click(f"[data-key=choice{right}]")
+        assert plain(question["choices"][right]["feedback"][language]) in page.inner_text("#lesson-section")
+    elif question["kind"] == "value":
+        assert page.evaluate("quiz.hides(state.step)")
+        assert plain(step["text"][language]) not in page.inner_text("#lesson-section")
+        page.fill("#answer", page.evaluate("String(quiz.asked(state.step).right)"))
+        page.press("#answer", "Enter")
+        assert not page.evaluate("quiz.hides(state.step)")
+    elif question["kind"] == "edge":
+        assert page.evaluate("quiz.pick !== null")
+        page.evaluate("quiz.pick([timeline.at(state.step + 1).edge], [])")
+
+
+def plain(text: str) -> str:
+    return text.replace("`", "")

@@ -1,0 +1,219 @@
+"""Each lesson runs, says the numbers that its program prints, says the same in both languages, and writes its pages."""
+
+import ast
+import contextlib
+import io
+import json
+import math
+import re
+import runpy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lesson_notebooks
+from lesson_notebooks import Cell, cells, lessons, notebook, percent
+
+LESSONS = lessons()
+DECIMAL = re.compile(r"(?<![\w.])-?\d+\.\d+(?![\w.]*\d)")
+TASK = re.compile(r"\*\*(\d+\.\d+)\*\*|(?:task|tasks|check|and|to|課題|と|から) (\d\.\d)")
+PATTERNS = {
+    "number": DECIMAL,
+    "task": TASK,
+    "code": re.compile(r"`([^`]+)`"),
+    "heading": re.compile(r"^(#+) ", re.M),
+    "program": re.compile(r"^    .*$", re.M),
+    "row": re.compile(r"^\|", re.M),
+}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """What a lesson printed, its variables, and its folder; each lesson runs once."""
+    done: dict[Path, tuple[str, dict[str, Any], Path]] = {}
+
+    def once(path: Path) -> tuple[str, dict[str, Any], Path]:
+        if path not in done:
+            pytest.importorskip("matplotlib", exc_type=ImportError).use("Agg")
+            from matplotlib import pyplot
+
+            folder, printed = tmp_path_factory.mktemp(path.stem), io.StringIO()
+            with contextlib.chdir(folder), contextlib.redirect_stdout(printed):
+                variables = runpy.run_path(str(path))
+            pyplot.close("all")
+            done[path] = printed.getvalue(), variables, folder / "out/lessons"
+        return done[path]
+
+    return once
+
+
+def texts(path: Path, language: str) -> dict[str, str]:
+    return {cell.name: cell.text for cell in cells(path, language) if cell.name}
+
+
+def code(path: Path) -> str:
+    return "\n".join(cell.text for cell in cells(path) if cell.name is None)
+
+
+def program_and_said(path: Path) -> tuple[str, str]:
+    """The code without the `lesson = {...}` of its pages, and what these say (but for the choices, which may be wrong)."""
+    source = code(path)
+    tree = ast.parse(source)
+    pages = [
+        node.value for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "lesson"
+    ]
+    program = source
+    for page in pages:
+        program = program.replace(ast.get_source_segment(source, page) or "", "")
+    said = []
+    for page in map(ast.literal_eval, pages):
+        said += [page["intro"], *(step["text"] for step in page["steps"] if "text" in step)]
+    return program, "\n".join(text for both in said for text in both.values())
+
+
+def found(pattern: re.Pattern[str], text: str) -> list[str]:
+    """What the pattern finds; a line may break anywhere in English, and Japanese speaks to the checker in Japanese."""
+    matches = [match[0] for match in pattern.finditer(text.replace("--language ja ", ""))]
+    if pattern is TASK:
+        matches = [match for each in matches for match in re.findall(r"\d+\.\d+", each)]
+    return sorted({" ".join(match.split()) for match in matches})
+
+
+def test_the_lessons_are_numbered() -> None:
+    assert [path.name[:2] for path in LESSONS] == ["01", "02", "03", "04"]
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_it_opens_and_closes_on_a_page_and_draws_pictures(path: Path, run: Any) -> None:
+    _, _, folder = run(path)
+    number = path.name[:2]
+    pages = sorted(file.name for file in folder.glob("*.html"))
+    assert pages == [f"{number}_close.html", f"{number}_open.html"]
+    for page in pages:
+        assert page in code(path)
+        assert all(page in text for text in ("\n".join(texts(path, language).values()) for language in ("en", "ja")))
+    pictures = list(folder.glob("*.png"))
+    assert 2 <= len(pictures) <= 3
+    assert all(picture.stat().st_size > 5000 for picture in pictures)
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_a_number_in_the_text_is_in_the_program_or_printed_by_it(path: Path, language: str, run: Any) -> None:
+    """A decimal number that changes in the program must change in the text; tasks such as **1.1** are no numbers."""
+    printed, _, _ = run(path)
+    program, said = program_and_said(path)
+    there = {number.lstrip("-") for number in re.findall(r"-?\d+\.\d+", printed + program)}
+    text = "\n".join([said, *texts(path, language).values()])
+    stated = {number.lstrip("-") for number in DECIMAL.findall(TASK.sub("", text))}
+    assert len(stated) >= 3
+    assert stated - there == set()
+
+
+STATED = [  # which lesson, what it prints, and the whole number that its text says of it
+    ("01", "not set back: Tensor(30.)", "30"),
+    ("02", "y, b, a, x: {'x': 39,", "39"),
+    ("02", "y, a, b, x: {'x': 21,", "21"),
+    ("02", "131071 steps along every way, 17 turns", "131071"),
+    ("02", "131071 steps along every way, 17 turns", "17"),
+    ("02", "\ncleared: [5.0, 5.0, 5.0]", "5"),
+    ("02", "not cleared: [5.0, 10.0, 15.0]", "15"),
+    ("03", "gradients: [12.0, 8.0, 4.0,", "12"),
+    ("03", "twice: [48.0, ", "48"),
+    ("04", "'nudging': 54000000", "54000000"),
+    ("04", "'forward walks': 27090000", "27090000"),
+    ("04", "'one backward walk': 180000", "180000"),
+    ("04", "8000 bytes; as a table: 8000000 bytes", "8000000"),
+]
+
+
+@pytest.mark.parametrize(("number", "output", "said"), STATED)
+def test_a_whole_number_is_what_the_program_prints(number: str, output: str, said: str, run: Any) -> None:
+    path = LESSONS[int(number) - 1]
+    assert output in run(path)[0]
+    for language in ("en", "ja"):
+        assert re.search(rf"(?<!\d){said}(?!\d)", "\n".join(texts(path, language).values()))
+
+
+def test_the_last_program_of_each_lesson_has_the_gradient_of_its_closed_form(run: Any) -> None:
+    one, two, three, four = (run(path)[1] for path in LESSONS)
+    a = math.tanh(0.5)
+    assert one["w"].grad.item() == pytest.approx(2 * a * (1 - a * a), rel=1e-14)
+
+    def memory(w: float) -> float:
+        return math.tanh(w * math.tanh(w * 0.8)) ** 2
+
+    assert two["w"].grad.item() == pytest.approx((memory(1.5 + 1e-6) - memory(1.5 - 1e-6)) / 2e-6, rel=1e-8)
+    assert three["w"].grad.item() == 2 * (0.5 - 2) + 4 * (1 - 3)
+    slope = 1 - math.tanh(1.25) ** 2
+    assert four["W"].grad.data == pytest.approx(np.outer([1, slope], [1, 2]), rel=1e-14)
+    assert four["x"].grad.data.ravel() == pytest.approx([0.5 + 0.25 * slope, -0.25 + 0.5 * slope], rel=1e-14)
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_both_languages_say_the_same(path: Path) -> None:
+    """The same numbers, tasks, headings, and code, text by text."""
+    english, japanese = texts(path, "en"), texts(path, "ja")
+    assert list(english) == list(japanese)
+    for name in english:
+        for what, pattern in PATTERNS.items():
+            here, there = (found(pattern, text) for text in (english[name], japanese[name]))
+            assert here == there, (name, what)
+        assert re.search("[ぁ-ん]", japanese[name])
+        assert not re.search("[ぁ-ん]", english[name])
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_it_has_the_parts_of_a_lesson(path: Path) -> None:
+    number = int(path.name[:2])
+    tasks = {file.name.split("_")[1] for file in (path.parents[2] / "exercises/stubs").glob(f"{number}_*.py")}
+    english = "\n".join(texts(path, "en").values())
+    for heading in ("Predict", "Implement", "Break", "What people stumble over", "What to remember", "Explain"):
+        assert re.search(rf"^## {heading}", english, re.M), heading
+    assert {task for task in found(TASK, english) if task.startswith(f"{number}.")} == {
+        f"{number}.{task}" for task in tasks
+    }
+    assert "Model answer" in english
+    assert "The planted fault" in english
+    assert 900 <= len(english.split()) <= 2600  # 10 to 20 minutes with the code
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_notebooks_hold_the_lessons_in_a_language(language: str, tmp_path: Path) -> None:
+    written = lesson_notebooks.write(tmp_path, language)
+    assert len(written) == 2 * len(LESSONS)
+    for path in LESSONS:
+        made = json.loads((tmp_path / f"{path.stem}.ipynb").read_text(encoding="utf-8"))
+        sources = [(cell["cell_type"], "".join(cell["source"])) for cell in made["cells"]]
+        assert sources == [("markdown" if cell.name else "code", cell.text) for cell in cells(path, language)]
+        assert f'LANGUAGE = "{language}"' in "\n".join(text for kind, text in sources if kind == "code")
+        assert cells(tmp_path / path.name) == cells(path, language)  # the .py that was written reads as the same lesson
+
+
+def test_a_notebook_is_one_to_jupyter() -> None:
+    nbformat = pytest.importorskip("nbformat")
+    nbformat.validate(nbformat.from_dict(notebook([Cell("a", "# A\n\ntext"), Cell(None, "x = 1")], "en")))
+
+
+def test_percent_keeps_empty_lines_of_text() -> None:
+    assert percent([Cell("a", "# A\n\ntext")]) == '# %% [markdown] name="a"\n# # A\n#\n# text\n'
+
+
+@pytest.mark.parametrize(
+    ("english", "japanese", "said"),
+    [
+        ("x = 1\n", "", "must begin with # %%, got 'x = 1'"),
+        ("# %% [markdown]\n# text\n", "", "is neither # %% nor"),
+        ('# %% [markdown] name="a"\n# text\nx = 1\n', "", "'x = 1' stands in a cell of text and is no comment"),
+        ('# %% [markdown] name="a"\n# b\n# %% [markdown] name="a"\n# c\n', "", "two texts have the same name"),
+        ('# %% [markdown] name="a"\n# b\n', "<!-- c -->\nd\n", "only one language has a, c"),
+    ],
+)
+def test_what_is_wrong_in_a_lesson_is_named(english: str, japanese: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "ja").mkdir()
+    (tmp_path / "x.py").write_text(english, encoding="utf-8")
+    (tmp_path / "ja/x.md").write_text(japanese, encoding="utf-8")
+    with pytest.raises(ValueError, match=re.escape(said)):
+        cells(tmp_path / "x.py", "ja")

@@ -1,0 +1,39 @@
+import math
+
+
+class Value:
+    def __init__(self, data, parents=(), slopes=()):
+        self.data = data
+        self.parents = parents
+        self.slopes = slopes
+        self.grad = 0.0
+
+    def __add__(self, other):
+        return Value(self.data + other.data, (self, other), (1.0, 1.0))
+
+    def __mul__(self, other):
+        return Value(self.data * other.data, (self, other), (other.data, self.data))
+
+    def tanh(self):
+        t = math.tanh(self.data)
+        return Value(t, (self,), (1 - t**2,))
+
+    def order(self):
+        found, seen, waiting = [], set(), [(self, False)]
+        while waiting:
+            v, ready = waiting.pop()
+            if ready:
+                found.append(v)
+            elif v not in seen:
+                seen.add(v)
+                waiting += [(v, True)] + [(p, False) for p in v.parents]
+        return found
+
+    def backward(self):
+        self.grad = 1.0
+        values = self.order()
+        i = len(values) - 2
+        while i >= 0:
+            for p, s in zip(values[i].parents, values[i].slopes):
+                p.grad += values[i].grad * s
+            i -= 1
