@@ -7,7 +7,7 @@ const equation = (() => {
   const row = (...parts) => ["row", ...parts];
 
   // A label that may stand beside a dot without parentheses.
-  const isSimple = (label) => /^[\p{L}\p{N}_.\[\]ⁱ'"]+$/u.test(label) || /^[\p{L}\p{N}_.]+\([^()]*\)$/u.test(label) || /^[\p{L}\p{N}_.]+\[[^\]]*\]$/u.test(label);
+  const isSimple = (label) => /^[\p{L}\p{N}_.\[\]ⁱ'"]+$/u.test(label) || /^[\p{L}\p{N}_.]+\([^()]*\)$/u.test(label) || /^[\p{L}\p{N}_.]*\[[^[\]]*\]$/u.test(label);
 
   // Whether a label names a value; else it is the expression itself, which the equation's other side repeats.
   const isName = (label) => (isSimple(label) && !label.includes("(")) || /^[\w.]+ \d+$/.test(label) || /^(∂.*|backward): \w+(\[\d+\])?$/.test(label);

@@ -135,7 +135,7 @@ const panel = {
     if (!hidden && !timeline.adds(state.step) && !isScalar(edge.raw)) list.push(...term(word("partGiven"), this.rawView(edge)));
     if (!hidden && timeline.adds(state.step)) list.push(...this.sum(edge));
     const g = node.gradients[0];
-    const told = g && isScalar(g) ? "productText" : "productTextArray";
+    const told = edge.target === graph.end[0] && g && isScalar(g) ? "productTextEndArray" : g && isScalar(g) ? "productText" : "productTextArray";
     return [
       element("p", {}, local ? word(this.isOneOfSeveral(edge) ? "productTextOperand" : edge.target === graph.end[0] && local.g === "1" ? "productTextEnd" : "productTextLocal", { end, target, source, ...local }) : word(told, { end, target, source, operation: node.operation, g: g && isScalar(g) ? numberText(g.values[0], state.digits) : "" })),
       hidden || edge.amount === null ? null : element("p", { class: "note" }, word("later", { from: shapeText(edge.raw.shape), to: shapeText(edge.amount.shape) })),
