@@ -11,7 +11,7 @@ VERSION = $(shell $(VENV)/bin/python -c 'import sys; print("%d.%d" % sys.version
 COMMA = ,
 EXTRAS = dev$(if $(filter 3.11,$(VERSION)),$(COMMA)oracle)
 
-.PHONY: help demo test quick bench clean
+.PHONY: help demo test quick bench docs clean
 # Two installations into one environment must not run side by side under make -j.
 .NOTPARALLEL:
 
@@ -20,6 +20,7 @@ help:
 	@echo 'make test    lint, check the types, run every test'
 	@echo 'make quick   within a minute: the tests of what changed since the last commit on main, and a core set'
 	@echo 'make bench   time training steps and more beside PyTorch; tables go to benchmarks/results/'
+	@echo 'make docs    build the site of docs/, with the lessons and the reference, into out/docs/'
 	@echo 'make clean   remove everything that these commands made, out/ and $(VENV)/ included'
 	@echo 'The first use of each makes $(VENV)/ and installs what it needs there.'
 
@@ -38,13 +39,23 @@ quick: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(RUN) benchmarks all
 
+# Anew each time, half a minute: what is built in part hides warnings. -W: a warning is an error.
+docs: $(VENV)/.docs
+	rm -rf out/docs build/doctrees
+	$(TESTS) sphinx -W --keep-going -q -j auto -d build/doctrees docs out/docs
+	@echo 'open out/docs/index.html'
+
 clean:
-	rm -rf $(VENV) out build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) out build dist docs/course docs/reference .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Stamps: pip runs again only when pyproject.toml changed. `dev` includes `examples`.
 $(VENV)/.examples: $(VENV)/.made pyproject.toml
 	$(RUN) pip install --disable-pip-version-check --editable '.[examples]'
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.made pyproject.toml
+	$(RUN) pip install --disable-pip-version-check --editable '.[docs]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.made pyproject.toml

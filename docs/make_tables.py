@@ -170,7 +170,8 @@ def conventions_page() -> str:
 
 
 def _listed(values: list[Any]) -> str:
-    return ", ".join(f"`{np.array2string(np.asarray(value), separator=', ')}`" for value in values)
+    texts = [np.array2string(np.asarray(value), separator=", ").replace("\n", "") for value in values]
+    return ", ".join(f"`{text}`" for text in texts)  # without new lines: a row of a table is one line
 
 
 PAGES = {"functions.md": functions_page, "conventions.md": conventions_page}

@@ -37,7 +37,7 @@ class Hypothesis:
     finished: bool = False
 
     def score(self, alpha: float = 0.6) -> float:
-        """``log P(y) / ((5 + |y|) / 6) ** alpha``, where |y| counts the end id too.
+        """``log P(y) / ((5 + |y|) / 6) ** alpha``, where ``|y|`` counts the end id too.
 
         Every id makes a sequence less probable, so log P alone prefers short ones; ``alpha=0`` is that. Wu et al. 2016,
         arXiv:1609.08144, eq. 14; Vaswani et al. 2017 take ``alpha=0.6`` and four beams.

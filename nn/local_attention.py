@@ -57,7 +57,7 @@ class PredictiveLocalAttention(GlobalAttention):
     """Local attention that predicts where to look: a window around ``p_t = S sigmoid(v . tanh(query_t W))``.
 
     "Local-p" of Luong et al. 2015, arXiv:1508.04025, eq. 9 and 10. The softmax over the keys at the places
-    |s - p_t| <= radius is multiplied by ``exp(-(s - p_t)^2 / (2 sigma^2))`` with sigma = radius / 2, so that p_t gets a
+    ``|s - p_t| <= radius`` is multiplied by ``exp(-(s - p_t)^2 / (2 sigma^2))`` with sigma = radius / 2, so that p_t gets a
     gradient; the weights then sum to less than 1. S is the number of keys that the masks leave the query, which therefore
     are to be the first S. W is ``place.weight``, v is ``output.weight``.
 

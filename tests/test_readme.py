@@ -17,13 +17,15 @@ PAGES = [
         "docs/derivatives.md",
         "docs/design.md",
         "docs/examples.md",
+        "docs/from-pytorch.md",
         "docs/libraries.md",
+        "docs/start.md",
         "docs/training.md",
         "docs/types.md",
         "docs/views.md",
     )
 ]
-LINKING = [*PAGES, ROOT / "docs" / "comparison.md", ROOT / "docs" / "install.md"]
+LINKING = [*PAGES, *sorted((ROOT / "docs").glob("*.md"))]
 # A program, and what stands under it as its whole output
 PROGRAM = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
 PROGRAMS = [

@@ -153,6 +153,27 @@ def atleast_3d(*arys: Any) -> Any:
 def average(a: Operand, axis: Axis = None, weights: Any = None, returned: Any = False, *, keepdims: bool = False) -> Any:
     """NumPy's average: a composition of differentiable functions."""
 
+def bitwise_and(a: Operand, *args: Any, **kwargs: Any) -> Tensor:
+    """NumPy's bitwise_and: a Tensor of its own, without a gradient."""
+
+def bitwise_invert(a: Operand, *args: Any, **kwargs: Any) -> Tensor:
+    """NumPy's invert: a Tensor of its own, without a gradient."""
+
+def bitwise_left_shift(a: Operand, *args: Any, **kwargs: Any) -> Tensor:
+    """NumPy's left_shift: a Tensor of its own, without a gradient."""
+
+def bitwise_not(a: Operand, *args: Any, **kwargs: Any) -> Tensor:
+    """NumPy's invert: a Tensor of its own, without a gradient."""
+
+def bitwise_or(a: Operand, *args: Any, **kwargs: Any) -> Tensor:
+    """NumPy's bitwise_or: a Tensor of its own, without a gradient."""
+
+def bitwise_right_shift(a: Operand, *args: Any, **kwargs: Any) -> Tensor:
+    """NumPy's right_shift: a Tensor of its own, without a gradient."""
+
+def bitwise_xor(a: Operand, *args: Any, **kwargs: Any) -> Tensor:
+    """NumPy's bitwise_xor: a Tensor of its own, without a gradient."""
+
 def block(arrays: Any) -> Tensor:
     """NumPy's block: a composition of differentiable functions."""
 
@@ -218,6 +239,12 @@ def cumprod(a: Operand, /, axis: Axis = None, dtype: DTypeLike | None = None) ->
 
 def cumsum(a: Operand, /, axis: Axis = None, dtype: DTypeLike | None = None) -> Tensor:
     """NumPy's cumsum: with a derivative in a."""
+
+def cumulative_prod(x: Operand, /, *, axis: Axis = None, dtype: DTypeLike | None = None, include_initial: Any = False) -> Tensor:
+    """NumPy's cumulative_prod: a composition of differentiable functions."""
+
+def cumulative_sum(x: Operand, /, *, axis: Axis = None, dtype: DTypeLike | None = None, include_initial: Any = False) -> Tensor:
+    """NumPy's cumulative_sum: a composition of differentiable functions."""
 
 def deg2rad(x: Operand, /) -> Tensor:
     """NumPy's deg2rad: with a derivative in x."""
@@ -342,11 +369,20 @@ def insert(arr: Operand, obj: Any, values: Operand, axis: Axis = None) -> Tensor
 def interp(x: Operand, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Tensor:
     """NumPy's interp: a composition of differentiable functions."""
 
+def invert(a: Operand, *args: Any, **kwargs: Any) -> Tensor:
+    """NumPy's invert: a Tensor of its own, without a gradient."""
+
 def kron(a: Operand, b: Operand, /) -> Tensor:
     """NumPy's kron: with a derivative in a, b."""
 
 def ldexp(x: Operand, exponent: Operand, /) -> Tensor:
     """NumPy's ldexp: with a derivative in x."""
+
+def left_shift(a: Operand, *args: Any, **kwargs: Any) -> Tensor:
+    """NumPy's left_shift: a Tensor of its own, without a gradient."""
+
+def linspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True, retstep: Any = False, dtype: DTypeLike | None = None, axis: Axis = 0) -> Any:
+    """NumPy's linspace: a composition of differentiable functions."""
 
 def log(x: Operand, /) -> Tensor:
     """NumPy's log: with a derivative in x."""
@@ -365,6 +401,9 @@ def logaddexp(x: Operand, y: Operand, /) -> Tensor:
 
 def logaddexp2(x: Operand, y: Operand, /) -> Tensor:
     """NumPy's logaddexp2: with a derivative in x, y."""
+
+def logspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True, base: Any = ..., dtype: DTypeLike | None = None, axis: Axis = 0) -> Tensor:
+    """NumPy's logspace: a composition of differentiable functions."""
 
 def matmul(x: Operand, y: Operand, /) -> Tensor:
     """NumPy's matmul: with a derivative in x, y."""
@@ -501,6 +540,9 @@ def ravel(a: Operand, order: Any = "C") -> Tensor:
 def real(val: Operand, /) -> Tensor:
     """NumPy's real: with a derivative in val."""
 
+def real_if_close(a: Operand, tol: Any = 100) -> Tensor:
+    """NumPy's real_if_close: a composition of differentiable functions."""
+
 def reciprocal(x: Operand, /) -> Tensor:
     """NumPy's reciprocal: with a derivative in x."""
 
@@ -515,6 +557,9 @@ def reshape(a: Operand, /, shape: Any, order: Any = "C") -> Tensor:
 
 def resize(a: Operand, new_shape: Any) -> Tensor:
     """NumPy's resize: a composition of differentiable functions."""
+
+def right_shift(a: Operand, *args: Any, **kwargs: Any) -> Tensor:
+    """NumPy's right_shift: a Tensor of its own, without a gradient."""
 
 def rint(x: Operand, /) -> Tensor:
     """NumPy's rint: with a derivative in x."""

@@ -63,7 +63,7 @@ def norm(x: Operand, /, ord: Any = None, axis: Axis = None, keepdims: bool = Fal
 def outer(x1: Operand, x2: Operand, /) -> Tensor:
     """NumPy's outer: a composition of differentiable functions."""
 
-def pinv(a: Operand, /, rcond: Any = ...) -> Tensor:
+def pinv(a: Operand, /, rcond: Any = None, rtol: Any = ...) -> Tensor:
     """NumPy's pinv: with a derivative in a."""
 
 def qr(a: Operand, /, mode: Any = "reduced") -> Any:

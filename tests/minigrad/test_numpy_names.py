@@ -196,12 +196,13 @@ def test_mypy_knows_what_functions_and_layers_give(tmp_path: Path) -> None:
 
 def test_a_script_in_the_folder_above_finds_the_real_numpy(tmp_path: Path) -> None:
     """``python minigrad/tiny.py`` puts minigrad/ where Python looks first, and there is a folder ``numpy`` in it."""
-    code = "import sys; sys.path.insert(0, sys.argv[1]); import numpy, numpy.linalg; print(numpy.ones(2).sum(), numpy.__file__)"
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import numpy"
+    code += "; import numpy.linalg; print(numpy.ones(2).sum(), numpy.__file__, sep='\\n')"
     done = subprocess.run(
         [sys.executable, "-c", code, str(ROOT / "minigrad")], cwd=tmp_path, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["2.0", np.__file__]
+    assert done.stdout.splitlines() == ["2.0", np.__file__]
     tiny = subprocess.run(
         [sys.executable, str(ROOT / "minigrad" / "tiny.py")], cwd=tmp_path, capture_output=True, text=True
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import os
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from ...engine.tensor import Tensor
 from ...errors import ArgumentError, ShapeError
 from ..draw.figures import POINT, check_suffix, figure, plain_label, save, text_width
 from ..draw.fonts import place_labels
+from .embed import Page
 from .html import check_language, save_page
 
 VISIBLE = {"": "∅", " ": "␣", "\u3000": "␣", "\u00a0": "␣", "\n": "⏎", "\t": "⇥"}
@@ -62,6 +64,10 @@ class AttentionMaps:
         heads = sum(len(layer.weights) for layer in self.layers)
         return f"AttentionMaps({len(self.layers)} layers, {heads} heads)"
 
+    def _repr_html_(self) -> str:
+        with tempfile.TemporaryDirectory() as folder:
+            return self.to_html(Path(folder) / "maps.html").iframe()
+
     def maps(self, across: int = MOST_ACROSS) -> list[list[Map]]:
         """Each head as a :class:`Map`, in rows: one for a layer, or several where it has more than ``across`` heads."""
         rows = []
@@ -83,7 +89,7 @@ class AttentionMaps:
         """
         return draw_maps(self.maps(), path, caption=caption)
 
-    def to_html(self, path: str | os.PathLike[str], *, language: str = "en") -> Path:
+    def to_html(self, path: str | os.PathLike[str], *, language: str = "en") -> Page:
         """Write a page in which layer and head can be chosen and each token asked where it looks. It needs no network.
 
         Args:

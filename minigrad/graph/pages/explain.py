@@ -76,7 +76,7 @@ def explain(
     data = page_data(graph, check)
     data["lesson"] = validated(lesson, data)
     title = f"{data['title']}: step by step"
-    return Page(save_page(path, "stepper", packed(data), language, title=title, scripts=SCRIPTS, more=["play"]))
+    return save_page(path, "stepper", packed(data), language, title=title, scripts=SCRIPTS, more=["play"])
 
 
 # The sweep to show

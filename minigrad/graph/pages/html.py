@@ -11,12 +11,12 @@ import os
 import re
 from collections.abc import Sequence
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...errors import ArgumentError
+from .embed import Page
 
 LANGUAGES = ("en", "ja")
 
@@ -37,7 +37,7 @@ def save_page(
     scripts: Sequence[str] = (),
     drawing: str = "",
     more: Sequence[str] = (),
-) -> Path:
+) -> Page:
     """Write the page that the files in ``assets/`` called ``name`` make, with the header of all pages; gives its path.
 
     Args:
@@ -56,9 +56,9 @@ def save_page(
     style = "".join(asset(f"{each}.css") for each in ["views", name, *more])
     data = data | {"language": language, "words": words}
     text = page(title or words[language]["title"], body, script, data, style, language=language)
-    path = Path(path)
-    path.write_text(text, encoding="utf-8")
-    return path
+    saved = Page(path)
+    saved.write_text(text, encoding="utf-8")
+    return saved
 
 
 # However often the scripts ask, a large page is read once.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,9 @@ class grad_flow(NotedSteps):
 
     def __repr__(self) -> str:
         return f"grad_flow({len(self.names)} parameters in {len(self.layers)} layers, {len(self.steps)} steps noted)"
+
+    def _repr_html_(self) -> str | None:
+        return f"<pre>{html.escape(self.table())}</pre>" if self.steps else None
 
     def flags(self, **thresholds: Any) -> list[Flag]:
         """What is wrong, each with a sentence: ``print(*flow.flags(), sep="\\n")``.

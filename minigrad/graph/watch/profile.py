@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 from collections import defaultdict
@@ -178,6 +179,9 @@ class profile(trace):
 
     def __repr__(self) -> str:
         return f"profile({len(self.events)} operations)"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.table())}</pre>"
 
     def save_chrome_trace(self, path: str | os.PathLike[str]) -> Path:
         """Write the events for chrome://tracing or ui.perfetto.dev: forward and backward as two rows, and the bytes kept.

@@ -5,9 +5,12 @@ import os
 import pickle
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import minigrad as mg
 from minigrad.graph.pages import embed
+from minigrad.graph.pages.attention_maps import AttentionMaps, Layer
 from minigrad.graph.pages.embed import Page
 
 
@@ -37,3 +40,18 @@ def test_where_there_is_nothing_to_show(tmp_path: Path, monkeypatch: pytest.Monk
     page.write_text("x" * 100, encoding="utf-8")
     monkeypatch.setattr(embed, "MOST_INLINE", 50)
     assert page._repr_html_() == "<p>explain.html is too large to be shown here: open the file in a browser.</p>"
+
+
+def test_whatever_writes_a_page_or_a_table_shows_it_in_a_notebook(tmp_path: Path) -> None:
+    weights = np.full((2, 3, 3), 1 / 3, np.float32)
+    maps = AttentionMaps([Layer("", 1, ["<a>", "b", "c"], ["a", "b", "c"], weights)])
+    assert maps._repr_html_().startswith("<iframe srcdoc=")
+    assert isinstance(maps.to_html(tmp_path / "maps.html"), Page)
+    x = mg.Tensor([0.5], requires_grad=True)
+    with mg.profile() as found:
+        (x * 2.0).sum().backward()
+    assert "<pre>" in found._repr_html_() and "multiply" in found._repr_html_()
+    flow = mg.grad_flow({"x": x})
+    assert flow._repr_html_() is None
+    flow.step()
+    assert str(flow._repr_html_()).startswith("<pre>")

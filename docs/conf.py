@@ -1,0 +1,72 @@
+"""The configuration of the site: `make docs` builds it into out/docs/.
+
+The pages are the Markdown files of this folder, which can be read without any site: what only the site understands stands in
+comments, `<!-- site ... -->`. The reference and the course are written by docs/site_pages.py and docs/site_lessons.py when the
+build begins.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))
+
+from docs import site_docstrings, site_formulas, site_lessons, site_links, site_pages  # noqa: E402
+from minigrad import __version__  # noqa: E402
+
+project = "minigrad"
+author = "the minigrad authors"
+copyright = "the minigrad authors. Pages and lessons CC BY 4.0, code MIT"
+release = version = __version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+exclude_patterns = ["images"]
+root_doc = "index"
+nitpicky = False
+
+myst_enable_extensions = ["dollarmath", "html_image"]
+myst_heading_anchors = 4
+myst_links_external_new_tab = False
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
+python_display_short_literal_types = True
+python_maximum_signature_line_length = 100
+default_role = "code"
+napoleon_google_docstring = True
+napoleon_numpy_docstring = False
+napoleon_use_ivar = True
+viewcode_line_numbers = True
+
+html_theme = "furo"
+html_title = f"minigrad {version}"
+html_copy_source = False
+html_show_sphinx = False
+html_extra_path: list[str] = []
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
+pygments_style = "default"
+pygments_dark_style = "github-dark"
+
+
+def _open(app: Any, name: str, source: list[str]) -> None:
+    source[0] = site_pages.opened(name, source[0])
+    if name == "course":
+        source[0] += site_lessons.course(ROOT)
+
+
+def setup(app: Any) -> None:
+    """Generated pages before anything is read, comments opened as each page is read, formulas as MathML; then every link."""
+    made = site_lessons.write(ROOT, Path(app.srcdir) / "course")
+    app.config.html_extra_path = [str(made)] if made else []
+    site_pages.write(Path(app.srcdir) / "reference")
+    app.connect("source-read", _open)
+    site_docstrings.setup(app)
+    site_formulas.setup(app)
+    site_links.setup(app)

@@ -1,0 +1,197 @@
+"""The lessons as pages of the site: each is run when the site is built, and shows what it printed, drew and wrote.
+
+A lesson is a Python file in which `# %%` begins a cell, `# %% [markdown] name="..."` one of text. The Japanese for the cells of
+text is in `ja/` beside it, a Markdown file in which `<!-- name -->` begins the cell of that name. The code is the same.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import json
+import linecache
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from docs.site_pages import store
+
+SECONDS = 120  # for one lesson; they take a few
+CELL = re.compile(r"^# %%(.*)$", re.MULTILINE)
+NAMED = re.compile(r"^<!-- (\w+) -->$", re.MULTILINE)
+LANGUAGE = re.compile(r'^LANGUAGE = "en"', re.MULTILINE)
+# What stands around the lessons: the link to the other language, and the words over a page that a lesson wrote.
+WORDS = {
+    "en": ("[日本語](ja/{stem}.md)", "Open this page by itself", "A file to run: {file}", "The code of this cell"),
+    "ja": ("[English](../{stem}.md)", "このページだけを開く", "実行できるファイル：{file}", "このセルのコード"),
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a lesson: code, or Markdown, which has a name."""
+
+    text: str
+    name: str | None = None
+
+
+def cells(text: str) -> list[Cell]:
+    """The cells of a lesson, in order; empty ones are left out."""
+    pieces = CELL.split(text)[1:]
+    found = []
+    for marker, body in zip(pieces[::2], pieces[1::2]):
+        if "[markdown]" in marker:
+            lines = [re.sub(r"^# ?", "", line) for line in body.strip().splitlines()]
+            name = re.search(r'name="(\w+)"', marker)
+            found.append(Cell("\n".join(lines), name[1] if name else ""))
+        elif body.strip():
+            found.append(Cell(body.strip("\n")))
+    return found
+
+
+def translated(text: str) -> dict[str, str]:
+    """The Japanese of each cell of text, by its name."""
+    pieces = NAMED.split(text)[1:]
+    return {name: body.strip() for name, body in zip(pieces[::2], pieces[1::2])}
+
+
+def lessons(root: Path) -> list[Path]:
+    return sorted((root / "examples" / "lessons").glob("[0-9]*.py"))
+
+
+def write(root: Path, folder: Path) -> Path | None:
+    """Run every lesson in both languages and write its pages into ``folder``; returned is the folder of what they wrote."""
+    made = root / "build" / "course"
+    shutil.rmtree(made, ignore_errors=True)
+    found = [(path, language) for path in lessons(root) for language in ("en", "ja")]
+    found = [(path, language) for path, language in found if language == "en" or _japanese(path).is_file()]
+    with ThreadPoolExecutor(2) as pool:
+        pages = dict(pool.map(lambda lesson: _page(lesson[0], lesson[1], made), found))
+    store(folder, {name: text for name, text in pages.items() if not name.startswith("ja/")})
+    store(folder / "ja", {name[3:]: text for name, text in pages.items() if name.startswith("ja/")})
+    return made if found else None
+
+
+def _japanese(path: Path) -> Path:
+    return path.parent / "ja" / f"{path.stem}.md"
+
+
+def _page(path: Path, language: str, made: Path) -> tuple[str, str]:
+    """The name and the text of one page, once its lesson has been run."""
+    shown = made / "lessons" / language  # so it will be called in the site
+    shown.mkdir(parents=True, exist_ok=True)
+    outcomes = _run(path, language, shown)
+    name = f"{path.stem}.md" if language == "en" else f"ja/{path.stem}.md"
+    words = translated(_japanese(path).read_text(encoding="utf-8")) if language == "ja" else {}
+    has_other = _japanese(path).is_file()
+    return name, page(path, cells(path.read_text(encoding="utf-8")), outcomes, language, words, has_other)
+
+
+def page(
+    path: Path, found: list[Cell], outcomes: list[dict[str, Any]], language: str, words: dict[str, str], other: bool
+) -> str:
+    """A lesson as Markdown: text, code, and under the code what became of it."""
+    link, alone, file, shown = WORDS[language]
+    up = "../" if language == "en" else "../../"
+    source = f"[{path.name}](path:../{up}examples/lessons/{path.name})"
+    head = " · ".join([*[link.format(stem=path.stem)][: int(other)], file.format(file=source)])
+    parts: list[str] = []
+    runs = iter(outcomes)
+    for cell in found:
+        if cell.name is not None:
+            text = words.get(cell.name, cell.text)
+            parts.append(f"{text}\n\n{head}" if not parts else text)
+            continue
+        outcome = next(runs)
+        code = f"```python\n{cell.text}\n```"
+        if cell.text.startswith("lesson = {"):  # what a page says: long, and not for reading
+            code = f"<details><summary>{shown}</summary>\n\n{code}\n\n</details>"
+        parts.append(code)
+        if outcome["printed"].strip():
+            parts.append(f"```text\n{outcome['printed'].rstrip()}\n```")
+        for picture in outcome["pictures"]:
+            parts.append(f'<p><img src="{up}lessons/{language}/{picture}" alt="{Path(picture).stem}"></p>')
+        for written in outcome["pages"]:
+            address = f"{up}lessons/{language}/{written}"
+            frame = f'<iframe class="lesson-page" src="{address}" title="{written}" loading="lazy"></iframe>'
+            parts.append(f'{frame}\n<p><a href="{address}">{alone}</a></p>')
+    return "\n\n".join(parts) + "\n"
+
+
+def _run(path: Path, language: str, folder: Path) -> list[dict[str, Any]]:
+    """What became of each cell of code, in a process of its own."""
+    environment = {**os.environ, "MPLBACKEND": "Agg", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    root = Path(__file__).parents[1]
+    environment["PYTHONPATH"] = os.pathsep.join([str(root), *filter(None, [environment.get("PYTHONPATH")])])
+    command = [sys.executable, "-m", "docs.site_lessons", str(path), language]
+    ran = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", timeout=SECONDS, check=False
+    )
+    if ran.returncode:
+        raise RuntimeError(f"{path.name} ({language}) failed:\n{ran.stderr}")
+    outcomes: list[dict[str, Any]] = json.loads(ran.stdout)
+    return outcomes
+
+
+def run(path: Path, language: str) -> list[dict[str, Any]]:
+    """Run the cells of code one after the other, as a notebook does; for each what it printed and the files it wrote."""
+    text = LANGUAGE.sub(f'LANGUAGE = "{language}"', path.read_text(encoding="utf-8"))
+    names: dict[str, Any] = {"__name__": "__main__"}
+    outcomes = []
+    for number, cell in enumerate(cell for cell in cells(text) if cell.name is None):
+        before = _written()
+        printed, file = io.StringIO(), f"{path.stem}, cell {number + 1}"
+        linecache.cache[file] = (len(cell.text), None, cell.text.splitlines(keepends=True), file)
+        with contextlib.redirect_stdout(printed):
+            exec(compile(ast.parse(cell.text, file), file, "exec"), names)
+        new = [name for name, when in sorted(_written().items()) if before.get(name) != when]
+        outcomes.append(
+            {
+                "printed": printed.getvalue(),
+                "pictures": [name for name in new if name.endswith((".png", ".svg"))],
+                "pages": [name for name in new if name.endswith(".html")],
+            }
+        )
+    return outcomes
+
+
+def _written() -> dict[str, int]:
+    files = [path for path in Path().rglob("*") if path.is_file()]
+    return {path.as_posix(): path.stat().st_mtime_ns for path in files}
+
+
+def course(root: Path) -> str:
+    """What the page about the course gets on the site: its lessons in the table of contents, and the exercises."""
+    return lessons_contents(root) + _exercises(root)
+
+
+def lessons_contents(root: Path) -> str:
+    """The lessons of each language as a table of contents; nothing where there are none."""
+    text = ""
+    for title, folder in (("Lessons", "course"), ("レッスン（日本語）", "course/ja")):
+        found = [path for path in lessons(root) if folder == "course" or _japanese(path).is_file()]
+        if found:
+            lines = ["```{toctree}", ":maxdepth: 1", f":caption: {title}", ""]
+            text += "\n" + "\n".join([*lines, *[f"{folder}/{path.stem}" for path in found], "```"]) + "\n"
+    return text
+
+
+def _exercises(root: Path) -> str:
+    words = tomllib.loads((root / "exercises" / "words_en.toml").read_text(encoding="utf-8"))
+    rows = ["", "## All exercises", "", "| | exercise | of the lesson |", "|---|---|---|"]
+    for label, task in words.items():
+        if label != "lessons":
+            rows.append(f"| {label} | {task['title']} | {words['lessons'][label.partition('.')[0]]} |")
+    return "\n".join(rows) + "\n"
+
+
+if __name__ == "__main__":
+    print(json.dumps(run(Path(sys.argv[1]), sys.argv[2]), ensure_ascii=False))

@@ -1,0 +1,259 @@
+"""The site of docs/: its configuration loads, every public name and page is on it, and what it includes exists.
+
+The build itself is `make docs`, which takes longer than a test may; what needs Sphinx is skipped where it is not installed.
+"""
+
+import ast
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import minigrad
+from docs import site_docstrings, site_lessons, site_links, site_pages
+from minigrad import _other_names
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+
+
+def test_the_configuration_loads() -> None:
+    conf = runpy.run_path(str(DOCS / "conf.py"))
+    assert conf["project"] == "minigrad" and callable(conf["setup"])
+    assert conf["version"] == minigrad.__version__
+    assert not [name for name in conf["extensions"] if "mathjax" in name or "intersphinx" in name]  # no network
+    assert all((DOCS / name).is_file() for name in conf["html_static_path"])
+
+
+# --- the reference ---
+
+
+def test_every_public_name_is_documented_once() -> None:
+    directive = re.compile(r"^\.\. auto(?:class|function|exception|module):: ([\w.]+)$", re.MULTILINE)
+    found = [name for text in site_pages.reference().values() for name in directive.findall(text)]
+    assert sorted(found) == sorted(site_pages.public()) and len(found) > 150
+
+
+def test_the_contents_of_the_reference_link_to_every_name_and_page() -> None:
+    index = site_pages.reference()["index"]
+    assert set(re.findall(r"<([\w.]+\.\w+)>", index)) == set(site_pages.public())
+    assert set(re.findall(r"^   ([\w-]+)$", index, re.MULTILINE)) == set(site_pages.GROUPS)
+
+
+def test_what_tensor_has_from_numpy_is_named() -> None:
+    page = site_pages.reference()["tensor"]
+    (sentence,) = (line for line in page.splitlines() if line.startswith("As NumPy's arrays"))
+    assert {"sum", "mean", "reshape", "shape"} <= set(re.findall(r"``(\w+)``", sentence))
+
+
+def test_pages_are_stored_only_where_they_changed(tmp_path: Path) -> None:
+    site_pages.store(tmp_path, {"a.rst": "a", "b.rst": "b"})
+    before = (tmp_path / "a.rst").stat().st_mtime_ns
+    site_pages.store(tmp_path, {"a.rst": "a", "c.rst": "c"})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.rst", "c.rst"]
+    assert (tmp_path / "a.rst").stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("name", site_pages.public())
+def test_a_public_name_has_a_docstring(name: str) -> None:
+    """A dataclass without one gets its signature from Python."""
+    value = site_pages.public()[name]
+    assert value.__doc__
+    assert not (isinstance(value, type) and value.__doc__.startswith(f"{value.__name__}("))
+
+
+def test_every_name_of_others_is_in_the_table() -> None:
+    text = site_pages.other_names()
+    found = set(re.findall(r"`(\w+\.\w+)`", "\n".join(line.split(" | ")[0] for line in text.splitlines())))
+    tables = {"mg": _other_names.MINIGRAD, "nn": _other_names.NN, "models": _other_names.MODELS}
+    assert found == {f"{package}.{name}" for package, table in tables.items() for name in table}
+    assert "{name}" not in text and "| `nn.ModuleList`, `nn.ParameterList` | a list" in text
+
+
+# --- docstrings ---
+
+
+def test_a_section_of_a_docstring_becomes_a_list_with_its_sentences() -> None:
+    lines = [
+        "Args:",
+        "    a: b.",
+        "",
+        "Calling it:",
+        "    x, y: two",
+        "        lines::",
+        "",
+        "            code",
+        "",
+        "    The result.",
+    ]
+    assert site_docstrings.opened([*lines, "", "Raises:", "    E: if."]) == [
+        "Args:", "    a: b.", "", ".. rubric:: Calling it", "", "", "* ``x``, ``y``: two", "  lines::", "", "      code",
+        "", "The result.", "", "Raises:", "    E: if.",
+    ]  # fmt: skip
+
+
+# --- pages ---
+
+
+def test_every_page_has_a_part() -> None:
+    parts = site_pages.parts()
+    pages = [page for names in parts.values() for page in names if "/" not in page]
+    assert sorted(pages) == sorted(path.stem for path in DOCS.glob("*.md") if path.stem != "index")
+    assert list(parts) == ["Start", "Course", "How-to", "Explanation", "Reference"]
+    assert all(page in site_pages.toctrees() for page in pages)
+
+
+def test_a_new_page_is_a_how_to(tmp_path: Path) -> None:
+    for name in ("index", "start", "new-page", "contribute"):
+        (tmp_path / f"{name}.md").touch()
+    parts = site_pages.parts(tmp_path)
+    assert parts["How-to"] == ["new-page", "contribute"] and parts["Start"] == ["start"]
+
+
+def test_a_comment_opens_on_the_site_alone() -> None:
+    text = "a\n\n<!-- site\n```{include} x\n```\n-->\n\n<!-- another -->"
+    assert site_pages.opened("page", text) == "a\n\n```{include} x\n```\n\n<!-- another -->"
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda path: path.name)
+def test_a_page_can_be_read_without_the_site(page: Path) -> None:
+    plain = re.sub(r"<!-- site\n.*?\n-->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert not re.search(r"^(```+|:::+)\{|\{(doc|ref|py:\w+)\}`", plain, re.MULTILINE)
+    assert plain.startswith("# ")
+    rows = re.sub(r"^```.*?^```", "", plain, flags=re.MULTILINE | re.DOTALL).splitlines()
+    assert [row for row in rows if row.startswith("|") and not row.endswith("|")] == []  # a row is one line
+
+
+INCLUDED = [
+    (page, file, marker)
+    for page in sorted(DOCS.glob("*.md"))
+    for file, marker in re.findall(
+        r"\{literalinclude\} (\S+)\n:([\w-]+: .*)$", page.read_text(encoding="utf-8"), re.MULTILINE
+    )
+]
+
+
+@pytest.mark.parametrize(("page", "file", "marker"), INCLUDED, ids=[marker for _, _, marker in INCLUDED])
+def test_the_lines_that_a_page_takes_from_the_source_exist(page: Path, file: str, marker: str) -> None:
+    text = (page.parent / file).read_text(encoding="utf-8")
+    kind, _, what = marker.partition(": ")
+    if kind == "pyobject":
+        assert what in set(definitions(ast.parse(text)))
+    else:
+        assert kind == "start-at" and text.count(what) == 1
+
+
+def definitions(tree: ast.Module | ast.ClassDef, before: str = "") -> list[str]:
+    found = []
+    for node in tree.body:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+            found.append(before + node.name)
+            found += definitions(node, f"{node.name}.") if isinstance(node, ast.ClassDef) else []
+    return found
+
+
+def test_the_walk_shows_all_of_tiny() -> None:
+    """Whoever reads the page has seen every definition of the file."""
+    tree = ast.parse((ROOT / "minigrad" / "tiny.py").read_text(encoding="utf-8"))
+    shown = {marker.partition(": ")[2] for _, file, marker in INCLUDED if file.endswith("tiny.py")}
+    assert {node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))} <= shown
+    assert len(INCLUDED) >= 12
+
+
+# --- lessons ---
+
+LESSON = '''"""Not shown."""
+# %% [markdown] name="title"
+# # A lesson
+#
+#     indented
+
+# %%
+from pathlib import Path
+LANGUAGE = "en"
+
+# %%
+print(LANGUAGE, __name__)
+Path("picture.png").write_bytes(b"")
+lesson = 1
+
+# %%
+lesson = {
+    "ja": 1}
+Path("page.html").write_text("")
+
+# %% [markdown] name="end"
+# The end.
+'''
+
+
+def test_a_lesson_is_read_cell_by_cell() -> None:
+    cells = site_lessons.cells(LESSON)
+    assert [cell.name for cell in cells] == ["title", None, None, None, "end"]
+    assert cells[0].text == "# A lesson\n\n    indented" and cells[2].text.startswith("print(")
+
+
+def test_a_lesson_is_run_and_becomes_a_page(tmp_path: Path) -> None:
+    folder = tmp_path / "examples" / "lessons"
+    (folder / "ja").mkdir(parents=True)
+    (folder / "01_a.py").write_text(LESSON, encoding="utf-8")
+    (folder / "ja" / "01_a.md").write_text("<!-- title -->\n# 題\n\n<!-- end -->\n終わり。\n", encoding="utf-8")
+    made = site_lessons.write(tmp_path, tmp_path / "course")
+    assert made is not None and {path.name for path in made.rglob("*.*")} == {"picture.png", "page.html"}
+    english = (tmp_path / "course" / "01_a.md").read_text(encoding="utf-8")
+    assert english.startswith("# A lesson\n\n    indented\n\n[日本語](ja/01_a.md)")
+    assert "```text\nen __main__\n```" in english and "The end." in english
+    assert 'src="../lessons/en/picture.png"' in english and 'src="../lessons/en/page.html"' in english
+    assert english.index("picture.png") < english.index("<details>") < english.index("page.html")
+    japanese = (tmp_path / "course" / "ja" / "01_a.md").read_text(encoding="utf-8")
+    assert japanese.startswith("# 題\n\n[English](../01_a.md)") and japanese.rstrip().endswith("終わり。")
+    assert "ja __main__" in japanese and 'src="../../lessons/ja/page.html"' in japanese
+    assert "course/01_a" in site_lessons.lessons_contents(tmp_path)
+
+
+def test_a_lesson_that_fails_stops_the_build(tmp_path: Path) -> None:
+    (tmp_path / "examples" / "lessons").mkdir(parents=True)
+    (tmp_path / "examples" / "lessons" / "02_b.py").write_text('# %%\nraise SystemError("no")\n', encoding="utf-8")
+    with pytest.raises(RuntimeError, match=r"02_b.py \(en\) failed:[\s\S]*SystemError: no"):
+        site_lessons.write(tmp_path, tmp_path / "course")
+
+
+def test_the_course_lists_every_exercise() -> None:
+    text = site_lessons.course(ROOT)
+    stubs = {"{}.{}".format(*path.stem.split("_")[:2]) for path in (ROOT / "exercises" / "stubs").glob("*.py")}
+    assert stubs == set(re.findall(r"^\| (\d+\.\d+) \|", text, re.MULTILINE)) and len(stubs) == 30
+
+
+# --- links ---
+
+
+def test_links_that_lead_nowhere_are_found(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "b.html").write_text('<p id="x y"></p><a href="../c.html#no">', encoding="utf-8")
+    right = '<a href="a/b.html#x%20y"><a href="#top"><b id="top"><a href="https://example.org/z"><img src="data:,">'
+    (tmp_path / "c.html").write_text(right + '<iframe src="a/d.html"></iframe>', encoding="utf-8")
+    found = list(site_links.broken(tmp_path))
+    assert found == [f"{Path('a/b.html')}: ../c.html#no: no such place", "c.html: a/d.html: no such file"]
+
+
+# --- with Sphinx ---
+
+
+def test_a_page_is_built_without_a_warning(tmp_path: Path) -> None:
+    """One formula, one comment, one link: what every page goes through; the whole site is `make docs`."""
+    for name in ("sphinx", "myst_parser", "furo"):
+        pytest.importorskip(name, reason="the site: pip install -e '.[docs]'")
+    (tmp_path / "index.md").write_text("# A\n\n$x^2$\n\n$$\\frac{1}{2}$$\n", encoding="utf-8")
+    (tmp_path / "conf.py").write_text(
+        "from docs import site_formulas\nextensions = ['myst_parser']\nmyst_enable_extensions = ['dollarmath']\n"
+        "setup = site_formulas.setup\n",
+        encoding="utf-8",
+    )
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", str(tmp_path), str(tmp_path / "out")]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert "<msup>" in page and "<mfrac>" in page and '<script src="http' not in page
