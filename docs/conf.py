@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-if str(ROOT) not in sys.path:
-    sys.path.insert(0, str(ROOT))
+sys.path[:0] = [path for path in (str(ROOT), str(ROOT / "examples")) if path not in sys.path]
 
 from docs import site_docstrings, site_formulas, site_lessons, site_links, site_pages  # noqa: E402
 from minigrad import __version__  # noqa: E402

@@ -1,7 +1,6 @@
 """The lessons as pages of the site: each is run when the site is built, and shows what it printed, drew and wrote.
 
-A lesson is a Python file in which `# %%` begins a cell, `# %% [markdown] name="..."` one of text. The Japanese for the cells of
-text is in `ja/` beside it, a Markdown file in which `<!-- name -->` begins the cell of that name. The code is the same.
+What a lesson is, in one language and in two, examples/lesson_notebooks.py says and reads.
 """
 
 from __future__ import annotations
@@ -12,55 +11,23 @@ import io
 import json
 import linecache
 import os
-import re
 import shutil
 import subprocess
 import sys
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from docs.site_pages import store
+from lesson_notebooks import Cell, cells
 
 SECONDS = 120  # for one lesson; they take a few
-CELL = re.compile(r"^# %%(.*)$", re.MULTILINE)
-NAMED = re.compile(r"^<!-- (\w+) -->$", re.MULTILINE)
-LANGUAGE = re.compile(r'^LANGUAGE = "en"', re.MULTILINE)
 # What stands around the lessons: the link to the other language, and the words over a page that a lesson wrote.
 WORDS = {
     "en": ("[日本語](ja/{stem}.md)", "Open this page by itself", "A file to run: {file}", "The code of this cell"),
     "ja": ("[English](../{stem}.md)", "このページだけを開く", "実行できるファイル：{file}", "このセルのコード"),
 }
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A cell of a lesson: code, or Markdown, which has a name."""
-
-    text: str
-    name: str | None = None
-
-
-def cells(text: str) -> list[Cell]:
-    """The cells of a lesson, in order; empty ones are left out."""
-    pieces = CELL.split(text)[1:]
-    found = []
-    for marker, body in zip(pieces[::2], pieces[1::2]):
-        if "[markdown]" in marker:
-            lines = [re.sub(r"^# ?", "", line) for line in body.strip().splitlines()]
-            name = re.search(r'name="(\w+)"', marker)
-            found.append(Cell("\n".join(lines), name[1] if name else ""))
-        elif body.strip():
-            found.append(Cell(body.strip("\n")))
-    return found
-
-
-def translated(text: str) -> dict[str, str]:
-    """The Japanese of each cell of text, by its name."""
-    pieces = NAMED.split(text)[1:]
-    return {name: body.strip() for name, body in zip(pieces[::2], pieces[1::2])}
 
 
 def lessons(root: Path) -> list[Path]:
@@ -90,14 +57,10 @@ def _page(path: Path, language: str, made: Path) -> tuple[str, str]:
     shown.mkdir(parents=True, exist_ok=True)
     outcomes = _run(path, language, shown)
     name = f"{path.stem}.md" if language == "en" else f"ja/{path.stem}.md"
-    words = translated(_japanese(path).read_text(encoding="utf-8")) if language == "ja" else {}
-    has_other = _japanese(path).is_file()
-    return name, page(path, cells(path.read_text(encoding="utf-8")), outcomes, language, words, has_other)
+    return name, page(path, cells(path, language), outcomes, language, _japanese(path).is_file())
 
 
-def page(
-    path: Path, found: list[Cell], outcomes: list[dict[str, Any]], language: str, words: dict[str, str], other: bool
-) -> str:
+def page(path: Path, found: list[Cell], outcomes: list[dict[str, Any]], language: str, other: bool) -> str:
     """A lesson as Markdown: text, code, and under the code what became of it."""
     link, alone, file, shown = WORDS[language]
     up = "../" if language == "en" else "../../"
@@ -107,8 +70,7 @@ def page(
     runs = iter(outcomes)
     for cell in found:
         if cell.name is not None:
-            text = words.get(cell.name, cell.text)
-            parts.append(f"{text}\n\n{head}" if not parts else text)
+            parts.append(f"{cell.text}\n\n{head}" if not parts else cell.text)
             continue
         outcome = next(runs)
         code = f"```python\n{cell.text}\n```"
@@ -130,7 +92,9 @@ def _run(path: Path, language: str, folder: Path) -> list[dict[str, Any]]:
     """What became of each cell of code, in a process of its own."""
     environment = {**os.environ, "MPLBACKEND": "Agg", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     root = Path(__file__).parents[1]
-    environment["PYTHONPATH"] = os.pathsep.join([str(root), *filter(None, [environment.get("PYTHONPATH")])])
+    environment["PYTHONPATH"] = os.pathsep.join(
+        [str(root), str(root / "examples"), *filter(None, [environment.get("PYTHONPATH")])]
+    )
     command = [sys.executable, "-m", "docs.site_lessons", str(path), language]
     ran = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", timeout=SECONDS, check=False
@@ -143,10 +107,9 @@ def _run(path: Path, language: str, folder: Path) -> list[dict[str, Any]]:
 
 def run(path: Path, language: str) -> list[dict[str, Any]]:
     """Run the cells of code one after the other, as a notebook does; for each what it printed and the files it wrote."""
-    text = LANGUAGE.sub(f'LANGUAGE = "{language}"', path.read_text(encoding="utf-8"))
     names: dict[str, Any] = {"__name__": "__main__"}
     outcomes = []
-    for number, cell in enumerate(cell for cell in cells(text) if cell.name is None):
+    for number, cell in enumerate(cell for cell in cells(path, language) if cell.name is None):
         before = _written()
         printed, file = io.StringIO(), f"{path.stem}, cell {number + 1}"
         linecache.cache[file] = (len(cell.text), None, cell.text.splitlines(keepends=True), file)

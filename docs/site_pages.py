@@ -226,6 +226,8 @@ def opened(name: str, text: str) -> str:
     if name == "from-pytorch":
         text += other_names()
     text = re.sub(r"\(\.\./CONTRIBUTING\.md(#[\w-]*)?\)", r"(contribute.md\1)", text)
+    if name != "course":
+        text = text.replace("(../examples/lessons/README.md)", "(course.md)")
     text = re.sub(r"\]\((\.\./[^)]*\.md)", r"](path:\1", text)  # a page of the repository, not of the site
     return re.sub(r"<!-- site\n(.*?)\n-->", r"\1", text, flags=re.DOTALL)
 

@@ -116,4 +116,4 @@ _TOGETHER = {
     "graph": "graphviz pygraphviz",
     "gpu": '"cupy-cuda12x[ctk]"',
 }  # what is of use only as a whole, by its extra
-_DISTRIBUTED_AS = {"sklearn": "scikit-learn"}  # where the name to import is another
+_DISTRIBUTED_AS = {"PIL": "pillow", "sklearn": "scikit-learn"}  # where the name to import is another

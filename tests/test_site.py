@@ -165,8 +165,7 @@ def test_the_walk_shows_all_of_tiny() -> None:
 
 # --- lessons ---
 
-LESSON = '''"""Not shown."""
-# %% [markdown] name="title"
+LESSON = """# %% [markdown] name="title"
 # # A lesson
 #
 #     indented
@@ -187,13 +186,7 @@ Path("page.html").write_text("")
 
 # %% [markdown] name="end"
 # The end.
-'''
-
-
-def test_a_lesson_is_read_cell_by_cell() -> None:
-    cells = site_lessons.cells(LESSON)
-    assert [cell.name for cell in cells] == ["title", None, None, None, "end"]
-    assert cells[0].text == "# A lesson\n\n    indented" and cells[2].text.startswith("print(")
+"""
 
 
 def test_a_lesson_is_run_and_becomes_a_page(tmp_path: Path) -> None:

@@ -107,7 +107,8 @@ mg.explain(loss, OUT / "03_open.html", {"w": w, "x": x, "b": b}, language=LANGUA
 # ## The tape as a list
 #
 # The tape gets one line for each value. A line holds the value's number, and for each parent: in which line it
-# stands, and the slope. A number that was given, not computed, has no parents.
+# stands, and the slope. A number that was given, not computed, has no parents. Lines are counted from 0, as Python
+# counts.
 
 # %%
 tape = []
@@ -201,8 +202,8 @@ figure.savefig(OUT / "03_tape.png", dpi=120)
 # What is it all for? For this: change `w` and `b` a little *against* their slopes, and the loss gets smaller. Do it
 # again and again. That is **training** (by *gradient descent*). Here are four points, and we look for the line
 # `w * x + b` that fits best. `tiny` is the small version of minigrad; its Tensors hold whole lists of numbers.
-# `w * x` multiplies `w` with each number in the list, and `np.sum` adds the four losses up. `rate` says how far a
-# step goes.
+# `w * x` multiplies `w` with each number in the list. The loss of a point is the square of its error, and `np.sum`
+# adds the four losses up. `rate` says how far a step goes.
 
 # %%
 x = np.array([0.0, 1.0, 2.0, 3.0])

@@ -202,7 +202,7 @@ print(
 # ## What it costs
 #
 # A loss is *one* number, and in training it has very many inputs. J has one row, and as many columns as there are
-# inputs. We want all of it. Three ways, and we count multiplications:
+# inputs. We want all of it. Three ways, and we count the multiplications in `@`, which are nearly all:
 
 
 # %%

@@ -61,6 +61,11 @@ def test_fit_fits_and_hides_what_is_too_small(size: tuple[int, int], tmp_path: P
     assert page.evaluate("view.scene.boxes.every((box) => camera.isInside(box, view.pane))")
     assert page.evaluate("camera.scale") < 12 / 13
     assert page.evaluate(MEASURE)[0] == []
+    ends = page.evaluate("[timeline.at(state.step).target, timeline.at(state.step).source].map(labelOf)")
+    tags = page.locator(".tag .label, .chip .label").all_text_contents()
+    assert tags and all(
+        any(end.startswith(tag.strip(" …")[:8]) for end in ends) for tag in tags
+    )  # they say where it is
     page.keyboard.press("ArrowRight")
     assert page.evaluate("camera.scale") >= 12 / 13 - 1e-9
     look(page)

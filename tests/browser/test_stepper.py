@@ -2,6 +2,7 @@
 and panel say the same of each."""
 
 import math
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import minigrad as mg
 from minigrad.engine.registry import primitives
 from tests.browser.stepper_programs import (
     PROGRAMS,
@@ -17,6 +19,7 @@ from tests.browser.stepper_programs import (
     called,
     explained,
     fan_out,
+    leaf,
     loop,
     node,
     not_a_number,
@@ -256,6 +259,26 @@ def test_a_wrong_rule_is_red_on_exactly_its_step(wrong_tanh: None, tmp_path: Pat
             wrong.append(page.evaluate("graph.nodes[timeline.at(state.step).target].operation"))
             assert page.locator(".edge.wrong-rule").count() == 1
     assert wrong == ["tanh"]
+
+
+def test_a_rule_that_makes_a_nan_of_a_finite_gradient_is_the_culprit(tmp_path: Path, show: Show) -> None:
+    def trap() -> tuple[Any, dict[str, Any]]:
+        x = leaf([0.0, 4.0])
+        with mg.trace(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            loss = np.where(x.data > 0, np.sqrt(x), 0.0).sum()
+        return loss, {"x": x}
+
+    page = opened(trap, tmp_path, show)
+    page.get_by_role("button", name="Jump to the culprit").first.click()
+    assert page.evaluate("[timeline.at(state.step).source, timeline.at(state.step).target].map(labelOf)") == [
+        "x",
+        "np.sqrt(x)",
+    ]
+    assert page.locator(".box.culprit .name").all_text_contents() == ["np.sqrt(x)"]
+    assert page.locator(".box.victim .name").all_text_contents() == ["x"]
+    assert "0 · ∞" in page.locator("#step-section .trouble.culprit").text_content()
+    assert page.locator(".trouble.victim").count() == 0
 
 
 def test_the_first_nan_is_apart_from_its_victims(tmp_path: Path, show: Show) -> None:

@@ -66,7 +66,7 @@ def test_keyboard_only(tmp_path: Path, show: Show) -> None:
 
 def test_search_finds_names_and_operations_not_lines(tmp_path: Path, show: Show) -> None:
     page = opened(fan_out, tmp_path, show)
-    for text, count in [("multiply", 3), ("tanh", 1), ("loss", 1), ("mg.trace", 0)]:
+    for text, count in [("multiply", 3), ("tanh", 1), ("loss", 1), ("mg.trace", 0), ("w * x", 0), ("+ b", 0)]:
         page.locator("#search").fill(text)
         assert page.evaluate("state.matches.size") == count, text
 

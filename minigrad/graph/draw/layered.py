@@ -44,14 +44,6 @@ _ADVANCE = {character: advance / 100 for advance, characters in _ADVANCES.items(
 
 
 @dataclass
-class Box:
-    """The size of a box."""
-
-    width: float
-    height: float
-
-
-@dataclass
 class Laid:
     """A drawing.
 

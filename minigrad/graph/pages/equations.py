@@ -56,6 +56,8 @@ def equation(found: Formula, operation: str, argument: str, values: Mapping[str,
         operation, argument: whose it is.
         values: what :func:`formula_values` gives: it says which names are arguments, and the numbers of the others.
     """
+    if operation == "einsum" and (exact := _einsum(int(argument), values)) is not None:
+        return exact
     special = _SPECIAL.get(f"{operation}.{argument}")
     given = special(values) if special is not None else None
     head, words = _parted(found.text if given is None else given[0])
@@ -78,6 +80,24 @@ def _parsed(text: str) -> ast.expr:
 # --- rules whose formula depends on the operands' shapes: the text, and its words in Japanese ---
 
 Special = tuple[str, str] | None
+
+
+def _einsum(argument: int, values: Mapping[str, Any]) -> Tree | None:
+    """The einsum that is the derivative, with its own subscripts; None where labels are missing, repeated or an ellipsis."""
+    inputs, arrow, output = str(values["subscripts"]).replace(" ", "").partition("->")
+    if "." in inputs:
+        return None
+    terms = inputs.split(",")
+    if not arrow:
+        output = "".join(sorted(label for label in set(inputs) - {","} if inputs.count(label) == 1))
+    own = terms.pop(argument)
+    if len(set(own)) < len(own) or not set(own) <= set(output).union(*terms):
+        return None
+    others = [["ref", str(i)] for i in range(len(terms) + 1) if i != argument]
+    subscripts = f"'{','.join([output, *terms])}->{own}'"
+    return ["call", "einsum", ["words", {"en": subscripts, "ja": subscripts}], ["ref", "g"], *others]
+
+
 _FOR_EACH = ", for each matrix of the stack", "積み重ねた行列ごとに"
 _OVER_STACK = ", summed over the stack", "積み重ねた行列についての和"
 

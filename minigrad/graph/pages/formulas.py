@@ -1,4 +1,4 @@
-"""The local derivative of an operation as a formula: ``d tanh: g * (1 - y^2)``, and with the numbers of a run.
+"""The local derivative of an operation as a formula: ``d tanh: g * (1 - y^2)``.
 
 A rule that is one expression (a lambda, or a function that only returns one) is its own formula: it is read from the source,
 and NumPy's plumbing is left out of what is shown. For the others there is a table, ``_written_formulas.py``. A formula is
@@ -13,7 +13,7 @@ import linecache
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial, reduce
+from functools import lru_cache, reduce
 from types import CodeType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -26,7 +26,6 @@ from ..record.model import Edge, Node
 from ._written_formulas import FORMULAS, IN_WORDS, JAPANESE, NAMES, SHOWN
 
 _ELEMENTWISE = {"relu", "sigmoid", "silu", "gelu", "erf", "sinc", "nan_to_num", "clip", "where"}  # besides ufuncs
-MOST_LISTED = 4  # elements of an array whose numbers are shown; of a larger one its shape, or one element
 
 _known: WeakKeyDictionary[Any, dict[tuple[str, Any], Formula | None]] = WeakKeyDictionary()
 
@@ -68,39 +67,6 @@ class Formula:
         with np.errstate(all="ignore"):
             return eval(self.expression, {**self.names, **values})
 
-    def with_numbers(self, values: Mapping[str, Any], language: str = "en") -> str | None:
-        """``0.42 * (1 - 0.76^2) = 0.1774``; of an array of up to 4 elements a list, of a larger one the shape.
-
-        Args:
-            values: what :func:`formula_values` gives. Where it has ``raw``, what the rule gave, that is shown as the result.
-
-        Returns:
-            None where there are no numbers: the operation has several outputs.
-        """
-        text = self.text if language == "en" else self.text_ja
-        called = {self.answer if name == "ans" else name: value for name, value in values.items()}
-        shown = {name: called[name] for name in _names_in(text) if _is_shown(called.get(name))}
-        result = values.get("raw")
-        if result is None and self.expression is not None and isinstance(values.get("g"), (np.ndarray, np.generic)):
-            result = self.evaluate(values)
-        if result is None:
-            return None
-        place = ""
-        if self.elementwise and np.size(result) > MOST_LISTED:
-            first = (0,) * np.ndim(result)
-            place = f"[{', '.join('0' for _ in first)}]: "
-            shown = {name: np.broadcast_to(value, np.shape(result))[first] for name, value in shown.items()}
-            result = np.asarray(result)[first]
-        if " = " in text or max(map(np.size, (result, *shown.values()))) > MOST_LISTED:
-            shapes = ", ".join(f"{name} {np.shape(value)}" for name, value in shown.items() if np.ndim(value))
-            return f"{text}: {shapes} → {np.shape(result)}"
-        filled, words = _parted(text)
-        filled = _NAME.sub(partial(_filled, values=shown), filled)
-        number = _number(result)
-        if words:
-            return f"{place}{filled}{text[len(_parted(text)[0]) :]} → {number}"
-        return place + (number if filled == number else f"{filled} = {number}")
-
 
 def formula(primitive: Any, argument: str | int) -> Formula | None:
     """The derivative of a primitive by one of its arguments (for any number of them: by its position).
@@ -118,8 +84,7 @@ def formula(primitive: Any, argument: str | int) -> Formula | None:
 def formula_values(node: Node, operands: Sequence[Edge], edge: Edge) -> dict[str, Any]:
     """What the formula of one edge into a traced operation is evaluated with: the values that its rule may ask for.
 
-    ``operands`` are all the edges into it. Besides there are ``raw``, the rule's own result, and ``n``, how many elements
-    of the operand go into one of the output.
+    ``operands`` are all the edges into it. Besides there is ``n``, how many elements of the operand go into one of the output.
     """
     primitive = node.primitive
     values: dict[str, Any] = {
@@ -138,7 +103,7 @@ def formula_values(node: Node, operands: Sequence[Edge], edge: Edge) -> dict[str
         values[f"{operand.argument}_shape"] = np.shape(operand.value)
     if "n" not in names and values.get("where", True) is True and np.size(node.cotangent):
         values.setdefault("n", np.size(edge.value) // np.size(node.cotangent))
-    return values | {"raw": edge.raw}
+    return values
 
 
 # --- from a rule to its formula -------------------------------------------------------------------------------------
@@ -313,40 +278,10 @@ def _factors(node: ast.expr) -> list[ast.expr]:
     return [node, *factors]
 
 
-# --- from a text to one with numbers --------------------------------------------------------------------------------
+# --- a text and its words -------------------------------------------------------------------------------------------
 
 
 def _parted(text: str) -> tuple[str, str]:
     """The formula, and the words that stand behind the first comma outside of parentheses."""
     comma = re.search(r"(, |、)(?![^(]*\))", text)
     return (text, "") if comma is None else (text[: comma.start()], text[comma.end() :])
-
-
-_NAME = re.compile(r"(?<![\w.])[a-z_]\w*(?![\w(])", re.ASCII | re.IGNORECASE)  # "where(" is a function
-
-
-@lru_cache(maxsize=256)
-def _names_in(text: str) -> tuple[str, ...]:
-    """The names in it, each once, in their order."""
-    return tuple(dict.fromkeys(_NAME.findall(text)))
-
-
-def _is_shown(value: Any) -> bool:
-    return isinstance(value, (int, float, np.ndarray, np.generic)) and not isinstance(value, bool)
-
-
-def _filled(match: re.Match[str], values: Mapping[str, Any]) -> str:
-    """A number in the place of a name; a negative one in parentheses, but at the beginning of a formula."""
-    if match[0] not in values:
-        return match[0]
-    number, before, after = _number(values[match[0]]), match.string[: match.start()], match.string[match.end() :]
-    bare = not number.startswith("-") or ((not before or before.endswith("(")) and not after.startswith("^"))
-    return number if bare else f"({number})"
-
-
-def _number(value: Any) -> str:
-    array = np.asarray(value)
-    if array.ndim:
-        return f"[{', '.join(map(_number, array))}]"
-    item = array.item()
-    return f"{item:.4g}" if isinstance(item, (float, complex)) else str(item)

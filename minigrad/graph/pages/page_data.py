@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -35,7 +34,7 @@ def page_data(graph: Graph, check: bool | None = None) -> Data:
     """
     total = sum(np.size(value) for node in graph.nodes for value in values_of(node))
     most = MOST_SCALARS if total <= MOST_SCALARS else MOST_SHOWN
-    labels = names(graph)
+    labels = [node.label for node in graph.nodes]
     files, spans = program(graph)
     drawn, home = scenes(graph, labels)
     into = graph.edges_into()
@@ -60,24 +59,6 @@ def page_data(graph: Graph, check: bool | None = None) -> Data:
         "lesson": None,
         "checkSeconds": add_checks(graph, edges) if checked else None,
     }
-
-
-def names(graph: Graph) -> list[str]:
-    """What each node is called: its label, or its name, or its operation and a number."""
-    count: Counter[str] = Counter()
-    found = []
-    end = graph.ends[0][0]
-    for node in graph.nodes:
-        text = getattr(node, "label", "") or node.name or ("loss" if node.id == end else "")
-        if not text:
-            if node.kind == "constant" and node.details:
-                text = node.details
-            else:
-                kind = node.operation or node.kind
-                count[kind] += 1
-                text = f"{kind} {count[kind]}"
-        found.append(text)
-    return found
 
 
 def _steps(graph: Graph, edges: Sequence[Data], most: int) -> tuple[list[tuple[str, int]], int]:

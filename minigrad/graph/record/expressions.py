@@ -195,7 +195,7 @@ class Program:
             several = (node.operand,)
         elif isinstance(node, (ast.Subscript, ast.Attribute)):
             several = (node.value,)
-        elif isinstance(node, ast.Call) and _same_name(self.callee(node), operation):
+        elif isinstance(node, ast.Call) and same_name(self.callee(node), operation):
             for keyword in node.keywords:
                 if keyword.arg == argument:
                     return keyword.value
@@ -284,7 +284,7 @@ def _inside(target: ast.expr, places: Sequence[int]) -> ast.expr | None:
     return None if isinstance(target, (ast.Tuple, ast.List, ast.Starred)) else target
 
 
-def _same_name(callee: str, operation: str) -> bool:
+def same_name(callee: str, operation: str) -> bool:
     """Whether a function is called as its operation is, or is NumPy's other name for it."""
     return callee == operation or getattr(vars(np).get(callee), "__name__", "") == operation
 

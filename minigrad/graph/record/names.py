@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ..._source import SourceLine
 from .document import printable
-from .expressions import Program
+from .expressions import Program, same_name
 from .model import Edge, Graph, Node
 from .numerals import number_text
 
@@ -97,7 +97,26 @@ class _Names:
             if not node.name and node.kind == "constant" and node.details:
                 node.label = node.details
         for values in (True, False):
-            self.index([n for n in nodes if not n.label and (n.operation is None) == values], taken)
+            self.index(
+                [n for n in nodes if not n.label and not self.derived(n) and (n.operation is None) == values], taken
+            )
+        for node in nodes:
+            if not node.label:
+                self.rule(node)
+        self.index([node for node in nodes if not node.label], taken)
+
+    def derived(self, node: Node) -> bool:
+        """Whether it is an operation of a backward pass that the program has no words for."""
+        return node.lane > 0 and node.source is not None and node.id not in self.wanted and node.id != self.end
+
+    def rule(self, node: Node) -> None:
+        """Name it after the operation of the program whose rule it is part of, which has its label by then."""
+        nodes, origin, order = self.graph.nodes, node, ""
+        while origin.origin is not None:
+            origin, order = nodes[origin.origin], order + "∂"
+        label = origin.label if order else ""
+        of = f"{order}{label if label.isidentifier() else f'({label})'}" if label else "backward"
+        self.wanted[node.id] = Wanted(f"{of}: {node.operation}", True)  # "∂(w * x): multiply"
 
     def index(self, nodes: Iterable[Node], taken: dict[str, int]) -> None:
         """Label nodes by what they would be called, and the several that would be called the same by their order."""
@@ -226,6 +245,12 @@ class _Names:
         return around[node.depth] if node.depth is not None and 0 <= node.depth < len(around) else None
 
     def operation(self, node: Node, program: Program, here: ast.AST) -> None:
+        if node.lane and isinstance(here, ast.Call) and not same_name(program.callee(here), str(node.operation)):
+            parts = program.targets(here)  # of a backward pass: the expression is grad(y, x), or backward()
+            needed = node.id in self.ends or any(reader.source != node.source for reader in self.readers[node.id])
+            if len(parts) == 1 and needed:
+                self.wanted[node.id] = Wanted(program.text(parts[0]), True)
+            return
         target, several = program.target(here)
         for outer, call in self.calls(node) if program.returned(here) else ():  # h = f(x), and this is what f returns
             target, several = outer.target(call)
@@ -242,8 +267,6 @@ class _Names:
             self.wanted[node.id] = Wanted(program.text(target), True, several)
         elif isinstance(node.value, tuple) and (parts := program.targets(here)):
             self.wanted[node.id] = Wanted(", ".join(map(program.text, parts)), False)
-        elif node.lane or (node.origin is not None):
-            return  # of a backward pass: the expression is grad(y, x), or backward()
         elif node.id != self.end:
             simple = isinstance(here, (ast.Call, ast.Subscript, ast.Attribute))
             self.wanted[node.id] = Wanted(printable(program.text(here)), simple)

@@ -21,9 +21,11 @@ const code = (() => {
     for (const one of spans.values()) one.nodes.sort((a, b) => timeline.computed[a] - timeline.computed[b]);
   }
 
+  const indentOf = (text) => text.length - text.trimStart().length;
+
   // From where to where on this line a span reaches, [from, to).
   function reach([, line, column, endLine, endColumn], number, text) {
-    const from = number === line ? column : text.length - text.trimStart().length;
+    const from = number === line ? column : indentOf(text);
     return [from, number === endLine ? endColumn : text.length];
   }
 
@@ -36,7 +38,8 @@ const code = (() => {
     });
   }
 
-  function pieces(text, number, here, docstring, indent) {
+  function pieces(text, number, here, docstring) {
+    const indent = indentOf(text);
     const inside = here.map((one) => [one, ...reach(one.span, number, text)]).filter(([, from, to]) => from < to);
     const found = tokens(text, docstring);
     const cuts = new Set([indent, text.length]);
@@ -85,14 +88,15 @@ const code = (() => {
   function fileBlock(file, here, number) {
     const list = element("div", { class: "lines" });
     let docstring = false;
-    const indent = Math.min(...file.lines.filter((text) => text.trim() !== "").map((text) => text.length - text.trimStart().length));
+    const indent = Math.min(...file.lines.filter((text) => text.trim() !== "").map(indentOf));
     file.lines.forEach((text, i) => {
       const inside = docstring;
       if ((text.match(/"""|'''/g) ?? []).length % 2 === 1) docstring = !docstring;
       const line = file.first + i;
       const found = here.get(line) ?? [];
       const note = element("span", { class: "inlay" });
-      const row = element("div", { class: "line" }, element("span", { class: "number", "aria-hidden": "true" }, String(line)), element("code", {}, ...(text.trim() === "" ? ["\u200b"] : pieces(text, line, found, inside, indent))), note);
+      const row = element("div", { class: "line" }, element("span", { class: "number", "aria-hidden": "true" }, String(line)), element("code", {}, ...(text.trim() === "" ? ["\u200b"] : pieces(text, line, found, inside))), note);
+      if (text.trim() !== "") row.style.setProperty("--indent", indentOf(text) - indent); // a long line is broken below its own
       lines.push({ file: number, number: line, row, note, outer: outermost(found, line) });
       list.append(row);
     });
@@ -141,12 +145,6 @@ const code = (() => {
   function bringIntoSight(host, first, last) {
     const [box, top, bottom] = [host.getBoundingClientRect(), first.getBoundingClientRect().top, last.getBoundingClientRect().bottom];
     if (top < box.top + 24 || bottom > box.bottom - 24) host.scrollTop += (top + bottom) / 2 - (box.top + box.bottom) / 2;
-    const piece = spans.get(lit.active).pieces;
-    if (piece.length === 0) return;
-    const [left, right] = [piece[0].getBoundingClientRect().left, piece.at(-1).getBoundingClientRect().right];
-    const [from, to] = [left, right].map((x) => x - box.left + host.scrollLeft);
-    const isWide = to - from > 0.6 * box.width && from < 0.5 * box.width; // then its beginning is enough
-    host.scrollLeft = to > box.width && !isWide ? Math.min(from - 60, to - box.width + 20) : 0;
   }
 
   // At the end of each line: what it has come to, and the gradient of that.
@@ -166,5 +164,5 @@ const code = (() => {
     return gradient === null ? short(value) : `${short(value)}  ∂ ${isScalar(gradient) ? short(gradient) : "✓"}`;
   }
 
-  return { build, update, hover, isEmpty: files.length === 0, spanOf: (node) => original.nodes[node].span ?? null };
+  return { build, update, isEmpty: files.length === 0 };
 })();

@@ -7,10 +7,10 @@ const equation = (() => {
   const row = (...parts) => ["row", ...parts];
 
   // A label that may stand beside a dot without parentheses.
-  const isSimple = (label) => /^[\p{L}\p{N}_.\[\]ⁱ'"]+$/u.test(label) || /^[\p{L}\p{N}_.]+\([^()]*\)$/u.test(label) || /^[\p{L}\p{N}_.]+\[[^\]]*\]$/u.test(label);
+  const isSimple = (label) => /^[\p{L}\p{N}_.\[\]ⁱ'"]+$/u.test(label) || /^[\p{L}\p{N}_.]+\([^()]*\)$/u.test(label) || /^[\p{L}\p{N}_.]*\[[^[\]]*\]$/u.test(label);
 
   // Whether a label names a value; else it is the expression itself, which the equation's other side repeats.
-  const isName = (label) => (isSimple(label) && !label.includes("(")) || /^[\w.]+ \d+$/.test(label);
+  const isName = (label) => (isSimple(label) && !label.includes("(")) || /^[\w.]+ \d+$/.test(label) || /^(∂.*|backward): \w+(\[\d+\])?$/.test(label);
 
   const derivative = (label) => ["d", labelOf(graph.end[0]), label];
   const fill = (tree, look) => {
@@ -37,6 +37,18 @@ const equation = (() => {
     }
     if (kind === "T" || kind === "sup") return [kind, guard(parts[0]), ...parts.slice(1)];
     return [kind, ...parts];
+  }
+
+  // x^(2 − 1) is x, and x^(3 − 1) is x^2.
+  function tidy(tree) {
+    if (!Array.isArray(tree)) return tree;
+    const parts = tree.map(tidy);
+    if (tree[0] !== "sup") return parts;
+    const [, base, exponent] = parts;
+    const [kind, a, sign, b] = exponent;
+    const [x, y] = [a, b].map((part) => Number(part?.[1]));
+    if (kind !== "row" || exponent.length !== 4 || sign[1] !== "−" || Number.isNaN(x) || Number.isNaN(y)) return parts;
+    return x - y === 1 ? base : ["sup", base, ["num", numberText(x - y)]];
   }
 
   // An array within an equation: small ones as numbers, others by their shape.
@@ -89,9 +101,10 @@ const equation = (() => {
   };
 
   function forwardTree(node, operands) {
-    const { operation, details } = graph.nodes[node];
+    const { operation, details, keywords } = graph.nodes[node];
     const made = FORWARD[operation];
     if (made !== undefined && made.length === operands.length) return made(...operands);
+    if (operation === "einsum") return ["call", operation, ["words", `'${keywords.subscripts}'`], ...operands];
     const options = optionsOf(details);
     return ["call", operation, ...operands, ...(options === "" ? [] : [["words", options]])];
   }
@@ -141,9 +154,10 @@ const equation = (() => {
   // The rule with names, and with numbers: of arrays at one element, where the rule goes element by element.
   function products(edge, hidden) {
     const operands = operandsByName(edge);
+    const fillTidily = (look) => tidy(fill(edge.equation, look));
     const target = graph.nodes[edge.target];
     const g = target.gradients[0] ?? null;
-    const named = fill(edge.equation, (name) => {
+    const named = fillTidily((name) => {
       if (name === "g") return derivative(labelOf(edge.target));
       if (name === "ans" || !operands.has(name)) return ["name", name === "ans" ? labelOf(edge.target) : name];
       return ["name", labelOf(operands.get(name).source)];
@@ -151,7 +165,7 @@ const equation = (() => {
     const arrayOf = (name) => (name === "g" ? g : name === "ans" ? target.values[0] : operands.has(name) ? operandOf(operands.get(name)) : null);
     const at = isElementwise(edge) ? Math.min(state.cell, edge.raw.values.length - 1) : null;
     let known = true;
-    const numbered = fill(edge.equation, (name) => {
+    const numbered = fillTidily((name) => {
       const array = arrayOf(name);
       if (!array) known = false;
       if (at === null) return numbers(array);
@@ -267,5 +281,5 @@ const equation = (() => {
     return mrow(mo("["), mathElement("mtable", {}, ...rows), mo("]"));
   }
 
-  return { text, callText, math, textOf, mathOf, summedAxes, isSimple, isElementwise, derivativeText: (node) => textOf(derivative(labelOf(node))), };
+  return { text, callText, math, summedAxes, isSimple, isElementwise, derivativeText: (node) => textOf(derivative(labelOf(node))) };
 })();

@@ -65,19 +65,27 @@ const panel = {
 
   trouble(kind, text, node, field, jump) {
     const why = original.nodes[node].why?.[words.language] ?? null;
-    const to = field === "bad" ? timeline.computed[node] : (timeline.arrivals(node, 0)[0]?.step ?? timeline.turn);
+    const to = field === "bad" ? timeline.computed[node] : (this.spoiling(node) ?? timeline.arrivals(node, 0).at(-1)?.step ?? timeline.turn);
     return element("div", { class: `trouble ${kind}` },
       element("p", {}, element("strong", {}, `${kind === "culprit" ? "✗" : "!"} `), text),
       why === null || kind !== "culprit" ? null : element("p", {}, why),
       jump ? button(`culprit${field}`, word("jumpCulprit"), () => go(to), { class: "primary" }) : null);
   },
 
+  // The first step in which an operation's rule makes of a finite gradient one that is not; undefined if none does.
+  spoiling(node) {
+    if (graph.nodes[node].gradients.some(isOdd)) return undefined;
+    return operandsOf(node).filter((edge) => isOdd(original.edges[edge].raw)).map((edge) => timeline.began[edge]).sort((a, b) => a - b)[0];
+  },
+
   // Whether a value or gradient made by this step is the first that is not a number, or follows from it.
   health(node, field) {
     const kind = graph === original ? original.nodes[node][field] : null;
-    const thing = (one) => (field === "bad" ? labelOf(one) : equation.derivativeText(one));
+    const thing = (one) => (field === "bad" ? labelOf(one) : this.spoiling(one) === undefined ? equation.derivativeText(one) : word("derivativeOf", { name: labelOf(one) }));
     const made = graph.nodes[node].values.map((_, output) => (field === "bad" ? timeline.value(node, output, state.step) : timeline.gradient(node, output, state.step)));
     if (!kind || !made.some(isOdd)) return [];
+    const from = timeline.at(state.step).target;
+    if (field === "badGradient" && original.nodes[from][field] === "culprit" && this.spoiling(from) <= state.step) return [this.trouble("culprit", word("isCulprit", { name: thing(from) }), from, field, false)];
     if (kind === "culprit") return [this.trouble("culprit", word("isCulprit", { name: thing(node) }), node, field, false)];
     const found = [field, "bad"].find((one) => original.nodes.some((other) => other[one] === "culprit"));
     if (found === undefined) return [];
@@ -127,7 +135,7 @@ const panel = {
     if (!hidden && !timeline.adds(state.step) && !isScalar(edge.raw)) list.push(...term(word("partGiven"), this.rawView(edge)));
     if (!hidden && timeline.adds(state.step)) list.push(...this.sum(edge));
     const g = node.gradients[0];
-    const told = g && isScalar(g) ? "productText" : "productTextArray";
+    const told = edge.target === graph.end[0] && g && isScalar(g) ? "productTextEndArray" : g && isScalar(g) ? "productText" : "productTextArray";
     return [
       element("p", {}, local ? word(this.isOneOfSeveral(edge) ? "productTextOperand" : edge.target === graph.end[0] && local.g === "1" ? "productTextEnd" : "productTextLocal", { end, target, source, ...local }) : word(told, { end, target, source, operation: node.operation, g: g && isScalar(g) ? numberText(g.values[0], state.digits) : "" })),
       hidden || edge.amount === null ? null : element("p", { class: "note" }, word("later", { from: shapeText(edge.raw.shape), to: shapeText(edge.amount.shape) })),

@@ -43,7 +43,7 @@ class BoxView {
       alias, known: texts.known, pale: !texts.known, has: texts.has, selected: lit.selected === node, hover: lit.hover === node,
       match: lit.matches.has(node), receives: end !== undefined && lit.receives === node, applies: end !== undefined && lit.applies === node,
       operand: end !== undefined && lit.receives === null && lit.applies !== node,
-      culprit: (bad === "culprit" && texts.odd) || (badGradient === "culprit" && texts.oddGradient), victim: (bad === "victim" && texts.odd) || (badGradient === "victim" && texts.oddGradient),
+      culprit: (bad === "culprit" && texts.odd) || (badGradient === "culprit" && (texts.oddGradient || panel.spoiling(node) <= state.step)), victim: (bad === "victim" && texts.odd) || (badGradient === "victim" && texts.oddGradient),
     };
     this.setClass(`kind-${kind}`, flags);
     const flag = flags.culprit ? "✗" : flags.victim ? "!" : "";
@@ -217,6 +217,7 @@ function cutAt(part, text, room) {
 
 function shorten(part, text, room) {
   setText(part, text);
+  if (part.getComputedTextLength() <= room) return;
   part.textContent = cutAt(part, text, room);
 }
 
@@ -278,9 +279,7 @@ function pinnedChip(end, box, view, others) {
   group.append(label);
   view.chips.append(group);
   const text = `${labelOf(end.node)} ${endText(end.node)}`;
-  setText(label, text);
-  const most = Math.min(pane.width - 40, 240);
-  if (label.getComputedTextLength() > most) shorten(label, text, most);
+  shorten(label, text, Math.min(pane.width - 40, 240));
   const size = { width: label.getComputedTextLength() + 30, height: 26 };
   const other = view.current.ends.find((one) => one !== end && view.boxes[one.box] && camera.isInside(view.boxes[one.box].about, pane));
   const [fromX, fromY] = other ? camera.point([view.boxes[other.box].about.x, view.boxes[other.box].about.y]) : [pane.width / 2, pane.height / 2];

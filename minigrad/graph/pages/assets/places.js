@@ -76,7 +76,7 @@ const places = (() => {
     return boxes.findIndex((about) => about.scene !== undefined && chain.has(pick(about.scene, iteration)));
   }
 
-  return { scenes, of, ofNode, path, pick, box, boxOf, edgesOf, around, progress, iterationOfNode, iterationOfScene };
+  return { scenes, of, ofNode, path, box, boxOf, edgesOf, progress, iterationOfNode, iterationOfScene };
 })();
 
 function sceneTitle({ kind, title, number }) {

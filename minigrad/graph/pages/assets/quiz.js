@@ -186,11 +186,6 @@ const quiz = {
     this.typed = "";
   },
 
-  restart() {
-    this.results.clear();
-    this.begin();
-  },
-
   section() {
     const parts = [];
     if (this.hides(state.step)) parts.push(...this.valueQuestion());

@@ -174,9 +174,36 @@ class SceneView {
       if (!inside) chips.push(pinnedChip(end, box, this, chips));
     }
     this.chips.replaceChildren(...chips.map((chip) => chip.group));
+    if (this.far !== null) this.tag(chips);
     const taken = chips.map(({ rect }) => rect);
     for (const box of this.boxes) box.cover(taken.some((rect) => overlap(rect, camera.rect(box.about))));
     this.showAmount(taken);
+  }
+
+  // Zoomed out so far that the ends' boxes have no room for their names: names beside them, where they cover no other.
+  tag(chips) {
+    for (const { node, box: index } of this.current.ends) {
+      const box = this.boxes[index];
+      if (!box?.texts.name.classList.contains("unreadable") || !camera.isInside(box.about, this.pane)) continue;
+      const label = svgElement("text", { class: "label" });
+      const group = svgElement("g", { class: "tag" }, label);
+      this.chips.append(group);
+      shorten(label, labelOf(node), 180);
+      const width = label.getComputedTextLength() + 10;
+      const { left, right, top, bottom } = camera.rect(box.about);
+      const y = (top + bottom) / 2;
+      const x = [right + 5, left - width - 5].find((at) => {
+        const rect = { left: at, right: at + width, top: y - 10, bottom: y + 10 };
+        return at > 2 && rect.right < this.pane.width - 2 && !chips.some((chip) => overlap(chip.rect, rect));
+      });
+      if (x === undefined || y < 12 || y > this.pane.height - 12) {
+        group.remove();
+        continue;
+      }
+      chips.push({ group, rect: { left: x, right: x + width, top: y - 10, bottom: y + 10 } });
+      setAttributes(label, { x: x + 5, y: y + 4.5 });
+      group.prepend(svgElement("rect", { x, y: y - 10, width, height: 20, rx: 5 }));
+    }
   }
 
   // What went along the step's line, written at it where there is room.

@@ -40,7 +40,6 @@ function draw() {
   const focused = document.activeElement?.dataset?.key;
   const inGraph = find("graph").contains(document.activeElement);
   view.show(state.scene, state.iteration);
-  view.update({ selected: state.selected, hover: state.hover, matches: state.matches });
   renderPlace();
   const parts = (id, found) => find(id).replaceChildren(...found.filter((part) => part !== null));
   parts("title-section", panel.title());
@@ -48,9 +47,11 @@ function draw() {
   parts("small-section", [panel.smallPrint()]);
   parts("node-section", nodeSection(state.selected));
   for (const part of [lesson, quiz, play]) part.render();
-  code.update({ active: at?.target ?? null, selected: state.selected, hover: state.hover, backward: step > timeline.turn }, find("code-pane"));
   document.body.classList.toggle("in-backward", step > timeline.turn);
   renderControls();
+  // The last, as they measure: what is written after that would have the browser lay out the page again.
+  view.update({ selected: state.selected, hover: state.hover, matches: state.matches });
+  code.update({ active: at?.target ?? null, selected: state.selected, hover: state.hover, backward: step > timeline.turn }, find("code-pane"));
   if (inGraph && document.activeElement === document.body) find("graph").focus({ preventScroll: true });
   if (focused && document.activeElement === document.body) (document.querySelector(`[data-key="${CSS.escape(focused)}"]`) ?? find("next")).focus({ preventScroll: true });
 }
@@ -97,11 +98,17 @@ function foundText() {
   return state.matches.size === 0 ? word("notFound") : `${state.match + 1} / ${state.matches.size}`;
 }
 
+// What a gradient has come to: of an array its norm.
+function said({ source, edge }) {
+  const text = gradientTexts(source, [timeline.gradient(source, graph.edges[edge].output, state.step)])[0];
+  return word(text.startsWith("‖") ? "saidNorm" : "saidSum", { name: equation.derivativeText(source), gradient: text.replace(/^‖?∂‖? /, "") });
+}
+
 // Say to screen readers what the step did.
 function announce() {
   const where = word("stepOf", { step: state.step, count: timeline.count });
   const at = timeline.at(state.step);
-  const sum = at !== null && at.source !== null && timeline.adds(state.step) && !quiz.hides(state.step) ? word("saidSum", { name: equation.derivativeText(at.source), gradient: gradientTexts(at.source, [timeline.gradient(at.source, graph.edges[at.edge].output, state.step)])[0].replace(/^‖?∂‖? /, "") }) : "";
+  const sum = at !== null && at.source !== null && timeline.adds(state.step) && !quiz.hides(state.step) ? said(at) : "";
   setText(find("live"), `${where} ${equation.text(state.step)} ${sum}`.trim());
 }
 
@@ -231,10 +238,13 @@ function togglePlay() {
 
 // Searching
 
+const isPlain = /^[\p{L}\p{N}_.\[\]]+$/u; // a name, and no expression of the program
+
 function search(text) {
   const wanted = text.trim().toLowerCase();
   const modules = original.modules ?? [];
-  const about = (node) => [node.name, node.operation, modules[node.module]?.name].join("\n").toLowerCase();
+  const named = (node) => node.operation === null || isPlain.test(node.name);
+  const about = (node) => [named(node) ? node.name : "", node.operation, modules[node.module]?.name].join("\n").toLowerCase();
   state.matches = new Set(wanted === "" ? [] : graph.nodes.flatMap((node, i) => (about(node).includes(wanted) ? [i] : [])));
   state.match = -1;
   render();

@@ -34,10 +34,7 @@ function amountOf(edge) {
   return graph.edges[edge].amount ?? graph.edges[edge].raw;
 }
 
-function labelOf(number) {
-  const node = graph.nodes[number];
-  return node.name || `${node.operation ?? node.kind} ${number}`;
-}
+const labelOf = (number) => graph.nodes[number].name;
 
 const timeline = {
   steps: original.steps,

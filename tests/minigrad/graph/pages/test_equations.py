@@ -172,6 +172,30 @@ def test_what_the_page_draws(f: Any, argument: str, arrays: Any, want: Tree) -> 
     assert tree_of(f, argument, *arrays) == want
 
 
+@pytest.mark.parametrize(
+    ("subscripts", "argument", "want"),
+    [
+        ("ij,kj->ik", "0", ["ik,kj->ij", 1]),
+        ("ij,kj->ik", "1", ["ik,ij->kj", 0]),
+        ("ij, kj", "1", ["ik,ij->kj", 0]),
+    ],
+)
+def test_an_einsum_is_differentiated_by_an_einsum(subscripts: str, argument: str, want: list[Any]) -> None:
+    rng = np.random.default_rng(0)
+    arrays = rng.normal(size=(2, 3)), rng.normal(size=(4, 3))
+    tree = tree_of(lambda a, b: np.einsum(subscripts, a, b), argument, *arrays)
+    assert tree == ["call", "einsum", ["words", {"en": f"'{want[0]}'", "ja": f"'{want[0]}'"}], G, ["ref", str(want[1])]]
+    given = np.einsum(want[0], np.ones((2, 4)), arrays[want[1]])
+    leaf = Tensor(arrays[int(argument)], requires_grad=True)
+    np.einsum(subscripts, *(leaf if i == int(argument) else a for i, a in enumerate(arrays))).sum().backward()
+    np.testing.assert_allclose(given, leaf.grad.numpy())
+
+
+@pytest.mark.parametrize("subscripts", ["ii->i", "ij->i", "...i->...i"])
+def test_an_einsum_whose_derivative_is_none_is_told_in_words(subscripts: str) -> None:
+    assert tree_of(lambda a: np.einsum(subscripts, a), "0", MATRIX)[0] == "row"
+
+
 def test_words_are_in_both_languages() -> None:
     tree = tree_of(np.sum, "a", MATRIX)
     assert tree == ["row", G, ["words", {"en": "spread over the summed axes", "ja": "和を取った軸に広げる"}]]

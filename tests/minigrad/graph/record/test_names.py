@@ -239,7 +239,23 @@ def test_one_expression_of_several_operations() -> None:
 def test_the_operations_of_a_backward_pass_are_not_called_as_the_call_of_it() -> None:
     space = run("x = leaf(2.0)\ny = x ** 3\ny.backward(create_graph=True)\nloss = x.grad * 1")
     labels = [node.label for node in draw_dot([space["y"], space["loss"]]).nodes if node.lane]
-    assert labels[-1] == "loss" and all(re.fullmatch(r"[a-z]+ \d+", label) for label in labels[:-1])
+    assert labels == ["∂y: power", "∂y: multiply[0]", "∂y: multiply[1]", "backward: positive", "loss"]
+
+
+def test_an_operation_of_a_backward_pass_is_named_after_whose_rule_it_is() -> None:
+    space = run(
+        "x = leaf(2.0)\ny = x ** 3 * x\n(slope,) = mg.autograd_grad(y, [x], create_graph=True)\nloss = slope * slope"
+    )
+    labels = {node.label: node.value for node in draw_dot(space["loss"]).nodes if node.operation}
+    assert labels["∂(x ** 3): power"] == 4.0 and labels["∂(x ** 3): multiply[0]"] == 12.0
+    assert labels["slope"] == 32.0 and sum("slope" in label for label in labels) == 1
+
+
+def test_a_rule_of_a_rule_has_a_sign_for_each() -> None:
+    program = "x = leaf(2.0)\ny = x ** 3\n(a,) = mg.autograd_grad(y, [x], create_graph=True)\n"
+    space = run(program + "(b,) = mg.autograd_grad(a, [x], create_graph=True)")
+    labels = [node.label for node in draw_dot([space["y"], space["a"], space["b"]]).nodes]
+    assert {"∂y: power", "a", "∂∂y: power"} <= set(labels)
 
 
 # --- any program ---
