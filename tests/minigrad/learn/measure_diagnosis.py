@@ -5,10 +5,12 @@ right name for each answer stands in ``diagnosis_names.toml``; where a mistake h
 of it counts as wrong. With ``planted``: how often the bank's own mistakes are named, which says that the machinery works, and
 nothing about learners.
 
-The first measurement, of the bank as it was written before anybody had looked at these answers: 116 of 150 named right
-(77.3 %), 31 not named, 3 named wrong (2.0 %). The bank was mended after that with these answers in view (other brackets,
-a sum for a product, slices, integer division, and lines of its own for single tasks), so what it reaches on them now, 139
-right (92.7 %) and 1 wrong (0.7 %), is what it knows and no forecast: that remains the first number.
+The first measurement, of a bank written without looking at these answers: 116 of 150 named right (77.3 %), 31 not named, 3
+named wrong (2.0 %), which misses both goals (80 % and 1 %). Who wrote that bank had read the list of kinds that the answers'
+writer was asked for, so even this number may be kind. Then the bank was mended with these answers in view (other brackets, a
+sum for a product, slices, integer division, lines for single tasks, some lines under a better name, four new names that
+``diagnosis_names.toml`` accepts): 139 right (92.7 %), 10 not named, 1 wrong (0.7 %). That is no forecast: fresh answers are
+needed for one.
 """
 
 from __future__ import annotations
