@@ -3,6 +3,7 @@
 import ast
 import importlib
 import io
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -213,13 +214,27 @@ def test_every_text_of_a_figure_is_made_readable(tmp_path: Path, install: Instal
 
 def test_every_drawing_of_the_project_goes_through_save() -> None:
     saving = {
-        str(path.relative_to(ROOT))
+        path.relative_to(ROOT).as_posix()
         for folder in ("minigrad", "nn", "models", "examples", "benchmarks")
         for path in (ROOT / folder).rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Attribute) and node.attr in ("savefig", "imsave", "print_figure")
     }
-    assert saving == {str(Path("minigrad/graph/draw/figures.py"))}
+    lessons = {name for name in saving if name.startswith("examples/lessons/")}
+    assert saving - lessons == {"minigrad/graph/draw/figures.py"}
+    assert len(lessons) >= 4
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples" / "lessons").glob("*.py")), ids=lambda path: path.stem)
+def test_a_lesson_draws_as_every_tutorial_does_and_writes_nothing_that_matplotlibs_font_lacks(path: Path) -> None:
+    drawn = [
+        text.value
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call) and re.match(r"(plt|axes|figure|left|right)\b", ast.unparse(call.func))
+        for text in ast.walk(call)
+        if isinstance(text, ast.Constant) and isinstance(text.value, str)
+    ]
+    assert len(drawn) > 3 and max("".join(drawn)) < "\u0500"  # Latin and Greek
 
 
 # --- Graphviz ---
