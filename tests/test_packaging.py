@@ -51,7 +51,8 @@ def test_wheel_holds_the_three_packages_with_the_exercises_and_nothing_else(whee
     assets = {path for path in (ROOT / "minigrad" / "graph" / "pages" / "assets").iterdir() if path.suffix in ASSETS}
     assert {path.name for path in assets} >= {"stepper.html", "stepper.css", "stepper.js", "stepper_words.json"}
     lessons = set((ROOT / "minigrad" / "graph" / "pages" / "lessons").glob("*.json"))
-    words = {ROOT / "minigrad" / "learn" / "words.json"}
+    learn = ROOT / "minigrad" / "learn"
+    words = {learn / "words.json", learn / "bank" / "mutants.toml", learn / "bank" / "mistakes.toml"}
     exercises = {path for path in (ROOT / "exercises").rglob("*") if path.suffix in {".py", ".toml"}}
     assert len(exercises) == 30 + 30 + 2
     assert shipped == {path.relative_to(ROOT).as_posix() for path in sources | markers | assets | lessons | words} | {

@@ -131,7 +131,7 @@ def samples() -> dict[str, list[Case]]:
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # edited leaves may leave the domain
 def test_whatif_agrees_with_python(operation: str, js: Callable[..., Any]) -> None:
     graphs = {case.id: traced(case.f, *case.arrays()) for case in samples()[operation]}
-    questions = [{"data": plain(page_data(g)), "edits": plain(edited(g))} for g in graphs.values()]
+    questions = [{"data": plain(page_data(g, False)), "edits": plain(edited(g))} for g in graphs.values()]
     answers = js(
         """(questions) => questions.map(({ data, edits }) => {
           const reason = whatIf.reason(data);
@@ -155,7 +155,7 @@ def test_the_list_of_known_operations(js: Callable[..., Any]) -> None:
 
 def test_erf_is_accurate(js: Callable[..., Any]) -> None:
     x = np.linspace(-7, 7, 280)
-    data = plain(page_data(traced(lambda x: mg.erf(x), x[:40])))
+    data = plain(page_data(traced(lambda x: mg.erf(x), x[:40]), False))
     found = js(
         "([data, xs]) => xs.map((x) => whatIf.run(data, { 0: x }).values[1][0].values)",
         [data, x.reshape(7, 40).tolist()],
@@ -165,14 +165,14 @@ def test_erf_is_accurate(js: Callable[..., Any]) -> None:
 
 def test_without_edits_it_is_the_run_itself(js: Callable[..., Any]) -> None:
     graph = traced(lambda x, w: np.tanh(x @ w), np.ones((2, 3)) / 3, np.arange(6.0).reshape(3, 2) / 7)
-    found = js("(data) => whatIf.run(data)", plain(page_data(graph)))
+    found = js("(data) => whatIf.run(data)", plain(page_data(graph, False)))
     assert_agrees(found, graph, graph)
     assert [c is not None for c in found["contributions"]] == [edge.raw is not None for edge in graph.edges]
 
 
 def test_contributions_add_up(js: Callable[..., Any]) -> None:
     graph = traced(lambda x: x * x + np.sin(x), 0.7)
-    found = js("(data) => whatIf.run(data, { 0: [1.3] })", plain(page_data(graph)))
+    found = js("(data) => whatIf.run(data, { 0: [1.3] })", plain(page_data(graph, False)))
     sums = [c["sum"]["values"][0] for edge, c in zip(graph.edges, found["contributions"]) if edge.source == 0]
     assert len(sums) == 3 and max(sums, key=abs) == found["cotangents"][0][0]["values"][0]
 
@@ -192,7 +192,7 @@ def test_a_mixed_network(js: Callable[..., Any]) -> None:
         loss = block(*oracle.inputs_of(arrays))
     loss.backward()
     graph = capture(loss)
-    data = plain(page_data(graph))
+    data = plain(page_data(graph, False))
     assert js("(data) => whatIf.reason(data)", data) is None
     found = js("([data, edits]) => whatIf.run(data, edits)", [data, plain(edited(graph))])
     assert_agrees(found, again(graph, shaped(graph, edited(graph))), graph)
@@ -211,7 +211,7 @@ def test_single_precision_is_computed_in_double(js: Callable[..., Any]) -> None:
     rng = np.random.default_rng(0)
     arrays = [rng.standard_normal(shape).astype(np.float32) for shape in [(4, 3), (3, 2), (2,)]]
     graph = traced(lambda x, w, b: mg.softmax(mg.affine(x, w, b)), *arrays)
-    data = plain(page_data(graph))
+    data = plain(page_data(graph, False))
     assert js("(data) => whatIf.reason(data)", data) is None
     found = js("(data) => whatIf.run(data)", data)
     for edge, contribution in zip(graph.edges, found["contributions"], strict=True):
@@ -223,7 +223,7 @@ def test_single_precision_is_computed_in_double(js: Callable[..., Any]) -> None:
 
 
 def reason(graph: Graph, js: Callable[..., Any], language: str = "en") -> str | None:
-    return js("([data, language]) => whatIf.reason(data, language)", [plain(page_data(graph)), language])
+    return js("([data, language]) => whatIf.reason(data, language)", [plain(page_data(graph, False)), language])
 
 
 def test_it_says_why_not(js: Callable[..., Any]) -> None:
