@@ -202,7 +202,7 @@ class Attention(GlobalAttention):
 
     Called as :class:`GlobalAttention`. The values may be (batch, key, key_dim), as by default, where they are the keys, and
     become v; or (batch, key, value_dim), and are v as they come. (If the two widths are one, W_v is used.) What is raised is as
-    there. With score="scaled_dot": Vaswani et al. 2017, arXiv:1706.03762, section 3.2, with one head.
+    there. With ``score="scaled_dot"``: Vaswani et al. 2017, arXiv:1706.03762, section 3.2, with one head.
 
     Example:
         >>> import numpy as np

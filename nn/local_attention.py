@@ -76,7 +76,9 @@ class PredictiveLocalAttention(GlobalAttention):
         query_dim: the width of the queries.
         radius: D in the paper, at least 1.
         hidden_dim: the width inside, query_dim by default.
-        score: as in :class:`GlobalAttention`, which this is called as, and what that raises, is raised.
+        score: as in :class:`GlobalAttention`.
+
+    Called as that too, and raises what that does.
 
     Example:
         >>> import numpy as np

@@ -31,7 +31,7 @@ class Parameter(Tensor):
     shape.
 
     Raises:
-        DTypeError: they are integers, which have no derivative.
+        DTypeError: the data are integers, which have no derivative.
 
     Example:
         >>> import nn
