@@ -24,8 +24,8 @@ OUT.mkdir(parents=True, exist_ok=True)
 # ## Predict
 #
 # The **shape** of an array says how many numbers it has in each direction; each direction is called an **axis**. A
-# table with 2 rows and 3 columns has the shape `(2, 3)`: axis 0 goes down the rows, axis 1 along the columns. A list
-# of 3 numbers has the shape `(3,)`, with one axis, and a single number has the shape `()`, with none.
+# table with 2 rows and 3 columns has the shape `(2, 3)`: axis 0 goes down, from row to row, and axis 1 to the right, from
+# column to column. A list of 3 numbers has the shape `(3,)`, with one axis, and a single number `()`, with none.
 #
 #     x = [[1, 2, 3],         b = [10, 20, 30]        g = [[1, 0, 2],
 #          [4, 5, 6]]                                      [3, 1, 1]]
@@ -159,7 +159,7 @@ for place in range(3):
 
 # %% [markdown] name="sums"
 # **Forward, numbers are copied along an axis. Backward, what arrives is summed along the same axis.** In NumPy,
-# `g.sum(axis=0)` adds along axis 0, that is, down the rows, and the axis is gone: `(2, 3)` becomes `(3,)`.
+# `g.sum(axis=0)` adds along axis 0, that is, downward, and the axis is gone: `(2, 3)` becomes `(3,)`.
 #
 # A column `(2, 1)` was stretched along axis 1. So `g.sum(axis=1)`? The numbers are right, the shape is `(2,)`: the
 # axis is gone, and with it the difference between a column and a row. `keepdims=True` ("keep the dimensions") leaves
@@ -190,16 +190,20 @@ smalls = {
     "shape (2, 1)": column,
     "shape ()": np.array([[10.0]]),
 }
-sums = {"g.sum(axis=0)": (0,), "g.sum(axis=1, keepdims=True)": (1,), "g.sum()": (0, 1)}
+sums = {
+    "g.sum(axis=0)": g.sum(axis=0),
+    "g.sum(axis=1, keepdims=True)": g.sum(axis=1, keepdims=True),
+    "g.sum()": g.sum(),
+}
 figure, axes = plt.subplots(3, 3, figsize=(8, 6.2))
-for j, (small, (how, along)) in enumerate(zip(smalls.items(), sums.items(), strict=True)):
+for j, (small, (how, result)) in enumerate(zip(smalls.items(), sums.items(), strict=True)):
     name, numbers = small
     rows, columns = np.indices((2, 3))
     is_copy = (rows >= numbers.shape[0]) | (columns >= numbers.shape[1])
     table(axes[0, j], np.broadcast_to(numbers, (2, 3)), f"forward: {name} is stretched", is_copy)
     table(axes[1, j], g, "backward: g arrives")
-    table(axes[2, j], g.sum(axis=along, keepdims=True), how)
-    print(f"{name}: {how} = {g.sum(axis=along, keepdims=True).tolist()}")
+    table(axes[2, j], result.reshape(numbers.shape), how)
+    print(f"{how} = {result.tolist()}, shape {result.shape}")
 figure.suptitle("Copied along an axis, summed along the same axis")
 figure.tight_layout()
 figure.savefig(OUT / "05_stretched.png", dpi=120)
@@ -230,12 +234,12 @@ ys = 2 * xs + 1 + 0.1 * rng.normal(size=20)
 
 
 def train(loss_of):
-    w = mg.Tensor([[0.0]], requires_grad=True)
-    b = mg.Tensor([0.0], requires_grad=True)
-    inputs = xs[:, None]  # as a column: one row for each point
+    w = mg.Tensor(0.0, requires_grad=True)
+    b = mg.Tensor(0.0, requires_grad=True)
+    inputs = xs[:, None]  # as a column, as networks want it: one row for each point
     for _ in range(200):
         w.grad = b.grad = None
-        loss = loss_of(inputs @ w + b, ys)
+        loss = loss_of(w * inputs + b, ys)
         loss.backward()
         w.data = w.data - 0.2 * w.grad.data
         b.data = b.data - 0.2 * b.grad.data

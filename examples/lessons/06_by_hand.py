@@ -109,8 +109,9 @@ mg.explain(loss, OUT / "06_open.html", {"x": x}, language=LANGUAGE, lesson=lesso
 # **matmul** for short.
 #
 # How does one number of `W`, say `W[2, 0]`, reach the end? In each row `i` it is multiplied by `x[i, 2]`, and goes into
-# `y[i, 0]`. So it is used once for each row, as a number that was broadcast, and the contributions
-# `x[i, 2] * g[i, 0]` are added over the rows.
+# `y[i, 0]`. So it is used once for each row, like a number that was broadcast, and the contributions
+# `x[i, 2] * g[i, 0]` are added over the rows. In the same way `x[0, 2]` is used once for each column of `y`, and its
+# contributions `W[2, j] * g[0, j]` are added over the columns.
 
 # %%
 rng = np.random.default_rng(0)
@@ -168,9 +169,9 @@ right.set_title("The Jacobian of softmax", fontsize=10)
 figure.savefig(OUT / "06_softmax.png", dpi=120)
 
 # %% [markdown] name="overflow"
-# Backward you need only `g @ J`, and no table for it. The class `j` gets `p[j] * g[j]` from the diagonal. From the
-# other part it gets -`p[j]` times the sum of all `p[i] * g[i]`, which is one number for the whole row: the average of
-# `g`, where likely classes count more. So all that matters is by how much `g[j]` differs from this average.
+# Backward you need only `g @ J`, and no table for it. From the direct way, the class `j` gets `p[j] * g[j]`. From the
+# way through `total` it gets -`p[j]` times the sum of all `p[i] * g[i]`, which is one number for all classes: the average
+# of `g`, in which likely classes count more. So all that matters is by how much `g[j]` differs from this average.
 #
 # ## Implement: task 6.2
 #
@@ -185,7 +186,7 @@ figure.savefig(OUT / "06_softmax.png", dpi=120)
 
 # %%
 big = np.array([1000.0, 1001.0])
-with np.errstate(all="ignore"):
+with np.errstate(all="ignore"):  # no warnings from NumPy
     print("naive:", naive_softmax(big), " shifted:", naive_softmax(big - big.max()).round(3))
     apart = np.array([1000.0, 0.0])
     shifted = naive_softmax(apart - apart.max())
@@ -201,8 +202,8 @@ print("right loss:", nn.cross_entropy(apart[None], np.array([1])).item())  # [No
 # log(e / total) = x - log(total). With the largest logit subtracted first, no number gets lost.
 #
 # Backward is the nicest surprise of this lesson. You have seen it on the page: the gradient of the logits is `p`, with
-# 1 subtracted at the label: [0.125, -0.75, 0.625]. Each wrong class is pushed down by as much probability as it has.
-# The right class is pushed up by what it lacks.
+# 1 subtracted at the label: [0.125, -0.75, 0.625]. A training goes against it. So each wrong class is pushed down by as
+# much probability as it has, and the right class is pushed up by what it lacks.
 #
 # In a batch, the loss is mostly the *mean* over the rows. Then the gradient of each row is divided by their number.
 # Sum or mean, both are fine, but the loss and its gradient must mean the same.
@@ -285,7 +286,7 @@ for inside in (True, False):
 
 # %%
 def friends_loss(x, label):
-    e = np.exp(x - np.max(x.data))
+    e = np.exp(x - np.max(x.data))  # a shift, which changes nothing
     p = e / np.sum(e)
     return -np.log(p[label] + 0.000000001)
 
@@ -416,5 +417,5 @@ mg.explain(loss, OUT / "06_close.html", {"x": x}, language=LANGUAGE, lesson=less
 # **The planted fault.** The tiny number is added to `p[label]` *inside* of the logarithm. As long as the probability is
 # much larger than that, it does no harm. But if the right class lies 50 behind, its probability is far smaller, and
 # `-log` sees only the tiny number: the loss stays at 20.723, a flat line, and the slope of a flat line is 0. So the
-# worst mistakes have no gradient at all, where the right one is -1 for the right class. No tiny number is needed if
-# the logarithm is never taken of a softmax.
+# worst mistakes have no gradient at all, where cross-entropy has -1 for the right class. No tiny number is needed if
+# the logarithm of a softmax is never taken.
