@@ -270,7 +270,7 @@ for inside in (True, False):
     print("inside: " if inside else "outside:", "n =", n.data, " gradient of x:", x.grad.data.round(1))
 
 # %% [markdown] name="tasks"
-# One such row, and every weight of the network is `nan` after the next step.
+# One such row, and after the next step of a training the weights of all earlier layers are `nan`; soon all are.
 #
 # ## Implement: task 6.4
 #
