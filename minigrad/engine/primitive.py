@@ -261,9 +261,6 @@ def primitive(
         name: shown in graphs and messages; by default the function's own.
         also: other NumPy functions that mean the same (``np.amax``).
         bind: for a function of any number of arrays: from a call's arguments to ``(arrays, keywords)``.
-
-    Example:
-        >>> cube = primitive(lambda x: x * x * x, name="cube").vjp(x=lambda g, x: g * 3 * x * x)
     """
     of_numpy = (
         isinstance(function, np.ufunc) or (getattr(function, "__module__", "") or "").partition(".")[0] == "numpy"
