@@ -48,6 +48,7 @@ def check_grads(
     Raises:
         GradientError: they disagree; the message names the order, the argument and both numbers.
         UnsupportedError: ``f`` returned an integer or a boolean.
+        ArgumentError: ``order`` is less than 1.
 
     Example:
         >>> import numpy as np

@@ -261,6 +261,9 @@ def primitive(
         name: shown in graphs and messages; by default the function's own.
         also: other NumPy functions that mean the same (``np.amax``).
         bind: for a function of any number of arrays: from a call's arguments to ``(arrays, keywords)``.
+
+    Raises:
+        ArgumentError: an argument has a name that rules use for themselves (``g``, ``ans`` ...).
     """
     of_numpy = (
         isinstance(function, np.ufunc) or (getattr(function, "__module__", "") or "").partition(".")[0] == "numpy"

@@ -33,7 +33,11 @@ def _taylor_table(terms: int) -> Any:
 
 
 def _erf(x: Array, /) -> Array:
-    """erf(x) = 2/sqrt(pi) integral_0^x exp(-t^2) dt, to the last digits of the dtype: Taylor from the nearest grid point."""
+    """erf(x) = 2/sqrt(pi) integral_0^x exp(-t^2) dt, to the last digits of the dtype: Taylor from the nearest grid point.
+
+    Raises:
+        DTypeError: x is complex.
+    """
     x = as_array(x)
     if x.dtype.kind == "c":
         raise DTypeError(f"erf takes real numbers, got {x.dtype}")

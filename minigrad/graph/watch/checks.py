@@ -28,6 +28,7 @@ def check_edges(
 
     Raises:
         GraphError: the computation was not traced.
+        ArgumentError: ``tensors`` or ``params`` is something else.
 
     Example:
         >>> import minigrad as mg
