@@ -34,9 +34,9 @@ class detect_anomaly:
 
     Operations that are not recorded, under ``no_grad()`` or on tensors that need no gradient, are not looked at.
 
-    Raises (from the operation, or from ``backward()``):
-        AnomalyError: with the explanation.
-        GraphError: an array that was kept has been changed in place.
+    Raises:
+        AnomalyError: (from the operation, or from ``backward()``) with the explanation.
+        GraphError: (from ``backward()``) an array that was kept has been changed in place.
 
     Example:
         >>> import numpy as np

@@ -82,7 +82,7 @@ def find_nan(tensors: Tensor | Sequence[Tensor], params: Any = None) -> Provenan
         ...     loss = np.sum(np.sqrt(x))
         >>> loss.backward()
         >>> print(mg.find_nan(loss))
-        in backward, the derivative of 'np.sqrt(x)' by x made the first inf: the derivative of the square root at 0 is infinite.
+        in backward, the derivative of 'np.sqrt(x)' by x made the first inf: the derivative of the square root...
         The first is at [0], where x is 0.0.
         ...: loss = np.sum(np.sqrt(x))
         It reached 1 of the 3 nodes of the graph.
