@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from typing import Any
 
@@ -39,8 +40,7 @@ def _source(app: Any, module: str) -> tuple[str, dict[str, Any]] | None:
     names = otherwise_called().get(module)
     if names is None:
         return None
-    from sphinx.pycode import ModuleAnalyzer
-
-    analyzer = ModuleAnalyzer.for_module(module)
+    pycode: Any = importlib.import_module("sphinx.pycode")  # tests ask for the names above without Sphinx
+    analyzer = pycode.ModuleAnalyzer.for_module(module)
     tags = analyzer.find_tags()
     return analyzer.code, tags | {name: tags[declared] for name, declared in names.items()}

@@ -17,11 +17,12 @@ from tests import fake_cupy
 PUBLIC = site_pages.public()
 NOT_YET = {name for name in PUBLIC if not name.startswith("minigrad.")}
 
-# What is there, or is not, while a name's example runs: by the name of the module.
+# The package that an example needs; and what stands in for a package while one runs (None: it is not installed).
 NEEDED = {
     "minigrad.compiled_kernels": "numba",
     "minigrad.load_trace": "safetensors",
     "minigrad.save_trace": "safetensors",
+    "nn.load_weights": "safetensors",
 }
 STANDING_IN: dict[str, dict[str, Any]] = {
     "minigrad.DeviceError": {"cupy": fake_cupy.module(broken=fake_cupy.NO_GPU)},
