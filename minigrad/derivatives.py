@@ -37,9 +37,12 @@ def jacobian(f: Callable[..., Any], argnum: Argnum = 0, *, holomorphic: bool = F
             or a boolean.
         ArgumentError: there is no argument ``argnum``.
 
-    >>> jacobian(lambda x: x * x)(np.array([1.0, 2.0]))
-    array([[2., 0.],
-           [0., 4.]])
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> mg.jacobian(lambda x: x * x)(np.array([1.0, 2.0]))
+        array([[2., 0.],
+               [0., 4.]])
     """
 
     @functools.wraps(f)
@@ -145,6 +148,13 @@ def hessian(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[..., Any]:
     this is the jacobian: ``n`` directions are pushed through the recorded gradient. For a product with a vector: :func:`hvp`.
 
     Raises (when called): as :func:`jacobian`.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> mg.hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 2.0]))
+        array([[4., 2.],
+               [2., 0.]])
     """
     return jacobian(jacobian(f, argnum), argnum)
 
@@ -165,6 +175,12 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], vectors: Sequence[Any]) -
     Raises:
         UnsupportedError: ``f`` returned something other than a real scalar.
         ArgumentError, ShapeError, DTypeError: ``vectors`` is not like ``primals``.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> mg.hvp(lambda x: x[0] ** 2 * x[1], [np.array([1.0, 2.0])], [np.array([1.0, 0.0])])  # the first column
+        (array([4., 2.]),)
     """
     check_arguments(primals, vectors, "primals", "vectors")
     product: tuple[Any, ...] = jvp(grad(f, tuple(range(len(primals)))), primals, vectors)[1]

@@ -99,6 +99,15 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
         DTypeError: an input is not floating or complex.
         ArgumentError, ShapeError: (the pullback) the cotangent is not like the output, with None in the place of integers
             and booleans.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> value, pullback = mg.vjp(lambda a, b: a * b, np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+        >>> value
+        array([3., 8.])
+        >>> pullback(np.array([1.0, 10.0]))  # one cotangent for each input
+        (array([ 3., 40.]), array([ 1., 20.]))
     """
     run = Recorded(f, primals)
     for t in leaves((run.inputs, run.output)):
@@ -119,6 +128,13 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
     Raises:
         ArgumentError, ShapeError, DTypeError: ``tangents`` is not like ``primals``.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> value, change = mg.jvp(lambda x: x**2, [np.array([1.0, 2.0, 3.0])], [np.array([1.0, 0.0, 0.0])])
+        >>> change  # while the first element moves alone
+        array([2., 0., 0.])
     """
     check_arguments(primals, tangents, "primals", "tangents")
     run = Recorded(f, primals)
@@ -236,6 +252,14 @@ def value_and_grad(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[..., A
     Raises (when called):
         UnsupportedError: ``f`` returned something other than a real scalar, or an integer or a boolean.
         ArgumentError: there is no argument ``argnum``.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> loss = lambda w, x: np.sum((w * x - 1) ** 2)
+        >>> value, gradients = mg.value_and_grad(loss, argnum=(0, 1))(np.array([1.0, 2.0]), np.array([2.0, 1.0]))
+        >>> float(value), gradients
+        (2.0, (array([4., 2.]), array([2., 4.])))
     """
 
     @functools.wraps(f)
@@ -258,8 +282,12 @@ def value_and_grad(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[..., A
 def grad(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[..., Any]:
     """A function that returns the gradient of ``f`` with respect to argument ``argnum``: see :func:`value_and_grad`.
 
-    >>> float(grad(lambda x: x**3)(2.0))
-    12.0
+    Example:
+        >>> import minigrad as mg
+        >>> float(mg.grad(lambda x: x**3)(2.0))
+        12.0
+        >>> float(mg.grad(mg.grad(lambda x: x**3))(2.0))
+        12.0
     """
     both = value_and_grad(f, argnum)
 
@@ -280,6 +308,12 @@ def elementwise_grad(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[...,
         UnsupportedError: ``f`` returned something other than a real array.
         ShapeError: its shape is not that of the argument.
         ArgumentError: there is no argument ``argnum``.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> mg.elementwise_grad(lambda x: x**2)(np.array([1.0, 2.0, 3.0]))
+        array([2., 4., 6.])
     """
 
     @functools.wraps(f)
