@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import lesson_notebooks
+import minigrad as mg
 from lesson_notebooks import Cell, cells, lessons, notebook, percent
 
 LESSONS = lessons()
@@ -82,7 +83,11 @@ def found(pattern: re.Pattern[str], text: str) -> list[str]:
 
 
 def test_the_lessons_are_numbered() -> None:
-    assert [path.name[:2] for path in LESSONS] == ["01", "02", "03", "04"]
+    numbers = [path.name[:2] for path in LESSONS]
+    assert len(set(numbers)) == len(numbers)
+    for number, path in zip(numbers, LESSONS):
+        assert texts(path, "en")["title"].startswith(f"# Lesson {int(number)}: ")
+        assert texts(path, "ja")["title"].startswith(f"# レッスン{int(number)}：")
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
@@ -126,19 +131,22 @@ STATED = [  # which lesson, what it prints, and the whole number that its text s
     ("04", "'forward walks': 27090000", "27090000"),
     ("04", "'one backward walk': 180000", "180000"),
     ("04", "8000 bytes; as a table: 8000000 bytes", "8000000"),
+    ("07", "gradient of h: [7. 4.]", "7 and 4|7 と 4"),
+    ("07", "with the article's rule: [11.  2.]", "11 and 2|11 と 2"),
 ]
 
 
 @pytest.mark.parametrize(("number", "output", "said"), STATED)
 def test_a_whole_number_is_what_the_program_prints(number: str, output: str, said: str, run: Any) -> None:
-    path = LESSONS[int(number) - 1]
+    (path,) = (path for path in LESSONS if path.name.startswith(number))
     assert output in run(path)[0]
     for language in ("en", "ja"):
-        assert re.search(rf"(?<!\d){said}(?!\d)", "\n".join(texts(path, language).values()))
+        text = "\n".join([program_and_said(path)[1], *texts(path, language).values()])
+        assert re.search(rf"(?<!\d)(?:{said})(?!\d)", text)
 
 
 def test_the_last_program_of_each_lesson_has_the_gradient_of_its_closed_form(run: Any) -> None:
-    one, two, three, four = (run(path)[1] for path in LESSONS)
+    one, two, three, four = (run(path)[1] for path in LESSONS[:4])
     a = math.tanh(0.5)
     assert one["w"].grad.item() == pytest.approx(2 * a * (1 - a * a), rel=1e-14)
 
@@ -150,6 +158,27 @@ def test_the_last_program_of_each_lesson_has_the_gradient_of_its_closed_form(run
     slope = 1 - math.tanh(1.25) ** 2
     assert four["W"].grad.data == pytest.approx(np.outer([1, slope], [1, 2]), rel=1e-14)
     assert four["x"].grad.data.ravel() == pytest.approx([0.5 + 0.25 * slope, -0.25 + 0.5 * slope], rel=1e-14)
+
+
+def test_lesson_07_plants_what_it_says_and_closes_on_the_right_gradient(run: Any) -> None:
+    printed, seven, _ = run(next(path for path in LESSONS if path.stem == "07_planted_bug"))
+    assert "words alike, wrong are ['scores by h', 'softmax by s']\n" in printed.replace("article_", "")
+    assert "different words, wrong are ['scores by h', 'softmax by s', 'mix by h']\n" in printed.replace("article_", "")
+    assert "wrong rules: []\n" in printed
+    assert seven["losses"][-1] == min(seven["losses"])  # of the right rules, which come last
+    for name, rule in seven["right"].items():  # the three rules of the table, against minigrad's
+        arguments = [np.array([[1.0, 0.5], [-0.5, 1.0], [0.3, -0.8]])] * (2 if name == "mix" else 1)
+        arguments[0] = arguments[0] @ arguments[0].T if name == "mix" else arguments[0]
+        g = np.random.default_rng(0).normal(size=rule(*arguments).shape)
+        answer = rule(*arguments)
+        table = {
+            "scores": lambda g, h, answer=answer: (g + g.T) @ h,
+            "softmax": lambda g, h, answer=answer: answer * (g - (g * answer).sum(axis=-1, keepdims=True)),
+            "mix": lambda g, A, h, answer=answer: A.T @ g,
+        }
+        assert mg.vjp(rule, *arguments)[1](g)[-1] == pytest.approx(table[name](g, *arguments), rel=1e-12)
+    first, second = seven["h"].data.ravel()
+    assert seven["h"].grad.data.ravel() == pytest.approx([3 * first**2 + second**2, 2 * first * second], rel=1e-14)
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
