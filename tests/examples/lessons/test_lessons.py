@@ -133,6 +133,11 @@ STATED = [  # which lesson, what it prints, and the whole number that its text s
     ("04", "8000 bytes; as a table: 8000000 bytes", "8000000"),
     ("07", "gradient of h: [7. 4.]", "7 and 4|7 と 4"),
     ("07", "with the article's rule: [11.  2.]", "11 and 2|11 と 2"),
+    ("08", "slope: 48.0  slope of the slope: 24.0", "24"),
+    ("08", "not cleared in between: 72.0", "72"),
+    ("08", "Newton, 6 steps: [1. 1.]", "6"),
+    ("08", "valley: right [22.0, 10.0], hers [12.0, 0.0]", "22 and 10|22 と 10"),
+    ("08", "valley: right [22.0, 10.0], hers [12.0, 0.0]", "12 and 0|12 と 0"),
 ]
 
 
@@ -179,6 +184,21 @@ def test_lesson_07_plants_what_it_says_and_closes_on_the_right_gradient(run: Any
         assert mg.vjp(rule, *arguments)[1](g)[-1] == pytest.approx(table[name](g, *arguments), rel=1e-12)
     first, second = seven["h"].data.ravel()
     assert seven["h"].grad.data.ravel() == pytest.approx([3 * first**2 + second**2, 2 * first * second], rel=1e-14)
+
+
+def test_lesson_08_has_the_second_derivatives_of_its_closed_forms(run: Any) -> None:
+    eight = run(next(path for path in LESSONS if path.stem == "08_second_derivatives"))[1]
+    x, y = eight["x"], eight["y"]
+    assert (x.grad.item(), y.grad.item()) == (2 * y.item() - 2 * x.item(), 2 * x.item())
+    assert eight["bend"](3.0) == pytest.approx(0.5 - math.cos(3), rel=1e-14)
+    a, b = eight["start"]
+    hessian = np.array([[3 * a**2 + 10, -10], [-10, 10]])
+    assert eight["hessian"](eight["start"]) == pytest.approx(hessian, rel=1e-14)
+    gradient = np.array([a**3 - 1 - 10 * (b - a), 10 * (b - a)])
+    assert eight["v"] == pytest.approx(gradient, rel=1e-14)
+    assert eight["product"] == pytest.approx(hessian @ gradient, rel=1e-14)
+    assert eight["rate"] == pytest.approx(gradient @ gradient / (gradient @ hessian @ gradient), rel=1e-14)
+    assert eight["newton"][-1] == pytest.approx([1, 1], abs=1e-4)
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
