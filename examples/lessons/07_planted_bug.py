@@ -37,13 +37,14 @@ OUT.mkdir(parents=True, exist_ok=True)
 
 
 # %%
-def shares(s, /):
+def shares(s):
     e = np.exp(s - s.max(axis=-1, keepdims=True))  # less the largest, so that exp does not overflow
     return e / e.sum(axis=-1, keepdims=True)
 
 
 softmax = mg.primitive(shares, name="article_softmax").vjp(s=lambda g, ans: g * ans * (1 - ans))  # ans: the result
 
+# %%
 lesson = {
     "title": {"en": "A rule that is wrong", "ja": "間違った規則"},
     "intro": {
@@ -144,8 +145,8 @@ print("number by number, by nudging:", np.round([number.item() for number in nud
 # you believe.
 
 # %%
-scores = mg.primitive(lambda h, /: h @ h.T, name="scores").vjp(h=lambda g, h: 2 * g @ h)
-mix = mg.primitive(lambda A, h, /: A @ h, name="mix").vjp(A=lambda g, h: g @ h.T, h=lambda g, A: A @ g)
+scores = mg.primitive(lambda h: h @ h.T, name="scores").vjp(h=lambda g, h: 2 * g @ h)
+mix = mg.primitive(lambda A, h: A @ h, name="mix").vjp(A=lambda g, h: g @ h.T, h=lambda g, A: A @ g)
 
 
 def network(h, wanted, scores=scores, softmax=softmax, mix=mix):
@@ -179,7 +180,7 @@ figure.savefig(OUT / "07_edges.png", dpi=120)
 # %% [markdown] name="which"
 # `mg.check_edges` takes the steps of a traced program one by one. Each is run again by itself, on its own numbers,
 # and its rule is compared with nudges; `mg.wrong_edges` lists the arrows whose rule is wrong. So you need not think
-# about the whole network: the list names the step *and* the operand.
+# about the whole network: the list names the step, and for which of its inputs it is wrong.
 #
 # With three different words there are three faults. With three equal words `mix` looks right! Then all of `A` is
 # 1/3, and a table that is the same when rows and columns change places hides a missing transpose (you know this from
@@ -297,14 +298,14 @@ print("wrong rules:", mg.wrong_edges(mg.check_edges(loss)))
 # %% [markdown] name="confusions"
 # ## What people stumble over
 #
-# **"A part of my gradient is missing, or `None`."** What is computed inside `with mg.no_grad():`, or behind
-# `.detach()`, is not written on the tape: to the backward pass it is a plain number. That is meant for measuring and
-# for changing weights. If you print a program's graph and an arrow is not there, no gradient walks along it.
+# **"A part of my gradient is missing, or `None`."** What is computed inside `with mg.no_grad():`, or from
+# `x.detach()`, is not written on the tape: to the backward pass it is a plain number. That is meant for measuring and
+# for changing weights. Where the page draws no arrow, no gradient walks.
 #
-# **"A mask makes gradients 0. Is that a bug?"** No. What `relu` or `np.where` blocks does not reach the end, so moving
-# it does not move the end; the nudge says 0 too. It becomes a problem only when *all* examples are blocked: then
-# nothing is learned there. And exactly *at* the bend of `relu` there is no derivative: nudging gives 0.5, minigrad
-# answers 0. Do not test there.
+# **"A mask makes gradients 0. Is that a bug?"** No. `np.where(mask, x, 0)` lets some numbers through and blocks the
+# others; `relu(x)` blocks what is not above 0. What is blocked does not reach the end, so moving it does not move the
+# end; the nudge says 0 too. It is a problem only when *all* examples are blocked: then nothing is learned there. And
+# exactly *at* the bend of `relu` there is no derivative: nudging gives 0.5, minigrad answers 0. Do not test there.
 #
 # **"`np.where` should have protected me from NaN."** (NaN is the computer's "not a number".) It picks the right
 # *value*. But backward, the branch that was not taken is walked too, with gradient 0; and the slope of `sqrt` at 0 is
@@ -423,5 +424,5 @@ mg.explain(loss, OUT / "07_close.html", {"h": h}, language=LANGUAGE, lesson=less
 # `length` is gone. So every rule that is there is right, and the gradient is wrong, since a *way* is missing (lesson
 # 2). `backward()` gives 0.24 and -0.08, nudging 0.192 and -0.144. You could have seen it without nudging: a longer
 # `w` has the same loss, so along `w` the slope is 0, and 3 · 0.192 - 4 · 0.144 is 0. `.data`, `.detach()` and `no_grad` cut a way
-# just so. When `check_grads` complains and `check_edges` does not, look for a
+# just so. (minigrad refuses `float(w)`, which would do it without a word.) When `check_grads` complains and `check_edges` does not, look for a
 # missing arrow.
