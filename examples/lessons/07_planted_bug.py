@@ -1,8 +1,8 @@
 # %% [markdown] name="title"
 # # Lesson 7: find the planted bug
 #
-# A wrong value is often seen at once. A wrong *gradient* is not: the shapes fit, no error is raised, and the loss even
-# falls. It only falls less well than it could, and nobody knows what it could do. In this lesson you learn to search
+# A wrong value is often seen at once. A wrong *gradient* is not: the shapes fit, no error is raised, and the loss
+# often falls, only less well than it could. And nobody knows what it could do. In this lesson you learn to search
 # like a detective, with three questions: is it wrong at all? At which step? And what is missing there?
 #
 # You need: lessons 1 to 6. Time: 20 minutes.
@@ -194,9 +194,9 @@ figure.savefig(OUT / "07_edges.png", dpi=120)
 # | `A = softmax(s)` | `g * A * (1 - A)` | `A * (g - t)` | the way through the sum |
 # | `m = A @ h`, by `h` | `A @ g` | `A.T @ g` | the transpose |
 #
-# (`t` is the sum of `g * A` in each row.) Bugs in gradients are old acquaintances: a way forgotten, a sum forgotten, a transpose, a factor, a sign. When you
-# have the right numbers (by nudging) beside the wrong ones, look: is it a factor? The other sign? Right in one
-# column? Right up to a transpose?
+# (`t` is the sum of `g * A` in each row.) Bugs in gradients are old acquaintances: a way forgotten, a sum forgotten,
+# a transpose, a factor, a sign. When you have the right numbers (by nudging) beside the wrong ones, look: is it a
+# factor? The other sign? Right in one column? Right up to a transpose?
 #
 # ## But the loss falls!
 #
@@ -222,8 +222,8 @@ axes.legend()
 figure.savefig(OUT / "07_training.png", dpi=120)
 
 # %% [markdown] name="falls"
-# Both begin at 0.938. With the right rules the loss ends at 0.613. With the rules by hand it falls at first too, as far
-# as 0.623, then it turns and ends at 0.652. Had you seen only the red curve, you would say "it learns". A wrong
+# Both begin at 0.938. With the right rules the loss ends at 0.613. With the rules by hand it falls at first too, as
+# far as 0.623, then it turns and ends at 0.652. Had you seen only the red curve, you would say "it learns". A wrong
 # gradient often points *roughly* the right way. **A falling loss is no test of a gradient.**
 #
 # ## Implement: tasks 7.1 and 7.2
@@ -309,8 +309,8 @@ print("wrong rules:", mg.wrong_edges(mg.check_edges(loss)))
 #
 # **"`np.where` should have protected me from NaN."** (NaN is the computer's "not a number".) It picks the right
 # *value*. But backward, the branch that was not taken is walked too, with gradient 0; and the slope of `sqrt` at 0 is
-# infinite. 0 times infinity is NaN. `mg.find_nan(loss)` names the step and the cause; `with mg.detect_anomaly():`
-# stops at once, where it happens.
+# infinite. 0 times infinity is NaN. For a traced program, `mg.find_nan(loss)` names the step and the cause. Inside
+# `with mg.detect_anomaly():` it stops at once, where it happens.
 #
 # **"In my test the numbers differ in the third digit."** Are they `float32`? Then the computer keeps about 7 digits,
 # not 16, and nudging is worse:
@@ -409,8 +409,8 @@ mg.explain(loss, OUT / "07_close.html", {"h": h}, language=LANGUAGE, lesson=less
 #
 # ## Explain
 #
-# One paragraph: *A training runs and the loss falls. Why is that no proof that the gradients are right, and what would
-# you do to be sure?* Then compare.
+# One paragraph: *A training runs and the loss falls. Why is that no proof that the gradients are right, and what
+# would you do to be sure?* Then compare.
 #
 # ---
 #
@@ -423,6 +423,6 @@ mg.explain(loss, OUT / "07_close.html", {"h": h}, language=LANGUAGE, lesson=less
 # **The planted fault.** `.item()` makes a plain number of `length`: it leaves the tape, and the arrow from `w` to
 # `length` is gone. So every rule that is there is right, and the gradient is wrong, since a *way* is missing (lesson
 # 2). `backward()` gives 0.24 and -0.08, nudging 0.192 and -0.144. You could have seen it without nudging: a longer
-# `w` has the same loss, so along `w` the slope is 0, and 3 · 0.192 - 4 · 0.144 is 0. `.data`, `.detach()` and `no_grad` cut a way
-# just so. (minigrad refuses `float(w)`, which would do it without a word.) When `check_grads` complains and `check_edges` does not, look for a
-# missing arrow.
+# `w` has the same loss, so along `w` the slope is 0, and 3 · 0.192 - 4 · 0.144 is 0. `.data`, `.detach()` and
+# `no_grad` cut a way just so. (minigrad refuses `float(w)`, which would do it without a word.) When `check_grads`
+# complains and `check_edges` does not, look for a missing arrow.

@@ -1,9 +1,9 @@
 # %% [markdown] name="title"
 # # Lesson 8: derivatives of derivatives
 #
-# A slope tells which way is down. It does not tell how far to go. For that one must know how the slope itself changes:
-# the derivative of the derivative. In this lesson the backward pass becomes a program that is differentiated in its
-# turn. With it we take steps that know their length, first with one number, then with many.
+# A slope tells which way is down. It does not tell how far to go. For that one must know how the slope itself
+# changes: the derivative of the derivative. In this lesson the backward pass becomes a program that is differentiated
+# in its turn. With it we take steps that know their length, first with one number, then with many.
 #
 # You need: lessons 1 to 4 and 7. Time: 20 minutes.
 
@@ -27,8 +27,8 @@ OUT.mkdir(parents=True, exist_ok=True)
 #     slope = x.grad
 #
 # With `x = 4` this gives `y = 64`, and the slope 3 x² is 48. A backward pass is nothing but steps: multiplications, a
-# power. With `create_graph=True` they are written on the tape too, so `slope` is not only a number. It is the end of a
-# program that begins at `x`. The page `out/lessons/08_open.html` shows *that* program, the backward pass of `y`.
+# power. With `create_graph=True` they are written on the tape too, so `slope` is not only a number. It is the end of
+# a program that begins at `x`. The page `out/lessons/08_open.html` shows *that* program, the backward pass of `y`.
 # What will *its* backward pass find?
 
 # %%
@@ -167,8 +167,8 @@ figure.savefig(OUT / "08_newton.png", dpi=120)
 # digits doubles. Gradient descent has an error of 0.06 after the same four steps, and you had to guess a `rate`.
 #
 # Now look at the right half of the picture. At 0.5 the curve bends downward. The parabola has no lowest point, only a
-# *top*, and Newton's method jumps there, to -0.108. `f` was 0.940 before and is 0.997 after the step. It looks for a place
-# where the slope is 0, and the top of a hill is such a place too.
+# *top*, and Newton's method jumps there, to -0.108. `f` was 0.940 before and is 0.997 after the step. It looks for a
+# place where the slope is 0, and the top of a hill is such a place too.
 #
 # ## Implement: task 8.1
 #
@@ -225,8 +225,8 @@ figure.savefig(OUT / "08_valley.png", dpi=120)
 # gradient. Since `v` is fixed, that is `v @ H`, and as H is symmetric, `H @ v`. So: one backward pass through a
 # backward pass, whatever n is. It is called the **Hessian-vector product**, and minigrad has it as `mg.hvp`.
 #
-# What is it good for? v · (H @ v) is the bend along the direction `v`. So it tells how far a step along the
-# gradient should go: slope divided by bend, Newton's idea along one line.
+# What is it good for? Let `x` move along `v`, to `x + t * v`. Then v · (H @ v) is the bend on this way, for `t`. So
+# it tells how far a step along the gradient should go: slope divided by bend, Newton's idea on one straight line.
 
 # %%
 v = gradient(start)
@@ -271,8 +271,8 @@ for g in (cubes, valley):
 # ## What people stumble over
 #
 # **"`x.grad.backward()` is refused."** After a plain `backward()`, `x.grad` is just numbers: nothing was written down
-# on the way. Say `backward(create_graph=True)`, or use `mg.grad(mg.grad(f))`. And do not always say it: the tape grows
-# by a whole backward pass.
+# on the way. Say `backward(create_graph=True)`, or use `mg.grad(mg.grad(f))`. And do not always say it: the tape
+# grows by a whole backward pass.
 #
 # **"Is it the same as `retain_graph=True`?"** No. That keeps the notes of the *run*, so that you can go backward
 # again. `create_graph` makes new notes, of the *backward pass*.
@@ -371,17 +371,18 @@ mg.explain(d, OUT / "08_close.html", {"x": x, "y": y}, language=LANGUAGE, lesson
 #
 # ## Explain
 #
-# One paragraph: *Why can one multiply by the Hessian of a million weights, which fits into no computer?* Then compare.
+# One paragraph: *Why can one multiply by the Hessian of a million weights, which fits into no computer?* Then
+# compare.
 #
 # ---
 #
 # **Model answer.** The Hessian is the table of how each number of the gradient changes with each weight. It has a
 # million times a million entries, but a product with a vector has only a million numbers: the change of the gradient
 # when the weights move along that vector. The gradient is itself computed by a program, so its steps can be written
-# on a tape. I multiply the gradient with the fixed vector, add up, and go backward from that single number. That is one
-# more backward pass, and the table is never built.
+# on a tape. I multiply the gradient with the fixed vector, add up, and go backward from that single number. That is
+# one more backward pass, and the table is never built.
 #
 # **The planted fault.** Her function adds up the gradient before it differentiates, so it computes `H @ [1, 1]`: the
 # *sum of each row* of H (lesson 4: "So I pass ones"). For `cubes` each number goes its own way, everything beside the
-# diagonal is 0, and the sum of a row is its diagonal entry. In the valley the numbers are coupled: the rows are 22 and
-# -10, and -10 and 10, so she gets 12 and 0 instead of 22 and 10. Test with a function that couples its inputs.
+# diagonal is 0, and the sum of a row is its diagonal entry. In the valley the numbers are coupled: the rows are 22
+# and -10, and -10 and 10, so she gets 12 and 0 instead of 22 and 10. Test with a function that couples its inputs.
