@@ -171,17 +171,17 @@ def test_lesson_07_plants_what_it_says_and_closes_on_the_right_gradient(run: Any
     assert "different words, wrong are ['scores by h', 'softmax by s', 'mix by h']\n" in printed.replace("article_", "")
     assert "wrong rules: []\n" in printed
     assert seven["losses"][-1] == min(seven["losses"])  # of the right rules, which come last
-    for name, rule in seven["right"].items():  # the three rules of the table, against minigrad's
-        arguments = [np.array([[1.0, 0.5], [-0.5, 1.0], [0.3, -0.8]])] * (2 if name == "mix" else 1)
-        arguments[0] = arguments[0] @ arguments[0].T if name == "mix" else arguments[0]
-        g = np.random.default_rng(0).normal(size=rule(*arguments).shape)
-        answer = rule(*arguments)
-        table = {
-            "scores": lambda g, h, answer=answer: (g + g.T) @ h,
-            "softmax": lambda g, h, answer=answer: answer * (g - (g * answer).sum(axis=-1, keepdims=True)),
-            "mix": lambda g, A, h, answer=answer: A.T @ g,
-        }
-        assert mg.vjp(rule, *arguments)[1](g)[-1] == pytest.approx(table[name](g, *arguments), rel=1e-12)
+    table: dict[str, Any] = {  # what should be, by the lesson's table, against minigrad's rules
+        "scores": lambda g, answer, h: (g + g.T) @ h,
+        "softmax": lambda g, A, s: A * (g - (g * A).sum(axis=-1, keepdims=True)),
+        "mix": lambda g, answer, A, h: A.T @ g,
+    }
+    rng = np.random.default_rng(0)
+    for name, rule in seven["right"].items():
+        arguments = [rng.normal(size=(3, 3))] * (name != "scores") + [rng.normal(size=(3, 2))] * (name != "softmax")
+        answer, pull = mg.vjp(rule, *arguments)
+        g = rng.normal(size=answer.shape)
+        assert pull(g)[-1] == pytest.approx(table[name](g, answer, *arguments), rel=1e-12), name
     first, second = seven["h"].data.ravel()
     assert seven["h"].grad.data.ravel() == pytest.approx([3 * first**2 + second**2, 2 * first * second], rel=1e-14)
 
