@@ -22,27 +22,27 @@ OUT.mkdir(parents=True, exist_ok=True)
 # %% [markdown] name="predict"
 # ## Predict
 #
-# `softmax` turns numbers into shares: exp of each number, divided by the sum of all these. With `z = [0, log(2), 0]`
-# the exponentials are 1, 2 and 1, and the shares 0.25, 0.5, 0.25. Our program picks the first share, with
-# `c = [1, 0, 0]`:
+# With `z = [0, log(2), 0]`, the exponentials in softmax (lesson 6) are 1, 2 and 1, and the probabilities 0.25, 0.5,
+# 0.25. Our program picks the first, with `c = [1, 0, 0]`:
 #
 #     p = softmax(z)
 #     picked = c * p
 #     loss = sum(picked)
 #
-# With `mg.primitive` one makes an operation with a backward rule of one's own. The rule below is from an article
-# that trains a small Transformer in NumPy, all by hand: the gradient `g` that arrives, times `p * (1 - p)`. The page
-# `out/lessons/07_open.html` tells you that this rule is wrong. But could you see it by yourself, without computing a
-# single derivative?
+# With `mg.primitive` one makes an operation with a backward rule of one's own. The rule below stands in an article
+# that trains a small Transformer in NumPy, all by hand: the gradient `g` that arrives, times `p * (1 - p)`. You know
+# from lesson 6 that this is only the diagonal. But how could the author have noticed, without knowing the right rule
+# and without computing a single derivative? That is the question of the page `out/lessons/07_open.html`. (It also
+# tells you, in red, that a rule is wrong. How it finds out comes below.)
 
 
 # %%
-def shares(s):
+def softmax_of(s):
     e = np.exp(s - s.max(axis=-1, keepdims=True))  # less the largest, so that exp does not overflow
     return e / e.sum(axis=-1, keepdims=True)
 
 
-softmax = mg.primitive(shares, name="article_softmax").vjp(s=lambda g, ans: g * ans * (1 - ans))  # ans: the result
+softmax = mg.primitive(softmax_of, name="article_softmax").vjp(s=lambda g, ans: g * ans * (1 - ans))  # ans: the result
 
 # %%
 lesson = {
@@ -54,12 +54,12 @@ lesson = {
     "steps": [
         {
             "at": "forward of p",
-            "text": {"en": "The shares are 0.25, 0.5, 0.25.", "ja": "割合は 0.25、0.5、0.25 です。"},
+            "text": {"en": "`p` is 0.25, 0.5, 0.25.", "ja": "`p` は 0.25、0.5、0.25 です。"},
             "question": {
                 "kind": "choice",
                 "text": {
-                    "en": "All three numbers of `z` go up by 1. What happens to the shares?",
-                    "ja": "`z` の三つの数がすべて 1 大きくなると、割合はどうなりますか。",
+                    "en": "All three numbers of `z` go up by 1. What happens to `p`?",
+                    "ja": "`z` の三つの数がすべて 1 大きくなると、`p` はどうなりますか。",
                 },
                 "choices": [
                     {
@@ -85,8 +85,8 @@ lesson = {
         {
             "at": "gradient of z",
             "text": {
-                "en": "0.1875, 0, 0 do not. And the last two cannot be 0: if `z[1]` grows, the first share shrinks.",
-                "ja": "0.1875、0、0 では、なりません。`z[1]` が増えれば一つ目の割合は減るので、0 のはずもありません。",
+                "en": "0.1875, 0, 0 do not. And the last two cannot be 0: if `z[1]` grows, `p[0]` shrinks.",
+                "ja": "0.1875、0、0 では、なりません。`z[1]` が増えれば `p[0]` は減るので、0 のはずもありません。",
             },
         },
     ],
@@ -98,7 +98,7 @@ with mg.trace():
     picked = c * p
     loss = np.sum(picked)
 loss.backward()
-print("shares:", p.data, " gradient of z by the rule:", z.grad.data)
+print("p:", p.data, " gradient of z by the rule:", z.grad.data)
 mg.explain(loss, OUT / "07_open.html", {"z": z}, language=LANGUAGE, lesson=lesson)
 
 # %% [markdown] name="whether"
@@ -307,7 +307,7 @@ print("wrong rules:", mg.wrong_edges(mg.check_edges(loss)))
 # end; the nudge says 0 too. It is a problem only when *all* examples are blocked: then nothing is learned there. And
 # exactly *at* the bend of `relu` there is no derivative: nudging gives 0.5, minigrad answers 0. Do not test there.
 #
-# **"`np.where` should have protected me from NaN."** (NaN is the computer's "not a number".) It picks the right
+# **"`np.where` should have protected me from NaN."** It picks the right
 # *value*. But backward, the branch that was not taken is walked too, with gradient 0; and the slope of `sqrt` at 0 is
 # infinite. 0 times infinity is NaN. For a traced program, `mg.find_nan(loss)` names the step and the cause. Inside
 # `with mg.detect_anomaly():` it stops at once, where it happens.
