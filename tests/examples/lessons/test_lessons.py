@@ -85,6 +85,9 @@ def found(pattern: re.Pattern[str], text: str) -> list[str]:
 def test_the_lessons_are_numbered() -> None:
     assert len(LESSONS) >= 4
     assert [path.name[:2] for path in LESSONS] == [f"{number:02}" for number in range(1, len(LESSONS) + 1)]
+    for number, path in enumerate(LESSONS, 1):
+        assert texts(path, "en")["title"].startswith(f"# Lesson {number}: ")
+        assert texts(path, "ja")["title"].startswith(f"# レッスン{number}：")
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
@@ -133,6 +136,13 @@ STATED = [  # which lesson, what it prints, and the whole number that its text s
     ("05", "y = [[11.0, 22.0, 33.0], [14.0,", "22"),
     ("06", "naive loss of label 1: inf\nright loss: 1000.0", "1000"),
     ("06", "n = [-1. -1.  1.  1.]", "-1, -1, 1, 1"),
+    ("07", "gradient of h: [7. 4.]", "7 and 4|7 と 4"),
+    ("07", "with the article's rule: [11.  2.]", "11 and 2|11 と 2"),
+    ("08", "slope: 48.0  slope of the slope: 24.0", "24"),
+    ("08", "not cleared in between: 72.0", "72"),
+    ("08", "Newton, 6 steps: [1. 1.]", "6"),
+    ("08", "valley: right [22.0, 10.0], hers [12.0, 0.0]", "22 and 10|22 と 10"),
+    ("08", "valley: right [22.0, 10.0], hers [12.0, 0.0]", "12 and 0|12 と 0"),
 ]
 
 
@@ -141,7 +151,8 @@ def test_a_whole_number_is_what_the_program_prints(number: str, output: str, sai
     path = LESSONS[int(number) - 1]
     assert output in run(path)[0]
     for language in ("en", "ja"):
-        assert re.search(rf"(?<!\d){said}(?!\d)", "\n".join(texts(path, language).values()))
+        text = "\n".join([program_and_said(path)[1], *texts(path, language).values()])
+        assert re.search(rf"(?<!\d)(?:{said})(?!\d)", text)
 
 
 def test_the_last_program_of_each_lesson_has_the_gradient_of_its_closed_form(run: Any) -> None:
@@ -185,6 +196,42 @@ def test_lesson_06_has_the_gradients_of_closed_forms_and_its_planted_fault_loses
     assert "friends_loss at 50: 20.723, gradient [0. 0.]" in printed
     assert "gradient of x: [nan nan nan]" in printed.partition("outside:")[2].partition("\n")[0]
     assert "nan" not in printed.partition("inside:")[2].partition("\n")[0]
+
+
+def test_lesson_07_plants_what_it_says_and_closes_on_the_right_gradient(run: Any) -> None:
+    printed, seven, _ = run(LESSONS[6])
+    assert "words alike, wrong are ['scores by h', 'softmax by s']\n" in printed.replace("article_", "")
+    assert "different words, wrong are ['scores by h', 'softmax by s', 'mix by h']\n" in printed.replace("article_", "")
+    assert "wrong rules: []\n" in printed
+    assert seven["losses"][-1] == min(seven["losses"])  # of the right rules, which come last
+    table: dict[str, Any] = {  # what should be, by the lesson's table, against minigrad's rules
+        "scores": lambda g, answer, h: (g + g.T) @ h,
+        "softmax": lambda g, A, s: A * (g - (g * A).sum(axis=-1, keepdims=True)),
+        "mix": lambda g, answer, A, h: A.T @ g,
+    }
+    rng = np.random.default_rng(0)
+    for name, rule in seven["right"].items():
+        arguments = [rng.normal(size=(3, 3))] * (name != "scores") + [rng.normal(size=(3, 2))] * (name != "softmax")
+        answer, pull = mg.vjp(rule, *arguments)
+        g = rng.normal(size=answer.shape)
+        assert pull(g)[-1] == pytest.approx(table[name](g, answer, *arguments), rel=1e-12), name
+    first, second = seven["h"].data.ravel()
+    assert seven["h"].grad.data.ravel() == pytest.approx([3 * first**2 + second**2, 2 * first * second], rel=1e-14)
+
+
+def test_lesson_08_has_the_second_derivatives_of_its_closed_forms(run: Any) -> None:
+    eight = run(LESSONS[7])[1]
+    x, y = eight["x"], eight["y"]
+    assert (x.grad.item(), y.grad.item()) == (2 * y.item() - 2 * x.item(), 2 * x.item())
+    assert eight["bend"](3.0) == pytest.approx(0.5 - math.cos(3), rel=1e-14)
+    a, b = eight["start"]
+    hessian = np.array([[3 * a**2 + 10, -10], [-10, 10]])
+    assert eight["hessian"](eight["start"]) == pytest.approx(hessian, rel=1e-14)
+    gradient = np.array([a**3 - 1 - 10 * (b - a), 10 * (b - a)])
+    assert eight["v"] == pytest.approx(gradient, rel=1e-14)
+    assert eight["product"] == pytest.approx(hessian @ gradient, rel=1e-14)
+    assert eight["rate"] == pytest.approx(gradient @ gradient / (gradient @ hessian @ gradient), rel=1e-14)
+    assert eight["newton"][-1] == pytest.approx([1, 1], abs=1e-4)
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
