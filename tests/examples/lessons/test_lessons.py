@@ -18,7 +18,7 @@ from lesson_notebooks import Cell, cells, lessons, notebook, percent
 
 LESSONS = lessons()
 DECIMAL = re.compile(r"(?<![\w.])-?\d+\.\d+(?![\w.]*\d)")
-TASK = re.compile(r"\*\*(\d+\.\d+)\*\*|(?:task|tasks|check|and|to|課題|と|から) (\d\.\d)")
+TASK = re.compile(r"\*\*(\d+\.\d+)\*\*|(?:task|tasks|check|and|to|課題|と|から) (\d+\.\d)")
 PATTERNS = {
     "number": DECIMAL,
     "task": TASK,
@@ -82,7 +82,8 @@ def found(pattern: re.Pattern[str], text: str) -> list[str]:
 
 
 def test_the_lessons_are_numbered() -> None:
-    assert [path.name[:2] for path in LESSONS] == ["01", "02", "03", "04"]
+    assert len(LESSONS) >= 4
+    assert [path.name[:2] for path in LESSONS] == [f"{number:02}" for number in range(1, len(LESSONS) + 1)]
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
@@ -138,7 +139,7 @@ def test_a_whole_number_is_what_the_program_prints(number: str, output: str, sai
 
 
 def test_the_last_program_of_each_lesson_has_the_gradient_of_its_closed_form(run: Any) -> None:
-    one, two, three, four = (run(path)[1] for path in LESSONS)
+    one, two, three, four = (run(path)[1] for path in LESSONS[:4])
     a = math.tanh(0.5)
     assert one["w"].grad.item() == pytest.approx(2 * a * (1 - a * a), rel=1e-14)
 
@@ -178,6 +179,43 @@ def test_it_has_the_parts_of_a_lesson(path: Path) -> None:
     assert "Model answer" in english
     assert "The planted fault" in english
     assert 900 <= len(english.split()) <= 2600  # 10 to 20 minutes with the code
+
+
+def lesson(number: str) -> Path:
+    return next(path for path in LESSONS if path.name.startswith(number))
+
+
+def says_what_it_prints(path: Path, printed: str, stated: dict[str, str]) -> None:
+    """Each output was printed, and both texts state the whole number that goes with it."""
+    for output, number in stated.items():
+        assert output in printed
+        for language in ("en", "ja"):
+            assert re.search(rf"(?<!\d){number}(?!\d)", "\n".join(texts(path, language).values())), number
+
+
+def test_lesson_09_goes_down_a_valley_and_past_two_layers(run: Any) -> None:
+    path = lesson("09")
+    printed, done, _ = run(path)
+    says_what_it_prints(
+        path, printed, {"limit inf: w = -482": "482", "gain 3.0: first layer / last layer   1.1e+03": "1000"}
+    )
+    assert printed.count("to [3.7 0.7]") == 2
+    for name, rate in (("rate 0.005", 0.005), ("rate 0.019", 0.019), ("rate 0.0204", 0.0204)):
+        factors = np.array([1 - 2 * rate, 1 - 100 * rate])
+        assert done["paths"][name][-1] == pytest.approx([4, 1] * factors**30, rel=1e-10)
+    arriving = {key: lengths[0] / lengths[-1] for key, lengths in done["arriving"].items()}
+    assert arriving["plain", 0.5] < 1e-6
+    assert 300 < arriving["plain", 3.0] < 3000
+    assert 1 / 20 < arriving["ways past", 0.5] < 20
+    assert arriving["ways past, normalised", 3.0] < arriving["ways past", 3.0] / 20
+    losses = {key: values[-1] for key, values in done["losses"].items()}
+    assert losses["plain", 0.5] == pytest.approx(done["losses"]["plain", 0.5][0], rel=0.05)
+    assert losses["ways past, normalised", 3.0] < losses["ways past", 3.0]
+    assert 35 < 100 * done["right"] < 65  # coin flips cannot be learned
+    w, x = 0.5, 1.0
+    e = (1 + w) ** 2 * x - 2
+    assert done["x"].grad.item() == pytest.approx(2 * e * (1 + w) ** 2, rel=1e-14)
+    assert done["w"].grad.item() == pytest.approx(2 * e * 2 * (1 + w) * x, rel=1e-14)
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
