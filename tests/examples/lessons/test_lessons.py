@@ -218,6 +218,27 @@ def test_lesson_09_goes_down_a_valley_and_past_two_layers(run: Any) -> None:
     assert done["w"].grad.item() == pytest.approx(2 * e * 2 * (1 + w) * x, rel=1e-14)
 
 
+def test_lesson_10_shows_all_variants_and_its_last_program_is_causal(run: Any) -> None:
+    path = lesson("10")
+    printed, done, _ = run(path)
+    says_what_it_prints(path, printed, {f"{heads} heads: 288 numbers": "288" for heads in (1, 2, 8)})
+    assert "the same: True\nQ[:, :4] shares the memory of Q: True" in printed
+    assert "-inf: [[nan nan]]  -1e9: [[0.5 0.5]]\nminigrad: [[0. 0.]]" in printed
+    assert np.array_equal(done["before"].round(2), [0.05, 0.05, 0.9, 0])  # whatever the hidden word is
+    for name, weights in done["maps"].items():
+        sums = weights.data.sum(axis=-1)
+        assert np.all(sums < 0.95) if name == "local, predicted" else sums == pytest.approx(1), name
+    padded, is_word = done["scaled"], done["is_word"]
+    right = padded(done["x"], key_mask=is_word[None]).data[0, :3]
+    assert right == pytest.approx(padded(done["other"], key_mask=is_word[None]).data[0, :3], rel=1e-12)
+    assert np.array_equal(padded(done["x"], mask=np.tile(is_word[None, :], (5, 1))).data[0, :3], right)
+    p = 1 / (1 + math.exp(2))  # softmax of [0, 2]
+    slope = p * (1 - p) * (3 - 1)
+    assert done["q"].grad.data.ravel() == pytest.approx([0, slope], rel=1e-12)
+    assert done["k"].grad.data.ravel() == pytest.approx([-2 * slope, 2 * slope], rel=1e-12)
+    assert done["v"].grad.data.ravel() == pytest.approx([1 + p, 1 - p], rel=1e-12)
+
+
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_notebooks_hold_the_lessons_in_a_language(language: str, tmp_path: Path) -> None:
     written = lesson_notebooks.write(tmp_path, language)
