@@ -24,7 +24,8 @@ OUT.mkdir(parents=True, exist_ok=True)
 # ## Predict
 #
 # Think of a loss as a landscape: for two weights `a` and `b`, the loss is the height of the ground at the place (a,
-# b). It is called the **loss surface**. Ours is a narrow valley, fifty times as steep across, in `b`, as along, in `a`:
+# b). It is called the **loss surface**. Ours is a narrow valley, fifty times as steep across, in `b`, as along, in
+# `a`:
 #
 #     p = a ** 2
 #     q = b ** 2
@@ -51,8 +52,8 @@ lesson = {
         {
             "at": "end",
             "text": {
-                "en": "`b` jumps from wall to wall. Set the learning rate at the right to 0.02 and take steps: `a` crawls.",
-                "ja": "`b` は壁から壁へ跳びます。右の学習率を 0.02 にして進めてみましょう。`a` はのろのろとしか進みません。",
+                "en": "Guess. Then set the learning rate at the right to 0.02, and take some steps.",
+                "ja": "予想してください。それから、右の学習率を 0.02 にして、何歩か進めてみましょう。",
             },
             "question": {
                 "kind": "choice",
@@ -62,14 +63,14 @@ lesson = {
                 },
                 "choices": [
                     {"text": "0.96", "feedback": {"en": "`a` gets that factor.", "ja": "それは `a` に掛かる数です。"}},
-                    {
-                        "text": "0",
-                        "feedback": {"en": "That takes rate 0.01.", "ja": "そうなるのは学習率 0.01 のときです。"},
-                    },
+                    {"text": "0", "feedback": {"en": "With rate 0.01 it is.", "ja": "学習率 0.01 ならそうです。"}},
                     {
                         "text": "-1",
                         "right": True,
-                        "feedback": {"en": "Right: 1 - 0.02 · 100.", "ja": "正解です。1 - 0.02・100 です。"},
+                        "feedback": {
+                            "en": "Right: 1 - 0.02 · 100. It jumps from wall to wall.",
+                            "ja": "正解です。1 - 0.02・100 です。壁から壁へ跳びます。",
+                        },
                     },
                 ],
             },
@@ -83,8 +84,6 @@ with mg.trace():
     q = b**2
     r = 50 * q
     loss = p + r
-loss.backward()
-print(f"after a step: a = {4 - 0.02 * a.grad.item():.2f}, b = {1 - 0.02 * b.grad.item():.2f}")
 mg.explain(loss, OUT / "09_open.html", {"a": a, "b": b}, language=LANGUAGE, lesson=lesson)
 
 # %% [markdown] name="rate"
@@ -102,8 +101,7 @@ def descend(optimizer_for, steps=30, clear=True, scale=1.0):
     for _ in range(steps):
         if clear:
             optimizer.zero_grad()
-        loss = scale * (a**2 + 50 * b**2)
-        loss.backward()
+        (scale * (a**2 + 50 * b**2)).backward()
         optimizer.step()
         path.append((a.item(), b.item()))
     return np.array(path)
@@ -134,10 +132,11 @@ figure.suptitle("The valley from above, and thirty steps down (the star is the l
 figure.savefig(OUT / "09_valley.png", dpi=120)
 
 # %% [markdown] name="too_large"
-# In each step `a` is multiplied by `1 - 2 * rate` and `b` by `1 - 100 * rate`. With 0.005, `b` is soon home, and `a`
-# crawls. With 0.019, `b` is multiplied by -0.9: it jumps to the other wall each time, a little lower. With 0.0204 each
-# jump lands *higher*. That is what "the learning rate is too large" means: not that it goes fast, but that it goes
-# up. **The steepest direction limits the rate, and all others have to wait.**
+# The lines in the picture are lines of equal height, as on a map. In each step `a` is multiplied by `1 - 2 * rate`
+# and `b` by `1 - 100 * rate`. With 0.005, `b` is soon home, and `a` crawls. With 0.019, `b` is multiplied by -0.9: it
+# jumps to the other wall each time, a little lower. With 0.0204 each jump lands *higher*. That is what "the learning
+# rate is too large" means: not that it goes fast, but that it goes up. **The steepest direction limits the rate, and
+# all others have to wait.**
 #
 # ## Momentum
 #
@@ -166,8 +165,8 @@ for name in ("rate 0.019", "Adam, rate 0.3"):
 #
 # ## Implement: tasks 9.1 and 9.2
 #
-# Task **9.1** is momentum: `minigrad learn check 9.1`. Task **9.2** is Adam; mind the factor by which both of its means
-# are too small at first.
+# Task **9.1** is momentum: `minigrad learn check 9.1`. Task **9.2** is Adam; mind the factor by which both of its
+# means are too small at first.
 #
 # ## Vanishing and exploding gradients
 #
@@ -231,8 +230,8 @@ draw(losses, "09_training.png", xlabel="step", ylabel="loss", title="A hundred s
 # %% [markdown] name="deep"
 # Read the first picture from the right, as the backward pass goes. In the plain network with gain 0.5 the gradient
 # **vanishes**: the first layer gets less than a millionth of what the last gets. With gain 3 it **explodes**: about
-# 1000 times as much. (Not 3 to the power of 24, since `tanh` is flat for large numbers.) The second picture shows
-# the price: the red line with gain 0.5 does not move at all.
+# 1000 times as much. (Not 3 to the power of 24, since `tanh` is flat for large numbers.) The second picture shows the
+# price: the red line with gain 0.5 does not move at all.
 #
 # Three remedies:
 #
@@ -267,9 +266,9 @@ for limit, steps in ((np.inf, 1), (1.0, 100)):
 #
 # ## Break
 #
-# A friend trains a small network with 8 hidden numbers, and one with only 1. Both end with the same loss, to the last
-# digit! A good network with 8 stands beside them. No error is raised, and each gradient is right: nudging confirms
-# it. Find out what is wrong **before** you read on. The printed slopes help.
+# A friend trains a small network with 8 hidden numbers, and one with only 1. Both end with the same loss, in all
+# digits shown! A good network with 8 stands beside them. No error is raised, and each gradient is right: nudging
+# confirms it. Find out what is wrong **before** you read on. The printed slopes help.
 
 
 # %%
@@ -346,8 +345,7 @@ print("eval: ", dropout.eval()(ones).data)
 #     loss = e ** 2
 #
 # Two layers, each just `w * h`, each with a way past it. At `x = 1, w = 0.5` you get `p = 1.5`, `q = 2.25`,
-# `e = 0.25`, so 0.5 arrives at `q`. On paper: what arrives at `p`, and what at `x`? Then open
-# `out/lessons/09_close.html`.
+# `e = 0.25`, so 0.5 arrives at `q`. On paper: what arrives at `p`, and what at `x`? Then open `out/lessons/09_close.html`.
 
 # %%
 lesson = {
@@ -359,7 +357,6 @@ lesson = {
     "steps": [
         {
             "at": "backward",
-            "text": {"en": "`q` gets 2e = 0.5.", "ja": "`q` には 2e = 0.5 が届きます。"},
             "question": {
                 "kind": "choice",
                 "text": {
@@ -408,7 +405,8 @@ mg.explain(loss, OUT / "09_close.html", {"w": w, "x": x}, language=LANGUAGE, les
 # ## What to remember
 #
 # - The steepest direction limits the learning rate. Too large means that the loss goes *up*.
-# - Momentum adds up the steps: what swings cancels, what goes on grows. Adam gives every weight steps of about `rate`.
+# - Momentum adds up the steps: what swings cancels, what goes on grows. Adam gives every weight steps of about
+#   `rate`.
 # - Through many layers gradients are multiplied, so they vanish or explode. A way past keeps a factor 1;
 #   normalisation keeps the numbers at one size; clipping limits the damage of a step.
 # - Weights start random, all different, and at the right size.
@@ -429,4 +427,4 @@ mg.explain(loss, OUT / "09_close.html", {"w": w, "x": x}, language=LANGUAGE, les
 #
 # **The planted fault.** All weights start equal. So the 8 hidden numbers are equal, their slopes are equal (look at
 # the first line), and they stay equal after every step: eight copies of one. Random numbers at the start break the
-# tie. That is why every layer of `nn` wants an `rng`.
+# tie. That is why `nn.Affine` wants an `rng`.

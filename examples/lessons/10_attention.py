@@ -2,8 +2,8 @@
 # # Lesson 10: attention, from the inner product to many heads
 #
 # What a word means depends on the words around it. **Attention** lets each word look at the others and take over what
-# it needs. It is made of three things that you know: an inner product, softmax, and a weighted sum. In this lesson you
-# put them together, hide what must not be seen, and look at the whole family of its variants.
+# it needs. It is made of three things that you know: an inner product, softmax, and a weighted sum. In this lesson
+# you put them together, hide what must not be seen, and look at the whole family of its variants.
 #
 # You need: lessons 1 to 6. Time: 20 minutes.
 
@@ -35,9 +35,10 @@ OUT.mkdir(parents=True, exist_ok=True)
 #     out = p @ V
 #     loss = sum(out)
 #
-# `s` holds a score for each row of `K`, a key. Softmax makes weights of the scores: positive, and together 1. And `out`
-# is the sum of the rows of `V`, the values, with these weights. Here the query is [1, 0]. The keys are [2, 0], [0, 2] and [1, 1], and their values 1, 2 and 6. On
-# `out/lessons/10_open.html` guess which key fits best, and what a better fit would change.
+# `s` holds a score for each row of `K`, a key. Softmax makes weights of the scores: positive, and together 1. And
+# `out` is the sum of the rows of `V`, the values, with these weights. Here the query is [1, 0]. The keys are [2, 0],
+# [0, 2] and [1, 1], and their values 1, 2 and 6. Which key fits best? And if it fitted even better, what would the
+# answer do? Guess, then open `out/lessons/10_open.html`.
 
 # %%
 lesson = {
@@ -109,11 +110,12 @@ mg.explain(loss, OUT / "10_open.html", {"q": q, "K": K, "V": V}, language=LANGUA
 #
 # In a sentence every word asks, so there are as many queries as words. Put them into the rows of a matrix `Q`. Then
 # `Q @ K.T` holds all scores: **row i is what word i asks, column j is who is asked**. Each row is one question of its
-# own, so softmax goes along the rows (the last axis, `axis=-1`), and each row of weights sums to 1. What a column sums
-# to is how much a word is looked at by all; that may be anything.
+# own, so softmax goes along the rows (the last axis, `axis=-1`), and each row of weights sums to 1. What a column
+# sums to is how much a word is looked at by all; that may be anything.
 #
-# The rows of `Q`, `K` and `V` are made from the same words, with three matrices that are learned: `Q = x @ W_q` and so
-# on. A word can ask for one thing, be found by another, and hand over a third.
+# The rows of `Q`, `K` and `V` are made from the same words, with three matrices that are learned: `Q = x @ W_q` and
+# so on. A word can ask for one thing, be found by another, and hand over a third. `F.attention_weights` is the
+# softmax of the scores, which it divides by a number first; the next section says why.
 
 # %%
 rng = np.random.default_rng(3)
@@ -129,8 +131,8 @@ print("rows:", weights.sum(axis=1).round(2), " columns:", weights.sum(axis=0).ro
 #
 # An inner product of `d` numbers is a sum of `d` products. If the numbers are random and of size 1, the sum is of
 # size √d: for d = 1024 about 32. Softmax of such scores is nearly "all or nothing". Then it hardly reacts to a nudge:
-# a slope of softmax is p (1 - p), and that is almost 0 where p is almost 0 or 1. So nothing arrives at the queries and
-# keys, and they do not learn. Dividing the scores by √d keeps them at size 1, for every d.
+# a slope of softmax is p (1 - p), and that is almost 0 where p is almost 0 or 1. So nothing arrives at the queries
+# and keys, and they do not learn. Dividing the scores by √d keeps them at size 1, for every d.
 
 # %%
 widths, biggest, slopes = [2, 8, 32, 128, 512, 1024], {}, {}
@@ -161,13 +163,13 @@ figure.savefig(OUT / "10_scale.png", dpi=120)
 # which nobody should look at. A **mask** says who may look at whom.
 #
 # It acts on the scores, *before* the softmax: what is hidden gets the score minus infinity. exp of it is 0, and the
-# others share the whole weight. Setting *weights* to 0 after the softmax is wrong in two ways: rows do not sum to 1, and
-# the hidden word still has its part in the sum that all were divided by. To see it, change the last word, which words
-# 0 to 2 must not see, and look at the weights of word 2:
+# others share the whole weight. Setting *weights* to 0 after the softmax is wrong in two ways: rows do not sum to 1,
+# and the hidden word still has its part in the sum that all were divided by. To see it, change the last word, which
+# words 0 to 2 must not see, and look at the weights of word 2:
 
 # %%
 past = nn.causal_mask(4)
-print(past.astype(int))
+print("1 is True, may look:", past.astype(int).tolist())
 changed = K.copy()
 changed[3] = -changed[3]
 for keys in (K, changed):
@@ -185,8 +187,8 @@ for keys in (K, changed):
 #
 # ## One family
 #
-# There are many kinds of attention. They differ in three choices: **how a score is made**, **who may look where**, and
-# **what queries, keys and values are made of**. The rest, softmax and weighted sum, is the same for nearly all.
+# There are many kinds of attention. They differ in three choices: **how a score is made**, **who may look where**,
+# and **what queries, keys and values are made of**. The rest, softmax and weighted sum, is the same for nearly all.
 #
 # | in `nn` | the score, or the choice | what for |
 # |---|---|---|
@@ -194,7 +196,7 @@ for keys in (K, changed):
 # | `CosineScore` | the cosine of the angle | the lengths of vectors do not count |
 # | `MultiplicativeAttention` (`GeneralScore`) | `(q W) · k` | learns what goes with what; two widths |
 # | `AdditiveAttention` | `v · tanh(q W + k U + b)` | a small network as a score; the oldest |
-# | `Attention`, `SelfAttention` | affine images of the inputs | one query, or a sentence that looks at itself |
+# | `Attention`, `SelfAttention` | `x W + b` of the inputs | one query, or a sentence that looks at itself |
 # | `KeyValueAttention` | one vector is cut: a part is key, the rest is value | what finds a word need not be what it says |
 # | `ContextAttention` | one learned query for all sentences | makes one vector of a sentence |
 # | `LocalAttention` | only places at most `radius` away | long texts |
@@ -204,8 +206,9 @@ for keys in (K, changed):
 # | `MessagePassing` | the weights are given: a graph | when you know who is linked to whom |
 # | `MultiHeadAttention` | several at once, see below | Transformers |
 #
-# Here they look at "the cat saw the dog". Nothing is trained: word vectors and weights are random. So the pictures show
-# what a rule allows and prefers, not what language is like. Both "the" have the same vector, plus a code of the place.
+# Here they look at "the cat saw the dog". Nothing is trained: word vectors and weights are random. So the pictures
+# show what a rule allows and prefers, not what language is like. Both "the" have the same vector, plus a code of the
+# place.
 
 # %%
 words = ["the", "cat", "saw", "the", "dog"]
@@ -249,8 +252,8 @@ for name in ("divided by √d", "local, predicted"):
 # %% [markdown] name="heads"
 # Look for these in the picture. Dividing by √d makes the dot product softer, and the cosine, between -1 and 1, is
 # softer still. With nothing learned, words find themselves and their twins: both "the" look at each other. A mask
-# leaves white columns or corners, and the rest of each row gets darker. Only the predicted window has rows that do not
-# sum to 1: its weights are multiplied by a bell around the predicted place, so that the place gets a gradient.
+# leaves white columns or corners, and the rest of each row gets darker. Only the predicted window has rows that do
+# not sum to 1: its weights are multiplied by a bell around the predicted place, so that the place gets a gradient.
 #
 # ## Many heads
 #
@@ -270,9 +273,9 @@ for count in (1, 2, 8):
     print(f"{count} heads: {sum(parameter.size for parameter in layer.parameters())} numbers to learn")
 
 # %% [markdown] name="break"
-# A head is a **slice**: columns of the same arrays, nothing is copied. So 8 heads learn as many numbers as one, and
-# multiply as often: 288 numbers here, whatever their count. What is new is only that there are 8 softmaxes, each over
-# narrower vectors (d is the width of a *head*).
+# A head is a **slice**: columns of the same arrays, nothing is copied. So 8 heads learn as many numbers as one, 288
+# here, and multiply as often. What is new is only that there are 8 softmaxes, each over narrower vectors (d is the
+# width of a *head*).
 #
 # ## Implement: task 10.3
 #
@@ -301,18 +304,18 @@ for one in (x, other):
 # %% [markdown] name="confusions"
 # ## What people stumble over
 #
-# **"Does True mean look, or hidden?"** In minigrad True means *may look*, always. Elsewhere it may be the opposite, even
-# for two masks of one library. A mask that is turned around raises no error. Check with a map: hide a word and look
-# whether its column is white.
+# **"Does True mean look, or hidden?"** In minigrad True means *may look*, always. Elsewhere it may be the opposite,
+# even for two masks of one library. A mask that is turned around raises no error. Check with a map: hide a word and
+# look whether its column is white.
 #
 # **"Which axis has the softmax?"** The axis of the keys, the last one. Along the other axis each *column* sums to 1,
 # and the words would compete for being looked at by others, which is another thing. With as many queries as keys no
 # shape tells you. Print the sums.
 #
-# **"Everything is NaN."** Perhaps a row is masked wholly: all its scores are minus infinity, and softmax divides 0 by
-# 0. One NaN is enough, as the next layers mix it with everything. Some write -1e9 instead of infinity. Then there is
-# no NaN, but such a row takes the *mean of what is hidden*, silently. In minigrad a query that may look nowhere gets
-# zeros:
+# **"Everything is NaN (not a number)."** Perhaps a row is masked wholly: all its scores are minus infinity, and
+# softmax divides 0 by 0. One NaN is enough, as the next layers mix it with everything. Some write -1e9 instead of
+# infinity. Then there is no NaN, but such a row takes the *mean of what is hidden*, silently. In minigrad a query
+# that may look nowhere gets zeros:
 
 # %%
 scores, nowhere = np.array([[1.0, 2.0]]), np.array([[False, False]])
@@ -335,8 +338,9 @@ print("minigrad:", F.attention_weights(np.array([[1.0]]), np.array([[1.0], [2.0]
 #     loss = sum(out)
 #
 # Queries, keys and values are one number wide: `q` is [1, 2], `k` is [0, 1], `v` is [1, 3], upright. Word 0 may see
-# itself only, word 1 may see both. The second row of `s` is [0, 2], and its weights are 0.1192 and 0.8808. On paper: which gradient arrives at `m`, and
-# which at `q`? (Each score's slope is its weight times (its value - the answer).) Then `out/lessons/10_close.html`.
+# itself only, word 1 may see both. The second row of `s` is [0, 2], and its weights are 0.1192 and 0.8808. On paper:
+# which gradient arrives at `m`, and which at `q`? (Each score's slope is its weight times (its value - the answer).)
+# Then `out/lessons/10_close.html`.
 
 # %%
 lesson = {
@@ -394,7 +398,7 @@ mg.explain(loss, OUT / "10_close.html", {"q": q, "k": k, "v": v}, language=LANGU
 #
 # - Attention: a score for each query and key, softmax over the keys, the weighted sum of the values.
 # - Row i of the scores asks, column j is asked. Rows of weights sum to 1.
-# - Divide by √d, or the softmax saturates and nothing is learned.
+# - Divide by √d, or softmax becomes all or nothing, and hardly anything is learned.
 # - Masks act before the softmax. True means "may look" in minigrad; check what it means elsewhere.
 # - The variants differ in the score, in who may look where, and in what queries, keys and values are made of.
 # - Heads are slices of the columns: several softmaxes for the price of one.
@@ -406,11 +410,11 @@ mg.explain(loss, OUT / "10_close.html", {"q": q, "k": k, "v": v}, language=LANGU
 # ---
 #
 # **Model answer.** The word's query is compared with the key of each word by an inner product, divided by √d so that
-# its size does not depend on the width. Softmax makes positive weights of these scores, which sum to 1, and the answer
-# is the sum of all values with these weights. Softmax divides by a sum over all keys, and a hidden word in that sum
-# would change all weights, even if its own were then set to 0. With the score minus infinity it adds exp(-∞) = 0 to
-# that sum: it is as if it were not there, forward and backward.
+# its size does not depend on the width. Softmax makes positive weights of these scores, which sum to 1, and the
+# answer is the sum of all values with these weights. Softmax divides by a sum over all keys, and a hidden word in
+# that sum would change all weights, even if its own were then set to 0. With the score minus infinity it adds exp(-∞)
+# = 0 to that sum: it is as if it were not there, forward and backward.
 #
-# **The planted fault.** `is_word[:, None]` hides rows: the padding asks nothing. But its columns are open, and the words
-# look at it. It must be `is_word[None, :]`, repeated for each row: columns are who is looked at. (That is what
+# **The planted fault.** `is_word[:, None]` hides rows: the padding asks nothing. But its columns are open, and the
+# words look at it. It must be `is_word[None, :]`, repeated for each row: columns are who is looked at. (That is what
 # `key_mask` does, and its name says it.) What the padding's own rows hold does not matter: nobody looks at them.

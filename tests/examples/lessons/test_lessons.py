@@ -200,6 +200,7 @@ def test_lesson_09_goes_down_a_valley_and_past_two_layers(run: Any) -> None:
         path, printed, {"limit inf: w = -482": "482", "gain 3.0: first layer / last layer   1.1e+03": "1000"}
     )
     assert printed.count("to [3.7 0.7]") == 2
+    assert len(set(re.findall(r"broken, \d hidden: loss (\S+),", printed))) == 1
     for name, rate in (("rate 0.005", 0.005), ("rate 0.019", 0.019), ("rate 0.0204", 0.0204)):
         factors = np.array([1 - 2 * rate, 1 - 100 * rate])
         assert done["paths"][name][-1] == pytest.approx([4, 1] * factors**30, rel=1e-10)
