@@ -160,7 +160,7 @@ for name in ("rate 0.019", "Adam, rate 0.3"):
 # ones. That is why Adam, with a rate near 0.001, often works without much search. It is not always the best: here
 # momentum is, and near the end Adam's steps stay long unless the rate is lowered.
 #
-# Real losses are computed on a few examples at a time, a **batch**, as all of them would take too long. The gradient
+# Real losses are computed on a few examples at a time, a batch, as all of them would take too long. The gradient
 # then points downhill only roughly. Momentum and Adam average over several batches, which helps too.
 #
 # ## Implement: tasks 9.1 and 9.2

@@ -131,8 +131,8 @@ print("rows:", weights.sum(axis=1).round(2), " columns:", weights.sum(axis=0).ro
 #
 # An inner product of `d` numbers is a sum of `d` products. If the numbers are random and of size 1, the sum is of
 # size √d: for d = 1024 about 32. Softmax of such scores is nearly "all or nothing". Then it hardly reacts to a nudge:
-# a slope of softmax is p (1 - p), and that is almost 0 where p is almost 0 or 1. So nothing arrives at the queries
-# and keys, and they do not learn. Dividing the scores by √d keeps them at size 1, for every d.
+# its slopes are products of weights, such as p (1 - p) on the diagonal (lesson 6), and almost 0 when one weight is
+# almost 1. So nearly nothing arrives at the queries and keys, and they do not learn. Dividing the scores by √d keeps them at size 1, for every d.
 
 # %%
 widths, biggest, slopes = [2, 8, 32, 128, 512, 1024], {}, {}
