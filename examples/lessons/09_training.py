@@ -231,9 +231,7 @@ draw(losses, "09_training.png", xlabel="step", ylabel="loss", title="A hundred s
 # Read the first picture from the right, as the backward pass goes. In the plain network with gain 0.5 the gradient
 # **vanishes**: the first layer gets less than a millionth of what the last gets. With gain 3 it **explodes**: about
 # 1000 times as much. (Not 3 to the power of 24, since `tanh` is flat for large numbers.) The second picture shows the
-# price: the red line with gain 0.5 does not move at all.
-#
-# Three remedies:
+# price: the red line with gain 0.5 does not move at all. There are three remedies.
 #
 # **A way past** (a *residual connection*): `h + f(h)` instead of `f(h)`. A value used twice gets two contributions
 # (lesson 2), so the gradient is multiplied by `1 + f'` instead of `f'`. The 1 is a free way back to the first layer.
