@@ -1,0 +1,420 @@
+# %% [markdown] name="title"
+# # Lesson 10: attention, from the inner product to many heads
+#
+# What a word means depends on the words around it. **Attention** lets each word look at the others and take over what
+# it needs. It is made of three things that you know: an inner product, softmax, and a weighted sum. In this lesson
+# you put them together, hide what must not be seen, and look at the whole family of its variants.
+#
+# You need: lessons 1 to 6. Time: 20 minutes.
+
+# %%
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import minigrad as mg
+import nn
+from nn import functional as F
+
+LANGUAGE = "en"  # of the pages that this lesson writes: "en" or "ja"
+OUT = Path("out/lessons")  # where pages and pictures go
+OUT.mkdir(parents=True, exist_ok=True)
+
+# %% [markdown] name="predict"
+# ## Predict
+#
+# A Python dictionary compares what you ask for with its keys, and gives the value of the one key that is *equal*.
+# Attention is a soft dictionary: it gives a bit of every value, the more of it the better the key fits. What you ask
+# with is called the **query**, and how well it fits a key is their **inner product**: multiply number by number, and
+# add up. It is large if the two point in the same direction, 0 if they stand at right angles, and negative if they
+# point against each other.
+#
+#     s = q @ K.T
+#     p = softmax(s)
+#     out = p @ V
+#     loss = sum(out)
+#
+# `s` holds a score for each row of `K`, a key. Softmax makes weights of the scores: positive, and together 1. And
+# `out` is the sum of the rows of `V`, the values, with these weights. Here the query is [1, 0]. The keys are [2, 0],
+# [0, 2] and [1, 1], and their values 1, 2 and 6. Which key fits best? And if it fitted even better, what would the
+# answer do? Guess, then open `out/lessons/10_open.html`.
+
+# %%
+lesson = {
+    "title": {"en": "One query, three keys", "ja": "一つの問いと三つのキー"},
+    "intro": {
+        "en": "The rows of `K` are the keys, the rows of `V` their values. Follow the query to its answer.",
+        "ja": "`K` の行がキー、`V` の行がその値です。問いが答えになるまでを追いかけましょう。",
+    },
+    "steps": [
+        {
+            "at": "forward of s",
+            "stop": True,
+            "text": {
+                "en": "Inner products: 2, 0 and 1. The first key fits best.",
+                "ja": "内積は 2、0、1 です。最もよく合うのは一つ目のキーです。",
+            },
+        },
+        {
+            "at": "forward of out",
+            "text": {
+                "en": "0.665 · 1 + 0.09 · 2 + 0.245 · 6, with all digits 2.314: a mean of the values.",
+                "ja": "0.665・1 + 0.09・2 + 0.245・6、すべての桁では 2.314 で、値の重み付き平均です。",
+            },
+            "question": {
+                "kind": "choice",
+                "text": {
+                    "en": "The first key has the largest weight. If it fits even better, what does the answer do?",
+                    "ja": "重みが最も大きいのは一つ目のキーです。もっとよく合うようになると、答えはどうなりますか。",
+                },
+                "choices": [
+                    {
+                        "text": {"en": "it grows", "ja": "大きくなる"},
+                        "feedback": {
+                            "en": "Its value is 1, and all others lose weight.",
+                            "ja": "その値は 1 で、ほかの値の重みは減ります。",
+                        },
+                    },
+                    {
+                        "text": {"en": "it shrinks", "ja": "小さくなる"},
+                        "right": True,
+                        "feedback": {"en": "Right: towards its value, 1.", "ja": "正解です。値の 1 に近づきます。"},
+                    },
+                ],
+            },
+        },
+        {
+            "at": "backward of p",
+            "question": {"kind": "value"},
+            "text": {
+                "en": "Each score's slope is its weight times (its value - the answer): 0.665 · (1 - 2.314) and so on.",
+                "ja": "どのスコアの傾きも、重み ×（値 - 答え）です。一つ目は 0.665・(1 - 2.314) です。",
+            },
+        },
+    ],
+}
+q = mg.Tensor([[1.0, 0.0]], requires_grad=True, name="q")
+K = mg.Tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]], requires_grad=True, name="K")
+V = mg.Tensor([[1.0], [2.0], [6.0]], requires_grad=True, name="V")
+with mg.trace():
+    s = q @ K.T
+    p = mg.softmax(s)
+    out = p @ V
+    loss = np.sum(out)
+print("scores", s.data.ravel(), " weights", p.data.ravel().round(3), f" answer {out.item():.3f}")
+mg.explain(loss, OUT / "10_open.html", {"q": q, "K": K, "V": V}, language=LANGUAGE, lesson=lesson)
+
+# %% [markdown] name="many"
+# ## Everybody asks at once
+#
+# In a sentence every word asks, so there are as many queries as words. Put them into the rows of a matrix `Q`. Then
+# `Q @ K.T` holds all scores: **row i is what word i asks, column j is who is asked**. Each row is one question of its
+# own, so softmax goes along the rows (the last axis, `axis=-1`), and each row of weights sums to 1. What a column
+# sums to is how much a word is looked at by all; that may be anything.
+#
+# The rows of `Q`, `K` and `V` are made from the same words, with three matrices that are learned: `Q = x @ W_q` and
+# so on. A word can ask for one thing, be found by another, and hand over a third. `F.attention_weights` is the
+# softmax of the scores, which it divides by a number first; the next section says why.
+
+# %%
+rng = np.random.default_rng(3)
+x = rng.normal(size=(4, 6))
+W_q, W_k, W_v = (rng.normal(size=(6, 6)) for _ in range(3))
+Q, K, V = x @ W_q, x @ W_k, x @ W_v
+weights = F.attention_weights(Q, K)
+print(weights.round(2))
+print("rows:", weights.sum(axis=1).round(2), " columns:", weights.sum(axis=0).round(2))
+
+# %% [markdown] name="scale"
+# ## Why divide by the square root of d?
+#
+# An inner product of `d` numbers is a sum of `d` products. If the numbers are random and of size 1, the sum is of
+# size √d: for d = 1024 about 32. Softmax of such scores is nearly "all or nothing". Then it hardly reacts to a nudge:
+# its slopes are products of weights, such as p (1 - p) on the diagonal (lesson 6), and almost 0 when one weight is
+# almost 1. So nearly nothing arrives at the queries and keys, and they do not learn. Dividing the scores by √d keeps them at size 1, for every d.
+
+# %%
+widths, biggest, slopes = [2, 8, 32, 128, 512, 1024], {}, {}
+for name in ("not scaled", "divided by √d"):
+    biggest[name], slopes[name] = [], []
+    for d in widths:
+        query, keys = rng.normal(size=(1000, 1, d)), rng.normal(size=(1000, 10, d))
+        p = F.attention_weights(query, keys, scale=1.0 if name == "not scaled" else None)[:, 0]
+        biggest[name].append(p.max(axis=1).mean())
+        slopes[name].append((p * (1 - p)).sum(axis=1).mean())
+    print(f"{name}, d = 1024: largest of ten weights {biggest[name][-1]:.2f}, slopes {slopes[name][-1]:.2f}")
+
+figure, both = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+for axes, numbers, title in ((both[0], biggest, "The largest of ten weights"), (both[1], slopes, "Sum of p (1 - p)")):
+    for name, values in numbers.items():
+        axes.semilogx(widths, values, "o-", base=2, label=name)
+    axes.set(xlabel="d, the width of queries and keys", title=title, ylim=(0, 1))
+both[0].legend(loc="lower right")
+figure.savefig(OUT / "10_scale.png", dpi=120)
+
+# %% [markdown] name="masks"
+# Without the scale the largest of ten weights is 0.97 on the average, with it 0.32, whatever the width.
+#
+# ## Masks
+#
+# Not everybody may look at everybody. In a text that is being written, a word must not see the words after it
+# (**causal**: from the past only). And sentences of different lengths are filled up to one length with **padding**,
+# which nobody should look at. A **mask** says who may look at whom.
+#
+# It acts on the scores, *before* the softmax: what is hidden gets the score minus infinity. exp of it is 0, and the
+# others share the whole weight. Setting *weights* to 0 after the softmax is wrong in two ways: rows do not sum to 1,
+# and the hidden word still has its part in the sum that all were divided by. To see it, change the last word, which
+# words 0 to 2 must not see, and look at the weights of word 2:
+
+# %%
+past = nn.causal_mask(4)
+print("1 is True, may look:", past.astype(int).tolist())
+changed = K.copy()
+changed[3] = -changed[3]
+for keys in (K, changed):
+    before, after = F.attention_weights(Q, keys, past)[2], (F.attention_weights(Q, keys) * past)[2]
+    print("masked before the softmax:", before.round(2), " after it:", after.round(2), "sum", after.sum().round(2))
+
+# %% [markdown] name="rows"
+# Masked before the softmax, nothing changes. Masked after it, what word 2 takes of itself falls from 0.77 to 0.01, as
+# the hidden word now takes nearly all.
+#
+# ## Implement: tasks 10.1 and 10.2
+#
+# Task **10.1**: attention with a causal mask. Task **10.2**: its backward pass. There is no new rule in it, just two
+# matrix products and a softmax, as in lesson 6. `minigrad learn check 10.1`.
+#
+# ## One family
+#
+# There are many kinds of attention. They differ in three choices: **how a score is made**, **who may look where**,
+# and **what queries, keys and values are made of**. The rest, softmax and weighted sum, is the same for nearly all.
+#
+# | in `nn` | the score, or the choice | what for |
+# |---|---|---|
+# | `DotProductAttention` | `q · k`, with `scale=True` divided by √d | the simplest; nothing to learn |
+# | `CosineScore` | the cosine of the angle | the lengths of vectors do not count |
+# | `MultiplicativeAttention` (`GeneralScore`) | `(q W) · k` | learns what goes with what; two widths |
+# | `AdditiveAttention` | `v · tanh(q W + k U + b)` | a small network as a score; the oldest |
+# | `Attention`, `SelfAttention` | `x W + b` of the inputs | one query, or a sentence that looks at itself |
+# | `KeyValueAttention` | one vector is cut: a part is key, the rest is value | what finds a word need not be what it says |
+# | `ContextAttention` | one learned query for all sentences | makes one vector of a sentence |
+# | `LocalAttention` | only places at most `radius` away | long texts |
+# | `PredictiveLocalAttention` | predicts the place to look at | a window that moves |
+# | `GlobalAttention` | any score, all keys | the base of all these |
+# | `SimplifiedAttention` | words are queries, keys and values at once | all the steps, and nothing to learn |
+# | `MessagePassing` | the weights are given: a graph | when you know who is linked to whom |
+# | `MultiHeadAttention` | several at once, see below | Transformers |
+#
+# Here they look at "the cat saw the dog". Nothing is trained: word vectors and weights are random. So the pictures
+# show what a rule allows and prefers, not what language is like. Both "the" have the same vector, plus a code of the
+# place.
+
+# %%
+words = ["the", "cat", "saw", "the", "dog"]
+vectors = {word: rng.normal(size=8) for word in ("the", "cat", "saw", "dog")}
+x = (np.array([vectors[word] for word in words]) + 0.3 * nn.sinusoids(5, 8))[None]  # a batch of one sentence
+new = {"rng": rng, "dtype": np.float64}
+near = nn.window_mask(5, 1)
+scaled = nn.DotProductAttention(scale=True)
+general, additive = nn.MultiplicativeAttention(8, 8, **new), nn.AdditiveAttention(8, 8, **new)
+heads = nn.MultiHeadAttention(8, 2, **new)
+maps = {
+    "dot product": nn.DotProductAttention().attention_weights(x),
+    "divided by √d": scaled.attention_weights(x),
+    "cosine": nn.GlobalAttention(nn.CosineScore()).attention_weights(x),
+    "simplified": nn.SimplifiedAttention().attention_weights(x),
+    "multiplicative": general.attention_weights(x),
+    "additive": additive.attention_weights(x),
+    "self": nn.SelfAttention(8, **new).attention_weights(x),
+    "key-value": nn.KeyValueAttention(4, 4, **new).attention_weights(x),
+    "causal": scaled.attention_weights(x, causal=True),
+    "3 words, 2 padding": scaled.attention_weights(x, key_mask=nn.padding_mask([3], 5)),
+    "local": nn.LocalAttention(1, "scaled_dot").attention_weights(x),
+    "local, predicted": nn.PredictiveLocalAttention(8, 1, score="scaled_dot", **new).attention_weights(x),
+    "a given graph": nn.MessagePassing().attention_weights(x, near / near.sum(axis=1, keepdims=True)),
+    "context (one query)": nn.ContextAttention(8, **new).attention_weights(x),
+    "head 0 of 2": heads.attention_weights(x)[:, 0],
+    "head 1 of 2": heads.attention_weights(x)[:, 1],
+}
+figure, several = plt.subplots(4, 4, figsize=(9, 9.5), layout="constrained")
+for axes, (name, weights) in zip(several.flat, maps.items()):
+    panel = weights.data.reshape(-1, 5)
+    axes.imshow(panel, cmap="Blues", vmin=0, vmax=1)
+    axes.set_xticks(range(5), words, rotation=90, fontsize=8)
+    axes.set_yticks(range(len(panel)), words if len(panel) == 5 else ["u"], fontsize=8)
+    axes.set_title(name, fontsize=9)
+figure.suptitle("Who (row) looks at whom (column): dark is much")
+figure.savefig(OUT / "10_maps.png", dpi=120)
+for name in ("divided by √d", "local, predicted"):
+    print(f"{name}: the rows sum to", maps[name].data[0].sum(axis=1).round(2))
+
+# %% [markdown] name="heads"
+# Look for these in the picture. Dividing by √d makes the dot product softer, and the cosine, between -1 and 1, is
+# softer still. With nothing learned, words find themselves and their twins: both "the" look at each other. A mask
+# leaves white columns or corners, and the rest of each row gets darker. Only the predicted window has rows that do
+# not sum to 1: its weights are multiplied by a bell around the predicted place, so that the place gets a gradient.
+#
+# ## Many heads
+#
+# One softmax makes one mean. But a word may have several questions: which word does it belong to? who did it? So the
+# columns of `Q`, `K` and `V` are cut into pieces, the **heads**, and each head attends with its own columns. Then the
+# answers are laid side by side, and a last matrix mixes them. With NumPy, and against `nn.MultiHeadAttention`:
+
+# %%
+Q, K, V = heads.query(x).data[0], heads.key(x).data[0], heads.value(x).data[0]  # (5, 8) each
+first = F.scaled_dot_product_attention(Q[:, :4], K[:, :4], V[:, :4])
+second = F.scaled_dot_product_attention(Q[:, 4:], K[:, 4:], V[:, 4:])
+by_hand = heads.output(np.concatenate([first, second], axis=1))
+print("the same:", np.allclose(by_hand.data, heads(x).data[0]))
+print("Q[:, :4] shares the memory of Q:", np.shares_memory(Q, Q[:, :4]))
+for count in (1, 2, 8):
+    layer = nn.MultiHeadAttention(8, count, **new)
+    print(f"{count} heads: {sum(parameter.size for parameter in layer.parameters())} numbers to learn")
+
+# %% [markdown] name="break"
+# A head is a **slice**: columns of the same arrays, nothing is copied. So 8 heads learn as many numbers as one, 288
+# here, and multiply as often. What is new is only that there are 8 softmaxes, each over narrower vectors (d is the
+# width of a *head*).
+#
+# ## Implement: task 10.3
+#
+# Task **10.3**: cut into heads and put together again, for a whole batch at once, without a loop.
+#
+# ## Break
+#
+# Two of five places are padding. A friend has written the mask, and checks it: "the rows of the padding are 0, so
+# nobody looks at it". Then somebody puts other numbers into the padding, and the answers of the *words* change. Find
+# the fault **before** you read on. Which index of a mask is who looks, and which is who is looked at?
+
+# %%
+is_word = np.array([True, True, True, False, False])
+
+
+def broken_mask(is_word):
+    return np.tile(is_word[:, None], (1, len(is_word)))
+
+
+print(scaled.attention_weights(x, mask=broken_mask(is_word)).data[0].round(2))
+other = x.copy()
+other[0, 3:] = 1.0
+for one in (x, other):
+    print("the first word's answer:", scaled(one, mask=broken_mask(is_word)).data[0, 0, :3].round(2), "...")
+
+# %% [markdown] name="confusions"
+# ## What people stumble over
+#
+# **"Does True mean look, or hidden?"** In minigrad True means *may look*, always. Elsewhere it may be the opposite,
+# even for two masks of one library. A mask that is turned around raises no error. Check with a map: hide a word and
+# look whether its column is white.
+#
+# **"Which axis has the softmax?"** The axis of the keys, the last one. Along the other axis each *column* sums to 1,
+# and the words would compete for being looked at by others, which is another thing. With as many queries as keys no
+# shape tells you. Print the sums.
+#
+# **"Everything is NaN (not a number)."** Perhaps a row is masked wholly: all its scores are minus infinity, and
+# softmax divides 0 by 0. One NaN is enough, as the next layers mix it with everything. Some write -1e9 instead of
+# infinity. Then there is no NaN, but such a row takes the *mean of what is hidden*, silently. In minigrad a query
+# that may look nowhere gets zeros:
+
+# %%
+scores, nowhere = np.array([[1.0, 2.0]]), np.array([[False, False]])
+with np.errstate(invalid="ignore"):
+    print(
+        "-inf:", mg.softmax(np.where(nowhere, scores, -np.inf)), " -1e9:", mg.softmax(np.where(nowhere, scores, -1e9))
+    )
+print("minigrad:", F.attention_weights(np.array([[1.0]]), np.array([[1.0], [2.0]]), nowhere))
+
+# %% [markdown] name="close"
+# **"Does attention know the order of the words?"** No. Shuffle the words, and the answers are shuffled likewise. That
+# is why a code of the place is added to the vectors.
+#
+# ## Once more: two words, causal, backward
+#
+#     s = q @ k.T
+#     m = where(allowed, s, -inf)
+#     p = softmax(m)
+#     out = p @ v
+#     loss = sum(out)
+#
+# Queries, keys and values are one number wide: `q` is [1, 2], `k` is [0, 1], `v` is [1, 3], upright. Word 0 may see
+# itself only, word 1 may see both. The second row of `s` is [0, 2], and its weights are 0.1192 and 0.8808. On paper:
+# which gradient arrives at `m`, and which at `q`? (Each score's slope is its weight times (its value - the answer).)
+# Then `out/lessons/10_close.html`.
+
+# %%
+lesson = {
+    "title": {"en": "Two words, causal", "ja": "二つの単語と因果マスク"},
+    "intro": {
+        "en": "Where does a mask show in the backward pass? Watch the first row.",
+        "ja": "マスクは逆伝播のどこに現れるでしょうか。一行目に注目してください。",
+    },
+    "steps": [
+        {
+            "at": "backward of p",
+            "question": {"kind": "value"},
+            "text": {
+                "en": "Row 0: its one weight is 1 and cannot move, so zeros. Row 1: 0.1192 · (1 - 2.7616) = -0.21, and 0.21.",
+                "ja": "0行目は重みが 1 一つだけで動けないので、0 です。1行目は 0.1192・(1 - 2.7616) = -0.21 と 0.21 です。",
+            },
+        },
+        {
+            "at": "gradient of v",
+            "question": {"kind": "value"},
+            "text": {
+                "en": "How much each value was looked at in all, the columns of the weights: 1.1192 and 0.8808.",
+                "ja": "それぞれの値が全部でどれだけ見られたか、つまり重みの列の和で、1.1192 と 0.8808 です。",
+            },
+        },
+        {
+            "at": "gradient of q",
+            "question": {"kind": "value"},
+            "text": {
+                "en": "Word 1: -0.21 · 0 + 0.21 · 1. Word 0 could only look at itself: its query does not matter.",
+                "ja": "単語1は -0.21・0 + 0.21・1 です。単語0は自分しか見られないので、問いが何でも変わりません。",
+            },
+        },
+    ],
+}
+q = mg.Tensor([[1.0], [2.0]], requires_grad=True, name="q")
+k = mg.Tensor([[0.0], [1.0]], requires_grad=True, name="k")
+v = mg.Tensor([[1.0], [3.0]], requires_grad=True, name="v")
+allowed = nn.causal_mask(2)
+with mg.trace():
+    s = q @ k.T
+    m = np.where(allowed, s, -np.inf)
+    p = mg.softmax(m)
+    out = p @ v
+    loss = np.sum(out)
+loss.backward()
+print("weights:", p.data[1].round(4), " answers:", out.data.ravel().round(4))
+print(
+    "gradients: q", q.grad.data.ravel().round(2), " k", k.grad.data.ravel().round(2), " v", v.grad.data.ravel().round(4)
+)
+mg.explain(loss, OUT / "10_close.html", {"q": q, "k": k, "v": v}, language=LANGUAGE, lesson=lesson)
+
+# %% [markdown] name="remember"
+# ## What to remember
+#
+# - Attention: a score for each query and key, softmax over the keys, the weighted sum of the values.
+# - Row i of the scores asks, column j is asked. Rows of weights sum to 1.
+# - Divide by √d, or softmax becomes all or nothing, and hardly anything is learned.
+# - Masks act before the softmax. True means "may look" in minigrad; check what it means elsewhere.
+# - The variants differ in the score, in who may look where, and in what queries, keys and values are made of.
+# - Heads are slices of the columns: several softmaxes for the price of one.
+#
+# ## Explain
+#
+# One paragraph: *How does a word get its answer, and why must a mask act before the softmax?* Then compare.
+#
+# ---
+#
+# **Model answer.** The word's query is compared with the key of each word by an inner product, divided by √d so that
+# its size does not depend on the width. Softmax makes positive weights of these scores, which sum to 1, and the
+# answer is the sum of all values with these weights. Softmax divides by a sum over all keys, and a hidden word in
+# that sum would change all weights, even if its own were then set to 0. With the score minus infinity it adds exp(-∞)
+# = 0 to that sum: it is as if it were not there, forward and backward.
+#
+# **The planted fault.** `is_word[:, None]` hides rows: the padding asks nothing. But its columns are open, and the
+# words look at it. It must be `is_word[None, :]`, repeated for each row: columns are who is looked at. (That is what
+# `key_mask` does, and its name says it.) What the padding's own rows hold does not matter: nobody looks at them.
