@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import lesson_notebooks
+import minigrad as mg
 from lesson_notebooks import Cell, cells, lessons, notebook, percent
 
 LESSONS = lessons()
@@ -130,6 +131,10 @@ STATED = [  # which lesson, what it prints, and the whole number that its text s
     ("04", "'forward walks': 27090000", "27090000"),
     ("04", "'one backward walk': 180000", "180000"),
     ("04", "8000 bytes; as a table: 8000000 bytes", "8000000"),
+    ("11", "160 sentences", "160"),
+    ("12", "without:      528 rows", "528"),
+    ("12", "with a cache: 32 rows", "32"),
+    ("12", "19 different ones", "19"),
 ]
 
 
@@ -251,13 +256,12 @@ def two_layers(x: Any) -> float:
 
 
 def test_lesson_11_closes_on_the_gradients_of_two_layers(run: Any) -> None:
-    printed, eleven, _ = lesson_run(run, "11")
+    _, eleven, _ = lesson_run(run, "11")
     x, two = eleven["x"], eleven["two"]
     assert eleven["loss"].item() == pytest.approx(two_layers(x.data[0]), rel=1e-14)
     assert x.grad.data[0] == pytest.approx(nudged(two_layers, x.data[0]), rel=1e-7)
     assert two.affine_2.bias.grad.data == pytest.approx([-1, 1], rel=1e-14)
     assert two.affine_2.weight.grad.data == pytest.approx(np.array([[-0.5, 0.5]] * 2), rel=1e-14)
-    assert "160 sentences" in printed
 
 
 def test_lesson_11_says_what_positions_and_dropout_do(run: Any) -> None:
@@ -274,3 +278,35 @@ def test_lesson_11_says_what_positions_and_dropout_do(run: Any) -> None:
     assert "train: the same three times: False\neval: the same three times: True" in printed
     broken = eleven["BrokenDropout"](0.5, np.random.default_rng(0))
     assert (broken.forward(np.ones(8)) != broken.backward(np.ones(8))).any()
+
+
+def reads_and_answers(E: Any) -> float:
+    """The loss of the last program of lesson 12."""
+    x = E[[0, 1]]
+    h = x + softmax(np.where([[True, False], [True, True]], x @ x.T, -np.inf)) @ x
+    p = softmax(h @ E.T)
+    return float(-(np.log(p[0, 1]) + np.log(p[1, 2])) / 2)
+
+
+def test_lesson_12_closes_on_the_gradient_of_a_table_used_twice(run: Any) -> None:
+    E = lesson_run(run, "12")[1]["E"]
+    assert E.grad.data == pytest.approx(nudged(reads_and_answers, E.data), rel=1e-7)
+
+
+def test_lesson_12_says_what_the_cache_the_mask_and_checkpoints_do(run: Any) -> None:
+    printed, twelve, _ = lesson_run(run, "12")
+    for said in ("without:      528 rows", "with a cache: 32 rows", "the same text: True", "but for rounding: True"):
+        assert said in printed
+    assert printed.count("the same gradient with checkpoints: True") == 3
+    held = {way: sizes[-1] for way, sizes in twelve["curves"].items()}
+    assert held["no_grad"] < held["training with checkpoints"] < held["training"] / 2
+    with pytest.raises(mg.GraphError, match="takes no part in the backward pass"):  # "minigrad refuses"
+        twelve["model"](twelve["piece"], twelve["model"].new_caches())
+
+
+def test_lesson_12_learns_and_its_planted_fault_learns_to_repeat(run: Any) -> None:
+    _, twelve, _ = lesson_run(run, "12")
+    assert np.exp(twelve["losses"][-1]) < 1.6
+    assert len(twelve["CHARACTERS"]) == 19  # the perplexity of guessing, in the text
+    assert np.exp(twelve["broken_losses"][-1]) < 1.1
+    assert twelve["write"](twelve["broken"], "the cat", 20, temperature=0) == "the ca" + 21 * "t"
