@@ -34,15 +34,15 @@ OUT.mkdir(parents=True, exist_ok=True)
 #     h = x + mixed
 #
 # That is attention as in lesson 10, in its barest form: the tokens themselves are queries, keys and values, and
-# nothing is divided by a root. The last line matters today. `x +` leads past the attention: a **residual
-# connection**. We call it *the way around*.
+# nothing is divided by a root. The last line matters today: `x +` is the way past of lesson 9, the **residual
+# connection**.
 #
 # There are two tokens, [1, 0] and [0, 1]. At the end, `g` picks one number of `h`: the first of the first token. Open
 # `out/lessons/11_open.html`, and count the ways that lead from `x` to `h`.
 
 # %%
 lesson = {
-    "title": {"en": "Attention with a way around it", "ja": "アテンションと、それを迂回する道"},
+    "title": {"en": "Attention with a way past it", "ja": "アテンションと迂回路"},
     "intro": {
         "en": "Two tokens, two numbers each. How does `x` reach `h`?",
         "ja": "トークンが二つ、数はそれぞれ2個です。`x` はどの道を通って `h` に届くでしょうか。",
@@ -62,13 +62,13 @@ lesson = {
                         "text": "2",
                         "feedback": {"en": "Attention uses x three times.", "ja": "アテンションは x を3回使います。"},
                     },
-                    {"text": "3", "feedback": {"en": "And the way around?", "ja": "迂回する道は？"}},
+                    {"text": "3", "feedback": {"en": "And the way past?", "ja": "迂回路は？"}},
                     {
                         "text": "4",
                         "right": True,
                         "feedback": {
-                            "en": "Right: around, and as query, key and value.",
-                            "ja": "正解です。迂回する道と、クエリ、キー、値です。",
+                            "en": "Right: past it, and as query, key and value.",
+                            "ja": "正解です。迂回路と、問い、キー、値です。",
                         },
                     },
                 ],
@@ -77,7 +77,7 @@ lesson = {
         {
             "at": "backward of h to x",
             "stop": True,
-            "text": {"en": "The way around: it arrives as it is.", "ja": "迂回する道です。そのまま届きます。"},
+            "text": {"en": "The way past: it arrives as it is.", "ja": "迂回路です。そのまま届きます。"},
         },
         {
             "at": "backward of mixed to x",
@@ -116,7 +116,8 @@ mg.explain(loss, OUT / "11_open.html", {"x": x}, language=LANGUAGE, lesson=lesso
 #
 # Our language has four words, and each sentence has five of them. `cat` and `dog` stand in it once each, the other
 # places hold `sees` or `the`. The question: which comes first, the cat (class 0) or the dog (class 1)? There are 160
-# such sentences. The network learns from 100 and is asked about the other 60.
+# such sentences. The network, `models.TransformerClassifier` with 8 numbers for each token, learns from 100 of them
+# and is asked about the other 60.
 
 # %%
 WORDS = ["cat", "dog", "sees", "the"]
@@ -146,16 +147,15 @@ print(model.num_parameters, "numbers to learn")
 # | 5 | `logits = mean @ C + b` | one number for each class |
 # | 6 | `loss = cross_entropy(logits, label)` | as in lesson 6 |
 #
-# Lines 2 and 3 together are one **layer** (or *block*). There are two layers, so both lines are done twice. `norm` is
-# layer normalisation. `relu(x)` is `x` where that is positive and 0 elsewhere. The two matrices around it are the
-# **feed-forward** network.
+# Lines 2 and 3 together are one **layer**. There are two layers, so both lines are done twice. `norm` is layer
+# normalisation. `relu(x)` is `x` where that is positive, else 0. It stands inside the **feed-forward** network.
 #
 # ## Every gradient, pointed at
 #
 # Before any training, we run the network on one sentence, go backward, and look at what has arrived at each of its
-# parameters. Parameters are named by the place where they live: `layers.0.attention.query.weight`. Our sentence is
-# "cat sees dog sees sees", without the word `the`. **Predict:** for which parameter is the gradient zero in any
-# case? And which row of `E` gets none?
+# **parameters**, the arrays that are learned. They are named by the place where they live:
+# `layers.0.attention.query.weight`. Our sentence is "cat sees dog sees sees", without the word `the`. **Predict:**
+# for which parameter is the gradient zero in any case? And which row of `E` gets none?
 
 # %%
 ids = np.array([[0, 2, 1, 2, 2]])
@@ -164,32 +164,30 @@ loss.backward()
 norms = {name: np.linalg.norm(parameter.grad.data) for name, parameter in model.named_parameters()}
 lengths = np.linalg.norm(model.embedding.weight.grad.data, axis=1)
 print("rows of E, how long their gradients are:", {word: f"{lengths[i]:.3f}" for i, word in enumerate(WORDS)})
-print("query bias:", f"{norms['layers.0.attention.query.bias']:.3f}", end="")
-print("  key bias below a millionth:", norms["layers.0.attention.key.bias"] < 1e-6)
+print("key bias below a millionth:", norms["layers.0.attention.key.bias"] < 1e-6)
 
 colors = {"attention.": "tab:blue", "feed_forward.": "tab:green", "norm": "tab:gray"}
 figure, axes = plt.subplots(figsize=(7, 7), layout="constrained")
 bars = [next((color for part, color in colors.items() if part in name), "tab:orange") for name in norms]
 axes.barh(list(norms), list(norms.values()), color=bars)
-axes.set_xscale("log")
-axes.set_xlim(1e-10, 10)
 axes.invert_yaxis()
 axes.tick_params(axis="y", labelsize=7)
-axes.set(xlabel="length of the gradient", title="Blue: attention, green: feed-forward, gray: norms")
+axes.set(xscale="log", xlim=(1e-10, 10), xlabel="length of the gradient")
+axes.set_title("Blue: attention, green: feed-forward, gray: norms, orange: E, C, b", fontsize=10)
 figure.savefig(OUT / "11_gradients.png", dpi=120)
 
 # %% [markdown] name="walk"
 # Walk backward with the table of the lines above, from the bottom up.
 #
-# **Line 6.** The logits get "probability minus one-hot", as in lesson 6. All gradients of the network begin with
-# these two numbers.
+# **Line 6.** The logits get the probabilities, with 1 subtracted at the right class (lesson 6). All gradients of the
+# network begin with these two numbers.
 #
 # **Lines 5 and 4.** A matrix and a bias, as in lesson 4. The mean hands each of the five tokens a fifth. So *every*
 # token is told something; at the mean, all are told the same.
 #
-# **Lines 3 and 2.** Each `x +` has two ways back: around, where the gradient passes as it is, and through the part,
-# where it is changed and leaves something at every weight that it passes. The two are added. In attention it meets
-# the tokens: what token 0 is told, it passes on to those that it looked at.
+# **Lines 3 and 2.** Each `x +` has two ways back: past the part, where the gradient stays as it is, and through the
+# part, where it is changed and leaves something at every weight. The two are added. Attention leads to other tokens:
+# what token 0 is told, it hands on to those that it looked at.
 #
 # **Line 1.** The gradient of `x` arrives at the rows of `E`. A row gets the sum over all places where its word
 # stands: three for `sees`, and none for `the`, whose gradient is 0. `P` is a constant and gets nothing.
@@ -216,12 +214,12 @@ def attend(x):
 _, pull = mg.vjp(attend, tokens)
 _, pull_both = mg.vjp(lambda x: x + attend(x), tokens)
 through, both = pull(g)[0], pull_both(g)[0]
-print("through the part:", f"{np.linalg.norm(through.data):.2f}", " around it:", f"{np.linalg.norm(g):.2f}", end="")
+print("through the part:", f"{np.linalg.norm(through.data):.2f}", " past it:", f"{np.linalg.norm(g):.2f}", end="")
 print("  both:", f"{np.linalg.norm(both.data):.2f}", " both is the sum:", np.allclose(both, g + through, atol=1e-5))
 
 # %% [markdown] name="ways"
-# The part alone would change the gradient as it likes: make it small, or turn it. With the way around, the first
-# layer gets what the last layer got, *plus* something. That is why networks of a hundred layers can be trained.
+# The part alone would change the gradient as it likes: make it small, or turn it. With the way past, the first layer
+# gets what the last layer got, *plus* something. That is why networks of a hundred layers can be trained.
 #
 # ## Implement: task 11.1
 #
@@ -249,7 +247,7 @@ def train(model, steps=60):
 
 
 def right(model):
-    with mg.no_grad():
+    with mg.no_grad():  # without notes: only the answers are wanted
         return (model(sentences[100:]).data.argmax(axis=1) == labels[100:]).mean()
 
 
@@ -315,7 +313,7 @@ for rate in (0.0, 0.5):
 # %% [markdown] name="confusions"
 # ## What people stumble over
 #
-# **"Does the way around double the gradient?"** Only if the part gave back the same. It gives something else: small,
+# **"Does the way past double the gradient?"** Only if the part gave back the same. It gives something else: small,
 # or of the other sign. What counts is that the sum does not vanish when the part's share does.
 #
 # **"If I add `P` to the word's row, is the word not spoiled?"** It is mixed, but not lost. With enough numbers in a
@@ -333,7 +331,7 @@ for rate in (0.0, 0.5):
 # ## Once more: the smallest two-layer Transformer
 #
 # The last page is `models.TwoLayerTransformer`: two layers with bare attention, as on the first page but divided by a
-# root, each followed by a matrix and a bias. It has *no* way around. It comes from an article in which all of its
+# root, each followed by a matrix and a bias. It has *no* way past. It comes from an article in which all of its
 # gradients are derived by hand; `docs/articles.md` tells which rules there are only nearly right. With one sentence
 # of two tokens the program is
 #
@@ -383,8 +381,8 @@ lesson = {
             "at": "backward of seen_again to h",
             "stop": True,
             "text": {
-                "en": "`h` as value. Two more follow, as query and as key: inside the box. There is no way around.",
-                "ja": "値（value）としての `h` です。箱の中から、クエリとキーの分も届きます。迂回する道はありません。",
+                "en": "`h` as value. Two more follow, as query and as key: inside the box. There is no way past.",
+                "ja": "値（value）としての `h` です。箱の中から、問いとキーの分も届きます。迂回路はありません。",
             },
         },
     ],
@@ -408,7 +406,7 @@ mg.explain(loss, OUT / "11_close.html", two, language=LANGUAGE, lesson=lesson)
 # ## What to remember
 #
 # - A Transformer keeps a row of numbers for each token; each part *adds* to it.
-# - Every `x +` has two ways back: around, unchanged, and through the part. Add them.
+# - Every `x +` has two ways back: past the part, unchanged, and through it. Add them.
 # - The gradient of a word's row is the sum over all places where the word stands. What has no effect has gradient 0.
 # - Attention does not know places. Positions are added to the tokens; they are constants here.
 # - `train()` and `eval()` change what is computed, `no_grad()` only what is noted.
@@ -419,12 +417,12 @@ mg.explain(loss, OUT / "11_close.html", two, language=LANGUAGE, lesson=lesson)
 #
 # ---
 #
-# **Model answer.** The logits get probability minus one-hot. Through the last matrix that reaches the mean, and the
-# mean hands every token an equal share. In each layer, from the last to the first, the gradient of a token passes
-# twice by a residual connection: it goes around unchanged, and through the part, where it is added to the gradients
-# of the weights. Through attention it also reaches the tokens that were looked at, as values, keys and queries; so
-# the row of `cat` gets something from places where `cat` does not stand. At the bottom the code of the place drops
-# out, being a constant, and what arrives at all places where `cat` stands is added up.
+# **Model answer.** The logits get the probabilities, with 1 subtracted at the right class. Through the last matrix
+# that reaches the mean, and the mean hands every token an equal share. Each layer, from the last to the first, has
+# two residual connections. At each of them the gradient goes two ways: past the part, unchanged, and through it,
+# where it also leaves the gradients of the weights. Attention hands it on to the tokens that were looked at, so the
+# row of `cat` gets something from places where `cat` does not stand. At the bottom the code of the place gets
+# nothing, being a constant, and what arrives at all places where `cat` stands is added up.
 #
 # **The planted fault.** `factors` throws the dice anew each time it is called, so `backward` keeps and drops other
 # numbers than `forward` did: a number that was 0 in the run gets a gradient, and one that counted gets none. Keep the

@@ -2,7 +2,7 @@
 # # Lesson 12: a tiny GPT that writes, its cache, its dice, and where the memory goes
 #
 # A GPT is the Transformer of lesson 11 with two changes: nobody may look ahead, and the answer is the next token. You
-# train one in a few seconds, let it write, make it write with less work, and see what all the memory is for.
+# train one in a few seconds, let it write, make it write with less work, and see what the memory is for.
 #
 # You need: lessons 1 to 11. Time: 20 minutes.
 
@@ -28,12 +28,12 @@ OUT.mkdir(parents=True, exist_ok=True)
 # Three tokens, two numbers each, and attention as on the first page of lesson 11, but with a **causal mask**:
 #
 #     scores = x @ x.T
-#     masked = where(allowed, scores, -1000)
+#     masked = where(allowed, scores, -inf)
 #     weights = softmax(masked)
 #     mixed = weights @ x
 #
 # `allowed` says who may look at whom: each token at itself and at those before it. Where it says no, the score becomes
-# -1000, and softmax makes of it a weight of 0. (In lesson 10 it was minus infinity, with the same effect.)
+# minus infinity, and softmax makes of it a weight of 0 (lesson 10).
 #
 # At the end, `g` picks one number of `mixed`, in the row of the *second* token. Which of the three tokens get a
 # gradient? Open `out/lessons/12_open.html`.
@@ -72,7 +72,7 @@ lesson = {
             "stop": True,
             "text": {
                 "en": "As query and key, too, token 2 gets 0. Change its numbers with the slider: the loss stays.",
-                "ja": "クエリやキーとしても、トークン 2 は 0 です。スライダーでその数を変えても、損失は変わりません。",
+                "ja": "問いやキーとしても、トークン 2 は 0 です。スライダーでその数を変えても、損失は変わりません。",
             },
         },
     ],
@@ -82,7 +82,7 @@ g = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 0.0]])
 x = mg.Tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], requires_grad=True, name="x")
 with mg.trace():
     scores = x @ x.T
-    masked = np.where(allowed, scores, -1000.0)
+    masked = np.where(allowed, scores, -np.inf)
     weights = mg.softmax(masked)
     mixed = weights @ x
     s = g * mixed
@@ -108,6 +108,8 @@ LENGTH = 32
 CHARACTERS = sorted(set(TEXT))
 ids = np.array([CHARACTERS.index(character) for character in TEXT])
 print(len(TEXT), "characters,", len(CHARACTERS), "different ones")
+for place in range(4):
+    print(f"it sees {TEXT[: place + 1]!r:8} and should say {TEXT[place + 1]!r}")
 
 
 def batch(rng):
@@ -120,9 +122,6 @@ def new_model(num_layers=2):
     config = GPTConfig(len(CHARACTERS), LENGTH, 16, num_heads=2, num_layers=num_layers, activation="relu", std=0.1)
     return GPT(config, rng=np.random.default_rng(0))
 
-
-for place in range(4):
-    print(f"it sees {TEXT[: place + 1]!r:8} and should say {TEXT[place + 1]!r}")
 
 # %% [markdown] name="teacher"
 # One piece of 32 characters asks 32 questions at once. That works only because of the mask: the answer at place 3
@@ -166,7 +165,7 @@ print(f"perplexity: {np.exp(losses[0]):.0f} at first, {np.exp(np.mean(losses[-10
 print(write(model, "the ", 60, temperature=0.5))
 
 figure, axes = plt.subplots(figsize=(6, 4))
-axes.plot(np.exp(losses), color="tab:blue")
+axes.plot(np.exp(losses))
 axes.axhline(1, color="gray", linestyle="--")
 axes.set(xlabel="step", ylabel="perplexity", title="A tiny GPT learns (dashed: always right)")
 figure.savefig(OUT / "12_perplexity.png", dpi=120)
@@ -347,12 +346,13 @@ print(repr(write(broken, "the cat", 20, temperature=0)))
 # 1, and should say 1 and then 2:
 #
 #     x = E[read]
-#     weights = softmax(where(allowed, x @ x.T, -1000))
+#     weights = softmax(where(allowed, x @ x.T, -inf))
 #     h = x + weights @ x
 #     logits = h @ E.T
 #     loss = cross_entropy(logits, [1, 2])
 #
-# Token 2 is never read. Does its row of `E` get a gradient? Decide, then open `out/lessons/12_close.html`.
+# At the first place the probabilities are 0.787, 0.1065, 0.1065. Token 2 is never read. Does its row of `E` get a
+# gradient? Decide, then open `out/lessons/12_close.html`.
 
 # %%
 lesson = {
@@ -363,8 +363,8 @@ lesson = {
             "at": "backward of loss",
             "question": {"kind": "value"},
             "text": {
-                "en": "Probability minus one-hot, divided by 2.",
-                "ja": "確率引く one-hot を 2 で割ったものです。",
+                "en": "The probabilities, with 1 subtracted at the right token, divided by 2.",
+                "ja": "確率から、正解のトークンの場所だけ 1 を引いて、2 で割ったものです。",
             },
         },
         {
@@ -389,7 +389,7 @@ E = mg.Tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]], requires_grad=True, name="E"
 read, allowed = np.array([0, 1]), np.array([[True, False], [True, True]])
 with mg.trace():
     x = E[read]
-    masked = np.where(allowed, x @ x.T, -1000.0)
+    masked = np.where(allowed, x @ x.T, -np.inf)
     weights = mg.softmax(masked)
     h = x + weights @ x
     logits = h @ E.T
@@ -402,11 +402,10 @@ mg.explain(loss, OUT / "12_close.html", {"E": E}, language=LANGUAGE, lesson=less
 # %% [markdown] name="remember"
 # ## What to remember
 #
-# - A GPT predicts the next token at every place at once: labels are the text, shifted by one, and the causal mask
-#   keeps it honest.
+# - A GPT predicts the next token at every place at once: the labels are the text, shifted by one.
+# - The causal mask keeps this honest. And it keeps old rows as they are, so that a cache changes no result.
 # - Perplexity is `exp(loss)`: as hard as a die with so many sides.
 # - The temperature divides the logits; 0 means "take the largest". `top_k` and `top_p` throw away the rest.
-# - A cache keeps keys and values. It saves work and changes no result.
 # - The backward pass needs the numbers of the run, and these are where the memory goes. `no_grad` keeps none,
 #   checkpoints keep few and compute again.
 #
