@@ -114,10 +114,10 @@ mg.explain(loss, OUT / "11_open.html", {"x": x}, language=LANGUAGE, lesson=lesso
 # %% [markdown] name="task"
 # ## The question
 #
-# Our language has four words, and each sentence has five of them. `cat` and `dog` stand in it once each, the other
-# places hold `sees` or `the`. The question: which comes first, the cat (class 0) or the dog (class 1)? There are 160
-# such sentences. The network, `models.TransformerClassifier` with 8 numbers for each token, learns from 100 of them
-# and is asked about the other 60.
+# Our language has four words, with the numbers 0 to 3, and each sentence has five. `cat` and `dog` stand in it once
+# each, the other places hold `sees` or `the`. The question: which comes first, the cat (class 0) or the dog (class 1)?
+# There are 160 such sentences. The network, `models.TransformerClassifier` with 8 numbers for each token, learns from
+# 100 of them and is asked about the other 60.
 
 # %%
 WORDS = ["cat", "dog", "sees", "the"]
@@ -192,10 +192,10 @@ figure.savefig(OUT / "11_gradients.png", dpi=120)
 # **Line 1.** The gradient of `x` arrives at the rows of `E`. A row gets the sum over all places where its word
 # stands: three for `sees`, and none for `the`, whose gradient is 0. `P` is a constant and gets nothing.
 #
-# **The gradient that is always 0** is that of the *key bias*: a vector that is added to each key. The score of a
-# query with each key then changes by the same amount, query times bias. Softmax does not see an amount that is added
-# to all scores of a row. So this bias has no effect, and what has no effect has a zero slope. In the picture its two
-# bars end far to the left of all others: what is left there is rounding.
+# **The gradient that is always 0** is that of the *key bias*: a vector that is added to each key. All scores of a
+# query then change by the same amount, the inner product of query and bias, and softmax does not see an amount that
+# is added to a whole row (lesson 6). So this bias has no effect, and what has no effect has a zero slope. In the
+# picture its two bars end far to the left of all others: what is left there is rounding.
 #
 # ## Two ways, measured
 #
@@ -267,8 +267,8 @@ axes.legend()
 figure.savefig(OUT / "11_positions.png", dpi=120)
 
 # %% [markdown] name="dropout"
-# The line of "with P" is for the two short sentences "cat sees dog" and "dog sees cat": one gets a higher score for
-# class 0, the other for class 1. Without `P` both get the same logits, and the loss stays near a guess, at 0.693.
+# The last two lines are the logits of "cat sees dog" and "dog sees cat". With `P`, class 0 is larger in one of them
+# and class 1 in the other. Without `P` both get the same logits, and the loss stays near that of a guess, 0.693.
 #
 # ## Training and using are two modes
 #
