@@ -1,0 +1,430 @@
+# %% [markdown] name="title"
+# # Lesson 11: a Transformer that classifies, and every gradient in it
+#
+# All parts are there: softmax, cross-entropy, layer normalisation (lesson 6), training (lesson 9), attention (lesson
+# 10). Now they become a Transformer with two layers that answers a question about a sentence. Then we go through all
+# of its gradients and say of each where it comes from.
+#
+# You need: lessons 1 to 10. Time: 20 minutes.
+
+# %%
+from itertools import product
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import minigrad as mg
+import nn
+from models import ClassifierConfig, TransformerClassifier, TwoLayerConfig, TwoLayerTransformer
+
+LANGUAGE = "en"  # of the pages that this lesson writes: "en" or "ja"
+OUT = Path("out/lessons")  # where pages and pictures go
+OUT.mkdir(parents=True, exist_ok=True)
+
+# %% [markdown] name="predict"
+# ## Predict
+#
+# A **token** is one piece of a text, here a word. The network holds a row of numbers for each token, and its parts
+# *add* something to these rows. They do not replace them:
+#
+#     scores = x @ x.T
+#     weights = softmax(scores)
+#     mixed = weights @ x
+#     h = x + mixed
+#
+# That is attention as in lesson 10, in its barest form: the tokens themselves are queries, keys and values, and
+# nothing is divided by a root. The last line matters today: `x +` is the way past of lesson 9, the **residual
+# connection**.
+#
+# There are two tokens, [1, 0] and [0, 1]. At the end, `g` picks one number of `h`: the first of the first token. Open
+# `out/lessons/11_open.html`, and count the ways that lead from `x` to `h`.
+
+# %%
+lesson = {
+    "title": {"en": "Attention with a way past it", "ja": "アテンションと迂回路"},
+    "intro": {
+        "en": "Two tokens, two numbers each. How does `x` reach `h`?",
+        "ja": "トークンが二つ、数はそれぞれ2個です。`x` はどの道を通って `h` に届くでしょうか。",
+    },
+    "steps": [
+        {
+            "at": "backward",
+            "text": {"en": "Now back, from `h` to `x`.", "ja": "次は `h` から `x` へ戻ります。"},
+            "question": {
+                "kind": "choice",
+                "text": {
+                    "en": "How many contributions will the gradient of `x` get?",
+                    "ja": "`x` の勾配には、寄与がいくつ届きますか。",
+                },
+                "choices": [
+                    {
+                        "text": "2",
+                        "feedback": {"en": "Attention uses x three times.", "ja": "アテンションは x を3回使います。"},
+                    },
+                    {"text": "3", "feedback": {"en": "And the way past?", "ja": "迂回路は？"}},
+                    {
+                        "text": "4",
+                        "right": True,
+                        "feedback": {
+                            "en": "Right: past it, and as query, key and value.",
+                            "ja": "正解です。迂回路と、問い、キー、値です。",
+                        },
+                    },
+                ],
+            },
+        },
+        {
+            "at": "backward of h to x",
+            "stop": True,
+            "text": {"en": "The way past: it arrives as it is.", "ja": "迂回路です。そのまま届きます。"},
+        },
+        {
+            "at": "backward of mixed to x",
+            "question": {"kind": "value"},
+            "text": {
+                "en": "As value: `weights.T` times what arrives, so 0.7311 and 0.2689 in the first column.",
+                "ja": "値（value）として：`weights.T` に届いたものを掛けるので、一列目が 0.7311 と 0.2689 です。",
+            },
+        },
+        {
+            "at": "gradient of x",
+            "stop": True,
+            "text": {
+                "en": "All four, for the first number: 1 + 0.7311 + 0.1966 + 0.1966 = 2.1243.",
+                "ja": "最初の数には四つが集まります：1 + 0.7311 + 0.1966 + 0.1966 = 2.1243。",
+            },
+        },
+    ],
+}
+g = np.array([[1.0, 0.0], [0.0, 0.0]])
+x = mg.Tensor([[1.0, 0.0], [0.0, 1.0]], requires_grad=True, name="x")
+with mg.trace():
+    scores = x @ x.T
+    weights = mg.softmax(scores)
+    mixed = weights @ x
+    h = x + mixed
+    s = g * h
+    loss = np.sum(s)
+loss.backward()
+print("weights:", weights.data.round(4).tolist())
+print("gradient of x:", x.grad.data.round(4).tolist(), " a share:", round(weights.data[0, 0] * weights.data[0, 1], 4))
+mg.explain(loss, OUT / "11_open.html", {"x": x}, language=LANGUAGE, lesson=lesson)
+
+# %% [markdown] name="task"
+# ## The question
+#
+# Our language has four words, with the numbers 0 to 3, and each sentence has five. `cat` and `dog` stand in it once
+# each, the other places hold `sees` or `the`. The question: which comes first, the cat (class 0) or the dog (class 1)?
+# There are 160 such sentences. The network, `models.TransformerClassifier` with 8 numbers for each token, learns from
+# 100 of them and is asked about the other 60.
+
+# %%
+WORDS = ["cat", "dog", "sees", "the"]
+sentences = np.array([ids for ids in product(range(4), repeat=5) if ids.count(0) == 1 and ids.count(1) == 1])
+sentences = np.random.default_rng(0).permutation(sentences)
+labels = (np.argmax(sentences == 1, axis=1) < np.argmax(sentences == 0, axis=1)).astype(int)
+print(len(sentences), "sentences, the first:", [WORDS[i] for i in sentences[0]], "its class:", labels[0])
+
+
+def new_model(dropout=0.0):
+    config = ClassifierConfig(4, 2, d_model=8, num_heads=2, num_layers=2, hidden=16, dropout=dropout)
+    return TransformerClassifier(config, rng=np.random.default_rng(1))
+
+
+model = new_model()
+print(model.num_parameters, "numbers to learn")
+
+# %% [markdown] name="forward"
+# This is what `model(sentences)` does, line by line:
+#
+# | | line | what it is |
+# |---|---|---|
+# | 1 | `x = E[ids] + P` | each word's row of the **embedding** `E`, and a code of the place where it stands |
+# | 2 | `x = x + attention(norm(x))` | tokens look at each other: two heads, as in lesson 10 |
+# | 3 | `x = x + feed_forward(norm(x))` | each token by itself: `relu(x @ W1 + b1) @ W2 + b2` |
+# | 4 | `mean(norm(x))` | the mean over the five tokens: one row for the sentence |
+# | 5 | `logits = mean @ C + b` | one number for each class |
+# | 6 | `loss = cross_entropy(logits, label)` | as in lesson 6 |
+#
+# Lines 2 and 3 together are one **layer**. There are two layers, so both lines are done twice. `norm` is layer
+# normalisation. `relu(x)` is `x` where that is positive, else 0. It stands inside the **feed-forward** network.
+#
+# ## Every gradient, pointed at
+#
+# Before any training, we run the network on one sentence, go backward, and look at what has arrived at each of its
+# **parameters**, the arrays that are learned. They are named by the place where they live:
+# `layers.0.attention.query.weight`. Our sentence is "cat sees dog sees sees", without the word `the`. **Predict:**
+# for which parameter is the gradient zero in any case? And which row of `E` gets none?
+
+# %%
+ids = np.array([[0, 2, 1, 2, 2]])
+loss = nn.cross_entropy(model(ids), np.array([0]))
+loss.backward()
+norms = {name: np.linalg.norm(parameter.grad.data) for name, parameter in model.named_parameters()}
+lengths = np.linalg.norm(model.embedding.weight.grad.data, axis=1)
+print("rows of E, how long their gradients are:", {word: f"{lengths[i]:.3f}" for i, word in enumerate(WORDS)})
+print("key bias below a millionth:", norms["layers.0.attention.key.bias"] < 1e-6)
+
+colors = {"attention.": "tab:blue", "feed_forward.": "tab:green", "norm": "tab:gray"}
+figure, axes = plt.subplots(figsize=(7, 7), layout="constrained")
+bars = [next((color for part, color in colors.items() if part in name), "tab:orange") for name in norms]
+axes.barh(list(norms), list(norms.values()), color=bars)
+axes.invert_yaxis()
+axes.tick_params(axis="y", labelsize=7)
+axes.set(xscale="log", xlim=(1e-10, 10), xlabel="length of the gradient")
+axes.set_title("Blue: attention, green: feed-forward, gray: norms, orange: E, C, b", fontsize=10)
+figure.savefig(OUT / "11_gradients.png", dpi=120)
+
+# %% [markdown] name="walk"
+# Walk backward with the table of the lines above, from the bottom up.
+#
+# **Line 6.** The logits get the probabilities, with 1 subtracted at the right class (lesson 6). All gradients of the
+# network begin with these two numbers.
+#
+# **Lines 5 and 4.** A matrix and a bias, as in lesson 4. The mean hands each of the five tokens a fifth. So *every*
+# token is told something; at the mean, all are told the same.
+#
+# **Lines 3 and 2.** Each `x +` has two ways back: past the part, where the gradient stays as it is, and through the
+# part, where it is changed and leaves something at every weight. The two are added. Attention leads to other tokens:
+# what token 0 is told, it hands on to those that it looked at.
+#
+# **Line 1.** The gradient of `x` arrives at the rows of `E`. A row gets the sum over all places where its word
+# stands: three for `sees`, and none for `the`, whose gradient is 0. `P` is a constant and gets nothing.
+#
+# **The gradient that is always 0** is that of the *key bias*: a vector that is added to each key. All scores of a
+# query then change by the same amount, the inner product of query and bias, and softmax does not see an amount that
+# is added to a whole row (lesson 6). So this bias has no effect, and what has no effect has a zero slope. In the
+# picture its two bars end far to the left of all others: what is left there is rounding.
+#
+# ## Two ways, measured
+#
+# Take line 2 of the first layer by itself, and let some `g` arrive. `pull` is the backward walk, as in lesson 4.
+
+# %%
+layer = model.layers[0]
+tokens = model.positions(model.embedding(ids)).data
+g = np.random.default_rng(2).normal(size=tokens.shape).astype(np.float32)
+
+
+def attend(x):
+    return layer.attention(layer.attention_norm(x))
+
+
+_, pull = mg.vjp(attend, tokens)
+_, pull_both = mg.vjp(lambda x: x + attend(x), tokens)
+through, both = pull(g)[0], pull_both(g)[0]
+print("through the part:", f"{np.linalg.norm(through.data):.2f}", " past it:", f"{np.linalg.norm(g):.2f}", end="")
+print("  both:", f"{np.linalg.norm(both.data):.2f}", " both is the sum:", np.allclose(both, g + through, atol=1e-5))
+
+# %% [markdown] name="ways"
+# The part alone would change the gradient as it likes: make it small, or turn it. With the way past, the first layer
+# gets what the last layer got, *plus* something. That is why networks of a hundred layers can be trained.
+#
+# ## Implement: task 11.1
+#
+# Task **11.1**: a layer and a classifier in NumPy, without norms and with one head, and all gradients by hand. It is
+# the longest walk of the course, and it has no step that you have not done before. Write down the shapes first.
+#
+# ## Where a word stands
+#
+# Attention itself does not know places. A token looks at all others by what they *are*; if we shuffle the tokens, the
+# answers are shuffled in the same way, and their mean stays the same. So "cat sees dog" and "dog sees cat" would be
+# one and the same. `P` mends this: each place has its own row of numbers, made of sines and cosines, and it is added
+# to the word's row. Let us train with `P` and without it.
+
+
+# %%
+def train(model, steps=60):
+    optimizer, losses = nn.Adam(model.parameters(), lr=0.005), []
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss = nn.cross_entropy(model(sentences[:100]), labels[:100])
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def right(model):
+    with mg.no_grad():  # without notes: only the answers are wanted
+        return (model(sentences[100:]).data.argmax(axis=1) == labels[100:]).mean()
+
+
+blind = new_model()
+blind.positions = lambda x: x  # no place is added
+losses, blind_losses = train(model), train(blind)
+print(f"of the sentences that it never saw: {right(model):.0%} right with P, {right(blind):.0%} without")
+for one in (model, blind):
+    print("cat first, dog first:", one(np.array([[0, 2, 1], [1, 2, 0]])).data.astype(float).round(2).tolist())
+
+figure, axes = plt.subplots(figsize=(6, 4))
+axes.plot(losses, color="tab:blue", label="with positions")
+axes.plot(blind_losses, color="tab:red", label="without positions")
+axes.axhline(np.log(2), color="gray", linestyle="--", label="a guess: log 2 = 0.693")
+axes.set(xlabel="step", ylabel="loss", title="Who comes first?")
+axes.legend()
+figure.savefig(OUT / "11_positions.png", dpi=120)
+
+# %% [markdown] name="dropout"
+# The last two lines are the logits of "cat sees dog" and "dog sees cat". With `P`, class 0 is larger in one of them
+# and class 1 in the other. Without `P` both get the same logits, and the loss stays near that of a guess, 0.693.
+#
+# ## Training and using are two modes
+#
+# A small network can learn its sentences by heart. One remedy is **dropout**: in training, each number is set to 0
+# with probability `rate`, at random, and those that are left are divided by `1 - rate`, so that the mean stays. The
+# network cannot rely on any single number. When it is *used*, nothing is dropped. So a model has two modes:
+# `model.train()`, in which it begins, and `model.eval()`.
+
+# %%
+careless = new_model(dropout=0.3)
+for mode in (careless.train, careless.eval):
+    mode()  # careless.train(), then careless.eval()
+    answers = [mg.softmax(careless(ids)).data[0, 0] for _ in range(3)]
+    print(f"{mode.__name__}: the same three times:", answers[0] == answers[1] == answers[2])
+
+# %% [markdown] name="break"
+# ## Break
+#
+# Somebody has written dropout by hand, forward and backward. With rate 0 it is right. With rate 0.5 it is wrong, and
+# there is no error. Find the fault **before** you read on. Compare what was dropped with where a gradient arrives.
+
+
+# %%
+class BrokenDropout:
+    def __init__(self, rate, rng):
+        self.rate, self.rng = rate, rng
+
+    def factors(self, shape):
+        return (self.rng.random(shape) >= self.rate) / (1 - self.rate)
+
+    def forward(self, x):
+        return x * self.factors(x.shape)
+
+    def backward(self, g):
+        return g * self.factors(g.shape)
+
+
+for rate in (0.0, 0.5):
+    broken = BrokenDropout(rate, np.random.default_rng(0))
+    print(f"rate {rate}: forward", broken.forward(np.ones(8)), " backward", broken.backward(np.ones(8)))
+
+# %% [markdown] name="confusions"
+# ## What people stumble over
+#
+# **"Does the way past double the gradient?"** Only if the part gave back the same. It gives something else: small,
+# or of the other sign. What counts is that the sum does not vanish when the part's share does.
+#
+# **"If I add `P` to the word's row, is the word not spoiled?"** It is mixed, but not lost. With enough numbers in a
+# row, the matrices of queries, keys and values can learn to read the word in some directions and the place in others.
+#
+# **"Why does my model give another answer each time?"** It is still in training mode: dropout throws its dice. Call
+# `model.eval()` before you use it, and `model.train()` before you train on.
+#
+# **"Is `eval()` the same as `no_grad()`?"** No. `eval()` changes what the layers *compute*. `no_grad()` changes only
+# whether the tape takes notes; it saves memory and changes no number. In use, you want both.
+#
+# **"A gradient is exactly 0. Is that a fault?"** Ask what the parameter has an effect on. Here a word that does not
+# occur has none, nor has the key bias. But if a whole layer gets 0 or `None`, then a way is cut.
+#
+# ## Once more: the smallest two-layer Transformer
+#
+# The last page is `models.TwoLayerTransformer`: two layers with bare attention, as on the first page but divided by a
+# root, each followed by a matrix and a bias. It has *no* way past. It comes from an article in which all of its
+# gradients are derived by hand; `docs/articles.md` tells which rules there are only nearly right. With one sentence
+# of two tokens the program is
+#
+#     seen = attention(x)
+#     h = softmax(seen @ W1 + b1)
+#     seen_again = attention(h)
+#     scores = seen_again @ W2 + b2
+#     z = sum of the two rows of scores
+#     loss = cross_entropy(z, 0)
+#
+# For our numbers `z` is [1, 1]. On paper: the probabilities, the gradient of `z`, and the gradient of `b2`, which is
+# added to *both* rows. Then open `out/lessons/11_close.html`.
+
+# %%
+lesson = {
+    "title": {"en": "The two-layer Transformer, backward", "ja": "2層の Transformer を逆向きに"},
+    "intro": {
+        "en": "`W1` is `affine_1.weight` here, `b2` is `affine_2.bias`. Steps inside attention open its box.",
+        "ja": "ここでは `W1` は `affine_1.weight`、`b2` は `affine_2.bias` です。アテンションの中に入ると、その箱が開きます。",
+    },
+    "steps": [
+        {
+            "at": "forward of seen_again",
+            "stop": True,
+            "text": {
+                "en": "The two rows are nearly alike: 0.5008 and 0.4992. Each attention mixes the tokens further.",
+                "ja": "0.5008 と 0.4992 で、二つの行はほとんど同じです。アテンションを重ねるほど、トークンは混ざります。",
+            },
+        },
+        {
+            "at": "backward of loss",
+            "question": {"kind": "value"},
+            "text": {
+                "en": "Both classes have probability 0.5; class 0 is right: [0.5 - 1, 0.5].",
+                "ja": "どちらのクラスの確率も 0.5 で、正しいのはクラス 0 です：[0.5 - 1, 0.5]。",
+            },
+        },
+        {
+            "at": "backward of scores to affine_2.bias",
+            "question": {"kind": "value"},
+            "text": {
+                "en": "The bias is added to both rows, and each sends [-0.5, 0.5]: add them.",
+                "ja": "バイアスは両方の行に足されているので、それぞれから [-0.5, 0.5] が届きます。その和です。",
+            },
+        },
+        {
+            "at": "backward of seen_again to h",
+            "stop": True,
+            "text": {
+                "en": "`h` as value. Two more follow, as query and as key: inside the box. There is no way past.",
+                "ja": "値（value）としての `h` です。箱の中から、問いとキーの分も届きます。迂回路はありません。",
+            },
+        },
+    ],
+}
+two = TwoLayerTransformer(TwoLayerConfig(2, 2, 2), rng=np.random.default_rng(0), dtype=np.float64)
+two.affine_1.weight.data[...] = two.affine_2.weight.data[...] = np.eye(2)
+x = mg.Tensor([[[1.0, 0.0], [0.0, 1.0]]], requires_grad=True, name="x")
+with mg.trace():
+    seen = two.attention_1(x)
+    h = mg.softmax(two.affine_1(seen))
+    seen_again = two.attention_2(h)
+    scores = two.affine_2(seen_again)
+    z = scores.sum(axis=1)
+    loss = nn.cross_entropy(z, np.array([0]))
+loss.backward()
+print("z:", z.data.round(4).tolist(), " loss:", round(loss.item(), 4), " gradient of b2:", two.affine_2.bias.grad.data)
+print("seen_again:", seen_again.data.round(4).tolist())
+mg.explain(loss, OUT / "11_close.html", two, language=LANGUAGE, lesson=lesson)
+
+# %% [markdown] name="remember"
+# ## What to remember
+#
+# - A Transformer keeps a row of numbers for each token; each part *adds* to it.
+# - Every `x +` has two ways back: past the part, unchanged, and through it. Add them.
+# - The gradient of a word's row is the sum over all places where the word stands. What has no effect has gradient 0.
+# - Attention does not know places. Positions are added to the tokens; they are constants here.
+# - `train()` and `eval()` change what is computed, `no_grad()` only what is noted.
+#
+# ## Explain
+#
+# One paragraph: *How does the gradient get from the loss to the row of the word `cat`?* Then compare.
+#
+# ---
+#
+# **Model answer.** The logits get the probabilities, with 1 subtracted at the right class. Through the last matrix
+# that reaches the mean, and the mean hands every token an equal share. Each layer, from the last to the first, has
+# two residual connections. At each of them the gradient goes two ways: past the part, unchanged, and through it,
+# where it also leaves the gradients of the weights. Attention hands it on to the tokens that were looked at, so the
+# row of `cat` gets something from places where `cat` does not stand. At the bottom the code of the place gets
+# nothing, being a constant, and what arrives at all places where `cat` stands is added up.
+#
+# **The planted fault.** `factors` throws the dice anew each time it is called, so `backward` keeps and drops other
+# numbers than `forward` did: a number that was 0 in the run gets a gradient, and one that counted gets none. Keep the
+# factors of the run: `self.kept = ...` in `forward`, used in `backward`. With rate 0 all factors are 1, and a test
+# sees nothing.
