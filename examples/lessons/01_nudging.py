@@ -44,7 +44,7 @@ lesson = {
     "title": {"en": "Three steps", "ja": "三つのステップ"},
     "intro": {
         "en": "`x` is nudged a little. How much does `y` move? First follow the values, then the slopes.",
-        "ja": "`x` を少しだけ動かします。`y` はどれだけ動くでしょうか。まず値を、次に傾きを追いかけましょう。",
+        "ja": "`x` を少し動かすと、`y` はどれだけ動くでしょうか。まず値を、次に傾きを追いかけましょう。",
     },
     "steps": [
         {
@@ -73,7 +73,7 @@ lesson = {
                         "text": "0.005",
                         "feedback": {
                             "en": "The square alone makes 5; the factor 3 comes before it.",
-                            "ja": "2乗だけなら5倍です。その前に3倍があります。",
+                            "ja": "2乗だけなら5倍です。その前に3倍しています。",
                         },
                     },
                     {
@@ -81,7 +81,7 @@ lesson = {
                         "right": True,
                         "feedback": {
                             "en": "Right: 3 · 1 · 5 = 15 times as much.",
-                            "ja": "正解です。3・1・5 = 15倍になります。",
+                            "ja": "正解です。3 · 1 · 5 = 15倍になります。",
                         },
                     },
                 ],
@@ -99,7 +99,7 @@ lesson = {
             "at": "end",
             "text": {
                 "en": "5 · 1 · 3 = 15. You will see this number again and again below.",
-                "ja": "5・1・3 = 15 です。この数は、このあと何度も出てきます。",
+                "ja": "5 · 1 · 3 = 15 です。この数は、このあと何度も出てきます。",
             },
         },
     ],
@@ -363,7 +363,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "The slope of e ** 2 is 2e, and e = a - y. With y = 0 that is 2 · 0.4621 = 0.9242.",
-                "ja": "e ** 2 の傾きは 2e で、e = a - y です。y = 0 なので 2・0.4621 = 0.9242 です。",
+                "ja": "e ** 2 の傾きは 2e で、e = a - y です。y = 0 なので 2 · 0.4621 = 0.9242 です。",
             },
         },
         {
