@@ -318,7 +318,7 @@ lesson = {
     "title": {"en": "One weight, two times", "ja": "一つの重みを二度使う"},
     "intro": {
         "en": "`w` is used in `q` and in `p`. Which use is heard first?",
-        "ja": "`w` は `q` と `p` で使われます。先に届くのは、どちらの分でしょうか。",
+        "ja": "`w` は `q` と `p` で使われます。先に届くのは、どちらの寄与でしょうか。",
     },
     "steps": [
         {
@@ -340,7 +340,7 @@ lesson = {
                         "right": True,
                         "feedback": {
                             "en": "Right: last used, first heard.",
-                            "ja": "正解です。最後に使った分が最初に届きます。",
+                            "ja": "正解です。最後に使ったほうが最初に届きます。",
                         },
                     },
                 ],
@@ -351,7 +351,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "0.4754 arrives at `q`; times h = 0.8337 that is 0.3963. Not yet the gradient of `w`!",
-                "ja": "`q` に届くのは 0.4754 です。h = 0.8337 を掛けて 0.3963 です。まだ `w` の勾配ではありません。",
+                "ja": "`q` に届くのは 0.4754 で、h = 0.8337 を掛けると 0.3963 です。まだ `w` の勾配ではありません。",
             },
         },
         {
