@@ -43,7 +43,7 @@ lesson = {
     "steps": [
         {
             "at": "forward of p",
-            "text": {"en": "A product. Its note must be made now.", "ja": "積です。書き留めるのは今です。"},
+            "text": {"en": "A product. Its note must be made now.", "ja": "積です。メモを取るのは今です。"},
             "question": {
                 "kind": "choice",
                 "text": {
@@ -55,7 +55,7 @@ lesson = {
                         "text": {"en": "only the result, 6", "ja": "結果の 6 だけ"},
                         "feedback": {
                             "en": "6 could be 2 · 3 or 1 · 6: the slopes would differ.",
-                            "ja": "6 は 2・3 かもしれないし 1・6 かもしれません。傾きが違ってきます。",
+                            "ja": "6 は 2 · 3 かもしれないし 1 · 6 かもしれません。傾きが違ってきます。",
                         },
                     },
                     {
@@ -89,7 +89,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "4 · 3 = 12: the 3 is x's number, which was remembered.",
-                "ja": "4・3 = 12 です。3 は、覚えておいた x の数です。",
+                "ja": "4 · 3 = 12 です。3 は、覚えておいた x の数です。",
             },
         },
     ],
@@ -340,7 +340,7 @@ except mg.MinigradError as error:
 
 # %%
 lesson = {
-    "title": {"en": "One step of training", "ja": "訓練の一ステップ"},
+    "title": {"en": "One step of training", "ja": "訓練の一歩"},
     "intro": {
         "en": "Compare each step with the line on your paper.",
         "ja": "一つ一つのステップを、紙に書いた行と比べてください。",
