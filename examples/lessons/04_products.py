@@ -50,7 +50,7 @@ lesson = {
                 "kind": "choice",
                 "text": {
                     "en": "How many slopes are there, of each number of `y` by each number of `x`?",
-                    "ja": "`y` のそれぞれの数を `x` のそれぞれの数で見た傾きは、全部でいくつですか。",
+                    "ja": "`y` のそれぞれの数の、`x` のそれぞれの数についての傾きは、全部でいくつですか。",
                 },
                 "choices": [
                     {
@@ -84,7 +84,7 @@ lesson = {
             "at": "gradient of x",
             "text": {
                 "en": "Three numbers: how fast the first number of `y` moves with each number of `x`. One row of the table.",
-                "ja": "三つの数です。`y` の最初の数が、`x` のそれぞれの数につれてどれだけ動くかを表します。表の一行です。",
+                "ja": "三つの数です。`y` の最初の数が、`x` のそれぞれの数によってどれだけ動くかを表します。表の一行です。",
             },
             "stop": True,
         },
@@ -342,7 +342,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "Number by number: 1 · 1 and 1 · 0.2804.",
-                "ja": "数ごとに掛けます：1・1 と 1・0.2804 です。",
+                "ja": "要素ごとに掛けます：1 · 1 と 1 · 0.2804 です。",
             },
         },
         {
@@ -350,7 +350,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "`W.T` times [1, 0.2804]: 0.5 · 1 + 0.25 · 0.2804 = 0.5701, and -0.25 · 1 + 0.5 · 0.2804 = -0.1098.",
-                "ja": "`W.T` に [1, 0.2804] を掛けます：0.5・1 + 0.25・0.2804 = 0.5701、-0.25・1 + 0.5・0.2804 = -0.1098 です。",
+                "ja": "`W.T` に [1, 0.2804] を掛けます：0.5 · 1 + 0.25 · 0.2804 = 0.5701、-0.25 · 1 + 0.5 · 0.2804 = -0.1098 です。",
             },
         },
         {
