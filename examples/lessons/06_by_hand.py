@@ -359,7 +359,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "The slope of c / s by `s` is -c / s². One number, used four times: -4 · (-2) / 2² = 2, and zeros.",
-                "ja": "c / s の `s` についての傾きは -c / s² です。一つの数が四度使われ、-4・(-2) / 2² = 2 に 0 を三つ足します。",
+                "ja": "c / s の `s` についての傾きは -c / s² です。一つの数が四か所で使われ、-4 · (-2) / 2² = 2 に 0 を三つ足します。",
             },
         },
         {
@@ -367,7 +367,7 @@ lesson = {
             "stop": True,
             "text": {
                 "en": "Directly 4 / 2 = 2, in the first place only. Through `s` and `v`, which got 0.5: 0.5 · 2c / 4, in all.",
-                "ja": "直接届くのは 4 / 2 = 2 で、最初の場所だけです。0.5 が届いた `v` を通る 0.5・2c / 4 は、すべてに届きます。",
+                "ja": "直接届くのは 4 / 2 = 2 で、最初の場所だけです。`v` には 0.5 が届き、そこを通る 0.5 · 2c / 4 は、すべてに届きます。",
             },
         },
         {
