@@ -43,7 +43,7 @@ lesson = {
             "at": "forward of backward: power",
             "text": {
                 "en": "The name says: a step of a backward pass. Next come the 3, and the 1 that each such pass begins with.",
-                "ja": "名前の backward は、逆伝播のステップという意味です。次に 3 と、逆伝播の出発点の 1 が掛かります。",
+                "ja": "名前の backward は、逆伝播のステップという意味です。次に、3 と、逆伝播の出発点の 1 を掛けます。",
             },
             "stop": True,
         },
@@ -319,7 +319,7 @@ lesson = {
     "title": {"en": "A Hessian-vector product", "ja": "ヘッセ行列とベクトルの積"},
     "intro": {
         "en": "`p` and `q` are the slopes of `f` by `x` and by `y`. `d` is gradient · v.",
-        "ja": "`p` と `q` は、`f` の `x` と `y` についての傾きです。`d` は勾配・v です。",
+        "ja": "`p` と `q` は、`f` の `x` と `y` についての傾きです。`d` は勾配 · v です。",
     },
     "steps": [
         {
@@ -327,7 +327,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "2 · y = 6: how fast the slope by `x` changes with `x`. That is H[0, 0].",
-                "ja": "2・y = 6 です。`x` についての傾きが `x` につれてどれだけ動くか、つまり H[0, 0] です。",
+                "ja": "2 · y = 6 です。`x` についての傾きが `x` によってどれだけ動くか、つまり H[0, 0] です。",
             },
         },
         {
@@ -335,7 +335,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "2 · x = 4, the second number of H @ v. (The slope x² does not move with `y`.)",
-                "ja": "2・x = 4 で、これが H @ v の二つ目の数です。（傾き x² は `y` では動きません。）",
+                "ja": "2 · x = 4 で、これが H @ v の二つ目の数です。（傾き x² は `y` では動きません。）",
             },
         },
         {
