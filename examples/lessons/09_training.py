@@ -41,7 +41,7 @@ lesson = {
     "title": {"en": "One step in a narrow valley", "ja": "細い谷での一歩"},
     "intro": {
         "en": "Two weights, one learning rate. Compare the two slopes with the two distances to the lowest point.",
-        "ja": "重みは二つ、学習率は一つです。二つの傾きを、最も低い点までの二つの距離と比べてください。",
+        "ja": "重みは二つ、学習率は一つです。二つの傾きを、いちばん低い点までの二つの距離と比べてください。",
     },
     "steps": [
         {
@@ -53,7 +53,7 @@ lesson = {
             "at": "end",
             "text": {
                 "en": "Guess. Then set the learning rate at the right to 0.02, and take some steps.",
-                "ja": "予想してください。それから、右の学習率を 0.02 にして、何歩か進めてみましょう。",
+                "ja": "予想してください。それから、右の学習率を 0.02 にして、何歩か進んでみましょう。",
             },
             "question": {
                 "kind": "choice",
@@ -69,7 +69,7 @@ lesson = {
                         "right": True,
                         "feedback": {
                             "en": "Right: 1 - 0.02 · 100. It jumps from wall to wall.",
-                            "ja": "正解です。1 - 0.02・100 です。壁から壁へ跳びます。",
+                            "ja": "正解です。1 - 0.02 · 100 です。壁から壁へ跳びます。",
                         },
                     },
                 ],
@@ -362,7 +362,7 @@ lesson = {
                     "ja": "迂回路がなければ、0.5 は `x` に着くまでに何倍されますか。",
                 },
                 "choices": [
-                    {"text": "0.25", "right": True, "feedback": {"en": "Right: w · w.", "ja": "正解です。w・w です。"}},
+                    {"text": "0.25", "right": True, "feedback": {"en": "Right: w · w.", "ja": "正解：w · w です。"}},
                     {"text": "2.25", "feedback": {"en": "That is with them.", "ja": "それは迂回路があるときです。"}},
                 ],
             },
@@ -372,7 +372,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "0.5 past the layer, and 0.5 · 0.5 = 0.25 through it: 0.75.",
-                "ja": "迂回路から 0.5、層を通って 0.5・0.5 = 0.25、合わせて 0.75 です。",
+                "ja": "迂回路から 0.5、層を通って 0.5 · 0.5 = 0.25、合わせて 0.75 です。",
             },
         },
         {
@@ -380,7 +380,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "Again times 1 + w: 0.75 · 1.5 = 1.125. In 24 layers, 0.5 to the power of 24, or a way with a 1.",
-                "ja": "もう一度 1 + w を掛けて、0.75・1.5 = 1.125 です。24層なら、0.5 の24乗になるか、1 の残る道があるかの違いです。",
+                "ja": "もう一度 1 + w を掛けて、0.75 · 1.5 = 1.125 です。24層あると、0.5 の24乗になるか、1 の残る道があるか、という違いになります。",
             },
         },
     ],
