@@ -42,10 +42,10 @@ OUT.mkdir(parents=True, exist_ok=True)
 
 # %%
 lesson = {
-    "title": {"en": "One query, three keys", "ja": "一つの問いと三つのキー"},
+    "title": {"en": "One query, three keys", "ja": "一つのクエリと三つのキー"},
     "intro": {
         "en": "The rows of `K` are the keys, the rows of `V` their values. Follow the query to its answer.",
-        "ja": "`K` の行がキー、`V` の行がその値です。問いが答えになるまでを追いかけましょう。",
+        "ja": "`K` の行がキー、`V` の行がその値です。クエリが答えになるまでを追いかけましょう。",
     },
     "steps": [
         {
@@ -53,20 +53,20 @@ lesson = {
             "stop": True,
             "text": {
                 "en": "Inner products: 2, 0 and 1. The first key fits best.",
-                "ja": "内積は 2、0、1 です。最もよく合うのは一つ目のキーです。",
+                "ja": "内積は 2、0、1 です。いちばんよく合うのは一つ目のキーです。",
             },
         },
         {
             "at": "forward of out",
             "text": {
                 "en": "0.665 · 1 + 0.09 · 2 + 0.245 · 6, with all digits 2.314: a mean of the values.",
-                "ja": "0.665・1 + 0.09・2 + 0.245・6、すべての桁では 2.314 で、値の重み付き平均です。",
+                "ja": "0.665 · 1 + 0.09 · 2 + 0.245 · 6、すべての桁では 2.314 で、値の重み付き平均です。",
             },
             "question": {
                 "kind": "choice",
                 "text": {
                     "en": "The first key has the largest weight. If it fits even better, what does the answer do?",
-                    "ja": "重みが最も大きいのは一つ目のキーです。もっとよく合うようになると、答えはどうなりますか。",
+                    "ja": "重みがいちばん大きいのは一つ目のキーです。もっとよく合うようになると、答えはどうなりますか。",
                 },
                 "choices": [
                     {
@@ -89,7 +89,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "Each score's slope is its weight times (its value - the answer): 0.665 · (1 - 2.314) and so on.",
-                "ja": "どのスコアの傾きも、重み ×（値 - 答え）です。一つ目は 0.665・(1 - 2.314) です。",
+                "ja": "どのスコアの傾きも、重み ×（値 - 答え）です。一つ目は 0.665 · (1 - 2.314) です。",
             },
         },
     ],
@@ -355,7 +355,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "Row 0: its one weight is 1 and cannot move, so zeros. Row 1: 0.1192 · (1 - 2.7616) = -0.21, and 0.21.",
-                "ja": "0行目は重みが 1 一つだけで動けないので、0 です。1行目は 0.1192・(1 - 2.7616) = -0.21 と 0.21 です。",
+                "ja": "行 0 は、ただ一つの重み 1 が動けないので 0 です。行 1 は 0.1192 · (1 - 2.7616) = -0.21 と 0.21 です。",
             },
         },
         {
@@ -371,7 +371,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "Word 1: -0.21 · 0 + 0.21 · 1. Word 0 could only look at itself: its query does not matter.",
-                "ja": "単語1は -0.21・0 + 0.21・1 です。単語0は自分しか見られないので、問いが何でも変わりません。",
+                "ja": "単語 1 は -0.21 · 0 + 0.21 · 1 です。単語 0 は自分しか見られないので、クエリが何でも変わりません。",
             },
         },
     ],
