@@ -60,15 +60,15 @@ lesson = {
                 "choices": [
                     {
                         "text": "2",
-                        "feedback": {"en": "Attention uses x three times.", "ja": "アテンションは x を3回使います。"},
+                        "feedback": {"en": "Attention uses x three times.", "ja": "アテンションは x を三度使います。"},
                     },
-                    {"text": "3", "feedback": {"en": "And the way past?", "ja": "迂回路は？"}},
+                    {"text": "3", "feedback": {"en": "And the way past?", "ja": "迂回路もあります。"}},
                     {
                         "text": "4",
                         "right": True,
                         "feedback": {
                             "en": "Right: past it, and as query, key and value.",
-                            "ja": "正解です。迂回路と、問い、キー、値です。",
+                            "ja": "正解です。迂回路と、クエリ、キー、値です。",
                         },
                     },
                 ],
@@ -77,14 +77,14 @@ lesson = {
         {
             "at": "backward of h to x",
             "stop": True,
-            "text": {"en": "The way past: it arrives as it is.", "ja": "迂回路です。そのまま届きます。"},
+            "text": {"en": "The way past: it arrives as it is.", "ja": "迂回路からです。そのまま届きます。"},
         },
         {
             "at": "backward of mixed to x",
             "question": {"kind": "value"},
             "text": {
                 "en": "As value: `weights.T` times what arrives, so 0.7311 and 0.2689 in the first column.",
-                "ja": "値（value）として：`weights.T` に届いたものを掛けるので、一列目が 0.7311 と 0.2689 です。",
+                "ja": "値（value）として届く分です。届いたものに左から `weights.T` を掛けるので、一列目が 0.7311 と 0.2689 です。",
             },
         },
         {
@@ -374,7 +374,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "The bias is added to both rows, and each sends [-0.5, 0.5]: add them.",
-                "ja": "バイアスは両方の行に足されているので、それぞれから [-0.5, 0.5] が届きます。その和です。",
+                "ja": "バイアスは両方の行に足されているので、それぞれから [-0.5, 0.5] が届きます。これを足します。",
             },
         },
         {
@@ -382,7 +382,7 @@ lesson = {
             "stop": True,
             "text": {
                 "en": "`h` as value. Two more follow, as query and as key: inside the box. There is no way past.",
-                "ja": "値（value）としての `h` です。箱の中から、問いとキーの分も届きます。迂回路はありません。",
+                "ja": "値（value）としての `h` です。箱の中から、クエリとキーの分も届きます。迂回路はありません。",
             },
         },
     ],
