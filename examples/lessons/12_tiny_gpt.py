@@ -43,7 +43,7 @@ lesson = {
     "title": {"en": "Nobody looks ahead", "ja": "先を見てはいけない"},
     "intro": {
         "en": "The tokens are 0, 1 and 2. `g` asks about 1.",
-        "ja": "トークンは 0、1、2 で、`g` は 1 を選びます。",
+        "ja": "トークンは 0、1、2 で、`g` は 1 について尋ねます。",
     },
     "steps": [
         {
@@ -72,7 +72,7 @@ lesson = {
             "stop": True,
             "text": {
                 "en": "As query and key, too, token 2 gets 0. Change its numbers with the slider: the loss stays.",
-                "ja": "問いやキーとしても、トークン 2 は 0 です。スライダーでその数を変えても、損失は変わりません。",
+                "ja": "クエリやキーとしても、トークン 2 は 0 です。スライダーでその数を変えても、損失は変わりません。",
             },
         },
     ],
@@ -357,7 +357,7 @@ print(repr(write(broken, "the cat", 20, temperature=0)))
 # %%
 lesson = {
     "title": {"en": "Read and answer with one table", "ja": "一つの表で読み、答える"},
-    "intro": {"en": "Two places, each with its own label.", "ja": "場所が二つあり、それぞれに正解があります。"},
+    "intro": {"en": "Two places, each with its own label.", "ja": "位置が二つあり、それぞれに正解があります。"},
     "steps": [
         {
             "at": "backward of loss",
