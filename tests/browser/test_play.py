@@ -306,7 +306,7 @@ def test_a_wrong_number_is_told_its_mistake(paths: Any, screenshot: Callable[...
     assert said(page) == "Please type a number."
     page.locator("#language").select_option("ja")
     answer(page, "6")
-    assert said(page).startswith("✗ 経路を忘れています：w から loss へは 2 本の経路があり")
+    assert said(page).startswith("✗ 道を忘れています：w から loss へは 2 本の道があり")
     answer(page, "15")
     assert said(page) == "✓ 正解：15" and page.locator("#answer").count() == 0
     assert page.evaluate("document.activeElement.id") == "next"
