@@ -20,12 +20,13 @@ PAGES = [
         "docs/from-pytorch.md",
         "docs/libraries.md",
         "docs/start.md",
+        "docs/teaching.md",
         "docs/training.md",
         "docs/types.md",
         "docs/views.md",
     )
 ]
-LINKING = [*PAGES, *sorted((ROOT / "docs").glob("*.md"))]
+LINKING = [*PAGES, *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "ja").glob("*.md"))]
 # A program, and what stands under it as its whole output
 PROGRAM = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
 PROGRAMS = [
