@@ -26,7 +26,17 @@ PACKAGES: dict[str, ModuleType] = {"minigrad": minigrad, "nn": nn, "models": mod
 PARTS: dict[str, list[str]] = {
     "Start": ["start", "install"],
     "Course": ["course", "teaching", "ja/teaching", "teaching-lessons", "glossary"],
-    "How-to": ["training", "views", "from-pytorch", "libraries", "types", "gpu", "examples"],
+    "How-to": [
+        "how-to",
+        "training",
+        "layers-and-models",
+        "views",
+        "from-pytorch",
+        "libraries",
+        "types",
+        "gpu",
+        "examples",
+    ],
     "Explanation": [
         "read-the-source",
         "design",
