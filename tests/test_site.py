@@ -123,7 +123,7 @@ def test_a_comment_opens_on_the_site_alone() -> None:
     assert site_pages.opened("page", text) == "a\n\n```{include} x\n```\n\n<!-- another -->"
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda path: path.name)
+@pytest.mark.parametrize("page", sorted([*DOCS.glob("*.md"), *DOCS.glob("ja/*.md")]), ids=lambda path: path.name)
 def test_a_page_can_be_read_without_the_site(page: Path) -> None:
     plain = re.sub(r"<!-- site\n.*?\n-->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert not re.search(r"^(```+|:::+)\{|\{(doc|ref|py:\w+)\}`", plain, re.MULTILINE)
