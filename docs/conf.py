@@ -14,7 +14,15 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [path for path in (str(ROOT), str(ROOT / "examples")) if path not in sys.path]
 
-from docs import site_docstrings, site_examples, site_formulas, site_lessons, site_links, site_pages  # noqa: E402
+from docs import (  # noqa: E402
+    site_docstrings,
+    site_examples,
+    site_formulas,
+    site_lessons,
+    site_links,
+    site_pages,
+    site_sources,
+)
 from minigrad import __version__  # noqa: E402
 
 project = "minigrad"
@@ -73,3 +81,4 @@ def setup(app: Any) -> None:
     site_docstrings.setup(app)
     site_formulas.setup(app)
     site_links.setup(app)
+    site_sources.setup(app)

@@ -40,6 +40,14 @@ def autograd_grad(
         GraphError: an output or an input requires no gradient, an input is unused, the graph was freed already, or a
             cotangent is missing for an output of several elements.
         ArgumentError, ShapeError, DTypeError: ``grad_outputs`` does not fit. On all of these nothing has been changed.
+
+    Example:
+        >>> import minigrad as mg
+        >>> x = mg.Tensor(3.0, requires_grad=True)
+        >>> (first,) = mg.autograd_grad(x**3, x, create_graph=True)
+        >>> (second,) = mg.autograd_grad(first, x)
+        >>> first.item(), second.item(), x.grad
+        (27.0, 18.0, None)
     """
     outputs, inputs = _tensors(outputs, "outputs"), _tensors(inputs, "inputs")
     if grad_outputs is None:

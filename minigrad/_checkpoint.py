@@ -39,6 +39,17 @@ def checkpoint(f: Callable[..., R], /, *args: Any, **kwargs: Any) -> R:
     Raises:
         GraphError: (in the sweep) the second run did something else, or gave other results than the first: what ``f``
             reads has been changed in between, or is random.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> x = mg.Tensor(1.0, requires_grad=True)
+        >>> y = mg.checkpoint(lambda x: np.exp(x * x - 1), x)
+        >>> [len(entry.kept) for entry in mg.tape(y)]  # nothing, until backward() runs the function again
+        [0, 0, 0]
+        >>> y.backward()
+        >>> x.grad.item()
+        2.0
     """
     segment = _Segment(f, args, kwargs)
     with _running(_Run(None)) as run:

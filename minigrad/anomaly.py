@@ -34,14 +34,19 @@ class detect_anomaly:
 
     Operations that are not recorded, under ``no_grad()`` or on tensors that need no gradient, are not looked at.
 
-    Raises (from the operation, or from ``backward()``):
-        AnomalyError: with the explanation.
-        GraphError: an array that was kept has been changed in place.
+    Raises:
+        AnomalyError: (from the operation, or from ``backward()``) with the explanation.
+        GraphError: (from ``backward()``) an array that was kept has been changed in place.
 
     Example:
-        >>> with minigrad.detect_anomaly():
-        ...     loss = model.loss(batch)
-        ...     loss.backward()
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> x = mg.Tensor([0.0, 4.0], requires_grad=True)
+        >>> with mg.detect_anomaly():
+        ...     np.where(x > 0, np.sqrt(x), 0.0).sum().backward()  # the root of 0 is computed all the same
+        Traceback (most recent call last):
+            ...
+        minigrad.errors.AnomalyError: in backward, the derivative of 'sqrt' by x made nan: the square root of 0...
     """
 
     def __enter__(self) -> detect_anomaly:

@@ -15,7 +15,17 @@ from .transforms import check_no_step, vjp
 
 
 class GradientError(MinigradError, AssertionError):
-    """A derivative disagrees with finite differences."""
+    """A derivative disagrees with finite differences.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> square = mg.primitive(lambda x: x * x, name="square").vjp(x=lambda g, x: g * x)  # the 2 is missing
+        >>> mg.check_grads(square, [np.array(3.0)])
+        Traceback (most recent call last):
+            ...
+        minigrad.checking.GradientError: order 1, argument 0: the derivative along a random direction is...
+    """
 
 
 def check_grads(
@@ -38,6 +48,13 @@ def check_grads(
     Raises:
         GradientError: they disagree; the message names the order, the argument and both numbers.
         UnsupportedError: ``f`` returned an integer or a boolean.
+        ArgumentError: ``order`` is less than 1.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> x = np.array([0.5, 1.0, 2.0])
+        >>> mg.check_grads(lambda x: np.sin(x) * x, [x])  # right in first and second order: says nothing
     """
     if order < 1:
         raise ArgumentError(f"check_grads needs order >= 1, got {order}")

@@ -14,59 +14,188 @@ MARK = "__minigrad__"  # what the packages beside minigrad define
 
 
 class MinigradError(Exception):
-    """What every error raised by minigrad has in common."""
+    """What every error raised by minigrad has in common.
+
+    Example:
+        >>> import minigrad as mg
+        >>> try:
+        ...     mg.Tensor([1, 2], requires_grad=True)
+        ... except mg.MinigradError as error:  # or what Python would raise: except TypeError
+        ...     print(type(error).__name__, isinstance(error, TypeError))
+        DTypeError True
+    """
 
 
 class ArgumentError(MinigradError, ValueError):
-    """An argument has a value that the function cannot use."""
+    """An argument has a value that the function cannot use.
+
+    Example:
+        >>> import minigrad as mg
+        >>> mg.gelu(mg.Tensor([1.0]), approximate="erf")
+        Traceback (most recent call last):
+            ...
+        minigrad.errors.ArgumentError: gelu takes approximate='none' or 'tanh', got 'erf'
+    """
 
 
 class ShapeError(ArgumentError):
-    """Shapes do not fit together."""
+    """Shapes do not fit together.
+
+    Example:
+        >>> import minigrad as mg
+        >>> mg.Tensor([1.0, 2.0, 3.0]) + mg.Tensor([1.0, 2.0])
+        Traceback (most recent call last):
+            ...
+        minigrad.errors.ShapeError: add(x: shape (3,) float64, y: shape (2,) float64): operands could not be broadcast...
+    """
 
 
 class DTypeError(MinigradError, TypeError):
-    """An array has a data type that the operation cannot use."""
+    """An array has a data type that the operation cannot use.
+
+    Example:
+        >>> import minigrad as mg
+        >>> mg.Tensor([1, 2], requires_grad=True)  # 1.0 and 2.0 have a derivative
+        Traceback (most recent call last):
+            ...
+        minigrad.errors.DTypeError: requires_grad=True needs a floating or complex dtype, got int...
+    """
 
 
 class UnsupportedError(MinigradError, TypeError):
-    """A function, a keyword or a conversion that has no derivative here."""
+    """A function, a keyword or a conversion that has no derivative here.
+
+    Example:
+        >>> import minigrad as mg
+        >>> x = mg.Tensor(2.0, requires_grad=True)
+        >>> float(x)  # x.item() says that the derivative ends here
+        Traceback (most recent call last):
+            ...
+        minigrad.errors.UnsupportedError: write t.item() for the number: float(t) of the tensor...
+    """
 
 
 class GraphError(MinigradError, RuntimeError):
-    """The tape cannot do what was asked: nothing was recorded, or it was freed already."""
+    """The tape cannot do what was asked: nothing was recorded, or it was freed already.
+
+    Example:
+        >>> import minigrad as mg
+        >>> x = mg.Tensor(2.0, requires_grad=True)
+        >>> y = x * x
+        >>> y.backward()
+        >>> y.backward()
+        Traceback (most recent call last):
+            ...
+        minigrad.errors.GraphError: backward() came a second time through 'multiply', whose kept values were freed...
+    """
 
 
 class AnomalyError(MinigradError, RuntimeError):
-    """An operation inside ``detect_anomaly()`` made a NaN or an infinity."""
+    """An operation inside ``detect_anomaly()`` made a NaN or an infinity.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> x = mg.Tensor(0.0, requires_grad=True)
+        >>> with mg.detect_anomaly():
+        ...     np.sqrt(x).backward()
+        Traceback (most recent call last):
+            ...
+        minigrad.errors.AnomalyError: in backward, the derivative of 'sqrt' by x made inf: the derivative of the square root...
+    """
 
 
 class DeviceError(MinigradError, RuntimeError):
-    """A device cannot be used: there is no GPU, or no driver for it."""
+    """A device cannot be used: there is no GPU, or no driver for it.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> mg.device.to_device(np.ones(3), "cuda")  # on a machine with CuPy and without a GPU
+        Traceback (most recent call last):
+            ...
+        minigrad.errors.DeviceError: device='cuda' cannot be used (cudaErrorNoDevice: no CUDA-capable device is detected)...
+    """
 
 
 class MixedDevicesError(DeviceError, TypeError):
-    """An operation got arrays of the host and arrays on a device."""
+    """An operation got arrays of the host and arrays on a device.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> x = mg.Tensor(mg.device.to_device(np.ones(3), "cuda"))
+        >>> x + np.ones(3)
+        Traceback (most recent call last):
+            ...
+        minigrad.errors.MixedDevicesError: add got arrays in several places (x on ..., y on the host): bring them together...
+    """
 
 
 class OutOfMemoryError(MinigradError, MemoryError):
-    """An array does not fit into the memory of its device."""
+    """An array does not fit into the memory of its device.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> ones = np.broadcast_to(mg.Tensor(1.0), (10**9, 10**9))  # a view of one number
+        >>> ones * 2
+        Traceback (most recent call last):
+            ...
+        minigrad.errors.OutOfMemoryError: out of memory in multiply (shape (1000000000, 1000000000) float64)...
+    """
 
 
 class OutOfRangeError(MinigradError, IndexError):
-    """An index, a token id or a label is outside its range."""
+    """An index, a token id or a label is outside its range.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> mg.cross_entropy(mg.Tensor([[0.0, 1.0]]), np.array([2]))
+        Traceback (most recent call last):
+            ...
+        minigrad.errors.OutOfRangeError: cross_entropy got the label 2, but logits have 2 classes: 0 to 1
+    """
 
 
 class LinAlgError(MinigradError, np.linalg.LinAlgError):
-    """A matrix that the algorithm cannot take: it is singular, not square, or not positive definite."""
+    """A matrix that the algorithm cannot take: it is singular, not square, or not positive definite.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> np.linalg.inv(mg.Tensor([[1.0, 2.0], [2.0, 4.0]]))  # the second row is twice the first
+        Traceback (most recent call last):
+            ...
+        minigrad.errors.LinAlgError: inv(a: shape (2, 2) float64): Singular matrix
+    """
 
 
 class MissingExtraError(MinigradError, ImportError):
-    """A package that is an optional extra is not installed."""
+    """A package that is an optional extra is not installed.
+
+    Example:
+        >>> import minigrad as mg
+        >>> mg.compiled_kernels()  # where numba is not installed
+        Traceback (most recent call last):
+            ...
+        minigrad.errors.MissingExtraError: compiled_kernels() needs numba: pip install numba
+    """
 
 
 class ShadowedError(MinigradError, ImportError):
-    """A module of the user's is called ``nn`` or ``models``, and Python finds it before the one that comes with minigrad."""
+    """A module of the user's is called ``nn`` or ``models``, and Python finds it before the one that comes with minigrad.
+
+    Example:
+        >>> import pathlib, subprocess, sys, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     size = pathlib.Path(folder, "nn.py").write_text("# a file of yours")
+        ...     command = [sys.executable, "-c", "from models import GPT"]
+        ...     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        >>> print(done.stderr.splitlines()[-1])
+        minigrad.errors.ShadowedError: 'nn' is '...nn.py', not the package that comes with minigrad: rename...
+    """
 
 
 def in_the_way(name: str) -> str | None:

@@ -61,6 +61,7 @@ class Function:
     ``forward`` gives.
 
     Example:
+        >>> from minigrad import Function, Tensor
         >>> class Cube(Function):
         ...     @staticmethod
         ...     def forward(ctx, x):

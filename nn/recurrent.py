@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import ShapeError, Tensor, sigmoid
+from minigrad import ShapeError, Tensor, affine, primitive, sigmoid
 
 from ._checks import as_input, check_positive
+from ._gru_kernel import gru_backward, gru_forward
 from .affine import Affine
 from .masks import combined_mask
 from .module import Module
@@ -29,7 +30,19 @@ class GRUCell(Module):
     Shapes: x (batch, input_dim), h (batch, hidden_dim) -> (batch, hidden_dim).
 
     Raises:
+        ArgumentError: a width is no positive integer.
         ShapeError: x or h has another shape.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> cell = nn.GRUCell(3, 4, rng=np.random.default_rng(0))
+        >>> x, h = np.ones((2, 3)), np.full((2, 4), 0.5)
+        >>> cell(x, h).shape
+        (2, 4)
+        >>> cell.input.bias.data[4:8] = 50.0  # z is 1 now, and the state stays
+        >>> cell(x, h).numpy().round(4)[0]
+        array([0.5, 0.5, 0.5, 0.5], dtype=float32)
     """
 
     def __init__(self, input_dim: int, hidden_dim: int, *, rng: np.random.Generator, dtype: Any = np.float32) -> None:
@@ -50,16 +63,35 @@ class GRUCell(Module):
 
     def step(self, image: Tensor, h: Any) -> Tensor:
         """The same, of ``x W + b``: for all tokens of a sequence that can be one product."""
-        d = self.hidden_dim
         h = as_input(h, self.state.weight.dtype, "GRUCell")
-        memory = self.state(h)  # (batch, 3 hidden_dim)
-        gates = sigmoid(image[:, : 2 * d] + memory[:, : 2 * d])
-        reset, keep = gates[:, :d], gates[:, d:]
-        candidate = np.tanh(image[:, 2 * d :] + reset * memory[:, 2 * d :])
-        return candidate + keep * (h - candidate)
+        return _changed(h, image, self.state(h))
 
     def extra_repr(self) -> str:
         return f"{self.input.weight.shape[0]}, {self.hidden_dim}"
+
+
+def _changed(h: Any, image: Any, memory: Any) -> Any:
+    """The new state, of h, ``x W + b`` and ``h U + c``, both (batch, 3 hidden_dim)."""
+    d = h.shape[-1]
+    gates = sigmoid(image[:, : 2 * d] + memory[:, : 2 * d])
+    reset, keep = gates[:, :d], gates[:, d:]
+    candidate = np.tanh(image[:, 2 * d :] + reset * memory[:, 2 * d :])
+    return candidate + keep * (h - candidate)
+
+
+def _states(images: Any, initial: Any, weight: Any, bias: Any, /, is_token: Any = None, reverse: bool = False) -> Any:
+    """The state after each token, (batch, length, hidden_dim); padding leaves it as it was."""
+    length, h = images.shape[1], initial
+    states = [h] * length
+    for t in reversed(range(length)) if reverse else range(length):
+        new = _changed(h, images[:, t], affine(h, weight, bias))
+        h = new if is_token is None else np.where(is_token[:, t], new, h)
+        states[t] = h
+    return np.stack(states, axis=1)
+
+
+gru_states = primitive(_states, name="gru_states").reference(_states)
+gru_states.kernel(np.ndarray, gru_forward, gru_backward)
 
 
 class GRU(Module):
@@ -79,6 +111,17 @@ class GRU(Module):
 
     Raises:
         ShapeError: shapes do not fit together.
+        DTypeError, OutOfRangeError: the mask is neither boolean nor 0/1.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> gru = nn.GRU(3, 4, rng=np.random.default_rng(0))
+        >>> states, last = gru(np.ones((1, 5, 3)), key_mask=[[True, True, False, False, False]])
+        >>> states.shape, last.shape
+        ((1, 5, 4), (1, 4))
+        >>> (last.numpy() == states.numpy()[:, 1]).all().item()  # after the last token, not after the padding
+        True
     """
 
     def __init__(
@@ -107,16 +150,12 @@ class GRU(Module):
                 f"GRU needs initial of shape (batch, hidden_dim) = {(batch, self.cell.hidden_dim)}, got {h.shape}"
             )
         is_token = combined_mask((batch, 1, length), x.data, key_mask=key_mask)  # (batch, 1, length)
-        images: Any = np.split(self.cell.input(x), length, axis=1)  # length times (batch, 1, 3 hidden_dim)
-        states = [h] * length
-        for t in reversed(range(length)) if self.reverse else range(length):
-            new = self.cell.step(images[t][:, 0], h)
-            h = new if is_token is None else np.where(is_token[:, :, t], new, h)
-            states[t] = h
-        stacked: Any = np.stack(states, axis=1)  # (batch, length, hidden_dim)
         if is_token is not None:
-            stacked = np.where(is_token.swapaxes(1, 2), stacked, 0.0)
-        return stacked, h
+            is_token = is_token.swapaxes(1, 2)  # (batch, length, 1)
+        state = self.cell.state
+        states = gru_states(self.cell.input(x), h, state.weight, state.bias, is_token=is_token, reverse=self.reverse)
+        last = states[:, 0 if self.reverse else -1]
+        return states if is_token is None else np.where(is_token, states, 0.0), last
 
     def extra_repr(self) -> str:
         return "reverse=True" if self.reverse else ""

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import minigrad
-from docs import site_docstrings, site_examples, site_lessons, site_links, site_pages
+from docs import site_docstrings, site_examples, site_lessons, site_links, site_pages, site_sources
 from minigrad import _other_names
 
 ROOT = Path(__file__).parents[1]
@@ -63,6 +63,17 @@ def test_a_public_name_has_a_docstring(name: str) -> None:
     value = site_pages.public()[name]
     assert value.__doc__
     assert not (isinstance(value, type) and value.__doc__.startswith(f"{value.__name__}("))
+
+
+def test_every_public_name_has_a_source_to_show() -> None:
+    """Where it is declared by another name, that one is a function at the top of the module."""
+    found = site_sources.otherwise_called()
+    assert found["minigrad.graph.draw.drawing"] == {"make_dot": "draw_dot"}
+    primitives = {name for name, value in site_pages.public().items() if isinstance(value, minigrad.Primitive)}
+    assert {f"minigrad.{name}" for names in found.values() for name in names} == primitives | {"minigrad.make_dot"}
+    for module, names in found.items():
+        text = ROOT.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8")
+        assert set(names.values()) <= set(definitions(ast.parse(text)))
 
 
 def test_every_name_of_others_is_in_the_table() -> None:

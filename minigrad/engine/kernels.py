@@ -71,7 +71,17 @@ def _foreign_kernel(primitive: Any, kind: type) -> Kernel | None:
 
 
 class reference_mode:
-    """``with reference_mode():`` no kernels, only the plain rules: slower, and the same numbers to rounding."""
+    """``with reference_mode():`` no kernels, only the plain rules: slower, and the same numbers to rounding.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> x = mg.Tensor([1.0, 2.0, 3.0])
+        >>> with mg.reference_mode():
+        ...     plain = mg.softmax(x)
+        >>> np.allclose(mg.softmax(x).numpy(), plain.numpy())
+        True
+    """
 
     def __enter__(self) -> None:
         active.enter(self)

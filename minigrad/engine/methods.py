@@ -133,22 +133,22 @@ class ArrayMethods(Generic[R]):
 
     @property
     def imag(self) -> R:
-        """The imaginary part: zeros for real numbers."""
+        """The imaginary part, zeros for real numbers."""
         return registry[np.imag](self)
 
     @property
     def T(self) -> R:
-        """The transpose: all axes reversed."""
+        """The transpose, all axes reversed."""
         return self.transpose()
 
     @property
     def mT(self) -> R:
-        """The matrix transpose: the last two axes swapped."""
+        """The matrix transpose, the last two axes swapped."""
         return self.swapaxes(-1, -2)
 
     @property
     def at(self) -> At[R]:
-        """``t.at[index].set(v)``, ``.add(v)``, ``.multiply(v)``: a new tensor that differs in these places."""
+        """A new tensor that differs in some places, by ``t.at[index].set(v)``, ``.add(v)`` or ``.multiply(v)``."""
         return At(self)
 
     # NumPy's methods

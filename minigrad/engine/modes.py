@@ -108,14 +108,33 @@ class set_grad:
 
 
 class no_grad(set_grad):
-    """``with no_grad():`` or ``@no_grad()``: compute without recording, as in evaluation."""
+    """``with no_grad():`` or ``@no_grad()``: compute without recording, as in evaluation.
+
+    Example:
+        >>> import minigrad as mg
+        >>> x = mg.Tensor(2.0, requires_grad=True)
+        >>> with mg.no_grad():
+        ...     y = x * x
+        >>> x.requires_grad, y.requires_grad
+        (True, False)
+    """
 
     def __init__(self) -> None:
         super().__init__(False)
 
 
 class enable_grad(set_grad):
-    """``with enable_grad():`` or ``@enable_grad()``: record again inside a ``no_grad`` block."""
+    """``with enable_grad():`` or ``@enable_grad()``: record again inside a ``no_grad`` block.
+
+    Example:
+        >>> import minigrad as mg
+        >>> x = mg.Tensor(2.0, requires_grad=True)
+        >>> with mg.no_grad():
+        ...     with mg.enable_grad():
+        ...         y = x * x
+        >>> y.requires_grad
+        True
+    """
 
     def __init__(self) -> None:
         super().__init__(True)

@@ -262,8 +262,8 @@ def primitive(
         also: other NumPy functions that mean the same (``np.amax``).
         bind: for a function of any number of arrays: from a call's arguments to ``(arrays, keywords)``.
 
-    Example:
-        >>> cube = primitive(lambda x: x * x * x, name="cube").vjp(x=lambda g, x: g * 3 * x * x)
+    Raises:
+        ArgumentError: an argument has a name that rules use for themselves (``g``, ``ans`` ...).
     """
     of_numpy = (
         isinstance(function, np.ufunc) or (getattr(function, "__module__", "") or "").partition(".")[0] == "numpy"

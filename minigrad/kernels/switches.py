@@ -29,6 +29,13 @@ def compiled_kernels(enabled: bool = True) -> None:
     Raises:
         MissingExtraError: numba is not installed.
         UnsupportedError: the folder ``minigrad/kernels/compiled`` has been taken out.
+
+    Example:
+        >>> import minigrad as mg
+        >>> mg.compiled_kernels()
+        >>> mg.softmax(mg.Tensor([0.0, 0.0]))  # the same, in one pass over memory
+        Tensor([0.5, 0.5])
+        >>> mg.compiled_kernels(False)
     """
     if not enabled:
         for name, kernel in _replaced.items():
@@ -68,6 +75,15 @@ def cuda_kernels(enabled: bool = True) -> None:
     Raises:
         MissingExtraError: CuPy is not installed.
         UnsupportedError: the folder ``minigrad/kernels/cuda`` has been taken out.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> mg.cuda_kernels()
+        >>> x = mg.Tensor(mg.device.to_device(np.zeros(2), "cuda"))
+        >>> mg.softmax(x).numpy()
+        array([0.5, 0.5])
+        >>> mg.cuda_kernels(False)
     """
     if enabled:
         import_extra("cupy", "gpu", "cuda_kernels()")

@@ -61,7 +61,13 @@ _starting = threading.Lock()
 
 
 def num_threads() -> int:
-    """How many threads share the work of one large operation."""
+    """How many threads share the work of one large operation.
+
+    Example:
+        >>> import minigrad as mg
+        >>> mg.num_threads() >= 1  # by default the cores that this process may use
+        True
+    """
     return _count
 
 
@@ -73,6 +79,14 @@ def set_num_threads(count: int) -> None:
 
     Raises:
         ArgumentError: ``count`` is not a positive integer.
+
+    Example:
+        >>> import minigrad as mg
+        >>> before = mg.num_threads()
+        >>> mg.set_num_threads(1)
+        >>> mg.num_threads()
+        1
+        >>> mg.set_num_threads(before)
     """
     global _count
     try:

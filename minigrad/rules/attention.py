@@ -32,6 +32,9 @@ def _attention(
     mask: booleans, True = attend, (query, key), or with all axes of the scores, (..., heads, query, key), to which they
     broadcast; a query with no key to attend to gives zeros. bias: numbers of any shape that broadcasts to that of the scores,
     differentiable; -1e30 and less, such as -inf, excludes a key as a mask does. scale: 1 / sqrt(d) by default.
+
+    Raises:
+        ShapeError, DTypeError: ``mask`` or ``bias`` does not fit the scores; one is boolean, the other real numbers.
     """
     q, k, v = (split_heads(t, num_heads) for t in (query, key, value))  # (..., heads, length, d)
     weights = attention_weights(q, k, mask, bias, scale)  # (..., heads, query, key)

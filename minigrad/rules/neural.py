@@ -29,7 +29,7 @@ def largest(x: Array, axis: int = -1) -> Array:
 
 
 def _softmax(x: Array, /, axis: int = -1) -> Array:
-    """``exp(x) / sum(exp(x))`` along ``axis``, stable for large inputs: the maximum is subtracted first."""
+    """``exp(x) / sum(exp(x))`` along ``axis``, stable for large inputs: the maximum is subtracted first. Bridle 1990."""
     e = np.exp(x - largest(x, axis))
     return e / np.sum(e, axis=axis, keepdims=True)
 
@@ -59,7 +59,7 @@ log_softmax = primitive(_log_softmax, name="log_softmax").vjp(
 
 
 def _relu(x: Array, /) -> Array:
-    """``max(x, 0)``; its derivative at 0 is 0."""
+    """``max(x, 0)``; its derivative at 0 is 0. Nair and Hinton 2010."""
     return np.maximum(x, 0)
 
 
@@ -90,6 +90,9 @@ def _gelu(x: Array, /, approximate: str = "none") -> Array:
 
     ``approximate="none"`` is exact, ``0.5 x (1 + erf(x / sqrt(2)))``; ``"tanh"`` is the paper's approximation
     ``0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))``.
+
+    Raises:
+        ArgumentError: ``approximate`` is something else.
     """
     if approximate == "none":
         return 0.5 * x * (1 + erf(x * math.sqrt(0.5)))
@@ -141,6 +144,8 @@ def _cross_entropy(logits: Array, labels: Array, /, reduction: str = "mean") -> 
 
     Raises:
         OutOfRangeError: a label is not in [0, classes).
+        ShapeError, DTypeError: ``labels`` have another shape, or are no integers.
+        ArgumentError: ``reduction`` is something else.
     """
     check_labels(logits, labels, reduction)
     return _of_labels(logits, labels, reduction=reduction)

@@ -16,7 +16,7 @@ from .elementwise import ratio
 def _logsumexp(a: Array, /, axis: Axis = None, keepdims: bool = False) -> Array:
     """``log(sum(exp(a)))`` over ``axis``, stable for large inputs: the maximum is subtracted first.
 
-    Its derivative is ``softmax(a)``; a sum of -inf or inf is shared by the inputs that are.
+    Its derivative is ``softmax(a)``; a sum of -inf or inf is shared by the inputs that are. Shapes as of ``np.sum``.
     """
     top = np.max(a, axis=axis, keepdims=True)
     top = np.where(np.isfinite(top), top, 0)

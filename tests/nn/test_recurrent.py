@@ -1,8 +1,11 @@
 """The GRU against PyTorch's, in both directions and with padding."""
 
+import contextlib
+
 import numpy as np
 import pytest
 
+import minigrad as mg
 from minigrad import ArgumentError, ShapeError, Tensor
 from nn import GRU, GRUCell
 from tests.lazy import torch
@@ -130,3 +133,23 @@ def test_what_does_not_fit_raises() -> None:
             ours.cell(x, h)
     with pytest.raises(ArgumentError, match="hidden_dim must be a positive integer, got 0"):
         GRU(2, 0, rng=rng())
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("key_mask", [None, KEY_MASK])
+def test_the_kernel_is_the_plain_form_at_two_orders(reverse, key_mask) -> None:
+    ours = layer(reverse)
+
+    def loss(x, initial):
+        states, last = ours(x, initial, key_mask=key_mask)
+        return (states * states).sum() + last.sum()
+
+    found = []
+    for context in (contextlib.nullcontext(), mg.reference_mode()):
+        with context:
+            found.append([*mg.value_and_grad(loss, (0, 1))(X, INITIAL)[1], *mg.hvp(loss, (X, INITIAL), (X, INITIAL))])
+            ours.zero_grad()
+            loss(X, INITIAL).backward()
+            found[-1] += [p.grad for p in ours.parameters()]
+    for kernel, plain in zip(*found, strict=True):
+        assert_close(value_of(kernel), value_of(plain))

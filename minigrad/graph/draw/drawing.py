@@ -185,6 +185,17 @@ def draw_dot(
     Raises:
         GraphError: ``tensor`` was not recorded, or not in a trace although ``tensors`` or ``color`` need one.
         ArgumentError: an argument is something else; or ``tensors=True`` for more than 40 nodes.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> x = mg.Tensor([3.0, 4.0], requires_grad=True, name="x")
+        >>> np.sum(x).backward()
+        >>> drawing = mg.draw_dot(np.sum(x * 2))  # shows itself in a notebook; render("x.svg") writes a picture
+        >>> print(drawing.to_text(colour=False), end="")
+        loss: sum  () float64
+        └─ multiply 1  (2,) float64
+           └─ x  (2,) float64  |grad| 1.41
     """
     if rankdir not in (None, "LR", "TB"):
         raise ArgumentError(f"draw_dot takes rankdir='LR' or 'TB', got {rankdir!r}")

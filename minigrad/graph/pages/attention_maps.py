@@ -142,7 +142,14 @@ def attention_maps(
             there are more or fewer tokens than places; the suffix of ``path`` names no format.
 
     Example:
-        >>> minigrad.attention_maps(model, (ids, mask), tokens=["[CLS]", "猫", "が", "寝る"], path="attention.html")
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> class Model:  # those of models/ have the method
+        ...     def attention_weights(self, ids):
+        ...         return [np.full((1, 2, 3, 3), 1 / 3)]  # one layer: (batch, heads, query, key)
+        >>> maps = mg.attention_maps(Model(), np.array([[4, 7, 1]]), tokens="cat")  # path="maps.html" draws them
+        >>> maps, maps.layers[0].keys
+        (AttentionMaps(1 layers, 2 heads), ['c', 'a', 't'])
     """
     if path is not None and Path(path).suffix.lower() != ".html":
         check_suffix(path)

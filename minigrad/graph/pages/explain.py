@@ -65,9 +65,15 @@ def explain(
         ArgumentError: ``language``, ``check`` or ``params`` is something else; or a field of ``lesson`` is, which is named.
 
     Example:
-        >>> with minigrad.trace():
-        ...     loss = model.loss(batch)
-        >>> minigrad.explain(loss, "explain.html", params=model)
+        >>> import pathlib, tempfile
+        >>> import minigrad as mg
+        >>> x = mg.Tensor(2.0, requires_grad=True)
+        >>> with mg.trace():
+        ...     loss = x * x
+        >>> with tempfile.TemporaryDirectory() as folder:  # elsewhere: mg.explain(loss, "explain.html")
+        ...     page = mg.explain(loss, pathlib.Path(folder, "explain.html"))
+        ...     "<html" in page.read_text(encoding="utf-8")
+        True
     """
     check_language(language, "explain")
     if check not in (None, True, False):

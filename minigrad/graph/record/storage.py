@@ -68,6 +68,17 @@ def save_trace(tensors: Tensor | Sequence[Tensor], path: str | os.PathLike[str],
         ArgumentError: an operation has a keyword that cannot be written down; (as CheckpointError) the first tensor was given
             and not computed, or one of the others is no part of the computation.
         MissingExtraError: safetensors is not installed.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> import minigrad as mg
+        >>> x = mg.Tensor([1.0, 2.0], requires_grad=True, name="x")
+        >>> with mg.trace():
+        ...     loss = (x * x).sum()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     mg.save_trace(loss, pathlib.Path(folder, "loss.safetensors"))
+        ...     [path.name for path in pathlib.Path(folder).iterdir()]
+        ['loss.safetensors']
     """
     graph = capture(tensors, params, caller="save_trace")
     writer = _TraceWriter(graph)
@@ -146,6 +157,19 @@ def load_trace(path: str | os.PathLike[str]) -> Replay:
             not known here, it is a GraphError as well. Any file gives this error or a Replay that every view can show. (What
             it computes is up to its operations: like a program, it may ask for time and memory.)
         MissingExtraError: safetensors is not installed.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> import minigrad as mg
+        >>> x = mg.Tensor([1.0, 2.0], requires_grad=True, name="x")
+        >>> with mg.trace():
+        ...     loss = (x * x).sum()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "loss.safetensors")
+        ...     mg.save_trace(loss, path)
+        ...     replay = mg.load_trace(path)
+        >>> replay.loss.item(), replay.gradients()
+        (5.0, {'x': array([2., 4.])})
     """
     arrays, about = load_checkpoint(path, what="trace")
     if about.get("kind") != KIND:

@@ -32,10 +32,16 @@ class trace:
         values: whether arrays are copied. Without, the notes hold no arrays, and drawings show shapes and norms.
 
     Example:
-        >>> with minigrad.trace():
-        ...     loss = model.loss(batch)
-        >>> loss.backward()
-        >>> minigrad.draw_dot(loss).render("model.svg")
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> x = mg.Tensor([3.0, 4.0], requires_grad=True, name="x")
+        >>> with mg.trace():
+        ...     loss = np.sum(x * x)
+        >>> print(mg.draw_dot(loss).to_text(colour=False), end="")  # with the names and expressions of the program
+        loss: sum  () float64  grad -
+        └─ x * x: multiply  (2,) float64  grad -
+           ├─ x  (2,) float64  grad -
+           └─ x  (2,) float64  grad -
     """
 
     def __init__(self, values: bool = True) -> None:

@@ -28,6 +28,16 @@ def check_edges(
 
     Raises:
         GraphError: the computation was not traced.
+        ArgumentError: ``tensors`` or ``params`` is something else.
+
+    Example:
+        >>> import minigrad as mg
+        >>> x = mg.Tensor([1.0, 2.0], requires_grad=True)
+        >>> with mg.trace():
+        ...     loss = (x * x).sum()
+        >>> graph = mg.check_edges(loss)
+        >>> [(edge.argument, edge.error < 1e-5) for edge in graph.edges]
+        [('x', True), ('y', True), ('a', True)]
     """
     graph = capture(tensors, params, caller="check_edges")
     check_derivatives(graph, step=step, seed=seed)
@@ -35,5 +45,16 @@ def check_edges(
 
 
 def wrong_edges(graph: Graph) -> list[Edge]:
-    """The edges of a graph from :func:`check_edges` whose derivative is wrong."""
+    """The edges of a graph from :func:`check_edges` whose derivative is wrong.
+
+    Example:
+        >>> import minigrad as mg
+        >>> square = mg.primitive(lambda x: x * x, name="square").vjp(x=lambda g, x: g * x)  # the 2 is missing
+        >>> x = mg.Tensor([1.0, 2.0], requires_grad=True)
+        >>> with mg.trace():
+        ...     loss = square(x).sum()
+        >>> graph = mg.check_edges(loss)
+        >>> [graph.nodes[edge.target].label for edge in mg.wrong_edges(graph)]
+        ['square(x)']
+    """
     return [edge for edge in graph.edges if edge.error is not None and edge.error > TOLERANCE]

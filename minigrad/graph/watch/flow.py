@@ -38,16 +38,19 @@ class grad_flow(NotedSteps):
         ArgumentError: ``model`` is something else or has no parameters; ``every`` or ``most`` is too small.
 
     Example:
-        >>> flow = minigrad.grad_flow(model)
-        >>> for batch in batches:
+        >>> import minigrad as mg
+        >>> import nn
+        >>> w = mg.Tensor([3.0, 4.0], requires_grad=True)
+        >>> optimizer, flow = nn.SGD([w], lr=0.1), mg.grad_flow({"w": w})
+        >>> for _ in range(2):  # or nn.fit(..., on_step=flow.step)
         ...     optimizer.zero_grad()
-        ...     model.loss(batch).backward()
+        ...     (w * w).sum().backward()
         ...     optimizer.step()
         ...     flow.step()
-        >>> print(flow.table())
-        >>> flow.plot("flow.png")
-
-    With ``nn.fit`` it is ``fit(..., on_step=flow.step)``.
+        >>> print(flow.table())  # flow.plot("flow.png") draws all steps
+        step 1, and the gradient's range over 2 noted steps
+        layer  |gradient|     least      most  |parameter|  |update|  update/parameter
+        w        8.00e+00  8.00e+00  1.00e+01     3.20e+00  8.00e-01          2.50e-01
     """
 
     def __repr__(self) -> str:

@@ -76,11 +76,13 @@ class profile(trace):
         peak_bytes: the most that ``kept_bytes`` has been.
 
     Example:
-        >>> with minigrad.profile() as p:
-        ...     loss = model.loss(batch)
-        ...     loss.backward()
-        >>> print(p)
-        >>> p.save_chrome_trace("trace.json")
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> x = mg.Tensor(np.ones(1000), requires_grad=True)
+        >>> with mg.profile() as p:
+        ...     loss = np.sum(np.exp(x))
+        >>> [(event.operation, event.new_bytes) for event in p.events]  # print(p) shows the times as well
+        [('exp', 8000), ('sum', 0)]
     """
 
     def __init__(self) -> None:

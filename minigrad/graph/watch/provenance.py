@@ -73,6 +73,19 @@ def find_nan(tensors: Tensor | Sequence[Tensor], params: Any = None) -> Provenan
 
     Raises:
         GraphError: the computation was not traced; or nothing was found, and not all of it was traced.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> x = mg.Tensor([0.0, 4.0], requires_grad=True, name="x")
+        >>> with mg.trace():
+        ...     loss = np.sum(np.sqrt(x))
+        >>> loss.backward()
+        >>> print(mg.find_nan(loss))
+        in backward, the derivative of 'np.sqrt(x)' by x made the first inf: the derivative of the square root...
+        The first is at [0], where x is 0.0.
+        ...: loss = np.sum(np.sqrt(x))
+        It reached 1 of the 3 nodes of the graph.
     """
     graph = capture(tensors, params, caller="find_nan")
     if all(node.value is None for node in graph.operations()):

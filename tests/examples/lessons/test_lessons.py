@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import lesson_notebooks
+import minigrad as mg
 from lesson_notebooks import Cell, cells, lessons, notebook, percent
 
 LESSONS = lessons()
@@ -82,7 +83,11 @@ def found(pattern: re.Pattern[str], text: str) -> list[str]:
 
 
 def test_the_lessons_are_numbered() -> None:
-    assert [path.name[:2] for path in LESSONS] == ["01", "02", "03", "04"]
+    assert len(LESSONS) >= 4
+    assert [path.name[:2] for path in LESSONS] == [f"{number:02}" for number in range(1, len(LESSONS) + 1)]
+    for number, path in enumerate(LESSONS, 1):
+        assert texts(path, "en")["title"].startswith(f"# Lesson {number}: ")
+        assert texts(path, "ja")["title"].startswith(f"# レッスン{number}：")
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
@@ -126,6 +131,18 @@ STATED = [  # which lesson, what it prints, and the whole number that its text s
     ("04", "'forward walks': 27090000", "27090000"),
     ("04", "'one backward walk': 180000", "180000"),
     ("04", "8000 bytes; as a table: 8000000 bytes", "8000000"),
+    ("05", "2 rows: {'sum': [4.0, ", "4"),
+    ("05", "4 rows: {'sum': [8.0, ", "8"),
+    ("05", "y = [[11.0, 22.0, 33.0], [14.0,", "22"),
+    ("06", "naive loss of label 1: inf\nright loss: 1000.0", "1000"),
+    ("06", "n = [-1. -1.  1.  1.]", "-1, -1, 1, 1"),
+    ("07", "gradient of h: [7. 4.]", "7 and 4|7 と 4"),
+    ("07", "with the article's rule: [11.  2.]", "11 and 2|11 と 2"),
+    ("08", "slope: 48.0  slope of the slope: 24.0", "24"),
+    ("08", "not cleared in between: 72.0", "72"),
+    ("08", "Newton, 6 steps: [1. 1.]", "6"),
+    ("08", "valley: right [22.0, 10.0], hers [12.0, 0.0]", "22 and 10|22 と 10"),
+    ("08", "valley: right [22.0, 10.0], hers [12.0, 0.0]", "12 and 0|12 と 0"),
 ]
 
 
@@ -134,11 +151,12 @@ def test_a_whole_number_is_what_the_program_prints(number: str, output: str, sai
     path = LESSONS[int(number) - 1]
     assert output in run(path)[0]
     for language in ("en", "ja"):
-        assert re.search(rf"(?<!\d){said}(?!\d)", "\n".join(texts(path, language).values()))
+        text = "\n".join([program_and_said(path)[1], *texts(path, language).values()])
+        assert re.search(rf"(?<!\d)(?:{said})(?!\d)", text)
 
 
 def test_the_last_program_of_each_lesson_has_the_gradient_of_its_closed_form(run: Any) -> None:
-    one, two, three, four = (run(path)[1] for path in LESSONS)
+    one, two, three, four = (run(path)[1] for path in LESSONS[:4])
     a = math.tanh(0.5)
     assert one["w"].grad.item() == pytest.approx(2 * a * (1 - a * a), rel=1e-14)
 
@@ -150,6 +168,70 @@ def test_the_last_program_of_each_lesson_has_the_gradient_of_its_closed_form(run
     slope = 1 - math.tanh(1.25) ** 2
     assert four["W"].grad.data == pytest.approx(np.outer([1, slope], [1, 2]), rel=1e-14)
     assert four["x"].grad.data.ravel() == pytest.approx([0.5 + 0.25 * slope, -0.25 + 0.5 * slope], rel=1e-14)
+
+
+def test_lesson_05_takes_the_mean_away_and_its_planted_fault_is_the_shape_of_the_loss(run: Any) -> None:
+    done = run(LESSONS[4])[1]
+    g = done["g"]
+    assert done["x"].grad.data == pytest.approx(g - g.mean(axis=1, keepdims=True), rel=1e-14)
+    w, b, loss = done["train"](lambda prediction, wanted: np.mean((prediction.reshape(-1) - wanted) ** 2))
+    assert np.polyfit(done["xs"], done["ys"], 1) == pytest.approx([w, b], rel=1e-6)
+    assert loss < 0.02
+    assert done["w"] == pytest.approx(0, abs=1e-9)  # what the lesson says: a flat line at the mean
+    assert done["ys"].mean() == pytest.approx(0.98, abs=0.005)
+
+
+def test_lesson_06_has_the_gradients_of_closed_forms_and_its_planted_fault_loses_them(run: Any) -> None:
+    done = run(LESSONS[5])[1]
+    x, g = done["x"].data, done["g"]
+    n = (x - x.mean()) / x.std()
+    assert done["x"].grad.data == pytest.approx((g - g.mean() - n * np.mean(g * n)) / x.std(), abs=1e-14)
+    far, near = (
+        [done[loss](mg.Tensor([gap, 0.0]), 1).item() for loss in ("right_loss", "friends_loss")] for gap in (50.0, 5.0)
+    )
+    assert far == pytest.approx([50, -math.log(1e-9)], rel=1e-9)
+    assert near == pytest.approx([math.log1p(math.exp(5))] * 2, rel=1e-6)
+    printed = run(LESSONS[5])[0]
+    assert "right_loss at 50: 50.000, gradient [ 1. -1.]" in printed
+    assert "friends_loss at 50: 20.723, gradient [0. 0.]" in printed
+    assert "gradient of x: [nan nan nan]" in printed.partition("outside:")[2].partition("\n")[0]
+    assert "nan" not in printed.partition("inside:")[2].partition("\n")[0]
+
+
+def test_lesson_07_plants_what_it_says_and_closes_on_the_right_gradient(run: Any) -> None:
+    printed, seven, _ = run(LESSONS[6])
+    assert "words alike, wrong are ['scores by h', 'softmax by s']\n" in printed.replace("article_", "")
+    assert "different words, wrong are ['scores by h', 'softmax by s', 'mix by h']\n" in printed.replace("article_", "")
+    assert "wrong rules: []\n" in printed
+    assert seven["losses"][-1] == min(seven["losses"])  # of the right rules, which come last
+    table: dict[str, Any] = {  # what should be, by the lesson's table, against minigrad's rules
+        "scores": lambda g, answer, h: (g + g.T) @ h,
+        "softmax": lambda g, A, s: A * (g - (g * A).sum(axis=-1, keepdims=True)),
+        "mix": lambda g, answer, A, h: A.T @ g,
+    }
+    rng = np.random.default_rng(0)
+    for name, rule in seven["right"].items():
+        arguments = [rng.normal(size=(3, 3))] * (name != "scores") + [rng.normal(size=(3, 2))] * (name != "softmax")
+        answer, pull = mg.vjp(rule, *arguments)
+        g = rng.normal(size=answer.shape)
+        assert pull(g)[-1] == pytest.approx(table[name](g, answer, *arguments), rel=1e-12), name
+    first, second = seven["h"].data.ravel()
+    assert seven["h"].grad.data.ravel() == pytest.approx([3 * first**2 + second**2, 2 * first * second], rel=1e-14)
+
+
+def test_lesson_08_has_the_second_derivatives_of_its_closed_forms(run: Any) -> None:
+    eight = run(LESSONS[7])[1]
+    x, y = eight["x"], eight["y"]
+    assert (x.grad.item(), y.grad.item()) == (2 * y.item() - 2 * x.item(), 2 * x.item())
+    assert eight["bend"](3.0) == pytest.approx(0.5 - math.cos(3), rel=1e-14)
+    a, b = eight["start"]
+    hessian = np.array([[3 * a**2 + 10, -10], [-10, 10]])
+    assert eight["hessian"](eight["start"]) == pytest.approx(hessian, rel=1e-14)
+    gradient = np.array([a**3 - 1 - 10 * (b - a), 10 * (b - a)])
+    assert eight["v"] == pytest.approx(gradient, rel=1e-14)
+    assert eight["product"] == pytest.approx(hessian @ gradient, rel=1e-14)
+    assert eight["rate"] == pytest.approx(gradient @ gradient / (gradient @ hessian @ gradient), rel=1e-14)
+    assert eight["newton"][-1] == pytest.approx([1, 1], abs=1e-4)
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)

@@ -1,0 +1,76 @@
+"""The whole sequence of a gated recurrent unit as two loops over plain arrays, and the weight's gradient as one product."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+Array = Any
+
+
+def _in_order(array: Array, reverse: bool) -> Array:
+    """(batch, length, ...) as (length, batch, ...), in the order in which it is read."""
+    array = array.swapaxes(0, 1)
+    return array[::-1] if reverse else array
+
+
+def gru_forward(
+    images: Array, initial: Array, weight: Array, bias: Array, is_token: Any = None, reverse: bool = False
+) -> Any:
+    batch, length, width = images.shape
+    d = width // 3
+    gates = np.array(_in_order(images, reverse))  # r, z and the candidate n take the places of their images
+    memory = np.empty((length, batch, d), images.dtype)  # h U_n + c_n
+    states = np.empty((length + 1, batch, d), images.dtype)
+    states[0] = initial
+    for t in range(length):
+        h, gate = states[t], gates[t]
+        product = h.dot(weight)
+        product += bias
+        first, candidate = gate[:, : 2 * d], gate[:, 2 * d :]
+        first += product[:, : 2 * d]
+        first *= 0.5  # sigmoid(a) = (1 + tanh(a/2)) / 2
+        np.tanh(first, out=first)
+        first += 1
+        first *= 0.5
+        memory[t] = product[:, 2 * d :]
+        candidate += gate[:, :d] * memory[t]
+        np.tanh(candidate, out=candidate)
+        new = h - candidate
+        new *= gate[:, d : 2 * d]
+        new += candidate
+        states[t + 1] = new if is_token is None else np.where(_in_order(is_token, reverse)[t], new, h)
+    return np.ascontiguousarray(_in_order(states[1:], False)[:, :: -1 if reverse else 1]), (gates, memory, states)
+
+
+def gru_backward(
+    g: Array, needs: Sequence[bool], weight: Array, saved: Any, is_token: Any, reverse: bool
+) -> tuple[Any, ...]:
+    gates, memory, states = saved
+    length, batch, d = memory.shape
+    arriving = _in_order(g, reverse)
+    tokens = None if is_token is None else _in_order(is_token, reverse)
+    d_images = np.empty(gates.shape, g.dtype)
+    d_products = np.empty(gates.shape, g.dtype)  # of h U + c
+    back = np.zeros((batch, d), g.dtype)
+    for t in reversed(range(length)):
+        r, z, n = gates[t, :, :d], gates[t, :, d : 2 * d], gates[t, :, 2 * d :]
+        total = arriving[t] + back
+        of_new = total if tokens is None else np.where(tokens[t], total, 0)
+        image, product = d_images[t], d_products[t]
+        np.multiply(of_new, (1 - z) * (1 - n * n), out=image[:, 2 * d :])
+        np.multiply(of_new, (states[t] - n) * z * (1 - z), out=image[:, d : 2 * d])
+        np.multiply(image[:, 2 * d :], memory[t] * r * (1 - r), out=image[:, :d])
+        product[:, : 2 * d] = image[:, : 2 * d]
+        np.multiply(image[:, 2 * d :], r, out=product[:, 2 * d :])
+        back = product.dot(weight.T)
+        back += of_new * z
+        if tokens is not None:
+            back += np.where(tokens[t], 0, total)
+    rows = d_products.reshape(length * batch, 3 * d)
+    return (
+        np.ascontiguousarray((d_images[::-1] if reverse else d_images).swapaxes(0, 1)) if needs[0] else None,
+        back if needs[1] else None,
+        states[:-1].reshape(length * batch, d).T.dot(rows) if needs[2] else None,
+        rows.sum(axis=0) if needs[3] else None,
+    )
