@@ -38,11 +38,11 @@ def report(verdict: Verdict, language: str) -> str:
     call = verdict.path.name
     if case:
         call = case.program if "\n" not in case.program else say(language, "the_program")
-    name: str = _named(finding.facts.get("name", ""), language) or say(language, "the_result", call=call)
+    name: str = named(finding.facts.get("name", ""), language) or say(language, "the_result", call=call)
     facts = {"what": name, "call": call, "file": verdict.path.name, "label": one.label, "got": _short(verdict.got)}
     facts |= {"first": one.words(language)["first"], **finding.facts}
     if "names" in facts:
-        facts["names"] = ", ".join(_named(part, language) for part in facts["names"])
+        facts["names"] = ", ".join(named(part, language) for part in facts["names"])
     key = "go_on" if finding.kind == "begin" and not _untouched(verdict) else finding.kind
     sentence = say(language, key, **facts)
     sentence = sentence.replace("the program", "The program", 1) if sentence.startswith("the program") else sentence
@@ -60,7 +60,7 @@ def report(verdict: Verdict, language: str) -> str:
     )
 
 
-def _named(name: str, language: str) -> str:
+def named(name: str, language: str) -> str:
     """The name of a part of the result, in the learner's language: names of variables stay as they are."""
     start, _, rest = name.partition("gradient of ")
     if rest and not start:
