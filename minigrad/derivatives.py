@@ -9,17 +9,24 @@ from typing import Any
 import numpy as np
 
 from ._tree import leaves, map_leaves
-from .engine.tensor import Tensor
+from .engine.modes import enable_grad
+from .engine.tape import cotangent_of, sweep, to_sweep, wengert_list
+from .engine.tensor import Tensor, make_tensor
+from .engine.types import Node
 from .errors import UnsupportedError
-from .transforms import Argnum, Recorded, check_arguments, check_no_step, choose, grad, vjp
+from .forward_mode import push
+from .transforms import Argnum, Recorded, check_arguments, check_no_step, choose, grad, jvp, result
+
+_AT_ONCE = 1 << 21  # numbers: as many directions are pushed together as this allows for the largest array on the tape
 
 
 def jacobian(f: Callable[..., Any], argnum: Argnum = 0, *, holomorphic: bool = False) -> Callable[..., Any]:
     """A function that returns all partial derivatives of ``f(*args)`` by argument ``argnum`` (or several, a tuple).
 
-    For arrays it gives an array of shape ``(*output.shape, *argument.shape)``, one row of it for each element of the output,
-    and each row costs one reverse pass. Where the output or the argument is a container, the result is one too: in the place
-    of each array of the output stands a container like the argument.
+    For arrays it gives an array of shape ``(*output.shape, *argument.shape)``. It takes the cheaper side: forward mode, where
+    the output has as many elements as the argument or more, and otherwise a reverse pass for each element of the output.
+    Where the output or the argument is a container, the result is one too: in the place of each array of the output stands a
+    container like the argument.
 
     Args:
         holomorphic: inputs and outputs are complex, ``f`` is complex-differentiable, and the derivatives are ``df/dz``. (For
@@ -41,33 +48,80 @@ def jacobian(f: Callable[..., Any], argnum: Argnum = 0, *, holomorphic: bool = F
         check_no_step(run.output, "jacobian")
         _check_kind("input", run.inputs, holomorphic)
         _check_kind("output", run.output, holomorphic)
+        inputs, outputs = (sum(_size(t) for t in leaves(tree)) for tree in (run.inputs, run.output))
+        with enable_grad():
+            found = (_by_columns if inputs <= outputs else _by_rows)(run, create_graph=run.records(()))
 
         def of_output(output: Any) -> Any:
-            columns = _rows(run, output)
-            return columns[0] if isinstance(argnum, int) else columns
+            def by(t: Tensor, primal: Any) -> Any:
+                as_tensor = isinstance(primal, Tensor)
+                derivatives = found.get((id(output), t._node))
+                return _zeros(output, t, as_tensor) if derivatives is None else result(derivatives, t, as_tensor)
+
+            by_inputs = map_leaves(by, run.inputs, run.primals)
+            return by_inputs[0] if isinstance(argnum, int) else by_inputs
 
         return map_leaves(of_output, run.output)
 
     return transformed
 
 
-def _rows(run: Recorded, output: Any) -> Any:
-    """The derivatives of one array of the output: a tuple with an array or container for each input."""
-    shape = np.shape(output)
-    size = int(np.prod(shape))
-    if size == 0 or not isinstance(output, Tensor):
-        return map_leaves(lambda t, primal: _zeros(t, shape, primal), run.inputs, run.primals)
-    rows = []
-    for i in range(size):
-        one = np.zeros_like(output._array, order="C")
-        one.reshape(-1)[i] = 1
-        rows.append(run.pull(output, one))
-    return map_leaves(lambda *parts: np.stack(parts).reshape(shape + np.shape(parts[0]))[()], *rows)
+Found = dict[tuple[int, Node], Any]  # by the output's id and the input's node an array of the shapes of both
 
 
-def _zeros(t: Tensor, shape: tuple[int, ...], primal: Any) -> Any:
-    zeros = np.zeros_like(t._array, shape=shape + t.shape)
-    return Tensor(zeros, copy=False) if isinstance(primal, Tensor) else zeros[()]
+def _by_columns(run: Recorded, create_graph: bool) -> Found:
+    """Forward: every direction of an input is pushed, many at once."""
+    found: Found = {}
+    ends = {id(t): t for t in leaves(run.output) if isinstance(t, Tensor) and t._node is not None and t.size}
+    nodes = [t._node for t in ends.values()]
+    most = max((int(np.prod(entry.shape)) for entry in wengert_list(nodes)), default=1)
+    for t in leaves(run.inputs):
+        step = max(1, _AT_ONCE // max(most, _size(t)))
+        columns: dict[int, list[Any]] = {key: [] for key in ends}
+        for first in range(0, _size(t), step):
+            count = min(step, _size(t) - first)
+            each = np.zeros_like(t._array, shape=(count, _size(t)), order="C")
+            each.reshape(-1)[first :: _size(t) + 1] = 1  # down the diagonal
+            directions = each.reshape(count, *t.shape)
+            start = make_tensor(directions, None) if create_graph else directions
+            pushed = push({t._node: start}, nodes, create_graph=create_graph, directions=count)
+            for key, end in ends.items():
+                moved = cotangent_of(end._node, pushed)
+                if moved is not None:
+                    columns[key].append(np.moveaxis(moved, 0, -1))
+        for key, parts in columns.items():
+            if parts:
+                found[key, t._node] = np.concatenate(parts, axis=-1).reshape(ends[key].shape + t.shape)
+    return found
+
+
+def _by_rows(run: Recorded, create_graph: bool) -> Found:
+    """Reverse: a sweep for each element of the output, all along the same way."""
+    found: Found = {}
+    for t in leaves(run.output):
+        if not isinstance(t, Tensor) or t._node is None:
+            continue
+        way = to_sweep([t._node], set(run.starts))
+        rows: list[Any] = []
+        for i in range(t.size):
+            one = np.zeros_like(t._array, order="C")
+            one.reshape(-1)[i] = 1
+            seed = {t._node: make_tensor(one, None) if create_graph else one}
+            rows.append(sweep(seed, create_graph=create_graph, retain_graph=True, wanted=run.starts, way=way))
+        for start in leaves(run.inputs):
+            if rows and start._node in rows[0]:
+                stacked = np.stack([row[start._node] for row in rows])
+                found[id(t), start._node] = stacked.reshape(t.shape + start.shape)
+    return found
+
+
+def _size(t: Any) -> int:
+    return int(np.prod(np.shape(t)))
+
+
+def _zeros(output: Any, t: Tensor, as_tensor: bool) -> Any:
+    zeros = np.zeros_like(t._array, shape=np.shape(output) + t.shape)
+    return Tensor(zeros, copy=False) if as_tensor else zeros[()]
 
 
 def _check_kind(what: str, tree: Any, holomorphic: bool) -> None:
@@ -88,7 +142,7 @@ def hessian(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[..., Any]:
 
     For an ``f`` that returns one number and an argument of shape ``(n,)`` that is the matrix ``(n, n)``; in general the
     shape is ``(*output.shape, *argument.shape, *argument.shape)``, and containers nest as in :func:`jacobian`, of which
-    this is the jacobian: ``n`` reverse passes through the recorded gradient. For products with vectors :func:`hvp` costs two.
+    this is the jacobian: ``n`` directions are pushed through the recorded gradient. For a product with a vector: :func:`hvp`.
 
     Raises (when called): as :func:`jacobian`.
     """
@@ -98,8 +152,7 @@ def hessian(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[..., Any]:
 def hvp(f: Callable[..., Any], primals: Sequence[Any], vectors: Sequence[Any]) -> tuple[Any, ...]:
     """The Hessian of ``f`` at ``primals`` times ``vectors``, without the Hessian: the change of the gradient along ``vectors``.
 
-    The Hessian is symmetric, so that this is the pullback of the gradient: one pass back through a recorded pass back
-    (Pearlmutter 1994).
+    Forward over reverse: the gradient is recorded, and the vectors are pushed through it (Pearlmutter 1994).
 
     Args:
         f: returns one real number.
@@ -114,5 +167,5 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], vectors: Sequence[Any]) -
         ArgumentError, ShapeError, DTypeError: ``vectors`` is not like ``primals``.
     """
     check_arguments(primals, vectors, "primals", "vectors")
-    _, pullback = vjp(grad(f, tuple(range(len(primals)))), *primals)
-    return pullback(tuple(vectors))
+    product: tuple[Any, ...] = jvp(grad(f, tuple(range(len(primals)))), primals, vectors)[1]
+    return product

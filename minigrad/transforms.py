@@ -18,9 +18,10 @@ from ._tree import check_structure, leaves, map_leaves
 from .engine.arrays import as_array
 from .engine.modes import enable_grad, recording
 from .engine.registry import registry
-from .engine.tape import Leaf, sweep, wengert_list
+from .engine.tape import Leaf, cotangent_of, sweep, wengert_list
 from .engine.tensor import Tensor, make_tensor
 from .errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
+from .forward_mode import push
 
 Argnum = int | tuple[int, ...]
 STEPS = "booleans, counts and indices are steps without a derivative (a constant is 0.0 rather than 0)"
@@ -63,9 +64,24 @@ class Recorded:
         with enable_grad():
             found = sweep(seeds, create_graph=create_graph, retain_graph=True, wanted=self.starts)
         gradients: tuple[Any, ...] = map_leaves(
-            lambda t, primal: _result(found.get(t._node), t, isinstance(primal, Tensor)), self.inputs, self.primals
+            lambda t, primal: result(found.get(t._node), t, isinstance(primal, Tensor)), self.inputs, self.primals
         )
         return gradients
+
+    def push(self, tangents: Any, as_tensor: bool) -> Any:
+        """The tangent of the output, from those of the inputs."""
+        create_graph = self.records(tangents)
+        starts = _seeds(self.inputs, tangents, create_graph, "a tangent")
+        ends = [t._node for t in leaves(self.output) if _is_tracked(t)]
+        with enable_grad():
+            found = push(starts, ends, create_graph=create_graph)
+
+        def along(t: Any) -> Any:
+            if not isinstance(t, Tensor):
+                return np.zeros_like(t)
+            return result(None if t._node is None else cotangent_of(t._node, found), t, as_tensor)
+
+        return map_leaves(along, self.output)
 
     def records(self, direction: Any) -> bool:
         """Whether a sweep that starts from ``direction`` is to be recorded."""
@@ -94,8 +110,8 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """``f(*primals)`` and its derivative ``J @ tangents``, the change of the output when the inputs move along ``tangents``.
 
-    This is the pullback transposed: ``u -> J.T @ u`` is linear in ``u``, so one sweep that is recorded and a second sweep
-    through that record give ``J``. The price is two reverse passes and the memory of both, not that of forward mode.
+    Forward mode: ``f`` is recorded, and one walk along the tape from its beginning carries the tangents to the output. It costs
+    about as much as ``f`` once more, and the memory of the tape. See :mod:`minigrad.forward_mode`.
 
     Args:
         primals: the arguments of ``f``, a tuple or list.
@@ -107,24 +123,8 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     check_arguments(primals, tangents, "primals", "tangents")
     run = Recorded(f, primals)
     tangents = map_leaves(lambda t, v: t._cotangent(v, "a tangent"), run.inputs, tuple(tangents))
-    create_graph = run.records(tangents)
-    with enable_grad():
-        ends = map_leaves(_zero_cotangent, run.output)  # where the pullback is taken does not matter: it is linear
-        pulled = sweep(
-            _seeds(run.output, ends, True, "a cotangent"), create_graph=True, retain_graph=True, wanted=run.starts
-        )
-        pullback = map_leaves(lambda t: pulled.get(t._node), run.inputs)
-        seeds = _seeds(pullback, tangents, create_graph, "a tangent")
-        wanted = [u._node for u in leaves(ends)]
-        found = sweep(seeds, create_graph=create_graph, retain_graph=create_graph, wanted=wanted)
     as_tensor = run.as_tensor or any(isinstance(v, Tensor) for v in leaves(tangents))
-
-    def along(t: Any, u: Any) -> Any:
-        if not isinstance(t, Tensor):
-            return np.zeros_like(t)
-        return _result(None if u is None else found.get(u._node), t, as_tensor)
-
-    return run.value(), map_leaves(along, run.output, ends)
+    return run.value(), run.push(tangents, as_tensor)
 
 
 def check_arguments(primals: Any, others: Any, primals_name: str, others_name: str) -> None:
@@ -138,10 +138,6 @@ def check_arguments(primals: Any, others: Any, primals_name: str, others_name: s
 
 def _is_tracked(value: Any) -> bool:
     return isinstance(value, Tensor) and value.requires_grad
-
-
-def _zero_cotangent(t: Any) -> Tensor | None:
-    return make_tensor(np.zeros_like(t._array), Leaf(None, t.shape, t.dtype)) if _is_tracked(t) else None
 
 
 def _fresh(primal: Any) -> Tensor:
@@ -185,7 +181,7 @@ def _seeds(output: Any, cotangent: Any, create_graph: bool, what: str) -> dict[A
     return seeds
 
 
-def _result(gradient: Any, start: Tensor, as_tensor: bool) -> Any:
+def result(gradient: Any, start: Tensor, as_tensor: bool) -> Any:
     """A cotangent as the kind of array its input was; zeros if the output does not depend on that input."""
     if gradient is None:
         gradient = np.zeros_like(start._array)

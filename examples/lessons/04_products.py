@@ -265,8 +265,8 @@ figure.savefig(OUT / "04_costs.png", dpi=120)
 #
 # Training has a million inputs and one output, the loss. So it goes backward: the whole gradient for the price of two
 # or three runs, however many inputs there are. The price is memory: the backward walk begins when the run is over,
-# and needs what was noted in every step. The forward walk needs no notes; it goes along with the run. (In minigrad
-# `mg.jvp` is made of two backward walks, because its engine knows only these. The answer is the same.)
+# and needs what was noted in every step. The forward walk needs no notes; it goes along with the run. (minigrad's
+# `mg.jvp` walks along the same notes as `backward()`, from their beginning, and each step's rule serves both walks.)
 #
 # ## Break
 #

@@ -34,11 +34,13 @@ class Plan:
         keep: from the values to what is kept.
         pull, pull_tensors: ``(entry, g)`` -> the cotangents of the inputs, None for those that need none, from ``g``, the
             cotangent of the output: an array, or a Tensor, and then the rules run on Tensors and are themselves recorded.
+        rules: for each input that needs a gradient ``(g, kept)`` -> its cotangent; none with a reference composition.
         fresh: whether the arrays that ``pull`` gives are held by nobody else.
     """
 
     __slots__ = (
-        "constants", "extras", "fresh", "keep", "positions", "primitive", "pull", "pull_tensors", "_args", "_places", "_values"
+        "constants", "extras", "fresh", "keep", "positions", "primitive", "pull", "pull_tensors", "rules",
+        "_args", "_places", "_values",
     )  # fmt: skip
 
     def __init__(self, primitive: Any, needs: Sequence[bool]) -> None:
@@ -52,13 +54,14 @@ class Plan:
         self._values = {name: i for i, name in enumerate((*arguments, "ans", "saved", "**keywords"))}
         self.pull: Pull
         self.pull_tensors: Pull
+        self.rules: list[Rule | None] = []
         if primitive.composition is not None:
             for name in arguments:
                 self.place(name)
             self.pull, self.pull_tensors = _pull_composition, _pull_composition_tensors
         else:
-            rules = [self._caller(name, i) if needs[i] else None for i, name in enumerate(arguments)]
-            self.pull, self.pull_tensors = _array_pull(rules), _tensor_pull(rules)
+            self.rules = [self._caller(name, i) if needs[i] else None for i, name in enumerate(arguments)]
+            self.pull, self.pull_tensors = _array_pull(self.rules), _tensor_pull(self.rules)
         constant = {name for i, name in enumerate(arguments) if not needs[i]}
         self.constants = [i for i, name in enumerate(self.names) if name in constant]
         self.keep = self.picker()
@@ -156,13 +159,13 @@ def _array_pull(rules: Sequence[Rule | None]) -> Pull:
 
 def _tensor_pull(rules: Sequence[Rule | None]) -> Pull:
     def pull(entry: Entry, g: Array) -> Values:
-        kept = _at_their_places(entry)
+        kept = kept_tensors(entry)
         return [rule and rule(g, kept) for rule in rules]
 
     return pull
 
 
-def _at_their_places(entry: Entry) -> list[Any]:
+def kept_tensors(entry: Entry) -> list[Any]:
     """The kept values as Tensors with their places on the tape. What a kernel saved has none, and is left out."""
     arguments = entry.primitive.argument_names(len(entry.parents))
     values: list[Any] = []

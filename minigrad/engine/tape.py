@@ -128,6 +128,7 @@ def sweep(
     retain_graph: bool = False,
     wanted: Iterable[Node] | None = None,
     owned: set[Node] | None = None,
+    way: tuple[list[Entry], set[Node] | None] | None = None,
 ) -> dict[Node, Any]:
     """Carry cotangents back along the tape.
 
@@ -139,6 +140,7 @@ def sweep(
         retain_graph: keep what the entries keep, so that the graph can be swept again.
         wanted: the nodes whose cotangents are asked for; by default every leaf, and what ``retain_grad()`` was called on.
         owned: gets the leaves whose cotangent is an array that nobody else holds.
+        way: what :func:`to_sweep` found, for many sweeps along the same one.
 
     Returns:
         The cotangent of each of those that a seed depends on; for an :class:`Output` see :func:`cotangent_of`.
@@ -148,7 +150,7 @@ def sweep(
             found that what it keeps was changed.
     """
     ends = None if wanted is None else {entry_of(node) for node in wanted}
-    entries, on_the_way = _to_sweep(seeds, ends)
+    entries, on_the_way = to_sweep(seeds, ends) if way is None else way
     cotangents = _Cotangents(seeds, create_graph, on_the_way)
     arrived, results = cotangents.arrived, {}
     for entry in reversed(entries):
@@ -179,7 +181,7 @@ def sweep(
     return results
 
 
-def _to_sweep(seeds: Iterable[Node], ends: set[Node] | None) -> tuple[list[Entry], set[Node] | None]:
+def to_sweep(seeds: Iterable[Node], ends: set[Node] | None) -> tuple[list[Entry], set[Node] | None]:
     """The entries between ``seeds`` and ``ends`` (None: all leaves), and these with the ends, if they can all be swept."""
     entries, on_the_way = wengert_list(seeds), None
     if ends is not None:

@@ -19,7 +19,10 @@ from minigrad.graph.record.capture import capture
 def small() -> Any:
     """Several outputs, large arrays, broadcasting, casts, complex numbers, NaN."""
     x = Tensor(np.arange(6.0).reshape(2, 3), requires_grad=True)
-    large, row = Tensor(np.ones(400), requires_grad=True), Tensor(np.ones(3, np.float32), requires_grad=True)
+    large, row = (
+        Tensor(np.ones(400), requires_grad=True),
+        Tensor(np.array([0.1, 1 / 3, 7], np.float32), requires_grad=True),
+    )
     first, second = np.split(x * row, 2)
     loss = (first * second).sum() + large.sum() * 2.0 + np.log(x[0, 0] - 1.0)
     return loss + np.real(np.sum(np.fft.fft(x)))

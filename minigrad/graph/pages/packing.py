@@ -7,18 +7,14 @@ import gc
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 Data = dict[str, Any]
 
 # Of edges, what comes from the rule: many have the same.
 RULE = ("formula", "equation", "elementwise", "answer", "argument")
 ARRAYS = ("value", "raw", "amount", "sum")
 LISTS = ("values", "gradients")
-NONE, AS_ADDED, EMPTY, OTHER = (
-    -1,
-    -2,
-    -3,
-    -4,
-)  # kinds of what is no array; a sum is as what was added, where it is the first
 
 
 @contextlib.contextmanager
@@ -35,8 +31,8 @@ def collector_at_rest() -> Iterator[None]:
 
 @collector_at_rest()
 def packed(data: Data) -> Data:
-    """``nodes`` and ``edges`` as columns; ``rules`` and ``kinds``, of arrays, are lists that the columns point into."""
-    kinds: dict[Any, int] = {}
+    """``nodes`` and ``edges`` as columns, in which a rule or an array is its number in ``rules`` or ``arrays``."""
+    arrays = _Arrays()
     numbers: dict[str, int] = {}
     rules: list[Data] = []
     edges = []
@@ -46,69 +42,60 @@ def packed(data: Data) -> Data:
         if number == len(rules):
             rules.append(rule)
         edges.append({name: value for name, value in edge.items() if name not in rule} | {"rule": number})
-    columns = {"nodes": _columns(data["nodes"], kinds), "edges": _columns(edges, kinds)}
-    return (
-        data
-        | columns
-        | {
-            "packed": True,
-            "rules": rules,
-            "kinds": [{"shape": shape, "dtype": dtype, "keys": keys, "size": n} for shape, dtype, keys, n in kinds],
-        }
-    )
+    columns = {"nodes": _columns(data["nodes"], arrays), "edges": _columns(edges, arrays)}
+    return data | columns | {"packed": True, "rules": rules, "arrays": arrays.data()}
 
 
-def _columns(rows: Sequence[Data], kinds: dict[Any, int]) -> Data:
+def _columns(rows: Sequence[Data], arrays: _Arrays) -> Data:
     """For each field its values in all rows; of one that is the same everywhere only that."""
     if not rows:
         return {"count": 0, "same": {}, "columns": {}}
-    columns: dict[str, Any] = {}
+    columns: dict[str, list[Any]] = {}
     same = {}
     for name in rows[0]:
         values = [row[name] for row in rows]
         if all(value is values[0] or _equal(value, values[0]) for value in values):
             same[name] = values[0]
-        elif name in ARRAYS or name in LISTS:
-            columns[name] = _arrays(rows, name, kinds)
+        elif name in ARRAYS:
+            columns[name] = list(map(arrays.number, values))
+        elif name in LISTS:
+            columns[name] = [list(map(arrays.number, value)) for value in values]
         else:
             columns[name] = values
     return {"count": len(rows), "same": same, "columns": columns}
 
 
-def _arrays(rows: Sequence[Data], name: str, kinds: dict[Any, int]) -> Data:
-    """The numbers of all arrays in one list, and for each row the kind of its array; a list of one array counts as that."""
-    flat: list[Any] = []
-    found: list[int] = []
-    other: Data = {}
-    lists = name in LISTS
-    for i, row in enumerate(rows):
-        value = row[name]
-        if lists and len(value) == 1:
-            value = value[0]
-        if value is None:
-            found.append(NONE)
-        elif isinstance(value, list):
-            found.append(OTHER if value else EMPTY)
-            if value:
-                other[str(i)] = value
-        elif name == "sum" and value is (row["amount"] or row["raw"]):
-            found.append(AS_ADDED)
-        else:
-            found.append(_append(value, flat, kinds))
-    return {"flat": flat, "kinds": found, "lists": lists, "other": other}
-
-
-def _append(array: Data, flat: list[Any], kinds: dict[Any, int]) -> int:
-    """Add an array's numbers to those of others. Returns its kind: its shape and type, and of a summary what it holds."""
-    if "values" in array:
-        numbers, keys = array["values"].tolist(), None
-    else:
-        keys = tuple(key for key in array if key not in ("shape", "dtype"))
-        numbers = [array[key] for key in keys]
-    flat += numbers
-    return kinds.setdefault((array["shape"], array["dtype"], keys, len(numbers)), len(kinds))
-
-
 def _equal(a: Any, b: Any) -> bool:
     plain = (str, int, type(None))
     return (isinstance(a, plain) and isinstance(b, plain) and a == b) or (a == [] == b) or (a == {} == b)
+
+
+class _Arrays:
+    """Each array once: a gradient that many edges hand on is written a single time."""
+
+    def __init__(self) -> None:
+        self.flat: list[Any] = []  # the numbers of all, in order
+        self.kind_of: list[int] = []
+        self.kinds: dict[Any, int] = {}
+        self.known: dict[Any, int] = {}
+
+    def number(self, array: Data | None) -> int | None:
+        if array is None:
+            return None
+        keys = None if "values" in array else tuple(key for key in array if key not in ("shape", "dtype"))
+        values = array["values"] if keys is None else np.array([array[key] for key in keys])
+        kind = self.kinds.setdefault((array["shape"], array["dtype"], keys, len(values)), len(self.kinds))
+        number = self.known.setdefault((kind, values.tobytes()), len(self.known))
+        if number == len(self.kind_of):
+            self.kind_of.append(kind)
+            self.flat += _shortest(values)
+        return number
+
+    def data(self) -> Data:
+        kinds = [{"shape": shape, "dtype": dtype, "keys": keys, "size": n} for shape, dtype, keys, n in self.kinds]
+        return {"flat": self.flat, "kinds": kinds, "kindOf": self.kind_of}
+
+
+def _shortest(values: Any) -> list[Any]:
+    """With as many digits as tell a number from its neighbours of the same dtype: of float32 half of what a double takes."""
+    return list(map(float, values.astype("U"))) if values.dtype == np.float32 else values.tolist()

@@ -5,18 +5,22 @@ const LAZY_FROM = 2000; // rows
 
 function unpacked(data) {
   if (!data.packed) return data;
-  const { rules, kinds, packed, ...rest } = data;
-  const nodes = unpackedRows(data.nodes, kinds, {});
+  const { rules, arrays, packed, ...rest } = data;
+  const array = arrayReader(arrays);
+  const list = (numbers) => numbers.map(array);
+  const arraysOfRow = { value: array, raw: array, amount: array, sum: array, values: list, gradients: list };
+  const nodes = unpackedRows(data.nodes, arraysOfRow, {});
   const ofRule = Object.fromEntries(Object.keys(rules[0] ?? {}).map((name) => [name, (row) => rules[row.rule][name]]));
-  return { ...rest, nodes, edges: unpackedRows(data.edges, kinds, ofRule) };
+  return { ...rest, nodes, edges: unpackedRows(data.edges, arraysOfRow, ofRule) };
 }
 
-// computed: by the name of a field a function of the row.
-function unpackedRows({ count, same, columns }, kinds, computed) {
-  const plain = Object.keys(columns).filter((name) => Array.isArray(columns[name]));
+// readers: by the name of a field what its column holds; computed: by the name of a field a function of the row.
+function unpackedRows({ count, same, columns }, readers, computed) {
+  const names = Object.keys(columns);
+  const plain = names.filter((name) => readers[name] === undefined);
   const fields = Object.entries(computed);
-  for (const [name, column] of Object.entries(columns)) {
-    if (!Array.isArray(column)) fields.push([name, arrayReader(column, kinds)]);
+  for (const name of names.filter((each) => !plain.includes(each))) {
+    fields.push([name, (row) => readers[name](columns[name][row.row])]);
   }
   const lazy = count >= LAZY_FROM;
   const shared = {};
@@ -43,22 +47,17 @@ function once(name, read) {
   };
 }
 
-// A function from a row to its array.
-function arrayReader({ flat, kinds: ofRow, lists, other }, kinds) {
-  const begins = new Int32Array(ofRow.length);
-  let end = 0;
-  ofRow.forEach((kind, i) => {
-    begins[i] = end;
-    if (kind >= 0) end += kinds[kind].size;
-  });
-  const array = (row) => {
-    const kind = ofRow[row.row];
-    if (kind === -2) return row.amount ?? row.raw;
-    if (kind < 0) return null;
-    const { shape, dtype, keys, size } = kinds[kind];
-    const values = flat.slice(begins[row.row], begins[row.row] + size);
-    return { shape, dtype, ...(keys === null ? { values } : Object.fromEntries(keys.map((key, i) => [key, values[i]]))) };
+// A function from an array's number to the array, which several rows may share; null for null.
+function arrayReader({ flat, kinds, kindOf }) {
+  const begins = new Int32Array(kindOf.length);
+  for (let i = 1; i < kindOf.length; i++) begins[i] = begins[i - 1] + kinds[kindOf[i - 1]].size;
+  const made = [];
+  const float32 = (value) => (typeof value === "number" ? Math.fround(value) : value); // "NaN" is text
+  const make = (number) => {
+    const { shape, dtype, keys, size } = kinds[kindOf[number]];
+    const values = flat.slice(begins[number], begins[number] + size);
+    if (keys !== null) return { shape, dtype, ...Object.fromEntries(keys.map((key, i) => [key, values[i]])) };
+    return { shape, dtype, values: dtype === "float32" ? values.map(float32) : values };
   };
-  if (!lists) return array;
-  return (row) => (ofRow[row.row] === -3 ? [] : ofRow[row.row] === -4 ? other[row.row] : [array(row)]);
+  return (number) => (number === null ? null : (made[number] ??= make(number)));
 }

@@ -31,28 +31,26 @@ def read(path: Path) -> Any:
 
 def unpacked(data: Any) -> Any:
     """What assets/unpack.js makes of a page's data."""
+    pool = data["arrays"]
+    flat, known = iter(pool["flat"]), []
+    for kind in (pool["kinds"][number] for number in pool["kindOf"]):
+        numbers = [np.dtype(kind["dtype"]).type(next(flat)).item() for _ in range(kind["size"])]
+        parts = {"values": numbers} if kind["keys"] is None else dict(zip(kind["keys"], numbers))
+        known.append({"shape": kind["shape"], "dtype": kind["dtype"]} | parts)
+
+    def array(number: int | None) -> Any:
+        return None if number is None else known[number]
 
     def rows(about: Any) -> list[Any]:
         found = [dict(about["same"]) for _ in range(about["count"])]
         for name, column in about["columns"].items():
-            entries = iter(column if isinstance(column, list) else arrays(found, column))
-            for row, entry in zip(found, entries, strict=True):
+            for row, entry in zip(found, column, strict=True):
                 row[name] = entry
+                if name in ("value", "raw", "amount", "sum"):
+                    row[name] = array(entry)
+                elif name in ("values", "gradients"):
+                    row[name] = [array(number) for number in entry]
         return found
-
-    def arrays(found: list[Any], column: Any) -> Any:
-        flat = iter(column["flat"])
-        for i, kind in enumerate(column["kinds"]):
-            if kind == -2:
-                yield found[i]["amount"] or found[i]["raw"]
-            elif kind < -2:
-                yield [] if kind == -3 else column["other"][str(i)]
-            else:
-                about = data["kinds"][kind]
-                numbers = [next(flat) for _ in range(about["size"] if kind >= 0 else 0)]
-                parts = {"values": numbers} if about["keys"] is None else dict(zip(about["keys"], numbers))
-                array = {"shape": about["shape"], "dtype": about["dtype"]} | parts if kind >= 0 else None
-                yield [array] if column["lists"] else array
 
     edges = [edge | data["rules"][edge["rule"]] for edge in rows(data["edges"])]
     return data | {"nodes": rows(data["nodes"]), "edges": edges}

@@ -1,0 +1,227 @@
+"""Forward mode: the tape walked from the beginning, and each entry turns the tangents of its inputs into that of its output.
+
+No operation declares a second rule for it. There are four ways, from the declarations that exist:
+
+- a *linear* operation pushes tangents through itself: the sum moves by the sum of the moves;
+- a *product* (``x @ y``) moves by itself with each factor in turn replaced by its tangent;
+- an *elementwise* rule is its own transpose: ``g * (1 - ans * ans)`` is right for a tangent in place of ``g``;
+- a reference composition is recorded again, and pushed through.
+
+Any other rule is linear in ``g``, so that pulling back through the rule itself, seen as a function of ``g``, transposes it.
+Naming an operation below makes it faster and no more: without a name it is pushed in this last way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .engine.modes import enable_grad
+from .engine.plan import kept_tensors
+from .engine.registry import primitives, registry
+from .engine.tape import Entry, Leaf, Output, cotangent_of, sweep, to_sweep
+from .engine.tensor import Tensor, make_tensor
+from .engine.types import Array, Node
+
+LINEAR = """sum mean cumsum reshape transpose swapaxes squeeze expand_dims broadcast_to astype copy concatenate stack flip roll
+    repeat sliding_window_view diagonal tril triu getitem scatter_add fft ifft rfft irfft fftshift ifftshift"""
+PRODUCTS = "matmul dot inner outer tensordot einsum convolve take take_along_axis"
+ELEMENTWISE = "relu sigmoid silu erf sinc where clip real imag round nan_to_num"  # and NumPy's ufuncs
+_KIND = {primitives[name]: names for names in (LINEAR, PRODUCTS, ELEMENTWISE) for name in names.split()}
+
+Tangents = dict[Node, Any]  # as a sweep's cotangents: of an entry with several outputs a dict by index
+
+
+def push(
+    tangents: Mapping[Node, Array], ends: Iterable[Node], *, create_graph: bool = False, directions: int = 0
+) -> Tangents:
+    """Carry tangents along the tape, from the nodes of ``tangents`` to ``ends``.
+
+    Each entry in between is visited once, in the order of execution. With ``create_graph`` tangents are Tensors, and what is
+    computed of them is recorded (call it with recording switched on).
+
+    Args:
+        directions: if not 0, tangents have an axis in front, of this length, and that many are pushed at once.
+
+    Returns:
+        The tangent of every node that depends on one of the first; see ``cotangent_of`` for an ``Output``.
+
+    Raises:
+        GraphError: what an entry on the way keeps was released by a sweep.
+    """
+    ends = list(ends)
+    entries = to_sweep(ends, set(tangents))[0]
+    asked = _outputs([*ends, *(parent for entry in entries for parent in entry.parents)])
+    found: Tangents = dict(tangents)
+    for entry in entries:
+        if entry not in tangents:
+            moves = [None if parent is None else cotangent_of(parent, found) for parent in entry.parents]
+            found[entry] = _Push(entry, asked.get(entry), create_graph, directions).push(moves)
+    return found
+
+
+def _outputs(nodes: Iterable[Node]) -> dict[Entry, dict[int, Output]]:
+    """Of the entries with several outputs those that are asked for."""
+    asked: dict[Entry, dict[int, Output]] = {}
+    for node in nodes:
+        if type(node) is Output:
+            asked.setdefault(node.entry, {})[node.index] = node
+    return asked
+
+
+@dataclass
+class _Push:
+    """One entry, and how it turns the tangents of its inputs, its *moves*, into that of its output."""
+
+    entry: Entry
+    outputs: dict[int, Output] | None
+    create_graph: bool
+    directions: int
+
+    def push(self, moves: list[Any]) -> Any:
+        primitive = self.entry.primitive
+        kind = _KIND.get(primitive) or (ELEMENTWISE if _is_elementwise(primitive) else "")
+        rules = getattr(self.entry.plan, "rules", None)  # a Function of the user's and a checkpointed entry have none
+        if self.outputs or rules is None:
+            return self._one_by_one(moves)
+        if primitive.composition is not None:
+            return self._fitted(self._composition(moves))
+        if kind is ELEMENTWISE:
+            return self._fitted(self._elementwise(rules, moves))
+        if kind is PRODUCTS and (not self.directions or (primitive.name == "matmul" and self._of_matrices(moves))):
+            return self._fitted(self._product(moves))
+        if kind is LINEAR and all(move is not None for move in moves):
+            return self._linear(primitive.name, moves)
+        return self._one_by_one(moves)
+
+    def _one_by_one(self, moves: list[Any]) -> Any:
+        """Direction by direction."""
+        if not self.directions:
+            return self._transposed(moves)
+        alone = replace(self, directions=0)
+        moved = [alone.push([None if move is None else move[i] for move in moves]) for i in range(self.directions)]
+        if self.outputs:
+            return {index: np.stack([one[index] for one in moved]) for index in self.outputs}
+        return np.stack(moved)
+
+    def _linear(self, name: str, moves: list[Any]) -> Any:
+        keywords = {key: value for key, value in self.entry.keywords.items() if key != "initial"}
+        if self.directions:  # the commonest work on many at once, behind the axis in front
+            if name == "broadcast_to":
+                return self._broadcast(moves[0])
+            if name in ("reshape", "expand_dims", "squeeze") and keywords.get("order", "C") == "C":
+                return moves[0].reshape(self._shape())
+            if name not in ("sum", "mean"):
+                return self._one_by_one(moves)
+            axis = keywords.get("axis")
+            axes = range(moves[0].ndim - 1) if axis is None else np.atleast_1d(axis).tolist()
+            keywords["axis"] = tuple(i + (i >= 0) for i in axes)
+        return self._fitted(self.entry.primitive(*moves, **keywords))
+
+    def _kept(self) -> Sequence[Any]:
+        return kept_tensors(self.entry) if self.create_graph else self.entry.kept or ()
+
+    def _of_matrices(self, moves: list[Any]) -> bool:
+        """Whether no factor has more than two axes, so that the axis of the directions is the only one in front."""
+        return all(np.ndim(move) <= 3 for move in moves) and all(np.ndim(kept) <= 2 for kept in self.entry.kept or ())
+
+    def _product(self, moves: list[Any]) -> Any:
+        """One factor after the other replaced by its tangent: the rule for a factor keeps the others."""
+        entry = self.entry
+        kept = dict(zip(entry.plan.names, self._kept()))
+        names = entry.primitive.argument_names(len(moves))
+        total = None
+        for name, move in zip(names, moves):
+            if move is not None:
+                factors = [move if other == name else kept[other] for other in names]
+                if self.directions and name == "y" and move.ndim == 2:  # x @ v for many v
+                    factors = [move, np.swapaxes(factors[0], -1, -2) if factors[0].ndim > 1 else factors[0]]
+                term = entry.primitive(*factors, **entry.keywords)
+                total = term if total is None else total + term
+        return total
+
+    def _elementwise(self, rules: Sequence[Any], moves: list[Any]) -> Any:
+        kept = self._kept()
+        total = None
+        for rule, move in zip(rules, moves):
+            if move is not None:
+                term = rule(self._broadcast(move), kept)
+                total = term if total is None else total + term
+        return total
+
+    def _composition(self, moves: list[Any]) -> Any:
+        inputs: list[Any] = []
+        starts: dict[Node, Any] = {}
+        for array, parent, move in zip(self.entry.kept or (), self.entry.parents, moves):
+            value = array
+            if move is not None:
+                value = make_tensor(array, Leaf(None, array.shape, array.dtype))
+                if self.create_graph:
+                    value = registry[np.positive](make_tensor(array, parent))
+                starts[value._node] = move
+            inputs.append(value)
+        with enable_grad():
+            ans = self.entry.primitive.composition(*inputs, **self.entry.keywords)
+            found = push(starts, [ans._node], create_graph=self.create_graph, directions=self.directions)
+        return found[ans._node]
+
+    def _transposed(self, moves: list[Any]) -> Any:
+        """The rules are linear in ``g``: pull the tangents back through them, to a ``g`` that is 0."""
+        entry = self.entry
+        nodes: dict[Any, Any] = dict(self.outputs) if self.outputs else {None: entry}
+        like = next(move for move in moves if move is not None)
+        raw = like._array if isinstance(like, Tensor) else like
+        with enable_grad():
+            g = {
+                key: make_tensor(
+                    np.zeros_like(raw, shape=node.shape, dtype=node.dtype), Leaf(None, node.shape, node.dtype)
+                )
+                for key, node in nodes.items()
+            }
+            rules = None if self.create_graph else getattr(entry.plan, "rules", None)
+            given: Any = g if self.outputs else g[None]
+            pulled = (
+                [rule and rule(given, entry.kept) for rule in rules] if rules else entry.plan.pull_tensors(entry, given)
+            )
+            seeds: dict[Node, Any] = {}
+            for contribution, move in zip(pulled, moves):
+                node = contribution._node if isinstance(contribution, Tensor) else None
+                if node is not None and move is not None:
+                    seed = _cast(np.broadcast_to(move, node.shape), node.dtype)
+                    seeds[node] = seeds[node] + seed if node in seeds else seed
+            ends = {key: t._node for key, t in g.items()}
+            found = sweep(seeds, create_graph=self.create_graph, retain_graph=self.create_graph, wanted=ends.values())
+        zeros = {key: t.detach() if self.create_graph else t._array for key, t in g.items()}
+        moved = {key: found.get(node, zeros[key]) for key, node in ends.items()}
+        return moved if self.outputs else moved[None]
+
+    def _shape(self) -> tuple[int, ...]:
+        return (self.directions, *self.entry.shape) if self.directions else self.entry.shape
+
+    def _broadcast(self, move: Any) -> Any:
+        """A tangent as one of the output's shape, which its input was broadcast to."""
+        shape = self._shape()
+        if move.shape == shape:
+            return move
+        if self.directions:
+            move = move.reshape(move.shape[:1] + (1,) * (len(shape) - move.ndim) + move.shape[1:])
+        return np.broadcast_to(move, shape)
+
+    def _fitted(self, move: Any) -> Any:
+        """A tangent as one of the entry's output: of its shape and dtype, and real if that is real."""
+        shape = self._shape()
+        return _cast(move if move.shape == shape else np.broadcast_to(move, shape), self.entry.dtype)
+
+
+def _is_elementwise(primitive: Any) -> bool:
+    function = getattr(primitive, "function", None)
+    return isinstance(function, np.ufunc) and function.signature is None
+
+
+def _cast(move: Any, dtype: Any) -> Any:
+    if move.dtype == dtype:
+        return move
+    return (move.real if move.dtype.kind == "c" and dtype.kind != "c" else move).astype(dtype)
