@@ -150,7 +150,7 @@ def _numbers(verdict: Verdict, language: str) -> dict[str, str]:
     assert verdict.finding is not None and verdict.case is not None
     facts, part = verdict.finding.facts, verdict.finding.facts["name"]
     what = named(part, language) or say(language, "page_result")
-    what = what[0].upper() + what[1:] if part.startswith("gradient of ") else what
+    what = what.replace("gradient of", "Gradient of")
     index = _index(verdict.case, part, verdict.got, facts)
     got, want = (np.asarray(_at(value, index)) for value in (verdict.got, verdict.case.expected))
     if verdict.finding.kind == "shape":

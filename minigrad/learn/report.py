@@ -51,10 +51,10 @@ def report(verdict: Verdict, language: str) -> str:
         return "\n".join(lines)
     for about_it in (finding.facts.get("about"), case.about if case else None):
         if about_it:
-            lines.append(words(language)["about"][about_it])
+            lines.append(words(language)["about"][about_it].format(**finding.facts))
     if _untouched(verdict):
         lines += ["", *say(language, "unchanged", **facts).splitlines()]
-    said = diagnose(verdict, language) if finding.kind in NUMBERS else None
+    said = diagnose(verdict, language) if finding.kind in DIAGNOSED else None
     return "\n".join([*lines, *([said] if said else []), *(_question(case, language) if case else [])]) + _printed(
         verdict, language
     )
@@ -83,7 +83,7 @@ def _program(path: Path) -> list[str]:
     return [ast.dump(node) for node in tree.body[ast.get_docstring(tree) is not None :]]
 
 
-NUMBERS = ("scalar", "places", "nowhere", "shape")
+DIAGNOSED = ("scalar", "places", "nowhere", "shape", "judged")
 
 
 def _question(case: Case, language: str) -> list[str]:

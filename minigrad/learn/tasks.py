@@ -42,7 +42,9 @@ class Case:
     tolerance: float = 1e-7
     about: str = ""  # a key of words.json, under "about": said when the answer is wrong
     may_change: bool = False  # the inputs are there to be changed
-    judge: Callable[[Any], str | None] | None = None  # where many answers are right: a key of "about", or None
+    judge: Callable[[Any], dict[str, Any] | None] | None = (
+        None  # where many are right: a key of "about", what it fills in
+    )
     forward: str = ""
     leaves: dict[str, Any] | None = None
 
