@@ -113,10 +113,12 @@ def _init(options: argparse.Namespace) -> int:
             (folder / one.file).write_text(one.text(progress.language), encoding="utf-8")
             copied += 1
     progress.save(folder)
-    print(say(progress.language, "copied", folder=folder, count=copied, kept=len(tasks()) - copied))
+    print(say(progress.language, "copied", folder=folder, count=copied))
+    if copied < len(tasks()):
+        print(say(progress.language, "kept", kept=len(tasks()) - copied))
     first = upcoming(set(progress.passed))
     if first:
-        print(say(progress.language, "start", file=folder / first.file, label=first.label))
+        print(say(progress.language, "start", file=folder / first.file, folder=folder.resolve(), label=first.label))
     return RIGHT
 
 

@@ -25,7 +25,7 @@ from minigrad.graph.record.capture import capture
 from .checker import SECONDS, Verdict, ask
 from .child import HELPERS, run_program
 from .data import Code, decode, encode
-from .report import named, say
+from .report import named, say, untouched
 from .tasks import LANGUAGES, Case
 
 KINDS = ("scalar", "places", "nowhere", "shape", "nan", "nan_scalar")
@@ -59,7 +59,7 @@ def write_page(verdict: Verdict, language: str) -> str | None:
 def _drawn(verdict: Verdict, language: str) -> Iterator[dict[str, Any]]:
     """The pages that there could be, the best first: that of the learner's program, that of the task's."""
     case, finding = verdict.case, verdict.finding
-    if case is None or finding is None or finding.kind not in KINDS or case.judge is not None:
+    if case is None or finding is None or finding.kind not in KINDS or untouched(verdict):
         return
     part: str = finding.facts["name"]
     place, leaf = _place(case, part)

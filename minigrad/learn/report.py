@@ -43,7 +43,7 @@ def report(verdict: Verdict, language: str) -> str:
     facts |= {"first": one.words(language)["first"], **finding.facts}
     if "names" in facts:
         facts["names"] = ", ".join(named(part, language) for part in facts["names"])
-    key = "go_on" if finding.kind == "begin" and not _untouched(verdict) else finding.kind
+    key = "go_on" if finding.kind == "begin" and not untouched(verdict) else finding.kind
     sentence = say(language, key, **facts)
     sentence = sentence.replace("the program", "The program", 1) if sentence.startswith("the program") else sentence
     lines = [say(language, "failed", **about), "", *sentence.splitlines()]
@@ -52,9 +52,11 @@ def report(verdict: Verdict, language: str) -> str:
     for about_it in (finding.facts.get("about"), case.about if case else None):
         if about_it:
             lines.append(words(language)["about"][about_it].format(**finding.facts))
-    if _untouched(verdict):
+    said = None
+    if untouched(verdict):  # of a task to find a mistake: nobody is told before they have looked
         lines += ["", *say(language, "unchanged", **facts).splitlines()]
-    said = diagnose(verdict, language) if finding.kind in DIAGNOSED else None
+    elif finding.kind in DIAGNOSED:
+        said = diagnose(verdict, language)
     return "\n".join([*lines, *([said] if said else []), *(_question(case, language) if case else [])]) + _printed(
         verdict, language
     )
@@ -69,7 +71,7 @@ def named(name: str, language: str) -> str:
     return words(language)["names"].get(first, first) + bracket + index
 
 
-def _untouched(verdict: Verdict) -> bool:
+def untouched(verdict: Verdict) -> bool:
     """Whether the program is still that of the stub, which for some tasks runs: the text above it may be in any language."""
     try:
         found, stub = (_program(path) for path in (verdict.path, verdict.task.stub))
