@@ -24,6 +24,7 @@ from minigrad.graph.record.capture import capture
 
 from .checker import SECONDS, Verdict, ask
 from .child import HELPERS, run_program
+from .compare import number
 from .data import Code, decode, encode
 from .report import named, say, untouched
 from .tasks import LANGUAGES, Case
@@ -31,11 +32,9 @@ from .tasks import LANGUAGES, Case
 KINDS = ("scalar", "places", "nowhere", "shape", "nan", "nan_scalar")
 FORWARD = ("loss", "y", "out")  # what the first part of an answer is called where the others are its gradients
 FIXED = ("g", "eps")  # inputs that no gradient is asked of
-MOST_NUMBERS = 12
+MOST_NUMBERS = 6
 MARK = "<!-- minigrad learn: the page of an answer, written anew by each check -->\n"
 GRADIENT = re.compile(r"gradient of (\w+)|dloss/d(\w+)|g(\w)|(\w+)\.grad")
-THROUGH = re.compile(r"through (\w+)")
-SLOPE = re.compile(r"c\.slopes\[(\d)\]")
 
 
 def write_page(verdict: Verdict, language: str) -> str | None:
@@ -83,9 +82,9 @@ def _drawn(verdict: Verdict, language: str) -> Iterator[dict[str, Any]]:
 
 def _place(case: Case, part: str) -> tuple[str | None, str | None]:
     """The step at which a part of the answer comes out as a gradient, None for another value; and the leaf it belongs to."""
-    if found := THROUGH.fullmatch(part):
+    if found := re.fullmatch(r"through (\w+)", part):
         return f"backward of {found[1]} to x", None
-    if found := SLOPE.fullmatch(part):
+    if found := re.fullmatch(r"c\.slopes\[(\d)\]", part):
         leaf = list(case.given())[int(found[1])]
     elif found := GRADIENT.fullmatch(part):
         leaf = next(filter(None, found.groups()))
@@ -130,14 +129,13 @@ def _is_right(page: dict[str, Any], verdict: Verdict, part: str, place: str | No
 
 def _lesson(verdict: Verdict, whose: str, place: str | None) -> dict[str, Any]:
     """The texts of the page, in all languages."""
-    assert verdict.case is not None
     facts = {"label": verdict.task.label, "file": verdict.path.name}
     texts: dict[str, dict[str, str]] = {"title": {}, "intro": {}, "text": {}}
     for language in LANGUAGES:
         facts["title"] = verdict.task.words(language)["title"]
         texts["title"][language] = say(language, f"page_title_{whose}", **facts)
         texts["intro"][language] = say(language, f"page_intro_{whose}", **facts)
-        if place is not None and "g" in verdict.case.given():
+        if place is not None and verdict.case and "g" in verdict.case.given():
             texts["intro"][language] += say(language, "page_seed")
         key = "page_value" if place is None else "page_way" if place.startswith("backward") else "page_gradient"
         texts["text"][language] = say(language, key, **_numbers(verdict, language))
@@ -155,9 +153,9 @@ def _numbers(verdict: Verdict, language: str) -> dict[str, str]:
     got, want = (np.asarray(_at(value, index)) for value in (verdict.got, verdict.case.expected))
     if verdict.finding.kind == "shape":
         return {"what": say(language, "page_shape", what=what), "got": facts["got"], "want": facts["want"]}
-    texts = [" ".join(np.array2string(x, precision=6, separator=", ").split()) for x in (got, want)]
+    texts = [np.array2string(x, separator=", ", formatter={"float_kind": number}) for x in (got, want)]
     if got.size <= MOST_NUMBERS and texts[0] != texts[1] and not isinstance(verdict.got, list):
-        return {"what": what, "got": texts[0], "want": texts[1]}
+        return {"what": what, **{key: " ".join(text.split()) for key, text in zip(("got", "want"), texts)}}
     return {"what": f"{what} {facts['at']}", "got": facts["got"], "want": facts["want"]}
 
 
@@ -178,7 +176,7 @@ def draw(names: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
         data = page_data(capture(end, caller="explain"), False)
         page = minigrad.explain(end, f"{scratch}/page.html", language=asked["language"], lesson=asked["lesson"])
         html = page.read_text(encoding="utf-8")
-    step = validated(asked["lesson"], data)["steps"][0]["at"]
+    step = (validated(asked["lesson"], data) or {})["steps"][0]["at"]
     gradient = inputs[asked["leaf"]].grad.data if asked["leaf"] in inputs else None
     return {"html": html, "step": step, "end": encode(end.data), "gradient": encode(gradient)}
 
