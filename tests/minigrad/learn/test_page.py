@@ -32,6 +32,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "another": ("5.2", "g * scale", "g"),
     "writes into an array": ("6.3", "gradient / len(labels)", "gradient"),
     "no Tensors": ("2.1", "b * 2 * x", "2 * x", "a, b = x * x, np.sin(x)", "a, b = float(x * x), float(np.sin(x))"),
+    "right value, another slope": ("1.3", "b)\n", "b) + w - np.round(w, 3)\n", "da = 2 * ", "da = "),
     "value": ("10.1", "scores = q @ k.T / np.sqrt(d)", "scores = q @ k.T"),
     "list": ("8.1", "abs(bend(x))", "bend(x)"),
     "order": ("2.2", "found.append(name)", "found.insert(0, name)"),
@@ -111,6 +112,7 @@ def test_it_shows_the_learners_own_program_at_the_gradient_that_is_wrong(answers
     assert line is not None and line.startswith("Your program, step by step")
     assert "s = np.sqrt(x.var(axis=-1, keepdims=True) + eps)" in program(known)
     assert known["lesson"]["title"]["en"] == "6.4 Layer normalisation, backward: your program"
+    assert known["lesson"]["steps"][0]["at"] > known["turn"]
     assert said(known).startswith("Gradient of weight: your program gave `[") and "here it is `[" in said(known)
     assert said(known, "ja").startswith("weight の勾配：あなたのプログラムの答えは `[")
     assert verdict.case is not None
@@ -126,6 +128,7 @@ def test_it_shows_the_learners_own_program_at_the_gradient_that_is_wrong(answers
         ("only a backward pass", "y = x * scale + shift"),
         ("writes into an array", "loss = -log_p"),  # which no Tensor lets it
         ("no Tensors", "y = a * b"),
+        ("right value, another slope", "loss = (a - y) ** 2"),
     ],
 )
 def test_where_the_learners_cannot_be_shown_it_is_the_tasks(
