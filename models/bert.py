@@ -36,6 +36,15 @@ class BertConfig(Config):
         activation: "gelu" is the one with erf.
         eps: of the LayerNorms.
         dropout: after the embeddings and in every layer, in training only.
+
+    Raises:
+        ArgumentError: num_layers is no positive integer.
+
+    Example:
+        >>> import models
+        >>> config = models.BertConfig(num_layers=2)
+        >>> config.d_model, config.num_heads, config.num_layers
+        (384, 12, 2)
     """
 
     vocab_size: int = 30522
@@ -98,6 +107,15 @@ class BertEncoder(nn.Module):
     Raises:
         ShapeError: ids is not a matrix or longer than max_positions, or mask or token_types have another shape.
         OutOfRangeError, DTypeError: ids outside the vocabulary, masks that are no masks.
+
+    Example:
+        >>> import numpy as np
+        >>> import models
+        >>> config = models.BertConfig(vocab_size=10, d_model=16, num_heads=2, num_layers=1, hidden=32)
+        >>> model = models.BertEncoder(config, rng=np.random.default_rng(0)).eval()
+        >>> y = model.sentence_embeddings([[2, 5, 3, 0], [2, 5, 3, 8]], [[1, 1, 1, 0], [1, 1, 1, 0]])
+        >>> y.shape, (y[0] @ y[1]).numpy().round(4).item()  # what stands in padding changes nothing
+        ((2, 16), 1.0)
     """
 
     def __init__(self, config: BertConfig, *, rng: np.random.Generator, dtype: Any = np.float32) -> None:

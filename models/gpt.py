@@ -31,6 +31,15 @@ class GPTConfig(Config):
         std: the deviation of the initial embeddings; 0.02 as in GPT-2. Narrow networks learn faster with 0.1.
         characters: which character each id is, where tokens are characters. The network does not ask; checkpoints do, so that
             weights that were learned for one alphabet never read another.
+
+    Raises:
+        ArgumentError: a size or ``positions`` is out of its range, or ``characters`` are not vocab_size.
+
+    Example:
+        >>> import models
+        >>> config = models.GPTConfig(vocab_size=10, window=8, positions="rotary")
+        >>> models.GPTConfig.from_dict(config.to_dict()) == config
+        True
     """
 
     vocab_size: int
@@ -71,6 +80,18 @@ class GPT(nn.Module):
 
     Args:
         rng: where the initial weights come from: the same generator state gives the same model.
+
+    Example:
+        >>> import numpy as np
+        >>> import models
+        >>> config = models.GPTConfig(vocab_size=10, window=8, d_model=16)
+        >>> model = models.GPT(config, rng=np.random.default_rng(0))
+        >>> a, b = model([[1, 2, 3]]).numpy(), model([[1, 2, 7]]).numpy()
+        >>> a.shape, np.allclose(a[:, :2], b[:, :2], atol=1e-5)  # no token sees what comes after it
+        ((1, 3, 10), True)
+        >>> tokens = list(model.generate([[1, 2], [3, 4]], 5, rng=np.random.default_rng(0)))
+        >>> np.stack(tokens, axis=1).shape  # five tokens for each of the two prompts
+        (2, 5)
     """
 
     def __init__(self, config: GPTConfig, *, rng: np.random.Generator, dtype: Any = np.float32) -> None:
@@ -115,6 +136,7 @@ class GPT(nn.Module):
 
         Raises:
             ShapeError: ``ids`` is not a matrix, or longer than the window.
+            DTypeError, OutOfRangeError: ids are no integers of the vocabulary.
             ArgumentError: there are more or fewer caches than layers.
         """
         if caches is not None and len(caches) != len(self.layers):

@@ -25,6 +25,18 @@ class RNNEncoderDecoderConfig(Config):
         embedding: the width of the vectors of the ids.
         hidden: the width of the states: of each direction of the encoder, of the decoder, and inside the score.
         attention: without it the decoder knows the source by the encoder's last states only.
+
+    Raises:
+        ArgumentError: start or end is no id of the target.
+
+    Example:
+        >>> import models
+        >>> from minigrad import ArgumentError
+        >>> try:
+        ...     models.RNNEncoderDecoderConfig(source_vocab=10, target_vocab=8, start=1, end=8)
+        ... except ArgumentError as error:
+        ...     print(error)
+        end must be an id of the target vocabulary, 0 to 7, got 8
     """
 
     source_vocab: int
@@ -68,6 +80,15 @@ class RNNEncoderDecoder(nn.Module):
 
     Args:
         rng: where the initial weights come from: the same generator state gives the same model.
+
+    Example:
+        >>> import numpy as np
+        >>> import models
+        >>> config = models.RNNEncoderDecoderConfig(source_vocab=10, target_vocab=8, start=1, end=2)
+        >>> model = models.RNNEncoderDecoder(config, rng=np.random.default_rng(0))
+        >>> source, target = [[5, 6, 7, 2]], models.shifted_right([[3, 4, 2]], start=1)
+        >>> model(source, target).shape, model.attention_weights(source, target).shape
+        ((1, 3, 8), (1, 3, 4))
     """
 
     def __init__(self, config: RNNEncoderDecoderConfig, *, rng: np.random.Generator, dtype: Any = np.float32) -> None:
@@ -94,6 +115,10 @@ class RNNEncoderDecoder(nn.Module):
 
         Returns:
             (batch, target, target_vocab)
+
+        Raises:
+            ShapeError: ids are no matrix, or a mask has another shape.
+            DTypeError, OutOfRangeError: ids are no integers of the vocabulary, or a mask is neither boolean nor 0/1.
         """
         return self._decode(source, target, source_mask)[0]
 

@@ -24,6 +24,13 @@ class SkipGramConfig(Config):
         vocab_size: word ids are 0 to vocab_size - 1.
         d_model: the width of a word's vector.
         window: m, how far a neighbour may be away; a :class:`Bigram` does not look at it.
+
+    Example:
+        >>> import numpy as np
+        >>> import models
+        >>> config = models.SkipGramConfig(vocab_size=100, d_model=8)
+        >>> models.SkipGram(config, rng=np.random.default_rng(0)).num_parameters  # two vectors a word
+        1600
     """
 
     vocab_size: int
@@ -59,6 +66,15 @@ class SkipGram(WordPairs):
         L(theta) = -1/T sum over t = 1..T and j = -m..m, j != 0, of log p(w_(t+j) | w_t)
 
     Pairs that reach past an end of the text are skipped, so the sum has fewer than 2 m T terms.
+
+    Example:
+        >>> import numpy as np
+        >>> import models
+        >>> model = models.SkipGram(models.SkipGramConfig(vocab_size=8, window=1), rng=np.random.default_rng(0))
+        >>> model.vectors.weight.shape
+        (8, 32)
+        >>> round(model.loss([0, 1, 2, 3]).item(), 3)  # untrained: 6 pairs of log 8, over 4 words
+        3.119
     """
 
     def loss(self, ids: Any) -> Tensor:
@@ -76,7 +92,16 @@ class SkipGram(WordPairs):
 class Bigram(WordPairs):
     """A language model that looks back one word: ``P(w_1 ... w_T) = product over t = 2..T of p(w_t | w_(t-1))``.
 
-    The first word is given.
+    The first word is given. The second-order word approximation of Shannon 1948, section 3.
+
+    Example:
+        >>> import numpy as np
+        >>> import models
+        >>> model = models.Bigram(models.SkipGramConfig(vocab_size=8), rng=np.random.default_rng(0))
+        >>> model([0, 1, 2]).shape
+        (3, 8)
+        >>> round(float(np.exp(model.loss([0, 1, 2]).item())), 3)  # untrained, one word is as likely as another
+        8.0
     """
 
     def log_probability(self, ids: Any) -> Tensor:

@@ -31,6 +31,17 @@ class TransformerConfig(Config):
         decoder_layers: of the decoder; 0 means as many.
         hidden: the width inside the feed-forward part; 0 means ``4 * d_model``.
         norm: "post" (normalise what leaves a sublayer, as in the paper) or "pre" (what enters it).
+
+    Raises:
+        ArgumentError: a number of layers is out of its range, or start or end is no id of the target.
+
+    Example:
+        >>> import numpy as np
+        >>> import models
+        >>> config = models.TransformerConfig(source_vocab=10, start=1, end=2)  # one vocabulary, so one table
+        >>> model = models.Transformer(config, rng=np.random.default_rng(0))
+        >>> model.target_embedding is model.source_embedding
+        True
     """
 
     source_vocab: int
@@ -65,6 +76,14 @@ def shifted_right(target: Any, start: int) -> Any:
 
         target                  I     eat   mandarin  end
         shifted_right(target)   start I     eat       mandarin
+
+    Raises:
+        ShapeError, DTypeError: target is no matrix of numbers.
+
+    Example:
+        >>> import models
+        >>> models.shifted_right([[5, 6, 7, 2]], start=1)
+        array([[1, 5, 6, 7]])
     """
     target = id_array(target, "shifted_right")
     if target.ndim != 2:
@@ -87,6 +106,16 @@ class Transformer(nn.Module):
 
     Args:
         rng: where the initial weights come from: the same generator state gives the same model.
+
+    Example:
+        >>> import numpy as np
+        >>> import models
+        >>> config = models.TransformerConfig(source_vocab=10, start=1, end=2, d_model=16)
+        >>> model, source = models.Transformer(config, rng=np.random.default_rng(0)), [[5, 6, 7, 2]]
+        >>> found = model.greedy(source, max_length=4)[0]  # step by step, with caches
+        >>> logits = model(source, [[1, *found.ids]]).numpy()  # all places at once
+        >>> logits.shape, (logits[0, :4].argmax(axis=-1) == found.ids).all().item()
+        ((1, 5, 10), True)
     """
 
     def __init__(self, config: TransformerConfig, *, rng: np.random.Generator, dtype: Any = np.float32) -> None:
@@ -129,6 +158,10 @@ class Transformer(nn.Module):
 
         Returns:
             (batch, target, target vocabulary)
+
+        Raises:
+            ShapeError: ids are no matrix, or a mask has another shape.
+            DTypeError, OutOfRangeError: ids are no integers of the vocabulary, or a mask is neither boolean nor 0/1.
         """
         return self.decode(target, self.encode(source, source_mask), source_mask, target_mask)
 

@@ -26,6 +26,17 @@ class ClassifierConfig(Config):
         hidden: the width inside the feed-forward part; 0 means ``4 * d_model``.
         norm: "pre" (normalise what enters a sublayer) or "post" (normalise what leaves it, as in the paper).
         strict: if false, each head has the width ``d_model // num_heads``, rounded down: :class:`nn.MultiHeadAttention`.
+
+    Raises:
+        ArgumentError: num_layers is no positive integer.
+
+    Example:
+        >>> import numpy as np
+        >>> import models
+        >>> config = models.ClassifierConfig(vocab_size=10, num_classes=3, d_model=10, strict=False)
+        >>> model = models.TransformerClassifier(config, rng=np.random.default_rng(0))
+        >>> model.layers[0].attention.query.weight.shape  # 4 heads of width 10 // 4
+        (10, 8)
     """
 
     vocab_size: int
@@ -50,6 +61,15 @@ class TransformerClassifier(nn.Module):
 
     Args:
         rng: where the initial weights come from: the same generator state gives the same model.
+
+    Example:
+        >>> import numpy as np
+        >>> import models
+        >>> config = models.ClassifierConfig(vocab_size=10, num_classes=3)
+        >>> model = models.TransformerClassifier(config, rng=np.random.default_rng(0))
+        >>> y = model([[4, 5, 0, 0]], [[1, 1, 0, 0]])
+        >>> y.shape, np.allclose(y.numpy(), model([[4, 5]]).numpy(), atol=1e-5)  # padding changes nothing
+        ((1, 3), True)
     """
 
     def __init__(self, config: ClassifierConfig, *, rng: np.random.Generator, dtype: Any = np.float32) -> None:

@@ -23,6 +23,11 @@ class TwoLayerConfig(Config):
         hidden_size: the width between the two layers.
         output_size: the number of classes.
         std: the standard deviation of the initial weights; biases start at zero.
+
+    Example:
+        >>> import models
+        >>> models.TwoLayerConfig(input_size=4, hidden_size=8, output_size=3).to_dict()
+        {'input_size': 4, 'hidden_size': 8, 'output_size': 3, 'std': 0.01}
     """
 
     input_size: int
@@ -47,6 +52,16 @@ class TwoLayerTransformer(nn.Module):
 
     Raises:
         ShapeError: an input is not (batch, length, input_size), or a mask does not fit.
+
+    Example:
+        >>> import numpy as np
+        >>> import models
+        >>> config = models.TwoLayerConfig(input_size=4, hidden_size=8, output_size=3)
+        >>> model, x = models.TwoLayerTransformer(config, rng=np.random.default_rng(0)), np.ones((2, 5, 4))
+        >>> model(x).shape, [weights.shape for weights in model.attention_weights(x)]
+        ((2, 3), [(2, 5, 5), (2, 5, 5)])
+        >>> round(model.loss(x, np.eye(3)[:2]).item(), 1)  # untrained: log 3
+        1.1
     """
 
     def __init__(self, config: TwoLayerConfig, *, rng: np.random.Generator, dtype: Any = np.float32) -> None:

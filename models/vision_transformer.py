@@ -25,6 +25,14 @@ class VisionTransformerConfig(Config):
         num_classes: labels are 0 to num_classes - 1.
         d_model: the width of the residual stream; a multiple of ``num_heads``.
         hidden: the width inside the feed-forward part; 0 means ``4 * d_model``.
+
+    Raises:
+        ArgumentError: a size is no positive integer, or patch_size does not divide image_size.
+
+    Example:
+        >>> import models
+        >>> models.VisionTransformerConfig(image_size=28, patch_size=7, num_classes=10).num_patches  # 4 by 4
+        16
     """
 
     image_size: int
@@ -50,7 +58,7 @@ class VisionTransformerConfig(Config):
 
 
 def image_patches(images: Any, patch_size: int) -> Any:
-    """Cut images into squares, row by row, and flatten each.
+    """Cut images into squares, row by row, and flatten each. Dosovitskiy et al. 2020, arXiv:2010.11929, section 3.1.
 
     Args:
         images: (batch, height, width, channels), an array or a Tensor; ``patch_size`` divides height and width.
@@ -61,6 +69,15 @@ def image_patches(images: Any, patch_size: int) -> Any:
     Raises:
         ShapeError: the images do not have four axes, or cannot be cut evenly.
         ArgumentError: ``patch_size`` is no positive integer.
+
+    Example:
+        >>> import numpy as np
+        >>> import models
+        >>> models.image_patches(np.arange(16).reshape(1, 4, 4, 1), 2)
+        array([[[ 0,  1,  4,  5],
+                [ 2,  3,  6,  7],
+                [ 8,  9, 12, 13],
+                [10, 11, 14, 15]]])
     """
     check_positive(patch_size=patch_size)
     images = images if hasattr(images, "dtype") else np.asarray(images)
@@ -91,6 +108,15 @@ class VisionTransformer(nn.Module):
 
     Args:
         rng: where the initial weights come from: the same generator state gives the same model.
+
+    Example:
+        >>> import numpy as np
+        >>> import models
+        >>> config = models.VisionTransformerConfig(image_size=8, patch_size=4, num_classes=10)
+        >>> model = models.VisionTransformer(config, rng=np.random.default_rng(0))
+        >>> images = np.zeros((2, 8, 8))
+        >>> model(images).shape, model.attention_weights(images)[0].shape  # 1 class token and 4 patches
+        ((2, 10), (2, 4, 5, 5))
     """
 
     def __init__(self, config: VisionTransformerConfig, *, rng: np.random.Generator, dtype: Any = np.float32) -> None:

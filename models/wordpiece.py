@@ -47,6 +47,19 @@ class WordPiece:
 
     Raises:
         ArgumentError: the vocabulary lacks ``[PAD]``, ``[UNK]``, ``[CLS]`` or ``[SEP]``, or max_length is below 2.
+
+    Example:
+        >>> import models
+        >>> pieces = models.WordPiece(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "i", "did", "##n", "##t"])
+        >>> pieces.tokenize("I didnt"), pieces.tokenize("why")
+        (['i', 'did', '##n', '##t'], ['[UNK]'])
+        >>> ids, mask = pieces(["i", "i did"])
+        >>> ids
+        array([[2, 4, 3, 0],
+               [2, 4, 5, 3]])
+        >>> mask.astype(int)
+        array([[1, 1, 1, 0],
+               [1, 1, 1, 1]])
     """
 
     def __init__(self, vocabulary: Sequence[str], *, max_length: int = 512, lowercase: bool = True) -> None:

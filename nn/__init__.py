@@ -37,7 +37,8 @@ from .mixed_precision import MixedPrecision
 from .module import Module, Parameter
 from .multi_head import MultiHeadAttention
 from .normalization import LayerNorm, RMSNorm
-from .optim import SGD, AdaGrad, Adam, AdamW, Optimizer, RMSProp
+from .optim import SGD, AdaGrad, Adam, AdamW, RMSProp
+from .optimizer import Optimizer
 from .packed import PackedMultiHeadAttention
 from .pooling import pool
 from .positional import LearnedPositions, PositionalEncoding, sinusoids

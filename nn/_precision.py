@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from minigrad import Tensor
 
-from .optim import Optimizer
+from .optimizer import Optimizer
 
 
 class Precision:

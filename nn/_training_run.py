@@ -28,7 +28,7 @@ from .clipping import clip_grad_norm, clip_grad_value
 from .data import EpochBatches
 from .history import Best, History
 from .module import Module
-from .optim import Optimizer
+from .optimizer import Optimizer
 
 
 @dataclass

@@ -16,7 +16,7 @@ from minigrad.serialize import CheckpointError, Maybe, digest, load_checkpoint, 
 
 from .dropout import Dropout
 from .module import Module
-from .optim import Optimizer
+from .optimizer import Optimizer
 
 KIND = "minigrad training state, version 2"
 FIRST_KIND = "minigrad training state, version 1"  # of 0.1.0, which did not note what the data were
@@ -35,7 +35,19 @@ Arrays = dict[str, np.ndarray[Any, Any]]
 
 
 class TrainingError(MinigradError, RuntimeError):
-    """Training cannot go on: the loss, a gradient or a weight is no longer a finite number."""
+    """Training cannot go on: the loss, a gradient or a weight is no longer a finite number.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> model, x = nn.Affine(1, 1, rng=np.random.default_rng(0)), np.ones((4, 1))
+        >>> batches, sgd = nn.Batches([x], 2, seed=0), nn.SGD(model.parameters())
+        >>> try:
+        ...     nn.fit(model, batches, lambda *_: model.weight.sum() * np.inf, sgd, epochs=1, progress=False)
+        ... except nn.TrainingError as error:
+        ...     print(str(error).split(" (")[0])
+        the loss of step 0 is inf
+    """
 
 
 class Files(NamedTuple):

@@ -24,7 +24,18 @@ class Affine(Module):
     PyTorch's Linear keeps the transpose of ``weight``.
 
     Raises:
+        ArgumentError: a width is no positive integer, or ``rng`` no generator.
         ShapeError: the last axis of x is not in_features.
+        DTypeError: x is complex.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> layer = nn.Affine(3, 2, rng=np.random.default_rng(0))
+        >>> layer(np.ones((4, 5, 3))).shape
+        (4, 5, 2)
+        >>> layer
+        Affine(3, 2)  8 parameters
     """
 
     def __init__(

@@ -43,6 +43,15 @@ class GlobalAttention(Module):
         DTypeError: mask is not boolean, key_mask is floating, bias is boolean, or the inputs are not floating.
         OutOfRangeError: an integer key_mask has other values than 0 and 1.
         UnsupportedError: there is no option of this name.
+
+    Example:
+        >>> import nn
+        >>> attention = nn.GlobalAttention()
+        >>> query, key, value = [[[9.0, 0.0]]], [[[9.0, 0.0], [0.0, 9.0]]], [[[10.0], [20.0]]]
+        >>> attention(query, key, value).tolist()  # the value of the key that fits
+        [[[10.0]]]
+        >>> attention(query, key, value, key_mask=[[False, True]]).tolist()  # of the one that is left
+        [[[20.0]]]
     """
 
     def __init__(self, score: str | Score = "dot") -> None:
@@ -115,7 +124,15 @@ class DotProductAttention(GlobalAttention):
     """``softmax(query key^T) value``, and with ``scale=True`` ``softmax(query key^T / sqrt(d)) value``.
 
     Without weights. Luong et al. 2015, arXiv:1508.04025, section 3.1, "dot"; scaled, Vaswani et al. 2017,
-    arXiv:1706.03762, eq. 1. Called as :class:`GlobalAttention`, with queries and keys of one width.
+    arXiv:1706.03762, eq. 1. Called as :class:`GlobalAttention`, whose errors it raises, with queries and keys of one width.
+
+    Example:
+        >>> import nn
+        >>> query, key = [[[2.0, 0.0, 0.0, 0.0]]], [[[2.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]]
+        >>> nn.DotProductAttention().attention_weights(query, key).numpy().round(2)
+        array([[[0.98, 0.02]]])
+        >>> nn.DotProductAttention(scale=True).attention_weights(query, key).numpy().round(2)
+        array([[[0.88, 0.12]]])
     """
 
     def __init__(self, scale: bool = False) -> None:
@@ -125,9 +142,17 @@ class DotProductAttention(GlobalAttention):
 class AdditiveAttention(GlobalAttention):
     """``softmax(v . tanh(query W + key U + b)) value``, for queries and keys of different widths.
 
-    Bahdanau et al. 2014, arXiv:1409.0473, section 3.1 and appendix A.1.2. Called as :class:`GlobalAttention`; there may be
-    as many queries and keys as one likes. ``hidden_dim`` is the width inside, key_dim by default; see
-    :class:`AdditiveScore`.
+    Bahdanau et al. 2014, arXiv:1409.0473, section 3.1 and appendix A.1.2. Called as :class:`GlobalAttention`, whose
+    errors it raises; there may be as many queries and keys as one likes. ``hidden_dim`` is the width inside, key_dim by
+    default; see :class:`AdditiveScore`.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> attention = nn.AdditiveAttention(4, 6, rng=np.random.default_rng(0))
+        >>> query, key = np.ones((2, 3, 4)), np.ones((2, 5, 6))  # of different widths
+        >>> attention(query, key).shape, attention.attention_weights(query, key).shape
+        ((2, 3, 6), (2, 3, 5))
     """
 
     def __init__(
@@ -146,8 +171,16 @@ class AdditiveAttention(GlobalAttention):
 class MultiplicativeAttention(GlobalAttention):
     """``softmax((query W) key^T) value``, with ``bias=True`` ``softmax((query W + b) key^T) value``.
 
-    Luong et al. 2015, arXiv:1508.04025, section 3.1, "general". Called as :class:`GlobalAttention`, see
-    :class:`GeneralScore`.
+    Luong et al. 2015, arXiv:1508.04025, section 3.1, "general". Called as :class:`GlobalAttention`, whose errors it
+    raises; see :class:`GeneralScore`.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> attention = nn.MultiplicativeAttention(4, 6, rng=np.random.default_rng(0))
+        >>> query, key = np.ones((2, 4)), np.ones((2, 5, 6))  # one query for each sequence
+        >>> attention(query, key).shape, attention.attention_weights(query, key).shape
+        ((2, 6), (2, 5))
     """
 
     def __init__(
@@ -168,7 +201,16 @@ class Attention(GlobalAttention):
         bias: whether there are b_q, b_k and b_v.
 
     Called as :class:`GlobalAttention`. The values may be (batch, key, key_dim), as by default, where they are the keys, and
-    become v; or (batch, key, value_dim), and are v as they come. (If the two widths are one, W_v is used.)
+    become v; or (batch, key, value_dim), and are v as they come. (If the two widths are one, W_v is used.) What is raised is as
+    there. With ``score="scaled_dot"``: Vaswani et al. 2017, arXiv:1706.03762, section 3.2, with one head.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> attention = nn.Attention(4, 6, 8, rng=np.random.default_rng(0))
+        >>> query, key = np.ones((2, 3, 4)), np.ones((2, 5, 6))  # the keys are the values, too
+        >>> attention(query, key).shape, attention.attention_weights(query, key).shape
+        ((2, 3, 8), (2, 3, 5))
     """
 
     def __init__(
@@ -206,8 +248,20 @@ class SelfAttention(Attention):
     """:class:`Attention` of a sequence to itself: x (batch, length, d_model) -> (batch, length, value_dim).
 
     ``q = x W_q + b_q`` and ``k = x W_k + b_k`` have the width hidden_dim, which is d_model unless it is given, and so has
-    ``v = x W_v + b_v`` unless ``value_dim`` is given. Masks, bias and scores are the same; the dot product is not scaled
-    unless ``score="scaled_dot"``.
+    ``v = x W_v + b_v`` unless ``value_dim`` is given. Masks, bias, scores and what is raised are the same; the dot
+    product is not scaled unless ``score="scaled_dot"``.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> attention = nn.SelfAttention(8, 4, rng=np.random.default_rng(0))
+        >>> x = np.ones((1, 3, 8))
+        >>> attention(x).shape
+        (1, 3, 4)
+        >>> attention.attention_weights(x, causal=True).numpy().round(2)
+        array([[[1.  , 0.  , 0.  ],
+                [0.5 , 0.5 , 0.  ],
+                [0.33, 0.33, 0.33]]], dtype=float32)
     """
 
     def __init__(
@@ -239,10 +293,17 @@ class KeyValueAttention(GlobalAttention):
     has to say. Daniluk et al. 2017, arXiv:1702.04521, section 2.2 (who let state t see the few before it).
 
     Called as :class:`GlobalAttention`, with states (batch, length, key_dim + value_dim) for query and key; of the queries the
-    key part is used. The result is (batch, query, value_dim).
+    key part is used. The result is (batch, query, value_dim), and what is raised is as there.
 
     Args:
         score: as in :class:`Attention`; additive in the paper.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> attention = nn.KeyValueAttention(3, 2, rng=np.random.default_rng(0))
+        >>> attention(np.ones((1, 4, 3 + 2)), causal=True).shape  # the values alone
+        (1, 4, 2)
     """
 
     def __init__(
@@ -278,7 +339,17 @@ class ContextAttention(GlobalAttention):
     Document Classification" (NAACL), eq. 5 to 7. W and b are ``hidden.weight`` and ``hidden.bias``, u is ``query``.
 
     Called with x (batch, length, input_dim) and ``key_mask``, ``mask`` and ``bias`` as in :class:`GlobalAttention` (there is
-    one query) -> (batch, input_dim); ``attention_weights`` gives (batch, length).
+    one query) -> (batch, input_dim); ``attention_weights`` gives (batch, length). What is raised is as there.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> attention = nn.ContextAttention(8, rng=np.random.default_rng(0))
+        >>> x = np.ones((1, 3, 8))
+        >>> attention(x).shape
+        (1, 8)
+        >>> attention.attention_weights(x, key_mask=[[True, True, False]]).numpy().round(2)
+        array([[0.5, 0.5, 0. ]], dtype=float32)
     """
 
     def __init__(

@@ -27,7 +27,18 @@ class AttentionHead(Module):
         scale: what the scores are multiplied by; by default 1 / sqrt(key_dim), and 1.0 is attention without a scale.
 
     Calling it: as :class:`MultiHeadAttention`, but the scores are (batch, query, key), the result is (batch, query,
-    value_dim), and there is no cache.
+    value_dim), and there is no cache. It raises what that does, too.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> head = nn.AttentionHead(8, 4, rng=np.random.default_rng(0))
+        >>> x = np.ones((1, 2, 8))
+        >>> head(x).shape
+        (1, 2, 4)
+        >>> head.attention_weights(x, causal=True).numpy().round(2)  # the first token sees itself alone
+        array([[[1. , 0. ],
+                [0.5, 0.5]]], dtype=float32)
     """
 
     def __init__(

@@ -12,12 +12,19 @@ from ._checks import beside
 class KeyValueCache:
     """The keys and values of all tokens so far, so that decoding computes those of the new tokens only.
 
-    Make one for each attention layer and each batch of sequences, and give it at every call::
+    Make one for each attention layer and each batch of sequences, and give it at every call, under ``no_grad``: first with the
+    prompt, then with each token, (batch, 1, d_model), which sees the prompt and itself.
 
-        with no_grad():
-            cache = KeyValueCache()
-            y = attention(prompt, causal=True, cache=cache)  # (batch, length, d_model)
-            y = attention(token, causal=True, cache=cache)  # (batch, 1, d_model): sees the prompt and itself
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> from minigrad import no_grad
+        >>> attention = nn.MultiHeadAttention(8, 2, rng=np.random.default_rng(0))
+        >>> x, cache = np.random.default_rng(1).normal(size=(1, 5, 8)), nn.KeyValueCache()
+        >>> with no_grad():
+        ...     steps = [attention(x[:, [t]], causal=True, cache=cache).numpy() for t in range(5)]
+        >>> cache.length, np.allclose(np.hstack(steps), attention(x, causal=True).numpy(), atol=1e-5)
+        (5, True)
     """
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from minigrad import ArgumentError, Tensor
 from minigrad.device import to_host
 from minigrad.engine.types import Array
 
-from .optim import distinct
+from .optimizer import distinct
 
 
 def clip_grad_norm(parameters: Iterable[Tensor], max_norm: float) -> float:
@@ -22,7 +22,17 @@ def clip_grad_norm(parameters: Iterable[Tensor], max_norm: float) -> float:
 
     Raises:
         ArgumentError: a gradient holds NaN or infinity; nothing has been scaled. Catch it and skip the step, or find out
-            where it comes from.
+            where it comes from. Or max_norm is not positive.
+        GraphError: one of the parameters was computed.
+
+    Example:
+        >>> import nn
+        >>> weight = nn.Parameter([0.0, 0.0])
+        >>> (weight * [3.0, 4.0]).sum().backward()
+        >>> nn.clip_grad_norm([weight], 1.0)
+        5.0
+        >>> weight.grad.numpy().round(4)  # shorter, in the same direction
+        array([0.6, 0.8])
     """
     if not max_norm > 0:
         raise ArgumentError(f"max_norm must be positive, got {max_norm!r}")
@@ -39,7 +49,20 @@ def clip_grad_norm(parameters: Iterable[Tensor], max_norm: float) -> float:
 
 
 def clip_grad_value(parameters: Iterable[Tensor], max_value: float) -> None:
-    """Bring each element of each gradient into [-max_value, max_value]; NaN stays NaN."""
+    """Bring each element of each gradient into [-max_value, max_value]; NaN stays NaN.
+
+    Raises:
+        ArgumentError: max_value is not positive.
+        GraphError: one of the parameters was computed.
+
+    Example:
+        >>> import nn
+        >>> weight = nn.Parameter([0.0, 0.0])
+        >>> (weight * [3.0, -4.0]).sum().backward()
+        >>> nn.clip_grad_value([weight], 3.5)
+        >>> weight.grad.tolist()  # in another direction
+        [3.0, -3.5]
+    """
     if not max_value > 0:
         raise ArgumentError(f"max_value must be positive, got {max_value!r}")
     tensors = [t for t in distinct(parameters) if t.grad is not None]

@@ -43,6 +43,13 @@ def to_torch_state(module: Module, *, gradients: bool = False) -> dict[str, Arra
     Raises:
         ArgumentError: an attention has no counterpart in PyTorch: other widths of heads, rotary positions, another scale;
             or a LayerNorm has none: ``eps_outside=True``.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> state = nn.to_torch_state(nn.Affine(3, 2, rng=np.random.default_rng(0)))
+        >>> {name: array.shape for name, array in state.items()}  # Linear has the transpose
+        {'weight': (2, 3), 'bias': (2,)}
     """
     return {entry.name: _stacked([_array(p, entry, gradients) for p in entry.stacked]) for entry in _entries(module)}
 
@@ -54,6 +61,14 @@ def from_torch_state(module: Module, state: Mapping[str, Any]) -> None:
         ArgumentError: names are missing or unexpected; a parameter that stands under two names has two values.
         ShapeError, DTypeError: an array has another shape or dtype than its parameter.
             On any of these no parameter has been changed.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> layer = nn.Affine(3, 2, rng=np.random.default_rng(0), dtype=np.float64)
+        >>> nn.from_torch_state(layer, {"weight": np.ones((2, 3)), "bias": np.zeros(2)})
+        >>> layer.weight.shape, layer([1.0, 2.0, 3.0]).tolist()
+        ((3, 2), [6.0, 6.0])
     """
     entries = {entry.name: entry for entry in _entries(module)}
     missing, unexpected = entries.keys() - state.keys(), state.keys() - entries.keys()

@@ -33,10 +33,7 @@ class Batches:
     """Examples in batches, each example once an epoch.
 
     The order in epoch n is a function of ``(seed, n)`` alone. So a run that is resumed sees the batches it would have seen,
-    nothing is drawn from a generator that somebody else uses, and nothing has to be saved::
-
-        batches = Batches([images, labels], 64, seed=0)
-        for images, labels in batches.epoch(0): ...
+    nothing is drawn from a generator that somebody else uses, and nothing has to be saved.
 
     Args:
         arrays: what has one row an example: arrays (on the host or on a device), columns and frames of pandas, all of one
@@ -54,6 +51,16 @@ class Batches:
     Raises:
         ArgumentError: there are no examples, or no batch is full and ``drop_last`` leaves none; a setting is out of its range.
         ShapeError: the arrays have different lengths.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> batches = nn.Batches([np.arange(5), np.arange(5) ** 2], 2, seed=0, shuffle=False)
+        >>> for numbers, squares in batches.epoch(0):
+        ...     print(numbers, squares)
+        [0 1] [0 1]
+        [2 3] [4 9]
+        [4] [16]
     """
 
     def __init__(

@@ -30,6 +30,14 @@ class Hypothesis:
         ids: without the start id and without the end id.
         log_probability: of these ids, and of the end if it was reached: ``sum_t log p(y_t | y_<t)``.
         finished: whether the end id was reached, or only the greatest length.
+
+    Example:
+        >>> import nn
+        >>> short, long = nn.Hypothesis((5,), -1.0, True), nn.Hypothesis((5, 6, 7), -1.1, True)
+        >>> short.score(alpha=0) > long.score(alpha=0)  # log P alone prefers the short one
+        True
+        >>> short.score() > long.score()
+        False
     """
 
     ids: tuple[int, ...] = ()
@@ -59,8 +67,19 @@ def greedy_decode(step: Step, *, batch: int, start: int, end: int, max_length: i
         A hypothesis for each input.
 
     Raises:
+        ArgumentError: batch or max_length is no positive integer.
         ShapeError: the scores are not (batch, vocabulary), or the vocabulary does not have the end id.
         OutOfRangeError: a score is NaN, or all scores of a row are -inf.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> p = np.array([[0.1, 0.5, 0.4], [0.4, 0.3, 0.3], [0.8, 0.1, 0.1]])  # p[last, next]
+        >>> def step(prefixes, parents):
+        ...     return np.log(p[prefixes[:, -1]])
+        >>> found = nn.greedy_decode(step, batch=1, start=0, end=0, max_length=5)[0]
+        >>> found.ids, np.exp(found.log_probability).round(2).item()  # not the best: (2,) has 0.4 * 0.8
+        ((1,), 0.2)
     """
     check_positive(batch=batch, max_length=max_length)
     rows = np.arange(batch)
@@ -84,7 +103,8 @@ def beam_search(
     At each step every beginning is continued with every id, and the ``beam`` most probable results are kept; those that
     end with ``end`` are finished, the others go on. An input is done when nothing can go on, or when not even a
     continuation of probability 1 could get a better score than the best finished hypothesis. With ``beam=1`` this is
-    :func:`greedy_decode`; with a beam as wide as there are beginnings it tries every sequence.
+    :func:`greedy_decode`; with a beam as wide as there are beginnings it tries every sequence. Sutskever, Vinyals and Le 2014,
+    arXiv:1409.3215, section 3.2.
 
     Args:
         step, batch, start, end, max_length: as of :func:`greedy_decode`.
@@ -95,6 +115,16 @@ def beam_search(
         For each input at most ``beam`` hypotheses: finished ones by falling score, then those cut at ``max_length``.
 
     Raises: as :func:`greedy_decode`, and ArgumentError if alpha is negative.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> p = np.array([[0.1, 0.5, 0.4], [0.4, 0.3, 0.3], [0.8, 0.1, 0.1]])  # p[last, next]
+        >>> def step(prefixes, parents):
+        ...     return np.log(p[prefixes[:, -1]])
+        >>> found = nn.beam_search(step, batch=1, start=0, end=0, max_length=5, beam=2)[0]
+        >>> [(each.ids, np.exp(each.log_probability).round(2).item()) for each in found]  # best first
+        [((2,), 0.32), ((1,), 0.2)]
     """
     check_positive(batch=batch, max_length=max_length, beam=beam)
     if alpha < 0:

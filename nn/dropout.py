@@ -30,6 +30,16 @@ class Dropout(Module):
 
     Raises:
         ArgumentError: p is not in [0, 1).
+        DTypeError: x is not floating.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> dropout = nn.Dropout(0.5, rng=np.random.default_rng(0))
+        >>> sorted(set(dropout(np.ones(100)).tolist()))
+        [0.0, 2.0]
+        >>> dropout.eval()(np.ones(3)).tolist()
+        [1.0, 1.0, 1.0]
     """
 
     def __init__(self, p: float = 0.1, *, rng: np.random.Generator) -> None:

@@ -25,8 +25,20 @@ class Embedding(Module):
     A row of zeros with a one at place i, times the table, is the same vector; :meth:`from_one_hot` computes it so.
 
     Raises:
+        ArgumentError: a size is no positive integer.
         DTypeError: ids are no integers.
         OutOfRangeError: an id is negative or not below num_embeddings.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> table = nn.Embedding(3, 4, rng=np.random.default_rng(0))
+        >>> vectors = table([[0, 2], [2, 2]])
+        >>> vectors.shape
+        (2, 2, 4)
+        >>> vectors.sum().backward()
+        >>> table.weight.grad[:, 0].tolist()  # a row gets a gradient from each place where its id stands
+        [1.0, 0.0, 3.0]
     """
 
     def __init__(
@@ -78,6 +90,16 @@ class TiedOutput(Module):
 
     Raises:
         ShapeError: the last axis of x is not embedding_dim.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> table = nn.Embedding(10, 4, rng=np.random.default_rng(0))
+        >>> output = nn.TiedOutput(table)
+        >>> output(table([3, 7])).shape
+        (2, 10)
+        >>> output.num_parameters  # those of the table
+        40
     """
 
     def __init__(self, embedding: Embedding, *, bias: bool = False) -> None:

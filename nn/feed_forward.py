@@ -34,6 +34,19 @@ class FeedForward(Module):
         bias: whether the maps have one.
 
     Shapes: x (..., d_model) -> the same; the maps are ``hidden``, ``output`` and, of "swiglu", ``gate``.
+
+    Raises:
+        ArgumentError: the activation is unknown, or a width no positive integer.
+        ShapeError: the last axis of x is not d_model.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> feed_forward = nn.FeedForward(8, 32, rng=np.random.default_rng(0))
+        >>> x = np.random.default_rng(1).normal(size=(2, 5, 8))
+        >>> y = feed_forward(x)  # each token by itself
+        >>> y.shape, np.allclose(y.numpy()[:, 3], feed_forward(x[:, 3]).numpy(), atol=1e-5)
+        ((2, 5, 8), True)
     """
 
     def __init__(

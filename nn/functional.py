@@ -1,6 +1,14 @@
 """The stateless functions: arrays or Tensors in, and no parameters of their own.
 
 Most are minigrad's, which give an array when all they get is arrays.
+
+Example:
+    >>> import numpy as np
+    >>> import nn.functional as F
+    >>> F.softmax(np.zeros((1, 4)))
+    array([[0.25, 0.25, 0.25, 0.25]])
+    >>> F.one_hot([2, 0], 3).tolist()
+    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
 """
 
 from typing import Any, Unpack

@@ -16,7 +16,16 @@ Best = tuple[Literal["min", "max"], str]  # what to look for in which metric
 
 @dataclass
 class History:
-    """What happened: the loss of every step, and for each epoch what ``validate`` gave ({} without one)."""
+    """What happened: the loss of every step, and for each epoch what ``validate`` gave ({} without one).
+
+    Example:
+        >>> import nn
+        >>> history = nn.History(losses=[0.7, 0.3, 0.2], metrics=[{"accuracy": 0.9}])
+        >>> history
+        History(3 steps, 1 epoch; loss 0.7 to 0.2; accuracy 0.9)
+        >>> history.metric("accuracy")
+        [0.9]
+    """
 
     losses: list[float] = field(default_factory=list)
     metrics: list[dict[str, float]] = field(default_factory=list)

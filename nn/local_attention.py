@@ -28,7 +28,18 @@ class LocalAttention(GlobalAttention):
     Called as that too, with queries (batch, query, query_dim): of a single one the place would not be known.
 
     Raises:
+        ArgumentError: radius is no positive integer, or no score has this name.
         ShapeError: there is a single query, or, if causal, there are not as many queries as keys.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> weights = nn.LocalAttention(radius=1).attention_weights(np.ones((1, 4, 2)))
+        >>> weights.numpy().round(2)
+        array([[[0.5 , 0.5 , 0.  , 0.  ],
+                [0.33, 0.33, 0.33, 0.  ],
+                [0.  , 0.33, 0.33, 0.33],
+                [0.  , 0.  , 0.5 , 0.5 ]]])
     """
 
     def __init__(self, radius: int, score: str | Score = "dot") -> None:
@@ -65,7 +76,17 @@ class PredictiveLocalAttention(GlobalAttention):
         query_dim: the width of the queries.
         radius: D in the paper, at least 1.
         hidden_dim: the width inside, query_dim by default.
-        score: as in :class:`GlobalAttention`, which this is called as.
+        score: as in :class:`GlobalAttention`.
+
+    Called as that too, and raises what that does.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> attention = nn.PredictiveLocalAttention(4, radius=2, rng=np.random.default_rng(0))
+        >>> attention.output.weight.data[:] = 0  # so that p_t = S sigmoid(0) is the middle
+        >>> attention.attention_weights(np.ones((1, 4)), np.ones((1, 8, 4))).numpy().round(2)
+        array([[0.  , 0.  , 0.03, 0.12, 0.2 , 0.12, 0.03, 0.  ]], dtype=float32)
     """
 
     def __init__(

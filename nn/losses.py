@@ -34,6 +34,14 @@ def cross_entropy(
         DTypeError: labels are neither integers nor floating, or logits not floating.
         ShapeError: the shapes do not fit.
         ArgumentError: the mean of no labels at all; a setting is out of its range.
+
+    Example:
+        >>> import nn
+        >>> logits = [[0.0, 0.0], [9.0, -9.0]]
+        >>> nn.cross_entropy(logits, [1, 1], reduction="none").numpy().round(4)  # a guess, a mistake
+        array([ 0.6931, 18.    ])
+        >>> round(nn.cross_entropy(logits, [1, -1], ignore_index=-1).item(), 4)  # the mean over one label
+        0.6931
     """
     name = "cross_entropy"
     logits, labels = _real(logits, name), _array(labels)
@@ -66,6 +74,12 @@ def negative_log_likelihood(
         log_probabilities: (..., classes), floating.
         labels: (...), integers in [0, classes).
         reduction, ignore_index: as for :func:`cross_entropy`, and the same is raised.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> round(nn.negative_log_likelihood(np.log([[0.25, 0.75]]), [1]).item(), 4)  # -log 0.75
+        0.2877
     """
     name = "negative_log_likelihood"
     log_probabilities = _real(log_probabilities, name)
@@ -87,6 +101,11 @@ def mean_squared_error(predictions: Any, targets: Any, *, reduction: str = "mean
     Raises:
         ShapeError, DTypeError: the two do not fit.
         ArgumentError: the mean of nothing; an unknown reduction.
+
+    Example:
+        >>> import nn
+        >>> nn.mean_squared_error([1.0, 2.0], [1.0, 4.0]).item()
+        2.0
     """
     predictions, targets = _pair(predictions, targets, "mean_squared_error", "predictions")
     difference = predictions - targets
@@ -107,6 +126,11 @@ def binary_cross_entropy_with_logits(logits: Any, targets: Any, *, reduction: st
         ShapeError, DTypeError: the two do not fit.
         OutOfRangeError: a target is not in [0, 1].
         ArgumentError: the mean of nothing; an unknown reduction.
+
+    Example:
+        >>> import nn
+        >>> nn.binary_cross_entropy_with_logits([0.0, 500.0], [1, 0], reduction="none").numpy().round(4)
+        array([  0.6931, 500.    ])
     """
     name = "binary_cross_entropy_with_logits"
     _check_unit_interval(targets, "targets", name)
@@ -123,6 +147,11 @@ def binary_cross_entropy(probabilities: Any, targets: Any, *, reduction: str = "
     Args:
         probabilities: p, floating, of any shape, in [0, 1].
         targets, reduction: as there, and the same is raised.
+
+    Example:
+        >>> import nn
+        >>> nn.binary_cross_entropy([0.5, 0.0], [1, 1], reduction="none").numpy().round(4)  # -log 0 counts 100
+        array([  0.6931, 100.    ])
     """
     name = "binary_cross_entropy"
     _check_unit_interval(probabilities, "probabilities", name)

@@ -64,6 +64,15 @@ def causal_mask(query: int, key: int | None = None) -> Array:
     Raises:
         ArgumentError: a length is no integer, or negative.
         ShapeError: there are more queries than keys, so that some would come before the first key.
+
+    Example:
+        >>> import nn
+        >>> nn.causal_mask(3).astype(int)
+        array([[1, 0, 0],
+               [1, 1, 0],
+               [1, 1, 1]])
+        >>> nn.causal_mask(1, 3)  # one new token behind two in a cache
+        array([[ True,  True,  True]])
     """
     key = query if key is None else key
     check_not_negative(query=query, key=key)
@@ -76,10 +85,19 @@ def causal_mask(query: int, key: int | None = None) -> Array:
 
 
 def window_mask(length: int, radius: int) -> Array:
-    """(length, length) booleans: each token sees the tokens at most ``radius`` places away (local attention).
+    """(length, length) booleans: each token sees the tokens at most ``radius`` places away (local attention: Luong et al. 2015,
+    arXiv:1508.04025, section 3.2).
 
     Raises:
         ArgumentError: length or radius is no integer, or negative.
+
+    Example:
+        >>> import nn
+        >>> nn.window_mask(4, 1).astype(int)
+        array([[1, 1, 0, 0],
+               [1, 1, 1, 0],
+               [0, 1, 1, 1],
+               [0, 0, 1, 1]])
     """
     check_not_negative(length=length, radius=radius)
     place = np.arange(length)
@@ -93,6 +111,12 @@ def padding_mask(lengths: Sequence[int] | Array, length: int | None = None) -> A
         ShapeError, DTypeError: ``lengths`` is not one row of integers.
         OutOfRangeError: one of them is negative, or more than ``length`` (by default the largest).
         MixedDevicesError: ``lengths`` is on a device: nothing is fetched by itself.
+
+    Example:
+        >>> import nn
+        >>> nn.padding_mask([1, 3])
+        array([[ True, False, False],
+               [ True,  True,  True]])
     """
     counts = plain(lengths)
     if is_device_array(counts):

@@ -36,6 +36,14 @@ class MessagePassing(Module):
         ShapeError: the shapes do not fit together.
         DTypeError: h is not floating; or as in :class:`GlobalAttention`.
         ArgumentError: there are both an adjacency and a bias.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> h = [[1.0], [2.0], [4.0]]  # three tokens of width 1
+        >>> edges = np.array([[False, True, True], [True, False, False], [False, False, False]])
+        >>> nn.MessagePassing()(h, edges).tolist()  # the first gets 2 + 4
+        [[6.0], [1.0], [0.0]]
     """
 
     def __init__(self, score: str | Score = "scaled_dot") -> None:
@@ -72,7 +80,17 @@ class SimplifiedAttention(MessagePassing):
     """``softmax(h h^T / sqrt(d)) h``: attention without weights, the tokens being queries, keys and values at once.
 
     :class:`MessagePassing` on the graph that the tokens themselves make; h (batch, length, d) -> the same.
-    ``attention_weights(h)`` is the softmax. Masks and bias as in :class:`GlobalAttention`.
+    ``attention_weights(h)`` is the softmax. Masks, bias and what is raised as in :class:`GlobalAttention`. Vaswani et al. 2017,
+    arXiv:1706.03762, eq. 1, with h for all three.
+
+    Example:
+        >>> import nn
+        >>> attention = nn.SimplifiedAttention()
+        >>> h = [[[9.0, 0.0], [0.0, 9.0], [0.0, 9.0]]]
+        >>> attention.attention_weights(h).numpy().round(2)  # each token looks at those like itself
+        array([[[1. , 0. , 0. ],
+                [0. , 0.5, 0.5],
+                [0. , 0.5, 0.5]]])
     """
 
     def __init__(self) -> None:

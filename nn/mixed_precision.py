@@ -19,7 +19,7 @@ from ._checks import check_not_negative, check_positive
 from ._precision import Precision
 from ._training_state import TrainingError
 from .module import Module
-from .optim import Optimizer
+from .optimizer import Optimizer
 
 _SMALLEST_SCALE = 2.0**-14  # where half of it would not help: the NaN comes from elsewhere
 
@@ -71,6 +71,20 @@ class MixedPrecision(Precision):
         DTypeError: a parameter is not float32: the model was converted already.
         ArgumentError: the optimizer changes tensors that are not the model's; a setting is out of its range.
         UnsupportedError: dtype is bfloat16.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> model = nn.Affine(2, 1, rng=np.random.default_rng(0))
+        >>> precision = nn.MixedPrecision(model, nn.SGD(model.parameters(), lr=0.1), scale=1024.0)
+        >>> with precision:
+        ...     y = model(np.ones((4, 2)))
+        ...     loss = nn.mean_squared_error(y, np.zeros((4, 1)))
+        >>> precision.backward(loss)
+        >>> precision.step()
+        True
+        >>> y.dtype, model.weight.dtype, model.weight.grad.dtype, precision.good_steps
+        (dtype('float16'), dtype('float32'), dtype('float32'), 1)
     """
 
     def __init__(

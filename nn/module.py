@@ -27,7 +27,18 @@ class _Runs(Protocol[P, R_co]):
 class Parameter(Tensor):
     """A tensor that belongs to a module and is trained: it requires a gradient and is found by ``Module.parameters()``.
 
-    ``p.requires_grad = False`` freezes it: it stays in the state dict, and optimizers leave it alone.
+    ``p.requires_grad = False`` freezes it: it stays in the state dict, and optimizers leave it alone. Its data may have any
+    shape.
+
+    Raises:
+        DTypeError: the data are integers, which have no derivative.
+
+    Example:
+        >>> import nn
+        >>> weight = nn.Parameter([1.0, 2.0])
+        >>> (weight * weight).sum().backward()
+        >>> weight.grad.tolist()
+        [2.0, 4.0]
     """
 
     __slots__ = ()
@@ -43,18 +54,25 @@ def _missing_forward(self: Module, *args: Any, **kwargs: Any) -> Any:
 class Module:
     """What layers and networks are made of.
 
-    Assign parameters and other modules, or lists, tuples and dicts of them, to attributes, and write ``forward``::
-
-        class Net(Module):
-            def __init__(self, rng):
-                self.layers = [Affine(2, 8, rng=rng), Affine(8, 1, rng=rng)]
-
-            def forward(self, x):
-                return self.layers[1](relu(self.layers[0](x)))
-
+    Assign parameters and other modules, or lists, tuples and dicts of them, to attributes, and write ``forward``.
     Everything is found by looking through the attributes in the order of their assignment, so there is nothing to
     register. The name of a parameter is the path to it: ``"layers.0.weight"``. What is assigned in two places (tied
     weights) is one parameter, with the name of the first.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> class Net(nn.Module):
+        ...     def __init__(self, rng):
+        ...         self.layers = [nn.Affine(2, 8, rng=rng), nn.Affine(8, 1, rng=rng)]
+        ...
+        ...     def forward(self, x):
+        ...         return self.layers[1](np.tanh(self.layers[0](x)))
+        >>> net = Net(np.random.default_rng(0))
+        >>> net(np.ones((4, 2))).shape
+        (4, 1)
+        >>> [path for path, _ in net.named_parameters()]
+        ['layers.0.weight', 'layers.0.bias', 'layers.1.weight', 'layers.1.bias']
     """
 
     training = True  # set on the instance by train() and eval()

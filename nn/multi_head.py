@@ -60,6 +60,17 @@ class MultiHeadAttention(Module):
         DTypeError, OutOfRangeError: as in :class:`GlobalAttention`.
         UnsupportedError: there is no option of this name.
         GraphError: a cache is given while gradients are recorded.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> attention = nn.MultiHeadAttention(8, 2, rng=np.random.default_rng(0))
+        >>> x = np.ones((1, 3, 8))
+        >>> weights = attention.attention_weights(x, key_mask=[[True, True, False]])
+        >>> attention(x).shape, weights.shape
+        ((1, 3, 8), (1, 2, 3, 3))
+        >>> weights.numpy()[0, 0, 0].round(2)  # padding gets nothing
+        array([0.5, 0.5, 0. ], dtype=float32)
     """
 
     def __init__(

@@ -26,7 +26,17 @@ class LayerNorm(Module):
     Shapes: x (..., d_model) -> the same; ``weight``, ``bias`` (d_model,).
 
     Raises:
+        ArgumentError: d_model is no positive integer.
         ShapeError: the last axis of x is not d_model.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> norm = nn.LayerNorm(4, dtype=np.float64)
+        >>> y = norm([[1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 30.0, 40.0]])
+        >>> y.numpy().round(2)  # of mean and scale nothing is left
+        array([[-1.34, -0.45,  0.45,  1.34],
+               [-1.34, -0.45,  0.45,  1.34]])
     """
 
     def __init__(self, d_model: int, *, eps: float = 1e-5, eps_outside: bool = False, dtype: Any = np.float32) -> None:
@@ -61,7 +71,16 @@ class RMSNorm(Module):
     Shapes: x (..., d_model) -> the same; ``weight`` (d_model,).
 
     Raises:
+        ArgumentError: d_model is no positive integer.
         ShapeError: the last axis of x is not d_model.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> y = nn.RMSNorm(2, dtype=np.float64)([[3.0, 4.0], [30.0, 40.0]])
+        >>> y.numpy().round(2)  # scaled, but not centred
+        array([[0.85, 1.13],
+               [0.85, 1.13]])
     """
 
     def __init__(self, d_model: int, *, eps: float = 1e-6, dtype: Any = np.float32) -> None:

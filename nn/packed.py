@@ -19,6 +19,16 @@ class PackedMultiHeadAttention(MultiHeadAttention):
 
     Raises:
         ArgumentError: keys or values other than the query are given, or a context_dim other than d_model.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> x, rng = np.ones((1, 3, 8)), np.random.default_rng(0)
+        >>> attention = nn.MultiHeadAttention(8, 2, rng=rng)
+        >>> packed = nn.PackedMultiHeadAttention(8, 2, rng=rng)
+        >>> nn.from_torch_state(packed, nn.to_torch_state(attention))
+        >>> packed.input.weight.shape, np.allclose(packed(x).numpy(), attention(x).numpy(), atol=1e-5)
+        ((8, 24), True)
     """
 
     def _make_inputs(self, widths: tuple[int, int, int], rng: np.random.Generator, bias: bool, dtype: Any) -> None:

@@ -24,6 +24,12 @@ def pool(x: Any, key_mask: Any = None, how: str = "mean") -> Tensor:
         ArgumentError: another ``how``.
         ShapeError: x has no three axes or no tokens, or the mask does not fit.
         DTypeError, OutOfRangeError: the mask is neither boolean nor 0/1; x is not floating.
+
+    Example:
+        >>> import nn
+        >>> x = [[[1.0], [3.0], [100.0]]]  # one sequence, and its last token is padding
+        >>> nn.pool(x, [[True, True, False]]).tolist()
+        [[2.0]]
     """
     x = check_real(x, "pool")
     if how not in ("mean", "sum", "first"):

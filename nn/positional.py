@@ -19,6 +19,13 @@ def sinusoids(length: int, d_model: int) -> np.ndarray[Any, Any]:
 
     Raises:
         ArgumentError: length is negative, d_model not positive, or one of them no integer.
+
+    Example:
+        >>> import nn
+        >>> nn.sinusoids(3, 4).round(2)  # the first two columns turn fast, the next two slowly
+        array([[ 0.  ,  1.  ,  0.  ,  1.  ],
+               [ 0.84,  0.54,  0.01,  1.  ],
+               [ 0.91, -0.42,  0.02,  1.  ]])
     """
     check_not_negative(length=length)
     check_positive(d_model=d_model)
@@ -29,6 +36,8 @@ def sinusoids(length: int, d_model: int) -> np.ndarray[Any, Any]:
 
 class PositionalEncoding(Module):
     """``scale * x + sinusoids``: the fixed position codes, without parameters and for sequences of any length.
+
+    Vaswani et al. 2017, arXiv:1706.03762, section 3.5; see :func:`sinusoids`.
 
     Args:
         d_model: the width of x.
@@ -41,6 +50,15 @@ class PositionalEncoding(Module):
     Raises:
         ShapeError: the last axis of x is not d_model.
         ArgumentError: start is negative.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> encoding = nn.PositionalEncoding(4)
+        >>> encoding(np.zeros((3, 4))).shape
+        (3, 4)
+        >>> encoding(np.zeros((1, 4)), start=2).numpy().round(2)  # the code of position 2
+        array([[ 0.91, -0.42,  0.02,  1.  ]])
     """
 
     def __init__(self, d_model: int, *, scale: float = 1.0) -> None:
@@ -83,6 +101,16 @@ class LearnedPositions(Module):
     Raises:
         ShapeError: the last axis of x is not d_model, or x goes beyond max_length.
         ArgumentError: start is negative.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> positions = nn.LearnedPositions(16, 8, rng=np.random.default_rng(0))
+        >>> positions(np.zeros((2, 5, 8))).shape
+        (2, 5, 8)
+        >>> y = positions(np.zeros((1, 8)), start=4)
+        >>> (y.numpy() == positions.weight.numpy()[4]).all().item()
+        True
     """
 
     def __init__(

@@ -29,7 +29,19 @@ class GRUCell(Module):
     Shapes: x (batch, input_dim), h (batch, hidden_dim) -> (batch, hidden_dim).
 
     Raises:
+        ArgumentError: a width is no positive integer.
         ShapeError: x or h has another shape.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> cell = nn.GRUCell(3, 4, rng=np.random.default_rng(0))
+        >>> x, h = np.ones((2, 3)), np.full((2, 4), 0.5)
+        >>> cell(x, h).shape
+        (2, 4)
+        >>> cell.input.bias.data[4:8] = 50.0  # z is 1 now, and the state stays
+        >>> cell(x, h).numpy().round(4)[0]
+        array([0.5, 0.5, 0.5, 0.5], dtype=float32)
     """
 
     def __init__(self, input_dim: int, hidden_dim: int, *, rng: np.random.Generator, dtype: Any = np.float32) -> None:
@@ -79,6 +91,17 @@ class GRU(Module):
 
     Raises:
         ShapeError: shapes do not fit together.
+        DTypeError, OutOfRangeError: the mask is neither boolean nor 0/1.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> gru = nn.GRU(3, 4, rng=np.random.default_rng(0))
+        >>> states, last = gru(np.ones((1, 5, 3)), key_mask=[[True, True, False, False, False]])
+        >>> states.shape, last.shape
+        ((1, 5, 4), (1, 4))
+        >>> (last.numpy() == states.numpy()[:, 1]).all().item()  # after the last token, not after the padding
+        True
     """
 
     def __init__(

@@ -18,6 +18,14 @@ class Residual(Module):
 
     Raises:
         ShapeError: the module gives another shape than that of x.
+
+    Example:
+        >>> import nn
+        >>> from minigrad import Tensor
+        >>> x = Tensor([1.0, 2.0], requires_grad=True)
+        >>> nn.Residual(lambda x: 0.5 * x)(x).sum().backward()
+        >>> x.grad.tolist()
+        [1.5, 1.5]
     """
 
     def __init__(self, module: Callable[..., Any]) -> None:
@@ -40,6 +48,17 @@ class Sequential(Module):
 
     Raises:
         ArgumentError: one of them cannot be called.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> from minigrad import relu
+        >>> rng = np.random.default_rng(0)
+        >>> net = nn.Sequential(nn.Affine(3, 8, rng=rng), relu, nn.Affine(8, 1, rng=rng))
+        >>> net(np.ones((4, 3))).shape, len(net)
+        ((4, 1), 3)
+        >>> list(net.state_dict())
+        ['layers.0.weight', 'layers.0.bias', 'layers.2.weight', 'layers.2.bias']
     """
 
     def __init__(self, *functions: Callable[..., Any]) -> None:

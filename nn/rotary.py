@@ -29,6 +29,15 @@ class RotaryPositions(Module):
     Raises:
         ArgumentError: head_dim is odd, or start negative.
         ShapeError: the last axis of x is not made of heads.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> rotary = nn.RotaryPositions(4)
+        >>> q, k = np.random.default_rng(0).normal(size=(2, 1, 4))
+        >>> here, there = (rotary(q, start=t + 3) @ rotary(k, start=t).T for t in (0, 100))
+        >>> np.allclose(here.numpy(), there.numpy())  # three places apart, wherever that is
+        True
     """
 
     def __init__(self, head_dim: int) -> None:

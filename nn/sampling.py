@@ -20,10 +20,21 @@ Array = np.ndarray[Any, Any]
 def apply_temperature(logits: Any, temperature: float) -> Array:
     """``logits / temperature``, (..., vocabulary): below 1 the probable tokens get more probable still, above 1 less.
 
-    At temperature 0 only the most probable token is left (of equal ones the first), and the others get -inf.
+    At temperature 0 only the most probable token is left (of equal ones the first), and the others get -inf. Ackley, Hinton and
+    Sejnowski 1985, Cognitive Science 9.
 
     Raises:
         ArgumentError: the temperature is negative or not finite.
+
+    Example:
+        >>> import nn
+        >>> from minigrad import softmax
+        >>> for temperature in (2.0, 1.0, 0.5, 0.0):
+        ...     print(softmax(nn.apply_temperature([1.0, 0.0], temperature)).round(2))
+        [0.62 0.38]
+        [0.73 0.27]
+        [0.88 0.12]
+        [1. 0.]
     """
     if not isinstance(temperature, Real) or not 0 <= temperature < np.inf:
         raise ArgumentError(f"temperature must be a number >= 0, got {temperature!r}: 0 takes the most probable token")
@@ -43,6 +54,11 @@ def keep_top_k(logits: Any, k: int) -> Array:
 
     Raises:
         ArgumentError: k is not a positive integer.
+
+    Example:
+        >>> import nn
+        >>> nn.keep_top_k([1.0, 3.0, 2.0], 2)
+        array([-inf,   3.,   2.])
     """
     check_positive(top_k=k)
     logits = _checked(logits)
@@ -57,6 +73,13 @@ def keep_top_p(logits: Any, p: float) -> Array:
 
     Raises:
         ArgumentError: p is not in (0, 1].
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> logits = np.log([0.5, 0.3, 0.2])
+        >>> np.isfinite(nn.keep_top_p(logits, 0.7))  # 0.5 does not reach 0.7, 0.5 + 0.3 does
+        array([ True,  True, False])
     """
     if not 0 < p <= 1:
         raise ArgumentError(f"top_p must be in (0, 1], got {p!r}: 1 keeps every token")
@@ -79,6 +102,13 @@ def token_probabilities(
         ArgumentError: a setting is out of its range.
         ShapeError: there are no logits.
         OutOfRangeError: a logit is NaN or inf, or all logits of a row are -inf.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> logits = np.log([0.5, 0.3, 0.2])
+        >>> nn.token_probabilities(logits, top_k=2).round(3)  # 0.5 and 0.3, made to sum to 1
+        array([0.625, 0.375, 0.   ])
     """
     logits = apply_temperature(logits, temperature)
     if top_k is not None:
@@ -102,6 +132,14 @@ def sample_tokens(
     The draw inverts the cumulative distribution at one uniform number a row, whatever the settings are.
 
     Raises: as :func:`token_probabilities`.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> logits = np.log([[0.5, 0.4, 0.1]] * 1000)
+        >>> tokens = nn.sample_tokens(logits, rng=np.random.default_rng(0), top_k=2)
+        >>> tokens.shape, np.unique(tokens).tolist()
+        ((1000,), [0, 1])
     """
     probabilities = token_probabilities(logits, temperature=temperature, top_k=top_k, top_p=top_p)
     uniform = check_generator(rng).random((*probabilities.shape[:-1], 1))

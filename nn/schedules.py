@@ -23,6 +23,12 @@ def inverse_sqrt_schedule(d_model: int, warmup: int, *, scale: float = 1.0) -> S
 
     Raises:
         ArgumentError: a size is no positive integer, or the scale is negative or not finite.
+
+    Example:
+        >>> import nn
+        >>> schedule = nn.inverse_sqrt_schedule(d_model=16, warmup=4, scale=8.0)
+        >>> [round(schedule(step), 2) for step in (0, 1, 3, 15, 63)]  # four times as late, half as large
+        [0.25, 0.5, 1.0, 0.5, 0.25]
     """
     check_positive(d_model=d_model, warmup=warmup)
     check_interval(0, math.inf, scale=scale)
@@ -43,6 +49,12 @@ def cosine_schedule(peak: float, steps: int, warmup: int = 0, final: float = 0.0
 
     Raises:
         ArgumentError: warmup is not less than steps, or a rate is negative or not finite.
+
+    Example:
+        >>> import nn
+        >>> schedule = nn.cosine_schedule(1.0, steps=10, warmup=2)
+        >>> [round(schedule(step), 2) for step in (0, 1, 2, 4, 6, 8, 10, 99)]
+        [0.5, 1.0, 1.0, 0.85, 0.5, 0.15, 0.0, 0.0]
     """
     return _warmed_up(peak, steps, warmup, final, lambda t: final + (peak - final) * (1 + math.cos(math.pi * t)) / 2)
 
@@ -50,8 +62,16 @@ def cosine_schedule(peak: float, steps: int, warmup: int = 0, final: float = 0.0
 def linear_schedule(peak: float, steps: int, warmup: int = 0, final: float = 0.0) -> Schedule:
     """Linear up to ``peak`` in the first ``warmup`` steps, then linear down to ``final`` at ``steps``, and stay there.
 
+    ``peak + (final - peak) * t`` with t from 0 to 1.
+
     Raises:
         ArgumentError: as of :func:`cosine_schedule`.
+
+    Example:
+        >>> import nn
+        >>> schedule = nn.linear_schedule(1.0, steps=10, warmup=2)
+        >>> [round(schedule(step), 2) for step in (0, 1, 2, 4, 6, 8, 10, 99)]
+        [0.5, 1.0, 1.0, 0.75, 0.5, 0.25, 0.0, 0.0]
     """
     return _warmed_up(peak, steps, warmup, final, lambda t: peak + (final - peak) * t)
 

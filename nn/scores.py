@@ -26,8 +26,17 @@ class DotScore(Module):
     Luong et al. 2015, arXiv:1508.04025, section 3.1, "dot"; scaled, so that scores of wide vectors do not saturate the
     softmax, Vaswani et al. 2017, arXiv:1706.03762, section 3.2.1.
 
+    Shapes: query (batch, query, d), key (batch, key, d) -> (batch, query, key).
+
     Raises:
         ShapeError: queries and keys have different widths.
+
+    Example:
+        >>> import nn
+        >>> from minigrad import Tensor
+        >>> query, key = Tensor([[[1.0, 2.0]]]), Tensor([[[3.0, 4.0], [0.0, 1.0]]])
+        >>> nn.DotScore()(query, key).tolist()
+        [[[11.0, 2.0]]]
     """
 
     def __init__(self, scale: bool = False) -> None:
@@ -47,8 +56,17 @@ class CosineScore(Module):
 
     Graves et al. 2014, arXiv:1410.5401, section 3.3.1. (``1e-12`` is added under the roots.)
 
+    Shapes: query (batch, query, d), key (batch, key, d) -> (batch, query, key).
+
     Raises:
         ShapeError: queries and keys have different widths.
+
+    Example:
+        >>> import nn
+        >>> from minigrad import Tensor
+        >>> query, key = Tensor([[[2.0, 0.0]]]), Tensor([[[9.0, 0.0], [1.0, 1.0], [0.0, 5.0]]])
+        >>> nn.CosineScore()(query, key).numpy().round(2)  # the direction counts, and no length
+        array([[[1.  , 0.71, 0.  ]]])
     """
 
     def forward(self, query: Tensor, key: Tensor) -> Tensor:
@@ -61,6 +79,18 @@ class GeneralScore(Module):
 
     With ``bias=True`` it is ``(q W + b) . k``, as in Sordoni et al. 2016, arXiv:1606.02245: some keys are
     sought then whatever the query is. W is ``query.weight``, of shape (query_dim, key_dim).
+
+    Shapes: query (batch, query, query_dim), key (batch, key, key_dim) -> (batch, query, key).
+
+    Raises:
+        ShapeError: queries or keys have another width.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> score = nn.GeneralScore(4, 6, rng=np.random.default_rng(0))
+        >>> score(np.ones((2, 3, 4)), np.ones((2, 5, 6))).shape
+        (2, 3, 5)
     """
 
     def __init__(
@@ -83,6 +113,20 @@ class AdditiveScore(Module):
     Args:
         hidden_dim: key_dim by default.
         bias: whether there is a b.
+
+    Shapes: query (batch, query, query_dim), key (batch, key, key_dim) -> (batch, query, key).
+
+    Raises:
+        ShapeError: queries or keys have another width.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> score = nn.AdditiveScore(4, 6, 8, rng=np.random.default_rng(0))
+        >>> score(np.ones((2, 3, 4)), np.ones((2, 5, 6))).shape
+        (2, 3, 5)
+        >>> [(path, p.shape) for path, p in score.named_parameters()]
+        [('query.weight', (4, 8)), ('key.weight', (6, 8)), ('key.bias', (8,)), ('output.weight', (8, 1))]
     """
 
     def __init__(

@@ -19,7 +19,7 @@ from .data import EpochBatches
 from .history import Best, History
 from .mixed_precision import MixedPrecision
 from .module import Module
-from .optim import Optimizer
+from .optimizer import Optimizer
 
 __all__ = ["Best", "EpochBatches", "History", "TrainingError", "fit", "load_weights"]
 
@@ -102,6 +102,18 @@ def fit(
         TrainingError: a loss, a gradient or a weight is not finite.
         MissingExtraError: safetensors, for checkpoints, is not installed.
         KeyboardInterrupt: after the checkpoint is written.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> x = np.linspace(-1, 1, 32)[:, None]
+        >>> model = nn.Affine(1, 1, rng=np.random.default_rng(0))
+        >>> def loss(model, batch):
+        ...     return nn.mean_squared_error(model(batch[0]), batch[1])
+        >>> batches, sgd = nn.Batches([x, 3 * x + 1], 8, seed=0), nn.SGD(model.parameters(), lr=0.3)
+        >>> history = nn.fit(model, batches, loss, sgd, epochs=50, progress=False)
+        >>> len(history.losses), round(model.weight.item(), 2), round(model.bias.item(), 2)
+        (200, 3.0, 1.0)
     """
     if resume and checkpoint is None:
         raise ArgumentError("resume needs checkpoint, the folder or file to go on from")
@@ -120,6 +132,20 @@ def load_weights(model: Module, path: str | Path) -> None:
     Raises:
         CheckpointError: it is no such checkpoint, or one of another model: of another class, of another ``config`` (where the
             model has one), or with other weights. Nothing has been changed.
+
+    Example:
+        >>> import numpy as np
+        >>> from tempfile import TemporaryDirectory
+        >>> import nn
+        >>> model, other = (nn.Affine(2, 1, rng=np.random.default_rng(seed)) for seed in (0, 1))
+        >>> batches, sgd = nn.Batches([np.ones((4, 2))], 2, seed=0), nn.SGD(model.parameters())
+        >>> def loss(model, batch):
+        ...     return (model(batch[0]) ** 2).mean()
+        >>> with TemporaryDirectory() as folder:
+        ...     _ = nn.fit(model, batches, loss, sgd, epochs=1, checkpoint=folder, progress=False)
+        ...     nn.load_weights(other, f"{folder}/last.safetensors")
+        >>> (other.weight.numpy() == model.weight.numpy()).all().item()
+        True
     """
     arrays, about = state.read(Path(path))
     state.same(Path(path), "the model", about["model"], type(model).__name__)

@@ -48,6 +48,15 @@ class TransformerEncoderLayer(Module):
     Raises:
         ArgumentError: the norm or the activation is unknown, or num_heads does not divide d_model.
         ShapeError, DTypeError, OutOfRangeError: x or a mask does not fit, as in :class:`MultiHeadAttention`.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> layer = nn.TransformerEncoderLayer(8, 2, 32, rng=np.random.default_rng(0))
+        >>> x = np.random.default_rng(1).normal(size=(1, 3, 8))
+        >>> y = layer(x, key_mask=[[True, True, False]])  # what stands in padding changes no token
+        >>> y.shape, np.allclose(y.numpy()[:, :2], layer(x[:, :2]).numpy(), atol=1e-5)
+        ((1, 3, 8), True)
     """
 
     def __init__(
@@ -126,6 +135,16 @@ class TransformerDecoderLayer(Module):
     Raises:
         ArgumentError: the norm or the activation is unknown, or num_heads does not divide d_model.
         ShapeError, DTypeError, OutOfRangeError: x, the memory or a mask does not fit.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> layer = nn.TransformerDecoderLayer(8, 2, 32, rng=np.random.default_rng(0))
+        >>> x, memory = np.ones((1, 3, 8)), np.ones((1, 5, 8))
+        >>> layer(x, memory).shape
+        (1, 3, 8)
+        >>> layer.attention_weights(x).shape, layer.cross_attention_weights(x, memory).shape
+        ((1, 2, 3, 3), (1, 2, 3, 5))
     """
 
     def __init__(

@@ -12,7 +12,10 @@ from ..engine.types import Array
 from ..errors import DTypeError
 
 _STEPS = 64  # grid points per unit
-_LIMIT = 6.0  # erf(6) is 1 to double precision
+_LIMIT = 6.0  # erf(6) is 1 to double precision, erf(3.92) to single
+# erf(x) = tanh(x P(x^2)) to 1.3e-7 where |x| <= 4: P fitted to atanh(erf(x))/x for the smallest relative error of erf.
+_P = (1.12837920, 1.02771315e-01, -2.02151508e-04, -6.03681543e-04, 7.64900071e-05, -1.86121829e-06)
+_P += (-5.15064750e-07, 5.39137933e-08, -1.64066175e-09)
 
 
 @functools.cache
@@ -33,13 +36,22 @@ def _taylor_table(terms: int) -> Any:
 
 
 def _erf(x: Array, /) -> Array:
-    """erf(x) = 2/sqrt(pi) integral_0^x exp(-t^2) dt, to the last digits of the dtype: Taylor from the nearest grid point."""
+    """erf(x) = 2/sqrt(pi) integral_0^x exp(-t^2) dt, to 2 ulp: in double precision Taylor from the nearest grid point."""
     x = as_array(x)
     if x.dtype.kind == "c":
         raise DTypeError(f"erf takes real numbers, got {x.dtype}")
     if x.dtype.kind != "f":
         x = x.astype(np.float64)
-    table = _taylor_table(7 if x.dtype.itemsize > 4 else 3).astype(x.dtype)
+    if x.dtype.itemsize <= 4:
+        near = np.clip(x, -4.0, 4.0).astype(np.float32)
+        square = near * near
+        value = square * _P[-1]
+        for coefficient in _P[-2:0:-1]:
+            value += coefficient
+            value *= square
+        value += _P[0]
+        return np.where(np.abs(near) < 3.92, np.tanh(value * near), np.sign(near)).astype(x.dtype)
+    table = _taylor_table(7).astype(x.dtype)
     magnitude = np.minimum(np.abs(x), _LIMIT)
     nearest = np.rint(np.where(np.isnan(magnitude), 0, magnitude) * _STEPS).astype(np.int64)
     distance = magnitude - nearest.astype(x.dtype) * (1 / _STEPS)

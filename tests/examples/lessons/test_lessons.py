@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import lesson_notebooks
+import minigrad as mg
 from lesson_notebooks import Cell, cells, lessons, notebook, percent
 
 LESSONS = lessons()
@@ -82,7 +83,8 @@ def found(pattern: re.Pattern[str], text: str) -> list[str]:
 
 
 def test_the_lessons_are_numbered() -> None:
-    assert [path.name[:2] for path in LESSONS] == ["01", "02", "03", "04"]
+    assert len(LESSONS) >= 4
+    assert [path.name[:2] for path in LESSONS] == [f"{number:02}" for number in range(1, len(LESSONS) + 1)]
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
@@ -126,6 +128,11 @@ STATED = [  # which lesson, what it prints, and the whole number that its text s
     ("04", "'forward walks': 27090000", "27090000"),
     ("04", "'one backward walk': 180000", "180000"),
     ("04", "8000 bytes; as a table: 8000000 bytes", "8000000"),
+    ("05", "2 rows: {'sum': [4.0, ", "4"),
+    ("05", "4 rows: {'sum': [8.0, ", "8"),
+    ("05", "y = [[11.0, 22.0, 33.0], [14.0,", "22"),
+    ("06", "naive loss of label 1: inf\nright loss: 1000.0", "1000"),
+    ("06", "n = [-1. -1.  1.  1.]", "-1, -1, 1, 1"),
 ]
 
 
@@ -138,7 +145,7 @@ def test_a_whole_number_is_what_the_program_prints(number: str, output: str, sai
 
 
 def test_the_last_program_of_each_lesson_has_the_gradient_of_its_closed_form(run: Any) -> None:
-    one, two, three, four = (run(path)[1] for path in LESSONS)
+    one, two, three, four = (run(path)[1] for path in LESSONS[:4])
     a = math.tanh(0.5)
     assert one["w"].grad.item() == pytest.approx(2 * a * (1 - a * a), rel=1e-14)
 
@@ -150,6 +157,34 @@ def test_the_last_program_of_each_lesson_has_the_gradient_of_its_closed_form(run
     slope = 1 - math.tanh(1.25) ** 2
     assert four["W"].grad.data == pytest.approx(np.outer([1, slope], [1, 2]), rel=1e-14)
     assert four["x"].grad.data.ravel() == pytest.approx([0.5 + 0.25 * slope, -0.25 + 0.5 * slope], rel=1e-14)
+
+
+def test_lesson_05_takes_the_mean_away_and_its_planted_fault_is_the_shape_of_the_loss(run: Any) -> None:
+    done = run(LESSONS[4])[1]
+    g = done["g"]
+    assert done["x"].grad.data == pytest.approx(g - g.mean(axis=1, keepdims=True), rel=1e-14)
+    w, b, loss = done["train"](lambda prediction, wanted: np.mean((prediction.reshape(-1) - wanted) ** 2))
+    assert np.polyfit(done["xs"], done["ys"], 1) == pytest.approx([w, b], rel=1e-6)
+    assert loss < 0.02
+    assert done["w"] == pytest.approx(0, abs=1e-9)  # what the lesson says: a flat line at the mean
+    assert done["ys"].mean() == pytest.approx(0.98, abs=0.005)
+
+
+def test_lesson_06_has_the_gradients_of_closed_forms_and_its_planted_fault_loses_them(run: Any) -> None:
+    done = run(LESSONS[5])[1]
+    x, g = done["x"].data, done["g"]
+    n = (x - x.mean()) / x.std()
+    assert done["x"].grad.data == pytest.approx((g - g.mean() - n * np.mean(g * n)) / x.std(), abs=1e-14)
+    far, near = (
+        [done[loss](mg.Tensor([gap, 0.0]), 1).item() for loss in ("right_loss", "friends_loss")] for gap in (50.0, 5.0)
+    )
+    assert far == pytest.approx([50, -math.log(1e-9)], rel=1e-9)
+    assert near == pytest.approx([math.log1p(math.exp(5))] * 2, rel=1e-6)
+    printed = run(LESSONS[5])[0]
+    assert "right_loss at 50: 50.000, gradient [ 1. -1.]" in printed
+    assert "friends_loss at 50: 20.723, gradient [0. 0.]" in printed
+    assert "gradient of x: [nan nan nan]" in printed.partition("outside:")[2].partition("\n")[0]
+    assert "nan" not in printed.partition("inside:")[2].partition("\n")[0]
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
