@@ -8,7 +8,6 @@ goes wrong on the way to one, there is none.
 
 from __future__ import annotations
 
-import linecache
 import os
 import re
 import tempfile
@@ -17,21 +16,15 @@ from typing import Any
 
 import numpy as np
 
-import minigrad
-from minigrad.graph.pages.lesson import validated
-from minigrad.graph.pages.page_data import page_data
-from minigrad.graph.record.capture import capture
-
 from .checker import SECONDS, Verdict, ask
-from .child import HELPERS, run_program
+from .child import FIXED, draw
 from .compare import number
-from .data import Code, decode, encode
+from .data import decode, encode, part_of
 from .report import named, say, untouched
 from .tasks import LANGUAGES, Case
 
 KINDS = ("scalar", "places", "nowhere", "shape", "nan", "nan_scalar")
 FORWARD = ("loss", "y", "out")  # what the first part of an answer is called where the others are its gradients
-FIXED = ("g", "eps")  # inputs that no gradient is asked of
 MOST_NUMBERS = 6
 MARK = "<!-- minigrad learn: the page of an answer, written anew by each check -->\n"
 GRADIENT = re.compile(r"gradient of (\w+)|dloss/d(\w+)|g(\w)|(\w+)\.grad")
@@ -100,15 +93,9 @@ def _index(case: Case, part: str, got: Any, facts: dict[str, Any]) -> list[int]:
     name = part if part in case.names else part.partition("[")[0]
     found = [case.names.index(name)] if name else []
     found += [int(i) for i in re.findall(r"\[(\d+)\]", part.removeprefix(name))]
-    if isinstance(_at(got, found), list) and "at" in facts:
+    if isinstance(part_of(got, found), list) and "at" in facts:
         found += [int(i) for i in re.findall(r"\d+", facts["at"])]
     return found
-
-
-def _at(value: Any, part: list[int]) -> Any:
-    for i in part:
-        value = value[i]
-    return value
 
 
 def _is_right(page: dict[str, Any], verdict: Verdict, part: str, place: str | None, at: list[int]) -> bool:
@@ -116,7 +103,7 @@ def _is_right(page: dict[str, Any], verdict: Verdict, part: str, place: str | No
     case, end = verdict.case, decode(page["end"])
     assert case is not None
     if place is None:
-        return bool(np.allclose(end, _at(verdict.got, at), rtol=1e-9, equal_nan=True))
+        return bool(np.allclose(end, part_of(verdict.got, at), rtol=1e-9, equal_nan=True))
     pairs = [(end, case.expected[0])]
     if page["gradient"] is not None:
         pairs.append((decode(page["gradient"]), case.expected[case.names.index(part)]))
@@ -150,49 +137,10 @@ def _numbers(verdict: Verdict, language: str) -> dict[str, str]:
     what = named(part, language) or say(language, "page_result")
     what = what.replace("gradient of", "Gradient of")
     index = _index(verdict.case, part, verdict.got, facts)
-    got, want = (np.asarray(_at(value, index)) for value in (verdict.got, verdict.case.expected))
+    got, want = (np.asarray(part_of(value, index)) for value in (verdict.got, verdict.case.expected))
     if verdict.finding.kind == "shape":
         return {"what": say(language, "page_shape", what=what), "got": facts["got"], "want": facts["want"]}
     texts = [np.array2string(x, separator=", ", formatter={"float_kind": number}) for x in (got, want)]
     if got.size <= MOST_NUMBERS and texts[0] != texts[1] and not isinstance(verdict.got, list):
         return {"what": what, **{key: " ".join(text.split()) for key, text in zip(("got", "want"), texts)}}
     return {"what": f"{what} {facts['at']}", "got": facts["got"], "want": facts["want"]}
-
-
-# In the process of the learner's file
-
-
-def draw(names: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
-    """Run a program on Tensors, and make its page: the HTML, the step it is opened at, and the value and gradient on it."""
-    inputs = {name: _leaf(decode(data), name) for name, data in asked["inputs"].items()}
-    if asked["file"] != "<check>":
-        _show(asked["program"].rpartition("\n")[0], asked["file"])
-    with np.errstate(all="ignore"), tempfile.TemporaryDirectory() as scratch:
-        with minigrad.trace():
-            end = _at(run_program(asked["program"], {**HELPERS, **names, **inputs}, asked["file"]), asked["part"])
-        end.name = asked["end"]
-        seed = decode(asked["seed"])
-        end.backward(np.ones(end.shape) if seed is None or asked["at"] == "backward" else seed, retain_graph=True)
-        data = page_data(capture(end, caller="explain"), False)
-        page = minigrad.explain(end, f"{scratch}/page.html", language=asked["language"], lesson=asked["lesson"])
-        html = page.read_text(encoding="utf-8")
-    step = (validated(asked["lesson"], data) or {})["steps"][0]["at"]
-    gradient = inputs[asked["leaf"]].grad.data if asked["leaf"] in inputs else None
-    return {"html": html, "step": step, "end": encode(end.data), "gradient": encode(gradient)}
-
-
-def _leaf(value: Any, name: str) -> Any:
-    """Numbers and arrays of floats, also in lists, as Tensors with a name; code as a function."""
-    if isinstance(value, Code):
-        _show(value, name)
-        return run_program(value, dict(HELPERS), name)
-    if isinstance(value, list):
-        return [_leaf(item, f"{name}[{i}]") for i, item in enumerate(value)]
-    if name not in FIXED and np.asarray(value).dtype.kind == "f":
-        return minigrad.Tensor(value, requires_grad=True, name=name)
-    return value
-
-
-def _show(text: str, file: str) -> None:
-    """Have the page show a text that is in no file."""
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
