@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -40,9 +39,9 @@ def write_page(verdict: Verdict, language: str) -> str | None:
         if path.is_symlink() or (path.exists() and not path.read_bytes().endswith(MARK.encode())):
             return say(language, "page_kept", path=path)
         path.parent.mkdir(exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".new", delete=False, encoding="utf-8") as new:
-            new.write(found["html"] + MARK)
-        os.replace(new.name, path)  # never half a page
+        new = path.with_name(f"{path.name}.{os.getpid()}")
+        new.write_text(found["html"] + MARK, encoding="utf-8")
+        new.replace(path)  # never half a page
         return say(language, f"page_{found['whose']}", uri=f"{path.as_uri()}#step={found['step']}")
     except Exception:  # a check must come to its end whatever the learner's objects, the disk or the page do
         return None

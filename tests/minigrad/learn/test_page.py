@@ -28,6 +28,7 @@ ON_TENSORS = "    if type(x) is not np.ndarray: {}\n    e = np.exp"
 # Answers by their names: a task, and what of its solution is changed.
 ANSWERS: dict[str, tuple[str, ...]] = {
     "gradient": ("6.4", "(g * n).sum(axis=0)", "(g * n).mean(axis=0)"),
+    "block": ("11.1", "gh = g_out + gz @ W1.T", "gh = gz @ W1.T"),
     "only a backward pass": ("5.2", "(g * x).sum(axis=0)", "(g * x).mean(axis=0)"),
     "another": ("5.2", "g * scale", "g"),
     "writes into an array": ("6.3", "gradient / len(labels)", "gradient"),
@@ -120,6 +121,12 @@ def test_it_shows_the_learners_own_program_at_the_gradient_that_is_wrong(answers
     np.testing.assert_allclose(numbers, [verdict.got[2], verdict.case.expected[2]], rtol=1e-5)
     assert sorted(os.listdir(verdict.path.parent)) == [verdict.path.name, "pages"]
     assert os.listdir(verdict.path.parent / "pages") == ["6_4_layer_norm.html"]
+
+
+def test_what_a_stub_has_finished_runs_on_tensors_too(answers: dict[str, Verdict]) -> None:
+    known = opened(write_page(answers["block"], "en"))
+    assert known["lesson"]["title"]["en"] == "11.1 A Transformer block, backward: your program"
+    assert "def cross_entropy" in program(known) and "def classifier" in program(known)
 
 
 @pytest.mark.parametrize(
