@@ -33,6 +33,7 @@ from minigrad.learn.counting import Calls, work
 from minigrad.learn.data import Code, decode, encode, part_of
 
 HELPERS = {"np": np, "Calls": Calls, "work": work}
+MOST_OPERATIONS = 200  # that a page of an answer shows
 FIXED = ("g", "eps")  # inputs that no gradient is asked of
 
 
@@ -185,6 +186,8 @@ def draw(names: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
         seed = decode(asked["seed"])
         end.backward(np.ones(end.shape) if seed is None or asked["at"] == "backward" else seed, retain_graph=True)
         data = page_data(capture(end, caller="explain"), False)
+        if data["turn"] > MOST_OPERATIONS:
+            raise ValueError("nobody steps through so much")
         page = explain(end, f"{scratch}/page.html", language=asked["language"], lesson=asked["lesson"])
         html = page.read_text(encoding="utf-8")
     step = (validated(asked["lesson"], data) or {})["steps"][0]["at"]
@@ -199,7 +202,7 @@ def _leaf(value: Any, name: str) -> Any:
         return run_program(value, dict(HELPERS), name)
     if isinstance(value, list):
         return [_leaf(item, f"{name}[{i}]") for i, item in enumerate(value)]
-    if name not in FIXED and np.asarray(value).dtype.kind == "f":
+    if name not in FIXED and isinstance(value, float | np.ndarray) and np.asarray(value).dtype.kind == "f":
         return Tensor(value, requires_grad=True, name=name)
     return value
 
