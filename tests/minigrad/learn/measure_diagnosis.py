@@ -24,7 +24,7 @@ from pathlib import Path
 from minigrad.learn.bank import mutants
 from minigrad.learn.checker import Job, Verdict, check
 from minigrad.learn.diagnosis import name_of
-from minigrad.learn.report import NUMBERS
+from minigrad.learn.report import DIAGNOSED
 from minigrad.learn.tasks import find, tasks
 
 HERE = Path(__file__).parent
@@ -64,7 +64,7 @@ def planted() -> Counter[str]:
         verdicts = answered(Path(folder), [(label, one.source) for label, one in made])
     count: Counter[str] = Counter()
     for (label, one), verdict in zip(made, verdicts):
-        numbers = verdict.finding and verdict.finding.kind in NUMBERS
+        numbers = verdict.finding and verdict.finding.kind in DIAGNOSED
         name = name_of(verdict).name if numbers else None
         result = "right" if name == one.name else "WRONG" if name else "not named" if numbers else "broke off"
         result = "NOT NOTICED" if verdict.passed else result
