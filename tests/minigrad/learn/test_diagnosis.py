@@ -170,12 +170,13 @@ def test_patterns_have_words_in_both_languages() -> None:
     assert WORDS["en"].keys() == WORDS["ja"].keys()
 
 
-def test_how_often_it_is_right() -> None:
-    """On answers that were written before the bank: four of five named right, one of a hundred named wrong."""
-    names = measure_diagnosis.named()
+@pytest.mark.parametrize("which", measure_diagnosis.SETS)
+def test_how_often_it_is_right(which: str) -> None:
+    """On answers that were written without a look at the bank: four of five named right, one of a hundred named wrong."""
+    names = measure_diagnosis.named(which)
     count = Counter(measure_diagnosis.judged(file, name) for file, name in names.items())
     assert count["right"] >= 0.8 * len(names) and count["WRONG"] <= 0.01 * len(names), count
-    assert set(measure_diagnosis.NAMES) == set(names)
+    assert set(measure_diagnosis.NAMES) >= set(names)
     assert {name for one in measure_diagnosis.NAMES.values() for names in one.values() for name in names} <= set(
         MISTAKES
     )
