@@ -245,8 +245,8 @@ figure.savefig(OUT / "03_training.png", dpi=120)
 #
 # ## Read `tiny.py`
 #
-# Open `minigrad/tiny.py`. It is the tape for arrays of numbers, in little more than a hundred lines. You know
-# everything in it under other names:
+# Open `minigrad/tiny.py` (`tiny.__file__` says where it is). It is the tape for arrays of numbers, in little more than
+# a hundred lines. You know everything in it under other names:
 #
 # | here | in your `Value` | in `tiny.py` |
 # |---|---|---|

@@ -322,6 +322,9 @@ print("all of J:", mg.jacobian(f)(x.data).round(3).tolist())
 # %% [markdown] name="close"
 # ## Once more: a layer, backward
 #
+# A **layer** is one part of a network: it takes numbers and hands on others. The plainest is a product with a matrix,
+# and then a function such as tanh.
+#
 #     W = [[0.5, -0.25],     x = [1, 2]
 #          [0.25,  0.5]]
 #     z = W @ x

@@ -264,9 +264,9 @@ for limit, steps in ((np.inf, 1), (1.0, 100)):
 #
 # ## Break
 #
-# A friend trains a small network with 8 hidden numbers, and one with only 1. Both end with the same loss, in all
-# digits shown! A good network with 8 stands beside them. No error is raised, and each gradient is right: nudging
-# confirms it. Find out what is wrong **before** you read on. The printed slopes help.
+# A friend trains a small network with 8 hidden numbers (those between its two layers), and one with only 1. Both end
+# with the same loss, in all digits shown! A good network with 8 stands beside them. No error is raised, and each
+# gradient is right: nudging confirms it. Find out what is wrong **before** you read on. The printed slopes help.
 
 
 # %%

@@ -208,9 +208,9 @@ for keys in (K, changed):
 # | `MessagePassing` | the weights are given: a graph | when you know who is linked to whom |
 # | `MultiHeadAttention` | several at once, see below | Transformers |
 #
-# Here they look at "the cat saw the dog". Nothing is trained: word vectors and weights are random. So the pictures
-# show what a rule allows and prefers, not what language is like. Both "the" have the same vector, plus a code of the
-# place.
+# Here they look at "the cat saw the dog". Nothing is trained: word vectors and weights are random. So the pictures show
+# what a rule allows and prefers, not what language is like. Both "the" have the same vector, plus a code of the place
+# (lesson 11).
 
 # %%
 words = ["the", "cat", "saw", "the", "dog"]
@@ -328,9 +328,6 @@ with np.errstate(invalid="ignore"):
 print("minigrad:", F.attention_weights(np.array([[1.0]]), np.array([[1.0], [2.0]]), nowhere))
 
 # %% [markdown] name="close"
-# **"Does attention know the order of the words?"** No. Shuffle the words, and the answers are shuffled likewise. That
-# is why a code of the place is added to the vectors.
-#
 # ## Once more: two words, causal, backward
 #
 #     s = q @ k.T

@@ -153,9 +153,10 @@ print(model.num_parameters, "numbers to learn")
 # ## Every gradient, pointed at
 #
 # Before any training, we run the network on one sentence, go backward, and look at what has arrived at each of its
-# **parameters**, the arrays that are learned. They are named by the place where they live:
-# `layers.0.attention.query.weight`. Our sentence is "cat sees dog sees sees", without the word `the`. **Predict:**
-# for which parameter is the gradient zero in any case? And which row of `E` gets none?
+# **parameters**, the arrays that are learned. They are named by the place where they live, such as
+# `layers.0.attention.query.weight`; query, key, value and the last matrix of the attention have a `weight` and a `bias`
+# each. Our sentence is "cat sees dog sees sees", without the word `the`. **Predict:** for which parameter is the
+# gradient zero in any case? And which row of `E` gets none?
 
 # %%
 ids = np.array([[0, 2, 1, 2, 2]])

@@ -334,8 +334,7 @@ print(repr(write(broken, "the cat", 20, temperature=0)))
 # **"Temperature 0 divides by zero."** It would, so it is a case of its own: take the largest logit. And temperature 1
 # does not mean "no dice", but "the model's own probabilities".
 #
-# **"Does perplexity count errors?"** No. A model that is mostly right, but quite sure of itself when it is wrong, has a
-# high perplexity.
+# **"Does perplexity count errors?"** No. A model that is mostly right, but very sure when it is wrong, has a high one.
 #
 # **"Can I train with the cache?"** No: it holds numbers without notes, and minigrad refuses. In training all rows are
 # computed at once anyway.
