@@ -208,9 +208,10 @@ figure.savefig(OUT / "01_how_small.png", dpi=120)
 #     cd my_course
 #     minigrad learn check 1.1
 #
-# Task **1.1** asks for `slope`: you have seen it above, so write it from memory. Task **1.2** does the same for a
-# list of many numbers, one number at a time. The list of all these slopes is called the **gradient**.
-# `minigrad learn hint` helps.
+# Task **1.1** asks for `slope`: you have seen it above, so write it from memory. Task **1.2** does the same for a list
+# of many numbers, one number at a time. The list of all these slopes is called the **gradient**. `minigrad learn hint`
+# helps, and after many wrong answers there is a page that goes through your own program; its address stands below the
+# message.
 #
 # ## The chain rule
 #
