@@ -1,7 +1,7 @@
 """Task 11.1: a block of a Transformer, and a classifier on it, backward.
 
     h = x + attention(x)                     attention with q = k = v = x, task 10.2
-    out = h + relu(h @ W1) @ W2              a feed-forward network with a way around it, task 7.1
+    out = h + relu(h @ W1) @ W2              a feed-forward network with a way past it, task 7.1
     logits = mean(out over positions) @ C    one row, a number for each class
     loss = -log softmax(logits)[label]       task 6.3
 
