@@ -153,7 +153,9 @@ class GRU(Module):
         if is_token is not None:
             is_token = is_token.swapaxes(1, 2)  # (batch, length, 1)
         state = self.cell.state
-        states: Any = gru_states(self.cell.input(x), h, state.weight, state.bias, is_token=is_token, reverse=self.reverse)
+        states: Any = gru_states(
+            self.cell.input(x), h, state.weight, state.bias, is_token=is_token, reverse=self.reverse
+        )
         last = states[:, 0 if self.reverse else -1]
         if is_token is not None:
             states = np.where(is_token, states, 0.0)

@@ -98,6 +98,8 @@ def _question(case: Case, language: str) -> list[str]:
 def _short(value: Any) -> str:
     """A value in a line: small arrays with their numbers, large ones by their shape."""
     if isinstance(value, np.ndarray):
+        if not value.size:
+            return f"np.zeros({value.shape})"
         if value.size > 12:
             return f"<{value.dtype} {value.shape}>"
         return f"np.array({np.array2string(value, precision=4, separator=', ')})".replace("\n", "")
