@@ -36,8 +36,9 @@ OUT.mkdir(parents=True, exist_ok=True)
 # below; then come back.
 #
 # What stands in `lesson` is only what the page says, and at which step. You need not read it, nor the code of the
-# pictures below. `with mg.trace():` notes what the page will show. And a slope that is written dy/dx here is written
-# ∂y/∂x on the page.
+# pictures below. `with mg.trace():` notes what the page will show. On the page a slope dy/dx is written ∂y/∂x and
+# called a *gradient*; *difference quotients* are what nudging gives. *Next stop* goes to where the page has something
+# to say. The *learning rate*, and what stands below it, is for lesson 3.
 
 # %%
 lesson = {
@@ -182,14 +183,11 @@ figure.savefig(OUT / "01_nudges.png", dpi=120)
 hs = 10.0 ** np.arange(-1, -15, -1)
 one_side = np.array([abs((np.exp(1 + h) - np.exp(1)) / h - np.exp(1)) for h in hs])
 both_sides = np.array([abs(slope(np.exp, 1.0, h) - np.exp(1)) for h in hs])
-best = hs[both_sides.argmin()]
 print(f"exp(1) = {np.exp(1):.9f}")
-print(
-    f"both sides: with h = 0.1 the error is {both_sides[0]:.4f}, with h = {best:.0e} it is below 0.000000001, ", end=""
-)
-print(f"with h = {hs[-1]:.0e} it is {both_sides[-1]:.3f}")
+for k in (0, 4, 13):
+    print(f"both sides, h = {hs[k]:.0e}: error {both_sides[k]:.10f}")
 
-figure, axes = plt.subplots(figsize=(6, 4))
+figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
 axes.loglog(hs, one_side, "o-", color="tab:red", label="one side")
 axes.loglog(hs, both_sides, "o-", color="tab:blue", label="both sides")
 axes.set(xlabel="size of the nudge, h", ylabel="error of the slope", title="Too large is wrong, too small is wrong too")
@@ -197,10 +195,10 @@ axes.legend()
 figure.savefig(OUT / "01_how_small.png", dpi=120)
 
 # %% [markdown] name="rounding"
-# Read the picture from the right to the left. At first a smaller nudge is better: ten times smaller makes the error
-# of the one-sided slope ten times smaller, and that of the two-sided slope a hundred times. Then it turns. The
-# computer keeps about 16 digits of a number; `f(x + h)` and `f(x - h)` become almost equal, and their difference is
-# made of the last, rounded digits. Both sides, with `h` near 0.00001, is a good choice.
+# Read the picture from the right to the left. At first a smaller nudge is better: ten times smaller makes the error of
+# the one-sided slope ten times smaller, and that of the two-sided slope a hundred times. Then it turns. The computer
+# keeps about 16 digits of a number; `f(x + h)` and `f(x - h)` become almost equal, and their difference is made of the
+# last, rounded digits. Both sides, with `h` near 0.00001 (Python writes 1e-05), is a good choice.
 #
 # ## Implement: tasks 1.1 and 1.2
 #
@@ -210,9 +208,10 @@ figure.savefig(OUT / "01_how_small.png", dpi=120)
 #     cd my_course
 #     minigrad learn check 1.1
 #
-# Task **1.1** asks for `slope`: you have seen it above, so write it from memory. Task **1.2** does the same for a
-# list of many numbers, one number at a time. The list of all these slopes is called the **gradient**.
-# `minigrad learn hint` helps.
+# Task **1.1** asks for `slope`: you have seen it above, so write it from memory. Task **1.2** does the same for a list
+# of many numbers, one number at a time. The list of all these slopes is called the **gradient**. `minigrad learn hint`
+# helps, and after many wrong answers there is a page that goes through your own program; its address stands below the
+# message.
 #
 # ## The chain rule
 #
@@ -263,7 +262,7 @@ print("after: ", x.grad)
 # Three words, which you will meet everywhere:
 #
 # - a **Tensor** is a number (or an array of numbers) whose steps are written down; `requires_grad=True` says "I want
-#   the slope for this one";
+#   the slope for this one", and `.item()` or `.data` gives back the plain number or array;
 # - `y.backward()` does the backward pass;
 # - `x.grad` is where the result is put: dy/dx. Before `backward()` there is nothing in it: `None`.
 #

@@ -33,7 +33,9 @@ OUT.mkdir(parents=True, exist_ok=True)
 #
 # Three numbers go in, two come out. Our program is `z = W @ x`, then `y = tanh(z)`, number by number. At the end,
 # `g = [1, 0]` picks the first of the two: `s = g * y` and `loss = sum(s)`. The page is `out/lessons/04_open.html`. On
-# it a vector stands upright, as a matrix with one column, just as on paper.
+# it a vector stands upright, as a matrix with one column, just as on paper: (2, 1) means 2 rows and 1 column. A small
+# square in a box is a number: orange is positive, blue is negative, and the darker, the farther from 0. Right of the
+# bar stand the gradients.
 
 # %%
 lesson = {
@@ -247,7 +249,7 @@ for n in sizes:
         costs[name].append(count)
     print(n, "inputs:", {name: cost[-1] for name, cost in costs.items()}, "the same:", np.allclose(answers, answers[0]))
 
-figure, axes = plt.subplots(figsize=(6, 4))
+figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
 for name, cost in costs.items():
     axes.loglog(sizes, cost, "o-", label=name)
 axes.set(xlabel="number of inputs", ylabel="multiplications", title="The gradient of one number, in three ways")
@@ -319,6 +321,9 @@ print("all of J:", mg.jacobian(f)(x.data).round(3).tolist())
 
 # %% [markdown] name="close"
 # ## Once more: a layer, backward
+#
+# A **layer** is one part of a network: it takes numbers and hands on others. The plainest is a product with a matrix,
+# and then a function such as tanh.
 #
 #     W = [[0.5, -0.25],     x = [1, 2]
 #          [0.25,  0.5]]

@@ -49,6 +49,10 @@ lesson = {
         },
         {
             "at": "backward",
+            "text": {
+                "en": "`positive` is the + in front of a number: it changes nothing.",
+                "ja": "`positive` は数の前に付く + で、何も変えません。",
+            },
             "question": {
                 "kind": "choice",
                 "text": {
@@ -216,7 +220,7 @@ figure.savefig(OUT / "08_valley.png", dpi=120)
 # creeps along the floor, with a `rate` that must be small because the walls are steep.
 #
 # Why does not everybody train so? Because of the n rows and n columns. A network with a million weights would have a
-# Hessian of a million times a million numbers, 8 terabytes.
+# Hessian of a million times a million numbers, at 8 bytes each 8 terabytes.
 #
 # ## A product instead of the table
 #
@@ -225,8 +229,9 @@ figure.savefig(OUT / "08_valley.png", dpi=120)
 # gradient. Since `v` is fixed, that is `v @ H`, and as H is symmetric, `H @ v`. So: one backward pass through a
 # backward pass, whatever n is. It is called the **Hessian-vector product**, and minigrad has it as `mg.hvp`.
 #
-# What is it good for? Let `x` move along `v`, to `x + t * v`. Then v · (H @ v) is the bend on this way, for `t`. So
-# it tells how far a step along the gradient should go: slope divided by bend, Newton's idea on one straight line.
+# What is it good for? Let `x` move along `v`, to `x + t * v`. On this way the slope for `t` is gradient · v, and the
+# bend is v · (H @ v). With the gradient as `v` that tells how far a step along it should go: slope divided by bend,
+# Newton's idea on one straight line.
 
 # %%
 v = gradient(start)

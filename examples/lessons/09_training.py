@@ -264,9 +264,9 @@ for limit, steps in ((np.inf, 1), (1.0, 100)):
 #
 # ## Break
 #
-# A friend trains a small network with 8 hidden numbers, and one with only 1. Both end with the same loss, in all
-# digits shown! A good network with 8 stands beside them. No error is raised, and each gradient is right: nudging
-# confirms it. Find out what is wrong **before** you read on. The printed slopes help.
+# A friend trains a small network with 8 hidden numbers (those between its two layers), and one with only 1. Both end
+# with the same loss, in all digits shown! A good network with 8 stands beside them. No error is raised, and each
+# gradient is right: nudging confirms it. Find out what is wrong **before** you read on. The printed slopes help.
 
 
 # %%
@@ -305,10 +305,6 @@ for name, start, hidden in (("broken", broken_start, 8), ("broken", broken_start
 # heart, even when there is nothing to learn: below, each label is a coin flip. What counts is the loss on examples
 # that were *not* used in training. Keep some apart before you start, and look at both.
 #
-# **"In training the network gives another answer each time."** Some layers behave differently in training.
-# **Dropout** sets each number to 0 with probability `p`, and multiplies the others by 1 / (1 - p), so that the mean
-# stays; it makes learning by heart harder. `net.eval()` switches it off before you measure or use the network,
-# `net.train()` on again. Neither has to do with gradients: for those it is `with mg.no_grad():`.
 
 # %%
 forgotten = descend(ways["rate 0.005"], steps=500, clear=False) ** 2 @ [1, 50]
@@ -326,11 +322,6 @@ for _ in range(300):
     optimizer.step()
 right = np.mean(np.sign(net(new).data) == new_coins)
 print(f"coin flips: loss {loss.item():.2f} in training; right on new ones: {100 * right:.0f} of 100")
-
-dropout = nn.Dropout(0.5, rng=rng)
-ones = np.ones(8, np.float32)
-print("train:", dropout(ones).data, "and again", dropout(ones).data)
-print("eval: ", dropout.eval()(ones).data)
 
 # %% [markdown] name="close"
 # ## Once more: a way past, backward
@@ -409,7 +400,7 @@ mg.explain(loss, OUT / "09_close.html", {"w": w, "x": x}, language=LANGUAGE, les
 #   normalisation keeps the numbers at one size; clipping limits the damage of a step.
 # - Weights start random, all different, and at the right size.
 # - Each step: `zero_grad()`, loss, `backward()`, perhaps clip, `step()`.
-# - Believe the loss on examples that were kept apart, measured after `eval()`.
+# - Believe the loss on examples that were kept apart.
 #
 # ## Explain
 #

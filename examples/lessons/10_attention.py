@@ -129,10 +129,11 @@ print("rows:", weights.sum(axis=1).round(2), " columns:", weights.sum(axis=0).ro
 # %% [markdown] name="scale"
 # ## Why divide by the square root of d?
 #
-# An inner product of `d` numbers is a sum of `d` products. If the numbers are random and of size 1, the sum is of
-# size √d: for d = 1024 about 32. Softmax of such scores is nearly "all or nothing". Then it hardly reacts to a nudge:
-# its slopes are products of weights, such as p (1 - p) on the diagonal (lesson 6), and almost 0 when one weight is
-# almost 1. So nearly nothing arrives at the queries and keys, and they do not learn. Dividing the scores by √d keeps them at size 1, for every d.
+# An inner product of `d` numbers is a sum of `d` products. If the numbers are random and of size 1, the positive and
+# the negative products partly cancel, and the sum is of size √d: for d = 1024 about 32. Softmax of such scores is
+# nearly "all or nothing". Then it hardly reacts to a nudge: its slopes are products of weights, such as p (1 - p) on
+# the diagonal (lesson 6), and almost 0 when one weight is almost 1. So nearly nothing arrives at the queries and keys,
+# and they do not learn. Dividing the scores by √d keeps them at size 1, for every d.
 
 # %%
 widths, biggest, slopes = [2, 8, 32, 128, 512, 1024], {}, {}
@@ -187,8 +188,9 @@ for keys in (K, changed):
 #
 # ## One family
 #
-# There are many kinds of attention. They differ in three choices: **how a score is made**, **who may look where**,
-# and **what queries, keys and values are made of**. The rest, softmax and weighted sum, is the same for nearly all.
+# There are many kinds of attention. They differ in three choices: **how a score is made**, **who may look where**, and
+# **what queries, keys and values are made of**. The rest, softmax and weighted sum, is the same for nearly all. (The
+# table is for looking things up; you need not learn it.)
 #
 # | in `nn` | the score, or the choice | what for |
 # |---|---|---|
@@ -206,9 +208,9 @@ for keys in (K, changed):
 # | `MessagePassing` | the weights are given: a graph | when you know who is linked to whom |
 # | `MultiHeadAttention` | several at once, see below | Transformers |
 #
-# Here they look at "the cat saw the dog". Nothing is trained: word vectors and weights are random. So the pictures
-# show what a rule allows and prefers, not what language is like. Both "the" have the same vector, plus a code of the
-# place.
+# Here they look at "the cat saw the dog". Nothing is trained: word vectors and weights are random. So the pictures show
+# what a rule allows and prefers, not what language is like. Both "the" have the same vector, plus a code of the place
+# (lesson 11).
 
 # %%
 words = ["the", "cat", "saw", "the", "dog"]
@@ -242,7 +244,7 @@ for axes, (name, weights) in zip(several.flat, maps.items()):
     panel = weights.data.reshape(-1, 5)
     axes.imshow(panel, cmap="Blues", vmin=0, vmax=1)
     axes.set_xticks(range(5), words, rotation=90, fontsize=8)
-    axes.set_yticks(range(len(panel)), words if len(panel) == 5 else ["u"], fontsize=8)
+    axes.set_yticks(range(len(panel)), words if len(panel) == 5 else ["query"], fontsize=8)
     axes.set_title(name, fontsize=9)
 figure.suptitle("Who (row) looks at whom (column): dark is much")
 figure.savefig(OUT / "10_maps.png", dpi=120)
@@ -326,9 +328,6 @@ with np.errstate(invalid="ignore"):
 print("minigrad:", F.attention_weights(np.array([[1.0]]), np.array([[1.0], [2.0]]), nowhere))
 
 # %% [markdown] name="close"
-# **"Does attention know the order of the words?"** No. Shuffle the words, and the answers are shuffled likewise. That
-# is why a code of the place is added to the vectors.
-#
 # ## Once more: two words, causal, backward
 #
 #     s = q @ k.T

@@ -322,6 +322,25 @@ def test_the_local_derivative_is_not_the_gradient(paths: Any) -> None:
     assert said(page) == "✓ Right: 6"
 
 
+def test_a_hint_is_the_rule_and_comes_into_sight(tmp_path: Path, show: Show) -> None:
+    """Where a gradient is only made to fit an operand's shape there is no rule, and no hint is offered."""
+    b = Tensor([1.0, 2.0], requires_grad=True, name="b")
+    x = Tensor(np.arange(6.0).reshape(3, 2), requires_grad=True, name="x")
+    with mg.trace():
+        loss = ((x + b) ** 2).sum()
+    page = show(explain(loss, tmp_path / "explain.html"), 1250, 620)
+    page.locator("#quiz").check()
+    kinds = page.evaluate("timeline.steps.map(([kind]) => kind)")
+    fit = kinds.index("fit") + 1
+    page.evaluate(f"go({fit})")
+    assert page.locator("#answer").is_visible() and not page.locator("[data-key=hint]").count()
+    page.evaluate(f"go({fit - 1})")
+    page.locator("[data-key=hint]").click()
+    rule = page.locator(".small-print")
+    page.wait_for_function("document.querySelector('.small-print').getBoundingClientRect().bottom <= innerHeight + 1")
+    assert rule.is_visible()
+
+
 def test_what_is_more_than_a_name_stands_in_parentheses(page: Any) -> None:
     page.locator("#quiz").check()
     page.evaluate(f"go({step_of(page, 'h', 'w * x + b')})")
