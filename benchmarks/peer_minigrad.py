@@ -38,7 +38,7 @@ class CausalClassifier(TransformerClassifier):
         return self.output(nn.pool(self.norm(x), key_mask))
 
 
-def model_of(work: str, dtype: Any = np.float32) -> nn.Module:
+def model_of(work: str | Sizes, dtype: Any = np.float32) -> nn.Module:
     """The workload's model with the workload's initial weights."""
     s = sizes(work)
     settings: dict[str, Any] = {"d_model": s.D, "num_heads": s.H, "num_layers": s.layers, "activation": s.activation}
