@@ -10,7 +10,7 @@ import numpy as np
 
 import minigrad
 import nn
-from benchmarks import calls, micro
+from benchmarks import calls, micro, real
 from benchmarks.step import Gradients, Step
 from benchmarks.workload import BATCHES, Sizes, sizes, weights_and_batches
 from minigrad.device import to_device, to_host
@@ -82,6 +82,8 @@ def build(work: str, *, dtype: str = "float32", device: str = "cpu", tf32: bool 
         return calls.build(work)
     if micro.is_micro(work):
         return micro.build(work, FUNCTIONS)
+    if real.is_real(work):
+        return real.build(work, "minigrad")
     s, model = sizes(work), model_of(work, np.dtype(dtype)).to(device)
     _, batches = weights_and_batches(work)
     tok, labels, mask = (to_device(batches[n], device) if n in batches else None for n in ("tok", "y", "mask"))

@@ -29,6 +29,7 @@ TITLES = {
     "toy_causal": "toy, causal",
     "small_causal": "small, causal",
     "toy_512": "toy, 4 sequences of 512 tokens",
+    "encoder": "encoder, 4 x 512 tokens with padding, training step",
     "multiply": "taped product of two 4 x 4 arrays",
     "multiply_backward": "product of two 4 x 4 arrays and its backward",
     "m1": "scalar expression, 30 operations (m1)",

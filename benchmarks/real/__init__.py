@@ -7,6 +7,8 @@ harness; before it times a work, it checks that both sides compute the same (:mo
 
 from __future__ import annotations
 
+from typing import Any
+
 from benchmarks.real import formulas, gpt, loops, plain, transformers
 from benchmarks.real.work import Work, with_sizes
 from benchmarks.step import Step
@@ -18,13 +20,17 @@ def is_real(work: str) -> bool:
     return work.partition(":")[0] in WORKS
 
 
-def build(work: str, library: str) -> Step:
-    """The step of "gpt:B=1" with ``library``, "minigrad" or "torch".
+def check(work: str) -> Any:
+    """The sizes of "gpt:B=1".
 
     Raises:
-        TypeError, ValueError: it has no such size.
+        TypeError, ValueError: it has no such size, or it is no such number.
     """
     name, *changes = work.split(":")
-    found = WORKS[name]
-    step: Step = getattr(found, library)(with_sizes(found, changes))
+    return with_sizes(WORKS[name], changes)
+
+
+def build(work: str, library: str) -> Step:
+    """The step of a work with ``library``, "minigrad" or "torch"; raises as :func:`check`."""
+    step: Step = getattr(WORKS[work.partition(":")[0]], library)(check(work))
     return step

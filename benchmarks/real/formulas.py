@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from benchmarks.real.torch_layers import affine, gradients, parameters
-from benchmarks.real.work import F, Work, drawn, mg, minigrad_training, nn, torch, torch_training
+from benchmarks.real.work import RELU_GRADIENTS, F, Work, drawn, mg, minigrad_training, nn, torch, torch_training
 from benchmarks.step import Step
 from benchmarks.workload import BATCHES
 
@@ -130,7 +131,7 @@ def mlp_data(s: NetworkSizes) -> tuple[dict[str, Any], Any, Any]:
     """Weights, images (8, B, D) and labels (8, B)."""
     widths = [s.D, s.hidden, s.second, s.C]
     shapes: dict[str, tuple[int, ...]] = {}
-    for n, (into, out) in enumerate(zip(widths, widths[1:])):
+    for n, (into, out) in enumerate(pairwise(widths)):
         shapes |= {f"layers.{n}.weight": (into, out), f"layers.{n}.bias": (out,)}
     random = np.random.RandomState(23)
     images = random.rand(BATCHES, s.B, s.D).astype(np.float32)
@@ -143,7 +144,7 @@ def mlp_minigrad(s: NetworkSizes) -> Step:
     class Network(nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
             widths, rng = [s.D, s.hidden, s.second, s.C], np.random.default_rng(0)
-            self.layers = [nn.Affine(into, out, rng=rng) for into, out in zip(widths, widths[1:])]
+            self.layers = [nn.Affine(into, out, rng=rng) for into, out in pairwise(widths)]
 
         def forward(self, x: Any) -> Any:
             for layer in self.layers[:-1]:
@@ -177,10 +178,14 @@ WORKS = {
     "jacobian": Work(
         "Jacobian 100 x 100 of tanh(A x) * (B x); torch.func.jacrev", jacobian_minigrad, jacobian_torch, FunctionSizes()
     ),
-    "hessian": Work("Hessian of a logistic loss, 50 parameters; torch.func.hessian", hessian_minigrad, hessian_torch, FIFTY),
+    "hessian": Work(
+        "Hessian of a logistic loss, 50 parameters; torch.func.hessian", hessian_minigrad, hessian_torch, FIFTY
+    ),
     "hessian_by_rows": Work(
         "the same; torch.autograd.functional.hessian", hessian_minigrad, hessian_by_rows_torch, FIFTY
     ),
-    "mlp": Work("MLP 784-256-128-10, batch 128, training step", mlp_minigrad, mlp_torch, NetworkSizes()),
+    "mlp": Work(
+        "MLP 784-256-128-10, batch 128, training step", mlp_minigrad, mlp_torch, NetworkSizes(), output=RELU_GRADIENTS
+    ),
     "formula": Work("tanh(x) exp(-x x) + x sin(x) on 10^7 numbers", formula_minigrad, formula_torch, ManyNumbers()),
 }

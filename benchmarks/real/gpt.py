@@ -10,7 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.real.work import F, Work, mg, minigrad_training, nn, peer_minigrad, peer_torch, torch, torch_training
+from benchmarks.real.work import (
+    F,
+    Work,
+    mg,
+    minigrad_training,
+    nn,
+    peer_minigrad,
+    peer_torch,
+    torch,
+    torch_gpt,
+    torch_training,
+)
 from benchmarks.step import Step
 from benchmarks.workload import BATCHES, Sizes, weights_and_batches
 
@@ -77,39 +88,8 @@ def generate_top_k_minigrad(s: Sizes) -> Step:
     return Step(lambda _: write().size, outputs)
 
 
-class TorchWriter:
-    """A GPT that keeps the keys and values of the tokens it has seen."""
-
-    def __init__(self, s: Sizes) -> None:
-        self.s, self.ids = s, torch.tensor(prompts(s))
-        self.P = {name: p.detach() for name, p in peer_torch.parameters(weights_and_batches(s)[0], s).items()}
-
-    def scores(self, ids: Any, past: list[Any]) -> Any:
-        """Of the token after the last of ``ids``, (batch, vocabulary); ``past`` grows by the keys and values of ``ids``."""
-        s, P, (B, L) = self.s, self.P, ids.shape
-        seen = past[0][0].shape[2] if past[0] else 0
-        x = F.embedding(ids, P["E"]) + P["P"][seen : seen + L]
-        for n in range(s.layers):
-            h = F.layer_norm(x, (s.D,), P[f"g1{n}"], P[f"b1{n}"])
-            qkv = F.linear(h, P[f"Wqkv{n}"], P[f"bqkv{n}"]).view(B, L, 3, s.H, s.D // s.H)
-            q, k, v = qkv.permute(2, 0, 3, 1, 4)
-            if past[n]:
-                k, v = torch.cat([past[n][0], k], 2), torch.cat([past[n][1], v], 2)
-            past[n] = k, v
-            o = F.scaled_dot_product_attention(q, k, v, is_causal=L > 1)
-            x = x + F.linear(o.transpose(1, 2).reshape(B, L, s.D), P[f"Wo{n}"], P[f"bo{n}"])
-            h = F.layer_norm(x, (s.D,), P[f"g2{n}"], P[f"b2{n}"])
-            x = x + F.linear(F.gelu(F.linear(h, P[f"W1{n}"], P[f"c1{n}"])), P[f"W2{n}"], P[f"c2{n}"])
-        return F.linear(F.layer_norm(x[:, -1], (s.D,), P["gf"], P["bf"]), P["E"])
-
-    def write(self, choose: Any) -> Any:
-        """(batch, count) tokens, each chosen from the scores by ``choose``."""
-        new, past, tokens = self.ids, [()] * self.s.layers, []
-        with torch.inference_mode():
-            for _ in range(count(self.s)):
-                new = choose(self.scores(new, past))
-                tokens.append(new)
-        return torch.cat(tokens, 1)
+def model_torch(s: Sizes) -> Any:
+    return torch_gpt.GPT(s, weights_and_batches(s)[0]).eval()
 
 
 def most_probable(scores: Any) -> Any:
@@ -123,22 +103,25 @@ def from_top_k(scores: Any, k: int = TOP_K) -> Any:
 
 
 def generate_torch(s: Sizes) -> Step:
-    writer = TorchWriter(s)
-    return Step(
-        lambda _: writer.write(most_probable).sum(), lambda: {"tokens": writer.write(most_probable).numpy()}
-    )
+    model, ids, length = model_torch(s), torch.tensor(prompts(s)), count(s)
+
+    def write() -> Any:
+        return model.write(ids, length, most_probable)
+
+    return Step(lambda _: write().sum(), lambda: {"tokens": write().numpy()})
 
 
 def generate_top_k_torch(s: Sizes) -> Step:
-    writer = TorchWriter(s)
+    model, ids, length = model_torch(s), torch.tensor(prompts(s)), count(s)
 
     def outputs() -> dict[str, Any]:
-        with torch.inference_mode():
-            values, places = torch.topk(writer.scores(writer.ids, [()] * s.layers), min(TOP_K, s.V))
+        with torch.no_grad():
+            values, places = torch.topk(model(ids, model.new_caches())[:, -1], min(TOP_K, s.V))
             probabilities = torch.zeros(s.B, s.V).scatter(-1, places, F.softmax(values, -1))
-        return {"tokens": writer.write(lambda x: from_top_k(x, 1)).numpy(), "probabilities": probabilities.numpy()}
+        tokens = model.write(ids, length, lambda scores: from_top_k(scores, 1))
+        return {"tokens": tokens.numpy(), "probabilities": probabilities.numpy()}
 
-    return Step(lambda _: writer.write(from_top_k).numel(), outputs)
+    return Step(lambda _: model.write(ids, length, from_top_k).numel(), outputs)
 
 
 WORKS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -126,7 +127,7 @@ def moons(s: MoonSizes) -> tuple[Any, Any, list[Any]]:
     x = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     x = np.where(label[:, None] == 1, [1, 0.5] - x, x) + 0.1 * random.randn(s.points, 2)
     sizes = [2, s.hidden, s.hidden, 1]
-    return x, 2.0 * label - 1, [0.5 * random.randn(a + 1, b) for a, b in zip(sizes, sizes[1:])]
+    return x, 2.0 * label - 1, [0.5 * random.randn(a + 1, b) for a, b in pairwise(sizes)]
 
 
 def moons_loss(s: MoonSizes, layers: list[Any], relu: Any) -> Any:

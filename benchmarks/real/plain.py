@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import micro, plain_model
-from benchmarks.real.work import Work, mg, peer_torch, torch, torch_training
+from benchmarks.real.work import RELU_GRADIENTS, Work, mg, peer_torch, torch, torch_training
 from benchmarks.step import Step
 from benchmarks.workload import BATCHES, SIZES, Sizes, weights_and_batches
 
@@ -68,6 +68,10 @@ def plain_m2_torch(_: Any) -> Step:
 
 
 WORKS = {
-    f"plain_{name}": Work(f"{name} in plain NumPy functions", plain_minigrad, plain_torch, SIZES[name])
+    f"plain_{name}": Work(
+        f"{name} in plain NumPy functions", plain_minigrad, plain_torch, SIZES[name], output=RELU_GRADIENTS
+    )
     for name in ("tiny", "toy", "small")
-} | {"plain_m2": Work("m2 in plain NumPy functions", plain_m2_minigrad, plain_m2_torch, NoSizes())}
+} | {
+    "plain_m2": Work("m2 in plain NumPy functions", plain_m2_minigrad, plain_m2_torch, NoSizes(), output=RELU_GRADIENTS)
+}

@@ -10,9 +10,27 @@ from typing import Any
 import numpy as np
 
 from benchmarks.real.torch_layers import (
-    affine, attention, dropped, feed_forward, gradients, layer_shapes, norm, parameters,
-)  # fmt: skip
-from benchmarks.real.work import F, Work, drawn, mg, minigrad_training, models, nn, torch, torch_training
+    affine,
+    attention,
+    dropped,
+    feed_forward,
+    gradients,
+    layer_shapes,
+    norm,
+    parameters,
+)
+from benchmarks.real.work import (
+    RELU_GRADIENTS,
+    F,
+    Work,
+    drawn,
+    mg,
+    minigrad_training,
+    models,
+    nn,
+    torch,
+    torch_training,
+)
 from benchmarks.step import Step
 from benchmarks.workload import BATCHES, positions
 
@@ -218,14 +236,14 @@ def encoder_decoder_torch(s: TranslationSizes) -> Step:
 
 WORKS = {
     "vit": Work("the step of examples/digits_vit.py, without dropout", vit_minigrad, vit_torch, ImageSizes()),
-    "vit_dropout": Work(
-        "the same with dropout", vit_minigrad, vit_torch, ImageSizes(dropout=0.1), loss=0.3
-    ),  # each library drops others
+    # Each library drops other numbers: their losses are near one another, and the scores are compared in evaluation.
+    "vit_dropout": Work("the same with dropout", vit_minigrad, vit_torch, ImageSizes(dropout=0.1), loss=0.2),
     "minilm": Work("MiniLM's encoder, forward, 32 x 40 tokens", minilm_minigrad, minilm_torch, ReadingSizes()),
     "encoder_decoder": Work(
         "encoder-decoder of width 128, training step",
         encoder_decoder_minigrad,
         encoder_decoder_torch,
         TranslationSizes(),
+        output=RELU_GRADIENTS,
     ),
 }

@@ -11,6 +11,10 @@ import numpy as np
 
 from benchmarks.step import Step
 
+# How far a peer's losses and outputs may be from PyTorch's. Gradients through ReLU may be further: inputs that one library
+# rounds to just above zero the other rounds to just below.
+LOSS, OUTPUT, RELU_GRADIENTS = 1e-6, 1e-5, 1e-3
+
 
 class Lazy:
     """A module that is imported when something of it is asked for: each peer's process holds its own library only.
@@ -35,6 +39,7 @@ mg: Any = Lazy("minigrad")
 nn: Any = Lazy("nn")
 models: Any = Lazy("models")
 peer_torch: Any = Lazy("benchmarks.peer_torch")
+torch_gpt: Any = Lazy("benchmarks.real.torch_gpt")
 peer_minigrad: Any = Lazy("benchmarks.peer_minigrad")
 
 
@@ -44,7 +49,7 @@ class Work:
 
     Attributes:
         sizes: a dataclass of numbers; any of them can be changed in the work's name.
-        loss: how far the losses of the first steps may be from PyTorch's, relatively.
+        loss: how far the loss of the first step may be from PyTorch's, relatively.
         output: the same of what :attr:`Step.gradients` gives, as the length of the difference over the length.
     """
 
@@ -52,8 +57,8 @@ class Work:
     minigrad: Callable[[Any], Step]
     torch: Callable[[Any], Step]
     sizes: Any
-    loss: float = 1e-6
-    output: float = 1e-5
+    loss: float = LOSS
+    output: float = OUTPUT
 
 
 def with_sizes(work: Work, changes: Iterable[str]) -> Any:
