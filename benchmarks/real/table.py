@@ -64,8 +64,11 @@ def _cells(work: str, peers: dict[str, Row], others: bool) -> list[str]:
     own, fast, torch = peers["minigrad"], peers.get("minigrad_fast"), peers[REFERENCE]
     goals = NUMPY.get(work), NUMBA.get(work)
     cells = [title(work), _ratio(own), _ratio(fast) if fast else "", f"{peers[AGAIN].ratio:.2f}"]
-    cells += [_pair([goal and goal.before for goal in goals]), _pair([goal and goal.goal for goal in goals])]
-    cells += [_pair([goal and goal.half_way for goal in goals]), reached([(own, goals[0]), (fast, goals[1])])]
+    cells += [
+        _pair([goal.before if goal else None for goal in goals]),
+        _pair([goal.goal if goal else None for goal in goals]),
+    ]
+    cells += [_pair([goal.half_way if goal else None for goal in goals]), reached([(own, goals[0]), (fast, goals[1])])]
     if own.error:
         cells += ["", "", ""]
     else:

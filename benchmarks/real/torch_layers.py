@@ -42,7 +42,7 @@ def parameters(arrays: dict[str, Any]) -> Parameters:
 
 def gradients(P: Parameters) -> dict[str, Any]:
     """Of PyTorch's parameters, under minigrad's names and in its shapes."""
-    found = {}
+    found: dict[str, Any] = {}
     for name, p in P.items():
         g = p.grad.numpy()
         g = g.T if _is_turned(name, g) else g
