@@ -9,7 +9,7 @@
     python -m benchmarks pages           the stepper's page: made, opened, a key pressed (needs a browser)
     python -m benchmarks compare FOLDER  this checkout beside the one in FOLDER: 1 if a work is slower here
     python -m benchmarks readme          put the latest table into the README
-    python -m benchmarks all             works, imports, scaling, floor and readme: make bench
+    python -m benchmarks all             works, real, imports, scaling, floor and readme: make bench
 
     python -m benchmarks works --peers jax,autograd,mygrad,dezero --works tiny,toy
     python -m benchmarks works --device cuda
@@ -173,7 +173,8 @@ def run_real(options: argparse.Namespace) -> None:
         SystemExit: with 1.
     """
     rows = measure_again_if_doubtful(options.works or real_table.LINES, options, options.peers)
-    limits = [f"{options.cores} cores"] * bool(options.cores) + [f"{options.threads} threads"] * bool(options.threads)
+    pairs = (("core", options.cores), ("thread", options.threads))
+    limits = [f"{number} {what}{'s' * (number > 1)}" for what, number in pairs if number]
     if not options.works:
         real_table.save(rows, ", ".join(limits))
     print(f"{real_table.text(rows, ', '.join([report.machine(), *limits]))}\n")
@@ -271,7 +272,7 @@ def run_readme(options: argparse.Namespace) -> None:
 
 
 def run_all(options: argparse.Namespace) -> None:
-    for run in (run_works, run_imports, run_scaling, run_floor, run_readme):
+    for run in (run_works, run_real, run_imports, run_scaling, run_floor, run_readme):
         run(options)
 
 

@@ -70,12 +70,12 @@ def test_optional_peers_stand_beside():
 
 
 def test_titles_say_which_sizes_are_others():
-    assert table.title("gpt:V=30000:B=2") == "GPT, training step, vocabulary 30,000, batch 2"
-    assert table.title("vit:dropout=0.5").endswith(", dropout 0.5")
-    assert all(table.title(line) for line in table.LINES)
+    assert report.title("gpt:V=30000:B=2") == "GPT, training step, vocabulary 30,000, batch 2"
+    assert report.title("vit:dropout=0.5").endswith(", dropout 0.5")
+    assert all(report.title(line) for line in table.LINES)
 
 
-@pytest.mark.parametrize(("limits", "name"), [("", "real"), ("1 cores, 4 threads", "real_1_cores_4_threads")])
+@pytest.mark.parametrize(("limits", "name"), [("", "real"), ("1 core, 4 threads", "real_1_core_4_threads")])
 def test_a_run_is_saved_whole(limits, name, tmp_path):
     table.save(rows("vit"), limits, tmp_path)
     table.save(rows(), limits, tmp_path)
@@ -133,7 +133,7 @@ def test_cores_and_threads_are_those_of_every_worker(measured, monkeypatch):
         assert {os.environ[name] for name in command.THREADS} == {"4"}
     finally:
         os.sched_setaffinity(0, before)
-    assert measured[1][0][1] == "1 cores, 4 threads"
+    assert measured[1][0][1] == "1 core, 4 threads"
 
 
 @pytest.mark.parametrize(
