@@ -125,7 +125,9 @@ def generate_top_k_torch(s: Sizes) -> Step:
 
 
 WORKS = {
-    "gpt": Work("GPT, training step", gpt_minigrad, gpt_torch, SIZES),
+    # Of a large vocabulary the gradients' norm, a sum of millions of squares in float32, is off by 4e-5 in one library and by
+    # 8e-5 in the other, and with it what is clipped to it; the gradients themselves differ by 7e-7.
+    "gpt": Work("GPT, training step", gpt_minigrad, gpt_torch, SIZES, output=1e-4),
     "generate": Work("GPT, 100 tokens, greedy, batch 1", generate_minigrad, generate_torch, replace(SIZES, B=1)),
     "generate_top_k": Work(
         "GPT, 100 tokens of the 40 most probable, batch 8",

@@ -87,6 +87,7 @@ def vit_minigrad(s: ImageSizes) -> Step:
 def vit_torch(s: ImageSizes) -> Step:
     weights, images, labels = vit_data(s)
     P, images, labels = parameters(weights), torch.tensor(images), torch.tensor(labels)
+    torch.manual_seed(0)  # of dropout
     side = s.image // s.patch
 
     def model(batch: Any, p: float) -> Any:
