@@ -20,6 +20,11 @@ def is_real(work: str) -> bool:
     return work.partition(":")[0] in WORKS
 
 
+def has(work: str, library: str) -> bool:
+    """Whether this library has a function of its own for the work."""
+    return getattr(WORKS.get(work.partition(":")[0]), library, None) is not None
+
+
 def check(work: str) -> Any:
     """The sizes of "gpt:B=1".
 
@@ -31,6 +36,6 @@ def check(work: str) -> Any:
 
 
 def build(work: str, library: str) -> Step:
-    """The step of a work with ``library``, "minigrad" or "torch"; raises as :func:`check`."""
+    """The step of a work with ``library``, "minigrad", "torch" or another that it :func:`has`; raises as :func:`check`."""
     step: Step = getattr(WORKS[work.partition(":")[0]], library)(check(work))
     return step

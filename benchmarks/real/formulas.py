@@ -9,7 +9,21 @@ from typing import Any
 import numpy as np
 
 from benchmarks.real.torch_layers import affine, gradients, parameters
-from benchmarks.real.work import RELU_GRADIENTS, F, Work, drawn, mg, minigrad_training, nn, torch, torch_training
+from benchmarks.real.work import (
+    RELU_GRADIENTS,
+    F,
+    Work,
+    anp,
+    autograd,
+    drawn,
+    jax,
+    jnp,
+    mg,
+    minigrad_training,
+    nn,
+    torch,
+    torch_training,
+)
 from benchmarks.step import Step
 from benchmarks.workload import BATCHES
 
@@ -43,6 +57,19 @@ def jacobian_torch(s: FunctionSizes) -> Step:
     return Step(lambda _: find(x)[0, 0], lambda: {"jacobian": find(x).numpy()})
 
 
+def jacobian_autograd(s: FunctionSizes) -> Step:
+    A, B, x = jacobian_data(s)
+    find = autograd.jacobian(lambda x: anp.tanh(A @ x) * (B @ x))
+    return Step(lambda _: find(x)[0, 0], lambda: {"jacobian": find(x)})
+
+
+def jacobian_jax(s: FunctionSizes) -> Step:
+    jax.config.update("jax_enable_x64", True)
+    A, B, x = map(jnp.asarray, jacobian_data(s))
+    find = jax.jit(jax.jacrev(lambda x: jnp.tanh(A @ x) * (B @ x)))
+    return Step(lambda _: find(x).block_until_ready()[0, 0], lambda: {"jacobian": np.asarray(find(x))})
+
+
 # --- The Hessian of a logistic loss, in double precision ---
 
 
@@ -73,6 +100,19 @@ def hessian_by_rows_torch(s: FunctionSizes) -> Step:
         return torch.autograd.functional.hessian(lambda w: F.softplus(-(X @ w)).mean() + 0.01 * (w @ w), w)
 
     return Step(lambda _: find()[0, 0], lambda: {"hessian": find().numpy()})
+
+
+def hessian_autograd(s: FunctionSizes) -> Step:
+    X, w = logistic_data(s)
+    find = autograd.hessian(lambda w: anp.mean(anp.logaddexp(0.0, -(X @ w))) + 0.01 * (w @ w))
+    return Step(lambda _: find(w)[0, 0], lambda: {"hessian": find(w)})
+
+
+def hessian_jax(s: FunctionSizes) -> Step:
+    jax.config.update("jax_enable_x64", True)
+    X, w = map(jnp.asarray, logistic_data(s))
+    find = jax.jit(jax.hessian(lambda w: jnp.logaddexp(0.0, -(X @ w)).mean() + 0.01 * (w @ w)))
+    return Step(lambda _: find(w).block_until_ready()[0, 0], lambda: {"hessian": np.asarray(find(w))})
 
 
 # --- y = tanh(x) exp(-x x) + x sin(x) on many numbers, forward and backward ---
@@ -176,10 +216,20 @@ def mlp_torch(s: NetworkSizes) -> Step:
 FIFTY = FunctionSizes(n=50)
 WORKS = {
     "jacobian": Work(
-        "Jacobian 100 x 100 of tanh(A x) * (B x); torch.func.jacrev", jacobian_minigrad, jacobian_torch, FunctionSizes()
+        "Jacobian 100 x 100 of tanh(A x) * (B x); torch.func.jacrev",
+        jacobian_minigrad,
+        jacobian_torch,
+        FunctionSizes(),
+        autograd=jacobian_autograd,
+        jax=jacobian_jax,
     ),
     "hessian": Work(
-        "Hessian of a logistic loss, 50 parameters; torch.func.hessian", hessian_minigrad, hessian_torch, FIFTY
+        "Hessian of a logistic loss, 50 parameters; torch.func.hessian",
+        hessian_minigrad,
+        hessian_torch,
+        FIFTY,
+        autograd=hessian_autograd,
+        jax=hessian_jax,
     ),
     "hessian_by_rows": Work(
         "the same; torch.autograd.functional.hessian", hessian_minigrad, hessian_by_rows_torch, FIFTY

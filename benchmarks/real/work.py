@@ -41,6 +41,10 @@ models: Any = Lazy("models")
 peer_torch: Any = Lazy("benchmarks.peer_torch")
 torch_gpt: Any = Lazy("benchmarks.real.torch_gpt")
 peer_minigrad: Any = Lazy("benchmarks.peer_minigrad")
+autograd: Any = Lazy("autograd")
+anp: Any = Lazy("autograd.numpy")
+jax: Any = Lazy("jax")
+jnp: Any = Lazy("jax.numpy")
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,7 @@ class Work:
     Attributes:
         sizes: a dataclass of numbers; any of them can be changed in the work's name.
         loss: how far the loss of the first step may be from PyTorch's, relatively.
+        autograd, jax: with these, where they can do it in their own functions.
         output: the same of what :attr:`Step.gradients` gives, as the length of the difference over the length.
     """
 
@@ -59,6 +64,8 @@ class Work:
     sizes: Any
     loss: float = LOSS
     output: float = OUTPUT
+    autograd: Callable[[Any], Step] | None = None
+    jax: Callable[[Any], Step] | None = None
 
 
 def with_sizes(work: Work, changes: Iterable[str]) -> Any:

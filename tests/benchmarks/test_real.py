@@ -54,6 +54,14 @@ def test_both_libraries_compute_the_same(name, tmp_path):
     assert difference(work, peer_minigrad.build(work), peer_torch.build(work), tmp_path) == ""
 
 
+@pytest.mark.parametrize("library", ["autograd", "jax"])
+@pytest.mark.parametrize("name", ["jacobian", "hessian"])
+def test_derivatives_of_other_libraries_are_the_same(name, library, tmp_path):
+    pytest.importorskip(library, reason=f"needs {library}: pip install {library}")
+    work = f"{name}:{SIZES[name]}"
+    assert difference(work, peer_minigrad.build(work), real.build(work, library), tmp_path) == ""
+
+
 def test_m2_in_plain_functions_computes_the_same():
     """Of one size only, the largest of these: the whole of it is computed once."""
     own, other = (peer.build("plain_m2") for peer in (peer_minigrad, peer_torch))

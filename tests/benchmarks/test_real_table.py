@@ -67,6 +67,7 @@ def test_optional_peers_stand_beside():
     assert "| 13.90 | 1.00 | 7.45 |" in lines[3]
     assert "jax" in command.peers_of("plain_tiny", ["jax"])
     assert "jax" not in command.peers_of("gpt:B=1", ["jax"])
+    assert command.peers_of("jacobian", ["jax", "dezero"])[3:] == ["jax"]
 
 
 def test_titles_say_which_sizes_are_others():
