@@ -27,6 +27,7 @@ from benchmarks.workload import BATCHES, Sizes, weights_and_batches
 
 SIZES = Sizes(B=16, L=128, D=128, H=4, V=65, C=0, activation="gelu", causal=True, layers=4, gpt=True)
 PROMPT, TOP_K = 8, 40
+SHARE = 1e-3  # of token ids beside probabilities, which would not count beside whole ones
 
 
 def gpt_minigrad(s: Sizes) -> Step:
@@ -60,68 +61,89 @@ def count(s: Sizes) -> int:
     return min(100, s.L - min(PROMPT, s.L // 2))
 
 
-def writing_minigrad(s: Sizes, **settings: Any) -> Any:
-    """The function that writes, and the model."""
-    model = peer_minigrad.model_of(s).eval()
-    ids, length = prompts(s), count(s)
+def number_of(tokens: Any) -> float:
+    """One that other tokens, or these in another order, do not have."""
+    return float((np.asarray(tokens) * (1.0 + np.arange(tokens.shape[1]))).sum())
 
-    def write(**other: Any) -> Any:
-        rng = np.random.default_rng(0)
-        return np.stack(list(model.generate(ids, length, rng=rng, **(settings | other))), axis=1)
 
-    return write, model
+def model_minigrad(s: Sizes) -> Any:
+    return peer_minigrad.model_of(s).eval()
+
+
+def cached_scores_minigrad(model: Any, ids: Any) -> Any:
+    """(batch, vocabulary), those after the last of ``ids``, which go in one after the other."""
+    caches = model.new_caches()
+    with mg.no_grad():
+        for t in range(ids.shape[1]):
+            scores = model(ids[:, t : t + 1], caches)
+    return scores[:, -1].numpy()
 
 
 def generate_minigrad(s: Sizes) -> Step:
-    write, _ = writing_minigrad(s, temperature=0.0)
-    return Step(lambda _: write().sum(), lambda: {"tokens": write()})
+    model, ids, length = model_minigrad(s), prompts(s), count(s)
+
+    def run(_: int) -> float:
+        rng = np.random.default_rng(0)
+        return number_of(np.stack(list(model.generate(ids, length, rng=rng, temperature=0.0)), axis=1))
+
+    return Step(run, lambda: {"scores": cached_scores_minigrad(model, ids)})
 
 
 def generate_top_k_minigrad(s: Sizes) -> Step:
-    write, model = writing_minigrad(s, top_k=min(TOP_K, s.V))
+    model, ids, length, k = model_minigrad(s), prompts(s), count(s), min(TOP_K, s.V)
+
+    def write(k: int) -> Any:
+        return np.stack(list(model.generate(ids, length, rng=np.random.default_rng(0), top_k=k)), axis=1)
 
     def outputs() -> dict[str, Any]:
-        with mg.no_grad():
-            scores = model(prompts(s))[:, -1]
-        return {"tokens": write(top_k=1), "probabilities": nn.token_probabilities(scores, top_k=min(TOP_K, s.V))}
+        probabilities = nn.token_probabilities(cached_scores_minigrad(model, ids), top_k=k)
+        return {"probabilities": probabilities, "tokens of the most probable": SHARE * write(1)}
 
-    return Step(lambda _: write().size, outputs)
+    return Step(lambda _: write(k).size, outputs)
 
 
 def model_torch(s: Sizes) -> Any:
     return torch_gpt.GPT(s, weights_and_batches(s)[0]).eval()
 
 
+def cached_scores_torch(model: Any, ids: Any) -> Any:
+    caches = model.new_caches()
+    with torch.no_grad():
+        for t in range(ids.shape[1]):
+            scores = model(ids[:, t : t + 1], caches)
+    return scores[:, -1]
+
+
 def most_probable(scores: Any) -> Any:
     return scores.argmax(-1, keepdim=True)
 
 
-def from_top_k(scores: Any, k: int = TOP_K) -> Any:
+def from_top_k(scores: Any, k: int) -> Any:
     """A token of the k most probable ones, drawn."""
-    values, places = torch.topk(scores, min(k, scores.shape[-1]))
+    values, places = torch.topk(scores, k)
     return places.gather(-1, torch.multinomial(F.softmax(values, -1), 1))
 
 
 def generate_torch(s: Sizes) -> Step:
     model, ids, length = model_torch(s), torch.tensor(prompts(s)), count(s)
-
-    def write() -> Any:
-        return model.write(ids, length, most_probable)
-
-    return Step(lambda _: write().sum(), lambda: {"tokens": write().numpy()})
+    return Step(
+        lambda _: number_of(model.write(ids, length, most_probable)),
+        lambda: {"scores": cached_scores_torch(model, ids).numpy()},
+    )
 
 
 def generate_top_k_torch(s: Sizes) -> Step:
-    model, ids, length = model_torch(s), torch.tensor(prompts(s)), count(s)
+    model, ids, length, k = model_torch(s), torch.tensor(prompts(s)), count(s), min(TOP_K, s.V)
+
+    def write(k: int) -> Any:
+        return model.write(ids, length, lambda scores: from_top_k(scores, k))
 
     def outputs() -> dict[str, Any]:
-        with torch.no_grad():
-            values, places = torch.topk(model(ids, model.new_caches())[:, -1], min(TOP_K, s.V))
-            probabilities = torch.zeros(s.B, s.V).scatter(-1, places, F.softmax(values, -1))
-        tokens = model.write(ids, length, lambda scores: from_top_k(scores, 1))
-        return {"tokens": tokens.numpy(), "probabilities": probabilities.numpy()}
+        values, places = torch.topk(cached_scores_torch(model, ids), k)
+        probabilities = torch.zeros(s.B, s.V).scatter(-1, places, F.softmax(values, -1))
+        return {"probabilities": probabilities.numpy(), "tokens of the most probable": SHARE * write(1).numpy()}
 
-    return Step(lambda _: model.write(ids, length, from_top_k).numel(), outputs)
+    return Step(lambda _: write(k).numel(), outputs)
 
 
 WORKS = {
