@@ -51,6 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         p.error(f"{single[0]!r} is a work of minigrad alone: only compare has it")
     if options.device != "cpu" and (options.command == "real" or any(map(real.is_real, options.works))):
         p.error("the real works run on the CPU only: leave --device out")
+    if options.command == "real" and (small := [work for work in options.works if micro.is_micro(work)]):
+        p.error(f"{small[0]!r} is none of the real works: python -m benchmarks works --works {small[0]}")
     limit(options.cores, options.threads)
     COMMANDS[options.command](options)
 
@@ -146,11 +148,15 @@ def peers_of(work: str, more: Sequence[str] = ()) -> list[str]:
     return [*main, "minigrad_fast", *more]
 
 
-def measure(works: Sequence[str], options: argparse.Namespace, more: Sequence[str] = ()) -> list[Row]:
+def measure(
+    works: Sequence[str], options: argparse.Namespace, more: Sequence[str] = (), checked: bool = False
+) -> list[Row]:
+    """The rows of each work; ``checked``: the first steps are compared with PyTorch's before it is timed, real or not."""
     rows = []
     for work in works:
-        checked = options.command == "real" or real.is_real(work)
-        check: dict[str, Any] = {"steps": agreement.STEPS, "check": agreement.check} if checked else {}
+        check: dict[str, Any] = {}
+        if checked or real.is_real(work):
+            check = {"steps": agreement.STEPS, "check": agreement.check}
         rows += harness.measure(work, peers_of(work, more), rounds=options.rounds, seconds=options.seconds, **check)
     skipped = {f"{row.peer.replace('_', ' ')} is skipped: {row.error}" for row in rows if row.error}
     print("\n".join(sorted(skipped)), file=sys.stderr)
@@ -167,12 +173,12 @@ def run_works(options: argparse.Namespace) -> None:
 
 
 def run_real(options: argparse.Namespace) -> None:
-    """All of them go to a file, in one run; some are printed only. Ends with 1 if a peer that can run a work computes another.
+    """All of them go to a file, in one run; some are printed only.
 
     Raises:
-        SystemExit: with 1.
+        SystemExit: with 1, minigrad cannot do a work, or computes another thing.
     """
-    rows = measure_again_if_doubtful(options.works or real_table.LINES, options, options.peers)
+    rows = measure_again_if_doubtful(options.works or real_table.LINES, options, options.peers, checked=True)
     pairs = (("core", options.cores), ("thread", options.threads))
     limits = [f"{number} {what}{'s' * (number > 1)}" for what, number in pairs if number]
     if not options.works:
@@ -182,14 +188,16 @@ def run_real(options: argparse.Namespace) -> None:
         sys.exit(1)
 
 
-def measure_again_if_doubtful(works: Sequence[str], options: argparse.Namespace, more: Sequence[str] = ()) -> list[Row]:
+def measure_again_if_doubtful(
+    works: Sequence[str], options: argparse.Namespace, more: Sequence[str] = (), checked: bool = False
+) -> list[Row]:
     """Each work; once more where PyTorch differed from itself, for the machine may have been busy."""
     rows: list[Row] = []
     for work in works:
-        found = measure([work], options, more)
+        found = measure([work], options, more, checked)
         if found[0].doubt and options.rounds >= harness.ENOUGH_ROUNDS:
             print(f"{work}: {found[0].doubt}; measured again", file=sys.stderr)
-            found = measure([work], options, more)
+            found = measure([work], options, more, checked)
         rows += found
     return rows
 

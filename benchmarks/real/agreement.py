@@ -10,7 +10,7 @@ from benchmarks.real import WORKS
 from benchmarks.real.work import LOSS, RELU_GRADIENTS
 
 STEPS = 3  # whose losses are compared
-LATER = 10  # times as far apart those after the first may be: Adam divides rounding errors by what is near zero
+LATER = 100  # times as far apart those after the first may be: Adam divides rounding errors by what is near zero
 
 
 def check(work: str, peers: dict[str, Peer], folder: Path) -> None:

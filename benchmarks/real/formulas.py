@@ -232,10 +232,8 @@ WORKS = {
         jax=hessian_jax,
     ),
     "hessian_by_rows": Work(
-        "the same; torch.autograd.functional.hessian", hessian_minigrad, hessian_by_rows_torch, FIFTY
+        "the same Hessian; torch.autograd.functional.hessian", hessian_minigrad, hessian_by_rows_torch, FIFTY
     ),
-    "mlp": Work(
-        "MLP 784-256-128-10, batch 128, training step", mlp_minigrad, mlp_torch, NetworkSizes(), output=RELU_GRADIENTS
-    ),
+    "mlp": Work("MLP 784-256-128-10, training step", mlp_minigrad, mlp_torch, NetworkSizes(), output=RELU_GRADIENTS),
     "formula": Work("tanh(x) exp(-x x) + x sin(x) on 10^7 numbers", formula_minigrad, formula_torch, ManyNumbers()),
 }

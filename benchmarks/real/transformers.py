@@ -238,7 +238,9 @@ def encoder_decoder_torch(s: TranslationSizes) -> Step:
 WORKS = {
     "vit": Work("the step of examples/digits_vit.py, without dropout", vit_minigrad, vit_torch, ImageSizes()),
     # Each library drops other numbers: their losses are near one another, and the scores are compared in evaluation.
-    "vit_dropout": Work("the same with dropout", vit_minigrad, vit_torch, ImageSizes(dropout=0.1), loss=0.2),
+    "vit_dropout": Work(
+        "the step of examples/digits_vit.py, with dropout", vit_minigrad, vit_torch, ImageSizes(dropout=0.1), loss=0.2
+    ),
     "minilm": Work("MiniLM's encoder, forward, 32 x 40 tokens", minilm_minigrad, minilm_torch, ReadingSizes()),
     "encoder_decoder": Work(
         "encoder-decoder of width 128, training step",

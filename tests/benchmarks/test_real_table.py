@@ -143,6 +143,7 @@ def test_cores_and_threads_are_those_of_every_worker(measured, monkeypatch):
         (["real", "--works", "gpt:Z=3"], "gpt:Z=3"),
         (["works", "--works", "gru:B=many"], "gru:B=many"),
         (["works", "--device", "cuda", "--works", "gpt"], "the real works run on the CPU only"),
+        (["real", "--works", "vit,m3"], "'m3' is none of the real works: python -m benchmarks works --works m3"),
         (["real", "--device", "cuda"], "the real works run on the CPU only"),
         (["real", "--threads", "0"], "at least 1"),
     ],
