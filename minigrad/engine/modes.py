@@ -18,7 +18,7 @@ R = TypeVar("R")
 def recording() -> bool:
     """Whether operations on tensors that require gradients are being put on the tape in this thread."""
     for context in reversed(active.contexts):
-        if isinstance(context, set_grad) and not context.suspended:
+        if isinstance(context, set_grad) and (context._frame is None or not context.suspended):
             return context.enabled
     return True
 
