@@ -21,7 +21,7 @@ from .softmax import exp_in_place, softmax_in_place
 
 Shape = tuple[int, ...]
 _LONG = 1 << 18  # scores of a head, 512 queries and as many keys: from so many on, strips
-_STRIP, _ROWS = 1 << 17, 64  # so many of them at a time, but not of fewer queries
+_STRIP, _ROWS = 1 << 16, 64  # so many of them at a time, but not of fewer queries
 _KEPT = 1 << 24  # weights in all, 64 MiB in float32: more are computed again
 
 
