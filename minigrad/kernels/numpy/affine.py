@@ -28,11 +28,12 @@ def _affine_forward(x: Array, weight: Array, bias: Array) -> Any:
         return NotImplemented
     if not weight.dtype == bias.dtype == x.dtype:  # integers
         return NotImplemented
-    rows, n = as_rows(x), x.size // max(x.shape[-1], 1)
+    rows = as_rows(x)
     if not divides(rows, weight.shape[1]):
         ans = rows.dot(weight)  # of matrices the same as np.matmul, which takes longer to start
         ans += bias
     else:
+        n = len(rows)
         ans = np.empty((n, weight.shape[1]), x.dtype)
 
         def some(start: int, stop: int) -> None:
