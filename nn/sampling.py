@@ -164,13 +164,8 @@ def _checked(logits: Any) -> Array:
         raise ShapeError(f"logits must have the shape (..., vocabulary), got {array.shape}")
     largest = array.max(axis=-1)
     if not np.isfinite(largest).all():
-        worst = (
-            "nan"
-            if np.isnan(largest).any()
-            else "inf"
-            if (largest == np.inf).any()
-            else "-inf for every token of a row"
-        )
+        found = np.isnan(largest).any(), (largest == np.inf).any(), True
+        worst = ("nan", "inf", "-inf for every token of a row")[found.index(True)]
         raise OutOfRangeError(f"logits must be finite, or -inf for a token that cannot be, got {worst}")
     return array
 

@@ -1,8 +1,7 @@
 """Scaled dot-product attention, a few sequences at a time: their scores are still in the cache when the next pass comes.
 
-Of long ones it is a strip of queries at a time, against the keys that one of them sees. Where the weights are many, none are
-kept: the backward computes them again, and memory grows with the length, not with its square (Dao et al. 2022,
-arXiv:2205.14135).
+Of long ones it is a strip of queries at a time, against the keys that one of them sees. Where the weights are many, the
+backward computes them again: memory grows with the length, not with its square (Dao et al. 2022, arXiv:2205.14135).
 """
 
 import math
@@ -43,12 +42,7 @@ def _attention_forward(
     divided, all_of = shared_or_divided(*together)
 
     def some(w: Array, q: Array, k: Array, v: Array, context: Array, *parts: Array) -> None:
-        allowed, added = all_of(parts)
-        np.matmul(q * factor, k.swapaxes(-1, -2), out=w)
-        if added is not None:
-            w += added
-        softmax_in_place(w, allowed)
-        np.matmul(w, v, out=context)
+        np.matmul(_weights(q, k, factor, *all_of(parts), w), v, out=context)
 
     in_blocks(some, weights, q, k, v, context, *divided, passes=passes_of(query, weights))
     return ans, weights
@@ -122,9 +116,8 @@ def _long_backward(saved: Any, factor: float, *arrays: Array) -> None:
         for strip, seen, weights, inverse in kept[n] or _strips(q, k, factor, *masks):
             g = do[strip] * inverse
             of_values[seen] += np.matmul(weights.T, g)
-            g *= factor
-            ds = np.matmul(g, v[seen].T)
-            ds -= np.vecdot(g, o[strip])[:, None]  # sum_j w_j dw_j = do . o
+            ds = np.matmul(g * factor, v[seen].T)
+            ds -= factor * np.vecdot(g, o[strip])[:, None]  # sum_j w_j dw_j = do . o
             ds *= weights
             np.matmul(ds, k[seen], out=dq[strip])
             of_keys[seen] += np.matmul(ds.T, q[strip])
@@ -147,9 +140,7 @@ def _for_each_head(function: Callable[..., Any], q: Array, *arrays: Any) -> list
 
 
 def _strips(q: Array, k: Array, factor: float, allowed: Any, added: Any) -> Iterator[tuple[slice, slice, Array, Array]]:
-    """Of one head, for each strip of queries: the keys that one of them sees, the weights before they are made to sum to 1, and
-    what they are multiplied by to do so.
-    """
+    """Of one head, for each strip of queries: the keys that one of them sees, and their softmax as ``exp_in_place`` has it."""
     rows, seen, mask = max(_STRIP // len(k), _ROWS), slice(0, len(k)), None
     for strip in (slice(start, start + rows) for start in range(0, len(q), rows)):
         if allowed is not None:
@@ -162,8 +153,8 @@ def _strips(q: Array, k: Array, factor: float, allowed: Any, added: Any) -> Iter
         yield strip, seen, scores, exp_in_place(scores, mask)
 
 
-def _weights(q: Array, k: Array, factor: float, allowed: Any, added: Any) -> Array:
-    weights = np.matmul(q * factor, k.swapaxes(-1, -2))
+def _weights(q: Array, k: Array, factor: float, allowed: Any, added: Any, out: Any = None) -> Array:
+    weights = np.matmul(q * factor, k.swapaxes(-1, -2), out=out)
     if added is not None:
         weights += added
     softmax_in_place(weights, allowed)
