@@ -42,7 +42,7 @@ def _attention_forward(
     divided, all_of = shared_or_divided(*together)
 
     def some(w: Array, q: Array, k: Array, v: Array, context: Array, *parts: Array) -> None:
-        np.matmul(_weights(q, k, factor, *all_of(parts), w), v, out=context)
+        np.matmul(_weights(q, k, factor, *all_of(parts), out=w), v, out=context)
 
     in_blocks(some, weights, q, k, v, context, *divided, passes=passes_of(query, weights))
     return ans, weights
