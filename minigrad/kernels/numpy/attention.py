@@ -42,7 +42,7 @@ def _attention_forward(
     divided, all_of = shared_or_divided(*together)
 
     def some(w: Array, q: Array, k: Array, v: Array, context: Array, *parts: Array) -> None:
-        np.matmul(_weights(q, k, factor, *all_of(parts), out=w), v, out=context)
+        np.matmul(_weights(w, q, k, factor, *all_of(parts)), v, out=context)
 
     in_blocks(some, weights, q, k, v, context, *divided, passes=passes_of(query, weights))
     return ans, weights
@@ -68,7 +68,7 @@ def _attention_backward(
         _long_backward(saved, factor, q, k, v, do, o, dq, dk, dv)
         return *results, None, None
     if isinstance(saved, tuple):  # the gradient of a bias may be as large as the weights
-        saved = _weights(q, k, factor, *saved[1:])
+        saved = _weights(None, q, k, factor, *saved[1:])
     inner, outer = (1.0, factor) if needs[4] else (factor, 1.0)  # the bias takes the gradient of the scaled scores
     d_bias = BiasGradient(bias, query, key, num_heads, saved.dtype) if needs[4] else None
 
@@ -153,7 +153,7 @@ def _strips(q: Array, k: Array, factor: float, allowed: Any, added: Any) -> Iter
         yield strip, seen, scores, exp_in_place(scores, mask)
 
 
-def _weights(q: Array, k: Array, factor: float, allowed: Any, added: Any, out: Any = None) -> Array:
+def _weights(out: Any, q: Array, k: Array, factor: float, allowed: Any, added: Any) -> Array:
     weights = np.matmul(q * factor, k.swapaxes(-1, -2), out=out)
     if added is not None:
         weights += added
