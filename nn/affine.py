@@ -54,7 +54,7 @@ class Affine(Module):
     def forward(self, x: Any) -> Tensor:
         x = as_input(x, self.weight.dtype, "Affine")
         in_features, out_features = self.weight.shape
-        if not x.ndim or x.shape[-1] != in_features:
+        if x.shape[-1:] != (in_features,):
             raise ShapeError(
                 f"Affine({in_features}, {out_features}) needs x of shape (..., {in_features}), got {x.shape}"
             )

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import GraphError, ShapeError, Tensor
+from minigrad.engine.tensor import make_tensor
 
 from ._checks import beside
 
@@ -67,10 +68,10 @@ class KeyValueCache:
                     f"and {new.shape}: make a new KeyValueCache for each layer and each batch"
                 )
         end = self.length + keys.shape[1]
-        self._keys = self._written(self._keys, keys.data, end)
-        self._values = self._written(self._values, values.data, end)
+        self._keys = self._written(self._keys, keys._array, end)
+        self._values = self._written(self._values, values._array, end)
         self.length = end
-        return Tensor(self.keys, copy=False), Tensor(self.values, copy=False)
+        return make_tensor(self._keys[:, :end], None), make_tensor(self._values[:, :end], None)
 
     def select(self, rows: Any) -> None:
         """Keep these sequences of the batch, in this order, as beam search does: ``rows`` (new batch,) are indices."""

@@ -55,7 +55,7 @@ class Embedding(Module):
 
     def forward(self, ids: Any) -> Tensor:
         ids = as_ids(ids, self.weight.shape[0], "Embedding")
-        return np.take(self.weight, beside(ids, self.weight.data), axis=0)
+        return np.take(self.weight, beside(ids, self.weight._array), axis=0)
 
     def from_one_hot(self, rows: Any) -> Tensor:
         """``rows @ weight``: (..., num_embeddings) -> (..., embedding_dim).

@@ -166,9 +166,11 @@ def mask_and_bias(
         UnsupportedError: there is another option among ``masks``; what :func:`combined_mask` raises.
         DTypeError, ShapeError: bias is boolean or complex, or does not broadcast to ``shape``.
     """
-    array = like.data if isinstance(like, Tensor) else like
     bias = known(masks).get("bias")
     key_mask, mask, causal = masks.get("key_mask"), masks.get("mask"), masks.get("causal", False)
+    if bias is None and mask is None and key_mask is None and not (causal and shape[-2] != 1):
+        return None, None
+    array = like.data if isinstance(like, Tensor) else like
     allowed = combined_mask(shape, array, key_mask=key_mask, mask=mask, causal=causal, names=names)
     if bias is None:
         return allowed, None

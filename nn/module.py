@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
 from minigrad.device import to_device, to_host
-from minigrad.engine.observers import active, in_any_thread, scope
+from minigrad.engine.observers import active, recorders, scope
 
 from ._tables import html_table
 
@@ -81,7 +81,7 @@ class Module:
 
     def __call__(self: _Runs[P, R_co], *args: P.args, **kwargs: P.kwargs) -> R_co:
         """Run ``forward``. Inside ``with trace():`` its operations are recorded as this module's, under its path."""
-        if in_any_thread and any(hasattr(context, "record") for context in active.contexts):
+        if recorders and any(hasattr(context, "record") for context in active.contexts):
             with scope(self, cast(Module, self)._path_in_trace()):
                 return self.forward(*args, **kwargs)
         return self.forward(*args, **kwargs)

@@ -104,6 +104,6 @@ def _checked_eps(eps: float) -> float:
 def _rows(x: Any, weight: Parameter, layer: str) -> Tensor:
     x = as_input(x, weight.dtype, layer)
     (d_model,) = weight.shape
-    if not x.ndim or x.shape[-1] != d_model:
+    if x.shape[-1:] != (d_model,):
         raise ShapeError(f"{layer}({d_model}) needs x of shape (..., {d_model}), got {x.shape}")
     return x

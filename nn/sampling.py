@@ -15,6 +15,7 @@ from ._checks import check_positive
 from .init import check_generator
 
 Array = np.ndarray[Any, Any]
+_FEW, _MORE = 256, 16  # so many tokens are sorted in search of a nucleus, and so many times more if it is larger
 
 
 def apply_temperature(logits: Any, temperature: float) -> Array:
@@ -40,7 +41,7 @@ def apply_temperature(logits: Any, temperature: float) -> Array:
         raise ArgumentError(f"temperature must be a number >= 0, got {temperature!r}: 0 takes the most probable token")
     logits = _checked(logits)
     if not temperature:
-        return keep_top_k(logits, 1)
+        return np.where(np.arange(logits.shape[-1]) == logits.argmax(axis=-1)[..., None], logits, -np.inf)
     # Relative to the largest, so that a small temperature cannot overflow; softmax does not see the difference.
     with np.errstate(over="ignore"):  # -inf is right
         return (logits - logits.max(axis=-1, keepdims=True)) / temperature
@@ -62,7 +63,7 @@ def keep_top_k(logits: Any, k: int) -> Array:
     """
     check_positive(top_k=k)
     logits = _checked(logits)
-    return np.where(_rank(logits) < k, logits, -np.inf)
+    return np.where(_are_largest(logits, k), logits, -np.inf)
 
 
 def keep_top_p(logits: Any, p: float) -> Array:
@@ -84,11 +85,19 @@ def keep_top_p(logits: Any, p: float) -> Array:
     if not 0 < p <= 1:
         raise ArgumentError(f"top_p must be in (0, 1], got {p!r}: 1 keeps every token")
     logits = _checked(logits)
-    order = _most_probable_first(logits)
-    probabilities = np.take_along_axis(softmax(logits), order, axis=-1)
-    before = np.cumsum(probabilities, axis=-1) - probabilities  # of the tokens that are more probable
-    kept = np.take_along_axis(before < p, _rank(logits), axis=-1)
-    return logits if p == 1 else np.where(kept, logits, -np.inf)  # at p = 1 rounding could lose the improbable ones
+    if p == 1:  # rounding could lose the improbable ones
+        return logits
+    every, count = softmax(logits), _FEW
+    while True:
+        order = _most_probable_first(logits, count)
+        probabilities = np.take_along_axis(every, order, axis=-1)
+        before = np.cumsum(probabilities, axis=-1) - probabilities  # of the tokens that are more probable
+        if count >= logits.shape[-1] or (before[..., -1] >= p).all():
+            break
+        count *= _MORE
+    kept = np.zeros(logits.shape, bool)
+    np.put_along_axis(kept, order, before < p, axis=-1)
+    return np.where(kept, logits, -np.inf)
 
 
 def token_probabilities(
@@ -155,21 +164,28 @@ def _checked(logits: Any) -> Array:
         raise ShapeError(f"logits must have the shape (..., vocabulary), got {array.shape}")
     largest = array.max(axis=-1)
     if not np.isfinite(largest).all():
-        worst = (
-            "nan"
-            if np.isnan(largest).any()
-            else "inf"
-            if (largest == np.inf).any()
-            else "-inf for every token of a row"
-        )
+        found = np.isnan(largest).any(), (largest == np.inf).any(), True
+        worst = ("nan", "inf", "-inf for every token of a row")[found.index(True)]
         raise OutOfRangeError(f"logits must be finite, or -inf for a token that cannot be, got {worst}")
     return array
 
 
-def _most_probable_first(logits: Array) -> Array:
-    return np.argsort(-logits, axis=-1, kind="stable")
+def _are_largest(logits: Array, k: int) -> Array:
+    """Whether each is one of the k largest of its row, of which there are no more: of equal ones the first."""
+    if k >= logits.shape[-1]:
+        return np.ones(logits.shape, bool)
+    least = np.partition(logits, -k, axis=-1)[..., -k, None]  # a sort of all of them would take several times as long
+    found = logits >= least
+    if found.sum() > k * least.size:
+        more = logits > least
+        found = more | ((logits == least) & (np.cumsum(found ^ more, axis=-1) <= k - more.sum(axis=-1, keepdims=True)))
+    return found
 
 
-def _rank(logits: Array) -> Array:
-    """0 for the largest of each row, 1 for the next ..."""
-    return np.argsort(_most_probable_first(logits), axis=-1)
+def _most_probable_first(logits: Array, count: int) -> Array:
+    """The places of the ``count`` largest of each row, or of all, the largest first; of equal ones the first."""
+    if count >= logits.shape[-1]:
+        return np.argsort(-logits, axis=-1, kind="stable")
+    places = np.nonzero(_are_largest(logits, count))[-1].reshape(*logits.shape[:-1], count)  # rising in each row
+    order = np.argsort(-np.take_along_axis(logits, places, axis=-1), axis=-1, kind="stable")
+    return np.take_along_axis(places, order, axis=-1)

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .observers import active, in_any_thread
+from .observers import active
 from .plan import Plan, taking
 from .registry import first_array_of_type, types_met
 from .signatures import parameters_of
 from .types import Array, Rule
+
+_reference_modes: list[reference_mode] = []  # those active in any thread
 
 
 class Kernel:
@@ -49,7 +51,7 @@ def choose(primitive: Any, arrays: Sequence[Array]) -> Kernel | None:
     first = arrays[0]
     kind = type(first)
     kernel: Kernel | None = primitive.kernels.get(kind) or _foreign_kernel(primitive, kind)
-    if kernel is None or not first.ndim or (in_any_thread and reference_mode.active()):
+    if kernel is None or not first.ndim or (_reference_modes and reference_mode.active()):
         return None  # kernels work in place, which the scalars that NumPy makes of 0-d arrays do not allow
     dtype = first.dtype
     for array in arrays:
@@ -85,9 +87,11 @@ class reference_mode:
 
     def __enter__(self) -> None:
         active.enter(self)
+        _reference_modes.append(self)
 
     def __exit__(self, *_: object) -> None:
         active.leave(self)
+        _reference_modes.remove(self)
 
     @staticmethod
     def active() -> bool:

@@ -18,8 +18,8 @@ R = TypeVar("R")
 def recording() -> bool:
     """Whether operations on tensors that require gradients are being put on the tape in this thread."""
     for context in reversed(active.contexts):
-        if isinstance(context, set_grad) and not context.suspended:
-            return context.enabled
+        if isinstance(context, set_grad) and (context._frame is None or context._frame.f_back is not None):
+            return context.enabled  # not that of a generator that is waiting at a `yield` now
     return True
 
 
@@ -36,11 +36,6 @@ class set_grad:
         self._frame: FrameType | None = None
         self._entered_in: list[Any] = []
         self._blocks: list[set_grad] = []
-
-    @property
-    def suspended(self) -> bool:
-        """Whether the block was entered by a generator that is waiting at a ``yield`` now."""
-        return self._frame is not None and self._frame.f_back is None
 
     def __enter__(self) -> None:
         frame = sys._getframe(1)

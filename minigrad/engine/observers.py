@@ -27,6 +27,7 @@ recorded: list[Callable[..., None]] = []  # (entry, arrays, answer, seconds), wh
 in_any_thread: list[
     Any
 ] = []  # whatever is active anywhere: looking into a plain list is far cheaper than into a thread's own
+recorders: list[Any] = []  # those of them that have a `record`: no_grad(), which all decoding runs in, has none
 
 
 class Scope(tuple[object, str]):
@@ -58,11 +59,15 @@ class _Active(threading.local):
     def enter(self, context: Any) -> None:
         self.contexts.append(context)
         in_any_thread.append(context)
+        if hasattr(context, "record"):
+            recorders.append(context)
 
     def leave(self, context: Any, entered_in: list[Any] | None = None) -> None:
         """``entered_in``: the ``contexts`` of the thread that entered, if it may have been another one."""
         (self.contexts if entered_in is None else entered_in).remove(context)
         in_any_thread.remove(context)
+        if hasattr(context, "record"):
+            recorders.remove(context)
 
 
 active = _Active()

@@ -32,7 +32,7 @@ from .plan import Plan
 from .registry import primitives, registry, when_declared
 from .signatures import parameters_of
 from .tape import NO_KEYWORDS, Entry, next_sequence_number
-from .tensor import Tensor
+from .tensor import Tensor, make_tensor
 from .types import Array, Node, Plan as AnyPlan, Rule
 
 ndarray = np.ndarray
@@ -183,7 +183,7 @@ class Primitive(Bound):
         ans = ans if type(ans) is ndarray else as_arrays(ans)
         first = ans if type(ans) is ndarray else first_floating(ans)
         if not needs or first.dtype.kind not in "fc" or (in_any_thread and not recording()):
-            return outputs(ans, None)
+            return make_tensor(ans, None) if first is ans else outputs(ans, None)
         plan = (self._plans if kernel is None else kernel.plans).get(needs + bit) or self._plan(needs, bit, kernel)
         given: Mapping[str, Any] = owned(keywords) if keywords else NO_KEYWORDS
         values = [*arrays, ans, saved, given]

@@ -127,12 +127,13 @@ def in_blocks(function: Callable[..., T], *arrays: Any, passes: float = 8) -> li
     Args:
         passes: over the first array, about as many as take the time of ``function``.
     """
-    count, size, work = len(arrays[0]), arrays[0].size, int(passes * arrays[0].size)
-    wanted = -(-size // BLOCK)
-    if work >= _LARGE:
+    size = arrays[0].size
+    wanted, work = -(-size // BLOCK), int(passes * size)
+    if size >= 2 * _SHORT and work >= _LARGE:
         wanted = max(wanted, min(PARTS, size // _SHORT))
     if wanted < 2:
         return [function(*arrays)]
+    count = len(arrays[0])
     rows = -(-count // wanted)
     blocks = [slice(start, min(start + rows, count)) for start in range(0, count, rows)]
     results: list[Any] = [None] * len(blocks)

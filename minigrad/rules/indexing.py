@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..device import is_device_array
+from ..device import is_device_array, zeros
 from ..engine.arrays import widened
 from ..engine.primitive import Primitive, primitive
 from ..engine.tensor import Tensor
@@ -27,11 +27,11 @@ def _scatter_add(updates: Array, /, index: Any, shape: Shape) -> Array:
     if updates.dtype.kind == "c" and is_device_array(updates):  # where complex numbers cannot be added at an index
         return _scatter_add(updates.real, index, shape) + 1j * _scatter_add(updates.imag, index, shape)
     if _is_basic(index):
-        out = np.zeros_like(updates, order="C", shape=shape)
+        out = zeros(shape, updates)
         out[index] = updates
         return out
     terms = widened(updates)
-    out = np.zeros_like(terms, order="C", shape=shape)
+    out = zeros(shape, terms)
     # one flat index: all that CuPy's add.at takes, and several times faster in NumPy's
     np.add.at(out.reshape(-1), _positions(index, shape, out).reshape(-1), terms.reshape(-1))
     return out.astype(updates.dtype, copy=False)

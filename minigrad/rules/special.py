@@ -42,13 +42,13 @@ def _erf(x: Array, /) -> Array:
         raise DTypeError(f"erf takes real numbers, got {x.dtype}")
     x = x if x.dtype.kind == "f" else x.astype(np.float64)
     if x.dtype.itemsize <= 4:
-        near = np.clip(x, -4.0, 4.0).astype(np.float32)
+        near = x.clip(-4.0, 4.0).astype(np.float32, copy=False)
         value = (square := near * near) * _P[-1]
         for coefficient in _P[-2:0:-1]:
             value += coefficient
             value *= square
         value += _P[0]
-        return np.where(np.abs(near) < 3.92, np.tanh(value * near), np.sign(near)).astype(x.dtype)
+        return np.where(np.abs(near) < 3.92, np.tanh(value * near), np.sign(near)).astype(x.dtype, copy=False)
     table = _taylor_table(7).astype(x.dtype)
     magnitude = np.minimum(np.abs(x), _LIMIT)
     nearest = np.rint(np.where(np.isnan(magnitude), 0, magnitude) * _STEPS).astype(np.int64)

@@ -12,6 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 import minigrad as mg
 from minigrad import ShapeError, Tensor
+from minigrad.kernels.numpy import attention as kernel
 from minigrad.rules.neural import LOWEST
 from tests.lazy import torch
 from tests.minigrad.cases import torch_attention
@@ -165,3 +166,96 @@ def test_the_gradient_of_a_shared_bias_takes_no_memory_of_the_batchs_size() -> N
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1.5 * scores
+
+
+def assert_as_plain(f: Any, arrays: list[Any], cotangent: Any = None, absolute: float = 1e-11) -> None:
+    found = results(f, arrays, cotangent)
+    with mg.reference_mode():
+        expected = results(f, arrays, cotangent)
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=absolute)
+
+
+@pytest.fixture(params=[1 << 24, 0], ids=["weights kept", "weights computed again"])
+def strips(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five queries a strip, of sequences of any length: 13 queries make two strips and a shorter one."""
+    for name, value in {"_LONG": 1, "_STRIP": 1, "_ROWS": 5, "_KEPT": request.param}.items():
+        monkeypatch.setattr(kernel, name, value)
+
+
+def long_masks() -> dict[str, Any]:
+    """Of scores (2, 2, 13, 17)."""
+    rng, causal = np.random.default_rng(4), np.tri(13, 17, 4, dtype=bool)
+    nobody = causal.copy()
+    nobody[3:11] = False  # wholly masked rows: the end of a strip, all of the next one, the beginning of the last
+    lengths = np.arange(17) < np.array([9, 17])[:, None]
+    band = np.abs(np.arange(13)[:, None] - np.arange(17)) <= 2
+    return {
+        "none": None,
+        "causal": causal,
+        "wholly masked rows": nobody,
+        "padding": lengths[:, None, None],
+        "padding before": lengths[:, None, None, ::-1],
+        "causal and padding": causal & lengths[:, None, None],
+        "a band": band,
+        "by heads": rng.random((2, 2, 13, 17)) < 0.3,
+        "nothing": np.zeros((13, 17), bool),
+        "of queries": rng.random((1, 1, 13, 1)) < 0.5,
+    }
+
+
+@pytest.mark.parametrize("size", [1.0, 40.0])
+@pytest.mark.parametrize(("batch", "biased"), [(2, False), (2, True), (1, True)])
+@pytest.mark.parametrize("mask", long_masks().values(), ids=long_masks())
+def test_strips_of_queries_are_the_plain_rule_at_both_orders(
+    strips: None, mask: Any, batch: int, biased: bool, size: float
+) -> None:
+    rng = np.random.default_rng(5)
+    arrays = [size * rng.standard_normal((batch, *shape)) for shape in ((13, 6), (17, 6), (17, 4))]
+    own = mask if mask is None or mask.ndim == 2 else mask[:batch]
+    bias = rng.standard_normal((2, 13, 17)) if biased else None
+    if bias is not None:
+        bias[:, 2] = -INF
+    cotangent, other = rng.standard_normal((batch, 13, 4)), rng.standard_normal((batch, 13, 6))
+
+    def attend(q: Any, k: Any, v: Any) -> Any:
+        return mg.scaled_dot_product_attention(q, k, v, own, bias, num_heads=2)
+
+    def second(q: Any, k: Any, v: Any) -> Any:
+        y = attend(q, k, v)
+        (first,) = mg.autograd_grad((y * cotangent).sum(), [q], create_graph=True)
+        return (first * other).sum() + (y * y).sum()
+
+    assert_as_plain(attend, arrays, cotangent, 1e-9 * size**2)
+    assert_as_plain(second, arrays, None, 1e-9 * size**3)
+
+
+def test_a_bias_of_a_long_sequence_has_its_gradient(strips: None) -> None:
+    rng = np.random.default_rng(6)
+    arrays = [rng.standard_normal(shape) for shape in ((2, 13, 6), (2, 17, 6), (2, 17, 4), (13, 17), (2, 1, 17))]
+    for own in (3, 4):
+        call = lambda q, k, v, b: mg.scaled_dot_product_attention(
+            q, k, v, np.tri(13, 17, 4, dtype=bool), b, num_heads=2
+        )
+        assert_as_plain(call, [*arrays[:3], arrays[own]])
+
+
+@pytest.mark.parametrize(("queries", "keys"), [(512, 512), (530, 700)])
+def test_long_sequences_are_the_plain_rule(queries: int, keys: int) -> None:
+    """At the lengths of the kernel itself, around the ends of its strips."""
+    rng = np.random.default_rng(7)
+    arrays = [rng.standard_normal((1, n, 4)) for n in (queries, keys, keys)]
+    mask = np.tri(queries, keys, keys - queries, dtype=bool)
+    mask[120:300:7] = False
+    assert_as_plain(lambda q, k, v: mg.scaled_dot_product_attention(q, k, v, mask, num_heads=2), arrays)
+
+
+def test_the_memory_of_long_attention_is_linear_in_the_length() -> None:
+    length, heads = 2048, 5
+    qkv = [Tensor(np.ones((1, length, 5), np.float32), requires_grad=True) for _ in range(3)]
+    mask, weights = np.tri(length, dtype=bool), 4 * heads * length**2  # bytes
+    tracemalloc.start()
+    mg.scaled_dot_product_attention(*qkv, mask, num_heads=heads).sum().backward()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < weights / 10

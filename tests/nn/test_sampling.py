@@ -71,6 +71,23 @@ def test_of_equal_logits_the_first_are_kept_and_no_more():
     np.testing.assert_array_equal(np.flatnonzero(kept), [1, 3, 5, 7, 9, 11, 13])
 
 
+@pytest.mark.parametrize("logits", [np.zeros(5000), np.round(np.random.default_rng(2).normal(size=(2, 5000)), 1)])
+@pytest.mark.parametrize("p", [0.01, 0.3, 0.9, 0.9999])
+def test_a_nucleus_of_any_size_is_that_of_all_tokens_sorted(logits, p):
+    """Of a large vocabulary only the beginning is sorted; hundreds of equal tokens lie where it ends."""
+    order = np.argsort(-logits, axis=-1, kind="stable")
+    ranked = np.take_along_axis(token_probabilities(logits), order, axis=-1)
+    expected = np.take_along_axis(ranked.cumsum(axis=-1) - ranked < p, order.argsort(axis=-1), axis=-1)
+    np.testing.assert_array_equal(np.isfinite(keep_top_p(logits, p)), expected)
+
+
+@pytest.mark.parametrize("k", [1, 40, 256, 4999])
+def test_top_k_of_a_large_vocabulary_is_that_of_all_tokens_sorted(k):
+    logits = np.round(np.random.default_rng(3).normal(size=(2, 5000)), 1)
+    expected = np.argsort(np.argsort(-logits, axis=-1, kind="stable"), axis=-1) < k
+    np.testing.assert_array_equal(np.isfinite(keep_top_k(logits, k)), expected)
+
+
 def test_top_p_of_one_keeps_even_what_rounding_would_lose():
     assert (probabilities([0.0, -40.0], top_p=1.0) > 0).all()
 

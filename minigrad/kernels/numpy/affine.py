@@ -41,12 +41,13 @@ def _matmul_forward(x: Array, y: Array) -> Any:
 
 
 def _product(x: Array, weight: Array, bias: Array | None) -> Array:
-    rows, n = as_rows(x), x.size // max(x.shape[-1], 1)
+    rows = as_rows(x)
     if not divides(rows, weight.shape[1]):
         ans = rows.dot(weight)  # of matrices the same as np.matmul, which takes longer to start
         if bias is not None:
             ans += bias
     else:
+        n = len(rows)
         ans = np.empty((n, weight.shape[1]), x.dtype)
 
         def some(start: int, stop: int) -> None:

@@ -1,7 +1,11 @@
-"""Scaled dot-product attention, a few sequences at a time: their scores are still in the cache when the next pass comes."""
+"""Scaled dot-product attention, a few sequences at a time: their scores are still in the cache when the next pass comes.
+
+Of long ones it is a strip of queries at a time, against the keys that one of them sees. Where the weights are many, the
+backward computes them again: memory grows with the length, not with its square (Dao et al. 2022, arXiv:2205.14135).
+"""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,11 +14,14 @@ from ...engine.tape import unbroadcast
 from ...engine.types import Array
 from ...rules.attention import broadcasts, is_mask, scale_of, scaled_dot_product_attention
 from ...rules.neural import LOWEST
-from ..threads import in_blocks
+from ..threads import in_blocks, in_parts
 from .rows import Needs, as_rows, ones, row_sums
-from .softmax import softmax_in_place
+from .softmax import exp_in_place, softmax_in_place
 
 Shape = tuple[int, ...]
+_LONG = 1 << 18  # scores of a head, 512 queries and as many keys: from so many on, strips
+_STRIP, _ROWS = 1 << 16, 64  # so many of them at a time, but not of fewer queries
+_KEPT = 1 << 24  # weights in all, 64 MiB in float32: more are computed again
 
 
 def _attention_forward(
@@ -27,18 +34,15 @@ def _attention_forward(
         return NotImplemented
     q, k, v = (sequences(t, num_heads) for t in (query, key, value))
     factor = scale_of(q.shape[-1], scale)
-    weights = np.empty((*q.shape[:-1], k.shape[-2]), query.dtype)
     ans = np.empty((*query.shape[:-1], value.shape[-1]), query.dtype)
     context = sequences(ans, num_heads)
+    if q.shape[-2] * k.shape[-2] >= _LONG:
+        return ans, _long_forward(q, k, v, context, factor, together)
+    weights = np.empty((*q.shape[:-1], k.shape[-2]), query.dtype)
     divided, all_of = shared_or_divided(*together)
 
     def some(w: Array, q: Array, k: Array, v: Array, context: Array, *parts: Array) -> None:
-        allowed, added = all_of(parts)
-        np.matmul(q, _transposed(k, factor), out=w)
-        if added is not None:
-            w += added
-        softmax_in_place(w, allowed)
-        np.matmul(w, v, out=context)
+        np.matmul(_weights(w, q, k, factor, *all_of(parts)), v, out=context)
 
     in_blocks(some, weights, q, k, v, context, *divided, passes=passes_of(query, weights))
     return ans, weights
@@ -60,12 +64,17 @@ def _attention_backward(
     results = [np.empty(t.shape, t.dtype) for t in (query, key, value)]
     dq, dk, dv = (sequences(t, num_heads) for t in results)
     factor = scale_of(q.shape[-1], scale)
+    if isinstance(saved, tuple) and not needs[4]:
+        _long_backward(saved, factor, q, k, v, do, o, dq, dk, dv)
+        return *results, None, None
+    if isinstance(saved, tuple):  # the gradient of a bias may be as large as the weights
+        saved = _weights(None, q, k, factor, *saved[1:])
     inner, outer = (1.0, factor) if needs[4] else (factor, 1.0)  # the bias takes the gradient of the scaled scores
     d_bias = BiasGradient(bias, query, key, num_heads, saved.dtype) if needs[4] else None
 
     def some(w: Any, q: Any, k: Any, v: Any, do: Any, o: Any, dq: Any, dk: Any, dv: Any, *stretch: Any) -> Any:
         np.matmul(w.swapaxes(-1, -2), do, out=dv)
-        ds = np.matmul(do, _transposed(v, inner))
+        ds = np.matmul(do * inner, v.swapaxes(-1, -2))
         terms = do.swapaxes(1, 2) * o.swapaxes(1, 2)  # sum_j w_j dw_j = do . o: shorter than over keys
         along = row_sums(as_rows(terms), ones(terms.shape[-1], terms.dtype)).reshape(terms.shape[:-1])
         along *= inner
@@ -80,6 +89,76 @@ def _attention_backward(
     divided = d_bias.divided if d_bias else ()
     sums = in_blocks(some, saved, q, k, v, do, o, dq, dk, dv, *divided, passes=passes_of(query, saved))
     return *results, None, d_bias and d_bias.result(sums)
+
+
+def _long_forward(q: Array, k: Array, v: Array, context: Array, factor: float, masks: Sequence[Any]) -> tuple[Any, ...]:
+    """Writes the context; gives for each head the strips that are kept, then mask and bias."""
+    shape = (*q.shape[:-1], k.shape[-2])
+    masks = [None if array is None else np.broadcast_to(array, shape) for array in masks]
+    keep = math.prod(shape) <= _KEPT
+
+    def one(_: int, q: Array, k: Array, v: Array, context: Array, *masks: Any) -> list[Any]:
+        kept = []
+        for strip, seen, weights, inverse in _strips(q, k, factor, *masks):
+            np.multiply(np.matmul(weights, v[seen]), inverse, out=context[strip])
+            if keep:
+                kept.append((strip, seen, weights, inverse))
+        return kept
+
+    return _for_each_head(one, q, k, v, context, *masks), *masks
+
+
+def _long_backward(saved: Any, factor: float, *arrays: Array) -> None:
+    kept, *masks = saved
+
+    def one(n: int, q: Any, k: Any, v: Any, do: Any, o: Any, dq: Any, dk: Any, dv: Any, *masks: Any) -> None:
+        of_keys, of_values = np.zeros(k.shape, k.dtype), np.zeros(v.shape, v.dtype)
+        for strip, seen, weights, inverse in kept[n] or _strips(q, k, factor, *masks):
+            g = do[strip] * inverse
+            of_values[seen] += np.matmul(weights.T, g)
+            ds = np.matmul(g * factor, v[seen].T)
+            ds -= factor * np.vecdot(g, o[strip])[:, None]  # sum_j w_j dw_j = do . o
+            ds *= weights
+            np.matmul(ds, k[seen], out=dq[strip])
+            of_keys[seen] += np.matmul(ds.T, q[strip])
+        dk[...], dv[...] = of_keys, of_values
+
+    _for_each_head(one, *arrays, *masks)
+
+
+def _for_each_head(function: Callable[..., Any], q: Array, *arrays: Any) -> list[Any]:
+    """``function(n, *parts)`` for the n-th head: its part of each array (None stays None), all (sequences, heads, ...)."""
+    results: list[Any] = [None] * math.prod(q.shape[:2])
+
+    def some(start: int, stop: int) -> None:
+        for n in range(start, stop):
+            place = divmod(n, q.shape[1])
+            results[n] = function(n, q[place], *[array if array is None else array[place] for array in arrays])
+
+    in_parts(some, len(results), len(results) * _LONG * 8)
+    return results
+
+
+def _strips(q: Array, k: Array, factor: float, allowed: Any, added: Any) -> Iterator[tuple[slice, slice, Array, Array]]:
+    """Of one head, for each strip of queries: the keys that one of them sees, and their softmax as ``exp_in_place`` has it."""
+    rows, seen, mask = max(_STRIP // len(k), _ROWS), slice(0, len(k)), None
+    for strip in (slice(start, start + rows) for start in range(0, len(q), rows)):
+        if allowed is not None:
+            places = np.flatnonzero(allowed[strip].any(axis=0))
+            seen = slice(places[0], places[-1] + 1) if places.size else slice(0, 1)
+            mask = None if allowed[strip, seen].all() else allowed[strip, seen]
+        scores = np.matmul(q[strip] * factor, k[seen].T)
+        if added is not None:
+            scores += added[strip, seen]
+        yield strip, seen, scores, exp_in_place(scores, mask)
+
+
+def _weights(out: Any, q: Array, k: Array, factor: float, allowed: Any, added: Any) -> Array:
+    weights = np.matmul(q * factor, k.swapaxes(-1, -2), out=out)
+    if added is not None:
+        weights += added
+    softmax_in_place(weights, allowed)
+    return weights
 
 
 class BiasGradient:
@@ -125,11 +204,6 @@ def sequences(x: Array, num_heads: int) -> Array:
 def _divisible(x: Array) -> Array:
     """(sequences, heads, ...) -> (heads, 1, ...) of one sequence: the first axis is the one that is divided."""
     return x.swapaxes(0, 1) if len(x) == 1 else x
-
-
-def _transposed(x: Array, factor: float) -> Array:
-    """``factor * x`` with the last two axes swapped, in order in memory: small products with it then take half as long."""
-    return np.multiply(x.swapaxes(-1, -2), factor, order="C")
 
 
 def scores_shape(query: Array, key: Array, num_heads: int) -> Shape:

@@ -29,6 +29,14 @@ def softmax_in_place(scores: Array, allowed: Any = None) -> None:
     """The softmax along the last axis, over what is allowed (booleans that broadcast); zeros for the rest."""
     if not scores.size:
         return
+    inverse = exp_in_place(scores, allowed)
+    scores *= inverse
+    if allowed is not None and np.isnan(inverse).any():
+        np.copyto(scores, 0, where=~allowed)  # in a row with NaN, too
+
+
+def exp_in_place(scores: Array, allowed: Any = None) -> Array:
+    """The numerators of that softmax, and what they are to be multiplied by, (..., 1): 0 for a row that is allowed nothing."""
     moderate = scores.max() <= _MODERATE and scores.min() >= -_MODERATE
     if not moderate:  # the largest of each row takes far longer to find
         if allowed is not None:
@@ -41,11 +49,8 @@ def softmax_in_place(scores: Array, allowed: Any = None) -> None:
     if allowed is not None:
         scores *= allowed
     total = row_sums(as_rows(scores), ones(scores.shape[-1], scores.dtype))  # several times faster than np.sum
-    np.maximum(total, np.finfo(total.dtype).tiny, out=total)  # in a row in which nothing is allowed it is 0
-    np.reciprocal(total, out=total)
-    scores *= total.reshape(scores.shape[:-1] + (1,))
-    if not moderate and allowed is not None:
-        np.copyto(scores, 0, where=~allowed)  # in a row with NaN, too
+    np.reciprocal(total, out=total, where=total != 0)
+    return total.reshape(scores.shape[:-1] + (1,))
 
 
 def _softmax_backward(g: Array, needs: Needs, ans: Array) -> tuple[Array]:
