@@ -101,8 +101,8 @@ def test_nothing_is_kept_of_what_is_no_example() -> None:
 # --- what the pages claim ---
 
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?![\w.]*\w|-gram)")
-# Of the columns of a page's table those with results: not what the network is, and not times and memory, which are those of
-# an idle machine.
+# Of the columns of a page's table those with results: not what the network is, and not time and memory, of which each run has
+# its own.
 RESULTS = {"README.md": slice(1, 3), "docs/examples.md": slice(2, 4)}
 
 
