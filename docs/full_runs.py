@@ -65,10 +65,10 @@ def capture(path: Path) -> str:
         ran = child([sys.executable, str(path)], Path(folder), SECONDS)
     if ran.returncode:
         raise RuntimeError((ran.stderr.strip() or f"exit status {ran.returncode}").splitlines()[-1])
-    printed = ran.stdout
+    printed = ran.stdout.strip("\n")
     for place in (folder, str(path.parents[1])):  # paths of this machine
         printed = printed.replace(place + os.sep, "")
-    return f"{datetime.date.today()}, minigrad {__version__}, {machine()}{busy()}\n\n{printed.rstrip()}\n"
+    return f"{datetime.date.today()}, minigrad {__version__}, {machine()}{busy()}\n\n{printed}\n"
 
 
 def busy() -> str:

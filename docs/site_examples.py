@@ -113,8 +113,8 @@ def _full(path: Path) -> list[str]:
     command = f"```text\npython examples/{path.name}\n```"
     if not kept(path).exists():
         return [command, f"Not captured: `python -m docs.full_runs {path.stem}` does it."]
-    when, _, printed = kept(path).read_text(encoding="utf-8").partition("\n")
-    return [command, f"What it printed on {when}:", f"```text\n{printed.strip()}\n```"]
+    when, _, printed = kept(path).read_text(encoding="utf-8").rstrip().partition("\n\n")
+    return [command, f"On {when}. It printed:", f"```text\n{printed}\n```"]
 
 
 def contents(root: Path) -> str:

@@ -19,6 +19,7 @@ from pathlib import Path
 argument_parser = list
 argument_parser()
 print("100%|##########| 8/8", file=sys.stderr)
+print()
 print(sys.argv[1:], list(Path().iterdir()), "é")
 print(Path("out").resolve())
 Path("out").mkdir()
@@ -52,7 +53,7 @@ def test_what_a_full_run_prints_is_kept_and_shown(tmp_path: Path) -> None:
     assert empty == "" and printed == ["[] [] é", "out"]  # no --quick, a fresh folder, no bar, no path of this machine
     shown = site_examples.page(path, site_examples.Run(missing="why"))
     assert "It was not run: why" in shown
-    assert shown.endswith(f"## The full run\n\n```text\npython examples/first.py\n```\n\nWhat it printed on {when}:\n\n"
+    assert shown.endswith(f"## The full run\n\n```text\npython examples/first.py\n```\n\nOn {when}. It printed:\n\n"
                           "```text\n[] [] é\nout\n```\n")  # fmt: skip
     assert not (root / "out").exists()
 
