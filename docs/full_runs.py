@@ -1,4 +1,4 @@
-"""Runs the examples in full, minutes each, and keeps what they print in docs/full_runs/, a file each.
+"""Runs the examples in full, minutes each, and keeps what they print in docs/printed/, a file each.
 
     python -m docs.full_runs                      all of them
     python -m docs.full_runs names_gpt lesson     these

@@ -106,7 +106,7 @@ def _shown(path: Path, found: Run) -> list[str]:
 
 def kept(path: Path) -> Path:
     """The file of what an example printed in full, which docs/full_runs.py writes; its first line says when and where."""
-    return path.parents[1] / "docs" / "full_runs" / f"{path.stem}.txt"
+    return path.parents[1] / "docs" / "printed" / f"{path.stem}.txt"
 
 
 def _full(path: Path) -> list[str]:

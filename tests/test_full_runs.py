@@ -1,4 +1,4 @@
-"""What the pages say that an example reaches is what it printed when it was last run in full (docs/full_runs/)."""
+"""What the pages say that an example reaches is what it printed when it was last run in full (docs/printed/)."""
 
 import re
 from pathlib import Path
@@ -95,7 +95,7 @@ def test_every_example_is_captured_as_its_docstring_says(path: Path) -> None:
 
 
 def test_nothing_is_kept_of_what_is_no_example() -> None:
-    folder = ROOT / "docs" / "full_runs"
+    folder = ROOT / "docs" / "printed"
     assert {path.name for path in folder.iterdir()} == {f"{path.stem}.txt" for path in EXAMPLES}
 
 
