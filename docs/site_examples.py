@@ -87,18 +87,34 @@ def docstring(path: Path) -> str:
 def page(path: Path, found: Run) -> str:
     """An example as Markdown: what it is, and what became of it."""
     text = [f"# {path.name}", docstring(path), f"The program: [{path.name}](path:../../examples/{path.name})"]
-    text += ["What full runs reach: [the examples](../examples.md).", "## With `--quick`, when this site was built"]
+    text += ["All results side by side: [the examples](../examples.md).", "## With `--quick`, when this site was built"]
     text.append(f"```text\npython examples/{path.name} --quick\n```")
-    if found.missing:
-        return "\n\n".join([*text, f"It was not run: {found.missing}"]) + "\n"
-    text += [f"It took {found.seconds:.1f} s and printed:", f"```text\n{found.printed.rstrip()}\n```"]
+    text += [f"It was not run: {found.missing}"] if found.missing else _shown(path, found)
+    return "\n\n".join([*text, "## The full run", *_full(path)]) + "\n"
+
+
+def _shown(path: Path, found: Run) -> list[str]:
+    text = [f"It took {found.seconds:.1f} s and printed:", f"```text\n{found.printed.rstrip()}\n```"]
     for file in found.files:
         address, name = f"../runs/{path.stem}/{file}", Path(file).name
         if file.endswith(".html"):
             text.append(f'<p><a href="{address}">{name}</a>, a page to open</p>')
         else:
             text.append(f'<p><a href="{address}"><img src="{address}" alt="{name}" loading="lazy"></a></p>')
-    return "\n\n".join(text) + "\n"
+    return text
+
+
+def kept(path: Path) -> Path:
+    """The file of what an example printed in full, which docs/full_runs.py writes; its first line says when and where."""
+    return path.parents[1] / "docs" / "printed" / f"{path.stem}.txt"
+
+
+def _full(path: Path) -> list[str]:
+    command = f"```text\npython examples/{path.name}\n```"
+    if not kept(path).exists():
+        return [command, f"Not captured: `python -m docs.full_runs {path.stem}` does it."]
+    when, _, printed = kept(path).read_text(encoding="utf-8").rstrip().partition("\n\n")
+    return [command, f"On {when}. It printed:", f"```text\n{printed}\n```"]
 
 
 def contents(root: Path) -> str:
