@@ -12,40 +12,25 @@ import pytest
 from lesson_notebooks import lessons
 
 
-@pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
-    """Where a lesson has written its pages."""
-    folders: dict[Path, Path] = {}
-
-    def write(path: Path) -> Path:
-        if path not in folders:
-            pytest.importorskip("matplotlib", exc_type=ImportError).use("Agg")
-            from matplotlib import pyplot
-
-            folders[path] = tmp_path_factory.mktemp(path.stem)
-            with contextlib.chdir(folders[path]), contextlib.redirect_stdout(io.StringIO()):
-                runpy.run_path(str(path))
-            pyplot.close("all")
-        return folders[path] / "out/lessons"
-
-    return write
-
-
-@pytest.mark.parametrize(("which", "language"), [("open", "en"), ("close", "ja")])  # both take twice as long
 @pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
-def test_a_lessons_page_is_stepped_through_and_answered(
-    path: Path, which: str, language: str, written: Callable[[Path], Path], show: Callable[..., Any]
-) -> None:
-    page = show(written(path) / f"{path.name[:2]}_{which}.html", 1280, 800)
-    page.select_option("#language", language)
-    taught = page.evaluate("original.lesson")
-    said = page.locator("#lesson-section").inner_text
-    assert plain(taught["intro"][language]) in said()
-    for step in taught["steps"]:
-        answer(page, step, language)
-        assert page.evaluate("state.step") == step["at"]
-        for paragraph in (step["text"] or {}).get(language, "").split("\n\n"):
-            assert plain(paragraph) in said()
+def test_a_lessons_pages_are_stepped_through_and_answered(path: Path, tmp_path: Path, show: Callable[..., Any]) -> None:
+    pytest.importorskip("matplotlib", exc_type=ImportError).use("Agg")
+    from matplotlib import pyplot
+
+    with contextlib.chdir(tmp_path), contextlib.redirect_stdout(io.StringIO()):
+        runpy.run_path(str(path))
+    pyplot.close("all")
+    for which, language in (("open", "en"), ("close", "ja")):  # both in both take twice as long
+        page = show(tmp_path / "out/lessons" / f"{path.name[:2]}_{which}.html", 1280, 800)
+        page.select_option("#language", language)
+        taught = page.evaluate("original.lesson")
+        said = page.locator("#lesson-section").inner_text
+        assert plain(taught["intro"][language]) in said()
+        for step in taught["steps"]:
+            answer(page, step, language)
+            assert page.evaluate("state.step") == step["at"]
+            for paragraph in (step["text"] or {}).get(language, "").split("\n\n"):
+                assert plain(paragraph) in said()
 
 
 def answer(page: Any, step: dict[str, Any], language: str) -> None:
