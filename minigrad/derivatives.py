@@ -24,7 +24,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     """``f(*primals)`` and its derivative ``J @ tangents``, the change of the output when the inputs move along ``tangents``.
 
     Forward mode: ``f`` is recorded, and one walk along the tape from its beginning carries the tangents to the output. It costs
-    about as much as ``f`` once more, and the memory of the tape. See :mod:`minigrad.forward_mode`.
+    about as much as ``f`` once more, and the memory of the tape. Hooks are not called: they see cotangents. See :mod:`minigrad.forward_mode`.
 
     Args:
         primals: the arguments of ``f``, a tuple or list.
@@ -95,8 +95,9 @@ def jacobian(f: Callable[..., Any], argnum: Argnum = 0, *, holomorphic: bool = F
         _check_kind("input", run.inputs, holomorphic)
         _check_kind("output", run.output, holomorphic)
         inputs, outputs = (sum(_size(t) for t in leaves(tree)) for tree in (run.inputs, run.output))
+        by_columns = inputs <= outputs and not _hooked(run)
         with enable_grad():
-            found = (_by_columns if inputs <= outputs else _by_rows)(run, create_graph=run.records(()))
+            found = (_by_columns if by_columns else _by_rows)(run, create_graph=run.records(()))
 
         def of_output(output: Any) -> Any:
             def by(t: Tensor, primal: Any) -> Any:
@@ -113,6 +114,12 @@ def jacobian(f: Callable[..., Any], argnum: Argnum = 0, *, holomorphic: bool = F
 
 
 Found = dict[tuple[int, Node], Any]  # by the output's id and the input's node an array of the shapes of both
+
+
+def _hooked(run: Recorded) -> bool:
+    """Whether a hook wants to see cotangents, which only a sweep has."""
+    ends = [t._node for t in leaves(run.output) if is_tracked(t)]
+    return any(node.hooks is not None for node in (*wengert_list(ends), *run.starts))
 
 
 def _by_columns(run: Recorded, create_graph: bool) -> Found:

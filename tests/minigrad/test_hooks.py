@@ -122,14 +122,21 @@ def test_what_autograd_grad_gives_has_been_through_the_hooks() -> None:
 
 
 def test_transforms_call_hooks_of_their_inputs_and_inside() -> None:
-    def f(x: Any) -> Any:
+    """Forward mode has no cotangent that a hook could see; where jacobian could use it, hooks make it sweep."""
+
+    def elementwise(x: Any) -> Any:
         x.register_hook(lambda g: g * 2)
         h = x * x
         h.register_hook(lambda g: g * 5)
-        return h.sum()
+        return h
+
+    def f(x: Any) -> Any:
+        return elementwise(x).sum()
 
     np.testing.assert_allclose(mg.grad(f)(X), 2 * 5 * 2 * X)
-    np.testing.assert_allclose(mg.jvp(f, (X,), (X,))[1], 2 * 5 * 2 * np.sum(X * X))
+    np.testing.assert_allclose(mg.jvp(f, (X,), (X,))[1], 2 * np.sum(X * X))
+    np.testing.assert_allclose(mg.jacobian(f)(X), 2 * 5 * 2 * X)
+    np.testing.assert_allclose(mg.jacobian(elementwise)(X).sum(axis=tuple(range(X.ndim))), 2 * 5 * 2 * X)
 
 
 def test_handles() -> None:
