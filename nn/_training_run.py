@@ -71,7 +71,9 @@ class TrainingRun:
             if self.files is not None or self.ranks.size > 1:
                 first = next(iter(self.batches.epoch(0)), None)
                 self.first_batch = state.fingerprint(first)
-            self.ranks.agree("the run", self._settings() | {"epochs": self.epochs}, "start each rank with the same script")
+            self.ranks.agree(
+                "the run", self._settings() | {"epochs": self.epochs}, "start each rank with the same script"
+            )
             if self.files is not None and resume and self.ranks.of_first(self.files.last.exists):
                 with self.interrupts.deferred():
                     self._restore(self.files.last)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sys
@@ -26,6 +25,7 @@ from .buckets import Buckets
 from .watchdog import Watchdog, abort_on_error
 
 T = TypeVar("T")
+_GRACE = 2.0  # seconds: who hangs is to speak before those who wait for it
 
 
 class Ranks(OneProcess):
@@ -42,7 +42,7 @@ class Ranks(OneProcess):
                 ranks.average(optimizer, count)
                 optimizer.step()
 
-    The processes are started by ``minigrad launch -n 2 train.py``, or by ``mpiexec -n 2 python train.py``, or by Slurm.
+    The processes are started by ``minigrad launch -n 2 train.py``, by ``mpiexec -n 2 python -m mpi4py train.py``, or by Slurm.
 
     Attributes:
         rank, size: the number of this process, and how many there are.
@@ -51,7 +51,7 @@ class Ranks(OneProcess):
         comm: a communicator of mpi4py; by default ``MPI.COMM_WORLD``.
         timeout: seconds. Who waits longer for the others, or takes longer for a step of ``fit``, says so and ends the job.
         bucket_bytes: about how much of the gradients goes into one message.
-        quiet: what is printed by other ranks than the first goes nowhere. Errors are always shown.
+        quiet: what other ranks than the first print goes nowhere. Errors are always shown.
 
     Raises:
         MissingExtraError: mpi4py is not installed.
@@ -62,20 +62,17 @@ class Ranks(OneProcess):
         self, comm: Any = None, *, timeout: float = 60.0, bucket_bytes: int = 1 << 20, quiet: bool = True
     ) -> None:
         if not timeout > 0 or not bucket_bytes > 0:
-            raise ArgumentError(
-                f"timeout and bucket_bytes must be positive, got timeout={timeout!r}, bucket_bytes={bucket_bytes!r}"
-            )
+            raise ArgumentError(f"timeout and bucket_bytes must be positive, got {timeout=} and {bucket_bytes=}")
         self._mpi = import_extra("mpi4py.MPI", "mpi", "training on several processes")
         self._comm = (self._mpi.COMM_WORLD if comm is None else comm).Dup()
-        self.rank, self.size = self._comm.rank, self._comm.size
-        self.bucket_bytes = bucket_bytes
+        self.rank, self.size, self.bucket_bytes = self._comm.rank, self._comm.size, bucket_bytes
         self._buckets: weakref.WeakKeyDictionary[Optimizer, Buckets] = weakref.WeakKeyDictionary()
         self._watchdog: Watchdog | None = None
         if self.size > 1:
             abort_on_error(self._comm)
             self._watchdog = Watchdog(self._comm, timeout)
         if quiet and self.rank:
-            sys.stdout = open(os.devnull, "w")
+            sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
     def __repr__(self) -> str:
         return f"Ranks(rank {self.rank} of {self.size})"
@@ -88,11 +85,9 @@ class Ranks(OneProcess):
         The masks of Dropout go on from where rank 0 stands, and differ by rank.
 
         Raises:
-            ArgumentError: the modules differ by more than numbers, in paths, shapes, dtypes or what is frozen.
+            ArgumentError: the modules differ by more than numbers: in paths, shapes, dtypes or what is frozen.
         """
-        if self.size == 1:
-            return
-        for thing in things:
+        for thing in things if self.size > 1 else ():
             if isinstance(thing, Module):
                 self._broadcast_module(thing)
             elif isinstance(thing, np.random.Generator):
@@ -101,44 +96,38 @@ class Ranks(OneProcess):
                 raise ArgumentError(f"broadcast takes modules and random generators, got {type(thing).__name__}")
 
     def _broadcast_module(self, model: Module) -> None:
-        named = dict(model.named_parameters())
-        forms = {path: f"{p.dtype} {p.shape}{' frozen' * (not p.requires_grad)}" for path, p in named.items()}
-        self.agree(f"the {type(model).__name__}", forms, "make the same model in each")
-        for p in named.values():
-            _check_host(p)
-            array = np.ascontiguousarray(p.data)
-            with self._waiting("for the weights of the first"):
-                self._comm.Bcast(array.reshape(-1).view(np.uint8))
+        self._agree_on(f"the {type(model).__name__}", dict(model.named_parameters()))
+        for p, array in zip(model.parameters(), self.of_first(lambda: [p.data for p in model.parameters()])):
             p.data[...] = array
         dropouts = [module for module in model.modules() if isinstance(module, Dropout)]
-        for own, (key, step) in zip(dropouts, self.of_first(lambda: [(own.key, own.step) for own in dropouts])):
-            own.step = step
-            own.key = int(np.random.default_rng([key, self.rank]).integers(2**63)) if self.rank else key
+        for module, (key, step) in zip(dropouts, self.of_first(lambda: [(own.key, own.step) for own in dropouts])):
+            module.step = step
+            module.key = int(np.random.default_rng([key, self.rank]).integers(2**63)) if self.rank else key
 
-    def agree(self, what: str, value: Any, way_out: str) -> None:
+    def _agree_on(self, what: str, parameters: dict[str, Any]) -> None:
+        if any(is_device_array(p.data) for p in parameters.values()):
+            raise UnsupportedError(f"{what} is on a device, and Ranks averages on the host: use model.to('cpu')")
+        forms = {name: f"{p.dtype} {p.shape}{' frozen' * (not p.requires_grad)}" for name, p in parameters.items()}
+        self.agree(what, forms, "make the same model in each, and freeze the same")
+
+    def agree(self, what: str, value: dict[str, Any], way_out: str) -> None:
         """
         Raises:
             ArgumentError: in every rank, where one has another ``value`` (as JSON) than rank 0.
         """
-        own = json.loads(json.dumps(value, default=repr))
-        digest = hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()
         with self._waiting(f"to compare {what}"):
-            different = [i for i, other in enumerate(self._comm.allgather(digest)) if other != digest]
-            if not any(self._comm.allgather(bool(different))):
-                return
-            values = self._comm.allgather(own)
-        other = next(i for i, given in enumerate(values) if given != values[0])
-        first, second = values[0], values[other]
-        if isinstance(first, dict) and isinstance(second, dict):
-            names = sorted(name for name in first | second if first.get(name) != second.get(name))[:3]
-            first, second = ({name: given.get(name) for name in names} for given in (first, second))
-        raise ArgumentError(f"{what} is {first} in rank 0 and {second} in rank {other}: {way_out}")
+            values = [json.loads(text) for text in self._comm.allgather(json.dumps(value, default=repr))]
+        for rank, other in enumerate(values):
+            names = [name for name in values[0] | other if repr(values[0].get(name)) != repr(other.get(name))][:3]
+            if names:
+                first, second = ({name: given.get(name) for name in names} for given in (values[0], other))
+                raise ArgumentError(f"{what} is {first} in rank 0 and {second} in rank {rank}: {way_out}")
 
     def of_first(self, function: Callable[[], T]) -> T:
         """What ``function()`` gives in rank 0, the only one that runs it; it is sent by pickle."""
-        given = function() if not self.rank else None
+        given: Any = None if self.rank else function()
         with self._waiting("for what the first one has"):
-            return self._comm.bcast(given) if self.size > 1 else given
+            return self._comm.bcast(given)  # type: ignore[no-any-return]
 
     # A step
 
@@ -153,20 +142,18 @@ class Ranks(OneProcess):
         """
         if not isinstance(batches, Batches):
             raise ArgumentError(
-                f"only nn.Batches can be shared out, got {type(batches).__name__}: its collate makes batches of any kind"
+                f"Ranks shares out nn.Batches, with a collate for other data, got {type(batches).__name__}"
             )
         for indices in batches.indices(epoch):
             own = indices[self.rank :: self.size]
             yield batches.batch(own if len(own) else indices[:1]), len(own)
 
-    def overlapping(
-        self, loss: Tensor, optimizer: Optimizer, count: int | None = None
-    ) -> AbstractContextManager[None]:
+    def overlapping(self, loss: Tensor, optimizer: Optimizer, count: int | None = None) -> AbstractContextManager[None]:
         """``with ranks.overlapping(loss, optimizer, count): loss.backward()`` starts to add the gradients of all ranks up
         while the rest of the backward runs. ``average(optimizer, count)`` must follow."""
         if self.size == 1:
             return nullcontext()
-        return self._of(optimizer).overlapping(loss, 1 if count is None else count)
+        return self._buckets_of(optimizer).overlapping(loss, 1 if count is None else count)
 
     def average(self, optimizer: Optimizer, count: int | None = None) -> None:
         """Make each gradient the mean of those of all ranks, weighted by ``count``, the examples each loss was a mean of.
@@ -174,49 +161,38 @@ class Ranks(OneProcess):
         A parameter without a gradient counts as 0 if it has one in another rank, else it has none.
         """
         if self.size > 1:
-            buckets = self._of(optimizer)
+            buckets = self._buckets_of(optimizer)
             with self._waiting("to average gradients"):
                 buckets.average(1 if count is None else count)
 
-    def _of(self, optimizer: Optimizer) -> Buckets:
-        """The buckets of an optimizer, made again where other parameters are frozen now."""
+    def _buckets_of(self, optimizer: Optimizer) -> Buckets:
+        """Made again where other parameters are frozen now."""
         trained = [p for p in optimizer.parameters if p.requires_grad]
         found = self._buckets.get(optimizer)
-        if found is None or found.key != tuple(map(id, trained)):
-            forms = [f"{p.dtype} {p.shape}" for p in trained]
-            self.agree("the list of trained parameters", forms, "give each rank the same optimizer, freeze the same")
-            for p in trained:
-                _check_host(p)
-            found = Buckets(trained, self.bucket_bytes, self._comm, self._mpi.IN_PLACE)
-            self._buckets[optimizer] = found
+        if found is None or [*map(id, found.parameters)] != [*map(id, trained)]:
+            self._agree_on("what the optimizer trains", {str(i): p for i, p in enumerate(trained)})
+            found = self._buckets[optimizer] = Buckets(trained, self.bucket_bytes, self._comm, self._mpi.IN_PLACE)
         return found
 
     def total(self, value: Any) -> Any:
         """The sum of a number, or of an array, over all ranks: ``ranks.total(correct) / ranks.total(count)``."""
-        array = np.asarray(value)
-        total = np.empty_like(array)
+        total = np.array(value)
         with self._waiting("to add numbers up"):
-            self._comm.Allreduce(np.ascontiguousarray(array), total)
+            self._comm.Allreduce(self._mpi.IN_PLACE, total)
         return total if total.ndim else total.item()
 
     def mean(self, value: float, count: int | None = None) -> float:
         """The mean of a number over all ranks, weighted by ``count``."""
-        if self.size == 1:
-            return value
         weight = 1 if count is None else count
-        total, weights = self.total(np.array([value * weight, weight], np.float64)).tolist()
+        total, weights = self.total([float(value) * weight, float(weight)]).tolist()
         return float(total / weights)
 
     # Faults
 
     def watched(self) -> AbstractContextManager[None]:
         """In the block this rank must not be at its own work for longer than the timeout."""
-        return nullcontext() if self._watchdog is None else self._watchdog.working()
+        return self._watchdog.limit("hangs: its step has taken {}") if self._watchdog else nullcontext()
 
     def _waiting(self, what: str) -> AbstractContextManager[None]:
-        return nullcontext() if self._watchdog is None else self._watchdog.waiting(what)
-
-
-def _check_host(p: Tensor) -> None:
-    if is_device_array(p.data):
-        raise UnsupportedError("Ranks averages arrays on the host, and a parameter is on a device: train with model.to('cpu')")
+        text = f"has waited {{}} for the others, {what}: one of them hangs or is late"
+        return self._watchdog.limit(text, _GRACE) if self._watchdog else nullcontext()
