@@ -13,6 +13,7 @@ from ._options import at_least
 from .errors import MissingExtraError, import_extra
 
 INTERRUPTED = 130
+LAUNCHED = "MINIGRAD_LAUNCHED"  # in the environment of the processes
 _THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA")  # libraries, whose <NAME>_NUM_THREADS is obeyed
 EPILOG = """\
 It runs  mpiexec -n N python -m mpi4py SCRIPT ...  so that an error in one process ends all. Threads times processes
@@ -79,4 +80,4 @@ def _environment(processes: int) -> dict[str, str]:
     """Each process gets its share of the cores, at least one, and what it prints is shown at once."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     threads = {f"{library}_NUM_THREADS": str(max(1, cores // processes)) for library in _THREADS}
-    return threads | {"PYTHONUNBUFFERED": "1"} | os.environ
+    return threads | {"PYTHONUNBUFFERED": "1"} | os.environ | {LAUNCHED: str(processes)}
