@@ -149,28 +149,28 @@ def train(
         epochs=args.epochs,
         schedule=learning_rates(args.epochs * len(shuffled), args.learning_rate),
         clip_norm=1.0,
-        validate=lambda _: {"accuracy": accuracy(classifier, data.validation_texts, data.validation_labels, ranks)},
+        validate=lambda _: {"accuracy": shared_accuracy(classifier, data, ranks)},
         parallel=ranks,
     )
 
 
-def accuracy(
-    classifier: Classifier, texts: list[str], labels: NDArray[np.int64], ranks: nn.parallel.Ranks | None
-) -> float:
-    """The share of texts whose most probable class is the right one; several processes share them out."""
-    if ranks is not None:
-        own = slice(ranks.rank, None, ranks.size)
-        return float(ranks.total(count_correct(classifier, texts[own], labels[own])) / len(labels))
-    return count_correct(classifier, texts, labels) / len(labels)
+def shared_accuracy(classifier: Classifier, data: TextDataset, ranks: nn.parallel.Ranks | None) -> float:
+    """The accuracy on the validation texts, of which each process looks at its share."""
+    if ranks is None:
+        return accuracy(classifier, data.validation_texts, data.validation_labels)
+    own = slice(ranks.rank, None, ranks.size)
+    texts, labels = data.validation_texts[own], data.validation_labels[own]
+    return ranks.mean(accuracy(classifier, texts, labels), len(labels))
 
 
-def count_correct(classifier: Classifier, texts: list[str], labels: NDArray[np.int64]) -> int:
+def accuracy(classifier: Classifier, texts: list[str], labels: NDArray[np.int64]) -> float:
+    """The share of texts whose most probable class is the right one."""
     correct = 0
     classifier.model.eval()
     with minigrad.no_grad():
         for ids, mask, targets in batches(classifier.encode(texts), labels, 256, seed=None).epoch(0):
             correct += int((classifier.model(ids, mask).numpy().argmax(axis=-1) == targets).sum())
-    return correct
+    return correct / len(labels)
 
 
 def predict(checkpoint: Path, text: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import ArgumentError, Tensor
+from minigrad import ArgumentError, GraphError, Tensor
 from minigrad.engine.hooks import Hooks
 from minigrad.engine.plan import Plan
 from minigrad.engine.registry import registry
@@ -60,6 +60,7 @@ class Buckets:
     def __init__(self, parameters: Sequence[Tensor], most_bytes: int, comm: Any, in_place: Any) -> None:
         self.parameters = parameters
         self._comm, self._in_place = comm, in_place
+        self._count: int | None = None  # what overlapping() was given, until average()
         self._buckets = [Bucket(group) for group in _grouped(parameters[::-1], most_bytes)]
         self._places = {id(p): (bucket, i) for bucket in self._buckets for i, p in enumerate(bucket.members)}
 
@@ -82,6 +83,11 @@ class Buckets:
         between each parameter and those who read it, right before the first of them, and taken away again. Parameters
         with hooks of their own, which may change the gradient, wait for ``average``.
         """
+        if self._count is not None:
+            raise GraphError(
+                "overlapping() came a second time before average(): use it for the last backward of a step"
+            )
+        self._count = count
         ours = {p._node: p for p in self.parameters if p._node is not None and p._node.hooks is None}
         between: dict[Leaf, Entry] = {}
         readers = []
@@ -118,6 +124,8 @@ class Buckets:
 
     def average(self, count: int) -> None:
         """Start what has not been started, wait for all, and hand the means back."""
+        if self._count not in (None, count):
+            raise ArgumentError(f"average() got count={count} after overlapping() with count={self._count}")
         for bucket in self._buckets:
             for i, filled in enumerate(bucket.filled):
                 if not filled:
@@ -128,6 +136,7 @@ class Buckets:
         for bucket in self._buckets:
             bucket.give_back()
             bucket.filled, bucket.request = [False] * len(bucket.members), None
+        self._count = None
 
 
 def _grouped(parameters: Sequence[Tensor], most_bytes: int) -> Iterator[list[Tensor]]:

@@ -31,7 +31,7 @@ _GRACE = 2.0  # seconds: who hangs is to speak before those who wait for it
 class Ranks(OneProcess):
     """The processes of the MPI job this script runs in; without one, this process alone.
 
-    ``nn.fit(..., parallel=nn.parallel.Ranks())`` is all that a script with ``fit`` needs. A loop of one's own::
+    ``nn.fit(..., parallel=nn.parallel.Ranks())`` is all that ``fit`` needs. A loop of one's own::
 
         ranks = nn.parallel.Ranks()
         ranks.broadcast(model)
@@ -44,8 +44,7 @@ class Ranks(OneProcess):
 
     The processes are started by ``minigrad launch -n 2 train.py``, by ``mpiexec -n 2 python -m mpi4py train.py``, or by Slurm.
 
-    Attributes:
-        rank, size: the number of this process, and how many there are.
+    ``rank`` is the number of this process, ``size`` how many there are.
 
     Args:
         comm: a communicator of mpi4py; by default ``MPI.COMM_WORLD``.
@@ -76,8 +75,6 @@ class Ranks(OneProcess):
 
     def __repr__(self) -> str:
         return f"Ranks(rank {self.rank} of {self.size})"
-
-    # What all have in common
 
     def broadcast(self, *things: Any) -> None:
         """Give modules and generators of random numbers (``np.random.Generator``) the state they have in rank 0.
@@ -111,10 +108,7 @@ class Ranks(OneProcess):
         self.agree(what, forms, "make the same model in each, and freeze the same")
 
     def agree(self, what: str, value: dict[str, Any], way_out: str) -> None:
-        """
-        Raises:
-            ArgumentError: in every rank, where one has another ``value`` (as JSON) than rank 0.
-        """
+        """Raise an ArgumentError in every rank where one has another ``value``, as JSON, than rank 0."""
         with self._waiting(f"to compare {what}"):
             values = [json.loads(text) for text in self._comm.allgather(json.dumps(value, default=repr))]
         for rank, other in enumerate(values):
@@ -128,8 +122,6 @@ class Ranks(OneProcess):
         given: Any = None if self.rank else function()
         with self._waiting("for what the first one has"):
             return self._comm.bcast(given)  # type: ignore[no-any-return]
-
-    # A step
 
     def share(self, batches: EpochBatches, epoch: int) -> Iterator[tuple[Any, int]]:
         """This rank's part of each batch of ``Batches.epoch(epoch)``, and of how many examples it is.
@@ -187,10 +179,8 @@ class Ranks(OneProcess):
         total, weights = self.total([float(value) * weight, float(weight)]).tolist()
         return float(total / weights)
 
-    # Faults
-
     def watched(self) -> AbstractContextManager[None]:
-        """In the block this rank must not be at its own work for longer than the timeout."""
+        """In the block this rank must not work for longer than the timeout."""
         return self._watchdog.limit("hangs: its step has taken {}") if self._watchdog else nullcontext()
 
     def _waiting(self, what: str) -> AbstractContextManager[None]:
