@@ -8,6 +8,7 @@ import sys
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,7 +26,6 @@ from .buckets import Buckets
 from .watchdog import Watchdog, abort_on_error
 
 T = TypeVar("T")
-_GRACE = 2.0  # seconds: who hangs is to speak before those who wait for it
 
 
 class Ranks(OneProcess):
@@ -51,10 +51,6 @@ class Ranks(OneProcess):
         timeout: seconds. Who waits longer for the others, or takes longer for a step of ``fit``, says so and ends the job.
         bucket_bytes: about how much of the gradients goes into one message.
         quiet: what other ranks than the first print goes nowhere. Errors are always shown.
-
-    Raises:
-        MissingExtraError: mpi4py is not installed.
-        ArgumentError: timeout or bucket_bytes is not positive.
     """
 
     def __init__(
@@ -66,10 +62,9 @@ class Ranks(OneProcess):
         self._comm = (self._mpi.COMM_WORLD if comm is None else comm).Dup()
         self.rank, self.size, self.bucket_bytes = self._comm.rank, self._comm.size, bucket_bytes
         self._buckets: weakref.WeakKeyDictionary[Optimizer, Buckets] = weakref.WeakKeyDictionary()
-        self._watchdog: Watchdog | None = None
+        self._watchdog = Watchdog(self._comm, timeout) if self.size > 1 else None
         if self.size > 1:
             abort_on_error(self._comm)
-            self._watchdog = Watchdog(self._comm, timeout)
         if quiet and self.rank:
             sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
@@ -88,7 +83,7 @@ class Ranks(OneProcess):
             if isinstance(thing, Module):
                 self._broadcast_module(thing)
             elif isinstance(thing, np.random.Generator):
-                thing.bit_generator.state = self.of_first(lambda thing=thing: thing.bit_generator.state)
+                thing.bit_generator.state = self.of_first(partial(getattr, thing.bit_generator, "state"))
             else:
                 raise ArgumentError(f"broadcast takes modules and random generators, got {type(thing).__name__}")
 
@@ -121,7 +116,7 @@ class Ranks(OneProcess):
         """What ``function()`` gives in rank 0, the only one that runs it; it is sent by pickle."""
         given: Any = None if self.rank else function()
         with self._waiting("for what the first one has"):
-            return self._comm.bcast(given)  # type: ignore[no-any-return]
+            return self._comm.bcast(given)
 
     def share(self, batches: EpochBatches, epoch: int) -> Iterator[tuple[Any, int]]:
         """This rank's part of each batch of ``Batches.epoch(epoch)``, and of how many examples it is.
@@ -180,9 +175,9 @@ class Ranks(OneProcess):
         return float(total / weights)
 
     def watched(self) -> AbstractContextManager[None]:
-        """In the block this rank must not work for longer than the timeout."""
+        """In the block this rank must not work for longer than the timeout. (Those who wait for it speak later.)"""
         return self._watchdog.limit("hangs: its step has taken {}") if self._watchdog else nullcontext()
 
     def _waiting(self, what: str) -> AbstractContextManager[None]:
         text = f"has waited {{}} for the others, {what}: one of them hangs or is late"
-        return self._watchdog.limit(text, _GRACE) if self._watchdog else nullcontext()
+        return self._watchdog.limit(text, grace=2.0) if self._watchdog else nullcontext()

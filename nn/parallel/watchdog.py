@@ -51,5 +51,5 @@ class Watchdog:
                 print(
                     f"{words} (Ranks(timeout={self._timeout:g}) is the limit). It is here:", file=sys.stderr, flush=True
                 )
-                faulthandler.dump_traceback(sys.__stderr__, all_threads=True)
+                faulthandler.dump_traceback(2, all_threads=True)  # standard error, whatever stands for it
                 self._comm.Abort(1)

@@ -45,7 +45,7 @@ def main():
         correct = int((model(x).numpy().argmax(-1) == y).sum())
         return {"accuracy": (correct if fault == "validate" else ranks.total(correct)) / len(X)}
 
-    seed = rng.integers(100) if fault == "data" else 3
+    seed = int(rng.integers(100)) if fault == "data" else 3
     history = nn.fit(
         model, nn.Batches([X, Y], 8, seed=seed), loss, nn.AdamW(model.parameters(), 0.01), epochs=epochs, validate=validate,
         best=("max", "accuracy"), patience=50, checkpoint=folder, every=3, resume=True, parallel=ranks, progress=False,

@@ -1,5 +1,8 @@
 """1, 2 and 4 processes on the same batches give the same losses and weights."""
 
+from typing import Any
+
+
 import numpy as np
 import pytest
 
@@ -54,8 +57,9 @@ def test_dropout_differs_by_rank_and_by_nothing_else(trained):
 def test_parallel_must_be_ranks():
     model = nn.Affine(1, 1, rng=np.random.default_rng(0))
     batches = nn.Batches([np.ones((4, 1))], 2, seed=0)
+    wrong: Any = 2
     with pytest.raises(ArgumentError, match=r"parallel must be nn\.parallel\.Ranks\(\), got 2"):
-        nn.fit(model, batches, None, nn.SGD(model.parameters()), epochs=1, parallel=2)
+        nn.fit(model, batches, lambda *_: model.weight.sum(), nn.SGD(model.parameters()), epochs=1, parallel=wrong)
 
 
 @pytest.mark.parametrize(("setting", "value"), [("timeout", 0), ("bucket_bytes", -1)])
