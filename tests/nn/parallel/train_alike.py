@@ -94,12 +94,13 @@ def dropout_key(ranks):
 def main():
     ranks = nn.parallel.Ranks(bucket_bytes=600, timeout=20)  # several buckets, though the models are small
     print("rank", ranks.rank)
-    key = dropout_key(ranks)
+    key, rng = dropout_key(ranks), np.random.default_rng(ranks.rank)
+    ranks.broadcast(rng)
+    drawn = rng.random()
     for number, training in enumerate(TRAININGS.values()):
         losses, model = training(ranks)
-        np.savez(
-            Path(sys.argv[1]) / f"{number}.{ranks.rank}of{ranks.size}.npz", losses=losses, key=key, **model.state_dict()
-        )
+        path = Path(sys.argv[1]) / f"{number}.{ranks.rank}of{ranks.size}.npz"
+        np.savez(path, losses=losses, key=key, drawn=drawn, **model.state_dict())
 
 
 if __name__ == "__main__":
