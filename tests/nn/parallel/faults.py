@@ -22,6 +22,8 @@ def misbehave(fault):
         raise ValueError("the disk is on fire")
     if fault == "kill":
         os.kill(os.getpid(), signal.SIGKILL)
+    if fault == "stop":  # it cannot even say so
+        os.kill(os.getpid(), signal.SIGSTOP)
     if fault == "hang":
         time.sleep(1000)
 

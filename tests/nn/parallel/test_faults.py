@@ -22,6 +22,7 @@ BEFORE = 9  # steps of the last checkpoint before the fault, which is written ev
         ("kill", "signal 9"),
         ("hang", "rank 1 hangs: its step has taken 1 s (Ranks(timeout=1) is the limit). It is here:"),
         ("hang", "in misbehave"),
+        ("stop", "rank 0 has waited 3 s for the others, to average gradients: one of them hangs or is late"),
     ],
 )
 def test_a_rank_that_goes_wrong_ends_the_job_with_words_of_its_own(fault, said, ended):
