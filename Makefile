@@ -20,7 +20,7 @@ help:
 	@echo 'make test    lint, check the types, run every test'
 	@echo 'make quick   within a minute: the tests of what changed since the last commit on main, and a core set'
 	@echo 'make bench   time training steps and more beside PyTorch; tables go to benchmarks/results/'
-	@echo 'make docs    build the site of docs/, with the lessons and the reference, into out/docs/'
+	@echo 'make docs    build the site of docs/, with the lessons, the examples and the reference, into out/docs/'
 	@echo 'make clean   remove everything that these commands made, out/ and $(VENV)/ included'
 	@echo 'The first use of each makes $(VENV)/ and installs what it needs there.'
 
@@ -39,14 +39,14 @@ quick: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(RUN) benchmarks all
 
-# Anew each time, half a minute: what is built in part hides warnings. -W: a warning is an error.
+# Anew each time, about a minute: what is built in part hides warnings. -W: a warning is an error.
 docs: $(VENV)/.docs
 	rm -rf out/docs build/doctrees
 	$(TESTS) sphinx -W --keep-going -q -j auto -d build/doctrees docs out/docs
 	@echo 'open out/docs/index.html'
 
 clean:
-	rm -rf $(VENV) out build dist docs/course docs/reference .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) out build dist docs/course docs/gallery docs/reference .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Stamps: pip runs again only when pyproject.toml changed. `dev` includes `examples`.

@@ -1,6 +1,7 @@
 """minigrad beside PyTorch eager, in one run on one machine; below 1 minigrad is faster.
 
     python -m benchmarks                 the works: training steps and micro works, and a table
+    python -m benchmarks real            models, loops, derivatives and formulas as users have them, beside their goals
     python -m benchmarks imports         the time that an import takes
     python -m benchmarks scaling         how time and memory grow with each size; a table and a plot
     python -m benchmarks floor           what the machine allows
@@ -8,10 +9,11 @@
     python -m benchmarks pages           the stepper's page: made, opened, a key pressed (needs a browser)
     python -m benchmarks compare FOLDER  this checkout beside the one in FOLDER: 1 if a work is slower here
     python -m benchmarks readme          put the latest table into the README
-    python -m benchmarks all             works, imports, scaling, floor and readme: make bench
+    python -m benchmarks all             works, real, imports, scaling, floor and readme: make bench
 
     python -m benchmarks works --peers jax,autograd,mygrad,dezero --works tiny,toy
     python -m benchmarks works --device cuda
+    python -m benchmarks real --cores 1                      or --threads 4, or --works gpt:B=1,vit
 
 Tables go to benchmarks/results/. How they are measured is told in benchmarks/harness.py and docs/speed.md.
 """
@@ -19,20 +21,24 @@ Tables go to benchmarks/results/. How they are measured is told in benchmarks/ha
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from benchmarks import compare, floor, guard, harness, imports, micro, pages, report, scaling
+from benchmarks import compare, floor, guard, harness, imports, micro, pages, real, report, scaling
 from benchmarks.harness import Row
+from benchmarks.real import agreement, table as real_table
 from benchmarks.workload import sizes
 from minigrad import MinigradError
 from minigrad.device import to_device
 
 STEPS = ("tiny", "toy", "small", "toy_gelu", "small_gelu", "toy_causal", "small_causal", "toy_512")
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 GPU_WORKS = ("toy", "small", "gpt_10m")
 
 
@@ -43,6 +49,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         p.error("compare needs the folder of another checkout, and no other command takes one")
     if options.command != "compare" and (single := [work for work in options.works if work in compare.SINGLE]):
         p.error(f"{single[0]!r} is a work of minigrad alone: only compare has it")
+    if options.device != "cpu" and (options.command == "real" or any(map(real.is_real, options.works))):
+        p.error("the real works run on the CPU only: leave --device out")
+    if options.command == "real" and (small := [work for work in options.works if micro.is_micro(work)]):
+        p.error(f"{small[0]!r} is none of the real works: python -m benchmarks works --works {small[0]}")
+    limit(options.cores, options.threads)
     COMMANDS[options.command](options)
 
 
@@ -62,8 +73,31 @@ def parser() -> argparse.ArgumentParser:
         "--rounds", type=at_least_two, default=harness.ENOUGH_ROUNDS, help="turns of each peer (default: 15)"
     )
     p.add_argument("--seconds", type=float, default=0.25, help="how long a turn takes (default: 0.25)")
+    p.add_argument("--cores", type=at_least_one, help="run on so many cores only (Linux)")
+    p.add_argument("--threads", type=at_least_one, help="of each library, whatever the number of cores")
     p.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="of the training steps")
     return p
+
+
+def limit(cores: int | None, threads: int | None) -> None:
+    """Of this process and those that it starts.
+
+    Raises:
+        SystemExit: there are fewer cores, or cores cannot be chosen here.
+    """
+    if cores is not None:
+        here = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+        if len(here) < cores:
+            raise SystemExit(f"--cores {cores}: {len(here)} cores can be chosen on this machine")
+        os.sched_setaffinity(0, here[:cores])
+    if threads is not None:
+        os.environ |= dict.fromkeys(THREADS, str(threads))
+
+
+def at_least_one(text: str) -> int:
+    if int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, got {text}")
+    return int(text)
 
 
 def at_least_two(text: str) -> int:
@@ -88,10 +122,10 @@ def works(text: str) -> list[str]:
         if work in compare.SINGLE:
             continue
         try:
-            micro.check(work) if micro.is_micro(work) else sizes(work)
+            real.check(work) if real.is_real(work) else micro.check(work) if micro.is_micro(work) else sizes(work)
         except (KeyError, TypeError, ValueError) as error:
             raise argparse.ArgumentTypeError(
-                f"{work!r} is no work: take one of {', '.join(report.TITLES)}, or one of them with other sizes"
+                f"{work!r} is no work: take one of {', '.join([*report.TITLES, *real.WORKS])}, or one of them with other sizes"
             ) from error
     return text.split(",")
 
@@ -106,16 +140,24 @@ def peers(text: str) -> list[str]:
 
 def peers_of(work: str, more: Sequence[str] = ()) -> list[str]:
     """PyTorch twice, minigrad, the same with compiled kernels where a work has fused operations, and the optional ones."""
+    if real.is_real(work):
+        return real_table.peers_of(work, more)
     main = [harness.REFERENCE, harness.AGAIN, "minigrad"]
     if micro.is_micro(work):
         return main + (["minigrad_fast"] if work == "m2" else [])
     return [*main, "minigrad_fast", *more]
 
 
-def measure(works: Sequence[str], options: argparse.Namespace, more: Sequence[str] = ()) -> list[Row]:
+def measure(
+    works: Sequence[str], options: argparse.Namespace, more: Sequence[str] = (), checked: bool = False
+) -> list[Row]:
+    """The rows of each work; ``checked``: the first steps are compared with PyTorch's before it is timed, real or not."""
     rows = []
     for work in works:
-        rows += harness.measure(work, peers_of(work, more), rounds=options.rounds, seconds=options.seconds)
+        check: dict[str, Any] = {}
+        if checked or real.is_real(work):
+            check = {"steps": agreement.STEPS, "check": agreement.check}
+        rows += harness.measure(work, peers_of(work, more), rounds=options.rounds, seconds=options.seconds, **check)
     skipped = {f"{row.peer.replace('_', ' ')} is skipped: {row.error}" for row in rows if row.error}
     print("\n".join(sorted(skipped)), file=sys.stderr)
     return rows
@@ -128,6 +170,36 @@ def run_works(options: argparse.Namespace) -> None:
     rows = measure(options.works or [*STEPS, *micro.WORKS], options, options.peers)
     report.save_works(rows)
     print(f"{report.machine()}; {options.rounds} rounds of {options.seconds} s\n\n{report.works_table(rows)}\n")
+
+
+def run_real(options: argparse.Namespace) -> None:
+    """All of them go to a file, in one run; some are printed only.
+
+    Raises:
+        SystemExit: with 1, minigrad cannot do a work, or computes another thing.
+    """
+    rows = measure_again_if_doubtful(options.works or real_table.LINES, options, options.peers, checked=True)
+    pairs = (("core", options.cores), ("thread", options.threads))
+    limits = [f"{number} {what}{'s' * (number > 1)}" for what, number in pairs if number]
+    if not options.works:
+        real_table.save(rows, ", ".join(limits))
+    print(f"{real_table.text(rows, ', '.join([report.machine(), *limits]))}\n")
+    if any(row.error and row.peer == "minigrad" for row in rows):
+        sys.exit(1)
+
+
+def measure_again_if_doubtful(
+    works: Sequence[str], options: argparse.Namespace, more: Sequence[str] = (), checked: bool = False
+) -> list[Row]:
+    """Each work; once more where PyTorch differed from itself, for the machine may have been busy."""
+    rows: list[Row] = []
+    for work in works:
+        found = measure([work], options, more, checked)
+        if found[0].doubt and options.rounds >= harness.ENOUGH_ROUNDS:
+            print(f"{work}: {found[0].doubt}; measured again", file=sys.stderr)
+            found = measure([work], options, more, checked)
+        rows += found
+    return rows
 
 
 def run_gpu(options: argparse.Namespace) -> None:
@@ -183,13 +255,7 @@ def run_floor(options: argparse.Namespace) -> None:
 
 def run_guard(options: argparse.Namespace) -> None:
     """Raises SystemExit with 1 or 2, see :func:`guard.status`."""
-    rows: list[Row] = []
-    for work in options.works or guard.WORKS:
-        found = measure([work], options)
-        if found[0].doubt:  # once more: the machine may have been busy
-            print(f"{work}: {found[0].doubt}; measured again", file=sys.stderr)
-            found = measure([work], options)
-        rows += found
+    rows = measure_again_if_doubtful(options.works or guard.WORKS, options)
     verdicts = guard.judge(rows, imports.measure(options.rounds))
     print("\n".join(str(verdict) for verdict in verdicts))
     code = guard.status(verdicts)
@@ -214,12 +280,13 @@ def run_readme(options: argparse.Namespace) -> None:
 
 
 def run_all(options: argparse.Namespace) -> None:
-    for run in (run_works, run_imports, run_scaling, run_floor, run_readme):
+    for run in (run_works, run_real, run_imports, run_scaling, run_floor, run_readme):
         run(options)
 
 
 COMMANDS = {
     "works": run_works,
+    "real": run_real,
     "imports": run_imports,
     "pages": run_pages,
     "scaling": run_scaling,

@@ -127,15 +127,22 @@ def measure(
     seconds: float = 0.25,
     device: str = "cpu",
     tf32: bool = False,
+    steps: int = 0,
+    check: Callable[[str, dict[str, Peer], Path], None] | None = None,
     start: Callable[[Task], Peer] = Process,
     quiet: Callable[[], None] | None = None,
 ) -> list[Row]:
     """One row a peer for this work; ``peers`` begins with PyTorch, the measure of the others.
 
+    Args:
+        steps: whose losses are reported; by default 20, and 5 where they take long.
+        check: looks at the first steps, and at the folder with what they computed, before anything is timed: what it says in
+            a peer's ``about["error"]`` keeps that peer out.
+
     Raises:
         SystemExit: PyTorch cannot do it.
     """
-    steps = 5 if work.startswith(("small", "gpt", "toy_512")) else 20
+    steps = steps or (5 if work.startswith(("small", "gpt", "toy_512")) else 20)
     with tempfile.TemporaryDirectory() as folder:
         running: dict[str, Peer] = {}
         try:
@@ -144,6 +151,8 @@ def measure(
                 running[name] = start(Task(name.partition(" ")[0], work, steps, file, device, tf32))
                 if name == REFERENCE and "error" in running[name].about:
                     raise SystemExit(f"{work}: PyTorch cannot be measured: {running[name].about['error']}")
+            if check is not None:
+                check(work, running, Path(folder))
             take_turns(work, running, rounds, seconds, quiet or wait_until_quiet)
             if "error" in running[REFERENCE].about:
                 raise SystemExit(f"{work}: PyTorch ended in the middle: {running[REFERENCE].about['error']}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from benchmarks import plain_model
+from benchmarks import plain_model, real
 from benchmarks.step import Step
 from benchmarks.workload import BATCHES, sizes, weights_and_batches
 
@@ -14,6 +14,8 @@ anp: Any = import_module("autograd.numpy")
 
 
 def build(work: str) -> Step:
+    if real.has(work, "autograd"):
+        return real.build(work, "autograd")
     s = sizes(work)
     P, drawn = weights_and_batches(work)
     batches, adam, last = plain_model.prepared(s, drawn), plain_model.Adam(list(P.values())), {}

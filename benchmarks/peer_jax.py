@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import plain_model
+from benchmarks import plain_model, real
 from benchmarks.step import Step
 from benchmarks.workload import BATCHES, sizes, weights_and_batches
 
@@ -16,6 +16,8 @@ jnp: Any = import_module("jax.numpy")
 
 
 def build(work: str) -> Step:
+    if real.has(work, "jax"):
+        return real.build(work, "jax")
     s = sizes(work)
     arrays, drawn = weights_and_batches(work)
     batches = [{n: jnp.asarray(a) for n, a in batch.items()} for batch in plain_model.prepared(s, drawn)]

@@ -10,7 +10,7 @@ import numpy as np
 
 import minigrad
 import nn
-from benchmarks import calls, micro
+from benchmarks import calls, micro, real
 from benchmarks.step import Gradients, Step
 from benchmarks.workload import BATCHES, Sizes, sizes, weights_and_batches
 from minigrad.device import to_device, to_host
@@ -38,7 +38,7 @@ class CausalClassifier(TransformerClassifier):
         return self.output(nn.pool(self.norm(x), key_mask))
 
 
-def model_of(work: str, dtype: Any = np.float32) -> nn.Module:
+def model_of(work: str | Sizes, dtype: Any = np.float32) -> nn.Module:
     """The workload's model with the workload's initial weights."""
     s = sizes(work)
     settings: dict[str, Any] = {"d_model": s.D, "num_heads": s.H, "num_layers": s.layers, "activation": s.activation}
@@ -82,6 +82,8 @@ def build(work: str, *, dtype: str = "float32", device: str = "cpu", tf32: bool 
         return calls.build(work)
     if micro.is_micro(work):
         return micro.build(work, FUNCTIONS)
+    if real.is_real(work):
+        return real.build(work, "minigrad")
     s, model = sizes(work), model_of(work, np.dtype(dtype)).to(device)
     _, batches = weights_and_batches(work)
     tok, labels, mask = (to_device(batches[n], device) if n in batches else None for n in ("tok", "y", "mask"))

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from benchmarks import micro
+from benchmarks import micro, real
 from benchmarks.step import Gradients, Step
 from benchmarks.workload import BATCHES, Sizes, sizes, weights_and_batches
 
@@ -95,6 +95,8 @@ def build(work: str, *, dtype: str = "float32", device: str = "cpu", tf32: bool 
     """``dtype="float64"`` is the reference of the tests."""
     if micro.is_micro(work):
         return micro.build(work, FUNCTIONS)
+    if real.is_real(work):
+        return real.build(work, "torch")
     if device != "cpu" and not torch.cuda.is_available():
         raise RuntimeError(f"device='{device}': PyTorch {torch.__version__} finds no GPU that it can use")
     torch.backends.cuda.matmul.allow_tf32 = tf32

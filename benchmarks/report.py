@@ -14,10 +14,14 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import AGAIN, REFERENCE, Row
+from benchmarks.real import WORKS
 
 RESULTS = Path(__file__).parent / "results"
 README = Path(__file__).parent.parent / "README.md"
-IN_README = ("tiny", "toy", "small", "multiply_backward", "m1", "m2", "m3")
+IN_README = (
+    *("gpt", "generate", "vit", "minilm", "encoder_decoder", "gru", "loop", "mlp", "formula", "moons", "jacobian"),
+    *("hessian", "plain_toy", "tiny", "toy", "small", "m1", "m2", "m3"),
+)
 BEGIN, END = "<!-- benchmarks: written by `python -m benchmarks readme` -->", "<!-- end of benchmarks -->"
 
 TITLES = {
@@ -29,6 +33,7 @@ TITLES = {
     "toy_causal": "toy, causal",
     "small_causal": "small, causal",
     "toy_512": "toy, 4 sequences of 512 tokens",
+    "encoder": "encoder, 4 x 512 tokens with padding, training step",
     "multiply": "taped product of two 4 x 4 arrays",
     "multiply_backward": "product of two 4 x 4 arrays and its backward",
     "m1": "scalar expression, 30 operations (m1)",
@@ -36,6 +41,17 @@ TITLES = {
     "m3": "10,000 operations in a row (m3)",
     "gpt_10m": "GPT of 10.8 million parameters",
 }
+CHANGES = {"B": "batch", "D": "width", "V": "vocabulary", "L": "length"}
+
+
+def title(work: str) -> str:
+    """What a work is in words: "GPT, training step, width 100"."""
+    name, *changes = work.split(":")
+    words = [WORKS[name].title if name in WORKS else TITLES.get(name, name)]
+    for change in changes:
+        size, _, number = change.partition("=")
+        words.append(f"{CHANGES.get(size, size)} {int(number):,}" if number.isdigit() else f"{size} {number}")
+    return ", ".join(words)
 
 
 def machine() -> str:
@@ -116,7 +132,7 @@ def readme_table(rows: Sequence[Row], imports: dict[str, Any] | None) -> str:
         own, torch = peers["minigrad"], peers[REFERENCE]
         fast = ratio(peers["minigrad_fast"]) if "minigrad_fast" in peers else ""
         again = f"{peers[AGAIN].ratio:.2f}" if AGAIN in peers else ""
-        lines.append([TITLES[work], ratio(own), fast, again, f"{own.megabytes:.0f} ({torch.megabytes:.0f})"])
+        lines.append([title(work), ratio(own), fast, again, f"{own.megabytes:.0f} ({torch.megabytes:.0f})"])
     header = ["", "ratio to PyTorch eager (quartiles)", "with numba", "PyTorch to itself", "MB above NumPy (PyTorch)"]
     text = [grid(header, lines), rows[0].machine if rows else ""]
     if imports:
@@ -147,8 +163,9 @@ def replace_between(text: str, new: str) -> str:
 
 
 def write_readme(file: Path = README, results: Path = RESULTS) -> None:
-    """Put the latest table into the README."""
-    rows = read_rows(results / "works.json")
+    """Put the latest table into the README: real works and the suite's own, of one machine."""
+    rows = [row for name in ("works", "real") for row in read_rows(results / f"{name}.json")]
+    rows = [row for row in rows if row.machine == rows[-1].machine]
     imports = results / "imports.json"
     known = json.loads(imports.read_text(encoding="utf-8")) if imports.exists() else None
     file.write_text(

@@ -42,6 +42,8 @@ for name in ("toy", "small"):
     SIZES[f"{name}_gelu"] = replace(SIZES[name], activation="gelu_tanh")
     SIZES[f"{name}_causal"] = replace(SIZES[name], causal=True)
 SIZES["toy_512"] = replace(SIZES["toy"], L=512, B=4)  # sixteen times as long, an eighth of the sequences
+SIZES["encoder"] = replace(SIZES["toy_512"], layers=3)
+SIZES |= {f"plain_{name}": SIZES[name] for name in ("tiny", "toy", "small")}  # see real/plain.py
 
 # The parameters of one layer in the order in which they are drawn, each with its shape in units of D.
 LAYER = {
@@ -50,8 +52,10 @@ LAYER = {
 }  # fmt: skip
 
 
-def sizes(work: str) -> Sizes:
-    """The sizes of a work, some of which may be changed in its name: ``sizes("toy:L=512:B=4")``."""
+def sizes(work: str | Sizes) -> Sizes:
+    """The sizes of a work, some of which may be changed in its name: ``sizes("toy:L=512:B=4")``; or those given."""
+    if isinstance(work, Sizes):
+        return work
     name, *changes = work.split(":")
     pairs = (change.split("=") for change in changes)
     return replace(SIZES[name], **{field: int(value) for field, value in pairs})  # type: ignore[arg-type]
@@ -68,7 +72,7 @@ def shapes_of(s: Sizes) -> dict[str, tuple[int, ...]]:
     return shapes if s.gpt else shapes | {"Wc": (s.D, s.C), "bc": (s.C,)}
 
 
-def weights_and_batches(work: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def weights_and_batches(work: str | Sizes) -> tuple[dict[str, Any], dict[str, Any]]:
     """Initial weights by name, and the batches: ``tok`` (8, B, L), ``mask`` (8, B, L), ``y``, and the positions ``pe`` (L, D).
 
     ``y`` is (8, B), for a GPT (8, B, L). Drawn with ``RandomState``, whose stream is the same in every version of NumPy.
@@ -83,9 +87,13 @@ def weights_and_batches(work: str) -> tuple[dict[str, Any], dict[str, Any]]:
     lengths = random.randint(s.L // 2, s.L + 1, (BATCHES, s.B))
     mask = np.arange(s.L) < lengths[..., None]
     labels = random.randint(0, s.C, (BATCHES, s.B)).astype(np.int64)
-    angle = np.arange(s.L)[:, None] / 10000 ** (2 * np.arange(s.D // 2) / s.D)
-    positions = np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(s.L, s.D).astype(np.float32)
-    return weights, {"tok": (tok * mask).astype(np.int64), "mask": mask, "y": labels, "pe": positions}
+    return weights, {"tok": (tok * mask).astype(np.int64), "mask": mask, "y": labels, "pe": positions(s.L, s.D)}
+
+
+def positions(L: int, D: int) -> Any:
+    """The sinusoidal codes of the places 0 to L - 1: (L, D)."""
+    angle = np.arange(L)[:, None] / 10000 ** (2 * np.arange(D // 2) / D)
+    return np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(L, D).astype(np.float32)
 
 
 def _initial(name: str, shape: tuple[int, ...], random: Any, gpt: bool) -> Any:

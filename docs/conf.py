@@ -1,8 +1,8 @@
 """The configuration of the site: `make docs` builds it into out/docs/.
 
 The pages are the Markdown files of this folder, which can be read without any site: what only the site understands stands in
-comments, `<!-- site ... -->`. The reference and the course are written by docs/site_pages.py and docs/site_lessons.py when the
-build begins.
+comments, `<!-- site ... -->`. The reference, the course and the examples' pages are written by docs/site_pages.py,
+docs/site_lessons.py and docs/site_examples.py when the build begins.
 """
 
 from __future__ import annotations
@@ -14,7 +14,15 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [path for path in (str(ROOT), str(ROOT / "examples")) if path not in sys.path]
 
-from docs import site_docstrings, site_formulas, site_lessons, site_links, site_pages, site_sources  # noqa: E402
+from docs import (  # noqa: E402
+    site_docstrings,
+    site_examples,
+    site_formulas,
+    site_lessons,
+    site_links,
+    site_pages,
+    site_sources,
+)
 from minigrad import __version__  # noqa: E402
 
 project = "minigrad"
@@ -38,6 +46,7 @@ autodoc_preserve_defaults = True
 python_display_short_literal_types = True
 python_maximum_signature_line_length = 100
 default_role = "code"
+smartquotes_action = "qe"  # not dashes: the two of --quick stay two
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
@@ -58,12 +67,15 @@ def _open(app: Any, name: str, source: list[str]) -> None:
     source[0] = site_pages.opened(name, source[0])
     if name == "course":
         source[0] += site_lessons.course(ROOT)
+    if name == "examples":
+        source[0] += site_examples.contents(ROOT)
 
 
 def setup(app: Any) -> None:
     """Generated pages before anything is read, comments opened as each page is read, formulas as MathML; then every link."""
     made = site_lessons.write(ROOT, Path(app.srcdir) / "course")
-    app.config.html_extra_path = [str(made)] if made else []
+    drawn = site_examples.write(ROOT, Path(app.srcdir) / "gallery")
+    app.config.html_extra_path = [str(folder) for folder in (made, drawn) if folder]
     site_pages.write(Path(app.srcdir) / "reference")
     app.connect("source-read", _open)
     site_docstrings.setup(app)

@@ -90,19 +90,22 @@ def page(path: Path, found: list[Cell], outcomes: list[dict[str, Any]], language
 
 def _run(path: Path, language: str, folder: Path) -> list[dict[str, Any]]:
     """What became of each cell of code, in a process of its own."""
-    environment = {**os.environ, "MPLBACKEND": "Agg", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    root = Path(__file__).parents[1]
-    environment["PYTHONPATH"] = os.pathsep.join(
-        [str(root), str(root / "examples"), *filter(None, [environment.get("PYTHONPATH")])]
-    )
-    command = [sys.executable, "-m", "docs.site_lessons", str(path), language]
-    ran = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", timeout=SECONDS, check=False
-    )
+    ran = child([sys.executable, "-m", "docs.site_lessons", str(path), language], folder, SECONDS)
     if ran.returncode:
         raise RuntimeError(f"{path.name} ({language}) failed:\n{ran.stderr}")
     outcomes: list[dict[str, Any]] = json.loads(ran.stdout)
     return outcomes
+
+
+def child(command: list[str], folder: Path, seconds: float) -> subprocess.CompletedProcess[str]:
+    """Run a program of this repository in ``folder``: without a window, with one BLAS thread, in UTF-8."""
+    root = Path(__file__).parents[1]
+    paths = [str(root), str(root / "examples"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "MPLBACKEND": "Agg", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    environment |= {"PYTHONPATH": os.pathsep.join(paths), "PYTHONIOENCODING": "utf-8"}
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", timeout=seconds, check=False
+    )
 
 
 def run(path: Path, language: str) -> list[dict[str, Any]]:

@@ -25,8 +25,19 @@ PACKAGES: dict[str, ModuleType] = {"minigrad": minigrad, "nn": nn, "models": mod
 # The parts of the site in the order of reading. A page of docs/ that no part names is a How-to.
 PARTS: dict[str, list[str]] = {
     "Start": ["start", "install"],
-    "Course": ["course"],
-    "How-to": ["training", "scale", "views", "from-pytorch", "libraries", "types", "gpu", "examples"],
+    "Course": ["course", "teaching", "ja/teaching", "teaching-lessons", "glossary"],
+    "How-to": [
+        "how-to",
+        "training",
+        "scale",
+        "layers-and-models",
+        "views",
+        "from-pytorch",
+        "libraries",
+        "types",
+        "gpu",
+        "examples",
+    ],
     "Explanation": [
         "read-the-source",
         "design",
@@ -229,7 +240,8 @@ def opened(name: str, text: str) -> str:
     text = re.sub(r"\(\.\./CONTRIBUTING\.md(#[\w-]*)?\)", r"(contribute.md\1)", text)
     if name != "course":
         text = text.replace("(../examples/lessons/README.md)", "(course.md)")
-    text = re.sub(r"\]\((\.\./[^)]*\.md)", r"](path:\1", text)  # a page of the repository, not of the site
+    if "/" not in name:
+        text = re.sub(r"\]\((\.\./[^)]*\.md)", r"](path:\1", text)  # a page of the repository, not of the site
     return re.sub(r"<!-- site\n(.*?)\n-->", r"\1", text, flags=re.DOTALL)
 
 

@@ -49,7 +49,7 @@ from .rules.neural import (
 )
 from .rules.reductions import logsumexp
 from .rules.special import erf
-from .transforms import elementwise_grad, grad, jvp, value_and_grad, vjp
+from .transforms import elementwise_grad, grad, value_and_grad, vjp
 
 try:
     from .kernels import compiled_kernels, cuda_kernels, num_threads, set_num_threads
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from ._checkpoint import checkpoint
     from .anomaly import detect_anomaly
     from .checking import GradientError, check_grads
-    from .derivatives import hessian, hvp, jacobian
+    from .derivatives import hessian, hvp, jacobian, jvp
     from .graph import draw_dot, make_dot
     from .graph.pages.attention_maps import attention_maps
     from .graph.pages.explain import explain
@@ -157,6 +157,7 @@ _LATER = {
     "hessian": "derivatives",
     "hvp": "derivatives",
     "jacobian": "derivatives",
+    "jvp": "derivatives",
     "load_trace": "graph.record.storage",
     "make_dot": "graph.draw.drawing",
     "profile": "graph.watch.profile",

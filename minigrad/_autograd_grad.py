@@ -13,7 +13,7 @@ from .engine.registry import registry
 from .engine.tape import Output, cotangent_of, sweep, wengert_list
 from .engine.tensor import Tensor, make_tensor, owned_copy
 from .errors import ArgumentError, GraphError
-from .transforms import _seeds
+from .transforms import seeds_of
 
 
 def autograd_grad(
@@ -57,7 +57,7 @@ def autograd_grad(
     if len(cotangents) != len(outputs):
         raise ArgumentError(f"grad_outputs has {len(cotangents)} item(s) for {len(outputs)} output(s)")
     with enable_grad() if create_graph else contextlib.nullcontext():
-        seeds = _seeds(outputs, cotangents, create_graph, "grad_outputs")
+        seeds = seeds_of(outputs, cotangents, create_graph, "grad_outputs")
         used = _places([t._node for t in outputs])
         for i, t in enumerate(inputs):
             if not allow_unused and _place(t._node) not in used:

@@ -27,6 +27,10 @@ _OURS = tuple(os.path.join(os.path.dirname(_HOME), name, "") for name in (os.pat
 class PointedAtTheUser:
     """In a filter's place for a pattern: ``match`` is asked with the text, from the frame that the warning is about."""
 
+    pattern = (
+        "(?!)"  # matches nothing: for those who read the filters and make them anew, as scikit-learn for its workers
+    )
+
     def match(self, text: str) -> bool:
         frame = sys._getframe(1)
         if not _NUMPYS.match(text) or frame.f_globals is globals():

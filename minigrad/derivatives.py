@@ -1,4 +1,4 @@
-"""Jacobians, Hessians, and products of the Hessian with vectors, all made from pullbacks."""
+"""Forward mode, Jacobians, Hessians, and products of the Hessian with vectors."""
 
 from __future__ import annotations
 
@@ -15,9 +15,52 @@ from .engine.tensor import Tensor, make_tensor
 from .engine.types import Node
 from .errors import UnsupportedError
 from .forward_mode import push
-from .transforms import Argnum, Recorded, check_arguments, check_no_step, choose, grad, jvp, result
+from .transforms import Argnum, Recorded, check_arguments, check_no_step, choose, grad, is_tracked, result, seeds_of
 
 _AT_ONCE = 1 << 21  # numbers: as many directions are pushed together as this allows for the largest array on the tape
+
+
+def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """``f(*primals)`` and its derivative ``J @ tangents``, the change of the output when the inputs move along ``tangents``.
+
+    Forward mode: ``f`` is recorded, and one walk along the tape from its beginning carries the tangents to the output. It costs
+    about as much as ``f`` once more, and the memory of the tape. See :mod:`minigrad.forward_mode`.
+
+    Args:
+        primals: the arguments of ``f``, a tuple or list.
+        tangents: as ``primals``, with arrays of the same shapes.
+
+    Raises:
+        ArgumentError, ShapeError, DTypeError: ``tangents`` is not like ``primals``.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> value, change = mg.jvp(lambda x: x**2, [np.array([1.0, 2.0, 3.0])], [np.array([1.0, 0.0, 0.0])])
+        >>> change  # while the first element moves alone
+        array([2., 0., 0.])
+    """
+    check_arguments(primals, tangents, "primals", "tangents")
+    run = Recorded(f, primals)
+    tangents = map_leaves(lambda t, v: t._cotangent(v, "a tangent"), run.inputs, tuple(tangents))
+    as_tensor = run.as_tensor or any(isinstance(v, Tensor) for v in leaves(tangents))
+    return run.value(), _pushed(run, tangents, as_tensor)
+
+
+def _pushed(run: Recorded, tangents: Any, as_tensor: bool) -> Any:
+    """The tangent of the output, from those of the inputs."""
+    create_graph = run.records(tangents)
+    starts = seeds_of(run.inputs, tangents, create_graph, "a tangent")
+    ends = [t._node for t in leaves(run.output) if is_tracked(t)]
+    with enable_grad():
+        found = push(starts, ends, create_graph=create_graph)
+
+    def along(t: Any) -> Any:
+        if not isinstance(t, Tensor):
+            return np.zeros_like(t)
+        return result(None if t._node is None else cotangent_of(t._node, found), t, as_tensor)
+
+    return map_leaves(along, run.output)
 
 
 def jacobian(f: Callable[..., Any], argnum: Argnum = 0, *, holomorphic: bool = False) -> Callable[..., Any]:

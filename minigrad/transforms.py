@@ -18,10 +18,9 @@ from ._tree import check_structure, leaves, map_leaves
 from .engine.arrays import as_array
 from .engine.modes import enable_grad, recording
 from .engine.registry import registry
-from .engine.tape import Leaf, cotangent_of, sweep, wengert_list
+from .engine.tape import Leaf, sweep, wengert_list
 from .engine.tensor import Tensor, make_tensor
 from .errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
-from .forward_mode import push
 
 Argnum = int | tuple[int, ...]
 STEPS = "booleans, counts and indices are steps without a derivative (a constant is 0.0 rather than 0)"
@@ -60,7 +59,7 @@ class Recorded:
                 raise
             raise ArgumentError(f"{error}; None stands for what has no cotangent: {STEPS}") from None
         create_graph = self.records(cotangent)
-        seeds = _seeds(differentiable, cotangent, create_graph, what)
+        seeds = seeds_of(differentiable, cotangent, create_graph, what)
         with enable_grad():
             found = sweep(seeds, create_graph=create_graph, retain_graph=True, wanted=self.starts)
         gradients: tuple[Any, ...] = map_leaves(
@@ -68,24 +67,9 @@ class Recorded:
         )
         return gradients
 
-    def push(self, tangents: Any, as_tensor: bool) -> Any:
-        """The tangent of the output, from those of the inputs."""
-        create_graph = self.records(tangents)
-        starts = _seeds(self.inputs, tangents, create_graph, "a tangent")
-        ends = [t._node for t in leaves(self.output) if _is_tracked(t)]
-        with enable_grad():
-            found = push(starts, ends, create_graph=create_graph)
-
-        def along(t: Any) -> Any:
-            if not isinstance(t, Tensor):
-                return np.zeros_like(t)
-            return result(None if t._node is None else cotangent_of(t._node, found), t, as_tensor)
-
-        return map_leaves(along, self.output)
-
     def records(self, direction: Any) -> bool:
         """Whether a sweep that starts from ``direction`` is to be recorded."""
-        return recording() and (self.connected or any(_is_tracked(g) for g in leaves(direction)))
+        return recording() and (self.connected or any(is_tracked(g) for g in leaves(direction)))
 
 
 def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
@@ -116,33 +100,6 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
     return run.value(), lambda cotangent: run.pull(run.output, cotangent)
 
 
-def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    """``f(*primals)`` and its derivative ``J @ tangents``, the change of the output when the inputs move along ``tangents``.
-
-    Forward mode: ``f`` is recorded, and one walk along the tape from its beginning carries the tangents to the output. It costs
-    about as much as ``f`` once more, and the memory of the tape. See :mod:`minigrad.forward_mode`.
-
-    Args:
-        primals: the arguments of ``f``, a tuple or list.
-        tangents: as ``primals``, with arrays of the same shapes.
-
-    Raises:
-        ArgumentError, ShapeError, DTypeError: ``tangents`` is not like ``primals``.
-
-    Example:
-        >>> import numpy as np
-        >>> import minigrad as mg
-        >>> value, change = mg.jvp(lambda x: x**2, [np.array([1.0, 2.0, 3.0])], [np.array([1.0, 0.0, 0.0])])
-        >>> change  # while the first element moves alone
-        array([2., 0., 0.])
-    """
-    check_arguments(primals, tangents, "primals", "tangents")
-    run = Recorded(f, primals)
-    tangents = map_leaves(lambda t, v: t._cotangent(v, "a tangent"), run.inputs, tuple(tangents))
-    as_tensor = run.as_tensor or any(isinstance(v, Tensor) for v in leaves(tangents))
-    return run.value(), run.push(tangents, as_tensor)
-
-
 def check_arguments(primals: Any, others: Any, primals_name: str, others_name: str) -> None:
     for name, value in ((primals_name, primals), (others_name, others)):
         if not isinstance(value, (tuple, list)):
@@ -152,7 +109,7 @@ def check_arguments(primals: Any, others: Any, primals_name: str, others_name: s
     check_structure(list(primals), list(others), others_name)
 
 
-def _is_tracked(value: Any) -> bool:
+def is_tracked(value: Any) -> bool:
     return isinstance(value, Tensor) and value.requires_grad
 
 
@@ -179,12 +136,12 @@ def _reaches_outside(primals: Any, starts: list[Any], ends: list[Any]) -> bool:
     return any(leaf.owner is not None or leaf.seq < first for leaf in others)
 
 
-def _seeds(output: Any, cotangent: Any, create_graph: bool, what: str) -> dict[Any, Any]:
+def seeds_of(output: Any, cotangent: Any, create_graph: bool, what: str) -> dict[Any, Any]:
     """For each node of ``output`` its cotangent, to start a sweep from."""
     seeds: dict[Any, Any] = {}
 
     def seed(t: Any, g: Any) -> None:
-        if not _is_tracked(t):
+        if not is_tracked(t):
             if g is not None and np.shape(g) != np.shape(t):
                 raise ShapeError(f"{what} got shape {np.shape(g)} for an array of shape {np.shape(t)}")
             return

@@ -153,9 +153,13 @@ class GRU(Module):
         if is_token is not None:
             is_token = is_token.swapaxes(1, 2)  # (batch, length, 1)
         state = self.cell.state
-        states = gru_states(self.cell.input(x), h, state.weight, state.bias, is_token=is_token, reverse=self.reverse)
+        states: Any = gru_states(
+            self.cell.input(x), h, state.weight, state.bias, is_token=is_token, reverse=self.reverse
+        )
         last = states[:, 0 if self.reverse else -1]
-        return states if is_token is None else np.where(is_token, states, 0.0), last
+        if is_token is not None:
+            states = np.where(is_token, states, 0.0)
+        return states, last
 
     def extra_repr(self) -> str:
         return "reverse=True" if self.reverse else ""

@@ -1,5 +1,6 @@
 """Beside other libraries, as a user meets them: what passes from one to the other, and what is refused in words."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 import minigrad as mg
 import nn
 from minigrad import DTypeError, ShapeError, Tensor, UnsupportedError
+from minigrad._warnings import PointedAtTheUser
 
 A = np.arange(6.0).reshape(2, 3)
 
@@ -166,6 +168,17 @@ def test_scikit_learn_fits_the_values() -> None:
         assert type(model.predict(values)) is np.ndarray
     with pytest.raises(UnsupportedError, match=r"t\.numpy\(\)"):
         linear_model.LinearRegression().fit(x, [1.0, 2.0, 3.0, 4.0])
+
+
+def test_scikit_learn_carries_the_filters_of_warnings_to_its_workers() -> None:
+    """It makes them anew from their patterns, ours too."""
+    selection = pytest.importorskip("sklearn.model_selection")
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    x = np.arange(8.0)[:, None]
+    with warnings.catch_warnings():
+        warnings.filters.insert(0, ("ignore", PointedAtTheUser(), RuntimeWarning, None, 0))  # type: ignore[attr-defined]
+        scores = selection.cross_val_score(linear_model.LinearRegression(), x, 2 * x[:, 0], cv=2)
+    assert scores.tolist() == pytest.approx([1, 1])
 
 
 def test_matplotlib_plots_what_is_detached() -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from docs import site_pages
+
 ROOT = Path(__file__).parent.parent
 PAGES = [
     ROOT / name
@@ -18,14 +20,16 @@ PAGES = [
         "docs/design.md",
         "docs/examples.md",
         "docs/from-pytorch.md",
+        "docs/layers-and-models.md",
         "docs/libraries.md",
         "docs/start.md",
+        "docs/teaching.md",
         "docs/training.md",
         "docs/types.md",
         "docs/views.md",
     )
 ]
-LINKING = [*PAGES, *sorted((ROOT / "docs").glob("*.md"))]
+LINKING = [*PAGES, *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "ja").glob("*.md"))]
 # A program, and what stands under it as its whole output
 PROGRAM = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
 PROGRAMS = [
@@ -39,6 +43,8 @@ PROGRAMS = [
 def test_a_program_prints_what_the_page_says(page, program, output, tmp_path, monkeypatch):
     expected = re.findall(r"^ *print\(.*\)\s+# (.*)$", program, re.MULTILINE)
     assert expected or output, "a program on a page shows what it prints"
+    for name in re.findall(r"^(?:import|from) (torch|sklearn|pandas|scipy)\b", program, re.MULTILINE):
+        pytest.importorskip(name)
     monkeypatch.chdir(tmp_path)  # it may write a file
     printed, file = io.StringIO(), f"<a program of {page.name}>"
     linecache.cache[file] = (len(program), None, program.splitlines(keepends=True), file)  # as if it were in a file
@@ -69,6 +75,18 @@ def test_the_tests_that_hold_the_budgets_exist() -> None:
     named = re.findall(r"`(test_\w+)`", (ROOT / "docs" / "design.md").read_text(encoding="utf-8"))
     tests = (ROOT / "tests" / "test_house.py").read_text(encoding="utf-8")
     assert len(named) >= 5 and [name for name in named if f"def {name}(" not in tests] == []
+
+
+def test_every_question_of_how_to_has_an_answer() -> None:
+    """What one comes for, and how-to pages that nobody asks for."""
+    text = (ROOT / "docs" / "how-to.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (?!how do I|--)(.*?) \| (.*) \|$", text, re.MULTILINE)
+    assert all("](" in answer for _, answer in rows)
+    for word in ("train", "resume", "GPU", "operation", "layer", "model", "NaN", "attention", "scikit-learn", "pandas",
+                 "PyTorch", "JAX", "articles"):  # fmt: skip
+        assert any(word in question for question, _ in rows), word
+    linked = set(re.findall(r"\]\(([\w-]+)\.md", text))
+    assert set(site_pages.parts()["How-to"]) - {"how-to"} <= linked
 
 
 # --- the map of the house ---

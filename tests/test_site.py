@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import minigrad
-from docs import site_docstrings, site_lessons, site_links, site_pages, site_sources
+from docs import site_docstrings, site_examples, site_lessons, site_links, site_pages, site_sources
 from minigrad import _other_names
 
 ROOT = Path(__file__).parents[1]
@@ -117,6 +117,11 @@ def test_every_page_has_a_part() -> None:
     assert all(page in site_pages.toctrees() for page in pages)
 
 
+def test_a_page_of_the_repository_is_no_page_of_the_site() -> None:
+    assert site_pages.opened("views", "[a](../benchmarks/README.md)") == "[a](path:../benchmarks/README.md)"
+    assert site_pages.opened("course/ja/01_a", "[English](../01_a.md)") == "[English](../01_a.md)"
+
+
 def test_a_new_page_is_a_how_to(tmp_path: Path) -> None:
     for name in ("index", "start", "new-page", "contribute"):
         (tmp_path / f"{name}.md").touch()
@@ -129,7 +134,7 @@ def test_a_comment_opens_on_the_site_alone() -> None:
     assert site_pages.opened("page", text) == "a\n\n```{include} x\n```\n\n<!-- another -->"
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda path: path.name)
+@pytest.mark.parametrize("page", sorted([*DOCS.glob("*.md"), *DOCS.glob("ja/*.md")]), ids=lambda path: path.name)
 def test_a_page_can_be_read_without_the_site(page: Path) -> None:
     plain = re.sub(r"<!-- site\n.*?\n-->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert not re.search(r"^(```+|:::+)\{|\{(doc|ref|py:\w+)\}`", plain, re.MULTILINE)
@@ -229,6 +234,65 @@ def test_the_course_lists_every_exercise() -> None:
     text = site_lessons.course(ROOT)
     stubs = {"{}.{}".format(*path.stem.split("_")[:2]) for path in (ROOT / "exercises" / "stubs").glob("*.py")}
     assert stubs == set(re.findall(r"^\| (\d+\.\d+) \|", text, re.MULTILINE)) and len(stubs) == 30
+
+
+# --- examples ---
+
+EXAMPLE = """'It prints what it was given.'
+import sys
+from pathlib import Path
+argument_parser = list
+argument_parser()
+"""
+DRAWS = """
+print(sys.argv[1:], "é")
+Path("out").mkdir()
+for name in ("a.png", "b.html", "c.safetensors"):
+    Path("out", name).write_bytes(b"")
+"""
+
+
+def repository(folder: Path, programs: dict[str, str]) -> Path:
+    """A repository with these examples, of which its page names the last first."""
+    for name in ("docs", "examples"):
+        (folder / name).mkdir()
+    (folder / "docs" / "examples.md").write_text(
+        "".join(f"`{name}.py`" for name in reversed(programs)), encoding="utf-8"
+    )
+    for name, text in programs.items():
+        (folder / "examples" / f"{name}.py").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_an_example_is_run_and_becomes_a_page(tmp_path: Path) -> None:
+    missing = EXAMPLE + "sys.exit('error: the weights: pip install them')"
+    programs = {"common": "def argument_parser(): ...", "first": EXAMPLE + DRAWS, "semantic_search": missing}
+    root = repository(tmp_path, programs)
+    assert [path.stem for path in site_examples.examples(root)] == ["semantic_search", "first"]
+    made = site_examples.write(root, tmp_path / "gallery")
+    assert {path.name for path in made.rglob("*.*")} == {"a.png", "b.html"}  # no weights
+    page = (tmp_path / "gallery" / "first.md").read_text(encoding="utf-8")
+    assert page.startswith("# first.py\n\nIt prints what it was given.\n")
+    assert "```text\n['--quick'] é\n```" in page
+    assert 'src="../runs/first/out/a.png"' in page and 'href="../runs/first/out/b.html"' in page
+    assert "It was not run: the weights: pip install them" in (tmp_path / "gallery/semantic_search.md").read_text()
+    assert "| [first.py](gallery/first.md) | It prints what it was given. |" in site_examples.contents(root)
+
+
+def test_an_example_that_fails_stops_the_build(tmp_path: Path) -> None:
+    """Also one that lacks a package: only the encoder's weights may be missing."""
+    root = repository(tmp_path, {"first": EXAMPLE + "sys.exit('error: pip install emoji')"})
+    with pytest.raises(RuntimeError, match=r"first.py --quick failed:\nerror: pip install emoji"):
+        site_examples.write(root, tmp_path / "gallery")
+
+
+def test_every_example_that_computes_is_on_the_site() -> None:
+    """Those that read the weights, too; whoever has them installed sees them run."""
+    found = {path.stem for path in site_examples.examples(ROOT)}
+    assert found >= {"train_classifier", "numpy_article", "lesson", "watch_training"} | site_examples.WITH_WEIGHTS
+    assert len(found) >= 17 and not found & {"common", "lesson_notebooks", "offline_lab", *site_examples.NO_EXAMPLE}
+    rows = re.findall(r"^\| `(\w+)\.py`", (DOCS / "examples.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(rows) <= found
 
 
 # --- links ---

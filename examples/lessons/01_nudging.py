@@ -36,15 +36,16 @@ OUT.mkdir(parents=True, exist_ok=True)
 # below; then come back.
 #
 # What stands in `lesson` is only what the page says, and at which step. You need not read it, nor the code of the
-# pictures below. `with mg.trace():` notes what the page will show. And a slope that is written dy/dx here is written
-# ∂y/∂x on the page.
+# pictures below. `with mg.trace():` notes what the page will show. On the page a slope dy/dx is written ∂y/∂x and
+# called a *gradient*; *difference quotients* are what nudging gives. *Next stop* goes to where the page has something
+# to say. The *learning rate*, and what stands below it, is for lesson 3.
 
 # %%
 lesson = {
     "title": {"en": "Three steps", "ja": "三つのステップ"},
     "intro": {
         "en": "`x` is nudged a little. How much does `y` move? First follow the values, then the slopes.",
-        "ja": "`x` を少しだけ動かします。`y` はどれだけ動くでしょうか。まず値を、次に傾きを追いかけましょう。",
+        "ja": "`x` を少し動かすと、`y` はどれだけ動くでしょうか。まず値を、次に傾きを追いかけましょう。",
     },
     "steps": [
         {
@@ -73,7 +74,7 @@ lesson = {
                         "text": "0.005",
                         "feedback": {
                             "en": "The square alone makes 5; the factor 3 comes before it.",
-                            "ja": "2乗だけなら5倍です。その前に3倍があります。",
+                            "ja": "2乗だけなら5倍です。その前に3倍しています。",
                         },
                     },
                     {
@@ -81,7 +82,7 @@ lesson = {
                         "right": True,
                         "feedback": {
                             "en": "Right: 3 · 1 · 5 = 15 times as much.",
-                            "ja": "正解です。3・1・5 = 15倍になります。",
+                            "ja": "正解です。3 · 1 · 5 = 15倍になります。",
                         },
                     },
                 ],
@@ -99,7 +100,7 @@ lesson = {
             "at": "end",
             "text": {
                 "en": "5 · 1 · 3 = 15. You will see this number again and again below.",
-                "ja": "5・1・3 = 15 です。この数は、このあと何度も出てきます。",
+                "ja": "5 · 1 · 3 = 15 です。この数は、このあと何度も出てきます。",
             },
         },
     ],
@@ -182,14 +183,11 @@ figure.savefig(OUT / "01_nudges.png", dpi=120)
 hs = 10.0 ** np.arange(-1, -15, -1)
 one_side = np.array([abs((np.exp(1 + h) - np.exp(1)) / h - np.exp(1)) for h in hs])
 both_sides = np.array([abs(slope(np.exp, 1.0, h) - np.exp(1)) for h in hs])
-best = hs[both_sides.argmin()]
 print(f"exp(1) = {np.exp(1):.9f}")
-print(
-    f"both sides: with h = 0.1 the error is {both_sides[0]:.4f}, with h = {best:.0e} it is below 0.000000001, ", end=""
-)
-print(f"with h = {hs[-1]:.0e} it is {both_sides[-1]:.3f}")
+for k in (0, 4, 13):
+    print(f"both sides, h = {hs[k]:.0e}: error {both_sides[k]:.10f}")
 
-figure, axes = plt.subplots(figsize=(6, 4))
+figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
 axes.loglog(hs, one_side, "o-", color="tab:red", label="one side")
 axes.loglog(hs, both_sides, "o-", color="tab:blue", label="both sides")
 axes.set(xlabel="size of the nudge, h", ylabel="error of the slope", title="Too large is wrong, too small is wrong too")
@@ -197,10 +195,10 @@ axes.legend()
 figure.savefig(OUT / "01_how_small.png", dpi=120)
 
 # %% [markdown] name="rounding"
-# Read the picture from the right to the left. At first a smaller nudge is better: ten times smaller makes the error
-# of the one-sided slope ten times smaller, and that of the two-sided slope a hundred times. Then it turns. The
-# computer keeps about 16 digits of a number; `f(x + h)` and `f(x - h)` become almost equal, and their difference is
-# made of the last, rounded digits. Both sides, with `h` near 0.00001, is a good choice.
+# Read the picture from the right to the left. At first a smaller nudge is better: ten times smaller makes the error of
+# the one-sided slope ten times smaller, and that of the two-sided slope a hundred times. Then it turns. The computer
+# keeps about 16 digits of a number; `f(x + h)` and `f(x - h)` become almost equal, and their difference is made of the
+# last, rounded digits. Both sides, with `h` near 0.00001 (Python writes 1e-05), is a good choice.
 #
 # ## Implement: tasks 1.1 and 1.2
 #
@@ -210,9 +208,10 @@ figure.savefig(OUT / "01_how_small.png", dpi=120)
 #     cd my_course
 #     minigrad learn check 1.1
 #
-# Task **1.1** asks for `slope`: you have seen it above, so write it from memory. Task **1.2** does the same for a
-# list of many numbers, one number at a time. The list of all these slopes is called the **gradient**.
-# `minigrad learn hint` helps.
+# Task **1.1** asks for `slope`: you have seen it above, so write it from memory. Task **1.2** does the same for a list
+# of many numbers, one number at a time. The list of all these slopes is called the **gradient**. `minigrad learn hint`
+# helps, and after many wrong answers there is a page that goes through your own program; its address stands below the
+# message.
 #
 # ## The chain rule
 #
@@ -263,7 +262,7 @@ print("after: ", x.grad)
 # Three words, which you will meet everywhere:
 #
 # - a **Tensor** is a number (or an array of numbers) whose steps are written down; `requires_grad=True` says "I want
-#   the slope for this one";
+#   the slope for this one", and `.item()` or `.data` gives back the plain number or array;
 # - `y.backward()` does the backward pass;
 # - `x.grad` is where the result is put: dy/dx. Before `backward()` there is nothing in it: `None`.
 #
@@ -363,7 +362,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "The slope of e ** 2 is 2e, and e = a - y. With y = 0 that is 2 · 0.4621 = 0.9242.",
-                "ja": "e ** 2 の傾きは 2e で、e = a - y です。y = 0 なので 2・0.4621 = 0.9242 です。",
+                "ja": "e ** 2 の傾きは 2e で、e = a - y です。y = 0 なので 2 · 0.4621 = 0.9242 です。",
             },
         },
         {

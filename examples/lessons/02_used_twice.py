@@ -212,8 +212,8 @@ figure.savefig(OUT / "02_ways.png", dpi=120)
 
 # %% [markdown] name="cost"
 # The answer is right, and the price is terrible. Sixteen doublings have 65536 ways; walking them takes 131071 steps.
-# With sixty doublings a fast computer would need thousands of years. In a topological order each value has *one*
-# turn: 17 turns. The order is not only about being right. It is what makes the backward pass fast.
+# With sixty doublings `walk` would need thousands of years. In a topological order each value has *one* turn: 17 turns.
+# The order is not only about being right. It is what makes the backward pass fast.
 #
 # ## Break
 #
@@ -241,8 +241,8 @@ print("two ways:", nearest_first(two_ways, "y"))
 # %% [markdown] name="confusions"
 # ## What people stumble over
 #
-# **"`x * x` uses `x` twice, but it is one operation."** Two arrows lead from it to `x`, so two contributions arrive:
-# `x` + `x`. At 3 that is 6, as it should be for x².
+# **"`x * x` uses `x` twice, but it is one operation."** Two arrows lead from it to `x` (a page draws them as one), so
+# two contributions arrive: `x` + `x`. At 3 that is 6, as it should be for x².
 #
 # **"What does `zero_grad` clear?"** Only the `grad` of the parameters, the numbers that are trained. Not the
 # parameters themselves, not the notes of a program. `backward()` *adds* to `grad`, for the reason of this lesson:
@@ -318,7 +318,7 @@ lesson = {
     "title": {"en": "One weight, two times", "ja": "一つの重みを二度使う"},
     "intro": {
         "en": "`w` is used in `q` and in `p`. Which use is heard first?",
-        "ja": "`w` は `q` と `p` で使われます。先に届くのは、どちらの分でしょうか。",
+        "ja": "`w` は `q` と `p` で使われます。先に届くのは、どちらの寄与でしょうか。",
     },
     "steps": [
         {
@@ -340,7 +340,7 @@ lesson = {
                         "right": True,
                         "feedback": {
                             "en": "Right: last used, first heard.",
-                            "ja": "正解です。最後に使った分が最初に届きます。",
+                            "ja": "正解です。最後に使ったほうが最初に届きます。",
                         },
                     },
                 ],
@@ -351,7 +351,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "0.4754 arrives at `q`; times h = 0.8337 that is 0.3963. Not yet the gradient of `w`!",
-                "ja": "`q` に届くのは 0.4754 です。h = 0.8337 を掛けて 0.3963 です。まだ `w` の勾配ではありません。",
+                "ja": "`q` に届くのは 0.4754 で、h = 0.8337 を掛けると 0.3963 です。まだ `w` の勾配ではありません。",
             },
         },
         {

@@ -43,7 +43,7 @@ lesson = {
     "steps": [
         {
             "at": "forward of p",
-            "text": {"en": "A product. Its note must be made now.", "ja": "積です。書き留めるのは今です。"},
+            "text": {"en": "A product. Its note must be made now.", "ja": "積です。メモを取るのは今です。"},
             "question": {
                 "kind": "choice",
                 "text": {
@@ -55,7 +55,7 @@ lesson = {
                         "text": {"en": "only the result, 6", "ja": "結果の 6 だけ"},
                         "feedback": {
                             "en": "6 could be 2 · 3 or 1 · 6: the slopes would differ.",
-                            "ja": "6 は 2・3 かもしれないし 1・6 かもしれません。傾きが違ってきます。",
+                            "ja": "6 は 2 · 3 かもしれないし 1 · 6 かもしれません。傾きが違ってきます。",
                         },
                     },
                     {
@@ -89,7 +89,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "4 · 3 = 12: the 3 is x's number, which was remembered.",
-                "ja": "4・3 = 12 です。3 は、覚えておいた x の数です。",
+                "ja": "4 · 3 = 12 です。3 は、覚えておいた x の数です。",
             },
         },
     ],
@@ -245,8 +245,8 @@ figure.savefig(OUT / "03_training.png", dpi=120)
 #
 # ## Read `tiny.py`
 #
-# Open `minigrad/tiny.py`. It is the tape for arrays of numbers, in little more than a hundred lines. You know
-# everything in it under other names:
+# Open `minigrad/tiny.py` (`tiny.__file__` says where it is). It is the tape for arrays of numbers, in little more than
+# a hundred lines. You know everything in it under other names:
 #
 # | here | in your `Value` | in `tiny.py` |
 # |---|---|---|
@@ -291,9 +291,6 @@ print("twice:", kept)
 # **"What about `if` and `for`?"** The tape never sees them. It sees the steps that were really done, one after the
 # other. In the next run another branch may be taken; then there is another tape.
 #
-# **"`backward()` wants one number."** It asks: how fast does *the end* move? With two ends there are two answers for
-# each input. So make one number of them first, with a sum or a mean. (Lesson 4 has the other way.)
-#
 # **"I wrote `w = w - rate * w.grad`, and then `w.grad` is `None`."** This makes a *new* `w`, one that was computed: a
 # line of the tape with parents, not a given number. `grad` arrives only at given numbers. Change the data of the old
 # one: `w.data = ...`, as above.
@@ -302,12 +299,6 @@ print("twice:", kept)
 # notices:
 
 # %%
-v = tiny.Tensor([1.0, 2.0], requires_grad=True)
-try:
-    (v * v).backward()
-except ValueError as error:
-    print("refused:", error)
-
 w = mg.Tensor(2.0, requires_grad=True)
 (w * w).backward()
 w = w - 0.1 * w.grad
@@ -340,7 +331,7 @@ except mg.MinigradError as error:
 
 # %%
 lesson = {
-    "title": {"en": "One step of training", "ja": "訓練の一ステップ"},
+    "title": {"en": "One step of training", "ja": "訓練の一歩"},
     "intro": {
         "en": "Compare each step with the line on your paper.",
         "ja": "一つ一つのステップを、紙に書いた行と比べてください。",

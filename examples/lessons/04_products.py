@@ -33,7 +33,9 @@ OUT.mkdir(parents=True, exist_ok=True)
 #
 # Three numbers go in, two come out. Our program is `z = W @ x`, then `y = tanh(z)`, number by number. At the end,
 # `g = [1, 0]` picks the first of the two: `s = g * y` and `loss = sum(s)`. The page is `out/lessons/04_open.html`. On
-# it a vector stands upright, as a matrix with one column, just as on paper.
+# it a vector stands upright, as a matrix with one column, just as on paper: (2, 1) means 2 rows and 1 column. A small
+# square in a box is a number: orange is positive, blue is negative, and the darker, the farther from 0. Right of the
+# bar stand the gradients.
 
 # %%
 lesson = {
@@ -50,7 +52,7 @@ lesson = {
                 "kind": "choice",
                 "text": {
                     "en": "How many slopes are there, of each number of `y` by each number of `x`?",
-                    "ja": "`y` のそれぞれの数を `x` のそれぞれの数で見た傾きは、全部でいくつですか。",
+                    "ja": "`y` のそれぞれの数の、`x` のそれぞれの数についての傾きは、全部でいくつですか。",
                 },
                 "choices": [
                     {
@@ -84,7 +86,7 @@ lesson = {
             "at": "gradient of x",
             "text": {
                 "en": "Three numbers: how fast the first number of `y` moves with each number of `x`. One row of the table.",
-                "ja": "三つの数です。`y` の最初の数が、`x` のそれぞれの数につれてどれだけ動くかを表します。表の一行です。",
+                "ja": "三つの数です。`y` の最初の数が、`x` のそれぞれの数によってどれだけ動くかを表します。表の一行です。",
             },
             "stop": True,
         },
@@ -247,7 +249,7 @@ for n in sizes:
         costs[name].append(count)
     print(n, "inputs:", {name: cost[-1] for name, cost in costs.items()}, "the same:", np.allclose(answers, answers[0]))
 
-figure, axes = plt.subplots(figsize=(6, 4))
+figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
 for name, cost in costs.items():
     axes.loglog(sizes, cost, "o-", label=name)
 axes.set(xlabel="number of inputs", ylabel="multiplications", title="The gradient of one number, in three ways")
@@ -320,6 +322,9 @@ print("all of J:", mg.jacobian(f)(x.data).round(3).tolist())
 # %% [markdown] name="close"
 # ## Once more: a layer, backward
 #
+# A **layer** is one part of a network: it takes numbers and hands on others. The plainest is a product with a matrix,
+# and then a function such as tanh.
+#
 #     W = [[0.5, -0.25],     x = [1, 2]
 #          [0.25,  0.5]]
 #     z = W @ x
@@ -342,7 +347,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "Number by number: 1 · 1 and 1 · 0.2804.",
-                "ja": "数ごとに掛けます：1・1 と 1・0.2804 です。",
+                "ja": "要素ごとに掛けます：1 · 1 と 1 · 0.2804 です。",
             },
         },
         {
@@ -350,7 +355,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "`W.T` times [1, 0.2804]: 0.5 · 1 + 0.25 · 0.2804 = 0.5701, and -0.25 · 1 + 0.5 · 0.2804 = -0.1098.",
-                "ja": "`W.T` に [1, 0.2804] を掛けます：0.5・1 + 0.25・0.2804 = 0.5701、-0.25・1 + 0.5・0.2804 = -0.1098 です。",
+                "ja": "`W.T` に [1, 0.2804] を掛けます：0.5 · 1 + 0.25 · 0.2804 = 0.5701、-0.25 · 1 + 0.5 · 0.2804 = -0.1098 です。",
             },
         },
         {

@@ -49,7 +49,7 @@ lesson = {
             "at": "forward of y",
             "text": {
                 "en": "`b` is added to the first row and to the second. The 10 works in two places.",
-                "ja": "`b` は一行目にも二行目にも足されます。10 は二か所で働きます。",
+                "ja": "`b` は一行目にも二行目にも足されます。10 は二か所で使われます。",
             },
             "question": {
                 "kind": "choice",

@@ -173,10 +173,6 @@ figure.savefig(OUT / "06_softmax.png", dpi=120)
 # way through `total` it gets -`p[j]` times the sum of all `p[i] * g[i]`, which is one number for all classes: the average
 # of `g`, in which likely classes count more. So all that matters is by how much `g[j]` differs from this average.
 #
-# ## Implement: task 6.2
-#
-# Task **6.2**: softmax, forward and backward, along the last axis. Mind `keepdims`, and read on first:
-#
 # ### An `exp` that is too large
 #
 # Each row of the table adds up to 0: if all logits move by the same amount, no probability moves at all. That is of
@@ -194,12 +190,16 @@ with np.errstate(all="ignore"):  # no warnings from NumPy
 print("right loss:", nn.cross_entropy(apart[None], np.array([1])).item())  # [None] makes a batch of one row
 
 # %% [markdown] name="cross_entropy"
+# ## Implement: task 6.2
+#
+# Task **6.2**: softmax, forward and backward, along the last axis. Mind `keepdims`.
+#
 # ## Cross-entropy: never take the log of a softmax
 #
-# The last lines show another hole. With the logits 1000 and 0, the second probability is exp(-1000), so small that it is
-# rounded to 0, and log 0 is minus infinity. But the loss is simply 1000! This number went through `exp`, was lost there,
-# and `log` could not bring it back. So do not go there at all. The logarithm of a quotient is a difference:
-# log(e / total) = x - log(total). With the largest logit subtracted first, no number gets lost.
+# The last two lines printed show another hole. With the logits 1000 and 0, the second probability is exp(-1000), so
+# small that it is rounded to 0, and log 0 is minus infinity. But the loss is simply 1000! This number went through
+# `exp`, was lost there, and `log` could not bring it back. So do not go there at all. The logarithm of a quotient is a
+# difference: log(e / total) = x - log(total). With the largest logit subtracted first, no number gets lost.
 #
 # Backward is the nicest surprise of this lesson. You have seen it on the page: the gradient of the logits is `p`, with
 # 1 subtracted at the label: [0.125, -0.75, 0.625]. A training goes against it. So each wrong class is pushed down by as
@@ -228,9 +228,10 @@ print("right loss:", nn.cross_entropy(apart[None], np.array([1])).item())  # [No
 # - All of them move away from the mean, each by as much as its `n` says. The division by `s` takes that away again
 #   (but for the small `eps`).
 #
-# What changes nothing gets no gradient. So of the gradient `g` that arrives at `n`, two parts must be taken away: its
-# mean, and its part along `n`, which is `n * mean(g * n)`. What is left is divided by `s`, since `n` moves 1 / s times
-# as fast as `x`.
+# Along what changes nothing the slope is 0. The slope along a movement is the sum of gradient times movement (lesson
+# 4). So the gradient of `x` must add up to 0, and times `n` it must add up to 0 as well. To make it so, two parts of
+# the gradient `g` that arrives at `n` are taken away: its mean, and its part along `n`, which is `n * mean(g * n)`.
+# What is left is divided by `s`, since `n` moves 1 / s times as fast as `x`.
 
 # %%
 row, g = np.array([1.0, 2.0, 4.0, 5.0, 9.0, 3.0]), np.array([3.0, 1.0, 0.0, 2.0, 4.0, -1.0])
@@ -359,7 +360,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "The slope of c / s by `s` is -c / s². One number, used four times: -4 · (-2) / 2² = 2, and zeros.",
-                "ja": "c / s の `s` についての傾きは -c / s² です。一つの数が四度使われ、-4・(-2) / 2² = 2 に 0 を三つ足します。",
+                "ja": "c / s の `s` についての傾きは -c / s² です。一つの数が四か所で使われ、-4 · (-2) / 2² = 2 に 0 を三つ足します。",
             },
         },
         {
@@ -367,7 +368,7 @@ lesson = {
             "stop": True,
             "text": {
                 "en": "Directly 4 / 2 = 2, in the first place only. Through `s` and `v`, which got 0.5: 0.5 · 2c / 4, in all.",
-                "ja": "直接届くのは 4 / 2 = 2 で、最初の場所だけです。0.5 が届いた `v` を通る 0.5・2c / 4 は、すべてに届きます。",
+                "ja": "直接届くのは 4 / 2 = 2 で、最初の場所だけです。`v` には 0.5 が届き、そこを通る 0.5 · 2c / 4 は、すべてに届きます。",
             },
         },
         {

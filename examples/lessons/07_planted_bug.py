@@ -29,11 +29,11 @@ OUT.mkdir(parents=True, exist_ok=True)
 #     picked = c * p
 #     loss = sum(picked)
 #
-# With `mg.primitive` one makes an operation with a backward rule of one's own. The rule below stands in an article
-# that trains a small Transformer in NumPy, all by hand: the gradient `g` that arrives, times `p * (1 - p)`. You know
-# from lesson 6 that this is only the diagonal. But how could the author have noticed, without knowing the right rule
-# and without computing a single derivative? That is the question of the page `out/lessons/07_open.html`. (It also
-# tells you, in red, that a rule is wrong. How it finds out comes below.)
+# With `mg.primitive` one makes an operation with a backward rule of one's own. The rule below stands in an article that
+# trains a small network (a Transformer, lesson 11) in NumPy, all by hand: the gradient `g` that arrives, times
+# `p * (1 - p)`. You know from lesson 6 that this is only the diagonal. But how could the author have noticed, without
+# knowing the right rule and without computing a single derivative? That is the question of the page
+# `out/lessons/07_open.html`. (It also tells you, in red, that a rule is wrong. How it finds out comes below.)
 
 
 # %%
@@ -86,7 +86,7 @@ lesson = {
             "at": "gradient of z",
             "text": {
                 "en": "0.1875, 0, 0 do not. And the last two cannot be 0: if `z[1]` grows, `p[0]` shrinks.",
-                "ja": "0.1875、0、0 では、なりません。`z[1]` が増えれば `p[0]` は減るので、0 のはずもありません。",
+                "ja": "0.1875、0、0 を足しても 0 になりません。`z[1]` が増えれば `p[0]` は減るので、0 のはずもありません。",
             },
         },
     ],
@@ -120,7 +120,7 @@ def pick(z):
 
 
 try:
-    mg.check_grads(pick, [z.data], order=1)
+    mg.check_grads(pick, [z.data], order=1)  # order 1: first derivatives only
 except mg.GradientError as error:
     print(error)
 h = 0.00001
@@ -173,7 +173,7 @@ for name, words, color, shift in (("words alike", alike, "gray", -0.2), ("differ
     axes.bar(np.arange(len(found)) + shift, [error + 1e-13 for error in found.values()], 0.4, color=color, label=name)
 axes.axhline(1e-5, color="black", linestyle="--", label="wrong from here on")
 axes.set(yscale="log", ylabel="error of the rule", title="Alike words hide a bug in mix", ylim=(1e-13, 1e3))
-axes.set_xticks(range(len(found)), list(found))
+axes.set_xticks(range(len(found)), list(found), fontsize=8)
 axes.legend(loc="upper right")
 figure.savefig(OUT / "07_edges.png", dpi=120)
 

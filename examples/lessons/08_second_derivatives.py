@@ -43,12 +43,16 @@ lesson = {
             "at": "forward of backward: power",
             "text": {
                 "en": "The name says: a step of a backward pass. Next come the 3, and the 1 that each such pass begins with.",
-                "ja": "名前の backward は、逆伝播のステップという意味です。次に 3 と、逆伝播の出発点の 1 が掛かります。",
+                "ja": "名前の backward は、逆伝播のステップという意味です。次に、3 と、逆伝播の出発点の 1 を掛けます。",
             },
             "stop": True,
         },
         {
             "at": "backward",
+            "text": {
+                "en": "`positive` is the + in front of a number: it changes nothing.",
+                "ja": "`positive` は数の前に付く + で、何も変えません。",
+            },
             "question": {
                 "kind": "choice",
                 "text": {
@@ -216,7 +220,7 @@ figure.savefig(OUT / "08_valley.png", dpi=120)
 # creeps along the floor, with a `rate` that must be small because the walls are steep.
 #
 # Why does not everybody train so? Because of the n rows and n columns. A network with a million weights would have a
-# Hessian of a million times a million numbers, 8 terabytes.
+# Hessian of a million times a million numbers, at 8 bytes each 8 terabytes.
 #
 # ## A product instead of the table
 #
@@ -225,8 +229,9 @@ figure.savefig(OUT / "08_valley.png", dpi=120)
 # gradient. Since `v` is fixed, that is `v @ H`, and as H is symmetric, `H @ v`. So: one backward pass through a
 # backward pass, whatever n is. It is called the **Hessian-vector product**, and minigrad has it as `mg.hvp`.
 #
-# What is it good for? Let `x` move along `v`, to `x + t * v`. Then v · (H @ v) is the bend on this way, for `t`. So
-# it tells how far a step along the gradient should go: slope divided by bend, Newton's idea on one straight line.
+# What is it good for? Let `x` move along `v`, to `x + t * v`. On this way the slope for `t` is gradient · v, and the
+# bend is v · (H @ v). With the gradient as `v` that tells how far a step along it should go: slope divided by bend,
+# Newton's idea on one straight line.
 
 # %%
 v = gradient(start)
@@ -319,7 +324,7 @@ lesson = {
     "title": {"en": "A Hessian-vector product", "ja": "ヘッセ行列とベクトルの積"},
     "intro": {
         "en": "`p` and `q` are the slopes of `f` by `x` and by `y`. `d` is gradient · v.",
-        "ja": "`p` と `q` は、`f` の `x` と `y` についての傾きです。`d` は勾配・v です。",
+        "ja": "`p` と `q` は、`f` の `x` と `y` についての傾きです。`d` は勾配 · v です。",
     },
     "steps": [
         {
@@ -327,7 +332,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "2 · y = 6: how fast the slope by `x` changes with `x`. That is H[0, 0].",
-                "ja": "2・y = 6 です。`x` についての傾きが `x` につれてどれだけ動くか、つまり H[0, 0] です。",
+                "ja": "2 · y = 6 です。`x` についての傾きが `x` によってどれだけ動くか、つまり H[0, 0] です。",
             },
         },
         {
@@ -335,7 +340,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "2 · x = 4, the second number of H @ v. (The slope x² does not move with `y`.)",
-                "ja": "2・x = 4 で、これが H @ v の二つ目の数です。（傾き x² は `y` では動きません。）",
+                "ja": "2 · x = 4 で、これが H @ v の二つ目の数です。（傾き x² は `y` では動きません。）",
             },
         },
         {

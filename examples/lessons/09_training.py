@@ -41,7 +41,7 @@ lesson = {
     "title": {"en": "One step in a narrow valley", "ja": "細い谷での一歩"},
     "intro": {
         "en": "Two weights, one learning rate. Compare the two slopes with the two distances to the lowest point.",
-        "ja": "重みは二つ、学習率は一つです。二つの傾きを、最も低い点までの二つの距離と比べてください。",
+        "ja": "重みは二つ、学習率は一つです。二つの傾きを、いちばん低い点までの二つの距離と比べてください。",
     },
     "steps": [
         {
@@ -53,7 +53,7 @@ lesson = {
             "at": "end",
             "text": {
                 "en": "Guess. Then set the learning rate at the right to 0.02, and take some steps.",
-                "ja": "予想してください。それから、右の学習率を 0.02 にして、何歩か進めてみましょう。",
+                "ja": "予想してください。それから、右の学習率を 0.02 にして、何歩か進んでみましょう。",
             },
             "question": {
                 "kind": "choice",
@@ -69,7 +69,7 @@ lesson = {
                         "right": True,
                         "feedback": {
                             "en": "Right: 1 - 0.02 · 100. It jumps from wall to wall.",
-                            "ja": "正解です。1 - 0.02・100 です。壁から壁へ跳びます。",
+                            "ja": "正解です。1 - 0.02 · 100 です。壁から壁へ跳びます。",
                         },
                     },
                 ],
@@ -264,9 +264,9 @@ for limit, steps in ((np.inf, 1), (1.0, 100)):
 #
 # ## Break
 #
-# A friend trains a small network with 8 hidden numbers, and one with only 1. Both end with the same loss, in all
-# digits shown! A good network with 8 stands beside them. No error is raised, and each gradient is right: nudging
-# confirms it. Find out what is wrong **before** you read on. The printed slopes help.
+# A friend trains a small network with 8 hidden numbers (those between its two layers), and one with only 1. Both end
+# with the same loss, in all digits shown! A good network with 8 stands beside them. No error is raised, and each
+# gradient is right: nudging confirms it. Find out what is wrong **before** you read on. The printed slopes help.
 
 
 # %%
@@ -305,10 +305,6 @@ for name, start, hidden in (("broken", broken_start, 8), ("broken", broken_start
 # heart, even when there is nothing to learn: below, each label is a coin flip. What counts is the loss on examples
 # that were *not* used in training. Keep some apart before you start, and look at both.
 #
-# **"In training the network gives another answer each time."** Some layers behave differently in training.
-# **Dropout** sets each number to 0 with probability `p`, and multiplies the others by 1 / (1 - p), so that the mean
-# stays; it makes learning by heart harder. `net.eval()` switches it off before you measure or use the network,
-# `net.train()` on again. Neither has to do with gradients: for those it is `with mg.no_grad():`.
 
 # %%
 forgotten = descend(ways["rate 0.005"], steps=500, clear=False) ** 2 @ [1, 50]
@@ -326,11 +322,6 @@ for _ in range(300):
     optimizer.step()
 right = np.mean(np.sign(net(new).data) == new_coins)
 print(f"coin flips: loss {loss.item():.2f} in training; right on new ones: {100 * right:.0f} of 100")
-
-dropout = nn.Dropout(0.5, rng=rng)
-ones = np.ones(8, np.float32)
-print("train:", dropout(ones).data, "and again", dropout(ones).data)
-print("eval: ", dropout.eval()(ones).data)
 
 # %% [markdown] name="close"
 # ## Once more: a way past, backward
@@ -362,7 +353,7 @@ lesson = {
                     "ja": "迂回路がなければ、0.5 は `x` に着くまでに何倍されますか。",
                 },
                 "choices": [
-                    {"text": "0.25", "right": True, "feedback": {"en": "Right: w · w.", "ja": "正解です。w・w です。"}},
+                    {"text": "0.25", "right": True, "feedback": {"en": "Right: w · w.", "ja": "正解：w · w です。"}},
                     {"text": "2.25", "feedback": {"en": "That is with them.", "ja": "それは迂回路があるときです。"}},
                 ],
             },
@@ -372,7 +363,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "0.5 past the layer, and 0.5 · 0.5 = 0.25 through it: 0.75.",
-                "ja": "迂回路から 0.5、層を通って 0.5・0.5 = 0.25、合わせて 0.75 です。",
+                "ja": "迂回路から 0.5、層を通って 0.5 · 0.5 = 0.25、合わせて 0.75 です。",
             },
         },
         {
@@ -380,7 +371,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "Again times 1 + w: 0.75 · 1.5 = 1.125. In 24 layers, 0.5 to the power of 24, or a way with a 1.",
-                "ja": "もう一度 1 + w を掛けて、0.75・1.5 = 1.125 です。24層なら、0.5 の24乗になるか、1 の残る道があるかの違いです。",
+                "ja": "もう一度 1 + w を掛けて、0.75 · 1.5 = 1.125 です。24層あると、0.5 の24乗になるか、1 の残る道があるか、という違いになります。",
             },
         },
     ],
@@ -409,7 +400,7 @@ mg.explain(loss, OUT / "09_close.html", {"w": w, "x": x}, language=LANGUAGE, les
 #   normalisation keeps the numbers at one size; clipping limits the damage of a step.
 # - Weights start random, all different, and at the right size.
 # - Each step: `zero_grad()`, loss, `backward()`, perhaps clip, `step()`.
-# - Believe the loss on examples that were kept apart, measured after `eval()`.
+# - Believe the loss on examples that were kept apart.
 #
 # ## Explain
 #

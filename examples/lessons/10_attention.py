@@ -42,10 +42,10 @@ OUT.mkdir(parents=True, exist_ok=True)
 
 # %%
 lesson = {
-    "title": {"en": "One query, three keys", "ja": "一つの問いと三つのキー"},
+    "title": {"en": "One query, three keys", "ja": "一つのクエリと三つのキー"},
     "intro": {
         "en": "The rows of `K` are the keys, the rows of `V` their values. Follow the query to its answer.",
-        "ja": "`K` の行がキー、`V` の行がその値です。問いが答えになるまでを追いかけましょう。",
+        "ja": "`K` の行がキー、`V` の行がその値です。クエリが答えになるまでを追いかけましょう。",
     },
     "steps": [
         {
@@ -53,20 +53,20 @@ lesson = {
             "stop": True,
             "text": {
                 "en": "Inner products: 2, 0 and 1. The first key fits best.",
-                "ja": "内積は 2、0、1 です。最もよく合うのは一つ目のキーです。",
+                "ja": "内積は 2、0、1 です。いちばんよく合うのは一つ目のキーです。",
             },
         },
         {
             "at": "forward of out",
             "text": {
                 "en": "0.665 · 1 + 0.09 · 2 + 0.245 · 6, with all digits 2.314: a mean of the values.",
-                "ja": "0.665・1 + 0.09・2 + 0.245・6、すべての桁では 2.314 で、値の重み付き平均です。",
+                "ja": "0.665 · 1 + 0.09 · 2 + 0.245 · 6、すべての桁では 2.314 で、値の重み付き平均です。",
             },
             "question": {
                 "kind": "choice",
                 "text": {
                     "en": "The first key has the largest weight. If it fits even better, what does the answer do?",
-                    "ja": "重みが最も大きいのは一つ目のキーです。もっとよく合うようになると、答えはどうなりますか。",
+                    "ja": "重みがいちばん大きいのは一つ目のキーです。もっとよく合うようになると、答えはどうなりますか。",
                 },
                 "choices": [
                     {
@@ -89,7 +89,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "Each score's slope is its weight times (its value - the answer): 0.665 · (1 - 2.314) and so on.",
-                "ja": "どのスコアの傾きも、重み ×（値 - 答え）です。一つ目は 0.665・(1 - 2.314) です。",
+                "ja": "どのスコアの傾きも、重み ×（値 - 答え）です。一つ目は 0.665 · (1 - 2.314) です。",
             },
         },
     ],
@@ -129,10 +129,11 @@ print("rows:", weights.sum(axis=1).round(2), " columns:", weights.sum(axis=0).ro
 # %% [markdown] name="scale"
 # ## Why divide by the square root of d?
 #
-# An inner product of `d` numbers is a sum of `d` products. If the numbers are random and of size 1, the sum is of
-# size √d: for d = 1024 about 32. Softmax of such scores is nearly "all or nothing". Then it hardly reacts to a nudge:
-# its slopes are products of weights, such as p (1 - p) on the diagonal (lesson 6), and almost 0 when one weight is
-# almost 1. So nearly nothing arrives at the queries and keys, and they do not learn. Dividing the scores by √d keeps them at size 1, for every d.
+# An inner product of `d` numbers is a sum of `d` products. If the numbers are random and of size 1, the positive and
+# the negative products partly cancel, and the sum is of size √d: for d = 1024 about 32. Softmax of such scores is
+# nearly "all or nothing". Then it hardly reacts to a nudge: its slopes are products of weights, such as p (1 - p) on
+# the diagonal (lesson 6), and almost 0 when one weight is almost 1. So nearly nothing arrives at the queries and keys,
+# and they do not learn. Dividing the scores by √d keeps them at size 1, for every d.
 
 # %%
 widths, biggest, slopes = [2, 8, 32, 128, 512, 1024], {}, {}
@@ -187,8 +188,9 @@ for keys in (K, changed):
 #
 # ## One family
 #
-# There are many kinds of attention. They differ in three choices: **how a score is made**, **who may look where**,
-# and **what queries, keys and values are made of**. The rest, softmax and weighted sum, is the same for nearly all.
+# There are many kinds of attention. They differ in three choices: **how a score is made**, **who may look where**, and
+# **what queries, keys and values are made of**. The rest, softmax and weighted sum, is the same for nearly all. (The
+# table is for looking things up; you need not learn it.)
 #
 # | in `nn` | the score, or the choice | what for |
 # |---|---|---|
@@ -206,9 +208,9 @@ for keys in (K, changed):
 # | `MessagePassing` | the weights are given: a graph | when you know who is linked to whom |
 # | `MultiHeadAttention` | several at once, see below | Transformers |
 #
-# Here they look at "the cat saw the dog". Nothing is trained: word vectors and weights are random. So the pictures
-# show what a rule allows and prefers, not what language is like. Both "the" have the same vector, plus a code of the
-# place.
+# Here they look at "the cat saw the dog". Nothing is trained: word vectors and weights are random. So the pictures show
+# what a rule allows and prefers, not what language is like. Both "the" have the same vector, plus a code of the place
+# (lesson 11).
 
 # %%
 words = ["the", "cat", "saw", "the", "dog"]
@@ -242,7 +244,7 @@ for axes, (name, weights) in zip(several.flat, maps.items()):
     panel = weights.data.reshape(-1, 5)
     axes.imshow(panel, cmap="Blues", vmin=0, vmax=1)
     axes.set_xticks(range(5), words, rotation=90, fontsize=8)
-    axes.set_yticks(range(len(panel)), words if len(panel) == 5 else ["u"], fontsize=8)
+    axes.set_yticks(range(len(panel)), words if len(panel) == 5 else ["query"], fontsize=8)
     axes.set_title(name, fontsize=9)
 figure.suptitle("Who (row) looks at whom (column): dark is much")
 figure.savefig(OUT / "10_maps.png", dpi=120)
@@ -326,9 +328,6 @@ with np.errstate(invalid="ignore"):
 print("minigrad:", F.attention_weights(np.array([[1.0]]), np.array([[1.0], [2.0]]), nowhere))
 
 # %% [markdown] name="close"
-# **"Does attention know the order of the words?"** No. Shuffle the words, and the answers are shuffled likewise. That
-# is why a code of the place is added to the vectors.
-#
 # ## Once more: two words, causal, backward
 #
 #     s = q @ k.T
@@ -355,7 +354,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "Row 0: its one weight is 1 and cannot move, so zeros. Row 1: 0.1192 · (1 - 2.7616) = -0.21, and 0.21.",
-                "ja": "0行目は重みが 1 一つだけで動けないので、0 です。1行目は 0.1192・(1 - 2.7616) = -0.21 と 0.21 です。",
+                "ja": "行 0 は、ただ一つの重み 1 が動けないので 0 です。行 1 は 0.1192 · (1 - 2.7616) = -0.21 と 0.21 です。",
             },
         },
         {
@@ -371,7 +370,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "Word 1: -0.21 · 0 + 0.21 · 1. Word 0 could only look at itself: its query does not matter.",
-                "ja": "単語1は -0.21・0 + 0.21・1 です。単語0は自分しか見られないので、問いが何でも変わりません。",
+                "ja": "単語 1 は -0.21 · 0 + 0.21 · 1 です。単語 0 は自分しか見られないので、クエリが何でも変わりません。",
             },
         },
     ],

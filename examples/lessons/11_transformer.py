@@ -60,15 +60,15 @@ lesson = {
                 "choices": [
                     {
                         "text": "2",
-                        "feedback": {"en": "Attention uses x three times.", "ja": "アテンションは x を3回使います。"},
+                        "feedback": {"en": "Attention uses x three times.", "ja": "アテンションは x を三度使います。"},
                     },
-                    {"text": "3", "feedback": {"en": "And the way past?", "ja": "迂回路は？"}},
+                    {"text": "3", "feedback": {"en": "And the way past?", "ja": "迂回路もあります。"}},
                     {
                         "text": "4",
                         "right": True,
                         "feedback": {
                             "en": "Right: past it, and as query, key and value.",
-                            "ja": "正解です。迂回路と、問い、キー、値です。",
+                            "ja": "正解です。迂回路と、クエリ、キー、値です。",
                         },
                     },
                 ],
@@ -77,22 +77,22 @@ lesson = {
         {
             "at": "backward of h to x",
             "stop": True,
-            "text": {"en": "The way past: it arrives as it is.", "ja": "迂回路です。そのまま届きます。"},
+            "text": {"en": "The way past: it arrives as it is.", "ja": "迂回路からです。そのまま届きます。"},
         },
         {
             "at": "backward of mixed to x",
             "question": {"kind": "value"},
             "text": {
                 "en": "As value: `weights.T` times what arrives, so 0.7311 and 0.2689 in the first column.",
-                "ja": "値（value）として：`weights.T` に届いたものを掛けるので、一列目が 0.7311 と 0.2689 です。",
+                "ja": "値（value）として届く分です。届いたものに左から `weights.T` を掛けるので、一列目が 0.7311 と 0.2689 です。",
             },
         },
         {
             "at": "gradient of x",
             "stop": True,
             "text": {
-                "en": "All four, for the first number: 1 + 0.7311 + 0.1966 + 0.1966 = 2.1243.",
-                "ja": "最初の数には四つが集まります：1 + 0.7311 + 0.1966 + 0.1966 = 2.1243。",
+                "en": "As query and as key 0.7311 · 0.2689 = 0.1966 each. All four: 1 + 0.7311 + 0.1966 + 0.1966 = 2.1243.",
+                "ja": "クエリとしてもキーとしても 0.7311 · 0.2689 = 0.1966 です。合わせて 1 + 0.7311 + 0.1966 + 0.1966 = 2.1243 です。",
             },
         },
     ],
@@ -108,7 +108,7 @@ with mg.trace():
     loss = np.sum(s)
 loss.backward()
 print("weights:", weights.data.round(4).tolist())
-print("gradient of x:", x.grad.data.round(4).tolist(), " a share:", round(weights.data[0, 0] * weights.data[0, 1], 4))
+print("gradient of x:", x.grad.data.round(4).tolist(), " product:", round(weights.data[0, 0] * weights.data[0, 1], 4))
 mg.explain(loss, OUT / "11_open.html", {"x": x}, language=LANGUAGE, lesson=lesson)
 
 # %% [markdown] name="task"
@@ -153,9 +153,10 @@ print(model.num_parameters, "numbers to learn")
 # ## Every gradient, pointed at
 #
 # Before any training, we run the network on one sentence, go backward, and look at what has arrived at each of its
-# **parameters**, the arrays that are learned. They are named by the place where they live:
-# `layers.0.attention.query.weight`. Our sentence is "cat sees dog sees sees", without the word `the`. **Predict:**
-# for which parameter is the gradient zero in any case? And which row of `E` gets none?
+# **parameters**, the arrays that are learned. They are named by the place where they live, such as
+# `layers.0.attention.query.weight`; query, key, value and the last matrix of the attention have a `weight` and a `bias`
+# each. Our sentence is "cat sees dog sees sees", without the word `the`. **Predict:** for which parameter is the
+# gradient zero in any case? And which row of `E` gets none?
 
 # %%
 ids = np.array([[0, 2, 1, 2, 2]])
@@ -319,9 +320,6 @@ for rate in (0.0, 0.5):
 # **"If I add `P` to the word's row, is the word not spoiled?"** It is mixed, but not lost. With enough numbers in a
 # row, the matrices of queries, keys and values can learn to read the word in some directions and the place in others.
 #
-# **"Why does my model give another answer each time?"** It is still in training mode: dropout throws its dice. Call
-# `model.eval()` before you use it, and `model.train()` before you train on.
-#
 # **"Is `eval()` the same as `no_grad()`?"** No. `eval()` changes what the layers *compute*. `no_grad()` changes only
 # whether the tape takes notes; it saves memory and changes no number. In use, you want both.
 #
@@ -349,8 +347,10 @@ for rate in (0.0, 0.5):
 lesson = {
     "title": {"en": "The two-layer Transformer, backward", "ja": "2層の Transformer を逆向きに"},
     "intro": {
-        "en": "`W1` is `affine_1.weight` here, `b2` is `affine_2.bias`. Steps inside attention open its box.",
-        "ja": "ここでは `W1` は `affine_1.weight`、`b2` は `affine_2.bias` です。アテンションの中に入ると、その箱が開きます。",
+        "en": "`W1` is `affine_1.weight` here, `b2` is `affine_2.bias`. You stand inside of the first attention; a click on "
+        "'Program' leads out. `swapaxes` is a transpose, the constant is 1 / √2, and the first 1 of a shape is the one sentence.",
+        "ja": "ここでは `W1` は `affine_1.weight`、`b2` は `affine_2.bias` です。いまは最初のアテンションの箱の中で、上の道筋の先頭を押すと"
+        "外に出ます。`swapaxes` は転置、定数は 1 / √2、形の最初の 1 は文が一つという意味です。",
     },
     "steps": [
         {
@@ -365,8 +365,8 @@ lesson = {
             "at": "backward of loss",
             "question": {"kind": "value"},
             "text": {
-                "en": "Both classes have probability 0.5; class 0 is right: [0.5 - 1, 0.5].",
-                "ja": "どちらのクラスの確率も 0.5 で、正しいのはクラス 0 です：[0.5 - 1, 0.5]。",
+                "en": "Both classes have probability 0.5; class 0 is right (one_hot: [1, 0]), so [0.5 - 1, 0.5].",
+                "ja": "どちらのクラスの確率も 0.5 で、正しいのはクラス 0（one_hot は [1, 0]）なので、[0.5 - 1, 0.5] です。",
             },
         },
         {
@@ -374,7 +374,7 @@ lesson = {
             "question": {"kind": "value"},
             "text": {
                 "en": "The bias is added to both rows, and each sends [-0.5, 0.5]: add them.",
-                "ja": "バイアスは両方の行に足されているので、それぞれから [-0.5, 0.5] が届きます。その和です。",
+                "ja": "バイアスは両方の行に足されているので、それぞれから [-0.5, 0.5] が届きます。これを足します。",
             },
         },
         {
@@ -382,7 +382,7 @@ lesson = {
             "stop": True,
             "text": {
                 "en": "`h` as value. Two more follow, as query and as key: inside the box. There is no way past.",
-                "ja": "値（value）としての `h` です。箱の中から、問いとキーの分も届きます。迂回路はありません。",
+                "ja": "値（value）としての `h` です。箱の中から、クエリとキーの分も届きます。迂回路はありません。",
             },
         },
     ],

@@ -32,8 +32,8 @@ OUT.mkdir(parents=True, exist_ok=True)
 #     weights = softmax(masked)
 #     mixed = weights @ x
 #
-# `allowed` says who may look at whom: each token at itself and at those before it. Where it says no, the score becomes
-# minus infinity, and softmax makes of it a weight of 0 (lesson 10).
+# `allowed` lets each token look at itself and at those before it. Elsewhere the score is minus infinity, and so the
+# weight is 0 (lesson 10).
 #
 # At the end, `g` picks one number of `mixed`, in the row of the *second* token. Which of the three tokens get a
 # gradient? Open `out/lessons/12_open.html`.
@@ -43,7 +43,7 @@ lesson = {
     "title": {"en": "Nobody looks ahead", "ja": "先を見てはいけない"},
     "intro": {
         "en": "The tokens are 0, 1 and 2. `g` asks about 1.",
-        "ja": "トークンは 0、1、2 で、`g` は 1 を選びます。",
+        "ja": "トークンは 0、1、2 で、`g` は 1 について尋ねます。",
     },
     "steps": [
         {
@@ -72,7 +72,7 @@ lesson = {
             "stop": True,
             "text": {
                 "en": "As query and key, too, token 2 gets 0. Change its numbers with the slider: the loss stays.",
-                "ja": "問いやキーとしても、トークン 2 は 0 です。スライダーでその数を変えても、損失は変わりません。",
+                "ja": "クエリやキーとしても、トークン 2 は 0 です。スライダーでその数を変えても、損失は変わりません。",
             },
         },
     ],
@@ -171,7 +171,7 @@ axes.set(xlabel="step", ylabel="perplexity", title="A tiny GPT learns (dashed: a
 figure.savefig(OUT / "12_perplexity.png", dpi=120)
 
 # %% [markdown] name="dice"
-# It knows four lines, more or less by heart. (Real ones are measured on text that they have not seen.)
+# At first it was worse than that die. Now it knows four lines by heart. (Real ones are measured on unseen text.)
 #
 # ## Dice
 #
@@ -206,7 +206,7 @@ print("as many as make up 0.9:  ", nn.token_probabilities(logits, top_p=0.9)[bes
 #
 # ## Implement: task 12.2
 #
-# Task **12.2**: the probabilities and the dice, in NumPy. (Then **12.1**, which is about the next section.)
+# Task **12.2**: the probabilities and the dice, in NumPy.
 #
 # ## The cache
 #
@@ -246,6 +246,10 @@ print("the same logits, but for rounding:", difference < 1e-4, " kept in a layer
 
 # %% [markdown] name="memory"
 # 528 rows are 1 + 2 + ... + 32. With a cache it is 32. And nothing else has changed: the cache is no approximation.
+#
+# ## Implement: task 12.1
+#
+# Task **12.1**: one step with a cache, in NumPy.
 #
 # ## Where the memory goes
 #
@@ -298,8 +302,8 @@ axes.legend()
 figure.savefig(OUT / "12_memory.png", dpi=120)
 
 # %% [markdown] name="break"
-# In training each layer adds its share; with checkpoints it adds only the row of each token. (During the backward
-# pass, the layer that is run again needs its whole share for a moment.) Under `no_grad` the layers add nothing.
+# In training each layer adds its share; with checkpoints it adds only the row of each token. Under
+# `no_grad` the layers add nothing.
 #
 # ## Break
 #
@@ -330,14 +334,10 @@ print(repr(write(broken, "the cat", 20, temperature=0)))
 # **"Temperature 0 divides by zero."** It would, so it is a case of its own: take the largest logit. And temperature 1
 # does not mean "no dice", but "the model's own probabilities".
 #
-# **"Does perplexity count errors?"** No. A model that is mostly right, but quite sure of itself when it is wrong, has
-# a high perplexity. And compare it only for the same tokens: per word it is larger than per character.
+# **"Does perplexity count errors?"** No. A model that is mostly right, but very sure when it is wrong, has a high one.
 #
 # **"Can I train with the cache?"** No: it holds numbers without notes, and minigrad refuses. In training all rows are
 # computed at once anyway.
-#
-# **"My model is small. Why is the memory full?"** The numbers *between* the layers fill it: so many for each token of
-# each text. Take fewer texts at once, or checkpoints. And whenever you do not train: `no_grad()`.
 #
 # ## Once more: one table, used twice
 #
@@ -357,7 +357,7 @@ print(repr(write(broken, "the cat", 20, temperature=0)))
 # %%
 lesson = {
     "title": {"en": "Read and answer with one table", "ja": "一つの表で読み、答える"},
-    "intro": {"en": "Two places, each with its own label.", "ja": "場所が二つあり、それぞれに正解があります。"},
+    "intro": {"en": "Two places, each with its own label.", "ja": "位置が二つあり、それぞれに正解があります。"},
     "steps": [
         {
             "at": "backward of loss",

@@ -1,7 +1,7 @@
 """Task 11.1: a block of a Transformer, and a classifier on it, backward.
 
     h = x + attention(x)                     attention with q = k = v = x, task 10.2
-    out = h + relu(h @ W1) @ W2              a feed-forward network with a way around it, task 7.1
+    out = h + relu(h @ W1) @ W2              a feed-forward network with a way past it, task 7.1
     logits = mean(out over positions) @ C    one row, a number for each class
     loss = -log softmax(logits)[label]       task 6.3
 
@@ -41,9 +41,7 @@ def cross_entropy(logits: np.ndarray, label: int) -> tuple[float, np.ndarray]:
     """-log softmax(logits)[label] of one row of logits, and the gradient of the logits."""
     p = np.exp(logits - logits.max())
     p = p / p.sum()
-    g = p.copy()
-    g[label] -= 1
-    return -np.log(p[label]), g
+    return -np.log(p[label]), p - (np.arange(len(p)) == label)  # 1 less at the label
 
 
 def classifier(

@@ -1,6 +1,6 @@
 """Task 7.1: find the planted bug.
 
-This file is finished, and wrong. A network with one hidden layer and a way around it (a residual connection):
+This file is finished, and wrong. A network with one hidden layer and a way past it (a residual connection):
 
     h = relu(x @ W1)        relu(z) is z where z > 0, and 0 elsewhere
     out = x + h @ W2

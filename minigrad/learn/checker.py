@@ -64,6 +64,11 @@ def check(jobs: Sequence[Job], *, seconds: float = SECONDS, megabytes: int = MEG
     return found
 
 
+def ask(job: dict[str, Any], seconds: float = SECONDS, megabytes: int = MEGABYTES) -> dict[str, Any]:
+    """The answer to one job of the child's."""
+    return _run({"jobs": [job], "seconds": seconds, "megabytes": megabytes})[0][0]
+
+
 def _request(job: Job, cases: list[Case]) -> dict[str, Any]:
     asked = [{"program": c.program, "inputs": {n: encode(v) for n, v in c.inputs.items()}, "may_change": c.may_change}
              for c in cases]  # fmt: skip

@@ -13,6 +13,7 @@ from typing import Any
 from minigrad.errors import ArgumentError
 
 from .checker import Job, Verdict, check
+from .page import write_page
 from .report import next_task, overview, report, say, upcoming
 from .tasks import LANGUAGES, Task, find, tasks
 
@@ -75,7 +76,11 @@ def add_to(commands: Any) -> None:
     one.add_argument("tasks", nargs="*", metavar="TASK", help="5.2, or the name of its file")
     part("hint", _hint, "a hint, each time one more").add_argument("task", nargs="?", metavar="TASK")
     part("reset", _reset, "put a stub back; what was written is kept beside it").add_argument("task", metavar="TASK")
-    part("watch", _watch, "check each file when it is saved")
+    watch = part("watch", _watch, "check each file when it is saved")
+    for command in (one, watch):
+        command.add_argument(
+            "--no-page", dest="page", action="store_false", help="write no page of the answer into pages/"
+        )
     part("score", _score, "check all answers and count").add_argument("--json", action="store_true")
 
 
@@ -108,10 +113,12 @@ def _init(options: argparse.Namespace) -> int:
             (folder / one.file).write_text(one.text(progress.language), encoding="utf-8")
             copied += 1
     progress.save(folder)
-    print(say(progress.language, "copied", folder=folder, count=copied, kept=len(tasks()) - copied))
+    print(say(progress.language, "copied", folder=folder, count=copied))
+    if copied < len(tasks()):
+        print(say(progress.language, "kept", kept=len(tasks()) - copied))
     first = upcoming(set(progress.passed))
     if first:
-        print(say(progress.language, "start", file=folder / first.file, label=first.label))
+        print(say(progress.language, "start", file=folder / first.file, folder=folder.resolve(), label=first.label))
     return RIGHT
 
 
@@ -128,11 +135,18 @@ def _check(options: argparse.Namespace) -> int:
     wanted = [find(label) for label in options.tasks] or ([next_one] if next_one else [])
     verdicts = _checked(options.folder, progress, wanted)
     for verdict in verdicts:
-        print(report(verdict, progress.language))
+        _tell(verdict, progress.language, options.page)
     if all(verdict.passed for verdict in verdicts):
         print(*next_task(set(progress.passed), progress.language), sep="\n")
         return RIGHT
     return WRONG
+
+
+def _tell(verdict: Verdict, language: str, page: bool) -> None:
+    print(report(verdict, language), flush=True)
+    line = write_page(verdict, language) if page and not verdict.passed else None
+    if line:
+        print(f"\n{line}", flush=True)
 
 
 def _checked(folder: Path, progress: Progress, wanted: list[Task]) -> list[Verdict]:
@@ -188,7 +202,8 @@ def _watch(options: argparse.Namespace) -> int:
         now = _saved(options.folder)
         for file in [file for file in now if now[file] != seen.get(file)]:
             (verdict,) = _checked(options.folder, progress, [find(file)])
-            print(f"\n{report(verdict, progress.language)}", flush=True)
+            print()
+            _tell(verdict, progress.language, options.page)
             if verdict.passed:
                 print(*next_task(set(progress.passed), progress.language), sep="\n", flush=True)
         seen = now

@@ -23,7 +23,7 @@ def compare(case: Case, got: Any) -> Finding | None:
     """The first thing that is wrong, or None."""
     if case.judge is not None:
         wrong = case.judge(got)
-        return Finding("judged", {"about": wrong}) if wrong else None
+        return Finding("judged", wrong) if wrong else None
     return _compare(got, case.expected, case, "")
 
 

@@ -52,3 +52,10 @@ def decode(data: Any, run: Callable[[str], Any] = Code) -> Any:
         items = [decode(item, run) for item in content]
         return items if kind == "list" else tuple(items)
     return run(content) if kind == "code" else Unknown(content)
+
+
+def part_of(value: Any, places: list[int]) -> Any:
+    """What stands in a list or tuple, and in what stands there, at these places."""
+    for i in places:
+        value = value[i]
+    return value

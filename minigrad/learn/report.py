@@ -38,12 +38,12 @@ def report(verdict: Verdict, language: str) -> str:
     call = verdict.path.name
     if case:
         call = case.program if "\n" not in case.program else say(language, "the_program")
-    name: str = _named(finding.facts.get("name", ""), language) or say(language, "the_result", call=call)
+    name: str = named(finding.facts.get("name", ""), language) or say(language, "the_result", call=call)
     facts = {"what": name, "call": call, "file": verdict.path.name, "label": one.label, "got": _short(verdict.got)}
     facts |= {"first": one.words(language)["first"], **finding.facts}
     if "names" in facts:
-        facts["names"] = ", ".join(_named(part, language) for part in facts["names"])
-    key = "go_on" if finding.kind == "begin" and not _untouched(verdict) else finding.kind
+        facts["names"] = ", ".join(named(part, language) for part in facts["names"])
+    key = "go_on" if finding.kind == "begin" and not untouched(verdict) else finding.kind
     sentence = say(language, key, **facts)
     sentence = sentence.replace("the program", "The program", 1) if sentence.startswith("the program") else sentence
     lines = [say(language, "failed", **about), "", *sentence.splitlines()]
@@ -51,16 +51,18 @@ def report(verdict: Verdict, language: str) -> str:
         return "\n".join(lines)
     for about_it in (finding.facts.get("about"), case.about if case else None):
         if about_it:
-            lines.append(words(language)["about"][about_it])
-    if _untouched(verdict):
+            lines.append(words(language)["about"][about_it].format(**finding.facts))
+    said = None
+    if untouched(verdict):  # of a task to find a mistake: nobody is told before they have looked
         lines += ["", *say(language, "unchanged", **facts).splitlines()]
-    said = diagnose(verdict, language) if finding.kind in NUMBERS else None
+    elif finding.kind in DIAGNOSED:
+        said = diagnose(verdict, language)
     return "\n".join([*lines, *([said] if said else []), *(_question(case, language) if case else [])]) + _printed(
         verdict, language
     )
 
 
-def _named(name: str, language: str) -> str:
+def named(name: str, language: str) -> str:
     """The name of a part of the result, in the learner's language: names of variables stay as they are."""
     start, _, rest = name.partition("gradient of ")
     if rest and not start:
@@ -69,7 +71,7 @@ def _named(name: str, language: str) -> str:
     return words(language)["names"].get(first, first) + bracket + index
 
 
-def _untouched(verdict: Verdict) -> bool:
+def untouched(verdict: Verdict) -> bool:
     """Whether the program is still that of the stub, which for some tasks runs: the text above it may be in any language."""
     try:
         found, stub = (_program(path) for path in (verdict.path, verdict.task.stub))
@@ -83,7 +85,7 @@ def _program(path: Path) -> list[str]:
     return [ast.dump(node) for node in tree.body[ast.get_docstring(tree) is not None :]]
 
 
-NUMBERS = ("scalar", "places", "nowhere", "shape")
+DIAGNOSED = ("scalar", "places", "nowhere", "shape", "judged")
 
 
 def _question(case: Case, language: str) -> list[str]:
@@ -96,6 +98,8 @@ def _question(case: Case, language: str) -> list[str]:
 def _short(value: Any) -> str:
     """A value in a line: small arrays with their numbers, large ones by their shape."""
     if isinstance(value, np.ndarray):
+        if not value.size:
+            return f"np.zeros({value.shape})"
         if value.size > 12:
             return f"<{value.dtype} {value.shape}>"
         return f"np.array({np.array2string(value, precision=4, separator=', ')})".replace("\n", "")

@@ -31,6 +31,8 @@ class Case:
     """One question: a program that uses the learner's functions and ``inputs``, and what its last line should give.
 
     ``names`` says what the parts of a tuple are. ``tolerance`` is relative to the largest element of the expected value.
+    ``forward`` is the program whose backward pass is asked for: it assigns to its end last, and uses ``leaves``, or else the
+    inputs; a gradient "g" of its end is among those.
     """
 
     program: str
@@ -40,7 +42,14 @@ class Case:
     tolerance: float = 1e-7
     about: str = ""  # a key of words.json, under "about": said when the answer is wrong
     may_change: bool = False  # the inputs are there to be changed
-    judge: Callable[[Any], str | None] | None = None  # where many answers are right: a key of "about", or None
+    judge: Callable[[Any], dict[str, Any] | None] | None = (
+        None  # where many are right: a key of "about", what it fills in
+    )
+    forward: str = ""
+    leaves: dict[str, Any] | None = None
+
+    def given(self) -> dict[str, Any]:
+        return self.inputs if self.leaves is None else self.leaves
 
 
 @dataclass(frozen=True)

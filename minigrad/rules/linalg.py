@@ -1,6 +1,5 @@
 """Products of matrices."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -15,24 +14,21 @@ from ..errors import ArgumentError, ShapeError
 # a broadcast operand are summed by the engine.
 
 
-def _matmul_x(g: Array, x_shape: tuple[int, ...], y: Array) -> Array:
+def _matmul_x(g: Array, y: Array) -> Array:
     """``g y^T``"""
     if y.ndim == 1:
         return np.expand_dims(g, -1) * y
-    if len(x_shape) == 1:
+    if g.ndim < y.ndim:  # x is a row
         return np.matmul(np.expand_dims(g, -2), y.swapaxes(-1, -2))[..., 0, :]
     return np.matmul(g, y.swapaxes(-1, -2))
 
 
-def _matmul_y(g: Array, x: Array, y_shape: tuple[int, ...]) -> Array:
+def _matmul_y(g: Array, x: Array) -> Array:
     """``x^T g``"""
-    if len(y_shape) == 1:
+    if g.ndim < x.ndim:  # y is a column
         return np.expand_dims(g, -1) * x
     if x.ndim == 1:
         return np.expand_dims(x, -1) * np.expand_dims(g, -2)
-    if len(y_shape) == 2 and x.ndim > 2:  # one product over all rows instead of a batch of products and their sum
-        rows = math.prod(x.shape[:-1])
-        return np.matmul(x.reshape(rows, x.shape[-1]).swapaxes(0, 1), g.reshape(rows, g.shape[-1]))
     return np.matmul(x.swapaxes(-1, -2), g)
 
 

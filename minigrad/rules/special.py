@@ -14,8 +14,8 @@ from ..errors import DTypeError
 _STEPS = 64  # grid points per unit
 _LIMIT = 6.0  # erf(6) is 1 to double precision, erf(3.92) to single
 # erf(x) = tanh(x P(x^2)) to 1.3e-7 where |x| <= 4: P fitted to atanh(erf(x))/x for the smallest relative error of erf.
-_P = (1.12837920, 1.02771315e-01, -2.02151508e-04, -6.03681543e-04, 7.64900071e-05, -1.86121829e-06)
-_P += (-5.15064750e-07, 5.39137933e-08, -1.64066175e-09)
+_P = [1.12837920, 1.02771315e-01, -2.02151508e-04, -6.03681543e-04, 7.64900071e-05, -1.86121829e-06]
+_P += [-5.15064750e-07, 5.39137933e-08, -1.64066175e-09]
 
 
 @functools.cache

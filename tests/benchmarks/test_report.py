@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks import imports, report
 from benchmarks.harness import Row
+from benchmarks.real import table as real_table
 
 MADE = [
     Row("tiny", "torch", ms=2.0, ratio=1.0, quartiles=(1.0, 1.0), rounds=15, megabytes=280.0, loss_difference=0.0),
@@ -38,6 +39,23 @@ def test_the_readme_has_a_line_for_each_work_in_order(tmp_path):
     assert lines[2] == "| training step, tiny | 0.70 (0.65-0.75) |  | 1.01 | 15 (280) |"
     assert "m1" in lines[3]
     assert lines[-1] == "`import minigrad` takes 100 ms where NumPy alone takes 80 and PyTorch 1200."
+
+
+def test_the_readme_holds_real_works_of_the_same_machine(tmp_path, monkeypatch):
+    readme = tmp_path / "README.md"
+    readme.write_text(f"{report.BEGIN}\n{report.END}\n", encoding="utf-8")
+    report.save_works(MADE, tmp_path)
+    gpt = [Row("gpt", row.peer, ratio=1.2, quartiles=(1.1, 1.3)) for row in MADE[:3]]
+    real_table.save(gpt, folder=tmp_path)
+    report.write_readme(readme, tmp_path)
+    lines = readme.read_text(encoding="utf-8").splitlines()
+    assert lines[3].startswith("| GPT, training step | 1.20 (1.10-1.30) |")
+    assert lines[4].startswith("| training step, tiny | 0.70")
+    monkeypatch.setattr(report, "machine", lambda: "another machine")
+    real_table.save(gpt, folder=tmp_path)
+    report.write_readme(readme, tmp_path)
+    text = readme.read_text(encoding="utf-8")
+    assert "another machine" in text and "tiny" not in text
 
 
 def test_only_what_is_between_the_comments_changes(tmp_path):

@@ -159,7 +159,7 @@ def test_flags_in_both_languages(path: Path, show: Show, screenshot: Screenshot)
     assert items[0].startswith("dead unused never got a gradient: the loss does not depend on it ")
     page.select_option("#language", "ja")
     assert page.locator("#flags li").first.text_content().startswith("停止 unused：勾配が一度も届いていません")
-    assert page.title() == "学習中の勾配の流れ"
+    assert page.title() == "訓練中の勾配の流れ"
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     screenshot(page, "flow_narrow_japanese")
 

@@ -306,7 +306,7 @@ def test_a_wrong_number_is_told_its_mistake(paths: Any, screenshot: Callable[...
     assert said(page) == "Please type a number."
     page.locator("#language").select_option("ja")
     answer(page, "6")
-    assert said(page).startswith("✗ 経路を忘れています：w から loss へは 2 本の経路があり")
+    assert said(page).startswith("✗ 道を忘れています：w から loss へは 2 本の道があり")
     answer(page, "15")
     assert said(page) == "✓ 正解：15" and page.locator("#answer").count() == 0
     assert page.evaluate("document.activeElement.id") == "next"
@@ -320,6 +320,25 @@ def test_the_local_derivative_is_not_the_gradient(paths: Any) -> None:
     assert said(page) == "✗ That is ∂a/∂x, not ∂loss/∂x: the incoming gradient ∂loss/∂a is missing as a factor."
     answer(page, "6")
     assert said(page) == "✓ Right: 6"
+
+
+def test_a_hint_is_the_rule_and_comes_into_sight(tmp_path: Path, show: Show) -> None:
+    """Where a gradient is only made to fit an operand's shape there is no rule, and no hint is offered."""
+    b = Tensor([1.0, 2.0], requires_grad=True, name="b")
+    x = Tensor(np.arange(6.0).reshape(3, 2), requires_grad=True, name="x")
+    with mg.trace():
+        loss = ((x + b) ** 2).sum()
+    page = show(explain(loss, tmp_path / "explain.html"), 1250, 620)
+    page.locator("#quiz").check()
+    kinds = page.evaluate("timeline.steps.map(([kind]) => kind)")
+    fit = kinds.index("fit") + 1
+    page.evaluate(f"go({fit})")
+    assert page.locator("#answer").is_visible() and not page.locator("[data-key=hint]").count()
+    page.evaluate(f"go({fit - 1})")
+    page.locator("[data-key=hint]").click()
+    rule = page.locator(".small-print")
+    page.wait_for_function("document.querySelector('.small-print').getBoundingClientRect().bottom <= innerHeight + 1")
+    assert rule.is_visible()
 
 
 def test_what_is_more_than_a_name_stands_in_parentheses(page: Any) -> None:

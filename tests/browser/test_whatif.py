@@ -229,7 +229,7 @@ def reason(graph: Graph, js: Callable[..., Any], language: str = "en") -> str | 
 def test_it_says_why_not(js: Callable[..., Any]) -> None:
     svd = traced(lambda x: np.linalg.svd(x, compute_uv=False), np.eye(2) + np.arange(4.0).reshape(2, 2))
     assert reason(svd, js) == "The page cannot compute the operation 'svd' itself."
-    assert reason(svd, js, "ja") == "演算「svd」は、この頁では計算できません。"
+    assert reason(svd, js, "ja") == "演算「svd」は、このページでは計算できません。"
     spectral = traced(lambda x: np.linalg.norm(x, ord=2), np.outer([1.0, 2.0], [3.0, 1.0]))
     assert reason(spectral, js) == "The page cannot compute 'norm' with ord itself."
     large = traced(np.tanh, np.ones((20, 5)))

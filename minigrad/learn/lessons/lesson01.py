@@ -31,7 +31,8 @@ def gradient(rng: np.random.Generator) -> Iterator[Case]:
     ):
         x = rng.uniform(0.5, 1.5, shape)
         want = np.asarray(grad(eval(text, {"np": np}))(x))
-        yield Case("gradient(f, x)", {"f": Code(text), "x": x}, want, tolerance=NUDGED)
+        inputs, forward = {"f": Code(text), "x": x}, text.replace("lambda x:", "y =")
+        yield Case("gradient(f, x)", inputs, want, tolerance=NUDGED, forward=forward, leaves={"x": x})
     cube, x = Code("lambda x: np.sum(x**3)"), rng.uniform(1, 2, 3)
     yield Case("gradient(f, x, h)", {"f": cube, "x": x, "h": 0.1}, 3 * x**2 + 0.01)
     yield Case("f = Calls(f)\ngradient(f, x)\nf.count", {"f": cube, "x": rng.normal(size=5)}, AtMost(10), about="calls")
@@ -46,4 +47,6 @@ def chain_rule(rng: np.random.Generator) -> Iterator[Case]:
         w, b, x, y = map(float, rng.uniform(-1, 1, 4) + [0.2, 0, 1.5, 0])
         value, (dw, db) = value_and_grad(loss, (0, 1))(w, b, x, y)
         names = ("loss", "dloss/dw", "dloss/db")
-        yield Case("neuron(w, b, x, y)", {"w": w, "b": b, "x": x, "y": y}, (float(value), float(dw), float(db)), names)
+        want, inputs = (float(value), float(dw), float(db)), {"w": w, "b": b, "x": x, "y": y}
+        forward = "a = np.tanh(w * x + b)\nloss = (a - y) ** 2"
+        yield Case("neuron(w, b, x, y)", inputs, want, names, forward=forward)

@@ -17,7 +17,8 @@ def used_twice(rng: np.random.Generator) -> Iterator[Case]:
         y, back = vjp(lambda p, q: (p * p) * np.sin(q), np.array(x), np.array(x))
         a, b = back(np.array(1.0))
         names = ("y", "through a", "through b")
-        yield Case("two_ways(x)", {"x": x}, (float(y), float(a), float(b)), names, about="twice")
+        want, forward = (float(y), float(a), float(b)), "a = x * x\nb = np.sin(x)\ny = a * b"
+        yield Case("two_ways(x)", {"x": x}, want, names, about="twice", forward=forward)
 
 
 @task("2_2_topological_order.py")
@@ -41,10 +42,33 @@ def _ordered(parents: dict[str, list[str]], end: str) -> Case:
         wanted |= new
         waiting += new
 
-    def judge(got: Any) -> str | None:
-        if not isinstance(got, list) or not all(isinstance(name, str) for name in got) or sorted(got) != sorted(wanted):
-            return "order_missing"
-        at = {name: i for i, name in enumerate(got)}
-        return None if all(at[p] < at[name] for name in got for p in parents[name]) else "order_wrong"
+    def judge(got: Any) -> dict[str, Any] | None:
+        if not isinstance(got, list) or not all(isinstance(name, str) for name in got):
+            return {"about": "order_type"}
+        return _not_all(got, parents, end, wanted) or _too_early(got, parents, end)
 
     return Case("order(parents, end)", {"parents": parents, "end": end}, sorted(wanted), judge=judge)
+
+
+def _not_all(got: list[str], parents: dict[str, list[str]], end: str, wanted: set[str]) -> dict[str, Any] | None:
+    """A name that is there twice, or does not belong there, or is missing."""
+    for name in got:
+        if name not in wanted:
+            return {"about": "order_extra", "name": name, "end": end}
+        if got.count(name) > 1:
+            return {"about": "order_twice", "name": name, "count": got.count(name)}
+    if end not in got:
+        return {"about": "order_no_end", "end": end}
+    users = ((p, name) for name in got for p in parents[name] if p not in got)
+    return next(({"about": "order_absent", "name": name, "user": user} for name, user in users), None)
+
+
+def _too_early(got: list[str], parents: dict[str, list[str]], end: str) -> dict[str, Any] | None:
+    at = {name: i for i, name in enumerate(got)}
+    pairs = [(name, p) for name in got for p in parents[name]]
+    early = next(((name, p) for name, p in pairs if at[name] < at[p]), None)
+    if early is None:
+        return None
+    if all(at[name] < at[p] for name, p in pairs):
+        return {"about": "order_turned", "end": end}
+    return {"about": "order_early", "early": early[0], "late": early[1]}

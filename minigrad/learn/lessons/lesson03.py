@@ -28,7 +28,8 @@ def record(rng: np.random.Generator) -> Iterator[Case]:
 
 def _recorded(operation: str, x: float, y: float, data: float, slopes: tuple[float, float]) -> Case:
     program = f"a, b = Value(x), Value(y)\nc = {operation}\n{RECORDED}"
-    return Case(program, {"x": x, "y": y}, (data, True, slopes), NAMES)
+    leaves = {"a": x, "b": y}
+    return Case(program, {"x": x, "y": y}, (data, True, slopes), NAMES, forward=f"c = {operation}", leaves=leaves)
 
 
 @task("3_2_tape_operations.py")
@@ -39,7 +40,8 @@ def operations(rng: np.random.Generator) -> Iterator[Case]:
     for name, function in (("tanh", np.tanh), ("exp", np.exp)):
         data, slope = value_and_grad(function)(x)
         program = f"a = Value(x)\nc = a.{name}()\nc.data, c.parents == (a,), c.slopes"
-        yield Case(program, {"x": x}, (float(data), True, (float(slope),)), ("c.data", "c.parents == (a,)", "c.slopes"))
+        want, names = (float(data), True, (float(slope),)), ("c.data", "c.parents == (a,)", "c.slopes")
+        yield Case(program, {"x": x}, want, names, forward=f"c = np.{name}(a)", leaves={"a": x})
 
 
 @task("3_3_tape_backward.py")
@@ -52,13 +54,15 @@ def backward(rng: np.random.Generator) -> Iterator[Case]:
         ("(a * b).tanh() * (a + b) + a * b", lambda a, b: np.tanh(a * b) * (a + b) + a * b),
     ):
         da, db = grad(function, (0, 1))(x, y)
-        expected = (float(da), float(db), 1.0)
-        yield Case(run.format(text), {"x": x, "y": y}, expected, ("a.grad", "b.grad", "end.grad"), about="twice")
+        expected, names = (float(da), float(db), 1.0), ("a.grad", "b.grad", "end.grad")
+        program, inputs, leaves = run.format(text), {"x": x, "y": y}, {"a": x, "b": y}
+        yield Case(program, inputs, expected, names, about="twice", forward=f"end = {text}", leaves=leaves)
     # h reaches the end directly and through a longer way: level by level it would be handed on too early
     program = "a = Value(x)\nh = a * a\nend = h + (h * a).tanh()\nend.backward()\na.grad, h.grad"
     da = grad(lambda a: a * a + np.tanh(a * a * a))(x)
     dh = 1 + x * (1 - math.tanh(x**3) ** 2)
-    yield Case(program, {"x": x}, (float(da), dh), ("a.grad", "h.grad"))
+    forward = "h = a * a\nend = h + (h * a).tanh()"
+    yield Case(program, {"x": x}, (float(da), dh), ("a.grad", "h.grad"), forward=forward, leaves={"a": x})
     deep = "a = end = Value(x)\nfor _ in range(5000):\n    end = end + a\nend.backward()\na.grad"
     yield Case(deep, {"x": x}, 5001.0, about="deep")
     doubling = "a = end = Value(x)\nfor _ in range(60):\n    end = end + end\nend.backward()\na.grad"
@@ -70,7 +74,8 @@ def train(rng: np.random.Generator) -> Iterator[Case]:
     x, k = float(rng.uniform(0.5, 2)), float(rng.integers(2, 6))
     for text, slope in (("k * w", k), ("w * k", k), ("1 + w * w", 2 * x), ("w + k", 1.0)):
         program = f"w = Value(x)\ny = {text}\ny.backward()\nw.grad"
-        yield Case(program, {"x": x, "k": k}, slope, about="constant")
+        leaves = {"w": x, "k": k}
+        yield Case(program, {"x": x, "k": k}, slope, about="constant", forward=f"y = {text}", leaves=leaves)
     again = "w = Value(x)\nh = w * w\ny = h * k\ny.backward()\ny.backward()\nw.grad"
     yield Case(again, {"x": x, "k": k}, 4 * k * x, about="again")
     pairs = [(float(a), float(b)) for a, b in rng.uniform(-1, 1, (4, 2))]

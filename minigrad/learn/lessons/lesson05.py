@@ -22,7 +22,9 @@ def unbroadcast(rng: np.random.Generator) -> Iterator[Case]:
     ):
         g = rng.normal(size=full)
         _, back = vjp(lambda x: np.broadcast_to(x, full), np.zeros(shape))  # noqa: B023
-        yield Case("unbroadcast(g, shape)", {"g": g, "shape": shape}, np.asarray(back(g)[0]), about="broadcast")
+        inputs, want = {"g": g, "shape": shape}, np.asarray(back(g)[0])
+        forward, leaves = "y = np.broadcast_to(x, full)", {"x": np.zeros(shape), "full": full, "g": g}
+        yield Case("unbroadcast(g, shape)", inputs, want, about="broadcast", forward=forward, leaves=leaves)
     g = rng.normal(size=(2, 3)).astype(np.float32)
     yield Case("unbroadcast(g, shape)", {"g": g, "shape": (3,)}, g.sum(0), tolerance=1e-5, about="float32")
 
@@ -35,6 +37,5 @@ def scale_and_shift(rng: np.random.Generator) -> Iterator[Case]:
         want = vjp(lambda x, scale, shift: x * scale + shift, x, scale, shift)[1](g)
         inputs = {"x": x, "scale": scale, "shift": shift, "g": g}
         names = ("gradient of x", "gradient of scale", "gradient of shift")
-        yield Case(
-            "scale_and_shift(x, scale, shift, g)", inputs, tuple(map(np.asarray, want)), names, about="broadcast"
-        )
+        program, forward = "scale_and_shift(x, scale, shift, g)", "y = x * scale + shift"
+        yield Case(program, inputs, tuple(map(np.asarray, want)), names, about="broadcast", forward=forward)

@@ -8,6 +8,14 @@ from minigrad.learn.tasks import Case, task
 from minigrad.rules.neural import cross_entropy as right_loss, layer_norm as right_norm, softmax as right_softmax
 from minigrad.transforms import value_and_grad, vjp
 
+SOFTMAX = "e = np.exp(x - x.max(axis=-1, keepdims=True))\np = e / e.sum(axis=-1, keepdims=True)"
+CROSS_ENTROPY = """z = logits - logits.max(axis=-1, keepdims=True)
+log_p = z - np.log(np.exp(z).sum(axis=-1, keepdims=True))
+loss = -log_p[np.arange(len(labels)), labels].mean()"""
+LAYER_NORM = """s = np.sqrt(x.var(axis=-1, keepdims=True) + eps)
+n = (x - x.mean(axis=-1, keepdims=True)) / s
+y = n * weight + bias"""
+
 
 @task("6_1_matmul.py")
 def matmul(rng: np.random.Generator) -> Iterator[Case]:
@@ -15,7 +23,8 @@ def matmul(rng: np.random.Generator) -> Iterator[Case]:
         x, W, g = rng.normal(size=(*batch, n, k)), rng.normal(size=(k, m)), rng.normal(size=(*batch, n, m))
         want = tuple(map(np.asarray, vjp(np.matmul, x, W)[1](g)))
         names = ("gradient of x", "gradient of W")
-        yield Case("matmul_backward(x, W, g)", {"x": x, "W": W, "g": g}, want, names, about="batch" if batch else "")
+        inputs, about = {"x": x, "W": W, "g": g}, "batch" if batch else ""
+        yield Case("matmul_backward(x, W, g)", inputs, want, names, about=about, forward="y = x @ W")
 
 
 @task("6_2_softmax.py")
@@ -28,7 +37,8 @@ def softmax(rng: np.random.Generator) -> Iterator[Case]:
     for shape in ((3,), (2, 3), (2, 2, 4)):
         x, g = rng.normal(size=shape), rng.normal(size=shape)
         p, back = vjp(right_softmax, x)
-        yield Case("softmax_backward(p, g)", {"p": np.asarray(p), "g": g}, np.asarray(back(g)[0]))
+        inputs, want, leaves = {"p": np.asarray(p), "g": g}, np.asarray(back(g)[0]), {"x": x, "g": g}
+        yield Case("softmax_backward(p, g)", inputs, want, forward=SOFTMAX, leaves=leaves)
     x = rng.normal(size=(2, 3)).astype(np.float32)
     yield Case("softmax(x)", {"x": x}, np.asarray(right_softmax(x)), tolerance=1e-5, about="float32")
 
@@ -41,7 +51,8 @@ def cross_entropy(rng: np.random.Generator) -> Iterator[Case]:
         want = (float(loss), np.asarray(gradient))
         about = "stable" if scale > 1 else ""
         inputs = {"logits": logits, "labels": labels}
-        yield Case("cross_entropy(logits, labels)", inputs, want, ("loss", "gradient of logits"), about=about)
+        program, names = "cross_entropy(logits, labels)", ("loss", "gradient of logits")
+        yield Case(program, inputs, want, names, about=about, forward=CROSS_ENTROPY)
 
 
 @task("6_4_layer_norm.py")
@@ -53,4 +64,4 @@ def layer_norm(rng: np.random.Generator) -> Iterator[Case]:
         want = (np.asarray(y), *map(np.asarray, back(g)))
         inputs = {"x": x, "weight": weight, "bias": bias, "g": g, "eps": eps}
         names = ("y", "gradient of x", "gradient of weight", "gradient of bias")
-        yield Case("layer_norm(x, weight, bias, g, eps)", inputs, want, names)
+        yield Case("layer_norm(x, weight, bias, g, eps)", inputs, want, names, forward=LAYER_NORM)

@@ -43,7 +43,8 @@ def hessian_vector(rng: np.random.Generator) -> Iterator[Case]:
             return np.sum(np.exp(W @ x))  # noqa: B023
 
         want = (np.asarray(grad(f)(x)), np.asarray(hvp(f, (x,), (v,))[0]))
-        yield Case("hvp(W, x, v)", {"W": W, "x": x, "v": v}, want, ("gradient", "H @ v"))
+        inputs, forward = {"W": W, "x": x, "v": v}, "f = np.exp(W @ x).sum()"
+        yield Case("hvp(W, x, v)", inputs, want, ("gradient of x", "H @ v"), forward=forward)
     W, x, v = rng.normal(size=(30, 40)) / 10, rng.normal(size=40), rng.normal(size=40)
     # Four products with W, in whatever way they are written; H alone would be 40 * 1200.
     yield Case("work(hvp, W, x, v)", {"W": W, "x": x, "v": v}, AtMost(10 * 1200), about="no_hessian")

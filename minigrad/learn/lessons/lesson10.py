@@ -8,6 +8,11 @@ from minigrad.learn.tasks import Case, task
 from minigrad.rules.attention import scaled_dot_product_attention
 from minigrad.transforms import vjp
 
+ATTENTION = """scores = q @ k.T / np.sqrt(q.shape[-1])
+e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+weights = e / e.sum(axis=-1, keepdims=True)
+out = weights @ v"""
+
 
 @task("10_1_attention.py")
 def attention(rng: np.random.Generator) -> Iterator[Case]:
@@ -27,7 +32,8 @@ def attention_backward(rng: np.random.Generator) -> Iterator[Case]:
         q, k, v, g = (rng.normal(size=(n, m)) for m in (d, d, e, e))
         want = tuple(map(np.asarray, vjp(scaled_dot_product_attention, q, k, v)[1](g)))
         names = tuple(f"gradient of {name}" for name in "qkv")
-        yield Case("attention_backward(q, k, v, g)", {"q": q, "k": k, "v": v, "g": g}, want, names)
+        inputs = {"q": q, "k": k, "v": v, "g": g}
+        yield Case("attention_backward(q, k, v, g)", inputs, want, names, forward=ATTENTION)
 
 
 @task("10_3_heads.py")

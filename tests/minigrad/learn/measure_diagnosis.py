@@ -9,8 +9,11 @@ The first measurement, of a bank written without looking at these answers: 116 o
 named wrong (2.0 %), which misses both goals (80 % and 1 %). Who wrote that bank had read the list of kinds that the answers'
 writer was asked for, so even this number may be kind. Then the bank was mended with these answers in view (other brackets, a
 sum for a product, slices, integer division, lines for single tasks, some lines under a better name, four new names that
-``diagnosis_names.toml`` accepts): 139 right (92.7 %), 10 not named, 1 wrong (0.7 %). That is no forecast: fresh answers are
-needed for one.
+``diagnosis_names.toml`` accepts): 139 right (92.7 %), 10 not named, 1 wrong (0.7 %). That is no forecast.
+
+So sixty fresh answers were written, again from the stubs alone, by somebody who knew neither the bank nor the first answers nor
+a list of kinds (``fresh_answers/``; ``fresh`` measures on them): 55 of 60 named right (91.7 %), 4 not named, 1 wrong (1.7 %).
+That one has got a name of its own since.
 """
 
 from __future__ import annotations
@@ -20,23 +23,35 @@ import tempfile
 import tomllib
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from minigrad.learn.bank import mutants
 from minigrad.learn.checker import Job, Verdict, check
 from minigrad.learn.diagnosis import name_of
-from minigrad.learn.report import NUMBERS
+from minigrad.learn.report import DIAGNOSED
 from minigrad.learn.tasks import find, tasks
 
 HERE = Path(__file__).parent
-FOLDER = HERE / "wrong_answers"
-ANSWERS = tomllib.loads((FOLDER / "answers.toml").read_text(encoding="utf-8"))["answer"]
-NAMES = tomllib.loads((HERE / "diagnosis_names.toml").read_text(encoding="utf-8"))
+SETS = {"wrong": "diagnosis_names.toml", "fresh": "fresh_names.toml"}
 
 
-def named(seed: int = 7) -> dict[str, str | None]:
+def _read(path: Path) -> Any:
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+NAMES = {file: names for each in SETS.values() for file, names in _read(HERE / each).items()}
+
+
+def answers(which: str = "wrong") -> list[dict[str, str]]:
+    found: list[dict[str, str]] = _read(HERE / f"{which}_answers" / "answers.toml")["answer"]
+    return found
+
+
+def named(which: str = "wrong", seed: int = 7) -> dict[str, str | None]:
     """The name that the diagnosis gives to each answer, or None."""
-    verdicts = check([Job(find(one["task"]), FOLDER / one["file"], seed) for one in ANSWERS])
-    return {one["file"]: name_of(verdict).name for one, verdict in zip(ANSWERS, verdicts)}
+    folder, found = HERE / f"{which}_answers", answers(which)
+    verdicts = check([Job(find(one["task"]), folder / one["file"], seed) for one in found])
+    return {one["file"]: name_of(verdict).name for one, verdict in zip(found, verdicts)}
 
 
 def judged(file: str, name: str | None) -> str:
@@ -64,7 +79,7 @@ def planted() -> Counter[str]:
         verdicts = answered(Path(folder), [(label, one.source) for label, one in made])
     count: Counter[str] = Counter()
     for (label, one), verdict in zip(made, verdicts):
-        numbers = verdict.finding and verdict.finding.kind in NUMBERS
+        numbers = verdict.finding and verdict.finding.kind in DIAGNOSED
         name = name_of(verdict).name if numbers else None
         result = "right" if name == one.name else "WRONG" if name else "not named" if numbers else "broke off"
         result = "NOT NOTICED" if verdict.passed else result
@@ -75,18 +90,19 @@ def planted() -> Counter[str]:
     return count
 
 
-def main(seed: int = 7) -> Counter[str]:
-    names = named(seed)
+def main(which: str = "wrong") -> Counter[str]:
     count: Counter[str] = Counter()
-    for one in ANSWERS:
+    names = named(which)
+    for one in answers(which):
         name = names[one["file"]]
         result = judged(one["file"], name)
         count[result] += 1
-        print(f"{result:10} {one['file']:40} {name or '':20} {one['kind']}")
-    total = len(ANSWERS)
-    print(", ".join(f"{result.lower()}: {n} of {total} ({n / total:.1%})" for result, n in count.most_common()))
+        print(f"{result:10} {one['file']:40} {name or '':20} {one['mistake']}")
+    print(
+        ", ".join(f"{result.lower()}: {n} of {len(names)} ({n / len(names):.1%})" for result, n in count.most_common())
+    )
     return count
 
 
 if __name__ == "__main__":
-    planted() if sys.argv[1:] == ["planted"] else main(*map(int, sys.argv[1:]))
+    planted() if sys.argv[1:] == ["planted"] else main(*sys.argv[1:])

@@ -65,7 +65,7 @@ def test_init_never_overwrites(begun: Said) -> None:
     Path("1_1_nudge.py").write_text("mine", encoding="utf-8")
     Path("1_2_gradient_by_nudging.py").unlink()
     before = state()
-    assert "1 files copied, 29 were there already" in begun("init", ".")[1]
+    assert "1 files copied.\n29 were there already" in begun("init", ".")[1]
     assert Path("1_1_nudge.py").read_text(encoding="utf-8") == "mine"
     assert state() == before
 

@@ -10,6 +10,7 @@ import pytest
 
 from minigrad.learn import report as report_module
 from minigrad.learn.checker import Job, Verdict, check
+from minigrad.learn.page import write_page
 from minigrad.learn.report import report
 from minigrad.learn.tasks import LANGUAGES, LESSONS, Task, find, lessons, tasks
 
@@ -83,8 +84,10 @@ def test_a_stub_says_how_to_begin(task: Task, language: str, stubs: dict[str, Ve
     assert not verdict.passed
     text = report(verdict, language)
     assert task.words(language)["first"] in text and task.words(language)["title"] in text
+    assert f"minigrad learn hint {task.label}" in text
     if task.label in RUNS:
         assert ("nothing is mended yet" if language == "en" else "最初のまま") in text
+        assert "Probably" not in text and "考えられる" not in text and write_page(verdict, language) is None
         assert verdict.finding is not None and verdict.finding.kind == "nowhere"
     else:
         assert f"{task.file} is not begun yet" in text or f"{task.file} はまだ手つかずです" in text
@@ -168,14 +171,18 @@ def test_both_languages_say_the_same() -> None:
     def fields(text: str) -> set[str]:
         return {part.split("}")[0] for part in text.split("{")[1:]}
 
-    for key, text in english.items():
-        if isinstance(text, str):
-            assert fields(text) == fields(japanese[key]), key
+    for texts, others in ((english, japanese), (english["about"], japanese["about"])):
+        for key, text in texts.items():
+            assert not isinstance(text, str) or fields(text) == fields(others[key]), key
 
 
 def test_every_reason_that_a_case_gives_has_words_and_no_word_is_idle() -> None:
-    used = {case.about for task in TASKS for case in task.questions(0)} - {""} | {"order_missing", "order_wrong"}
-    assert used == set(report_module.words("en")["about"])
+    used = {case.about for task in TASKS for case in task.questions(0)} - {""}
+    judge = find("2.2").questions(0)[0].judge
+    assert judge is not None
+    for got in ("y", "zxaby", "xabyx", "xab", "xay", "yabx", "axby", "xaby"):
+        used.add((judge(list(got) if got != "y" else got) or {"about": ""})["about"])
+    assert used - {""} == set(report_module.words("en")["about"])
 
 
 def test_the_words_are_data() -> None:

@@ -1,15 +1,20 @@
 """The hundred and fifty wrong answers on which the diagnosis is measured: all there, as they were written, and wrong."""
 
 import hashlib
-import tomllib
-from pathlib import Path
+
+import pytest
 
 from minigrad.learn.checker import Job, check
 from minigrad.learn.tasks import find
 
-FOLDER = Path(__file__).parent / "wrong_answers"
-ANSWERS = tomllib.loads((FOLDER / "answers.toml").read_text(encoding="utf-8"))["answer"]
-WRITTEN = "7935017163200aa37073c36531f88219e504eaff6f501507d798345e81a2cd6a"
+from .measure_diagnosis import HERE, answers
+
+FOLDER = HERE / "wrong_answers"
+ANSWERS = answers()
+WRITTEN = {
+    "wrong": "7935017163200aa37073c36531f88219e504eaff6f501507d798345e81a2cd6a",
+    "fresh": "3867a2c92f6369acfb72ed2e3735a4561ecf38c085888e758cc416ce0b5d63ea",
+}
 
 
 def test_each_file_stands_in_the_table_with_its_task_and_its_mistake() -> None:
@@ -22,13 +27,15 @@ def test_each_file_stands_in_the_table_with_its_task_and_its_mistake() -> None:
     assert all(a["file"].startswith(a["task"] + "/") and a["mistake"].endswith(".") and a["kind"] for a in ANSWERS)
 
 
-def test_nobody_has_edited_them() -> None:
+@pytest.mark.parametrize("which", WRITTEN)
+def test_nobody_has_edited_them(which: str) -> None:
     """What is measured on answers that were changed to fit would mean nothing."""
     digest = hashlib.sha256()
-    for answer in ANSWERS:
-        text = (FOLDER / answer["file"]).read_text(encoding="utf-8")  # the lines may end otherwise on another system
+    for answer in answers(which):
+        path = HERE / f"{which}_answers" / answer["file"]
+        text = path.read_text(encoding="utf-8")  # the lines may end otherwise on another system
         digest.update("\n".join([*answer.values(), text]).encode())
-    assert digest.hexdigest() == WRITTEN
+    assert digest.hexdigest() == WRITTEN[which]
 
 
 def test_every_one_is_refused_for_its_numbers() -> None:

@@ -118,10 +118,12 @@ const quiz = {
     const hint = () => {
       this.hinted = true;
       render();
+      document.querySelector(".small-print").scrollIntoView({ block: "nearest" });
     };
+    const isProduct = timeline.at(step).kind === "product"; // of what is made to fit there is no rule to show
     const buttons = [
       button("check", word("check"), () => this.check(input.value)),
-      button("hint", word("hint"), hint),
+      ...(isProduct ? [button("hint", word("hint"), hint)] : []),
       button("reveal", word("reveal"), () => this.reveal()),
     ];
     return [element("p", { class: "question" }, text), element("div", { class: "row" }, input, ...buttons)];

@@ -14,9 +14,9 @@ const whatIf = (() => {
     },
     ja: {
       large: (n) => `グラフの数値は ${n} 個です。編集できるのは ${MOST_SCALARS} 個までです。`,
-      operation: (name) => `演算「${name}」は、この頁では計算できません。`,
-      keyword: (name, keyword) => `演算「${name}」の ${keyword} は、この頁では計算できません。`,
-      kind: (name) => `「${name}」の数値の種類は、この頁では計算できません。`,
+      operation: (name) => `演算「${name}」は、このページでは計算できません。`,
+      keyword: (name, keyword) => `演算「${name}」の ${keyword} は、このページでは計算できません。`,
+      kind: (name) => `「${name}」の数値の種類は、このページでは計算できません。`,
       changed: (name) => `「${name}」は、演算と演算の間で書き換えられています。`,
       differs: (name) => `「${name}」の結果が、プログラムのものと違います。演算か、その規則か、フックがプログラム独自のものです。`,
     },

@@ -1,0 +1,77 @@
+"""Steps written in plain NumPy functions, as the reader of an article writes them, beside PyTorch with its own layers.
+
+minigrad's side is :mod:`benchmarks.plain_model`, of which nothing is fused: affine maps, softmax and LayerNorm are products,
+exponentials and means. The functions of PyTorch's side are those of its other works.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from benchmarks import micro, plain_model
+from benchmarks.real.work import RELU_GRADIENTS, Work, mg, peer_torch, torch, torch_training
+from benchmarks.step import Step
+from benchmarks.workload import BATCHES, SIZES, Sizes, weights_and_batches
+
+
+def plain_minigrad(s: Sizes) -> Step:
+    arrays, drawn = weights_and_batches(s)
+    batches = plain_model.prepared(s, drawn)
+    P = {name: mg.Tensor(array, requires_grad=True) for name, array in arrays.items()}
+    adam = plain_model.Adam([p.data for p in P.values()])
+
+    def run(i: int) -> Any:
+        for p in P.values():
+            p.grad = None
+        loss = plain_model.loss_of(np, s, P, batches[i % BATCHES], drawn["pe"])
+        loss.backward()
+        adam.step([p.grad.data for p in P.values()])
+        return loss
+
+    return Step(run, lambda: {name: p.grad.numpy().copy() for name, p in P.items()})
+
+
+def plain_torch(s: Sizes) -> Step:
+    arrays, drawn = weights_and_batches(s)
+    P = peer_torch.parameters(arrays, s)
+    loss_of = peer_torch.classifier_loss(P, s, {name: torch.tensor(array) for name, array in drawn.items()})
+    optimizer = torch.optim.Adam(P.values(), lr=1e-3)
+    return torch_training(P, lambda i: loss_of(i % BATCHES), optimizer, peer_torch.gradients)
+
+
+# --- The elementwise chain m2 ---
+
+
+@dataclass(frozen=True)
+class NoSizes:
+    """It is of one size."""
+
+
+def plain_m2_minigrad(_: Any) -> Step:
+    functions = micro.Functions(
+        leaf=lambda array: mg.Tensor(array, requires_grad=True),
+        cotangent=np.asarray,
+        relu=lambda x: plain_model.relu(np, x),
+        gelu=lambda x: plain_model.gelu_tanh(np, x),
+        softmax=lambda x: plain_model.softmax(np, x),
+        layer_norm=lambda x, gain, bias: plain_model.layer_norm(np, x, gain, bias),
+        attention=mg.scaled_dot_product_attention,
+    )
+    return micro.build("m2", functions)
+
+
+def plain_m2_torch(_: Any) -> Step:
+    return micro.build("m2", peer_torch.FUNCTIONS)
+
+
+WORKS = {
+    f"plain_{name}": Work(
+        f"{name} in plain NumPy functions", plain_minigrad, plain_torch, SIZES[name], output=RELU_GRADIENTS
+    )
+    for name in ("tiny", "toy", "small")
+} | {
+    "plain_m2": Work("m2 in plain NumPy functions", plain_m2_minigrad, plain_m2_torch, NoSizes(), output=RELU_GRADIENTS)
+}

@@ -1,0 +1,54 @@
+"""The offline lab: what is in the zip, and what its README says to type."""
+
+import json
+import platform
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import lesson_notebooks
+import offline_lab
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The zip without the wheels of others, opened."""
+    pytest.importorskip("pip")
+    folder = tmp_path_factory.mktemp("lab")
+    offline_lab.pack(folder / "new" / "lab.zip", ["jupyterlab"], wheels=False)
+    with zipfile.ZipFile(folder / "new" / "lab.zip") as archive:
+        archive.extractall(folder)
+    return folder / "lab"
+
+
+def test_the_lab_holds_every_lesson_in_both_languages_and_one_wheel(lab: Path) -> None:
+    names = {path.stem for path in lesson_notebooks.lessons()}
+    for language, title in (("en", "# Lesson 1"), ("ja", "# レッスン1")):
+        folder = lab / "notebooks" / language
+        assert {path.name for path in folder.iterdir()} == {
+            f"{name}{end}" for name in names for end in (".ipynb", ".py")
+        }
+        first = json.loads((folder / "01_nudging.ipynb").read_text(encoding="utf-8"))["cells"][0]
+        assert "".join(first["source"]).startswith(title)
+    (wheel,) = (lab / "wheels").iterdir()
+    with zipfile.ZipFile(wheel) as archive:
+        assert len([name for name in archive.namelist() if name.startswith("minigrad/exercises/stubs/")]) == 30
+    assert {path.name for path in lab.iterdir()} == {"README.md", "notebooks", "wheels"}
+
+
+def test_the_readme_names_what_is_packed() -> None:
+    full, bare = offline_lab.readme(["jupyterlab"], wheels=True), offline_lab.readme(["jupyterlab"], wheels=False)
+    assert "--find-links wheels minigrad matplotlib jupyterlab\n" in full and "jupyter lab" in full
+    assert "--find-links wheels minigrad\n" in bare and "jupyter" not in bare and "--system-site-packages" in bare
+    assert "jupyter" not in offline_lab.readme([], wheels=True)
+    assert full.count(platform.python_version()) == 2 and platform.python_version() not in bare
+
+
+def test_what_fails_is_one_error_and_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match=r"pip download failed:\n[\s\S]*numpy"):
+        offline_lab.pip("download", "numpy", "--no-index", "--dest", str(tmp_path))
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ValueError, match="pip install hatchling"):
+        offline_lab.pack(tmp_path / "lab.zip", [], wheels=False)
+    assert list(tmp_path.iterdir()) == []
