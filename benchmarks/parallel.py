@@ -36,16 +36,20 @@ MARKS = ("<!-- measured -->", "<!-- end of measured -->")
 
 @dataclass
 class Measured:
-    """What two ranks of one library said: seconds by way, medians; and of minigrad the link, the bytes and a timed step."""
+    """What two ranks of one library said: seconds by way, in all and by round; of minigrad the link, bytes, a timed step."""
 
     seconds: dict[str, float]
     ranks: list[dict[str, Any]]
+    rounds: list[dict[str, float]]
 
     @property
-    def hidden(self) -> float:
-        """The part of the cost of averaging after the backward that is gone when it is done beside it."""
-        after, overlap = (self.seconds[way] - self.seconds["alone"] for way in ("after", "overlap"))
-        return (after - overlap) / after if after > 0 else math.nan
+    def hidden(self) -> str:
+        """The part of the cost of averaging after the backward that is gone when it is done beside it, of each round."""
+        parts = []
+        for seconds in self.rounds:
+            after, overlap = (seconds[way] - seconds["alone"] for way in ("after", "overlap"))
+            parts.append((after - overlap) / after if after > 0 else math.nan)
+        return f"{statistics.median(parts):.0%} ({min(parts):.0%} to {max(parts):.0%})"
 
 
 def measure(work: str, rounds: int, steps: int) -> dict[str, Measured]:
@@ -84,12 +88,13 @@ def _free_port() -> int:
 
 
 def _summary(runs: list[list[dict[str, Any]]]) -> Measured:
-    """Medians over all steps of all rounds; a step takes as long as its slower rank."""
-    seconds = {}
-    for way in WAYS:
-        pairs = [pair for run in runs for pair in zip(*(rank["seconds"][way] for rank in run))]
-        seconds[way] = statistics.median(map(max, pairs))
-    return Measured(seconds, runs[-1])
+    """Medians over the steps of each round, and over the rounds; a step takes as long as its slower rank."""
+    rounds = []
+    for run in runs:
+        pairs = {way: zip(*(rank["seconds"][way] for rank in run)) for way in WAYS}
+        rounds.append({way: statistics.median(map(max, both)) for way, both in pairs.items()})
+    seconds = {way: statistics.median(one[way] for one in rounds) for way in WAYS}
+    return Measured(seconds, runs[-1], rounds)
 
 
 # The model
@@ -153,8 +158,8 @@ def tables(found: dict[str, Measured], work: str, rounds: int) -> str:
     job, rows = job_of(found["minigrad"]), []
     for library, measured in found.items():
         cells = [f"{1000 * measured.seconds[way]:.0f}" for way in WAYS]
-        rows.append([library, *cells, f"{measured.hidden:.0%}" if 0 <= measured.hidden <= 1 else "too noisy to tell"])
-    header = ["", "nothing sent", "messages alone", "sent after backward", "sent beside it", "hidden"]
+        rows.append([library, *cells, measured.hidden])
+    header = ["", "nothing sent", "messages alone", "sent after backward", "sent beside it", "hidden (all rounds)"]
     return "\n".join(
         [
             f"{report.machine()}. `{work}`, {rounds} rounds of {STEPS} steps, two ranks of one thread, ms, medians.",

@@ -15,7 +15,8 @@ from minigrad.engine.plan import Plan
 from minigrad.engine.registry import registry
 from minigrad.engine.tape import NO_KEYWORDS, Entry, Leaf, wengert_list
 
-_PASSED_ON = Plan(registry[np.positive], [True])  # +x, whose gradient goes on as it came
+_TAKEN = Plan(registry[np.positive], [True])  # +x, whose gradient goes into a bucket and no further
+_TAKEN.pull = _TAKEN.pull_tensors = lambda entry, g: (None,)
 
 
 class Bucket:
@@ -37,10 +38,9 @@ class Bucket:
 
     def fill(self, i: int, count: int, arrived: Any = None) -> None:
         """Put in the gradient of a parameter: what has just arrived, and what was there."""
-        found = [g for g in (arrived, self.members[i].grad) if g is not None]
-        self.filled[i], self.present[i], self.parts[i][...] = True, bool(found), 0
-        for g in found:
-            self.parts[i] += getattr(g, "_array", g) * self.buffer.dtype.type(count)
+        found = [getattr(g, "_array", g) for g in (arrived, self.members[i].grad) if g is not None]
+        self.filled[i], self.present[i], part = True, bool(found), self.parts[i]
+        np.multiply(found[0] if len(found) == 1 else sum(found), count, out=part, dtype=part.dtype)
 
     def give_back(self) -> None:
         """The mean becomes each parameter's gradient."""
@@ -108,10 +108,10 @@ class Buckets:
                 entry.parents[i] = leaf
 
     def _between(self, leaf: Leaf, p: Tensor, reader: Entry, count: int) -> Entry:
-        """An entry that passes the gradient of ``p`` on and puts it into its bucket."""
+        """An entry that puts the gradient of ``p`` into its bucket."""
         entry, (bucket, i) = Entry(), self._places[id(p)]
         entry.seq = reader.seq - 0.5  # type: ignore[assignment]  # right before it in the order of the sweep
-        entry.plan, entry.parents, entry.kept, entry.keywords, entry.notes = _PASSED_ON, [leaf], (), NO_KEYWORDS, ()
+        entry.plan, entry.parents, entry.kept, entry.keywords, entry.notes = _TAKEN, [leaf], (), NO_KEYWORDS, ()
         entry.shape, entry.dtype, entry.hooks = leaf.shape, leaf.dtype, Hooks()
 
         def arrived(g: Any) -> Any:

@@ -137,7 +137,7 @@ class Ranks(OneProcess):
 
     def overlapping(self, loss: Tensor, optimizer: Optimizer, count: int | None = None) -> AbstractContextManager[None]:
         """``with ranks.overlapping(loss, optimizer, count): loss.backward()`` starts to add the gradients of all ranks up
-        while the rest of the backward runs. ``average(optimizer, count)`` must follow."""
+        while the rest of the backward runs. They are in ``grad`` after ``average(optimizer, count)``, which must follow."""
         if self.size == 1:
             return nullcontext()
         return self._buckets_of(optimizer).overlapping(loss, 1 if count is None else count)

@@ -14,8 +14,9 @@ EVENTS += [("reduction", 1.0 + i / 2, 1.4 + i / 2) for i in range(4)]
 RANK = {"events": [list(event) for event in EVENTS], "bytes": 8000, "latency": 0.01, "bandwidth": 10_000.0}
 
 
-def measured(alone=3.0, messages=1.0, after=4.0, overlap=3.25):
-    return Measured({"alone": alone, "messages": messages, "after": after, "overlap": overlap}, [RANK, RANK])
+def measured(overlap=(3.25, 3.5, 3.0)):
+    rounds = [{"alone": 3.0, "messages": 1.0, "after": 4.0, "overlap": seconds} for seconds in overlap]
+    return Measured(rounds[0], [RANK, RANK], rounds)
 
 
 def test_a_ring_of_two_sends_every_byte_once():
@@ -35,10 +36,20 @@ def test_what_fits_behind_the_backward_costs_nothing_but_the_last_bucket():
     assert slow.step(2) == pytest.approx(3.0 + slow.messages(2) - 2.0)
 
 
-def test_what_is_hidden():
-    assert measured().hidden == pytest.approx(0.75)
-    assert "75%" in parallel.tables({"minigrad": measured(), "PyTorch": measured()}, "toy", 1)
-    assert "too noisy to tell" in parallel.tables({"minigrad": measured(overlap=2.0)}, "toy", 1)
+def test_what_is_hidden_is_shown_with_its_spread():
+    assert measured().hidden == "75% (50% to 100%)"
+    assert measured(overlap=[4.5]).hidden == "-50% (-50% to -50%)"  # nothing is hidden, and it costs more
+    assert "75% (50% to 100%)" in parallel.tables({"minigrad": measured(), "PyTorch": measured()}, "toy", 3)
+
+
+def test_a_step_takes_as_long_as_its_slower_rank():
+    runs = [
+        [
+            {"seconds": {way: [1.0, 5.0, 2.0] for way in parallel.WAYS}},
+            {"seconds": {way: [4.0] * 3 for way in parallel.WAYS}},
+        ]
+    ]
+    assert parallel._summary(runs).seconds["after"] == 4.0
 
 
 def test_packing_is_what_the_link_does_not_explain():
