@@ -1,6 +1,7 @@
 """`minigrad launch`: the command it runs, how often, with how many threads; and an example that starts itself by it."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -25,7 +26,7 @@ def started(monkeypatch):
         return SimpleNamespace(returncode=runs.statuses.pop(0))
 
     monkeypatch.setattr(_launch, "_mpiexec", lambda: "mpiexec")
-    monkeypatch.setattr(_launch.subprocess, "run", run)
+    monkeypatch.setattr(subprocess, "run", run)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
     return runs
 
@@ -65,7 +66,7 @@ def test_what_is_missing_is_said(monkeypatch, capsys):
     assert _cli.main(["launch", "-n", "2", "train.py"]) == 2
     assert "needs mpi4py: pip install mpi4py" in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, "mpi4py", SimpleNamespace())
-    monkeypatch.setattr(_launch.shutil, "which", lambda *_, **__: None)
+    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
     assert _cli.main(["launch", "-n", "2", "train.py"]) == 2
     assert "needs mpiexec, which comes with an MPI: pip install" in capsys.readouterr().err
 
