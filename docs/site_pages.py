@@ -29,6 +29,7 @@ PARTS: dict[str, list[str]] = {
     "How-to": [
         "how-to",
         "training",
+        "scale",
         "layers-and-models",
         "views",
         "from-pytorch",
@@ -108,7 +109,7 @@ GROUPS: dict[str, tuple[str, str, str]] = {
         "Training",
         "nn",
         "fit History TrainingError Batches load_weights Optimizer SGD Adam AdamW AdaGrad RMSProp clip_grad_norm "
-        "clip_grad_value cosine_schedule linear_schedule inverse_sqrt_schedule MixedPrecision",
+        "clip_grad_value cosine_schedule linear_schedule inverse_sqrt_schedule MixedPrecision parallel",
     ),
     "decoding": (
         "Decoding and sampling",
@@ -194,7 +195,8 @@ def _module(package: str, module: ModuleType) -> list[str]:
     names = getattr(module, "__all__", None) or [
         name for name, value in vars(module).items() if inspect.isfunction(value) and not name.startswith("_")
     ]
-    own = [name for name in names if getattr(getattr(module, name), "__module__", "") == module.__name__]
+    inside = f"{module.__name__}."
+    own = [name for name in names if f"{getattr(getattr(module, name), '__module__', '')}.".startswith(inside)]
     lines = [f".. automodule:: {module.__name__}", f"   :members: {', '.join(own)}"]
     places = public()
     both = [(f"{package}.{name}", f"minigrad.{name}") for name in names if name not in own]

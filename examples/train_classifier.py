@@ -4,6 +4,7 @@ By default the texts are names of emoji and the classes the languages they are i
 
     python examples/train_classifier.py
     python examples/train_classifier.py --predict "grinning face" --checkpoint out/classifier.safetensors
+    python examples/train_classifier.py --ranks 2       on two processes, which share out each batch (docs/scale.md)
 
 Written to `out/`: classifier.safetensors (weights, sizes, vocabulary), loss.png, attention.png, and graph.svg.
 
@@ -14,6 +15,8 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -133,7 +136,9 @@ def cross_entropy(model: TransformerClassifier, batch: Batch) -> Tensor:
     return nn.cross_entropy(model(ids, mask), labels)
 
 
-def train(classifier: Classifier, data: TextDataset, args: argparse.Namespace) -> nn.History:
+def train(
+    classifier: Classifier, data: TextDataset, args: argparse.Namespace, ranks: nn.parallel.Ranks | None
+) -> nn.History:
     """AdamW on shuffled batches, with the accuracy on the validation texts after every epoch."""
     shuffled = batches(classifier.encode(data.train_texts), data.train_labels, args.batch_size, seed=args.seed)
     return nn.fit(
@@ -144,8 +149,18 @@ def train(classifier: Classifier, data: TextDataset, args: argparse.Namespace) -
         epochs=args.epochs,
         schedule=learning_rates(args.epochs * len(shuffled), args.learning_rate),
         clip_norm=1.0,
-        validate=lambda _: {"accuracy": accuracy(classifier, data.validation_texts, data.validation_labels)},
+        validate=lambda _: {"accuracy": shared_accuracy(classifier, data, ranks)},
+        parallel=ranks,
     )
+
+
+def shared_accuracy(classifier: Classifier, data: TextDataset, ranks: nn.parallel.Ranks | None) -> float:
+    """The accuracy on the validation texts, of which each process looks at its share."""
+    if ranks is None:
+        return accuracy(classifier, data.validation_texts, data.validation_labels)
+    own = slice(ranks.rank, None, ranks.size)
+    texts, labels = data.validation_texts[own], data.validation_labels[own]
+    return ranks.mean(accuracy(classifier, texts, labels), len(labels))
 
 
 def accuracy(classifier: Classifier, texts: list[str], labels: NDArray[np.int64]) -> float:
@@ -219,6 +234,8 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     parser.add_argument("--learning-rate", type=float, default=3e-3, help="at its peak")
     parser.add_argument("--d-model", type=int, default=64, help="width of the model, a multiple of 4")
     parser.add_argument("--dropout", type=float, default=0.3)
+    help = "processes that train it together (default: 1); needs mpi4py and mpich"
+    parser.add_argument("--ranks", type=at_least(1), default=1, help=help)
     parser.add_argument("--predict", metavar="TEXT", help="classify a text with a checkpoint instead of training")
     parser.add_argument("--checkpoint", type=Path, help="for --predict (default: OUT/classifier.safetensors)")
     return parser.parse_args(arguments)
@@ -226,6 +243,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
 
 def run(args: argparse.Namespace) -> nn.History:
     """Load the data, train, save, draw and report. Nothing is written before the data are known to be good."""
+    ranks = nn.parallel.Ranks() if args.ranks > 1 else None
     start = time.perf_counter()
     data = load_dataset(args.data, seed=args.seed)
     if args.quick:
@@ -248,8 +266,10 @@ def run(args: argparse.Namespace) -> nn.History:
         print(f"note: longer than {MAX_TOKENS - 1} characters, and cut there: {cut}")
     if args.epochs is None:
         args.epochs = default_epochs(len(data.train_texts), args.batch_size)
-    history = train(classifier, data, args)
+    history = train(classifier, data, args, ranks)
     seconds = time.perf_counter() - start
+    if ranks is not None and ranks.rank:
+        return history  # the first one saves, draws and reports
     classifier.save(args.out / "classifier.safetensors")
     draw_losses(history.losses, history.metric("accuracy"), args.out / "loss.png")
     look(classifier, data, args.out / "attention.png")
@@ -306,6 +326,9 @@ def main() -> None:
     args = parse_arguments()
     if args.predict is not None:
         predict(args.checkpoint or args.out / "classifier.safetensors", args.predict)
+    elif args.ranks > 1 and "MINIGRAD_LAUNCHED" not in os.environ:
+        command = [sys.executable, "-m", "minigrad", "launch", "-n", str(args.ranks), *sys.argv]
+        sys.exit(subprocess.run(command, check=False).returncode)
     else:
         run(args)
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from . import _launch as launch
 from ._options import at_least, file_to_write, numbers
 from ._program import Computed, NoLoss, ProgramFailed, Target, users_errors
 from ._source import SourceLine
@@ -58,6 +59,7 @@ EXAMPLES = """\
   minigrad save lesson.py:neuron --out run.safetensors
   minigrad replay run.safetensors --cotangent 2
   minigrad learn init exercises                          thirty exercises, checked as you go
+  minigrad launch -n 2 train.py                          on two processes, which share out each batch
 """
 EPILOG = f"""\
 examples:
@@ -76,6 +78,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if hasattr(options, "learn"):
             return learn.run(options)
+        if hasattr(options, "launch"):
+            return launch.run(options)
         with ExitStack() as stack:
             status: int = options.command(options, _Invocation(options.target, arguments, stack))
             sys.stdout.flush()
@@ -98,6 +102,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     """Our arguments, and those of the program, which come after ``--``."""
     words = list(argv)
+    if words[:1] == ["launch"]:
+        return words, []  # all that is behind the script's name is its own
     end = words.index("--") if "--" in words else len(words)
     return words[:end], words[end + 1 :]
 
@@ -343,6 +349,7 @@ def _parser() -> argparse.ArgumentParser:
     replay.add_argument("--cotangent", type=numbers, metavar="X[,X...]", help=about)
     _add_drawing_options(replay)
     learn.add_to(commands)
+    launch.add_to(commands)
     return parser
 
 

@@ -5,6 +5,7 @@ that ``except ValueError`` and ``except MinigradError`` both work.
 """
 
 import importlib.util
+import sys
 from types import ModuleType
 from typing import Any
 
@@ -244,5 +245,6 @@ def import_extra(module: str, extra: str, purpose: str) -> ModuleType:
 _TOGETHER = {
     "graph": "graphviz pygraphviz",
     "gpu": '"cupy-cuda12x[ctk]"',
+    "mpi": "mpi4py impi-rt" if sys.platform == "win32" else "mpi4py mpich",
 }  # what is of use only as a whole, by its extra
 _DISTRIBUTED_AS = {"PIL": "pillow", "sklearn": "scikit-learn"}  # where the name to import is another

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from . import functional, init
+from . import functional, init, parallel
 from .affine import Affine
 from .attention import (
     AdditiveAttention,
@@ -58,6 +58,7 @@ __all__ = [
     "Parameter",
     "functional",
     "init",
+    "parallel",
     "Affine",
     "Dropout",
     "Embedding",

@@ -7,8 +7,8 @@ import itertools
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from minigrad.serialize import CheckpointError, save_checkpoint
 
 from . import _training_state as state
 from ._interrupts import Interrupts
+from ._one_process import OneProcess
 from ._precision import Precision
 from ._progress import progress_bar
 from ._training_state import Files, TrainingError
@@ -52,6 +53,7 @@ class TrainingRun:
     tqdm: Any
     precision: Precision
     on_step: Callable[[], object] | None = None
+    ranks: OneProcess = field(default_factory=OneProcess)
 
     def __post_init__(self) -> None:
         self.history = History()  # as many metrics as epochs that are complete
@@ -66,12 +68,16 @@ class TrainingRun:
 
     def train(self, resume: bool) -> History:
         with self.interrupts, in_mode(self.model, training=True):
-            if self.files is not None:
+            if self.files is not None or self.ranks.size > 1:
                 first = next(iter(self.batches.epoch(0)), None)
                 self.first_batch = state.fingerprint(first)
-                if resume and self.files.last.exists():
-                    with self.interrupts.deferred():
-                        self._restore(self.files.last)
+            self.ranks.agree(
+                "the run", self._settings() | {"epochs": self.epochs}, "start each rank with the same script"
+            )
+            if self.files is not None and resume and self.ranks.of_first(self.files.last.exists):
+                with self.interrupts.deferred():
+                    self._restore(self.files.last)
+            self.ranks.broadcast(self.model)
             self._run_epochs()
         return self.history
 
@@ -98,10 +104,13 @@ class TrainingRun:
         """What is left of the epoch under way."""
         epoch, total = len(self.history.metrics), math.ceil(len(self.batches) / self.accumulate)
         done = self.updates * self.accumulate
-        batches = itertools.islice(self.batches.epoch(epoch), done, None)
+        batches = itertools.islice(self.ranks.share(self.batches, epoch), done, None)
         with progress_bar(self.tqdm, f"epoch {epoch + 1}/{self.epochs}", self.updates, total) as show:
             while group := list(itertools.islice(batches, self.accumulate)):
-                self._step(group)
+                with self.ranks.watched():
+                    self._step(group)
+                if self.on_step is not None:
+                    self.on_step()
                 show(self.history.losses, None)
                 if self.every is not None and self._progress[0] % self.every == 0:
                     self._save()
@@ -115,8 +124,8 @@ class TrainingRun:
             show(self.history.losses, metrics)
         self._save()
 
-    def _step(self, group: list[Any]) -> None:
-        """One update from the batches of ``group``."""
+    def _step(self, group: list[tuple[Any, int | None]]) -> None:
+        """One update from the batches of ``group``, each with its number of examples where ranks share them."""
         self.optimizer.zero_grad()
         loss = self._backward(group)
         if not math.isfinite(loss):  # before the weights are changed by it
@@ -129,8 +138,6 @@ class TrainingRun:
             self.history.losses.append(loss)
             self.updates += 1
             self._note_dropouts()
-        if self.on_step is not None:
-            self.on_step()
 
     def _clip(self) -> None:
         if (self.clip_norm or self.clip_value) and self.precision.overflowed:
@@ -146,19 +153,20 @@ class TrainingRun:
         except ArgumentError as error:
             raise self._stopped(f"at step {self._progress[0]} {error}") from error
 
-    def _backward(self, group: list[Any]) -> float:
-        """Leave the gradients of the mean loss over all examples of ``group``, and give that loss."""
-        if len(group) == 1:
-            loss = self._loss(group[0])
-            self.precision.backward(loss)
-            return float(to_host(loss.data))
-        sizes = [_examples(batch) for batch in group]
+    def _backward(self, group: list[tuple[Any, int | None]]) -> float:
+        """Leave the gradients of the mean loss over all examples of ``group``, in all ranks, and give that loss."""
+        sizes = [_examples(batch) if count is None else count for batch, count in group] if len(group) > 1 else [1]
+        count = group[0][1] if len(group) == 1 else sum(sizes)
         total: Any = 0.0
-        for batch, size in zip(group, sizes):
-            loss = self._loss(batch) * (size / sum(sizes))
-            self.precision.backward(loss)
+        for i, ((batch, _), size) in enumerate(zip(group, sizes), start=1):
+            loss = self._loss(batch)
+            if len(group) > 1:
+                loss = loss * (size / max(sum(sizes), 1))
             total = total + loss.data
-        return float(to_host(total))
+            with self.ranks.overlapping(loss, self.optimizer, count) if i == len(group) else nullcontext():
+                self.precision.backward(loss)
+        self.ranks.average(self.optimizer, count)
+        return self.ranks.mean(float(to_host(total)), count)
 
     def _loss(self, batch: Any) -> Tensor:
         with self.precision:
@@ -181,6 +189,7 @@ class TrainingRun:
             metrics = {str(name): float(value) for name, value in given.items()}
         except (TypeError, ValueError) as error:
             raise ArgumentError(f"validate must give numbers by name, got {dict(given)!r}: {error}") from error
+        self.ranks.agree("what validate gave", metrics, "add the shares up, ranks.total(correct) / ranks.total(count)")
         if self.best is not None and self.best[1] not in metrics:
             raise ArgumentError(f"best names {self.best[1]!r}, and validate gives {list(metrics)}")
         return metrics
@@ -212,7 +221,7 @@ class TrainingRun:
 
     def _save(self) -> None:
         """Write the last checkpoint, and before it the best one where an epoch has just been the best."""
-        if self.files is None or self._progress == self.saved:
+        if self.files is None or self.ranks.rank or self._progress == self.saved:
             return
         with self._undivided():
             arrays, about = state.collect(self.model, self.optimizer)
@@ -230,7 +239,7 @@ class TrainingRun:
             self.saved = self._progress
 
     def _restore(self, path: Path) -> None:
-        arrays, about = state.read(path)
+        arrays, about = self.ranks.of_first(lambda: state.read(path))
         if about["kind"] == state.FIRST_KIND:
             raise CheckpointError(
                 f"'{path}' is of minigrad 0.1.0, which did not note what data a run had: nn.load_weights takes its weights, "

@@ -102,7 +102,7 @@ class Batches:
     def epoch(self, n: int) -> Iterator[Any]:
         """The batches of epoch n, n = 0, 1, ..."""
         for indices in self.indices(n):
-            yield self._take(indices) if self.collate is None else self.collate(indices)
+            yield self.batch(indices)
 
     def indices(self, n: int) -> list[Array]:
         """Which examples are in each batch of epoch n."""
@@ -115,7 +115,10 @@ class Batches:
             rng.shuffle(starts)
         return [order[start : start + self.batch_size] for start in starts]
 
-    def _take(self, indices: Array) -> tuple[Any, ...]:
+    def batch(self, indices: Array) -> Any:
+        """The batch of these examples."""
+        if self.collate is not None:
+            return self.collate(indices)
         assert not isinstance(self.arrays, int)
         return tuple(array[beside(indices, array)] for array in self.arrays)
 

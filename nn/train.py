@@ -11,6 +11,7 @@ from minigrad.errors import import_extra
 
 from . import _training_state as state
 from ._checks import check_positive
+from ._one_process import OneProcess
 from ._precision import Precision
 from ._progress import load_tqdm
 from ._training_run import TrainingRun
@@ -44,6 +45,7 @@ def fit(
     resume: bool = False,
     progress: bool = True,
     on_step: Callable[[], object] | None = None,
+    parallel: OneProcess | None = None,
 ) -> History:
     """Train ``model``, and tell how it went. The loop itself is the usual one::
 
@@ -85,6 +87,8 @@ def fit(
             ``best`` and ``patience`` may be new ones. Other randomness, if any, must depend on the epoch alone.
         progress: show a bar, if tqdm is installed.
         on_step: called after each update, while the gradients are there: ``on_step=minigrad.grad_flow(model).step``.
+        parallel: an :class:`nn.parallel.Ranks`: the processes that share out each batch. The first one prints and writes.
+            ``validate`` is called in each; its numbers must be the same in all.
 
     A loss that is not finite ends the training with a :class:`TrainingError` and changes no checkpoint, nor is a weight that is
     not finite ever written to one. Ctrl-C in the
@@ -117,9 +121,15 @@ def fit(
     """
     if resume and checkpoint is None:
         raise ArgumentError("resume needs checkpoint, the folder or file to go on from")
+    ranks = OneProcess() if parallel is None else parallel
+    if not isinstance(ranks, OneProcess):
+        raise ArgumentError(f"parallel must be nn.parallel.Ranks(), got {parallel!r}")
+    if ranks.size > 1 and precision is not None:
+        raise ArgumentError(f"precision={precision!r} and parallel do not go together yet: leave one of them out")
     run = TrainingRun(
         model, batches, loss, optimizer, epochs, schedule, clip_norm, clip_value, accumulate, validate, patience, best, every,
-        files=None if checkpoint is None else Files.of(checkpoint), tqdm=load_tqdm() if progress else None, on_step=on_step,
+        files=None if checkpoint is None else Files.of(checkpoint), tqdm=load_tqdm() if progress and not ranks.rank else None,
+        on_step=on_step, ranks=ranks,
         precision=Precision(optimizer) if precision is None else MixedPrecision(model, optimizer, precision),
     )  # fmt: skip
     _check(run)

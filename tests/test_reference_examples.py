@@ -22,6 +22,7 @@ NEEDED = {
     "minigrad.load_trace": "safetensors",
     "minigrad.save_trace": "safetensors",
     "nn.load_weights": "safetensors",
+    "nn.parallel": "mpi4py",
 }
 STANDING_IN: dict[str, dict[str, Any]] = {
     "minigrad.DeviceError": {"cupy": fake_cupy.module(broken=fake_cupy.NO_GPU)},

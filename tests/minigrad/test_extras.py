@@ -35,7 +35,7 @@ def declared(extra: str) -> set[str]:
         if inner := re.match(r"minigrad\[(.*)\]", requirement):
             names |= set().union(*map(declared, inner[1].split(",")))
         else:
-            names.add(re.split(r"[<>=]", requirement)[0])
+            names.add(re.split(r"[<>=;]", requirement)[0])
     return names
 
 
@@ -51,7 +51,7 @@ def test_the_packages_are_named_that_the_extra_holds(module: str, extra: str, mo
 
 
 def test_every_kind_of_call_was_read() -> None:
-    assert {extra for _, extra in calls()} >= {"graph", "train", "gpu", "fast", "scipy", "examples"}
+    assert {extra for _, extra in calls()} >= {"graph", "train", "gpu", "fast", "scipy", "examples", "mpi"}
 
 
 PLACES = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "tests" / "conftest.py"]

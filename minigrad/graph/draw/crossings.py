@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections.abc import Sequence
 
-from .ranks import Ranks
+from .ranks import Ranking
 
 LARGE = 500  # vertices, above which there are fewer tries, and above four times as many only one
 MOST_SWEEPS = 24
@@ -13,7 +13,7 @@ PATIENCE = 2  # sweeps without an improvement, after which it is left as it is
 MOST_SWAPS = 8  # rounds of swapping neighbours in a sweep
 
 
-def uncross(ranks: Ranks) -> int:
+def uncross(ranks: Ranking) -> int:
     """Put the layers in an order with few crossings; gives how many are left."""
     best, fewest = ranks.layers, -1
     tries = 4 if len(ranks.above) <= LARGE else 2 if len(ranks.above) <= 4 * LARGE else 1
@@ -29,7 +29,7 @@ def uncross(ranks: Ranks) -> int:
     return fewest
 
 
-def _swept(ranks: Ranks) -> tuple[list[list[int]], int]:
+def _swept(ranks: Ranking) -> tuple[list[list[int]], int]:
     """The best order that sweeps down and up come by, and its crossings."""
     place = [0] * len(ranks.above)
     for layer in ranks.layers:
@@ -50,7 +50,7 @@ def _swept(ranks: Ranks) -> tuple[list[list[int]], int]:
     return best, fewest
 
 
-def crossings(ranks: Ranks, place: Sequence[int]) -> int:
+def crossings(ranks: Ranking, place: Sequence[int]) -> int:
     """How many pairs of lines cross between the layers."""
     count = 0
     for layer in ranks.layers:
@@ -64,7 +64,7 @@ def crossings(ranks: Ranks, place: Sequence[int]) -> int:
     return count
 
 
-def _by_search(ranks: Ranks, upward: bool, mirrored: bool) -> None:
+def _by_search(ranks: Ranking, upward: bool, mirrored: bool) -> None:
     """A first order: as a search along the lines comes by, so that what belongs together stands together."""
     first, second = (ranks.above, ranks.below) if upward else (ranks.below, ranks.above)
     seen = [False] * len(first)
@@ -110,7 +110,7 @@ def _median(places: Sequence[int]) -> float:
     return (low * right + high * left) / (left + right) if left + right else (low + high) / 2
 
 
-def _swap(ranks: Ranks, place: list[int]) -> None:
+def _swap(ranks: Ranking, place: list[int]) -> None:
     """Swap neighbours on a layer as long as that takes crossings away."""
     busy = [number for number, layer in enumerate(ranks.layers) if len(layer) > 1]
     for _ in range(MOST_SWAPS):
@@ -123,7 +123,7 @@ def _swap(ranks: Ranks, place: list[int]) -> None:
             break
 
 
-def _swap_on(layer: list[int], ranks: Ranks, place: list[int]) -> bool:
+def _swap_on(layer: list[int], ranks: Ranking, place: list[int]) -> bool:
     sides = [
         [sorted(place[other] for other in side[vertex]) for vertex in layer] for side in (ranks.above, ranks.below)
     ]

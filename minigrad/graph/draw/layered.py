@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from .crossings import uncross
-from .ranks import Ranks, rank
+from .ranks import Ranking, rank
 from .straight import straighten
 
 Point = tuple[float, float]
@@ -190,7 +190,7 @@ def _lay_out_part(
     return Laid(width, bands[-1][1], centres, routes)
 
 
-def _bands(ranks: Ranks, x: Sequence[float], sizes: Sequence[tuple[float, float]], gap: float) -> list[Point]:
+def _bands(ranks: Ranking, x: Sequence[float], sizes: Sequence[tuple[float, float]], gap: float) -> list[Point]:
     """The top and the bottom of each layer."""
     bands: list[Point] = []
     top = 0.0
@@ -203,7 +203,7 @@ def _bands(ranks: Ranks, x: Sequence[float], sizes: Sequence[tuple[float, float]
 
 
 def _routes(
-    ranks: Ranks,
+    ranks: Ranking,
     x: Sequence[float],
     sizes: Sequence[tuple[float, float]],
     bands: Sequence[Point],
@@ -234,7 +234,7 @@ def _routes(
 
 
 def _ports(
-    ranks: Ranks, x: Sequence[float], sizes: Sequence[tuple[float, float]], given: Sequence[Ports], down: bool
+    ranks: Ranking, x: Sequence[float], sizes: Sequence[tuple[float, float]], given: Sequence[Ports], down: bool
 ) -> list[float]:
     """Where each line leaves the lower side of a box (``down``), or comes in on its upper side: in the order of their ways."""
     at: dict[int, dict[tuple[float, int, int], list[int]]] = {}  # box -> the next vertex and the lines that go there

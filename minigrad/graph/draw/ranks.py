@@ -11,7 +11,7 @@ MOST_LONG_LINES = 4  # of one box, up to which each has a path of its own; more 
 
 
 @dataclass
-class Ranks:
+class Ranking:
     """Boxes and bends on layers. What joins two of them joins neighbouring layers.
 
     Attributes:
@@ -32,7 +32,7 @@ class Ranks:
 
 def rank(
     boxes: int, lines: Sequence[tuple[int, int]], first: Collection[int] = (), last: Collection[int] = ()
-) -> Ranks:
+) -> Ranking:
     """Every box on a layer below all that lead to it, but for the lines that close a circle: these are turned.
 
     Args:
@@ -41,7 +41,7 @@ def rank(
     turned = _turned(boxes, lines)
     down = [(b, a) if up else (a, b) for (a, b), up in zip(lines, turned)]
     layer = _layers(boxes, [line for line in down if line[0] != line[1]], first, last)
-    ranks = Ranks([[] for _ in range(max(layer, default=-1) + 1)], boxes, turned=turned)
+    ranks = Ranking([[] for _ in range(max(layer, default=-1) + 1)], boxes, turned=turned)
     for vertex, number in enumerate(layer):
         ranks.layers[number].append(vertex)
     long = Counter(a for a, b in down if layer[b] - layer[a] > 1)

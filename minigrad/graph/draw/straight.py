@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from .ranks import Ranks
+from .ranks import Ranking
 
 
-def straighten(ranks: Ranks, widths: Sequence[float], gap: float) -> list[float]:
+def straighten(ranks: Ranking, widths: Sequence[float], gap: float) -> list[float]:
     """The middle of each vertex, from left to right; on every layer they keep their order and their distance.
 
     Args:
@@ -46,7 +46,7 @@ def _extent(x: Sequence[float], widths: Sequence[float]) -> tuple[float, float]:
     )
 
 
-def _conflicts(ranks: Ranks) -> set[tuple[int, int]]:
+def _conflicts(ranks: Ranking) -> set[tuple[int, int]]:
     """The joints, top and bottom, that cross one between two bends of long lines: these are to be straight before others."""
     found = set()
     boxes = ranks.boxes

@@ -1,0 +1,83 @@
+"""``minigrad launch -n 2 train.py ...``: a script on several processes, with MPI's own launcher."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from typing import Any
+
+from ._options import at_least
+from .errors import MissingExtraError, import_extra
+
+INTERRUPTED = 130
+LAUNCHED = "MINIGRAD_LAUNCHED"  # in the environment of the processes
+_THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA")  # libraries, whose <NAME>_NUM_THREADS is obeyed
+EPILOG = """\
+It runs  mpiexec -n N python -m mpi4py SCRIPT ...  so that an error in one process ends all. Threads times processes
+is the number of cores, unless OMP_NUM_THREADS and its sisters say something else. Under mpiexec itself, or under
+Slurm, the same script runs as well. The script's own arguments come after its name.
+
+examples:
+  minigrad launch -n 2 train.py --epochs 3
+  minigrad launch -n 4 --restarts 2 train.py      train.py calls nn.fit(..., checkpoint="run", resume=True)
+"""
+
+
+def add_to(commands: Any) -> None:
+    """Add ``launch`` to the commands of ``minigrad``."""
+    about = "run a script on several processes, for nn.parallel.Ranks"
+    parser = commands.add_parser(
+        "launch",
+        help=about,
+        description=f"{about.capitalize()}.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("-n", type=at_least(1), required=True, metavar="N", dest="processes", help="how many processes")
+    help = "start it again, at most so often, when it fails (default: 0)"
+    parser.add_argument("--restarts", type=at_least(0), default=0, metavar="N", help=help)
+    parser.add_argument("script", metavar="SCRIPT", help="a Python file")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="its own arguments")
+    parser.set_defaults(launch=True)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the script until it succeeds, or the restarts are used up. Returns the exit status."""
+    command = [_mpiexec(), "-n", str(options.processes), sys.executable, "-m", "mpi4py", options.script]
+    command += options.arguments
+    for left in range(options.restarts, -1, -1):
+        try:
+            status = subprocess.run(command, env=_environment(options.processes), check=False).returncode
+        except KeyboardInterrupt:  # the processes got it, too
+            return INTERRUPTED
+        if status in (0, INTERRUPTED) or not left:
+            return status if status >= 0 else 128 - status
+        times = f"{left} time{'s' * (left != 1)}"
+        print(f"minigrad launch: status {status}; starting again, up to {times}", file=sys.stderr, flush=True)
+    raise AssertionError("unreachable")
+
+
+def _mpiexec() -> str:
+    """The launcher beside this Python, which is the one of mpi4py's wheel, or the one on the path.
+
+    Raises:
+        MissingExtraError: mpi4py is not installed, or there is no launcher.
+    """
+    import_extra("mpi4py", "mpi", "minigrad launch")
+    beside = [os.path.dirname(sys.executable), os.path.join(sys.prefix, "Library", "bin")]  # the latter on Windows
+    for path in (os.pathsep.join(beside), None):
+        if found := shutil.which("mpiexec", path=path):
+            return found
+    wheel = "impi-rt" if sys.platform == "win32" else "mpich"
+    raise MissingExtraError(f"minigrad launch needs mpiexec, which comes with an MPI: pip install {wheel}")
+
+
+def _environment(processes: int) -> dict[str, str]:
+    """Each process gets its share of the cores, at least one, and what it prints is shown at once."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    threads = {f"{library}_NUM_THREADS": str(max(1, cores // processes)) for library in _THREADS}
+    return threads | {"PYTHONUNBUFFERED": "1"} | os.environ | {LAUNCHED: str(processes)}

@@ -1,0 +1,151 @@
+"""Gradients on their way through a few flat buffers, so that few messages carry them, and early ones leave early."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from minigrad import ArgumentError, GraphError, Tensor
+from minigrad.engine.hooks import Hooks
+from minigrad.engine.plan import Plan
+from minigrad.engine.registry import registry
+from minigrad.engine.tape import NO_KEYWORDS, Entry, Leaf, wengert_list
+
+_TAKEN = Plan(registry[np.positive], [True])  # +x, whose gradient goes into a bucket and no further
+_TAKEN.pull = _TAKEN.pull_tensors = lambda entry, g: (None,)
+
+
+class Bucket:
+    """Some parameters of one dtype, and the buffer their gradients travel in.
+
+    Behind the gradients, times the number of examples, the buffer has for each parameter whether it has one, and the number
+    itself: by its sum they are divided, and what has no gradient anywhere gets none.
+    """
+
+    def __init__(self, members: Sequence[Tensor]) -> None:
+        self.members = members
+        ends = np.cumsum([p.size for p in members]).tolist()
+        dtype = np.result_type(members[0].dtype, np.float32)  # MPI has no half precision
+        self.buffer = np.zeros(ends[-1] + len(members) + 1, dtype)
+        self.parts = [self.buffer[end - p.size : end].reshape(p.shape) for p, end in zip(members, ends)]
+        self.present = self.buffer[ends[-1] : -1]
+        self.filled = [False] * len(members)
+        self.request: Any = None  # the reduction under way
+
+    def fill(self, i: int, count: int, arrived: Any = None) -> None:
+        """Put in the gradient of a parameter: what has just arrived, and what was there."""
+        found = [getattr(g, "_array", g) for g in (arrived, self.members[i].grad) if g is not None]
+        self.filled[i], self.present[i], part = True, bool(found), self.parts[i]
+        np.multiply(found[0] if len(found) == 1 else sum(found), count, out=part, dtype=part.dtype)
+
+    def give_back(self) -> None:
+        """The mean becomes each parameter's gradient."""
+        total = self.buffer[-1].real
+        if not total > 0:
+            raise ArgumentError("average() got count=0 from every rank: at least one must have examples")
+        for p, part, present in zip(self.members, self.parts, self.present):
+            if present and (p.grad is None or p.grad.requires_grad):
+                p.grad = part / total
+            elif present:
+                np.divide(part, total, out=p.grad.data, casting="same_kind")
+
+
+class Buckets:
+    """The parameters of an optimizer that are trained, the last first, as their gradients tend to come in that order."""
+
+    def __init__(self, parameters: Sequence[Tensor], most_bytes: int, comm: Any, in_place: Any) -> None:
+        self.parameters = parameters
+        self._comm, self._in_place = comm, in_place
+        self._count: int | None = None  # what overlapping() was given, until average()
+        self._buckets = [Bucket(group) for group in _grouped(parameters[::-1], most_bytes)]
+        self._places = {id(p): (bucket, i) for bucket in self._buckets for i, p in enumerate(bucket.members)}
+
+    def _advance(self, count: int) -> None:
+        """Start what is full, in the same order everywhere, and move on what is under way: MPI works when it is called."""
+        for bucket in self._buckets:
+            if bucket.request is not None:
+                bucket.request.Test()
+            elif all(bucket.filled):
+                bucket.buffer[-1] = count
+                bucket.request = self._comm.Iallreduce(self._in_place, bucket.buffer)
+            else:
+                return
+
+    @contextmanager
+    def overlapping(self, loss: Tensor, count: int) -> Iterator[None]:
+        """Start each reduction when its last gradient arrives in the backward that is run in the block.
+
+        At a leaf gradients arrive when the whole sweep is over; at an entry, as soon as they are complete. So an entry is put
+        between each parameter and those who read it, right before the first of them, and taken away again. Parameters
+        with hooks of their own, which may change the gradient, wait for ``average``.
+        """
+        if self._count is not None:
+            raise GraphError(
+                "overlapping() came a second time before average(): use it for the last backward of a step"
+            )
+        self._count = count
+        ours = {p._node: p for p in self.parameters if p._node is not None and p._node.hooks is None}
+        between: dict[Leaf, Entry] = {}
+        readers = []
+        for entry in wengert_list([loss._node]):
+            for i, leaf in enumerate(entry.parents):
+                if leaf in ours:
+                    between.setdefault(leaf, self._between(leaf, ours[leaf], entry, count))
+                    entry.parents[i] = between[leaf]
+                    readers.append((entry, i, leaf))
+        for leaf, p in ours.items():
+            if leaf not in between:
+                bucket, i = self._places[id(p)]
+                bucket.fill(i, count)  # nothing is to come
+        try:
+            yield
+        finally:
+            for entry, i, leaf in readers:
+                entry.parents[i] = leaf
+
+    def _between(self, leaf: Leaf, p: Tensor, reader: Entry, count: int) -> Entry:
+        """An entry that puts the gradient of ``p`` into its bucket."""
+        entry, (bucket, i) = Entry(), self._places[id(p)]
+        entry.seq = reader.seq - 0.5  # type: ignore[assignment]  # right before it in the order of the sweep
+        entry.plan, entry.parents, entry.kept, entry.keywords, entry.notes = _TAKEN, [leaf], (), NO_KEYWORDS, ()
+        entry.shape, entry.dtype, entry.hooks = leaf.shape, leaf.dtype, Hooks()
+
+        def arrived(g: Any) -> Any:
+            bucket.fill(i, count, g)
+            self._advance(count)
+            return g
+
+        entry.hooks.add(0, arrived)
+        return entry
+
+    def average(self, count: int) -> None:
+        """Start what has not been started, wait for all, and hand the means back."""
+        if self._count not in (None, count):
+            raise ArgumentError(f"average() got count={count} after overlapping() with count={self._count}")
+        for bucket in self._buckets:
+            for i, filled in enumerate(bucket.filled):
+                if not filled:
+                    bucket.fill(i, count)
+        self._advance(count)
+        for bucket in self._buckets:
+            bucket.request.Wait()
+        for bucket in self._buckets:
+            bucket.give_back()
+            bucket.filled, bucket.request = [False] * len(bucket.members), None
+        self._count = None
+
+
+def _grouped(parameters: Sequence[Tensor], most_bytes: int) -> Iterator[list[Tensor]]:
+    """Neighbours of one dtype, in groups that hold about so many bytes."""
+    for _, same in itertools.groupby(parameters, lambda p: p.dtype):
+        group: list[Tensor] = []
+        for p in same:
+            if group and sum(q.data.nbytes for q in group) + p.data.nbytes > most_bytes:
+                yield group
+                group = []
+            group.append(p)
+        yield group

@@ -1,0 +1,183 @@
+"""Ranks: the processes of an MPI job, each with its share of every batch, that train one model."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+
+from minigrad import ArgumentError, Tensor, UnsupportedError
+from minigrad.device import is_device_array
+from minigrad.errors import import_extra
+
+from .._one_process import OneProcess
+from ..data import Batches, EpochBatches
+from ..dropout import Dropout
+from ..module import Module
+from ..optimizer import Optimizer
+from .buckets import Buckets
+from .watchdog import Watchdog, abort_on_error
+
+T = TypeVar("T")
+
+
+class Ranks(OneProcess):
+    """The processes of the MPI job this script runs in; without one, this process alone.
+
+    ``nn.fit(..., parallel=nn.parallel.Ranks())`` is all that ``fit`` needs. A loop of one's own::
+
+        ranks = nn.parallel.Ranks()
+        ranks.broadcast(model)
+        for epoch in range(epochs):
+            for batch, count in ranks.share(batches, epoch):
+                optimizer.zero_grad()
+                loss(model, batch).backward()
+                ranks.average(optimizer, count)
+                optimizer.step()
+
+    The processes are started by ``minigrad launch -n 2 train.py``, by ``mpiexec -n 2 python -m mpi4py train.py``, or by Slurm.
+
+    ``rank`` is the number of this process, ``size`` how many there are.
+
+    Args:
+        comm: a communicator of mpi4py; by default ``MPI.COMM_WORLD``.
+        timeout: seconds. Who waits longer for the others, or takes longer for a step of ``fit``, says so and ends the job.
+        bucket_bytes: about how much of the gradients goes into one message.
+        quiet: what other ranks than the first print goes nowhere. Errors are always shown.
+    """
+
+    def __init__(
+        self, comm: Any = None, *, timeout: float = 60.0, bucket_bytes: int = 1 << 20, quiet: bool = True
+    ) -> None:
+        if not timeout > 0 or not bucket_bytes > 0:
+            raise ArgumentError(f"timeout and bucket_bytes must be positive, got {timeout=} and {bucket_bytes=}")
+        self._mpi = import_extra("mpi4py.MPI", "mpi", "training on several processes")
+        self._comm = (self._mpi.COMM_WORLD if comm is None else comm).Dup()
+        self.rank, self.size, self.bucket_bytes = self._comm.rank, self._comm.size, bucket_bytes
+        self._buckets: weakref.WeakKeyDictionary[Optimizer, Buckets] = weakref.WeakKeyDictionary()
+        self._watchdog = Watchdog(self._comm, timeout) if self.size > 1 else None
+        if self.size > 1:
+            abort_on_error(self._comm)
+        if quiet and self.rank:
+            sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+    def __repr__(self) -> str:
+        return f"Ranks(rank {self.rank} of {self.size})"
+
+    def broadcast(self, *things: Any) -> None:
+        """Give modules and generators of random numbers (``np.random.Generator``) the state they have in rank 0.
+
+        The masks of Dropout go on from where rank 0 stands, and differ by rank.
+
+        Raises:
+            ArgumentError: the modules differ by more than numbers: in paths, shapes, dtypes or what is frozen.
+        """
+        for thing in things if self.size > 1 else ():
+            if isinstance(thing, Module):
+                self._broadcast_module(thing)
+            elif isinstance(thing, np.random.Generator):
+                thing.bit_generator.state = self.of_first(partial(getattr, thing.bit_generator, "state"))
+            else:
+                raise ArgumentError(f"broadcast takes modules and random generators, got {type(thing).__name__}")
+
+    def _broadcast_module(self, model: Module) -> None:
+        self._agree_on(f"the {type(model).__name__}", dict(model.named_parameters()))
+        for p, array in zip(model.parameters(), self.of_first(lambda: [own.data for own in model.parameters()])):
+            p.data[...] = array
+        dropouts = [module for module in model.modules() if isinstance(module, Dropout)]
+        for module, (key, step) in zip(dropouts, self.of_first(lambda: [(own.key, own.step) for own in dropouts])):
+            module.step = step
+            module.key = int(np.random.default_rng([key, self.rank]).integers(2**63)) if self.rank else key
+
+    def _agree_on(self, what: str, parameters: dict[str, Any]) -> None:
+        if any(is_device_array(p.data) for p in parameters.values()):
+            raise UnsupportedError(f"{what} is on a device, and Ranks averages on the host: use model.to('cpu')")
+        forms = {name: f"{p.dtype} {p.shape}{' frozen' * (not p.requires_grad)}" for name, p in parameters.items()}
+        self.agree(what, forms, "make the same model in each, and freeze the same")
+
+    def agree(self, what: str, value: dict[str, Any], way_out: str) -> None:
+        """Raise an ArgumentError in every rank where one has another ``value``, as JSON, than rank 0."""
+        with self._waiting(f"to compare {what}"):
+            values = [json.loads(text) for text in self._comm.allgather(json.dumps(value, default=repr))]
+        for rank, other in enumerate(values):
+            names = [name for name in values[0] | other if repr(values[0].get(name)) != repr(other.get(name))][:3]
+            if names:
+                first, second = ({name: given.get(name) for name in names} for given in (values[0], other))
+                raise ArgumentError(f"{what} is {first} in rank 0 and {second} in rank {rank}: {way_out}")
+
+    def of_first(self, function: Callable[[], T]) -> T:
+        """What ``function()`` gives in rank 0, the only one that runs it; it is sent by pickle."""
+        given: Any = None if self.rank else function()
+        with self._waiting("for what the first one has"):
+            return self._comm.bcast(given)
+
+    def share(self, batches: EpochBatches, epoch: int) -> Iterator[tuple[Any, int]]:
+        """This rank's part of each batch of ``Batches.epoch(epoch)``, and of how many examples it is.
+
+        The ranks' parts together are the batch, for any number of ranks. Where there are fewer examples than ranks, some
+        get an example of another's, and count 0: all take part in every step.
+
+        Raises:
+            ArgumentError: batches is no :class:`nn.Batches`.
+        """
+        if not isinstance(batches, Batches):
+            raise ArgumentError(
+                f"Ranks shares out nn.Batches, with a collate for other data, got {type(batches).__name__}"
+            )
+        for indices in batches.indices(epoch):
+            own = indices[self.rank :: self.size]
+            yield batches.batch(own if len(own) else indices[:1]), len(own)
+
+    def overlapping(self, loss: Tensor, optimizer: Optimizer, count: int | None = None) -> AbstractContextManager[None]:
+        """``with ranks.overlapping(loss, optimizer, count): loss.backward()`` starts to add the gradients of all ranks up
+        while the rest of the backward runs. They are in ``grad`` after ``average(optimizer, count)``, which must follow."""
+        if self.size == 1:
+            return nullcontext()
+        return self._buckets_of(optimizer).overlapping(loss, 1 if count is None else count)
+
+    def average(self, optimizer: Optimizer, count: int | None = None) -> None:
+        """Make each gradient the mean of those of all ranks, weighted by ``count``, the examples each loss was a mean of.
+
+        A parameter without a gradient counts as 0 if it has one in another rank, else it has none.
+        """
+        if self.size > 1:
+            buckets = self._buckets_of(optimizer)
+            with self._waiting("to average gradients"):
+                buckets.average(1 if count is None else count)
+
+    def _buckets_of(self, optimizer: Optimizer) -> Buckets:
+        """Made again where other parameters are frozen now."""
+        trained = [p for p in optimizer.parameters if p.requires_grad]
+        found = self._buckets.get(optimizer)
+        if found is None or [*map(id, found.parameters)] != [*map(id, trained)]:
+            self._agree_on("what the optimizer trains", {str(i): p for i, p in enumerate(trained)})
+            found = self._buckets[optimizer] = Buckets(trained, self.bucket_bytes, self._comm, self._mpi.IN_PLACE)
+        return found
+
+    def total(self, value: Any) -> Any:
+        """The sum of a number, or of an array, over all ranks: ``ranks.total(correct) / ranks.total(count)``."""
+        total = np.array(value)
+        with self._waiting("to add numbers up"):
+            self._comm.Allreduce(self._mpi.IN_PLACE, total)
+        return total if total.ndim else total.item()
+
+    def mean(self, value: float, count: int | None = None) -> float:
+        """The mean of a number over all ranks, weighted by ``count``."""
+        weight = 1 if count is None else count
+        total, weights = self.total([float(value) * weight, float(weight)]).tolist()
+        return float(total / weights)
+
+    def watched(self) -> AbstractContextManager[None]:
+        """In the block this rank must not work for longer than the timeout. (Those who wait for it speak later.)"""
+        return self._watchdog.limit("hangs: its step has taken {}") if self._watchdog else nullcontext()
+
+    def _waiting(self, what: str) -> AbstractContextManager[None]:
+        text = f"has waited {{}} for the others, {what}: one of them hangs or is late"
+        return self._watchdog.limit(text, grace=2.0) if self._watchdog else nullcontext()
