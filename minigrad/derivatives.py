@@ -24,7 +24,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     """``f(*primals)`` and its derivative ``J @ tangents``, the change of the output when the inputs move along ``tangents``.
 
     Forward mode: ``f`` is recorded, and one walk along the tape from its beginning carries the tangents to the output. It costs
-    about as much as ``f`` once more, and the memory of the tape; see :mod:`minigrad.forward_mode`. Hooks are not called, for they
+    about as much as ``f`` once more, and the memory of the tape; see :mod:`minigrad.forward_mode`. Hooks are not called: they
     see cotangents.
 
     Args:
