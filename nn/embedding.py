@@ -112,7 +112,8 @@ class TiedOutput(Module):
         width = weight.shape[1]
         if not x.ndim or x.shape[-1] != width:
             raise ShapeError(f"TiedOutput needs x of shape (..., {width}), got {x.shape}")
-        return x @ weight.T if self.bias is None else affine(x, weight.T, self.bias)
+        bias = np.zeros(len(weight), weight.dtype, like=weight.data) if self.bias is None else self.bias
+        return affine(x, weight.T, bias)  # a large product is divided as those of the layers around it are
 
     def extra_repr(self) -> str:
         return "bias=True" if self.bias is not None else ""

@@ -1,5 +1,6 @@
 """Products of matrices."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -14,21 +15,24 @@ from ..errors import ArgumentError, ShapeError
 # a broadcast operand are summed by the engine.
 
 
-def _matmul_x(g: Array, y: Array) -> Array:
+def _matmul_x(g: Array, x_shape: tuple[int, ...], y: Array) -> Array:
     """``g y^T``"""
     if y.ndim == 1:
         return np.expand_dims(g, -1) * y
-    if g.ndim < y.ndim:  # x is a row
+    if len(x_shape) == 1:
         return np.matmul(np.expand_dims(g, -2), y.swapaxes(-1, -2))[..., 0, :]
     return np.matmul(g, y.swapaxes(-1, -2))
 
 
-def _matmul_y(g: Array, x: Array) -> Array:
+def _matmul_y(g: Array, x: Array, y_shape: tuple[int, ...]) -> Array:
     """``x^T g``"""
-    if g.ndim < x.ndim:  # y is a column
+    if len(y_shape) == 1:
         return np.expand_dims(g, -1) * x
     if x.ndim == 1:
         return np.expand_dims(x, -1) * np.expand_dims(g, -2)
+    if len(y_shape) == 2 and x.ndim > 2:  # one product over all rows instead of a batch of products and their sum
+        rows = math.prod(x.shape[:-1])
+        return np.matmul(x.reshape(rows, x.shape[-1]).swapaxes(0, 1), g.reshape(rows, g.shape[-1]))
     return np.matmul(x.swapaxes(-1, -2), g)
 
 

@@ -1,12 +1,10 @@
-"""``x W + b`` and ``x W``, whose large products are divided among minigrad's own threads."""
+"""``x W + b``, whose large products are divided among minigrad's own threads."""
 
 from typing import Any
 
 import numpy as np
 
-from ...engine.registry import operators
 from ...engine.types import Array
-from ...rules.linalg import matmul
 from ...rules.neural import affine
 from ..threads import PARTS, in_parts
 from .rows import Needs, as_rows, ones
@@ -30,22 +28,10 @@ def _affine_forward(x: Array, weight: Array, bias: Array) -> Any:
         return NotImplemented
     if not weight.dtype == bias.dtype == x.dtype:  # integers
         return NotImplemented
-    return _product(x, weight, bias), None
-
-
-def _matmul_forward(x: Array, y: Array) -> Any:
-    """Rows of more than two axes with one matrix: one product, where NumPy's ``matmul`` computes many."""
-    if x.ndim < 3 or y.ndim != 2 or x.shape[-1] != y.shape[0] or x.dtype != y.dtype:
-        return NotImplemented
-    return _product(x, y, None), None
-
-
-def _product(x: Array, weight: Array, bias: Array | None) -> Array:
     rows = as_rows(x)
     if not divides(rows, weight.shape[1]):
         ans = rows.dot(weight)  # of matrices the same as np.matmul, which takes longer to start
-        if bias is not None:
-            ans += bias
+        ans += bias
     else:
         n = len(rows)
         ans = np.empty((n, weight.shape[1]), x.dtype)
@@ -53,19 +39,13 @@ def _product(x: Array, weight: Array, bias: Array | None) -> Array:
         def some(start: int, stop: int) -> None:
             for part in (part_of_rows(n, i) for i in range(start, stop)):
                 np.matmul(rows[part], weight, out=ans[part])
-                if bias is not None:
-                    ans[part] += bias
+                ans[part] += bias
 
         in_parts(some, PARTS, x.size * weight.shape[1])
-    result: Array = ans.reshape(x.shape[:-1] + weight.shape[1:])
-    return result
+    return ans.reshape(x.shape[:-1] + weight.shape[1:]), None
 
 
-def _matmul_backward(g: Array, needs: Needs, x: Array, y: Array) -> tuple[Any, ...]:
-    return affine_backward(g, (*needs, False), x, y)[:2]
-
-
-def affine_backward(g: Array, needs: Needs, x: Array, weight: Array, bias: Any = None) -> tuple[Any, ...]:
+def affine_backward(g: Array, needs: Needs, x: Array, weight: Array, bias: Array) -> tuple[Any, ...]:
     rows, g2 = as_rows(x), as_rows(g)
     sums = ones(len(g2), g.dtype)
     if not divides(rows, weight.shape[1]):
@@ -97,6 +77,3 @@ def affine_backward(g: Array, needs: Needs, x: Array, weight: Array, bias: Any =
 
 
 affine.kernel(np.ndarray, _affine_forward, affine_backward)
-_of_few_axes = operators[np.matmul]
-matmul.kernel(np.ndarray, _matmul_forward, _matmul_backward)
-operators[np.matmul] = lambda x, y: matmul(x, y) if getattr(x, "ndim", 0) > 2 else _of_few_axes(x, y)
