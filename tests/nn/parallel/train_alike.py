@@ -57,7 +57,7 @@ def own_loop(ranks, made, overlap):
         for p in model.parameters():
             p.data[...] = 7  # rank 0's are broadcast
     batches = nn.Batches(data(17), 8, seed=3)
-    optimizer = nn.SGD(model.parameters(), 0.1, momentum=0.9)
+    optimizer = nn.SGD(model.parameters(), 0.03, momentum=0.9)
     losses = []
     ranks.broadcast(model)
     for epoch in range(STEPS // len(batches)):
