@@ -25,8 +25,8 @@ from lesson_notebooks import Cell, cells
 SECONDS = 120  # for one lesson; they take a few
 # What stands around the lessons: the link to the other language, and the words over a page that a lesson wrote.
 WORDS = {
-    "en": ("[日本語](ja/{stem}.md)", "Open this page by itself", "A file to run: {file}", "The code of this cell"),
-    "ja": ("[English](../{stem}.md)", "このページだけを開く", "実行できるファイル：{file}", "このセルのコード"),
+    "en": ("[日本語](ja/{stem}.md)", "Open this page by itself", "A file to run: {file}"),
+    "ja": ("[English](../{stem}.md)", "このページだけを開く", "実行できるファイル：{file}"),
 }
 
 
@@ -62,7 +62,7 @@ def _page(path: Path, language: str, made: Path) -> tuple[str, str]:
 
 def page(path: Path, found: list[Cell], outcomes: list[dict[str, Any]], language: str, other: bool) -> str:
     """A lesson as Markdown: text, code, and under the code what became of it."""
-    link, alone, file, shown = WORDS[language]
+    link, alone, file = WORDS[language]
     up = "../" if language == "en" else "../../"
     source = f"[{path.name}](path:../{up}examples/lessons/{path.name})"
     head = " · ".join([*[link.format(stem=path.stem)][: int(other)], file.format(file=source)])
@@ -73,10 +73,7 @@ def page(path: Path, found: list[Cell], outcomes: list[dict[str, Any]], language
             parts.append(f"{cell.text}\n\n{head}" if not parts else cell.text)
             continue
         outcome = next(runs)
-        code = f"```python\n{cell.text}\n```"
-        if cell.text.startswith("lesson = {"):  # what a page says: long, and not for reading
-            code = f"<details><summary>{shown}</summary>\n\n{code}\n\n</details>"
-        parts.append(code)
+        parts.append(f"```python\n{cell.text}\n```")
         if outcome["printed"].strip():
             parts.append(f"```text\n{outcome['printed'].rstrip()}\n```")
         for picture in outcome["pictures"]:

@@ -50,7 +50,7 @@ def test_wheel_holds_the_three_packages_with_the_exercises_and_nothing_else(whee
     markers = {ROOT / package / "py.typed" for package in MAY_IMPORT}
     assets = {path for path in (ROOT / "minigrad" / "graph" / "pages" / "assets").iterdir() if path.suffix in ASSETS}
     assert {path.name for path in assets} >= {"stepper.html", "stepper.css", "stepper.js", "stepper_words.json"}
-    lessons = set((ROOT / "minigrad" / "graph" / "pages" / "lessons").glob("*.json"))
+    lessons = set((ROOT / "minigrad" / "graph" / "pages" / "lessons").rglob("*.json"))
     learn = ROOT / "minigrad" / "learn"
     words = {learn / "words.json", learn / "bank" / "mutants.toml", learn / "bank" / "mistakes.toml"}
     exercises = {path for path in (ROOT / "exercises").rglob("*") if path.suffix in {".py", ".toml"}}

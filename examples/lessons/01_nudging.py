@@ -35,82 +35,18 @@ OUT.mkdir(parents=True, exist_ok=True)
 # program step by step and asks you to guess. Wrong guesses are welcome. A question may need what you will learn
 # below; then come back.
 #
-# What stands in `lesson` is only what the page says, and at which step. You need not read it, nor the code of the
-# pictures below. `with mg.trace():` notes what the page will show. On the page a slope dy/dx is written ∂y/∂x and
-# called a *gradient*; *difference quotients* are what nudging gives. *Next stop* goes to where the page has something
-# to say. The *learning rate*, and what stands below it, is for lesson 3.
+# `lesson=` names what the page says, and at which step. You need not read the code of the pictures below.
+# `with mg.trace():` notes what the page will show. On the page a slope dy/dx is written ∂y/∂x and called a *gradient*;
+# *difference quotients* are what nudging gives. *Next stop* goes to where the page has something to say. The *learning
+# rate*, and what stands below it, is for lesson 3.
 
 # %%
-lesson = {
-    "title": {"en": "Three steps", "ja": "三つのステップ"},
-    "intro": {
-        "en": "`x` is nudged a little. How much does `y` move? First follow the values, then the slopes.",
-        "ja": "`x` を少し動かすと、`y` はどれだけ動くでしょうか。まず値を、次に傾きを追いかけましょう。",
-    },
-    "steps": [
-        {
-            "at": "forward of u",
-            "stop": True,
-            "text": {
-                "en": "`u` is three times `x`: if `x` moves by 0.001, then `u` moves by 0.003.",
-                "ja": "`u` は `x` の3倍です。`x` が 0.001 動くと、`u` は 0.003 動きます。",
-            },
-        },
-        {
-            "at": "backward",
-            "text": {"en": "All values are known. Now the slopes.", "ja": "値がすべて決まりました。次は傾きです。"},
-            "question": {
-                "kind": "choice",
-                "text": {
-                    "en": "`x` moves by 0.001. By how much does `y` move, nearly?",
-                    "ja": "`x` が 0.001 動くと、`y` はおよそいくつ動きますか。",
-                },
-                "choices": [
-                    {
-                        "text": "0.003",
-                        "feedback": {"en": "That is how `u` moves.", "ja": "それは `u` の動きです。"},
-                    },
-                    {
-                        "text": "0.005",
-                        "feedback": {
-                            "en": "The square alone makes 5; the factor 3 comes before it.",
-                            "ja": "2乗だけなら5倍です。その前に3倍しています。",
-                        },
-                    },
-                    {
-                        "text": "0.015",
-                        "right": True,
-                        "feedback": {
-                            "en": "Right: 3 · 1 · 5 = 15 times as much.",
-                            "ja": "正解です。3 · 1 · 5 = 15倍になります。",
-                        },
-                    },
-                ],
-            },
-        },
-        {
-            "at": "backward of y",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "The slope of `v ** 2` is 2v, and `v` is 2.5.",
-                "ja": "`v ** 2` の傾きは 2v で、`v` は 2.5 です。",
-            },
-        },
-        {
-            "at": "end",
-            "text": {
-                "en": "5 · 1 · 3 = 15. You will see this number again and again below.",
-                "ja": "5 · 1 · 3 = 15 です。この数は、このあと何度も出てきます。",
-            },
-        },
-    ],
-}
 x = mg.Tensor(0.5, requires_grad=True, name="x")
 with mg.trace():
     u = 3 * x
     v = u + 1
     y = v**2
-mg.explain(y, OUT / "01_open.html", language=LANGUAGE, lesson=lesson)
+mg.explain(y, OUT / "01_open.html", language=LANGUAGE, lesson="course/01_open")
 
 # %% [markdown] name="nudge"
 # ## A nudge
@@ -350,39 +286,6 @@ print("set back before:", x.grad)
 # compute each number before the page shows it. You may use paper, and tanh(0.5) = 0.4621.
 
 # %%
-lesson = {
-    "title": {"en": "A neuron, backward", "ja": "ニューロンを逆向きに"},
-    "intro": {
-        "en": "The page asks for three slopes. Multiply what arrives by the slope of the step.",
-        "ja": "このページでは傾きを三つ尋ねます。届いた数に、そのステップの傾きを掛けてください。",
-    },
-    "steps": [
-        {
-            "at": "backward of loss",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "The slope of e ** 2 is 2e, and e = a - y. With y = 0 that is 2 · 0.4621 = 0.9242.",
-                "ja": "e ** 2 の傾きは 2e で、e = a - y です。y = 0 なので 2 · 0.4621 = 0.9242 です。",
-            },
-        },
-        {
-            "at": "backward of a to z",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "1 - a² = 0.7864, times 0.9242: 0.7268 with these four digits, 0.7269 with all of them.",
-                "ja": "1 - a² = 0.7864 に 0.9242 を掛けます。この4桁では 0.7268、すべての桁では 0.7269 です。",
-            },
-        },
-        {
-            "at": "gradient of w",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "`w` is multiplied by x = 1: the slope stays the same. To make the loss smaller, make `w` smaller.",
-                "ja": "`w` には x = 1 が掛かるので、傾きは変わりません。損失を小さくするには、`w` を小さくします。",
-            },
-        },
-    ],
-}
 w = mg.Tensor(0.5, requires_grad=True, name="w")
 b = mg.Tensor(0.0, requires_grad=True, name="b")
 x, y = 1.0, 0.0
@@ -395,7 +298,7 @@ loss.backward()
 print(f"loss = {loss.item():.4f}, dloss/dw = {w.grad.item():.4f}, dloss/db = {b.grad.item():.4f}")
 print(f"a = {a.item():.4f}, 2 (a - y) = {2 * a.item():.4f}, 1 - a² = {1 - a.item() ** 2:.4f}, ", end="")
 print(f"with four digits only: {0.7864 * 0.9242:.4f}")
-mg.explain(loss, OUT / "01_close.html", {"w": w, "b": b}, language=LANGUAGE, lesson=lesson)
+mg.explain(loss, OUT / "01_close.html", {"w": w, "b": b}, language=LANGUAGE, lesson="course/01_close")
 
 # %% [markdown] name="remember"
 # ## What to remember

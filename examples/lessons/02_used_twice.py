@@ -32,62 +32,12 @@ OUT.mkdir(parents=True, exist_ok=True)
 # when.
 
 # %%
-lesson = {
-    "title": {"en": "Two ways from a to y", "ja": "a から y への二つの道"},
-    "intro": {
-        "en": "`a` reaches `y` directly, and once more through `b`. Follow both ways back.",
-        "ja": "`a` は `y` に直接届き、さらに `b` を通っても届きます。両方の道を逆にたどりましょう。",
-    },
-    "steps": [
-        {
-            "at": "backward",
-            "text": {
-                "en": "All values are known. Count the arrows that leave `a`.",
-                "ja": "値がすべて決まりました。`a` から出る矢印を数えてください。",
-            },
-            "question": {
-                "kind": "choice",
-                "text": {
-                    "en": "How many numbers will arrive at `a` in the backward pass?",
-                    "ja": "逆伝播で `a` に届く数はいくつですか。",
-                },
-                "choices": [
-                    {
-                        "text": {"en": "one", "ja": "一つ"},
-                        "feedback": {"en": "Each arrow brings one.", "ja": "矢印一本につき一つ届きます。"},
-                    },
-                    {
-                        "text": {"en": "two", "ja": "二つ"},
-                        "right": True,
-                        "feedback": {"en": "One from y, one from b.", "ja": "y から一つ、b から一つです。"},
-                    },
-                ],
-            },
-        },
-        {
-            "at": "backward of b to a",
-            "question": {"kind": "edge"},
-            "text": {
-                "en": "`b` comes before `a`: as long as `b` has not had its turn, one number is still missing at `a`.",
-                "ja": "`a` より先に `b` の番です。`b` の番が来るまで、`a` にはまだ一つ足りません。",
-            },
-        },
-        {
-            "at": "gradient of x",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "7 came from `y` and 6 through `b`: 13 in all. Times 3 that is 39.",
-                "ja": "`y` から 7、`b` を通って 6、合わせて 13 です。3倍すると 39 です。",
-            },
-        },
-    ],
-}
 x = mg.Tensor(2.0, requires_grad=True, name="x")
 with mg.trace():
     a = 3 * x
     b = a + 1
     y = a * b
-mg.explain(y, OUT / "02_open.html", language=LANGUAGE, lesson=lesson)
+mg.explain(y, OUT / "02_open.html", language=LANGUAGE, lesson="course/02_open")
 
 # %% [markdown] name="add"
 # ## Two ways add up
@@ -314,56 +264,6 @@ print("notes kept:       ", w.grad)
 # them.
 
 # %%
-lesson = {
-    "title": {"en": "One weight, two times", "ja": "一つの重みを二度使う"},
-    "intro": {
-        "en": "`w` is used in `q` and in `p`. Which use is heard first?",
-        "ja": "`w` は `q` と `p` で使われます。先に届くのは、どちらの寄与でしょうか。",
-    },
-    "steps": [
-        {
-            "at": "backward",
-            "text": {"en": "All values are known.", "ja": "値がすべて決まりました。"},
-            "question": {
-                "kind": "choice",
-                "text": {
-                    "en": "Which contribution reaches `w` first?",
-                    "ja": "`w` に先に届くのは、どちらの寄与ですか。",
-                },
-                "choices": [
-                    {
-                        "text": {"en": "from p, the first use", "ja": "一度目に使った p から"},
-                        "feedback": {"en": "The pass goes backward.", "ja": "逆伝播は後ろから進みます。"},
-                    },
-                    {
-                        "text": {"en": "from q, the last use", "ja": "最後に使った q から"},
-                        "right": True,
-                        "feedback": {
-                            "en": "Right: last used, first heard.",
-                            "ja": "正解です。最後に使ったほうが最初に届きます。",
-                        },
-                    },
-                ],
-            },
-        },
-        {
-            "at": "backward of q to w",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "0.4754 arrives at `q`; times h = 0.8337 that is 0.3963. Not yet the gradient of `w`!",
-                "ja": "`q` に届くのは 0.4754 で、h = 0.8337 を掛けると 0.3963 です。まだ `w` の勾配ではありません。",
-            },
-        },
-        {
-            "at": "backward of p to w",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "The way through `h` and `p` brings 0.1740 more. Together 0.5704, with all digits.",
-                "ja": "`h` と `p` を通る道から、さらに 0.1740 が届きます。すべての桁で足すと 0.5704 です。",
-            },
-        },
-    ],
-}
 x = mg.Tensor(0.8, requires_grad=True, name="x")
 w = mg.Tensor(1.5, requires_grad=True, name="w")
 with mg.trace():
@@ -377,7 +277,7 @@ to_q = 2 * y.item() * (1 - y.item() ** 2)
 to_p = to_q * w.item() * (1 - h.item() ** 2)
 print(f"h = {h.item():.4f}; to q {to_q:.4f}, to p {to_p:.4f}; ", end="")
 print(f"w from q {to_q * h.item():.4f}, from p {to_p * 0.8:.4f}, together {w.grad.item():.4f}")
-mg.explain(loss, OUT / "02_close.html", {"w": w, "x": x}, language=LANGUAGE, lesson=lesson)
+mg.explain(loss, OUT / "02_close.html", {"w": w, "x": x}, language=LANGUAGE, lesson="course/02_close")
 
 # %% [markdown] name="remember"
 # ## What to remember

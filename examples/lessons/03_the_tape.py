@@ -34,66 +34,6 @@ OUT.mkdir(parents=True, exist_ok=True)
 # the program is long over?
 
 # %%
-lesson = {
-    "title": {"en": "What must be remembered?", "ja": "何を覚えておけばよいか"},
-    "intro": {
-        "en": "Watch which numbers each backward step needs, and where they come from.",
-        "ja": "逆伝播の各ステップがどの数を必要とし、それがどこから来るのかに注目してください。",
-    },
-    "steps": [
-        {
-            "at": "forward of p",
-            "text": {"en": "A product. Its note must be made now.", "ja": "積です。メモを取るのは今です。"},
-            "question": {
-                "kind": "choice",
-                "text": {
-                    "en": "What will the backward pass need of `p = w * x`?",
-                    "ja": "逆伝播は `p = w * x` について何を必要としますか。",
-                },
-                "choices": [
-                    {
-                        "text": {"en": "only the result, 6", "ja": "結果の 6 だけ"},
-                        "feedback": {
-                            "en": "6 could be 2 · 3 or 1 · 6: the slopes would differ.",
-                            "ja": "6 は 2 · 3 かもしれないし 1 · 6 かもしれません。傾きが違ってきます。",
-                        },
-                    },
-                    {
-                        "text": {"en": "where w and x are, and their numbers", "ja": "w と x の場所と、その数"},
-                        "right": True,
-                        "feedback": {
-                            "en": "Right: the slope by w is x's number, and the slope by x is w's.",
-                            "ja": "正解です。w についての傾きは x の数、x についての傾きは w の数です。",
-                        },
-                    },
-                    {
-                        "text": {"en": "the formula of the whole program", "ja": "プログラム全体の式"},
-                        "feedback": {
-                            "en": "Each step needs only what is next to it.",
-                            "ja": "どのステップも、隣にあるものしか使いません。",
-                        },
-                    },
-                ],
-            },
-        },
-        {
-            "at": "backward of loss",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "`z * z` uses `z` twice: 2 + 2 = 4 arrives in two contributions.",
-                "ja": "`z * z` は `z` を二度使います。二つの寄与が届き、2 + 2 = 4 です。",
-            },
-        },
-        {
-            "at": "backward of p to w",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "4 · 3 = 12: the 3 is x's number, which was remembered.",
-                "ja": "4 · 3 = 12 です。3 は、覚えておいた x の数です。",
-            },
-        },
-    ],
-}
 w = mg.Tensor(2.0, requires_grad=True, name="w")
 x = mg.Tensor(3.0, requires_grad=True, name="x")
 b = mg.Tensor(-4.0, requires_grad=True, name="b")
@@ -101,7 +41,7 @@ with mg.trace():
     p = w * x
     z = p + b
     loss = z * z
-mg.explain(loss, OUT / "03_open.html", {"w": w, "x": x, "b": b}, language=LANGUAGE, lesson=lesson)
+mg.explain(loss, OUT / "03_open.html", {"w": w, "x": x, "b": b}, language=LANGUAGE, lesson="course/03_open")
 
 # %% [markdown] name="list"
 # ## The tape as a list
@@ -330,61 +270,6 @@ except mg.MinigradError as error:
 # `out/lessons/03_close.html` and see whether your tape says the same.
 
 # %%
-lesson = {
-    "title": {"en": "One step of training", "ja": "訓練の一歩"},
-    "intro": {
-        "en": "Compare each step with the line on your paper.",
-        "ja": "一つ一つのステップを、紙に書いた行と比べてください。",
-    },
-    "steps": [
-        {
-            "at": "backward of p to w",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "The second point pulls with -8.",
-                "ja": "二つ目の点から -8 が届きます。",
-            },
-        },
-        {
-            "at": "backward of d to w",
-            "text": {
-                "en": "The first point pulls with -3. Together -11.",
-                "ja": "一つ目の点から -3 が届きます。合わせて -11 です。",
-            },
-        },
-        {
-            "at": "end",
-            "text": {
-                "en": "The slope of the loss is -11 at `w = 0.5`.",
-                "ja": "`w = 0.5` での損失の傾きは -11 です。",
-            },
-            "question": {
-                "kind": "choice",
-                "text": {
-                    "en": "To make the loss smaller, which way should `w` go?",
-                    "ja": "損失を小さくするには、`w` をどちらへ動かせばよいですか。",
-                },
-                "choices": [
-                    {
-                        "text": {"en": "up", "ja": "大きくする"},
-                        "right": True,
-                        "feedback": {
-                            "en": "Right: against the slope. Try it with the slider.",
-                            "ja": "正解です。傾きと反対の向きです。スライダーで試してください。",
-                        },
-                    },
-                    {
-                        "text": {"en": "down", "ja": "小さくする"},
-                        "feedback": {
-                            "en": "A negative slope: when w goes up, the loss goes down.",
-                            "ja": "傾きは負です。w が大きくなると、損失は小さくなります。",
-                        },
-                    },
-                ],
-            },
-        },
-    ],
-}
 w = mg.Tensor(0.5, requires_grad=True, name="w")
 with mg.trace():
     d = w - 2
@@ -395,7 +280,7 @@ with mg.trace():
     loss = s + t
 loss.backward()
 print("loss", loss.item(), "slope", w.grad.item())
-mg.explain(loss, OUT / "03_close.html", {"w": w}, language=LANGUAGE, lesson=lesson)
+mg.explain(loss, OUT / "03_close.html", {"w": w}, language=LANGUAGE, lesson="course/03_close")
 
 # %% [markdown] name="remember"
 # ## What to remember

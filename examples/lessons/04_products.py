@@ -38,60 +38,6 @@ OUT.mkdir(parents=True, exist_ok=True)
 # bar stand the gradients.
 
 # %%
-lesson = {
-    "title": {"en": "Three numbers in, two out", "ja": "三つの数が入り、二つの数が出る"},
-    "intro": {
-        "en": "The values are vectors now. Look at the shapes: a gradient always has the shape of its value.",
-        "ja": "値はベクトルになりました。形に注目してください。勾配の形は、いつもその値の形と同じです。",
-    },
-    "steps": [
-        {
-            "at": "forward of y",
-            "text": {"en": "`x` has 3 numbers, `y` has 2.", "ja": "`x` には数が3個、`y` には2個あります。"},
-            "question": {
-                "kind": "choice",
-                "text": {
-                    "en": "How many slopes are there, of each number of `y` by each number of `x`?",
-                    "ja": "`y` のそれぞれの数の、`x` のそれぞれの数についての傾きは、全部でいくつですか。",
-                },
-                "choices": [
-                    {
-                        "text": "3",
-                        "feedback": {"en": "These are for one number of y.", "ja": "それは y の数一つ分です。"},
-                    },
-                    {
-                        "text": "5",
-                        "feedback": {
-                            "en": "Not added: every pair has one.",
-                            "ja": "足すのではありません。組ごとに一つあります。",
-                        },
-                    },
-                    {
-                        "text": "6",
-                        "right": True,
-                        "feedback": {"en": "Right: 2 rows of 3.", "ja": "正解です。3個ずつ2行です。"},
-                    },
-                ],
-            },
-        },
-        {
-            "at": "backward of y",
-            "text": {
-                "en": "`g` arrives, and each number is multiplied by its own slope 1 - y². The second stays 0.",
-                "ja": "`g` が届き、それぞれの数に自分の傾き 1 - y² が掛かります。二つ目は 0 のままです。",
-            },
-            "stop": True,
-        },
-        {
-            "at": "gradient of x",
-            "text": {
-                "en": "Three numbers: how fast the first number of `y` moves with each number of `x`. One row of the table.",
-                "ja": "三つの数です。`y` の最初の数が、`x` のそれぞれの数によってどれだけ動くかを表します。表の一行です。",
-            },
-            "stop": True,
-        },
-    ],
-}
 W = np.array([[1.0, 2.0, 0.0], [0.0, -1.0, 1.0]])
 g = np.array([[1.0], [0.0]])
 x = mg.Tensor([[0.5], [0.1], [0.2]], requires_grad=True, name="x")
@@ -102,7 +48,7 @@ with mg.trace():
     loss = np.sum(s)
 loss.backward()
 print("z =", z.data.ravel().round(3), " y =", y.data.ravel().round(3), " gradient of x:", x.grad.data.ravel().round(3))
-mg.explain(loss, OUT / "04_open.html", {"x": x}, language=LANGUAGE, lesson=lesson)
+mg.explain(loss, OUT / "04_open.html", {"x": x}, language=LANGUAGE, lesson="course/04_open")
 
 # %% [markdown] name="jacobian"
 # ## The table of all slopes
@@ -335,39 +281,6 @@ print("all of J:", mg.jacobian(f)(x.data).round(3).tolist())
 # the gradients of `x` and of `W`? Then open `out/lessons/04_close.html`.
 
 # %%
-lesson = {
-    "title": {"en": "A layer, backward", "ja": "一つの層を逆向きに"},
-    "intro": {
-        "en": "Ones arrive at `y`, since loss is the sum. Walk on from there.",
-        "ja": "loss は和なので、`y` には 1 が並んで届きます。そこから先へ進みましょう。",
-    },
-    "steps": [
-        {
-            "at": "backward of y",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "Number by number: 1 · 1 and 1 · 0.2804.",
-                "ja": "要素ごとに掛けます：1 · 1 と 1 · 0.2804 です。",
-            },
-        },
-        {
-            "at": "backward of z to x",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "`W.T` times [1, 0.2804]: 0.5 · 1 + 0.25 · 0.2804 = 0.5701, and -0.25 · 1 + 0.5 · 0.2804 = -0.1098.",
-                "ja": "`W.T` に [1, 0.2804] を掛けます：0.5 · 1 + 0.25 · 0.2804 = 0.5701、-0.25 · 1 + 0.5 · 0.2804 = -0.1098 です。",
-            },
-        },
-        {
-            "at": "backward of z to W",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "Each number of `z`'s gradient times each number of `x`: a table of the shape of `W`.",
-                "ja": "`z` の勾配の数と `x` の数を、すべての組について掛けます。`W` と同じ形の表になります。",
-            },
-        },
-    ],
-}
 W = mg.Tensor([[0.5, -0.25], [0.25, 0.5]], requires_grad=True, name="W")
 x = mg.Tensor([[1.0], [2.0]], requires_grad=True, name="x")
 with mg.trace():
@@ -377,7 +290,7 @@ with mg.trace():
 loss.backward()
 print("z:", z.data.ravel(), " slopes of tanh:", (1 - y.data**2).ravel().round(4))
 print("gradient of x:", x.grad.data.ravel().round(4), " of W:", W.grad.data.round(4).tolist())
-mg.explain(loss, OUT / "04_close.html", {"W": W, "x": x}, language=LANGUAGE, lesson=lesson)
+mg.explain(loss, OUT / "04_close.html", {"W": W, "x": x}, language=LANGUAGE, lesson="course/04_close")
 
 # %% [markdown] name="remember"
 # ## What to remember

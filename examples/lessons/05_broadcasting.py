@@ -38,66 +38,6 @@ OUT.mkdir(parents=True, exist_ok=True)
 # gradient of `b`? The page is `out/lessons/05_open.html`.
 
 # %%
-lesson = {
-    "title": {"en": "Three numbers for six places", "ja": "三つの数を六つの場所で使う"},
-    "intro": {
-        "en": "`b` has 3 numbers, `y` has 6. Watch the shapes on the way back.",
-        "ja": "`b` には数が3個、`y` には6個あります。逆向きにたどるときの形に注目してください。",
-    },
-    "steps": [
-        {
-            "at": "forward of y",
-            "text": {
-                "en": "`b` is added to the first row and to the second. The 10 works in two places.",
-                "ja": "`b` は一行目にも二行目にも足されます。10 は二か所で使われます。",
-            },
-            "question": {
-                "kind": "choice",
-                "text": {"en": "Which shape does the gradient of `b` have?", "ja": "`b` の勾配の形はどれですか。"},
-                "choices": [
-                    {
-                        "text": "(2, 3)",
-                        "feedback": {
-                            "en": "That is what arrives. But b has no six numbers that could move.",
-                            "ja": "届くのはその形です。しかし b には、動かせる数が6個もありません。",
-                        },
-                    },
-                    {
-                        "text": "(3,)",
-                        "right": True,
-                        "feedback": {
-                            "en": "Right: one slope for each number that can be moved.",
-                            "ja": "正解です。動かせる数一つにつき、傾きが一つあります。",
-                        },
-                    },
-                    {
-                        "text": "()",
-                        "feedback": {
-                            "en": "That would be the loss. b[0] and b[1] have slopes of their own.",
-                            "ja": "それは loss の形です。b[0] と b[1] には、それぞれの傾きがあります。",
-                        },
-                    },
-                ],
-            },
-        },
-        {
-            "at": "backward of y to b",
-            "stop": True,
-            "text": {
-                "en": "A sum hands `g` on as it is: a table of 2 rows. It still has to become 3 numbers.",
-                "ja": "足し算は `g` をそのまま渡します。2行の表です。これを3個の数にしなければなりません。",
-            },
-        },
-        {
-            "at": "gradient of b",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "Add the rows: 1 + 3, 0 + 1, 2 + 1. That is [4, 1, 3].",
-                "ja": "行どうしを足します。1 + 3、0 + 1、2 + 1 で、[4, 1, 3] です。",
-            },
-        },
-    ],
-}
 x = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 g = np.array([[1.0, 0.0, 2.0], [3.0, 1.0, 1.0]])
 b = mg.Tensor([10.0, 20.0, 30.0], requires_grad=True, name="b")
@@ -107,7 +47,7 @@ with mg.trace():
     loss = np.sum(s)
 loss.backward()
 print("y =", y.data.tolist(), " gradient of b:", b.grad.data)
-mg.explain(loss, OUT / "05_open.html", {"b": b}, language=LANGUAGE, lesson=lesson)
+mg.explain(loss, OUT / "05_open.html", {"b": b}, language=LANGUAGE, lesson="course/05_open")
 
 # %% [markdown] name="rule"
 # ## What NumPy stretches
@@ -328,40 +268,6 @@ print("ones in the shape of y:", b.grad.data)
 # and of `x` on paper, then open `out/lessons/05_close.html`.
 
 # %%
-lesson = {
-    "title": {"en": "A mean is taken away", "ja": "平均を引く"},
-    "intro": {
-        "en": "`x` reaches `c` directly, and once more through `m`.",
-        "ja": "`x` は `c` に直接届き、さらに `m` を通っても届きます。",
-    },
-    "steps": [
-        {
-            "at": "gradient of m",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "The minus turns the sign, and each row is summed: -(3 + 0 + 0) and -(1 + 2 + 6).",
-                "ja": "引き算なので符号が変わり、行ごとに足されます。-(3 + 0 + 0) と -(1 + 2 + 6) です。",
-            },
-        },
-        {
-            "at": "backward of m to x",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "A mean of 3 numbers moves a third as far as each: -3 / 3 in the first row, -9 / 3 in the second.",
-                "ja": "3個の平均は、それぞれの数の3分の1だけ動きます。一行目は -3 / 3、二行目は -9 / 3 です。",
-            },
-        },
-        {
-            "at": "end",
-            "text": {
-                "en": "Both ways together: `g` minus its mean, row by row. Each row of the gradient adds up to 0, since "
-                "moving a whole row by the same amount does not change `c`.",
-                "ja": "二つの道を合わせると、`g` から行ごとの平均を引いたものになります。勾配は行ごとに足すと 0 です。"
-                "行全体を同じだけ動かしても、`c` は変わらないからです。",
-            },
-        },
-    ],
-}
 x = mg.Tensor([[1.0, 2.0, 6.0], [0.0, 4.0, 8.0]], requires_grad=True, name="x")
 g = np.array([[3.0, 0.0, 0.0], [1.0, 2.0, 6.0]])
 with mg.trace():
@@ -371,7 +277,7 @@ with mg.trace():
     loss = np.sum(s)
 loss.backward()
 print("m =", m.data.tolist(), " gradient of x:", x.grad.data.tolist())
-mg.explain(loss, OUT / "05_close.html", {"x": x}, language=LANGUAGE, lesson=lesson)
+mg.explain(loss, OUT / "05_close.html", {"x": x}, language=LANGUAGE, lesson="course/05_close")
 
 # %% [markdown] name="remember"
 # ## What to remember

@@ -40,54 +40,6 @@ OUT.mkdir(parents=True, exist_ok=True)
 # loss. Which logits get a gradient? The page is `out/lessons/06_open.html`.
 
 # %%
-lesson = {
-    "title": {"en": "Three logits share one total", "ja": "三つのロジットが一つの和を分け合う"},
-    "intro": {"en": "Two ways lead from `e` to `p`.", "ja": "`e` から `p` へは、道が二つあります。"},
-    "steps": [
-        {
-            "at": "forward of picked",
-            "text": {"en": "Only `p[1]` goes on from here.", "ja": "ここから先へ進むのは `p[1]` だけです。"},
-            "question": {
-                "kind": "choice",
-                "text": {"en": "Which logits will get a gradient?", "ja": "勾配が届くのは、どのロジットですか。"},
-                "choices": [
-                    {
-                        "text": {"en": "only x[1]", "ja": "x[1] だけ"},
-                        "feedback": {"en": "All three are in total.", "ja": "total には三つとも入っています。"},
-                    },
-                    {
-                        "text": {"en": "all three", "ja": "三つすべて"},
-                        "right": True,
-                        "feedback": {"en": "Right, by way of total.", "ja": "正解です。total を通って届きます。"},
-                    },
-                ],
-            },
-        },
-        {
-            "at": "gradient of total",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "-4 arrives at `p[1]`. It is 2 / total, with the slope -2 / 8². Together 8 / 64 = 0.125.",
-                "ja": "`p[1]` に届くのは -4 です。`p[1]` は 2 / total なので、傾きは -2 / 8² です。掛けると 8 / 64 = 0.125 です。",
-            },
-        },
-        {
-            "at": "gradient of e",
-            "stop": True,
-            "text": {
-                "en": "Every `e` gets the 0.125 that comes through `total`. Only `e[1]` gets -4 / 8 = -0.5 besides.",
-                "ja": "`total` を通る 0.125 は、どの `e` にも届きます。`e[1]` だけには、さらに -4 / 8 = -0.5 が届きます。",
-            },
-        },
-        {
-            "at": "end",
-            "text": {
-                "en": "[0.125, -0.75, 0.625]: that is `p`, and 1 less at the label. Remember this.",
-                "ja": "[0.125, -0.75, 0.625] です。`p` のうち、ラベルの場所だけ 1 を引いたものです。覚えておきましょう。",
-            },
-        },
-    ],
-}
 x = mg.Tensor(np.log([1.0, 2.0, 5.0]), requires_grad=True, name="x")
 with mg.trace():
     e = np.exp(x)
@@ -99,7 +51,7 @@ loss.backward()
 print(f"p = {p.data}, loss = {loss.item():.4f}, gradient of x: {x.grad.data.round(3)}")
 to_p = round(-1 / picked.item(), 9)
 print(f"to p[1] {to_p}, from there to total {to_p * -2 / 8**2} and to e[1] {to_p / 8}")
-mg.explain(loss, OUT / "06_open.html", {"x": x}, language=LANGUAGE, lesson=lesson)
+mg.explain(loss, OUT / "06_open.html", {"x": x}, language=LANGUAGE, lesson="course/06_open")
 
 # %% [markdown] name="matmul"
 # ## Matmul: many examples at once
@@ -348,38 +300,6 @@ print(f"softmax applied twice: {nn.cross_entropy(mg.softmax(perfect), label).ite
 # `out/lessons/06_close.html`.
 
 # %%
-lesson = {
-    "title": {"en": "Layer norm, every way", "ja": "層正規化のすべての道"},
-    "intro": {
-        "en": "Twice there are two ways: from `c` to `n`, and from `x` to `c`.",
-        "ja": "二つの道が二か所にあります。`c` から `n` へと、`x` から `c` へです。",
-    },
-    "steps": [
-        {
-            "at": "gradient of s",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "The slope of c / s by `s` is -c / s². One number, used four times: -4 · (-2) / 2² = 2, and zeros.",
-                "ja": "c / s の `s` についての傾きは -c / s² です。一つの数が四か所で使われ、-4 · (-2) / 2² = 2 に 0 を三つ足します。",
-            },
-        },
-        {
-            "at": "gradient of c",
-            "stop": True,
-            "text": {
-                "en": "Directly 4 / 2 = 2, in the first place only. Through `s` and `v`, which got 0.5: 0.5 · 2c / 4, in all.",
-                "ja": "直接届くのは 4 / 2 = 2 で、最初の場所だけです。`v` には 0.5 が届き、そこを通る 0.5 · 2c / 4 は、すべてに届きます。",
-            },
-        },
-        {
-            "at": "end",
-            "text": {
-                "en": "[1, -1, 0, 0]: it adds up to 0, and times `n` it adds up to 0 as well.",
-                "ja": "[1, -1, 0, 0] です。足すと 0 で、`n` を掛けてから足しても 0 です。",
-            },
-        },
-    ],
-}
 x = mg.Tensor([1.0, 1.0, 5.0, 5.0], requires_grad=True, name="x")
 g = np.array([4.0, 0.0, 0.0, 0.0])
 with mg.trace():
@@ -392,7 +312,7 @@ with mg.trace():
     loss = np.sum(q)
 loss.backward()
 print("n =", n.data, " gradient of x:", x.grad.data)
-mg.explain(loss, OUT / "06_close.html", {"x": x}, language=LANGUAGE, lesson=lesson)
+mg.explain(loss, OUT / "06_close.html", {"x": x}, language=LANGUAGE, lesson="course/06_close")
 
 # %% [markdown] name="remember"
 # ## What to remember

@@ -45,52 +45,6 @@ def softmax_of(s):
 softmax = mg.primitive(softmax_of, name="article_softmax").vjp(s=lambda g, ans: g * ans * (1 - ans))  # ans: the result
 
 # %%
-lesson = {
-    "title": {"en": "A rule that is wrong", "ja": "間違った規則"},
-    "intro": {
-        "en": "One rule here is wrong. Find out how one could notice.",
-        "ja": "ここには間違った規則が一つあります。どうすれば気づけるかを考えましょう。",
-    },
-    "steps": [
-        {
-            "at": "forward of p",
-            "text": {"en": "`p` is 0.25, 0.5, 0.25.", "ja": "`p` は 0.25、0.5、0.25 です。"},
-            "question": {
-                "kind": "choice",
-                "text": {
-                    "en": "All three numbers of `z` go up by 1. What happens to `p`?",
-                    "ja": "`z` の三つの数がすべて 1 大きくなると、`p` はどうなりますか。",
-                },
-                "choices": [
-                    {
-                        "text": {"en": "the largest goes up", "ja": "いちばん大きいものが大きくなる"},
-                        "feedback": {"en": "All exp get one factor.", "ja": "どの exp にも同じ数が掛かります。"},
-                    },
-                    {
-                        "text": {"en": "nothing", "ja": "変わらない"},
-                        "right": True,
-                        "feedback": {"en": "Right: the sum gets it too.", "ja": "正解です。和にも掛かります。"},
-                    },
-                ],
-            },
-        },
-        {
-            "at": "backward",
-            "text": {
-                "en": "If all of `z` move alike, the loss stays. So the numbers of its gradient must add up to 0. Do they?",
-                "ja": "`z` がすべて同じだけ動いても、損失は動きません。ですから `z` の勾配の数は、足すと 0 になるはずです。",
-            },
-            "stop": True,
-        },
-        {
-            "at": "gradient of z",
-            "text": {
-                "en": "0.1875, 0, 0 do not. And the last two cannot be 0: if `z[1]` grows, `p[0]` shrinks.",
-                "ja": "0.1875、0、0 を足しても 0 になりません。`z[1]` が増えれば `p[0]` は減るので、0 のはずもありません。",
-            },
-        },
-    ],
-}
 c = np.array([1.0, 0.0, 0.0])
 z = mg.Tensor([0.0, np.log(2.0), 0.0], requires_grad=True, name="z")
 with mg.trace():
@@ -99,7 +53,7 @@ with mg.trace():
     loss = np.sum(picked)
 loss.backward()
 print("p:", p.data, " gradient of z by the rule:", z.grad.data)
-mg.explain(loss, OUT / "07_open.html", {"z": z}, language=LANGUAGE, lesson=lesson)
+mg.explain(loss, OUT / "07_open.html", {"z": z}, language=LANGUAGE, lesson="course/07_open")
 
 # %% [markdown] name="whether"
 # ## First question: is it wrong at all?
@@ -112,9 +66,8 @@ mg.explain(loss, OUT / "07_open.html", {"z": z}, language=LANGUAGE, lesson=lesso
 # enough, however many inputs there are, and a wrong gradient has hardly a chance to agree by accident.
 # `mg.check_grads` does this:
 
+
 # %%
-
-
 def pick(z):
     return np.sum(c * softmax(z))
 
@@ -353,38 +306,6 @@ for kind in (np.float32, np.float64):
 # can check.) Then open `out/lessons/07_close.html`.
 
 # %%
-lesson = {
-    "title": {"en": "One value, three uses", "ja": "一つの値を三度使う"},
-    "intro": {
-        "en": "All rules are right here. Watch where the article's rules would go wrong.",
-        "ja": "ここの規則はすべて正しいものです。記事の規則なら、どこで間違えるでしょうか。",
-    },
-    "steps": [
-        {
-            "at": "backward of m to h",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "`s.T @ g`: 1 and 2. As `s` is symmetric here, a missing transpose would not show.",
-                "ja": "`s.T @ g` で、1 と 2 です。ここの `s` は対称なので、転置を忘れても分かりません。",
-            },
-        },
-        {
-            "at": "backward of s to h",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "5 and 0, directly. The article takes this twice, 10 and 0. What comes through `k` is different.",
-                "ja": "直接届くのは 5 と 0 です。記事の規則は2倍して 10 と 0 にしますが、`k` を通って届くものは違います。",
-            },
-        },
-        {
-            "at": "gradient of h",
-            "text": {
-                "en": "1 and 2, through `k`. Together 7 and 4. With the article's rule it would be 11 and 2.",
-                "ja": "`k` を通って 1 と 2 です。合わせて 7 と 4 になります。記事の規則なら 11 と 2 でした。",
-            },
-        },
-    ],
-}
 h = mg.Tensor([[1.0], [2.0]], requires_grad=True, name="h")
 c = np.array([[1.0], [0.0]])
 with mg.trace():
@@ -396,7 +317,7 @@ with mg.trace():
 loss.backward()
 print("loss", loss.item(), " gradient of h:", h.grad.data.ravel())
 print("with the article's rule:", (s.data.T @ c + 2 * (c @ h.data.T) @ h.data).ravel())
-mg.explain(loss, OUT / "07_close.html", {"h": h}, language=LANGUAGE, lesson=lesson)
+mg.explain(loss, OUT / "07_close.html", {"h": h}, language=LANGUAGE, lesson="course/07_close")
 
 # %% [markdown] name="remember"
 # ## What to remember

@@ -32,62 +32,6 @@ OUT.mkdir(parents=True, exist_ok=True)
 # What will *its* backward pass find?
 
 # %%
-lesson = {
-    "title": {"en": "The backward pass is a program", "ja": "逆伝播もプログラム"},
-    "intro": {
-        "en": "These are the steps in which minigrad found the slope of `x ** 3`. The end is `slope`.",
-        "ja": "minigrad が `x ** 3` の傾きを求めたときのステップです。終点は `slope` です。",
-    },
-    "steps": [
-        {
-            "at": "forward of backward: power",
-            "text": {
-                "en": "The name says: a step of a backward pass. Next come the 3, and the 1 that each such pass begins with.",
-                "ja": "名前の backward は、逆伝播のステップという意味です。次に、3 と、逆伝播の出発点の 1 を掛けます。",
-            },
-            "stop": True,
-        },
-        {
-            "at": "backward",
-            "text": {
-                "en": "`positive` is the + in front of a number: it changes nothing.",
-                "ja": "`positive` は数の前に付く + で、何も変えません。",
-            },
-            "question": {
-                "kind": "choice",
-                "text": {
-                    "en": "Which number will arrive at `x`?",
-                    "ja": "`x` に届くのはどの数ですか。",
-                },
-                "choices": [
-                    {
-                        "text": "48",
-                        "feedback": {"en": "That is the slope itself.", "ja": "それは傾きそのものです。"},
-                    },
-                    {
-                        "text": "24",
-                        "right": True,
-                        "feedback": {
-                            "en": "Right: 3 x² has the slope 6 x.",
-                            "ja": "正解です。3 x² の傾きは 6 x です。",
-                        },
-                    },
-                    {
-                        "text": "6",
-                        "feedback": {"en": "6 x, and x is 4.", "ja": "6 x で、x は 4 です。"},
-                    },
-                ],
-            },
-        },
-        {
-            "at": "gradient of x",
-            "text": {
-                "en": "24: move `x` by a little, and the slope moves 24 times as far.",
-                "ja": "24 です。`x` を少し動かすと、傾きはその24倍動きます。",
-            },
-        },
-    ],
-}
 x = mg.Tensor(4.0, requires_grad=True, name="x")
 with mg.trace():
     y = x**3
@@ -97,7 +41,7 @@ slope.name = "slope"
 x.grad = None  # or the next result would be added to the slope
 slope.backward()
 print("y:", y.item(), " slope:", slope.item(), " slope of the slope:", x.grad.item())
-mg.explain(slope, OUT / "08_open.html", {"x": x}, language=LANGUAGE, lesson=lesson)
+mg.explain(slope, OUT / "08_open.html", {"x": x}, language=LANGUAGE, lesson="course/08_open")
 
 # %% [markdown] name="bend"
 # ## The bend
@@ -320,38 +264,6 @@ print("bend of relu at 2:", mg.grad(mg.grad(mg.relu))(2.0))
 # `out/lessons/08_close.html`.
 
 # %%
-lesson = {
-    "title": {"en": "A Hessian-vector product", "ja": "ヘッセ行列とベクトルの積"},
-    "intro": {
-        "en": "`p` and `q` are the slopes of `f` by `x` and by `y`. `d` is gradient · v.",
-        "ja": "`p` と `q` は、`f` の `x` と `y` についての傾きです。`d` は勾配 · v です。",
-    },
-    "steps": [
-        {
-            "at": "backward of r to x",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "2 · y = 6: how fast the slope by `x` changes with `x`. That is H[0, 0].",
-                "ja": "2 · y = 6 です。`x` についての傾きが `x` によってどれだけ動くか、つまり H[0, 0] です。",
-            },
-        },
-        {
-            "at": "gradient of y",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "2 · x = 4, the second number of H @ v. (The slope x² does not move with `y`.)",
-                "ja": "2 · x = 4 で、これが H @ v の二つ目の数です。（傾き x² は `y` では動きません。）",
-            },
-        },
-        {
-            "at": "gradient of x",
-            "text": {
-                "en": "6 from `p`, -4 from `q`: 2, the first number of H @ v.",
-                "ja": "`p` から 6、`q` から -4、合わせて 2 で、これが H @ v の一つ目の数です。",
-            },
-        },
-    ],
-}
 x = mg.Tensor(2.0, requires_grad=True, name="x")
 y = mg.Tensor(3.0, requires_grad=True, name="y")
 with mg.trace():
@@ -362,7 +274,7 @@ with mg.trace():
 d.backward()
 print("H @ v by the tape:", [x.grad.item(), y.grad.item()], end="  ")
 print("by hvp:", mg.hvp(lambda z: z[0] * z[0] * z[1], (np.array([2.0, 3.0]),), (np.array([1.0, -1.0]),))[0])
-mg.explain(d, OUT / "08_close.html", {"x": x, "y": y}, language=LANGUAGE, lesson=lesson)
+mg.explain(d, OUT / "08_close.html", {"x": x, "y": y}, language=LANGUAGE, lesson="course/08_close")
 
 # %% [markdown] name="remember"
 # ## What to remember

@@ -37,46 +37,6 @@ OUT.mkdir(parents=True, exist_ok=True)
 # `out/lessons/09_open.html` asks where a step with rate 0.02 ends.
 
 # %%
-lesson = {
-    "title": {"en": "One step in a narrow valley", "ja": "細い谷での一歩"},
-    "intro": {
-        "en": "Two weights, one learning rate. Compare the two slopes with the two distances to the lowest point.",
-        "ja": "重みは二つ、学習率は一つです。二つの傾きを、いちばん低い点までの二つの距離と比べてください。",
-    },
-    "steps": [
-        {
-            "at": "gradient of b",
-            "question": {"kind": "value"},
-            "text": {"en": "Fifty times 2b: the steep direction.", "ja": "2b の50倍です。こちらが急な方向です。"},
-        },
-        {
-            "at": "end",
-            "text": {
-                "en": "Guess. Then set the learning rate at the right to 0.02, and take some steps.",
-                "ja": "予想してください。それから、右の学習率を 0.02 にして、何歩か進んでみましょう。",
-            },
-            "question": {
-                "kind": "choice",
-                "text": {
-                    "en": "Where is `b` after one step with rate 0.02?",
-                    "ja": "学習率 0.02 で一歩進むと、`b` はどこに来ますか。",
-                },
-                "choices": [
-                    {"text": "0.96", "feedback": {"en": "`a` gets that factor.", "ja": "それは `a` に掛かる数です。"}},
-                    {"text": "0", "feedback": {"en": "With rate 0.01 it is.", "ja": "学習率 0.01 ならそうです。"}},
-                    {
-                        "text": "-1",
-                        "right": True,
-                        "feedback": {
-                            "en": "Right: 1 - 0.02 · 100. It jumps from wall to wall.",
-                            "ja": "正解です。1 - 0.02 · 100 です。壁から壁へ跳びます。",
-                        },
-                    },
-                ],
-            },
-        },
-    ],
-}
 a = mg.Tensor(4.0, requires_grad=True, name="a")
 b = mg.Tensor(1.0, requires_grad=True, name="b")
 with mg.trace():
@@ -84,7 +44,7 @@ with mg.trace():
     q = b**2
     r = 50 * q
     loss = p + r
-mg.explain(loss, OUT / "09_open.html", {"a": a, "b": b}, language=LANGUAGE, lesson=lesson)
+mg.explain(loss, OUT / "09_open.html", {"a": a, "b": b}, language=LANGUAGE, lesson="course/09_open")
 
 # %% [markdown] name="rate"
 # ## The learning rate
@@ -337,45 +297,6 @@ print(f"coin flips: loss {loss.item():.2f} in training; right on new ones: {100 
 # `e = 0.25`, so 0.5 arrives at `q`. On paper: what arrives at `p`, and what at `x`? Then open `out/lessons/09_close.html`.
 
 # %%
-lesson = {
-    "title": {"en": "Two layers with ways past", "ja": "迂回路のある二つの層"},
-    "intro": {
-        "en": "Each layer hands on its gradient twice: through `w`, and past it, unchanged.",
-        "ja": "どの層でも勾配は二つの道を通ります。`w` を通る道と、そのまま通り抜ける迂回路です。",
-    },
-    "steps": [
-        {
-            "at": "backward",
-            "question": {
-                "kind": "choice",
-                "text": {
-                    "en": "Without the ways past, by what would 0.5 be multiplied on its way to `x`?",
-                    "ja": "迂回路がなければ、0.5 は `x` に着くまでに何倍されますか。",
-                },
-                "choices": [
-                    {"text": "0.25", "right": True, "feedback": {"en": "Right: w · w.", "ja": "正解：w · w です。"}},
-                    {"text": "2.25", "feedback": {"en": "That is with them.", "ja": "それは迂回路があるときです。"}},
-                ],
-            },
-        },
-        {
-            "at": "gradient of p",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "0.5 past the layer, and 0.5 · 0.5 = 0.25 through it: 0.75.",
-                "ja": "迂回路から 0.5、層を通って 0.5 · 0.5 = 0.25、合わせて 0.75 です。",
-            },
-        },
-        {
-            "at": "gradient of x",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "Again times 1 + w: 0.75 · 1.5 = 1.125. In 24 layers, 0.5 to the power of 24, or a way with a 1.",
-                "ja": "もう一度 1 + w を掛けて、0.75 · 1.5 = 1.125 です。24層あると、0.5 の24乗になるか、1 の残る道があるか、という違いになります。",
-            },
-        },
-    ],
-}
 w = mg.Tensor(0.5, requires_grad=True, name="w")
 x = mg.Tensor(1.0, requires_grad=True, name="x")
 with mg.trace():
@@ -388,7 +309,7 @@ with mg.trace():
 loss.backward()
 print(f"p = {p.item()}, q = {q.item()}, e = {e.item()}; w * w = {w.item() ** 2}; ", end="")
 print(f"at q {2 * e.item()}, at p {2 * e.item() * (1 + w.item())}, at x {x.grad.item()}, at w {w.grad.item()}")
-mg.explain(loss, OUT / "09_close.html", {"w": w, "x": x}, language=LANGUAGE, lesson=lesson)
+mg.explain(loss, OUT / "09_close.html", {"w": w, "x": x}, language=LANGUAGE, lesson="course/09_close")
 
 # %% [markdown] name="remember"
 # ## What to remember

@@ -41,59 +41,6 @@ OUT.mkdir(parents=True, exist_ok=True)
 # answer do? Guess, then open `out/lessons/10_open.html`.
 
 # %%
-lesson = {
-    "title": {"en": "One query, three keys", "ja": "一つのクエリと三つのキー"},
-    "intro": {
-        "en": "The rows of `K` are the keys, the rows of `V` their values. Follow the query to its answer.",
-        "ja": "`K` の行がキー、`V` の行がその値です。クエリが答えになるまでを追いかけましょう。",
-    },
-    "steps": [
-        {
-            "at": "forward of s",
-            "stop": True,
-            "text": {
-                "en": "Inner products: 2, 0 and 1. The first key fits best.",
-                "ja": "内積は 2、0、1 です。いちばんよく合うのは一つ目のキーです。",
-            },
-        },
-        {
-            "at": "forward of out",
-            "text": {
-                "en": "0.665 · 1 + 0.09 · 2 + 0.245 · 6, with all digits 2.314: a mean of the values.",
-                "ja": "0.665 · 1 + 0.09 · 2 + 0.245 · 6、すべての桁では 2.314 で、値の重み付き平均です。",
-            },
-            "question": {
-                "kind": "choice",
-                "text": {
-                    "en": "The first key has the largest weight. If it fits even better, what does the answer do?",
-                    "ja": "重みがいちばん大きいのは一つ目のキーです。もっとよく合うようになると、答えはどうなりますか。",
-                },
-                "choices": [
-                    {
-                        "text": {"en": "it grows", "ja": "大きくなる"},
-                        "feedback": {
-                            "en": "Its value is 1, and all others lose weight.",
-                            "ja": "その値は 1 で、ほかの値の重みは減ります。",
-                        },
-                    },
-                    {
-                        "text": {"en": "it shrinks", "ja": "小さくなる"},
-                        "right": True,
-                        "feedback": {"en": "Right: towards its value, 1.", "ja": "正解です。値の 1 に近づきます。"},
-                    },
-                ],
-            },
-        },
-        {
-            "at": "backward of p",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "Each score's slope is its weight times (its value - the answer): 0.665 · (1 - 2.314) and so on.",
-                "ja": "どのスコアの傾きも、重み ×（値 - 答え）です。一つ目は 0.665 · (1 - 2.314) です。",
-            },
-        },
-    ],
-}
 q = mg.Tensor([[1.0, 0.0]], requires_grad=True, name="q")
 K = mg.Tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]], requires_grad=True, name="K")
 V = mg.Tensor([[1.0], [2.0], [6.0]], requires_grad=True, name="V")
@@ -103,7 +50,7 @@ with mg.trace():
     out = p @ V
     loss = np.sum(out)
 print("scores", s.data.ravel(), " weights", p.data.ravel().round(3), f" answer {out.item():.3f}")
-mg.explain(loss, OUT / "10_open.html", {"q": q, "K": K, "V": V}, language=LANGUAGE, lesson=lesson)
+mg.explain(loss, OUT / "10_open.html", {"q": q, "K": K, "V": V}, language=LANGUAGE, lesson="course/10_open")
 
 # %% [markdown] name="many"
 # ## Everybody asks at once
@@ -342,39 +289,6 @@ print("minigrad:", F.attention_weights(np.array([[1.0]]), np.array([[1.0], [2.0]
 # Then `out/lessons/10_close.html`.
 
 # %%
-lesson = {
-    "title": {"en": "Two words, causal", "ja": "二つの単語と因果マスク"},
-    "intro": {
-        "en": "Where does a mask show in the backward pass? Watch the first row.",
-        "ja": "マスクは逆伝播のどこに現れるでしょうか。一行目に注目してください。",
-    },
-    "steps": [
-        {
-            "at": "backward of p",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "Row 0: its one weight is 1 and cannot move, so zeros. Row 1: 0.1192 · (1 - 2.7616) = -0.21, and 0.21.",
-                "ja": "行 0 は、ただ一つの重み 1 が動けないので 0 です。行 1 は 0.1192 · (1 - 2.7616) = -0.21 と 0.21 です。",
-            },
-        },
-        {
-            "at": "gradient of v",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "How much each value was looked at in all, the columns of the weights: 1.1192 and 0.8808.",
-                "ja": "それぞれの値が全部でどれだけ見られたか、つまり重みの列の和で、1.1192 と 0.8808 です。",
-            },
-        },
-        {
-            "at": "gradient of q",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "Word 1: -0.21 · 0 + 0.21 · 1. Word 0 could only look at itself: its query does not matter.",
-                "ja": "単語 1 は -0.21 · 0 + 0.21 · 1 です。単語 0 は自分しか見られないので、クエリが何でも変わりません。",
-            },
-        },
-    ],
-}
 q = mg.Tensor([[1.0], [2.0]], requires_grad=True, name="q")
 k = mg.Tensor([[0.0], [1.0]], requires_grad=True, name="k")
 v = mg.Tensor([[1.0], [3.0]], requires_grad=True, name="v")
@@ -390,7 +304,7 @@ print("weights:", p.data[1].round(4), " answers:", out.data.ravel().round(4))
 print(
     "gradients: q", q.grad.data.ravel().round(2), " k", k.grad.data.ravel().round(2), " v", v.grad.data.ravel().round(4)
 )
-mg.explain(loss, OUT / "10_close.html", {"q": q, "k": k, "v": v}, language=LANGUAGE, lesson=lesson)
+mg.explain(loss, OUT / "10_close.html", {"q": q, "k": k, "v": v}, language=LANGUAGE, lesson="course/10_close")
 
 # %% [markdown] name="remember"
 # ## What to remember

@@ -41,62 +41,6 @@ OUT.mkdir(parents=True, exist_ok=True)
 # `out/lessons/11_open.html`, and count the ways that lead from `x` to `h`.
 
 # %%
-lesson = {
-    "title": {"en": "Attention with a way past it", "ja": "アテンションと迂回路"},
-    "intro": {
-        "en": "Two tokens, two numbers each. How does `x` reach `h`?",
-        "ja": "トークンが二つ、数はそれぞれ2個です。`x` はどの道を通って `h` に届くでしょうか。",
-    },
-    "steps": [
-        {
-            "at": "backward",
-            "text": {"en": "Now back, from `h` to `x`.", "ja": "次は `h` から `x` へ戻ります。"},
-            "question": {
-                "kind": "choice",
-                "text": {
-                    "en": "How many contributions will the gradient of `x` get?",
-                    "ja": "`x` の勾配には、寄与がいくつ届きますか。",
-                },
-                "choices": [
-                    {
-                        "text": "2",
-                        "feedback": {"en": "Attention uses x three times.", "ja": "アテンションは x を三度使います。"},
-                    },
-                    {"text": "3", "feedback": {"en": "And the way past?", "ja": "迂回路もあります。"}},
-                    {
-                        "text": "4",
-                        "right": True,
-                        "feedback": {
-                            "en": "Right: past it, and as query, key and value.",
-                            "ja": "正解です。迂回路と、クエリ、キー、値です。",
-                        },
-                    },
-                ],
-            },
-        },
-        {
-            "at": "backward of h to x",
-            "stop": True,
-            "text": {"en": "The way past: it arrives as it is.", "ja": "迂回路からです。そのまま届きます。"},
-        },
-        {
-            "at": "backward of mixed to x",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "As value: `weights.T` times what arrives, so 0.7311 and 0.2689 in the first column.",
-                "ja": "値（value）として届く分です。届いたものに左から `weights.T` を掛けるので、一列目が 0.7311 と 0.2689 です。",
-            },
-        },
-        {
-            "at": "gradient of x",
-            "stop": True,
-            "text": {
-                "en": "As query and as key 0.7311 · 0.2689 = 0.1966 each. All four: 1 + 0.7311 + 0.1966 + 0.1966 = 2.1243.",
-                "ja": "クエリとしてもキーとしても 0.7311 · 0.2689 = 0.1966 です。合わせて 1 + 0.7311 + 0.1966 + 0.1966 = 2.1243 です。",
-            },
-        },
-    ],
-}
 g = np.array([[1.0, 0.0], [0.0, 0.0]])
 x = mg.Tensor([[1.0, 0.0], [0.0, 1.0]], requires_grad=True, name="x")
 with mg.trace():
@@ -109,7 +53,7 @@ with mg.trace():
 loss.backward()
 print("weights:", weights.data.round(4).tolist())
 print("gradient of x:", x.grad.data.round(4).tolist(), " product:", round(weights.data[0, 0] * weights.data[0, 1], 4))
-mg.explain(loss, OUT / "11_open.html", {"x": x}, language=LANGUAGE, lesson=lesson)
+mg.explain(loss, OUT / "11_open.html", {"x": x}, language=LANGUAGE, lesson="course/11_open")
 
 # %% [markdown] name="task"
 # ## The question
@@ -344,49 +288,6 @@ for rate in (0.0, 0.5):
 # added to *both* rows. Then open `out/lessons/11_close.html`.
 
 # %%
-lesson = {
-    "title": {"en": "The two-layer Transformer, backward", "ja": "2層の Transformer を逆向きに"},
-    "intro": {
-        "en": "`W1` is `affine_1.weight` here, `b2` is `affine_2.bias`. You stand inside of the first attention; a click on "
-        "'Program' leads out. `swapaxes` is a transpose, the constant is 1 / √2, and the first 1 of a shape is the one sentence.",
-        "ja": "ここでは `W1` は `affine_1.weight`、`b2` は `affine_2.bias` です。いまは最初のアテンションの箱の中で、上の道筋の先頭を押すと"
-        "外に出ます。`swapaxes` は転置、定数は 1 / √2、形の最初の 1 は文が一つという意味です。",
-    },
-    "steps": [
-        {
-            "at": "forward of seen_again",
-            "stop": True,
-            "text": {
-                "en": "The two rows are nearly alike: 0.5008 and 0.4992. Each attention mixes the tokens further.",
-                "ja": "0.5008 と 0.4992 で、二つの行はほとんど同じです。アテンションを重ねるほど、トークンは混ざります。",
-            },
-        },
-        {
-            "at": "backward of loss",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "Both classes have probability 0.5; class 0 is right (one_hot: [1, 0]), so [0.5 - 1, 0.5].",
-                "ja": "どちらのクラスの確率も 0.5 で、正しいのはクラス 0（one_hot は [1, 0]）なので、[0.5 - 1, 0.5] です。",
-            },
-        },
-        {
-            "at": "backward of scores to affine_2.bias",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "The bias is added to both rows, and each sends [-0.5, 0.5]: add them.",
-                "ja": "バイアスは両方の行に足されているので、それぞれから [-0.5, 0.5] が届きます。これを足します。",
-            },
-        },
-        {
-            "at": "backward of seen_again to h",
-            "stop": True,
-            "text": {
-                "en": "`h` as value. Two more follow, as query and as key: inside the box. There is no way past.",
-                "ja": "値（value）としての `h` です。箱の中から、クエリとキーの分も届きます。迂回路はありません。",
-            },
-        },
-    ],
-}
 two = TwoLayerTransformer(TwoLayerConfig(2, 2, 2), rng=np.random.default_rng(0), dtype=np.float64)
 two.affine_1.weight.data[...] = two.affine_2.weight.data[...] = np.eye(2)
 x = mg.Tensor([[[1.0, 0.0], [0.0, 1.0]]], requires_grad=True, name="x")
@@ -400,7 +301,7 @@ with mg.trace():
 loss.backward()
 print("z:", z.data.round(4).tolist(), " loss:", round(loss.item(), 4), " gradient of b2:", two.affine_2.bias.grad.data)
 print("seen_again:", seen_again.data.round(4).tolist())
-mg.explain(loss, OUT / "11_close.html", two, language=LANGUAGE, lesson=lesson)
+mg.explain(loss, OUT / "11_close.html", two, language=LANGUAGE, lesson="course/11_close")
 
 # %% [markdown] name="remember"
 # ## What to remember

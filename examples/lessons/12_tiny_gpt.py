@@ -39,44 +39,6 @@ OUT.mkdir(parents=True, exist_ok=True)
 # gradient? Open `out/lessons/12_open.html`.
 
 # %%
-lesson = {
-    "title": {"en": "Nobody looks ahead", "ja": "先を見てはいけない"},
-    "intro": {
-        "en": "The tokens are 0, 1 and 2. `g` asks about 1.",
-        "ja": "トークンは 0、1、2 で、`g` は 1 について尋ねます。",
-    },
-    "steps": [
-        {
-            "at": "backward",
-            "text": {"en": "Now the other way.", "ja": "次は逆向きです。"},
-            "question": {
-                "kind": "choice",
-                "text": {"en": "Which tokens get a gradient?", "ja": "勾配が届くのはどのトークンですか。"},
-                "choices": [
-                    {"text": "1", "feedback": {"en": "It looks at token 0, too.", "ja": "トークン 0 も見ています。"}},
-                    {"text": "0, 1", "right": True, "feedback": {"en": "Right.", "ja": "正解です。"}},
-                    {"text": "0, 1, 2", "feedback": {"en": "The weight of 2 is 0.", "ja": "2 の重みは 0 です。"}},
-                ],
-            },
-        },
-        {
-            "at": "backward of mixed to x",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "As values, the tokens get their weights: 0.2689, 0.7311 and 0.",
-                "ja": "値（value）としては、重みがそのまま届きます。0.2689、0.7311、0 です。",
-            },
-        },
-        {
-            "at": "gradient of x",
-            "stop": True,
-            "text": {
-                "en": "As query and key, too, token 2 gets 0. Change its numbers with the slider: the loss stays.",
-                "ja": "クエリやキーとしても、トークン 2 は 0 です。スライダーでその数を変えても、損失は変わりません。",
-            },
-        },
-    ],
-}
 allowed = np.tril(np.ones((3, 3))) == 1
 g = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 0.0]])
 x = mg.Tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], requires_grad=True, name="x")
@@ -90,7 +52,7 @@ with mg.trace():
 loss.backward()
 print("weights:", weights.data.round(4).tolist())
 print("gradient of x:", x.grad.data.round(4).tolist())
-mg.explain(loss, OUT / "12_open.html", {"x": x}, language=LANGUAGE, lesson=lesson)
+mg.explain(loss, OUT / "12_open.html", {"x": x}, language=LANGUAGE, lesson="course/12_open")
 
 # %% [markdown] name="shift"
 # ## The text, and the shift by one
@@ -355,36 +317,6 @@ print(repr(write(broken, "the cat", 20, temperature=0)))
 # gradient? Decide, then open `out/lessons/12_close.html`.
 
 # %%
-lesson = {
-    "title": {"en": "Read and answer with one table", "ja": "一つの表で読み、答える"},
-    "intro": {"en": "Two places, each with its own label.", "ja": "位置が二つあり、それぞれに正解があります。"},
-    "steps": [
-        {
-            "at": "backward of loss",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "The probabilities, with 1 subtracted at the right token, divided by 2.",
-                "ja": "確率から、正解のトークンの場所だけ 1 を引いて、2 で割ったものです。",
-            },
-        },
-        {
-            "at": "backward of logits to E.T",
-            "question": {"kind": "value"},
-            "text": {
-                "en": "As an answer. The last column is that of token 2, and it is not 0.",
-                "ja": "答えとしての分です。最後の列がトークン 2 のもので、0 ではありません。",
-            },
-        },
-        {
-            "at": "gradient of E",
-            "stop": True,
-            "text": {
-                "en": "Rows 0 and 1 get something on both ways, row 2 only as an answer.",
-                "ja": "行 0 と行 1 には両方の道から届き、行 2 には答えとしての分だけが届きます。",
-            },
-        },
-    ],
-}
 E = mg.Tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]], requires_grad=True, name="E")
 read, allowed = np.array([0, 1]), np.array([[True, False], [True, True]])
 with mg.trace():
@@ -397,7 +329,7 @@ with mg.trace():
 loss.backward()
 print("probabilities:", mg.softmax(logits).data.round(4).tolist())
 print("gradient of E:", E.grad.data.round(4).tolist())
-mg.explain(loss, OUT / "12_close.html", {"E": E}, language=LANGUAGE, lesson=lesson)
+mg.explain(loss, OUT / "12_close.html", {"E": E}, language=LANGUAGE, lesson="course/12_close")
 
 # %% [markdown] name="remember"
 # ## What to remember

@@ -53,14 +53,24 @@ WHERE += "'gradient of NAME'"
 
 
 def lessons() -> list[str]:
-    """The names of the lessons that come with minigrad."""
-    files = resources.files(__package__).joinpath("lessons").iterdir()
+    """The names of the lessons that come with minigrad, with their programs.
+
+    (Beside them stand what the pages of examples/lessons say: ``course/01_open`` and so on.)
+    """
+    files = _shipped("").iterdir()
     return sorted(file.name.removesuffix(".json") for file in files if file.name.endswith(".json"))
+
+
+def _shipped(path: str) -> Any:
+    return resources.files(__package__).joinpath("lessons", *path.split("/"))
 
 
 def lesson_program(name: str) -> str:
     """The program that a lesson of minigrad's belongs to. It defines ``loss``."""
-    return "\n".join(_read(name)["program"]) + "\n"
+    program = _read(name).get("program")
+    if program is None:
+        raise ArgumentError(f"lesson {name!r} has no 'program': its program stands in examples/lessons")
+    return "\n".join(program) + "\n"
 
 
 def validated(lesson: Any, data: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -113,12 +123,12 @@ def _read(lesson: Any) -> Any:
     if not isinstance(lesson, str | os.PathLike):
         raise ArgumentError(f"lesson takes a dict, the path of a JSON file, or a name, got {type(lesson).__name__}")
     if isinstance(lesson, str) and not lesson.endswith(".json"):
-        if lesson not in lessons():
+        file = _shipped(f"{lesson}.json")
+        if not file.is_file():
             raise ArgumentError(
                 f"lesson={lesson!r} is no lesson of minigrad's{_instead(lesson, lessons())}; a file's name ends in .json"
             )
-        text = resources.files(__package__).joinpath("lessons", f"{lesson}.json").read_text(encoding="utf-8")
-        return json.loads(text)
+        return json.loads(file.read_text(encoding="utf-8"))
     try:
         return json.loads(Path(lesson).read_text(encoding="utf-8"))
     except OSError as error:

@@ -199,3 +199,5 @@ def test_the_numbers_that_the_lessons_speak_of() -> None:
     assert gradient("neuron_batch", "b") == [2]
     assert gradient("neuron_batch", "w") == [[3], [-1]]
     assert set(lessons()) == {"chain_rule", "two_paths", "neuron_batch"}
+    with pytest.raises(ArgumentError, match="has no 'program': its program stands in examples/lessons"):
+        lesson_program("course/01_open")
