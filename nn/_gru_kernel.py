@@ -14,6 +14,11 @@ def _in_order(array: Array, reverse: bool) -> Array:
     return array[::-1] if reverse else array
 
 
+def _as_given(array: Array, reverse: bool) -> Array:
+    """The way back."""
+    return np.ascontiguousarray((array[::-1] if reverse else array).swapaxes(0, 1))
+
+
 def gru_forward(
     images: Array, initial: Array, weight: Array, bias: Array, is_token: Any = None, reverse: bool = False
 ) -> Any:
@@ -23,6 +28,7 @@ def gru_forward(
     memory = np.empty((length, batch, d), images.dtype)  # h U_n + c_n
     states = np.empty((length + 1, batch, d), images.dtype)
     states[0] = initial
+    tokens = None if is_token is None else _in_order(is_token, reverse)
     for t in range(length):
         h, gate = states[t], gates[t]
         product = h.dot(weight)
@@ -39,8 +45,8 @@ def gru_forward(
         new = h - candidate
         new *= gate[:, d : 2 * d]
         new += candidate
-        states[t + 1] = new if is_token is None else np.where(_in_order(is_token, reverse)[t], new, h)
-    return np.ascontiguousarray(_in_order(states[1:], False)[:, :: -1 if reverse else 1]), (gates, memory, states)
+        states[t + 1] = new if tokens is None else np.where(tokens[t], new, h)
+    return _as_given(states[1:], reverse), (gates, memory, states)
 
 
 def gru_backward(
@@ -69,7 +75,7 @@ def gru_backward(
             back += np.where(tokens[t], 0, total)
     rows = d_products.reshape(length * batch, 3 * d)
     return (
-        np.ascontiguousarray((d_images[::-1] if reverse else d_images).swapaxes(0, 1)) if needs[0] else None,
+        _as_given(d_images, reverse) if needs[0] else None,
         back if needs[1] else None,
         states[:-1].reshape(length * batch, d).T.dot(rows) if needs[2] else None,
         rows.sum(axis=0) if needs[3] else None,
