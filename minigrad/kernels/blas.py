@@ -1,8 +1,8 @@
 """The threads of the library that computes NumPy's matrix products.
 
-OpenBLAS keeps its threads spinning for some 25 ms after each product, in wait for the next one: they take the cores from
-ours. And for the many small products of attention, waking them costs more than they save. So where minigrad divides the
-work itself, each product gets one thread.
+OpenBLAS keeps its threads spinning for 25 to 100 ms after each product, in wait for the next one: they take the cores from
+ours, and one product in a step can take one core for the whole of it. For the many small products of attention, waking them
+costs more than they save, too. So where minigrad divides the work itself, each product gets one thread.
 """
 
 from __future__ import annotations

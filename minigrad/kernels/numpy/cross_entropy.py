@@ -6,20 +6,25 @@ import numpy as np
 
 from ...engine.types import Array
 from ...rules.neural import REDUCTIONS, check_labels, cross_entropy, largest
+from ..threads import in_blocks
 from .rows import Needs, as_rows, ones, row_sums
 
 
 def _cross_entropy_forward(logits: Array, labels: Array, reduction: str = "mean") -> tuple[Array, Array]:
     check_labels(logits, labels, reduction)
-    rows = as_rows(logits)
+    rows, labels_of_rows = as_rows(logits), labels.reshape(-1)
     n, classes = rows.shape
-    probabilities = rows - largest(rows)
-    picked = probabilities[np.arange(n), labels.reshape(-1)]
-    np.exp(probabilities, out=probabilities)
-    total = row_sums(probabilities, ones(classes, rows.dtype))
-    probabilities /= total[:, None]
-    losses = np.log(total)
-    losses -= picked
+    probabilities, losses = np.empty(rows.shape, rows.dtype), np.empty(n, rows.dtype)
+
+    def some(rows: Array, p: Array, labels: Array, losses: Array) -> None:
+        np.subtract(rows, largest(rows), out=p)
+        picked = p[np.arange(len(p)), labels]
+        np.exp(p, out=p)
+        total = row_sums(p, ones(classes, p.dtype))
+        p /= total[:, None]
+        np.subtract(np.log(total), picked, out=losses)
+
+    in_blocks(some, rows, probabilities, labels_of_rows, losses)
     if reduction == "mean" and n:
         return losses.dot(ones(n, rows.dtype, 1 / n)), probabilities
     return REDUCTIONS[reduction](losses.reshape(labels.shape)), probabilities
