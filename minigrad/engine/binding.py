@@ -76,10 +76,26 @@ class Bound(Signed):
         return arrays, self._checked_keywords(arguments)
 
     def _bound_arguments(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
-        try:
-            return bind_as(self._call_signature, args, kwargs).arguments
-        except TypeError as error:
-            raise UnsupportedError(f"{self.name}{self.__signature__}: {error}") from error
+        """By name, without those that are the default itself."""
+        form = (len(args), *kwargs)
+        if form not in self._forms:  # sorting a call is slow, and programs write the same few calls again and again
+            try:
+                bind_as(self._call_signature, args, kwargs)
+            except TypeError as error:
+                raise UnsupportedError(f"{self.name}{self.__signature__}: {error}") from error
+            self._forms.add(form)
+        defaults = self._call_defaults
+        given = [*zip(defaults, args), *kwargs.items()]
+        return {name: value for name, value in given if value is not defaults[name]}
+
+    @functools.cached_property
+    def _forms(self) -> set[tuple[Any, ...]]:
+        """How many arguments a call gives by place, and the names of the others: the forms that fit."""
+        return set()
+
+    @functools.cached_property
+    def _call_defaults(self) -> dict[str, Any]:
+        return {name: parameter.default for name, parameter in self._call_signature.parameters.items()}
 
     @functools.cached_property
     def _call_signature(self) -> inspect.Signature:

@@ -24,8 +24,6 @@ _LARGE = 1 << 22  # elements computed, about two milliseconds; below, handing ov
 BLOCK = 1 << 18  # elements: some arrays of so many share a third-level cache
 # NumPy hands Python's lock over around each of its loops: with shorter blocks threads wait for one another.
 _SHORT = 1 << 16
-# From about as many OpenBLAS divides the sums that kernels write as products, and its threads then spin (blas.py).
-_UNDIVIDED = 1 << 13
 PARTS = 4  # in which work is dealt out at least: the number of threads must not change shapes, and with them last bits
 T = TypeVar("T")
 _Task = tuple[contextvars.Context, Callable[[int, int], object], "_Part"]
@@ -133,7 +131,7 @@ def in_blocks(function: Callable[..., T], *arrays: Any, passes: float = 8) -> li
     wanted, work = -(-size // BLOCK), int(passes * size)
     if size >= 2 * _SHORT and work >= _LARGE:
         wanted = max(wanted, min(PARTS, size // _SHORT))
-    if size < _UNDIVIDED:
+    if wanted < 2:
         return [function(*arrays)]
     count = len(arrays[0])
     rows = -(-count // wanted)

@@ -103,25 +103,26 @@ def _real_if_close(a: Array, tol: float = 100) -> Array:
     return np.real(a) if np.all(np.absolute(np.imag(values_of(a))) < tol) else a
 
 
+def _where_larger(g: Array, x: Array, y: Array) -> Array:
+    """``g`` where x is the larger one, and half of it at a tie, of which mostly there is none."""
+    return g * (x > y) + 0.5 * g * tied if (tied := x == y).any() else g * (x > y)
+
+
 # Kinks. At a tie the gradient is shared; where abs turns, it is 0; the larger of a number and NaN is, for fmax, the number.
 absolute = primitive(np.absolute).vjp(x=_absolute_x)
 fabs = primitive(np.fabs).vjp(x=lambda g, x: g * np.sign(x))
 copysign = primitive(np.copysign).vjp(
     x=lambda g, x, y: g * np.sign(x) * np.copysign(1.0, y), y=lambda g: np.zeros_like(g)
 )
-maximum = primitive(np.maximum).vjp(
-    x=lambda g, x, y: g * (x > y) + 0.5 * g * (x == y), y=lambda g, x, y: g * (y > x) + 0.5 * g * (x == y)
-)
-minimum = primitive(np.minimum).vjp(
-    x=lambda g, x, y: g * (x < y) + 0.5 * g * (x == y), y=lambda g, x, y: g * (y < x) + 0.5 * g * (x == y)
-)
+maximum = primitive(np.maximum).vjp(x=lambda g, x, y: _where_larger(g, x, y), y=lambda g, x, y: _where_larger(g, y, x))
+minimum = primitive(np.minimum).vjp(x=lambda g, x, y: _where_larger(g, y, x), y=lambda g, x, y: _where_larger(g, x, y))
 fmax = primitive(np.fmax).vjp(
-    x=lambda g, x, y: g * ((x > y) | np.isnan(y)) + 0.5 * g * (x == y),
-    y=lambda g, x, y: g * ((y > x) | np.isnan(x)) + 0.5 * g * (x == y),
+    x=lambda g, x, y: _where_larger(g, x, y) + g * np.isnan(y),
+    y=lambda g, x, y: _where_larger(g, y, x) + g * np.isnan(x),
 )
 fmin = primitive(np.fmin).vjp(
-    x=lambda g, x, y: g * ((x < y) | np.isnan(y)) + 0.5 * g * (x == y),
-    y=lambda g, x, y: g * ((y < x) | np.isnan(x)) + 0.5 * g * (x == y),
+    x=lambda g, x, y: _where_larger(g, y, x) + g * np.isnan(y),
+    y=lambda g, x, y: _where_larger(g, x, y) + g * np.isnan(x),
 )
 nan_to_num = primitive(
     np.nan_to_num, lambda x, /, nan=0.0, posinf=None, neginf=None: np.nan_to_num(x, True, nan, posinf, neginf)

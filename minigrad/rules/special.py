@@ -47,8 +47,7 @@ def _erf(x: Array, /) -> Array:
         for coefficient in _P[-2:0:-1]:
             value += coefficient
             value *= square
-        value += _P[0]
-        return np.tanh(value * near).astype(x.dtype, copy=False)
+        return np.tanh((value + _P[0]) * near).astype(x.dtype, copy=False)
     table = _taylor_table(7).astype(x.dtype)
     magnitude = np.minimum(np.abs(x), _LIMIT)
     nearest = np.rint(np.where(np.isnan(magnitude), 0, magnitude) * _STEPS).astype(np.int64)
