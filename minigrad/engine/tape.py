@@ -23,7 +23,7 @@ import numpy as np
 from ..device import out_of_memory
 from ..errors import GraphError
 from . import observers
-from .arrays import widened
+from .sums import sum_over
 from .types import Array, Hooks, Node, Note, Plan
 
 NO_KEYWORDS: Mapping[str, Any] = MappingProxyType({})
@@ -282,5 +282,5 @@ def unbroadcast(array: Array, shape: tuple[int, ...]) -> Array:
     stretched = [extra + i for i, n in enumerate(shape) if n == 1 and array.shape[extra + i] != 1] if extra >= 0 else []
     axes = (*range(extra), *stretched)
     if axes:
-        array = widened(array).sum(axis=axes, keepdims=True)
+        array = sum_over(array, axes)
     return array.reshape(array.shape[extra:]) if extra > 0 else array

@@ -117,12 +117,12 @@ copysign = primitive(np.copysign).vjp(
 maximum = primitive(np.maximum).vjp(x=lambda g, x, y: _where_larger(g, x, y), y=lambda g, x, y: _where_larger(g, y, x))
 minimum = primitive(np.minimum).vjp(x=lambda g, x, y: _where_larger(g, y, x), y=lambda g, x, y: _where_larger(g, x, y))
 fmax = primitive(np.fmax).vjp(
-    x=lambda g, x, y: _where_larger(g, x, y) + g * np.isnan(y),
-    y=lambda g, x, y: _where_larger(g, y, x) + g * np.isnan(x),
+    x=lambda g, x, y: g * ((x > y) | np.isnan(y)) + 0.5 * g * (x == y),
+    y=lambda g, x, y: g * ((y > x) | np.isnan(x)) + 0.5 * g * (x == y),
 )
 fmin = primitive(np.fmin).vjp(
-    x=lambda g, x, y: _where_larger(g, y, x) + g * np.isnan(y),
-    y=lambda g, x, y: _where_larger(g, x, y) + g * np.isnan(x),
+    x=lambda g, x, y: g * ((x < y) | np.isnan(y)) + 0.5 * g * (x == y),
+    y=lambda g, x, y: g * ((y < x) | np.isnan(x)) + 0.5 * g * (x == y),
 )
 nan_to_num = primitive(
     np.nan_to_num, lambda x, /, nan=0.0, posinf=None, neginf=None: np.nan_to_num(x, True, nan, posinf, neginf)

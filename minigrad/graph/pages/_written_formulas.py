@@ -249,6 +249,10 @@ FORMULAS: dict[str, tuple[str, str]] = {
 SHOWN: dict[str, str] = {
     "modf.x": "g, that of the fractional part",
     "imag.val": "-i * g",
+    "maximum.x": "g * (x > y) + 0.5 * g * (x == y)",
+    "maximum.y": "g * (y > x) + 0.5 * g * (x == y)",
+    "minimum.x": "g * (x < y) + 0.5 * g * (x == y)",
+    "minimum.y": "g * (y < x) + 0.5 * g * (x == y)",
     "clip.a": "where(a_min <= a <= a_max, g, 0)",
     "clip.a_min": "where(a < a_min, g, 0)",
     "clip.a_max": "where(a > a_max, g, 0)",

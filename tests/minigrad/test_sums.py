@@ -1,0 +1,61 @@
+"""Sums as products with ones: the same sums, in every layout, and more exact than NumPy's over many rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from minigrad.engine import sums
+
+SHAPES = [
+    ((6, 9), (0,)),
+    ((6, 9), (1,)),
+    ((6, 9), (0, 1)),
+    ((4, 5, 16), (0, 1)),
+    ((4, 5, 16), (2,)),
+    ((4, 5, 16), (1,)),
+]
+SHAPES += [
+    ((4, 5, 16), (0, 2)),
+    ((7, 3), (0,)),
+    ((7, 3), (1,)),
+    ((50,), (0,)),
+    ((0, 9), (0,)),
+    ((9, 0), (1,)),
+    ((1, 8), (0,)),
+]
+
+
+@pytest.mark.parametrize("piece", [1 << 18, 20])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int64, np.complex128])
+@pytest.mark.parametrize(("shape", "axes"), SHAPES)
+def test_the_same_as_numpy_gives(
+    shape: tuple[int, ...], axes: tuple[int, ...], dtype: Any, piece: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sums, "_PIECE", piece)
+    array = (8 * np.random.default_rng(0).standard_normal(shape)).astype(dtype)
+    for laid in (array, np.asfortranarray(array), np.repeat(array, 2, axis=-1)[..., ::2]):
+        before, expected = laid.copy(), np.sum(laid.astype(np.result_type(dtype, np.float64)), axis=axes, keepdims=True)
+        got = sums.sum_over(laid, axes)
+        assert got.dtype == (np.float32 if dtype is np.float16 else dtype)
+        np.testing.assert_allclose(got, expected, rtol=1e-5 if got.dtype == np.float32 else 1e-12, atol=1e-4)
+        np.testing.assert_array_equal(laid, before)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_what_is_not_finite_stays_in_its_own_sum(value: float) -> None:
+    array = np.ones((40, 24), np.float32)
+    array[3, 5] = value
+    for axes, place in (((0,), (0, 5)), ((1,), (3, 0))):
+        got = sums.sum_over(array, axes)
+        np.testing.assert_array_equal(got[place], value)
+        assert np.isfinite(got).sum() == got.size - 1
+
+
+def test_the_sum_of_many_rows_is_more_exact_than_numpys() -> None:
+    rows = np.random.default_rng(0).random((1 << 16, 16)).astype(np.float32)
+    exact = rows.sum(axis=0, dtype=np.float64)
+    errors = [np.abs(got / exact - 1).max() for got in (sums.sum_over(rows, (0,))[0], rows.sum(axis=0))]
+    assert 4 * errors[0] < errors[1]
