@@ -150,8 +150,13 @@ def sample_tokens(
         >>> tokens.shape, np.unique(tokens).tolist()
         ((1000,), [0, 1])
     """
+    check_generator(rng)
+    if top_k is top_p is None and isinstance(temperature, Real) and not temperature:  # there is nothing to choose from
+        most_probable = _checked(logits).argmax(axis=-1)
+        rng.random(most_probable.shape)
+        return most_probable
     probabilities = token_probabilities(logits, temperature=temperature, top_k=top_k, top_p=top_p)
-    uniform = check_generator(rng).random((*probabilities.shape[:-1], 1))
+    uniform = rng.random((*probabilities.shape[:-1], 1))
     cumulative = np.cumsum(probabilities, axis=-1)
     threshold = uniform * cumulative[..., -1:]  # the sum is 1 up to rounding
     return (cumulative <= threshold).sum(axis=-1)  # the first token that takes the sum beyond the threshold
