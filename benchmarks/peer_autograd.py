@@ -17,7 +17,7 @@ XP = plain_model.library(import_module("autograd.numpy"))
 
 
 def build(work: str) -> Step:
-    return real.build(work, "autograd") if real.has(work, "autograd") else step(plain_model.classifier(work))
+    return real.build(work, "autograd") if real.has(work, "autograd") else step(plain_model.of_suite(work))
 
 
 def step(plain: Plain) -> Step:

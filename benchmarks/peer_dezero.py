@@ -59,7 +59,7 @@ XP = plain_model.library(
 
 
 def build(work: str) -> Step:
-    return real.build(work, "dezero") if real.has(work, "dezero") else step(plain_model.classifier(work))
+    return real.build(work, "dezero") if real.has(work, "dezero") else step(plain_model.of_suite(work))
 
 
 def step(plain: Plain) -> Step:

@@ -31,7 +31,7 @@ XP = plain_model.library(
 
 
 def build(work: str) -> Step:
-    return real.build(work, "jax") if real.has(work, "jax") else step(plain_model.classifier(work))
+    return real.build(work, "jax") if real.has(work, "jax") else step(plain_model.of_suite(work))
 
 
 def step(plain: Plain, clip: float = 0.0, decay: float = 0.0) -> Step:

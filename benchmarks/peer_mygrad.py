@@ -21,7 +21,7 @@ XP = plain_model.library(
 
 
 def build(work: str) -> Step:
-    return real.build(work, "mygrad") if real.has(work, "mygrad") else step(plain_model.classifier(work))
+    return real.build(work, "mygrad") if real.has(work, "mygrad") else step(plain_model.of_suite(work))
 
 
 def step(plain: Plain) -> Step:

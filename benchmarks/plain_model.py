@@ -84,8 +84,12 @@ NUMPY = library(np)
 # --- The steps of the suite, and of a GPT ---
 
 
-def classifier(work: str | Sizes) -> Plain:
+def of_suite(work: str) -> Plain:
     s = sizes(work)
+    return gpt(s) if s.gpt else classifier(s)
+
+
+def classifier(s: Sizes) -> Plain:
     arrays, drawn = weights_and_batches(s)
     order = np.tril(np.ones((s.L, s.L), bool)) if s.causal else np.ones((1, 1), bool)
     batches = []
@@ -101,8 +105,7 @@ def classifier(work: str | Sizes) -> Plain:
     return Plain(arrays, batches, loss)
 
 
-def gpt(work: str | Sizes) -> Plain:
-    s = sizes(work)
+def gpt(s: Sizes) -> Plain:
     arrays, drawn = weights_and_batches(s)
     bias = np.where(np.tril(np.ones((s.L, s.L), bool)), 0, -1e9).astype(np.float32)
     batches = [{"tok": tok, "y": y.ravel()} for tok, y in zip(drawn["tok"], drawn["y"])]
@@ -116,7 +119,9 @@ def gpt(work: str | Sizes) -> Plain:
 
 def layers(xp: Any, s: Sizes, P: dict[str, Any], x: Any, bias: Any) -> Any:
     """The Transformer's layers and the last LayerNorm; ``bias`` is added to the scores of the attention."""
-    activation = getattr(xp, s.activation)
+    activation = getattr(xp, s.activation, None)
+    if activation is None:
+        raise NotImplementedError(f"this library has no {s.activation}")
 
     def heads(x: Any) -> Any:
         return xp.transpose(xp.reshape(x, (s.B, s.L, s.H, s.D // s.H)), (0, 2, 1, 3))

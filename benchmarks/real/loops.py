@@ -79,7 +79,7 @@ def gru_jax(s: SequenceSizes) -> Step:
             return h, h
 
         inputs = (x @ P["cell.input.weight"] + P["cell.input.bias"]).swapaxes(0, 1)
-        _, states = jax.lax.scan(cell, jnp.zeros((s.B, s.hidden)), inputs)
+        _, states = jax.lax.scan(cell, jnp.zeros((s.B, s.hidden), x.dtype), inputs)
         return (states * states).mean()
 
     step: Step = peer_jax.step(Plain(gru_weights(s), [sequence(s)], loss, adam=False))
@@ -144,7 +144,7 @@ def loop_jax(s: SequenceSizes) -> Step:
         def cell(h: Any, x: Any) -> tuple[Any, None]:
             return jnp.tanh(x @ P["W"] + h @ P["U"] + P["b"]), None
 
-        h, _ = jax.lax.scan(cell, jnp.zeros((s.B, s.hidden)), xs)
+        h, _ = jax.lax.scan(cell, jnp.zeros((s.B, s.hidden), xs.dtype), xs)
         return (h * h).mean()
 
     step: Step = peer_jax.step(replace(loop_plain(s), loss=loss))

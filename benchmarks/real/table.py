@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks import report
 from benchmarks.harness import AGAIN, OPTIONAL, REFERENCE, Row
-from benchmarks.real import has, is_real
+from benchmarks.real import has
 from benchmarks.real.goals import NUMBA, NUMPY, Goal
 
 LINES = (  # of one run, in the table's order; sizes changed in a name are those that nobody tunes for
@@ -23,10 +23,10 @@ NOT_COMPILED = ("jacobian", "hessian", "hessian_by_rows", "moons", "plain_tiny",
 
 
 def peers_of(work: str, more: Sequence[str]) -> list[str]:
-    """The optional peers take part where they have the work; all of them have the suite's own steps."""
+    """The optional peers take part where they have the work."""
     name = work.partition(":")[0]
     main = [REFERENCE, AGAIN, "minigrad"] + ([] if name in NOT_COMPILED else ["minigrad_fast"])
-    return main + [peer for peer in more if has(work, peer) or not is_real(work)]
+    return main + [peer for peer in more if has(work, peer)]
 
 
 def table(rows: Sequence[Row]) -> str:
