@@ -43,6 +43,7 @@ def step(plain: Plain, clip: float = 0.0, decay: float = 0.0) -> Step:
     compiled, last = jax.jit(value_and_grad), {}
 
     def run(i: int) -> Any:
+        last.clear()
         loss, gradients = jax.block_until_ready(compiled(P, batches[i % len(batches)]))
         last.update(gradients)
         return loss

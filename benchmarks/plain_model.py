@@ -143,9 +143,11 @@ def layers(xp: Any, s: Sizes, P: dict[str, Any], x: Any, bias: Any) -> Any:
 
 def step(plain: Plain, value_and_grad: Callable[[Any], tuple[Any, dict[str, Any]]]) -> Step:
     """``value_and_grad`` gives the loss of a batch and the gradients by name."""
-    adam, last = Adam(list(plain.arrays.values()) if plain.adam else []), {}
+    adam = Adam(list(plain.arrays.values()) if plain.adam else [])
+    last: dict[str, Any] = {}
 
     def run(i: int) -> Any:
+        last.clear()
         loss, gradients = value_and_grad(plain.batches[i % len(plain.batches)])
         last.update(gradients)
         if plain.adam:

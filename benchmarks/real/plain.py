@@ -21,6 +21,7 @@ from benchmarks.workload import BATCHES, SIZES, Sizes, weights_and_batches
 
 def minigrad_step(plain: Plain) -> Step:
     P = {name: mg.Tensor(array, requires_grad=True) for name, array in plain.arrays.items()}
+    plain = replace(plain, arrays={name: p.data for name, p in P.items()})
 
     def value_and_grad(batch: Any) -> tuple[Any, dict[str, Any]]:
         for p in P.values():
@@ -29,7 +30,7 @@ def minigrad_step(plain: Plain) -> Step:
         loss.backward()
         return loss, {name: p.grad.data for name, p in P.items()}
 
-    return plain_model.step(replace(plain, arrays={name: p.data for name, p in P.items()}), value_and_grad)
+    return plain_model.step(plain, value_and_grad)
 
 
 def plain_minigrad(s: Sizes) -> Step:
