@@ -40,7 +40,8 @@ def step(plain: Plain, clip: float = 0.0, decay: float = 0.0) -> Step:
     P, batches = (jax.tree.map(jnp.asarray, part) for part in (plain.arrays, plain.batches))
     if plain.adam:
         return _training(value_and_grad, P, batches, clip, decay)
-    compiled, last = jax.jit(value_and_grad), {}
+    compiled = jax.jit(value_and_grad)
+    last: dict[str, Any] = {}
 
     def run(i: int) -> Any:
         last.clear()

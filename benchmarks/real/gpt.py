@@ -52,8 +52,7 @@ def gpt_torch(s: Sizes) -> Step:
 
 
 def gpt_jax(s: Sizes) -> Step:
-    step: Step = peer_jax.step(plain_model.gpt(s), clip=1.0, decay=0.01)
-    return step
+    return peer_jax.step(plain_model.gpt(s), clip=1.0, decay=0.01)
 
 
 # --- Writing: the tokens are the output ---

@@ -82,8 +82,7 @@ def gru_jax(s: SequenceSizes) -> Step:
         _, states = jax.lax.scan(cell, jnp.zeros((s.B, s.hidden), x.dtype), inputs)
         return (states * states).mean()
 
-    step: Step = peer_jax.step(Plain(gru_weights(s), [sequence(s)], loss, adam=False))
-    return step
+    return peer_jax.step(Plain(gru_weights(s), [sequence(s)], loss, adam=False))
 
 
 # --- The recurrence that a reader writes: h = tanh(x W + h U + b), forward and backward ---
@@ -147,8 +146,7 @@ def loop_jax(s: SequenceSizes) -> Step:
         h, _ = jax.lax.scan(cell, jnp.zeros((s.B, s.hidden), xs.dtype), xs)
         return (h * h).mean()
 
-    step: Step = peer_jax.step(replace(loop_plain(s), loss=loss))
-    return step
+    return peer_jax.step(replace(loop_plain(s), loss=loss))
 
 
 # --- micrograd's moons: a network whose every weight is a tensor of one number ---

@@ -72,12 +72,11 @@ class Work:
 
 def plainly(plain: Callable[[Any], Plain], *libraries: str) -> dict[str, Callable[[Any], Step]]:
     """What these libraries build of a work in plain functions, each in its own; for :attr:`Work.others`."""
-    return {name: partial(_of_library, name, plain) for name in libraries}
 
+    def build(name: str, sizes: Any) -> Any:
+        return peer(name).step(plain(sizes))
 
-def _of_library(name: str, plain: Callable[[Any], Plain], sizes: Any) -> Step:
-    step: Step = peer(name).step(plain(sizes))
-    return step
+    return {name: partial(build, name) for name in libraries}
 
 
 def peer(name: str) -> Any:
