@@ -44,7 +44,6 @@ def step(plain: Plain, clip: float = 0.0, decay: float = 0.0) -> Step:
     last: dict[str, Any] = {}
 
     def run(i: int) -> Any:
-        last.clear()
         loss, gradients = jax.block_until_ready(compiled(P, batches[i % len(batches)]))
         last.update(gradients)
         return loss

@@ -142,16 +142,18 @@ def layers(xp: Any, s: Sizes, P: dict[str, Any], x: Any, bias: Any) -> Any:
 
 
 def step(plain: Plain, value_and_grad: Callable[[Any], tuple[Any, dict[str, Any]]]) -> Step:
-    """``value_and_grad`` gives the loss of a batch and the gradients by name."""
+    """``value_and_grad`` gives the loss of a batch and the gradients by name.
+
+    These are held until the next are there: freed before, they would go back to the system and be asked of it again in every
+    step, which made steps take up to three times as long.
+    """
     adam = Adam(list(plain.arrays.values()) if plain.adam else [])
     last: dict[str, Any] = {}
 
     def run(i: int) -> Any:
-        last.clear()
         loss, gradients = value_and_grad(plain.batches[i % len(plain.batches)])
         last.update(gradients)
-        if plain.adam:
-            adam.step([gradients[name] for name in plain.arrays])
+        adam.step([gradients[name] for name in plain.arrays])
         return loss
 
     return Step(run, lambda: dict(last))

@@ -6,7 +6,8 @@ exponentials and means. The functions of PyTorch's side are those of its other w
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,16 +22,18 @@ from benchmarks.workload import BATCHES, SIZES, Sizes, weights_and_batches
 
 def minigrad_step(plain: Plain) -> Step:
     P = {name: mg.Tensor(array, requires_grad=True) for name, array in plain.arrays.items()}
-    plain = replace(plain, arrays={name: p.data for name, p in P.items()})
+    adam = plain_model.Adam([p.data for p in P.values()] if plain.adam else [])
+    batches, loss_of = plain.batches, partial(plain.loss, NUMPY)
 
-    def value_and_grad(batch: Any) -> tuple[Any, dict[str, Any]]:
+    def run(i: int) -> Any:
         for p in P.values():
             p.grad = None
-        loss = plain.loss(NUMPY, P, batch)
+        loss = loss_of(P, batches[i % len(batches)])
         loss.backward()
-        return loss, {name: p.grad.data for name, p in P.items()}
+        adam.step([p.grad.data for p in P.values()])
+        return loss
 
-    return plain_model.step(plain, value_and_grad)
+    return Step(run, lambda: {name: p.grad.numpy().copy() for name, p in P.items()})
 
 
 def plain_minigrad(s: Sizes) -> Step:
