@@ -38,7 +38,7 @@ from minigrad import MinigradError
 from minigrad.device import to_device
 
 STEPS = ("tiny", "toy", "small", "toy_gelu", "small_gelu", "toy_causal", "small_causal", "toy_512")
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "NPROC")
 GPU_WORKS = ("toy", "small", "gpt_10m")
 
 

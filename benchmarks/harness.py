@@ -23,7 +23,7 @@ from typing import Any, Protocol
 import numpy as np
 
 REFERENCE, AGAIN = "torch", "torch again"
-OPTIONAL = ("jax", "autograd", "mygrad", "dezero")  # training steps only
+OPTIONAL = ("jax", "autograd", "mygrad", "dezero")  # where they have the work
 ENOUGH_ROUNDS, TOLERANCE = 15, 0.05
 
 

@@ -145,11 +145,14 @@ def _scalars(f: Functions) -> Step:
     return Step(run, lambda: _gradients(leaves))
 
 
-def _elementwise(f: Functions) -> Step:
+def elementwise_arrays() -> dict[str, Any]:
     x, s, t, g, b = _arrays(7, (4096, 512), (512,), (512,), (512,), (512,))
     arrays = {"x": x, "s": 1 + np.float32(0.1) * s, "t": np.float32(0.1) * t}
-    arrays |= {"g": 1 + np.float32(0.1) * g, "b": np.float32(0.1) * b}
-    leaves = {name: f.leaf(array) for name, array in arrays.items()}
+    return arrays | {"g": 1 + np.float32(0.1) * g, "b": np.float32(0.1) * b}
+
+
+def _elementwise(f: Functions) -> Step:
+    leaves = {name: f.leaf(array) for name, array in elementwise_arrays().items()}
 
     def run(_: int) -> Any:
         _forget(leaves)

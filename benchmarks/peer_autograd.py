@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 from benchmarks import plain_model, real
+from benchmarks.plain_model import Plain
 from benchmarks.step import Step
-from benchmarks.workload import BATCHES, sizes, weights_and_batches
 
 autograd: Any = import_module("autograd")
-anp: Any = import_module("autograd.numpy")
+
+XP = plain_model.library(import_module("autograd.numpy"))
 
 
 def build(work: str) -> Step:
-    if real.has(work, "autograd"):
-        return real.build(work, "autograd")
-    s = sizes(work)
-    P, drawn = weights_and_batches(work)
-    batches, adam, last = plain_model.prepared(s, drawn), plain_model.Adam(list(P.values())), {}
-    value_and_grad = autograd.value_and_grad(lambda P, batch: plain_model.loss_of(anp, s, P, batch, drawn["pe"]))
+    return real.build(work, "autograd") if real.has(work, "autograd") else step(plain_model.of_suite(work))
 
-    def run(i: int) -> Any:
-        loss, gradients = value_and_grad(P, batches[i % BATCHES])
-        last.update(gradients)
-        adam.step([gradients[name] for name in P])
-        return loss
 
-    return Step(run, lambda: dict(last))
+def step(plain: Plain) -> Step:
+    value_and_grad = autograd.value_and_grad(partial(plain.loss, XP))
+    return plain_model.step(plain, partial(value_and_grad, plain.arrays))
+
+
+def pullback(f: Callable[[Any, Any], Any], x: Any, g: Any) -> Callable[[], tuple[Any, Any]]:
+    """What gives ``f(XP, x)``, and the gradient of its product with ``g``."""
+    make = autograd.make_vjp(partial(f, XP))
+
+    def run() -> tuple[Any, Any]:
+        back, y = make(x)
+        return y, back(g)
+
+    return run

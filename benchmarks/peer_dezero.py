@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from benchmarks import plain_model
+from benchmarks import plain_model, real
+from benchmarks.plain_model import Plain
 from benchmarks.step import Step
-from benchmarks.workload import BATCHES, sizes, weights_and_batches
 
 for absent in ("matplotlib", "matplotlib.pyplot", "PIL"):  # imported with the package, used by its data sets
     sys.modules.setdefault(absent, ModuleType(absent))
@@ -35,38 +37,53 @@ class BatchedProduct(dezero.Function):  # type: ignore[misc]
 def _product(a: Any, b: Any) -> Any:
     if b.ndim == 4:
         return BatchedProduct()(a, b)
+    if a.ndim == 2:
+        return F.matmul(a, b)
     rows = F.reshape(a, (-1, a.shape[-1]))
     return F.reshape(F.matmul(rows, b), (*a.shape[:-1], b.shape[-1]))
 
 
-def _mean(x: Any, axis: int, keepdims: bool) -> Any:
-    return F.sum(x, axis=axis, keepdims=keepdims) * np.float32(1 / x.shape[axis])
+def _mean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    total = F.sum(x, axis=axis, keepdims=keepdims)
+    return total * np.float32(total.size / x.size)
 
 
 def _max(x: Any, axis: int, keepdims: bool) -> Any:
     return x.data.max(axis=axis, keepdims=keepdims)  # only shifts what softmax is taken of: no derivative needed
 
 
-XP = SimpleNamespace(
-    exp=F.exp, log=F.log, tanh=F.tanh, sum=F.sum, max=_max, mean=_mean, transpose=F.transpose, reshape=F.reshape,
-    sqrt=lambda x: x**0.5, maximum=lambda x, _: F.relu(x),
-)  # fmt: skip
+# Its own cross-entropy is left out: it subtracts integers, so that all gradients would be float64
+XP = plain_model.library(
+    F, matmul=_product, mean=_mean, max=_max, sqrt=lambda x: x**0.5, relu=F.relu, softmax=partial(F.softmax, axis=-1)
+)
 
 
 def build(work: str) -> Step:
-    s = sizes(work)
-    arrays, drawn = weights_and_batches(work)
-    batches = plain_model.prepared(s, drawn)
-    P = {name: dezero.Variable(array) for name, array in arrays.items()}
-    adam = plain_model.Adam(list(arrays.values()))
+    return real.build(work, "dezero") if real.has(work, "dezero") else step(plain_model.of_suite(work))
 
-    def run(i: int) -> float:
+
+def step(plain: Plain) -> Step:
+    P = {name: dezero.Variable(array) for name, array in plain.arrays.items()}
+
+    def value_and_grad(batch: Any) -> tuple[float, dict[str, Any]]:
         for p in P.values():
             p.cleargrad()
-        softmax = lambda xp, x: F.softmax(x, axis=-1)  # noqa: E731
-        loss = plain_model.loss_of(XP, s, P, batches[i % BATCHES], drawn["pe"], softmax=softmax, matmul=_product)
+        loss = plain.loss(XP, P, batch)
         loss.backward()
-        adam.step([p.grad.data for p in P.values()])
-        return float(loss.data)
+        return float(loss.data), {name: p.grad.data for name, p in P.items()}
 
-    return Step(run, lambda: {name: p.grad.data for name, p in P.items()})
+    return plain_model.step(plain, value_and_grad)
+
+
+def pullback(f: Callable[[Any, Any], Any], x: Any, g: Any) -> Callable[[], tuple[Any, Any]]:
+    """What gives ``f(XP, x)``, and the gradient of its product with ``g``."""
+    leaf = dezero.Variable(x)
+
+    def run() -> tuple[Any, Any]:
+        leaf.cleargrad()
+        y = f(XP, leaf)
+        y.grad = dezero.Variable(g)
+        y.backward()
+        return y.data, leaf.grad.data
+
+    return run

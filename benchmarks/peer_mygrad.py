@@ -1,37 +1,54 @@
-"""MyGrad, with its own softmax and a plain Adam."""
+"""MyGrad, with the functions of its neural networks and a plain Adam."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import Any
 
-from benchmarks import plain_model
+from benchmarks import plain_model, real
+from benchmarks.plain_model import Plain
 from benchmarks.step import Step
-from benchmarks.workload import BATCHES, sizes, weights_and_batches
 
 mygrad: Any = import_module("mygrad")
 activations: Any = import_module("mygrad.nnet.activations")
+losses: Any = import_module("mygrad.nnet.losses")
+
+XP = plain_model.library(
+    mygrad, softmax=partial(activations.softmax, axis=-1), cross_entropy=losses.softmax_crossentropy
+)
 
 
 def build(work: str) -> Step:
-    s = sizes(work)
-    arrays, drawn = weights_and_batches(work)
-    batches = plain_model.prepared(s, drawn)
-    P = {name: mygrad.tensor(array, copy=False) for name, array in arrays.items()}
-    adam, last = plain_model.Adam(list(arrays.values())), {}
+    return real.build(work, "mygrad") if real.has(work, "mygrad") else step(plain_model.of_suite(work))
 
-    def run(i: int) -> float:
+
+def step(plain: Plain) -> Step:
+    P = {name: mygrad.tensor(array, copy=False) for name, array in plain.arrays.items()}
+
+    def value_and_grad(batch: Any) -> tuple[float, dict[str, Any]]:
         for p in P.values():
             p.null_grad()
-        softmax = lambda xp, x: activations.softmax(x, axis=-1)  # noqa: E731
-        loss = plain_model.loss_of(mygrad, s, P, batches[i % BATCHES], drawn["pe"], softmax=softmax)
+        loss = plain.loss(XP, P, batch)
         loss.backward()
         value = float(loss)
-        last.update({name: p.grad for name, p in P.items()})
         del loss
-        for array in arrays.values():
+        for array in plain.arrays.values():
             array.flags.writeable = True  # MyGrad has locked what its graph read
-        adam.step(list(last.values()))
-        return value
+        return value, {name: p.grad for name, p in P.items()}
 
-    return Step(run, lambda: dict(last))
+    return plain_model.step(plain, value_and_grad)
+
+
+def pullback(f: Callable[[Any, Any], Any], x: Any, g: Any) -> Callable[[], tuple[Any, Any]]:
+    """What gives ``f(XP, x)``, and the gradient of its product with ``g``."""
+    leaf = mygrad.tensor(x, copy=False)
+
+    def run() -> tuple[Any, Any]:
+        leaf.null_grad()
+        y = f(XP, leaf)
+        y.backward(g)
+        return y.data, leaf.grad
+
+    return run

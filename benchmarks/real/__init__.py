@@ -22,7 +22,7 @@ def is_real(work: str) -> bool:
 
 def has(work: str, library: str) -> bool:
     """Whether this library has a function of its own for the work."""
-    return getattr(WORKS.get(work.partition(":")[0]), library, None) is not None
+    return is_real(work) and library in WORKS[work.partition(":")[0]].others
 
 
 def check(work: str) -> Any:
@@ -37,5 +37,5 @@ def check(work: str) -> Any:
 
 def build(work: str, library: str) -> Step:
     """The step of a work with ``library``, "minigrad", "torch" or another that it :func:`has`; raises as :func:`check`."""
-    step: Step = getattr(WORKS[work.partition(":")[0]], library)(check(work))
-    return step
+    found = WORKS[work.partition(":")[0]]
+    return ({"minigrad": found.minigrad, "torch": found.torch} | found.others)[library](check(work))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from benchmarks.harness import OPTIONAL
+from benchmarks.plain_model import Plain
 from benchmarks.real.torch_layers import affine, gradients, parameters
 from benchmarks.real.work import (
     RELU_GRADIENTS,
@@ -21,6 +24,8 @@ from benchmarks.real.work import (
     mg,
     minigrad_training,
     nn,
+    peer,
+    plainly,
     torch,
     torch_training,
 )
@@ -64,10 +69,11 @@ def jacobian_autograd(s: FunctionSizes) -> Step:
 
 
 def jacobian_jax(s: FunctionSizes) -> Step:
+    """NumPy reads its array where it is; JAX would make an array of its own of one number, which takes as long again."""
     jax.config.update("jax_enable_x64", True)
     A, B, x = map(jnp.asarray, jacobian_data(s))
     find = jax.jit(jax.jacrev(lambda x: jnp.tanh(A @ x) * (B @ x)))
-    return Step(lambda _: find(x).block_until_ready()[0, 0], lambda: {"jacobian": np.asarray(find(x))})
+    return Step(lambda _: np.asarray(find(x))[0, 0], lambda: {"jacobian": np.asarray(find(x))})
 
 
 # --- The Hessian of a logistic loss, in double precision ---
@@ -112,7 +118,7 @@ def hessian_jax(s: FunctionSizes) -> Step:
     jax.config.update("jax_enable_x64", True)
     X, w = map(jnp.asarray, logistic_data(s))
     find = jax.jit(jax.hessian(lambda w: jnp.logaddexp(0.0, -(X @ w)).mean() + 0.01 * (w @ w)))
-    return Step(lambda _: find(w).block_until_ready()[0, 0], lambda: {"hessian": np.asarray(find(w))})
+    return Step(lambda _: np.asarray(find(w))[0, 0], lambda: {"hessian": np.asarray(find(w))})
 
 
 # --- y = tanh(x) exp(-x x) + x sin(x) on many numbers, forward and backward ---
@@ -127,13 +133,17 @@ def numbers(s: ManyNumbers) -> Any:
     return np.linspace(-3, 3, s.n, dtype=np.float32)
 
 
+def formula(xp: Any, x: Any) -> Any:
+    return xp.tanh(x) * xp.exp(-x * x) + x * xp.sin(x)
+
+
 def formula_minigrad(s: ManyNumbers) -> Step:
     x, g = mg.Tensor(numbers(s), requires_grad=True), np.ones(s.n, np.float32)
     found: dict[str, Any] = {}
 
     def run(_: int) -> Any:
         x.grad = None
-        found["y"] = y = np.tanh(x) * np.exp(-x * x) + x * np.sin(x)
+        found["y"] = y = formula(np, x)
         y.backward(g)
         return y[s.n // 3]
 
@@ -146,11 +156,22 @@ def formula_torch(s: ManyNumbers) -> Step:
 
     def run(_: int) -> Any:
         x.grad = None
-        found["y"] = y = torch.tanh(x) * torch.exp(-x * x) + x * torch.sin(x)
+        found["y"] = y = formula(torch, x)
         y.backward(g)
         return y[s.n // 3]
 
     return Step(run, lambda: {"y": found["y"].detach().numpy(), "gradient": x.grad.numpy()})
+
+
+def formula_of(library: str, s: ManyNumbers) -> Step:
+    differentiate = peer(library).pullback(formula, numbers(s), np.ones(s.n, np.float32))
+    found: dict[str, Any] = {}
+
+    def run(_: int) -> Any:
+        found["y"], found["gradient"] = map(np.asarray, differentiate())
+        return found["y"][s.n // 3]
+
+    return Step(run, lambda: found)
 
 
 # --- The network that many begin with: 784-256-128-10, ReLU, Adam ---
@@ -213,6 +234,18 @@ def mlp_torch(s: NetworkSizes) -> Step:
     return torch_training(P, loss_of, torch.optim.Adam(P.values(), lr=1e-3), gradients)
 
 
+def mlp_plain(s: NetworkSizes) -> Plain:
+    weights, images, labels = mlp_data(s)
+
+    def loss(xp: Any, P: dict[str, Any], batch: dict[str, Any]) -> Any:
+        x = batch["x"]
+        for n in range(2):
+            x = xp.relu(xp.affine(x, P[f"layers.{n}.weight"], P[f"layers.{n}.bias"]))
+        return xp.cross_entropy(xp.affine(x, P["layers.2.weight"], P["layers.2.bias"]), batch["y"])
+
+    return Plain(weights, [{"x": x, "y": y} for x, y in zip(images, labels)], loss)
+
+
 FIFTY = FunctionSizes(n=50)
 WORKS = {
     "jacobian": Work(
@@ -220,20 +253,31 @@ WORKS = {
         jacobian_minigrad,
         jacobian_torch,
         FunctionSizes(),
-        autograd=jacobian_autograd,
-        jax=jacobian_jax,
+        others={"jax": jacobian_jax, "autograd": jacobian_autograd},
     ),
     "hessian": Work(
         "Hessian of a logistic loss, 50 parameters; torch.func.hessian",
         hessian_minigrad,
         hessian_torch,
         FIFTY,
-        autograd=hessian_autograd,
-        jax=hessian_jax,
+        others={"jax": hessian_jax, "autograd": hessian_autograd},
     ),
     "hessian_by_rows": Work(
         "the same Hessian; torch.autograd.functional.hessian", hessian_minigrad, hessian_by_rows_torch, FIFTY
     ),
-    "mlp": Work("MLP 784-256-128-10, training step", mlp_minigrad, mlp_torch, NetworkSizes(), output=RELU_GRADIENTS),
-    "formula": Work("tanh(x) exp(-x x) + x sin(x) on 10^7 numbers", formula_minigrad, formula_torch, ManyNumbers()),
+    "mlp": Work(
+        "MLP 784-256-128-10, training step",
+        mlp_minigrad,
+        mlp_torch,
+        NetworkSizes(),
+        output=RELU_GRADIENTS,
+        others=plainly(mlp_plain, *OPTIONAL),
+    ),
+    "formula": Work(
+        "tanh(x) exp(-x x) + x sin(x) on 10^7 numbers",
+        formula_minigrad,
+        formula_torch,
+        ManyNumbers(),
+        others={library: partial(formula_of, library) for library in OPTIONAL},
+    ),
 }

@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import plain_model
 from benchmarks.real.work import (
     F,
     Work,
     mg,
     minigrad_training,
     nn,
+    peer_jax,
     peer_minigrad,
     peer_torch,
     torch,
@@ -47,6 +49,10 @@ def gpt_torch(s: Sizes) -> Step:
     loss_of = peer_torch.gpt_loss(P, s, {name: torch.tensor(array) for name, array in drawn.items()})
     optimizer = torch.optim.AdamW(P.values(), lr=1e-3)
     return torch_training(P, lambda i: loss_of(i % BATCHES), optimizer, peer_torch.gradients, clip=1.0)
+
+
+def gpt_jax(s: Sizes) -> Step:
+    return peer_jax.step(plain_model.gpt(s), clip=1.0, decay=0.01)
 
 
 # --- Writing: the tokens are the output ---
@@ -149,7 +155,7 @@ def generate_top_k_torch(s: Sizes) -> Step:
 WORKS = {
     # Of a large vocabulary the gradients' norm, a sum of millions of squares in float32, is off by 4e-5 in one library and by
     # 8e-5 in the other, and with it what is clipped to it; the gradients themselves differ by 7e-7.
-    "gpt": Work("GPT, training step", gpt_minigrad, gpt_torch, SIZES, output=1e-4),
+    "gpt": Work("GPT, training step", gpt_minigrad, gpt_torch, SIZES, output=1e-4, others={"jax": gpt_jax}),
     "generate": Work("GPT, 100 tokens, greedy, batch 1", generate_minigrad, generate_torch, replace(SIZES, B=1)),
     "generate_top_k": Work(
         "GPT, 100 tokens of the 40 most probable, batch 8",

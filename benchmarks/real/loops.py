@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from benchmarks.real.work import F, Work, drawn, mg, nn, torch
+from benchmarks.plain_model import Plain
+from benchmarks.real.work import F, Work, drawn, jax, jnp, mg, nn, peer_jax, plainly, torch
 from benchmarks.step import Step
 
 
@@ -68,6 +69,22 @@ def gru_torch(s: SequenceSizes) -> Step:
     return Step(run, lambda: {name: p.grad.numpy().T for name, p in theirs.items()})
 
 
+def gru_jax(s: SequenceSizes) -> Step:
+    def loss(_: Any, P: dict[str, Any], x: Any) -> Any:
+        def cell(h: Any, inputs: Any) -> tuple[Any, Any]:
+            states = h @ P["cell.state.weight"] + P["cell.state.bias"]
+            (r, z, n), (hr, hz, hn) = (jnp.split(a, 3, axis=-1) for a in (inputs, states))
+            r, z = jax.nn.sigmoid(r + hr), jax.nn.sigmoid(z + hz)
+            h = (1 - z) * jnp.tanh(n + r * hn) + z * h
+            return h, h
+
+        inputs = (x @ P["cell.input.weight"] + P["cell.input.bias"]).swapaxes(0, 1)
+        _, states = jax.lax.scan(cell, jnp.zeros((s.B, s.hidden), x.dtype), inputs)
+        return (states * states).mean()
+
+    return peer_jax.step(Plain(gru_weights(s), [sequence(s)], loss, adam=False))
+
+
 # --- The recurrence that a reader writes: h = tanh(x W + h U + b), forward and backward ---
 
 
@@ -107,6 +124,29 @@ def loop_torch(s: SequenceSizes) -> Step:
         return loss
 
     return Step(run, lambda: {name: p.grad.numpy() for name, p in P.items()})
+
+
+def loop_plain(s: SequenceSizes) -> Plain:
+    def loss(xp: Any, P: dict[str, Any], xs: Any) -> Any:
+        h = np.zeros((s.B, s.hidden), np.float32)
+        for x in xs:
+            h = xp.tanh(xp.matmul(x, P["W"]) + xp.matmul(h, P["U"]) + P["b"])
+        return xp.mean(h * h)
+
+    return Plain(loop_weights(s), [sequence(s).swapaxes(0, 1).copy()], loss, adam=False)
+
+
+def loop_jax(s: SequenceSizes) -> Step:
+    """``lax.scan``: a loop of Python's would be compiled as 200 times as many operations."""
+
+    def loss(_: Any, P: dict[str, Any], xs: Any) -> Any:
+        def cell(h: Any, x: Any) -> tuple[Any, None]:
+            return jnp.tanh(x @ P["W"] + h @ P["U"] + P["b"]), None
+
+        h, _ = jax.lax.scan(cell, jnp.zeros((s.B, s.hidden), xs.dtype), xs)
+        return (h * h).mean()
+
+    return peer_jax.step(replace(loop_plain(s), loss=loss))
 
 
 # --- micrograd's moons: a network whose every weight is a tensor of one number ---
@@ -171,7 +211,19 @@ def moons_torch(s: MoonSizes) -> Step:
 
 
 WORKS = {
-    "gru": Work("GRU 32 -> 64, 200 tokens, forward and backward", gru_minigrad, gru_torch, SequenceSizes()),
-    "loop": Work("200 times tanh(x W + h U + b)", loop_minigrad, loop_torch, SequenceSizes()),
+    "gru": Work(
+        "GRU 32 -> 64, 200 tokens, forward and backward",
+        gru_minigrad,
+        gru_torch,
+        SequenceSizes(),
+        others={"jax": gru_jax},
+    ),
+    "loop": Work(
+        "200 times tanh(x W + h U + b)",
+        loop_minigrad,
+        loop_torch,
+        SequenceSizes(),
+        others={"jax": loop_jax} | plainly(loop_plain, "autograd", "mygrad", "dezero"),
+    ),
     "moons": Work("scalar neurons, micrograd's moons", moons_minigrad, moons_torch, MoonSizes()),
 }

@@ -7,31 +7,37 @@ exponentials and means. The functions of PyTorch's side are those of its other w
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from benchmarks import micro, plain_model
-from benchmarks.real.work import RELU_GRADIENTS, Work, mg, peer_torch, torch, torch_training
+from benchmarks.harness import OPTIONAL
+from benchmarks.plain_model import NUMPY, Plain
+from benchmarks.real.work import RELU_GRADIENTS, Work, mg, peer_torch, plainly, torch, torch_training
 from benchmarks.step import Step
 from benchmarks.workload import BATCHES, SIZES, Sizes, weights_and_batches
 
 
-def plain_minigrad(s: Sizes) -> Step:
-    arrays, drawn = weights_and_batches(s)
-    batches = plain_model.prepared(s, drawn)
-    P = {name: mg.Tensor(array, requires_grad=True) for name, array in arrays.items()}
-    adam = plain_model.Adam([p.data for p in P.values()])
+def minigrad_step(plain: Plain) -> Step:
+    P = {name: mg.Tensor(array, requires_grad=True) for name, array in plain.arrays.items()}
+    adam = plain_model.Adam([p.data for p in P.values()] if plain.adam else [])
+    batches, loss_of = plain.batches, partial(plain.loss, NUMPY)
 
     def run(i: int) -> Any:
         for p in P.values():
             p.grad = None
-        loss = plain_model.loss_of(np, s, P, batches[i % BATCHES], drawn["pe"])
+        loss = loss_of(P, batches[i % len(batches)])
         loss.backward()
         adam.step([p.grad.data for p in P.values()])
         return loss
 
     return Step(run, lambda: {name: p.grad.numpy().copy() for name, p in P.items()})
+
+
+def plain_minigrad(s: Sizes) -> Step:
+    return minigrad_step(plain_model.classifier(s))
 
 
 def plain_torch(s: Sizes) -> Step:
@@ -50,17 +56,17 @@ class NoSizes:
     """It is of one size."""
 
 
-def plain_m2_minigrad(_: Any) -> Step:
-    functions = micro.Functions(
-        leaf=lambda array: mg.Tensor(array, requires_grad=True),
-        cotangent=np.asarray,
-        relu=lambda x: plain_model.relu(np, x),
-        gelu=lambda x: plain_model.gelu_tanh(np, x),
-        softmax=lambda x: plain_model.softmax(np, x),
-        layer_norm=lambda x, gain, bias: plain_model.layer_norm(np, x, gain, bias),
-        attention=mg.scaled_dot_product_attention,
-    )
-    return micro.build("m2", functions)
+def plain_m2(_: Any) -> Plain:
+    def loss(xp: Any, P: dict[str, Any], _: Any) -> Any:
+        r = xp.gelu_tanh(P["x"] * P["s"] + P["t"]) + P["x"]
+        q = xp.layer_norm(xp.softmax(r) * np.float32(512), P["g"], P["b"])
+        return xp.mean((xp.relu(q) * r) ** 2)
+
+    return Plain(micro.elementwise_arrays(), [()], loss, adam=False)
+
+
+def plain_m2_minigrad(s: Any) -> Step:
+    return minigrad_step(plain_m2(s))
 
 
 def plain_m2_torch(_: Any) -> Step:
@@ -69,9 +75,21 @@ def plain_m2_torch(_: Any) -> Step:
 
 WORKS = {
     f"plain_{name}": Work(
-        f"{name} in plain NumPy functions", plain_minigrad, plain_torch, SIZES[name], output=RELU_GRADIENTS
+        f"{name} in plain NumPy functions",
+        plain_minigrad,
+        plain_torch,
+        SIZES[name],
+        output=RELU_GRADIENTS,
+        others=plainly(plain_model.classifier, *OPTIONAL),
     )
     for name in ("tiny", "toy", "small")
 } | {
-    "plain_m2": Work("m2 in plain NumPy functions", plain_m2_minigrad, plain_m2_torch, NoSizes(), output=RELU_GRADIENTS)
+    "plain_m2": Work(
+        "m2 in plain NumPy functions",
+        plain_m2_minigrad,
+        plain_m2_torch,
+        NoSizes(),
+        output=RELU_GRADIENTS,
+        others=plainly(plain_m2, *OPTIONAL),
+    )
 }

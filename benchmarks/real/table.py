@@ -23,11 +23,10 @@ NOT_COMPILED = ("jacobian", "hessian", "hessian_by_rows", "moons", "plain_tiny",
 
 
 def peers_of(work: str, more: Sequence[str]) -> list[str]:
-    """The optional peers take part where they have the work: the steps of plain functions and of the suite, and derivatives."""
+    """The optional peers take part where they have the work."""
     name = work.partition(":")[0]
-    steps = name.removeprefix("plain_") in ("tiny", "toy", "small")
     main = [REFERENCE, AGAIN, "minigrad"] + ([] if name in NOT_COMPILED else ["minigrad_fast"])
-    return main + [peer for peer in more if steps or has(work, peer)]
+    return main + [peer for peer in more if has(work, peer)]
 
 
 def table(rows: Sequence[Row]) -> str:

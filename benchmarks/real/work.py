@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from benchmarks.plain_model import Plain
 from benchmarks.step import Step
 
 # How far a peer's losses and outputs may be from PyTorch's. Gradients through ReLU may be further: inputs that one library
@@ -43,6 +45,7 @@ torch_gpt: Any = Lazy("benchmarks.real.torch_gpt")
 peer_minigrad: Any = Lazy("benchmarks.peer_minigrad")
 autograd: Any = Lazy("autograd")
 anp: Any = Lazy("autograd.numpy")
+peer_jax: Any = Lazy("benchmarks.peer_jax")
 jax: Any = Lazy("jax")
 jnp: Any = Lazy("jax.numpy")
 
@@ -54,8 +57,8 @@ class Work:
     Attributes:
         sizes: a dataclass of numbers; any of them can be changed in the work's name.
         loss: how far the loss of the first step may be from PyTorch's, relatively.
-        autograd, jax: with these, where they can do it in their own functions.
         output: the same of what :attr:`Step.gradients` gives, as the length of the difference over the length.
+        others: how those of :data:`benchmarks.harness.OPTIONAL` that can do it build it.
     """
 
     title: str
@@ -64,8 +67,21 @@ class Work:
     sizes: Any
     loss: float = LOSS
     output: float = OUTPUT
-    autograd: Callable[[Any], Step] | None = None
-    jax: Callable[[Any], Step] | None = None
+    others: dict[str, Callable[[Any], Step]] = field(default_factory=dict)
+
+
+def plainly(plain: Callable[[Any], Plain], *libraries: str) -> dict[str, Callable[[Any], Step]]:
+    """What these libraries build of a work in plain functions, each in its own; for :attr:`Work.others`."""
+
+    def build(name: str, sizes: Any) -> Any:
+        return peer(name).step(plain(sizes))
+
+    return {name: partial(build, name) for name in libraries}
+
+
+def peer(name: str) -> Any:
+    """The module of a library, "jax", which is imported when it is used."""
+    return importlib.import_module(f"benchmarks.peer_{name}")
 
 
 def with_sizes(work: Work, changes: Iterable[str]) -> Any:

@@ -1,12 +1,15 @@
 """Both peers do the same work: held to PyTorch in double precision, and the micro works to numbers that are known."""
 
 import json
+import sys
+from dataclasses import asdict
 
 import numpy as np
 import pytest
 
-from benchmarks import memory, micro, peer_minigrad, plain_model, worker, workload
-from benchmarks.workload import sizes, weights_and_batches
+import minigrad
+from benchmarks import harness, memory, micro, peer_minigrad, plain_model, worker, workload
+from benchmarks.workload import sizes
 from tests.lazy import peer_torch, torch
 
 # The engine is the same whatever the size: these take a fraction of a second.
@@ -68,11 +71,29 @@ def test_both_peers_give_the_same_losses_on_a_real_gpu(tf32):
 
 def test_the_plain_model_computes_the_same_loss():
     """Of which JAX, autograd, MyGrad and DeZero take the gradient."""
-    for work in ("tiny", "toy_causal:B=4:L=8", "toy_gelu:B=4:L=8"):
-        weights, drawn = weights_and_batches(work)
-        (batch, *_) = plain_model.prepared(sizes(work), drawn)
-        loss = plain_model.loss_of(np, sizes(work), weights, batch, drawn["pe"])
+    xp = plain_model.library(np, gelu=minigrad.gelu)
+    for work in ("tiny", "toy_causal:B=4:L=8", "toy_gelu:B=4:L=8", "gpt_10m:B=2:L=8:D=16:H=2:layers=2"):
+        plain = plain_model.of_suite(work)
+        loss = plain.loss(xp, plain.arrays, plain.batches[0])
         assert loss == pytest.approx(peer_torch.build(work, dtype="float64").loss(0), rel=2e-6)
+
+
+def test_a_library_that_lacks_a_function_says_so():
+    plain = plain_model.of_suite("gpt_10m:B=2:L=8:D=16:H=2:layers=1")
+    with pytest.raises(NotImplementedError, match="this library has no gelu"):
+        plain.loss(plain_model.NUMPY, plain.arrays, plain.batches[0])
+
+
+@pytest.mark.parametrize("library", harness.OPTIONAL)
+def test_a_library_that_is_not_installed_is_skipped_with_one_sentence(library, monkeypatch, capsys):
+    for module in [name for name in sys.modules if name.startswith((library, f"benchmarks.peer_{library}"))]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, library, None)
+    for work in ("tiny", "mlp", "formula"):
+        task = harness.Task(library, work, steps=1)
+        worker.serve(asdict(task))
+        (report,) = map(json.loads, capsys.readouterr().out.splitlines())
+        assert report == {"error": f"{library} is not installed: pip install {library}"}
 
 
 def test_the_plain_adam_is_that_of_pytorch():

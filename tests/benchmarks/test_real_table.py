@@ -65,9 +65,19 @@ def test_optional_peers_stand_beside():
     assert lines[0].endswith("| others |")
     assert lines[2].endswith("| jax 0.50 (0.40-0.60) |") and lines[3].endswith("|  |")
     assert "| 13.90 | 1.00 | 7.45 |" in lines[3]
-    assert "jax" in command.peers_of("plain_tiny", ["jax"])
-    assert "jax" not in command.peers_of("gpt:B=1", ["jax"])
-    assert command.peers_of("jacobian", ["jax", "dezero"])[3:] == ["jax"]
+
+
+def test_optional_peers_take_part_where_they_have_the_work():
+    optional = list(harness.OPTIONAL)
+    there = {line: [peer for peer in command.peers_of(line, optional) if peer in optional] for line in table.LINES}
+    assert [line for line, peers in there.items() if peers == ["jax"]] == [
+        *("gpt", "gpt:D=100", "gpt:B=1", "gpt:V=30000:B=2", "gru")
+    ]
+    assert there["jacobian"] == there["hessian"] == ["jax", "autograd"]
+    for line in ("encoder", "loop", "plain_tiny", "plain_m2", "mlp", "mlp:B=1", "formula", "tiny", "toy", "small"):
+        assert there[line] == optional
+    assert there["moons"] == there["vit"] == there["generate"] == []
+    assert command.peers_of("mlp", ["dezero"])[4:] == ["dezero"]
 
 
 def test_titles_say_which_sizes_are_others():
