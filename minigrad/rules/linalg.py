@@ -1,6 +1,5 @@
 """Products of matrices."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,8 @@ def _matmul_x(g: Array, x_shape: tuple[int, ...], y: Array) -> Array:
         return np.expand_dims(g, -1) * y
     if len(x_shape) == 1:
         return np.matmul(np.expand_dims(g, -2), y.swapaxes(-1, -2))[..., 0, :]
+    if y.ndim == 2 < g.ndim and g.size:  # one product over all rows instead of a batch of products
+        return np.matmul(g.reshape(-1, g.shape[-1]), y.swapaxes(0, 1)).reshape(*g.shape[:-1], len(y))
     return np.matmul(g, y.swapaxes(-1, -2))
 
 
@@ -30,9 +31,8 @@ def _matmul_y(g: Array, x: Array, y_shape: tuple[int, ...]) -> Array:
         return np.expand_dims(g, -1) * x
     if x.ndim == 1:
         return np.expand_dims(x, -1) * np.expand_dims(g, -2)
-    if len(y_shape) == 2 and x.ndim > 2:  # one product over all rows instead of a batch of products and their sum
-        rows = math.prod(x.shape[:-1])
-        return np.matmul(x.reshape(rows, x.shape[-1]).swapaxes(0, 1), g.reshape(rows, g.shape[-1]))
+    if len(y_shape) == 2 < x.ndim and x.size and g.size:  # here instead of a batch and its sum
+        return np.matmul(x.reshape(-1, x.shape[-1]).swapaxes(0, 1), g.reshape(-1, g.shape[-1]))
     return np.matmul(x.swapaxes(-1, -2), g)
 
 

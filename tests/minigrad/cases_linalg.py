@@ -138,6 +138,10 @@ for _a, _b in [((3,), (2,)), ((2, 3), (4,)), ((), (2, 2)), ((0,), (3,))]:
 for _a, _b in [((3,), (3,)), ((2, 3), (3, 2)), ((), ()), ((0,), (0,))]:
     product("vdot", np.vdot, _a, _b, torch=lambda a, b: torch.dot(a.ravel(), b.ravel()))
 
+for _a, _b in [  # a stack of matrices and one matrix, also where one of them is empty
+    ((2, 4, 3), (3, 2)), ((2, 1, 4, 3), (3, 2)), ((0, 4, 3), (3, 2)), ((2, 4, 0), (0, 2)), ((2, 4, 3), (3, 0)),
+]:  # fmt: skip
+    product("matmul", np.matmul, _a, _b, label="stack", torch=torch.matmul)
 for _axes, _a, _b in [
     (2, (4, 2, 3), (2, 3, 5)), (1, (2, 3), (3, 4)), (0, (2,), (3, 2)), (([1, 0], [0, 1]), (2, 3, 4), (3, 2, 5)),
     ((-1, 0), (2, 3), (3, 4)), (([2, 0], [-1, 1]), (2, 4, 3), (5, 2, 3)), (([], []), (2,), (2,)), (3, (2, 3, 2), (2, 3, 2)),

@@ -382,8 +382,6 @@ KERNELS: dict[str, Any] = {
     "affine of many rows": (mg.affine, [(403, 20), (20, 7), (7,)]),
     "affine of three rows": (mg.affine, [(3, 200), (200, 5), (5,)]),
     "affine of odd sizes": (mg.affine, [(203, 130), (130, 66), (66,)]),
-    "matmul": (np.matmul, [(5, 8, 30), (30, 20)]),
-    "matmul of arrays that lie across": (lambda x, y: np.swapaxes(x, 0, 1) @ y.T, [(5, 8, 30), (20, 30)]),
     "attention": (
         lambda q, k, v: mg.scaled_dot_product_attention(q, k, v, np.tri(7, dtype=bool), num_heads=2),
         [(6, 7, 8)] * 3,
