@@ -171,13 +171,14 @@ class Primitive(Bound):
                 arrays.append(self._taken(arg, len(arrays)))
                 parents.append(None)
             bit += bit
+        kernel = choose(self, arrays) if self.kernels else None
         try:
-            if self.kernels:
-                ans, saved, kernel = self._by_kernel(arrays, keywords)
-            else:
-                ans, saved, kernel = self.function(*arrays, **keywords), None, None
+            computed = NotImplemented if kernel is None else kernel.forward(*arrays, **keywords)
+            if computed is NotImplemented:
+                kernel, computed = None, (self.function(*arrays, **keywords), None)
         except (ValueError, TypeError, IndexError, MemoryError) as error:
             raise explained(self, error, arrays, keywords) from error
+        ans, saved = computed
         if not tensors:
             return ans
         ans = ans if type(ans) is ndarray else as_arrays(ans)
@@ -203,12 +204,6 @@ class Primitive(Bound):
             return operand(arg)
         except DTypeError as error:
             raise DTypeError(f"{self.name}, {name}: {error}") from error.__cause__
-
-    def _by_kernel(self, arrays: list[Any], keywords: dict[str, Any]) -> tuple[Any, Any, Kernel | None]:
-        """The answer, what was saved with it, and the kernel, if there is one for these arrays."""
-        kernel = choose(self, arrays)
-        computed = NotImplemented if kernel is None else kernel.forward(*arrays, **keywords)
-        return (self.function(*arrays, **keywords), None, None) if computed is NotImplemented else (*computed, kernel)
 
     def _plan(self, needs: int, bit: int, kernel: Kernel | None) -> Plan:
         """Made once for each choice of inputs that need a gradient; ``bit`` is 2 to the number of arguments."""

@@ -49,7 +49,7 @@ def exp_in_place(scores: Array, allowed: Any = None) -> Array:
     if allowed is not None:
         scores *= allowed
     total = row_sums(as_rows(scores), ones(scores.shape[-1], scores.dtype))  # several times faster than np.sum
-    np.reciprocal(total, out=total, where=total != 0)
+    np.reciprocal(total, out=total, where=True if allowed is None else total != 0)
     return total.reshape(scores.shape[:-1] + (1,))
 
 
