@@ -15,6 +15,8 @@ from unittest import mock
 import numpy as np
 
 import nn
+from benchmarks import plain_model, workload
+from benchmarks.real.plain import minigrad_step
 from benchmarks.report import machine
 from minigrad import Tensor, gelu
 from minigrad.kernels import threads
@@ -192,11 +194,22 @@ def chain(size: str) -> Ways:
     return {"minigrad": taped, "NumPy's calls alone": calls}
 
 
+def plain_step(size: str) -> Ways:
+    """A reader's classifier in plain NumPy functions: the whole step, and what its forward alone takes without a tape."""
+    plain = plain_model.classifier(workload.SIZES[size])
+    step = minigrad_step(plain)
+    return {
+        "forward, backward and Adam": lambda: step.run(0),
+        "the forward, on NumPy's arrays": lambda: plain.loss(plain_model.NUMPY, plain.arrays, plain.batches[0]),
+    }
+
+
 WORKS = (
     blocks,
     chain,
     embedding_gradient,
     plain_products,
+    plain_step,
     queries_keys_values,
     relu,
     row_products,
