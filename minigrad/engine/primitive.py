@@ -173,8 +173,7 @@ class Primitive(Bound):
             bit += bit
         kernel = choose(self, arrays) if self.kernels else None
         try:
-            computed = NotImplemented if kernel is None else kernel.forward(*arrays, **keywords)
-            if computed is NotImplemented:
+            if kernel is None or (computed := kernel.forward(*arrays, **keywords)) is NotImplemented:
                 kernel, computed = None, (self.function(*arrays, **keywords), None)
         except (ValueError, TypeError, IndexError, MemoryError) as error:
             raise explained(self, error, arrays, keywords) from error

@@ -15,7 +15,7 @@ _SHORT, _LONG = 8, 1 << 12  # numbers in a row: of shorter or longer ones NumPy 
 
 
 def sum_over(array: Array, axes: tuple[int, ...]) -> Array:
-    """``array.sum(axes, keepdims=True)``, of float16 in float32; ``axes`` rise."""
+    """``array.sum(axes, keepdims=True)`` of what is wide enough to be summed (:func:`widened`); ``axes`` rise."""
     array = widened(array)
     if type(array) is np.ndarray and array.dtype.char in "fd" and array.flags.c_contiguous and array.size:
         first, row = math.prod(array.shape[: len(axes)]), array.shape[-1]

@@ -1,5 +1,6 @@
 """Products of matrices."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,7 @@ from ..engine.primitive import primitive
 from ..engine.types import Array
 from ..errors import ArgumentError, ShapeError
 
-# A 1-D operand counts as a row (left) or a column (right); leading axes are a batch, which broadcasts. Contributions to
-# a broadcast operand are summed by the engine.
+# A 1-D operand is a row (left) or a column (right); leading axes are a batch, which broadcasts: the engine sums over it.
 
 
 def _matmul_x(g: Array, x_shape: tuple[int, ...], y: Array) -> Array:
@@ -31,8 +31,8 @@ def _matmul_y(g: Array, x: Array, y_shape: tuple[int, ...]) -> Array:
         return np.expand_dims(g, -1) * x
     if x.ndim == 1:
         return np.expand_dims(x, -1) * np.expand_dims(g, -2)
-    if len(y_shape) == 2 < x.ndim and x.size and g.size:  # here instead of a batch and its sum
-        return np.matmul(x.reshape(-1, x.shape[-1]).swapaxes(0, 1), g.reshape(-1, g.shape[-1]))
+    if len(y_shape) == 2 < x.ndim:  # here instead of a batch and its sum
+        return np.matmul(x.reshape(n := math.prod(x.shape[:-1]), x.shape[-1]).swapaxes(0, 1), g.reshape(n, g.shape[-1]))
     return np.matmul(x.swapaxes(-1, -2), g)
 
 
