@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -15,13 +16,21 @@ from benchmarks import plain_model, real
 from benchmarks.plain_model import Plain
 from benchmarks.step import Step
 
-for absent in ("matplotlib", "matplotlib.pyplot", "PIL"):  # imported with the package, used by its data sets
-    sys.modules.setdefault(absent, ModuleType(absent))
+if find_spec("dezero") is None:
+    raise ModuleNotFoundError("No module named 'dezero'", name="dezero")
+# Imported with the package, used by its data sets alone: stood in for meanwhile, where the real ones have not been read.
+_standing_in = {
+    name: ModuleType(name) for name in ("matplotlib", "matplotlib.pyplot", "PIL") if name not in sys.modules
+}
+sys.modules.update(_standing_in)
 vars(sys.modules["PIL"]).setdefault("Image", SimpleNamespace(BILINEAR=2, Image=object))
 vars(np).setdefault("int", int)  # the name of before NumPy 1.24
-
-dezero: Any = import_module("dezero")
-F: Any = import_module("dezero.functions")
+try:
+    dezero: Any = import_module("dezero")
+    F: Any = import_module("dezero.functions")
+finally:
+    for _name in _standing_in:
+        del sys.modules[_name]
 
 
 class BatchedProduct(dezero.Function):  # type: ignore[misc]

@@ -94,6 +94,8 @@ def test_a_library_that_is_not_installed_is_skipped_with_one_sentence(library, m
         worker.serve(asdict(task))
         (report,) = map(json.loads, capsys.readouterr().out.splitlines())
         assert report == {"error": f"{library} is not installed: pip install {library}"}
+    read = [sys.modules[name] for name in ("matplotlib", "matplotlib.pyplot", "PIL") if name in sys.modules]
+    assert all(module.__spec__ is not None for module in read)  # nothing still stands in for what others will import
 
 
 def test_the_plain_adam_is_that_of_pytorch():
