@@ -58,6 +58,11 @@ class KeyValueCache:
             raise GraphError(
                 "a KeyValueCache takes no part in the backward pass: call the layer inside `with no_grad():`"
             )
+        k, v = self._extend(keys._array, values._array)
+        return make_tensor(k, None), make_tensor(v, None)
+
+    def _extend(self, keys: Any, values: Any) -> tuple[Any, Any]:
+        """The same of arrays."""
         for name, held, new in (("keys", self._keys, keys), ("values", self._values, values)):
             if held is None:
                 continue
@@ -68,10 +73,10 @@ class KeyValueCache:
                     f"and {new.shape}: make a new KeyValueCache for each layer and each batch"
                 )
         end = self.length + keys.shape[1]
-        self._keys = self._written(self._keys, keys._array, end)
-        self._values = self._written(self._values, values._array, end)
+        self._keys = self._written(self._keys, keys, end)
+        self._values = self._written(self._values, values, end)
         self.length = end
-        return make_tensor(self._keys[:, :end], None), make_tensor(self._values[:, :end], None)
+        return self._keys[:, :end], self._values[:, :end]
 
     def select(self, rows: Any) -> None:
         """Keep these sequences of the batch, in this order, as beam search does: ``rows`` (new batch,) are indices."""
