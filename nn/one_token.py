@@ -64,9 +64,7 @@ def step(layer: Any, x: Array, cache: KeyValueCache) -> Array:
 def _normed(rows: Array, norm: LayerNorm) -> Array:
     share = 1 / rows.shape[1]
     centred = rows - np.add.reduce(rows, axis=1, keepdims=True) * share
-    centred -= (
-        np.add.reduce(centred, axis=1, keepdims=True) * share
-    )  # what rounding left of a row of almost equal numbers
+    centred -= np.add.reduce(centred, axis=1, keepdims=True) * share  # what rounding left of a row of equal numbers
     variance = np.vecdot(centred, centred)[:, None] * share
     ans: Array = centred / np.sqrt(variance + norm.eps) * norm.weight._array + norm.bias._array
     return ans
