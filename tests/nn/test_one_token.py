@@ -39,7 +39,12 @@ def held(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """What ``holds`` has said."""
     said: list[bool] = []
     holds = one_token.holds
-    monkeypatch.setattr(one_token, "holds", lambda *args: said.append(holds(*args)) or said[-1])
+
+    def told(layer: Any, x: Any) -> bool:
+        said.append(holds(layer, x))
+        return said[-1]
+
+    monkeypatch.setattr(one_token, "holds", told)
     return said
 
 
