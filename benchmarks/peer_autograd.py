@@ -13,7 +13,7 @@ from benchmarks.step import Step
 
 autograd: Any = import_module("autograd")
 
-XP = plain_model.library(import_module("autograd.numpy"))
+XP = plain_model.namespace(import_module("autograd.numpy"))
 
 
 def build(work: str) -> Step:

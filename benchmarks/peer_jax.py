@@ -21,7 +21,7 @@ def _cross_entropy(z: Any, labels: Any) -> Any:
     return -jnp.take_along_axis(jax.nn.log_softmax(z), labels[:, None], axis=-1).mean()
 
 
-XP = plain_model.library(
+XP = plain_model.namespace(
     jnp,
     softmax=jax.nn.softmax,
     relu=jax.nn.relu,

@@ -15,7 +15,7 @@ mygrad: Any = import_module("mygrad")
 activations: Any = import_module("mygrad.nnet.activations")
 losses: Any = import_module("mygrad.nnet.losses")
 
-XP = plain_model.library(
+XP = plain_model.namespace(
     mygrad, softmax=partial(activations.softmax, axis=-1), cross_entropy=losses.softmax_crossentropy
 )
 

@@ -22,7 +22,7 @@ class Plain:
     Attributes:
         arrays: the parameters by name.
         batches: what the loss is taken of, one after the other.
-        loss: of the functions of a :func:`library`, the parameters and a batch.
+        loss: of the functions of a :func:`namespace`, the parameters and a batch.
         adam: whether a step of Adam follows on the gradients.
     """
 
@@ -70,7 +70,7 @@ def cross_entropy(xp: Any, z: Any, labels: Any) -> Any:
     return xp.sum(log_p * one_hot) * np.float32(-1 / len(labels))
 
 
-def library(module: Any, **own: Any) -> Any:
+def namespace(module: Any, **own: Any) -> Any:
     """The functions of a library's NumPy and those above; ``own``: instead of these, those that the library brings."""
     xp = SimpleNamespace(**vars(module))
     for function in (matmul, affine, softmax, relu, gelu_tanh, layer_norm, cross_entropy):
@@ -79,7 +79,7 @@ def library(module: Any, **own: Any) -> Any:
     return xp
 
 
-NUMPY = library(np)
+NUMPY = namespace(np)
 
 # --- The steps of the suite, and of a GPT ---
 

@@ -12,7 +12,7 @@ from ..engine.types import Array
 from ..errors import DTypeError
 
 _STEPS = 64  # grid points per unit
-_LIMIT = 6.0  # erf(6) is 1 to double precision, erf(3.92) to single
+_LIMIT = 6.0  # erf(6) is 1 to double precision
 # erf(x) = tanh(x P(x^2)) to 1.5e-7 where |x| <= 4, and 1 at 4: P fitted to atanh(erf(x))/x for the smallest relative error.
 _P = [1.12837925, 1.02769864e-01, -1.95288251e-04, -6.14838147e-04, 8.45965356e-05, -4.79459339e-06]
 _P += [2.75747565e-08, 5.42165723e-09]

@@ -71,7 +71,7 @@ def test_both_peers_give_the_same_losses_on_a_real_gpu(tf32):
 
 def test_the_plain_model_computes_the_same_loss():
     """Of which JAX, autograd, MyGrad and DeZero take the gradient."""
-    xp = plain_model.library(np, gelu=minigrad.gelu)
+    xp = plain_model.namespace(np, gelu=minigrad.gelu)
     for work in ("tiny", "toy_causal:B=4:L=8", "toy_gelu:B=4:L=8", "gpt_10m:B=2:L=8:D=16:H=2:layers=2"):
         plain = plain_model.of_suite(work)
         loss = plain.loss(xp, plain.arrays, plain.batches[0])
