@@ -13,6 +13,7 @@
 
     python -m benchmarks works --peers jax,autograd,mygrad,dezero --works tiny,toy
     python -m benchmarks works --device cuda
+    python -m benchmarks real FOLDER                         and what the checkout in FOLDER takes, in the same rounds
     python -m benchmarks real --cores 1                      or --threads 4, or --works gpt:B=1,vit
 
 Tables go to benchmarks/results/. How they are measured is told in benchmarks/harness.py and docs/speed.md.
@@ -45,8 +46,10 @@ GPU_WORKS = ("toy", "small", "gpt_10m")
 def main(arguments: Sequence[str] | None = None) -> None:
     p = parser()
     options = p.parse_args(arguments)
-    if (options.command == "compare") != (options.checkout is not None):
-        p.error("compare needs the folder of another checkout, and no other command takes one")
+    if options.command == "compare" and options.checkout is None:
+        p.error("compare needs the folder of another checkout")
+    if options.checkout is not None and options.command not in ("compare", "real"):
+        p.error(f"{options.command} takes no folder of another checkout: only compare and real do")
     if options.command != "compare" and (single := [work for work in options.works if work in compare.SINGLE]):
         p.error(f"{single[0]!r} is a work of minigrad alone: only compare has it")
     if options.device != "cpu" and (options.command == "real" or any(map(real.is_real, options.works))):
@@ -62,7 +65,7 @@ def parser() -> argparse.ArgumentParser:
         prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     p.add_argument("command", nargs="?", default="works", choices=COMMANDS)
-    p.add_argument("checkout", nargs="?", type=checkout, help="for compare: the folder of another checkout of minigrad")
+    p.add_argument("checkout", nargs="?", type=checkout, help="for compare and real: another checkout's folder")
     p.add_argument(
         "--works", type=works, default=[], help="separated by commas; sizes may be changed, as in toy:L=512:B=4"
     )
@@ -138,14 +141,18 @@ def peers(text: str) -> list[str]:
     return text.split(",")
 
 
-def peers_of(work: str, more: Sequence[str] = ()) -> list[str]:
-    """PyTorch twice, minigrad, the same with compiled kernels where a work has fused operations, and the optional ones."""
-    if real.is_real(work):
-        return real_table.peers_of(work, more)
-    main = [harness.REFERENCE, harness.AGAIN, "minigrad"]
-    if micro.is_micro(work):
-        return main + (["minigrad_fast"] if work == "m2" else [])
-    return [*main, "minigrad_fast", *more]
+def peers_of(work: str, more: Sequence[str] = (), before: bool = False) -> list[str]:
+    """PyTorch twice, minigrad, the same with compiled kernels where a work has fused operations, ``more`` that have the work.
+
+    Args:
+        before: whether minigrad takes part with another checkout, too.
+    """
+    is_micro, is_real = micro.is_micro(work), real.is_real(work)
+    compiled = work == "m2" if is_micro else work.partition(":")[0] not in real_table.NOT_COMPILED
+    own = ["minigrad", "minigrad_fast"] if compiled else ["minigrad"]
+    old = [peer + harness.BEFORE for peer in own] if before else []
+    others = [peer for peer in more if not is_micro and (not is_real or real.has(work, peer))]
+    return [harness.REFERENCE, harness.AGAIN, *own, *old, *others]
 
 
 def measure(
@@ -154,10 +161,13 @@ def measure(
     """The rows of each work; ``checked``: the first steps are compared with PyTorch's before it is timed, real or not."""
     rows = []
     for work in works:
-        check: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         if checked or real.is_real(work):
-            check = {"steps": agreement.STEPS, "check": agreement.check}
-        rows += harness.measure(work, peers_of(work, more), rounds=options.rounds, seconds=options.seconds, **check)
+            settings = {"steps": agreement.STEPS, "check": agreement.check}
+        if options.checkout:
+            settings["before"] = str(options.checkout)
+        there = peers_of(work, more, options.checkout is not None)
+        rows += harness.measure(work, there, rounds=options.rounds, seconds=options.seconds, **settings)
     skipped = {f"{row.peer.replace('_', ' ')} is skipped: {row.error}" for row in rows if row.error}
     print("\n".join(sorted(skipped)), file=sys.stderr)
     return rows

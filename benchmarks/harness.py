@@ -24,6 +24,7 @@ import numpy as np
 
 REFERENCE, AGAIN = "torch", "torch again"
 OPTIONAL = ("jax", "autograd", "mygrad", "dezero")  # where they have the work
+BEFORE = " before"  # after a peer's name: with the minigrad of another checkout
 ENOUGH_ROUNDS, TOLERANCE = 15, 0.05
 
 
@@ -131,10 +132,12 @@ def measure(
     check: Callable[[str, dict[str, Peer], Path], None] | None = None,
     start: Callable[[Task], Peer] = Process,
     quiet: Callable[[], None] | None = None,
+    before: str = "",
 ) -> list[Row]:
     """One row a peer for this work; ``peers`` begins with PyTorch, the measure of the others.
 
     Args:
+        before: the folder of the checkout of those peers that are called "... before".
         steps: whose losses are reported; by default 20, and 5 where they take long.
         check: looks at the first steps, and at the folder with what they computed, before anything is timed: what it says in
             a peer's ``about["error"]`` keeps that peer out.
@@ -148,7 +151,8 @@ def measure(
         try:
             for name in peers:
                 file = str(Path(folder) / f"{name}.npz")
-                running[name] = start(Task(name.partition(" ")[0], work, steps, file, device, tf32))
+                checkout = before if name.endswith(BEFORE) else ""
+                running[name] = start(Task(name.partition(" ")[0], work, steps, file, device, tf32, checkout))
                 if name == REFERENCE and "error" in running[name].about:
                     raise SystemExit(f"{work}: PyTorch cannot be measured: {running[name].about['error']}")
             if check is not None:

@@ -8,8 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks import report
-from benchmarks.harness import AGAIN, OPTIONAL, REFERENCE, Row
-from benchmarks.real import has
+from benchmarks.harness import AGAIN, BEFORE, OPTIONAL, REFERENCE, TOLERANCE, Row
 from benchmarks.real.goals import NUMBA, NUMPY, Goal
 
 LINES = (  # of one run, in the table's order; sizes changed in a name are those that nobody tunes for
@@ -22,19 +21,10 @@ LINES = (  # of one run, in the table's order; sizes changed in a name are those
 NOT_COMPILED = ("jacobian", "hessian", "hessian_by_rows", "moons", "plain_tiny", "plain_toy", "plain_small", "plain_m2")
 
 
-def peers_of(work: str, more: Sequence[str]) -> list[str]:
-    """The optional peers take part where they have the work."""
-    name = work.partition(":")[0]
-    main = [REFERENCE, AGAIN, "minigrad"] + ([] if name in NOT_COMPILED else ["minigrad_fast"])
-    return main + [peer for peer in more if has(work, peer)]
-
-
 def table(rows: Sequence[Row]) -> str:
     """A line a work: ratios beside goals."""
     header = ["work", "NumPy", "with numba", "PyTorch to itself", "before", "goal", "half way", "reached"]
-    by_work: dict[str, dict[str, Row]] = {}
-    for row in rows:
-        by_work.setdefault(row.work, {})[row.peer] = row
+    by_work = _by_work(rows)
     others = any(row.peer in OPTIONAL for row in rows)
     header += ["ms (PyTorch)", "MB above NumPy (PyTorch)", "losses, outputs differ by"] + ["others"] * others
     return report.grid(header, [_cells(work, peers, others) for work, peers in by_work.items()])
@@ -54,6 +44,36 @@ def _cells(work: str, peers: dict[str, Row], others: bool) -> list[str]:
         cells.append(", ".join(differences))
     there = [f"{name} {_ratio(row)}" for name, row in peers.items() if name in OPTIONAL and not row.error]
     return cells + ([", ".join(there)] if others else [])
+
+
+def _by_work(rows: Sequence[Row]) -> dict[str, dict[str, Row]]:
+    found: dict[str, dict[str, Row]] = {}
+    for row in rows:
+        found.setdefault(row.work, {})[row.peer] = row
+    return found
+
+
+def table_before(rows: Sequence[Row]) -> str:
+    """A line for each work with a goal, and each of its columns: what was, measured in the same rounds, and what is reached."""
+    lines = []
+    for work, peers in _by_work(rows).items():
+        for peer, column, goals in (("minigrad", "NumPy", NUMPY), ("minigrad_fast", "numba", NUMBA)):
+            if peer + BEFORE in peers and work in goals:
+                lines.append(
+                    [report.title(work), column, *_cells_before(peers[peer + BEFORE], peers[peer], goals[work].goal)]
+                )
+    return report.grid(["work", "", "before", "now", "of its time", "goal", "half way", "reached"], lines)
+
+
+def _cells_before(old: Row, now: Row, wanted: float) -> list[str]:
+    if old.error or now.error:
+        return [_ratio(old), _ratio(now), *[""] * 4]
+    goal, share = Goal(old.ratio, wanted), now.ratio / old.ratio
+    said = reached(now, goal)
+    if old.ratio <= 1 and said in ("half way", "no"):
+        said = "no worse" if share <= 1 + TOLERANCE else "no"
+    numbers = [f"{number:.2f}" for number in (share, wanted, goal.half_way)]
+    return [_ratio(old), _ratio(now), *numbers, said]
 
 
 def _ratio(row: Row) -> str:
@@ -80,8 +100,16 @@ def save(rows: Sequence[Row], limits: str = "", folder: Path = report.RESULTS) -
 
 def text(rows: Sequence[Row], machine: str) -> str:
     rounds = max((row.rounds for row in rows), default=0)
-    return (
+    found = (
         f"{machine}; {rounds} rounds\n\n"
         "Ratios to PyTorch eager, with quartiles: below 1 minigrad is faster. A second figure is the one with numba. Half way "
         f"is between what was and the goal, where what was is above 1; elsewhere it is what was.\n\n{table(rows)}"
     )
+    if any(row.peer.endswith(BEFORE) for row in rows):
+        found += (
+            "\n\nThe same works with the checkout of before, in the same rounds and beside the same PyTorch (in the table above "
+            '"before" is what was measured on another machine, with other programs on PyTorch\'s side). No worse: at most '
+            f"{TOLERANCE:.0%} longer, which a machine does to a ratio.\n\n"
+            f"{table_before(rows)}"
+        )
+    return found

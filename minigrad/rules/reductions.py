@@ -68,8 +68,8 @@ def _std_rule(g: Array, ans: Array, a: Array, a_shape: Shape, axis: Axis, ddof: 
 def _extreme_rule(g: Array, ans: Array, a: Array, a_shape: Shape, axis: Axis, where: Any, initial: Any) -> Array:
     """1 where ``a`` is the extreme of its slice, divided by how many are (ties share the gradient)."""
     top = expand(ans, a_shape, axis)
-    hit = (a == top) & where
-    ties = np.sum(hit, axis=axis, dtype=a.dtype, keepdims=True)
+    hit = (a == top if where is True else (a == top) & where).astype(a.dtype)
+    ties = np.sum(hit, axis=axis, keepdims=True)
     return expand(g, a_shape, axis) / (ties if initial is None else ties + (top == initial)) * hit
 
 

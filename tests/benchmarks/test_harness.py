@@ -94,6 +94,11 @@ def test_every_peer_is_closed_and_gets_its_own_file():
     assert all((task.device, task.tf32, task.work, task.steps) == ("cuda", True, "tiny", 20) for task in tasks)
 
 
+def test_only_a_peer_of_before_runs_the_other_checkout():
+    _, tasks = measured({**three(), "minigrad before": Fake([1.0])}, before="/there")
+    assert [(task.peer, task.checkout) for task in tasks[2:]] == [("minigrad", ""), ("minigrad", "/there")]
+
+
 def test_losses_and_gradients_are_compared_with_those_of_pytorch():
     own, other = {"W": np.array([3.0, 4.0]), "b": np.array([0.1])}, {"W": np.array([3.0, 4.0]), "b": np.array([0.0])}
     peers = {"torch": Fake([1.0], gradients=other), "torch again": Fake([1.0], gradients=other)}

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from benchmarks import __main__ as command, harness, real, report
+from benchmarks import __main__ as command, compare, harness, real, report
 from benchmarks.harness import Row
 from benchmarks.real import agreement, goals, table
 from benchmarks.real.goals import Goal
@@ -57,6 +57,37 @@ def test_a_peer_that_is_wrong_has_its_reason_and_no_figure():
     line = table.table(found).splitlines()[-1]
     assert "| the output differs / by much |" in line
     assert "? / goal" in line
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "said"),
+    [
+        (2.0, 1.0, "0.50 | 1.00 | 1.50 | goal"),
+        (2.0, 1.4, "0.70 | 1.00 | 1.50 | half way"),
+        (2.0, 1.6, "0.80 | 1.00 | 1.50 | no"),
+        (0.9, 0.94, "1.04 | 0.60 | 0.90 | no worse"),
+        (0.9, 0.96, "1.07 | 0.60 | 0.90 | no"),
+        (0.9, 0.5, "0.56 | 0.60 | 0.90 | goal"),
+    ],
+)
+def test_what_was_is_measured_in_the_same_rounds(before, now, said, monkeypatch):
+    wanted = 1.0 if before > 1 else 0.6
+    monkeypatch.setitem(goals.NUMPY, "gpt", Goal(1.66, wanted))
+    found = rows(ratio=now)
+    assert "in the same rounds" not in table.text(found, "here")
+    found.append(Row("gpt", "minigrad before", ratio=before, quartiles=(before - 0.1, before + 0.1)))
+    lines = table.text(found, "here").splitlines()
+    assert lines[-1].startswith("| GPT, training step | NumPy | ") and lines[-1].endswith(f" | {said} |")
+    assert lines[-3].startswith("| work |")  # one line: compiled kernels were not measured before
+
+
+def test_a_checkout_that_cannot_do_a_work_says_why():
+    found = [*rows(), Row("gpt", "minigrad before", error="AttributeError: no hvp")]
+    assert (
+        table.table_before(found)
+        .splitlines()[-1]
+        .startswith("| GPT, training step | NumPy | AttributeError: no hvp | 1.20")
+    )
 
 
 def test_optional_peers_stand_beside():
@@ -117,6 +148,14 @@ def test_the_command_checks_every_line_and_saves_the_run(measured, capsys):
     assert all((options["check"], options["rounds"]) == (agreement.check, 15) for _, _, options in asked)
     assert len(saved) == 1 and saved[0][1] == ""
     assert "| GPT, training step, vocabulary 30,000, batch 2 |" in capsys.readouterr().out
+
+
+def test_another_checkout_takes_part_where_it_is_named(measured):
+    command.main(["real", str(compare.OWN), "--works", "gpt,jacobian,toy"])
+    old = ["minigrad before", "minigrad_fast before"]
+    there = [[peer for peer in peers if peer.endswith(harness.BEFORE)] for _, peers, _ in measured[0]]
+    assert there == [old, old[:1], old]
+    assert {options["before"] for _, _, options in measured[0]} == {str(compare.OWN)}
 
 
 def test_a_run_of_some_is_printed_only(measured, capsys):

@@ -35,6 +35,7 @@ def test_the_same_as_numpy_gives(
     shape: tuple[int, ...], axes: tuple[int, ...], dtype: Any, piece: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sums, "_PIECE", piece)
+    monkeypatch.setattr(sums, "_LARGE", 1)
     array = (8 * np.random.default_rng(0).standard_normal(shape)).astype(dtype)
     for laid in (array, np.asfortranarray(array), np.repeat(array, 2, axis=-1)[..., ::2]):
         before, expected = laid.copy(), np.sum(laid.astype(np.result_type(dtype, np.float64)), axis=axes, keepdims=True)
@@ -46,12 +47,17 @@ def test_the_same_as_numpy_gives(
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_what_is_not_finite_stays_in_its_own_sum(value: float) -> None:
-    array = np.ones((40, 24), np.float32)
+    array = np.ones((400, 24), np.float32)
     array[3, 5] = value
     for axes, place in (((0,), (0, 5)), ((1,), (3, 0))):
         got = sums.sum_over(array, axes)
         np.testing.assert_array_equal(got[place], value)
         assert np.isfinite(got).sum() == got.size - 1
+
+
+def test_the_sum_of_few_numbers_is_numpys_own() -> None:
+    rows = np.random.default_rng(0).random((300, 16)).astype(np.float32)
+    np.testing.assert_array_equal(sums.sum_over(rows, (0,)), rows.sum(axis=0, keepdims=True))
 
 
 def test_the_sum_of_many_rows_is_more_exact_than_numpys() -> None:
