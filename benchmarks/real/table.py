@@ -107,8 +107,8 @@ def text(rows: Sequence[Row], machine: str) -> str:
     )
     if any(row.peer.endswith(BEFORE) for row in rows):
         found += (
-            "\n\nThe same works with the checkout of before, in the same rounds and beside the same PyTorch (in the table above "
-            '"before" is what was measured on another machine, with other programs on PyTorch\'s side). No worse: at most '
+            '\n\nThe same works with the checkout of before, in the same rounds and beside the same PyTorch. ("Before" in the '
+            "table above was measured on another machine, with other programs on PyTorch's side.) No worse: at most "
             f"{TOLERANCE:.0%} longer, which a machine does to a ratio.\n\n"
             f"{table_before(rows)}"
         )

@@ -36,7 +36,7 @@ def _unary(primitive: Primitive) -> Callable[[Tensor], Any]:
     def operate(x: Tensor) -> Any:
         node = x._node
         plan = plans.get(3)
-        if node is None or in_any_thread or plan is None or plan.extras:
+        if node is None or in_any_thread or plan is None:
             return primitive(x)
         try:
             ans = function(x._array)
@@ -44,7 +44,7 @@ def _unary(primitive: Primitive) -> Callable[[Tensor], Any]:
             return primitive(x)  # says what is wrong
         if type(ans) is not _ndarray and isinstance(ans, _generic):  # a scalar of NumPy's, where there are no axes
             ans = np.asarray(ans)
-        return record(ans, plan, [node], plan.keep((x._array, ans)), NO_KEYWORDS)
+        return record(ans, plan, [node], plan.keep((x._array, ans, None, NO_KEYWORDS)), NO_KEYWORDS)
 
     return operate
 
@@ -71,7 +71,7 @@ def _binary(primitive: Primitive) -> Callable[[Any, Any], Any]:
         else:
             return primitive(x, y)
         plan = plans.get(needs)
-        if plan is None or in_any_thread or plan.extras:
+        if plan is None or in_any_thread:
             return primitive(x, y)
         try:
             ans = function(x_data, y_data)
@@ -79,7 +79,7 @@ def _binary(primitive: Primitive) -> Callable[[Any, Any], Any]:
             return primitive(x, y)
         if type(ans) is not _ndarray and isinstance(ans, _generic):
             ans = np.asarray(ans)
-        return record(ans, plan, [x_node, y_node], plan.keep((x_data, y_data, ans)), NO_KEYWORDS)
+        return record(ans, plan, [x_node, y_node], plan.keep((x_data, y_data, ans, None, NO_KEYWORDS)), NO_KEYWORDS)
 
     return operate
 

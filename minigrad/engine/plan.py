@@ -94,11 +94,7 @@ class Plan:
         if not extras:
             return pick
 
-        def keep(values: Any) -> Values:
-            values += [extra(values) for extra in extras]  # in place: whoever else sees the list looks at its beginning
-            return pick(values)
-
-        return keep
+        return lambda values: pick([*values, *[extra(values) for extra in extras]])
 
     def _caller(self, name: str, i: int) -> Rule:
         """A function of ``(g, kept)`` that calls the rule for argument ``i`` with what it asks for."""

@@ -14,7 +14,7 @@ from ..errors import ShapeError, UnsupportedError
 from . import observers
 from .arrays import operand
 from .methods import values_of
-from .registry import registry
+from .registry import operators, registry
 from .signatures import numpys_name
 from .tape import Output
 
@@ -32,6 +32,8 @@ class Protocols:
     __array_priority__ = 1000.0
 
     def __array_ufunc__(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if not kwargs and method == "__call__" and ufunc in operators:  # np.multiply(t, u), as t * u
+            return operators[ufunc](*inputs)
         if kwargs.get("out") is not None:
             return written_into(ufunc, method, inputs, kwargs)
         implementation = registry.get(ufunc if method == "__call__" else (ufunc, method))

@@ -14,7 +14,7 @@ from ..errors import UnsupportedError
 add = primitive(np.add).vjp(x=lambda g: g, y=lambda g: g)
 subtract = primitive(np.subtract).vjp(x=lambda g: g, y=lambda g: -g)
 multiply = primitive(np.multiply).vjp(x=lambda g, y: g * y, y=lambda g, x: g * x)
-divide = primitive(np.divide).vjp(x=lambda g, y: g / y, y=lambda g, ans, y: g * ans / -y)
+divide = primitive(np.divide).vjp(x=lambda g, y: g / y, y=lambda g, ans, y: -g * ans / y)
 negative = primitive(np.negative).vjp(x=lambda g: -g)
 positive = primitive(np.positive).vjp(x=lambda g: g)
 reciprocal = primitive(np.reciprocal).vjp(x=lambda g, ans: -g * ans * ans)
