@@ -7,7 +7,7 @@ from benchmarks import report, warm_up
 
 def test_each_process_tells_of_three_steps(tmp_path):
     switching, *steps = warm_up.seconds("mlp:B=1", False, str(tmp_path))
-    assert 0 <= switching and len(steps) == 3 and all(time > 0 for time in steps)
+    assert switching >= 0 and len(steps) == 3 and all(time > 0 for time in steps)
 
 
 def test_an_empty_cache_comes_before_a_full_one(monkeypatch):
