@@ -29,7 +29,7 @@ from .modes import recording
 from .observers import in_any_thread
 from .outputs import as_arrays, first_floating, outputs
 from .plan import Plan
-from .registry import primitives, registry, when_declared
+from .registry import operators, primitives, registry, when_declared
 from .signatures import parameters_of
 from .tape import NO_KEYWORDS, Entry, next_sequence_number
 from .tensor import Tensor, make_tensor
@@ -66,6 +66,8 @@ class Primitive(Bound):
             self._numpy = list(numpy)
         for f in numpy:
             registry[f] = self
+            if f in operators:
+                operators[f] = self  # until its own form, if it gets one
         primitives.setdefault(name, self)
 
     def __repr__(self) -> str:
