@@ -24,10 +24,15 @@ from ..device import out_of_memory
 from ..errors import GraphError
 from . import observers
 from .sums import sum_over
-from .types import Array, Hooks, Node, Note, Plan
+from .types import Array, Hooks, Node, Note, Plan, Pull
 
+ndarray = np.ndarray
 NO_KEYWORDS: Mapping[str, Any] = MappingProxyType({})
 next_sequence_number = itertools.count().__next__
+
+# The last one makes, for each sweep, what pulls back cotangents of so many numbers: see kernels/stretches.py.
+LARGE = 1 << 20
+pulling_large: list[Callable[..., Pull]] = [lambda *sweep: lambda entry, g: entry.plan.pull(entry, g)]
 
 
 class Leaf:
@@ -152,7 +157,7 @@ def sweep(
     ends = None if wanted is None else {entry_of(node) for node in wanted}
     entries, on_the_way = to_sweep(seeds, ends) if way is None else way
     cotangents = _Cotangents(seeds, create_graph, on_the_way)
-    arrived, results = cotangents.arrived, {}
+    arrived, results, pull_large = cotangents.arrived, {}, pulling_large[-1](entries, cotangents, ends, retain_graph)
     for entry in reversed(entries):
         g = arrived.pop(entry, None)
         if g is None:
@@ -161,16 +166,16 @@ def sweep(
             g = entry.hooks.run(g)
         if (ends is not None and entry in ends) or (entry.hooks is not None and entry.hooks.retained):
             results[entry] = g
-        pull = entry.plan.pull_tensors if create_graph else entry.plan.pull
+        own = entry.plan.pull_tensors if create_graph else entry.plan.pull
+        pull = pull_large if type(g) is ndarray and g.size >= LARGE else own
         try:
             if entry.notes or (create_graph and observers.in_any_thread):
                 contributions = observers.observed(pull, entry, g, seeds, create_graph)
             else:
                 contributions = pull(entry, g)
-            cotangents.take(entry.parents, contributions, entry)
+            cotangents.take(entry.parents, contributions, entry, entry.plan.fresh)
         except MemoryError as error:
-            name = f"the backward of {entry.primitive.name}"
-            raise out_of_memory(error, name, [g, *(entry.kept or ())]) from error
+            raise out_of_memory(error, f"the backward of {entry.primitive.name}", [g, *(entry.kept or ())]) from error
         if not retain_graph:
             entry.kept = None
     for node, g in arrived.items():  # what is left has arrived at leaves, or where nothing behind was wanted
@@ -232,10 +237,12 @@ class _Cotangents:
         self._on_the_way = on_the_way
         self.take(seeds, seeds.values())
 
-    def take(self, nodes: Iterable[Node], contributions: Iterable[Array], entry: Any = None) -> None:
-        """A contribution for each node: what the rules of ``entry`` made for its parents; without one the seeds."""
+    def take(
+        self, nodes: Iterable[Node], contributions: Iterable[Array], entry: Any = None, fresh: bool = False
+    ) -> None:
+        """A contribution for each node: the seeds, or what the rules of ``entry`` made; ``fresh``: nobody else holds these."""
         arrived, owned, on_the_way = self.arrived, self.owned, self._on_the_way
-        fresh = entry is not None and entry.plan.fresh and not self._out_of_place  # a kernel's arrays are its own
+        fresh = fresh and not self._out_of_place
         for node, contribution in zip(nodes, contributions):
             if node is None or contribution is None or (on_the_way is not None and entry_of(node) not in on_the_way):
                 continue

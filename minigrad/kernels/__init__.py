@@ -4,7 +4,7 @@ Importing this package attaches NumPy's kernels. It may be taken out, and so may
 computes through the plain rules then, to the same numbers.
 """
 
-from . import numpy  # noqa: F401 - attaches its kernels
+from . import numpy, stretches  # noqa: F401 - attach themselves
 from .allocator import keep_freed_memory
 from .switches import compiled_kernels, cuda_kernels
 from .threads import num_threads, set_num_threads

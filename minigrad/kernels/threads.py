@@ -128,20 +128,30 @@ def in_blocks(function: Callable[..., T], *arrays: Any, passes: float = 8) -> li
         passes: over the first array, about as many as take the time of ``function``.
     """
     size = arrays[0].size
-    wanted, work = -(-size // BLOCK), int(passes * size)
-    if size >= 2 * _SHORT and work >= _LARGE:
+    blocks = blocks_of(len(arrays[0]), size, passes)
+    if len(blocks) < 2:
+        return [function(*arrays)]
+    return in_turn(lambda rows: function(*[array[rows] for array in arrays]), blocks, int(passes * size))
+
+
+def blocks_of(count: int, size: int, passes: float) -> list[slice]:
+    """The blocks of :func:`in_blocks` for ``count`` rows of ``size`` numbers in all."""
+    wanted = -(-size // BLOCK)
+    if size >= 2 * _SHORT and passes * size >= _LARGE:
         wanted = max(wanted, min(PARTS, size // _SHORT))
     if wanted < 2:
-        return [function(*arrays)]
-    count = len(arrays[0])
+        return [slice(0, count)]
     rows = -(-count // wanted)
-    blocks = [slice(start, min(start + rows, count)) for start in range(0, count, rows)]
+    return [slice(start, min(start + rows, count)) for start in range(0, count, rows)]
+
+
+def in_turn(function: Callable[[slice], T], blocks: list[slice], work: int) -> list[T]:
+    """``function`` of each block, at the same time if that much ``work`` is worth it; the results come in their order."""
     results: list[Any] = [None] * len(blocks)
 
     def some(start: int, stop: int) -> None:
         for i in range(start, stop):
-            block = blocks[i]
-            results[i] = function(*[array[block] for array in arrays])
+            results[i] = function(blocks[i])
 
     in_parts(some, len(blocks), work)
     return results
