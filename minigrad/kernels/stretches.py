@@ -5,6 +5,7 @@ entry by entry, each rule reads and writes whole arrays, which have left the cac
 by block they are still there, and each core has blocks of its own. The same rules compute the same numbers, of parts.
 """
 
+import itertools
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
@@ -18,7 +19,7 @@ from ..engine.plan import Plan
 from ..engine.tape import Entry, Leaf, pulling_large, sweep
 from ..engine.types import Array, Node
 from ..rules import reductions
-from .threads import blocks_of, in_turn
+from .threads import BLOCK, blocks_of, in_turn
 
 Shape = tuple[int, ...]
 _PASSES = 16  # over the arrays: some three for each entry
@@ -42,20 +43,26 @@ def pulling_by_rows(
 
     def pull(entry: Entry, g: Array) -> Sequence[Array]:
         blocks = blocks_of(len(g), g.size, _PASSES)
-        if len(blocks) < 2 or not _by_rows(entry, entry.shape) or reference_mode.active():
+        fit = len(blocks) > 1 and g.size <= BLOCK * len(g)
+        stretch = _stretch(entry, entries, ends or ()) if fit and not reference_mode.active() else []
+        if len(stretch) < 2:
             return entry.plan.pull(entry, g)
-        stretch = {entry: g}
-        for before in reversed(entries[: bisect_left(entries, entry.seq, key=attrgetter("seq"))]):
-            if before in (ends or ()) or not _by_rows(before, entry.shape):
-                break
-            stretch[before] = cotangents.arrived.pop(before, None)
-        found = _sweep_blocks(stretch, blocks, entry.shape)
+        arrived = {entry: g} | {other: cotangents.arrived.pop(other, None) for other in stretch[1:]}
+        found = _sweep_blocks(arrived, blocks, entry.shape)
         cotangents.take(found, found.values(), entry, fresh=True)
         for swept in () if retain_graph else stretch:
             swept.kept = None
         return ()
 
     return pull
+
+
+def _stretch(entry: Entry, entries: list[Entry], ends: Collection[Node]) -> list[Entry]:
+    """It and those before it up to the first that does not go by rows; or none if they keep nothing to go over."""
+    stretch = [entry] if _by_rows(entry, entry.shape) else []
+    before = entries[: bisect_left(entries, entry.seq, key=attrgetter("seq"))] if stretch else []
+    stretch += itertools.takewhile(lambda other: other not in ends and _by_rows(other, entry.shape), reversed(before))
+    return stretch if any(type(value) is np.ndarray for swept in stretch for value in swept.kept or ()) else []
 
 
 def _by_rows(entry: Entry, shape: Shape) -> bool:
@@ -65,9 +72,16 @@ def _by_rows(entry: Entry, shape: Shape) -> bool:
         return False
     if any(value is not None for value in kept[len(entry.plan.names) :]):  # _inplace.py has something to compare
         return False
+    if not all(_in_rows(value) for value in kept if isinstance(value, np.ndarray)):
+        return False
     if isinstance(primitive.function, np.ufunc):
         return primitive.function.nout == 1 and primitive.function.signature is None
     return primitive in _REDUCTIONS and bool(entry.keywords.get("keepdims"))
+
+
+def _in_rows(array: Array) -> bool:
+    """Whether its rows follow each other in memory: some rows of a transposed array are read from all over."""
+    return all(abs(array.strides[0]) >= abs(stride) for stride in array.strides[1:])
 
 
 def _divided(array: Any, shape: Shape) -> bool:
@@ -76,7 +90,7 @@ def _divided(array: Any, shape: Shape) -> bool:
 
 
 def _sweep_blocks(stretch: dict[Entry, Any], blocks: list[slice], shape: Shape) -> dict[Node, Array]:
-    """What arrives at the nodes before the stretch, in new arrays, of what has arrived at its entries."""
+    """What arrives at the nodes before the stretch, in new arrays, of what has arrived at each of its entries (or None)."""
     parents = dict.fromkeys(parent for entry in stretch for parent in entry.parents if parent is not None)
     nodes = [node for node in parents if node not in stretch]
     whole = {node: np.empty(node.shape, node.dtype) for node in nodes if _divided(node, shape)}
