@@ -18,7 +18,8 @@ import nn
 from benchmarks import plain_model, workload
 from benchmarks.real.plain import minigrad_step
 from benchmarks.report import machine
-from minigrad import Tensor, gelu
+from minigrad import Tensor, gelu, tape
+from minigrad.engine.observers import attach
 from minigrad.kernels import threads
 from minigrad.kernels.threads import BLOCK, in_parts
 from minigrad.rules.indexing import scatter_add
@@ -194,13 +195,32 @@ def chain(size: str) -> Ways:
     return {"minigrad": taped, "NumPy's calls alone": calls}
 
 
+class _Cotangent:
+    """A note that keeps what arrives at an entry."""
+
+    def backward(self, entry: Any, cotangent: Any, contributions: Any, seconds: float) -> None:
+        self.g = cotangent
+
+
 def plain_step(size: str) -> Ways:
-    """A reader's classifier in plain NumPy functions: the whole step, and what its forward alone takes without a tape."""
+    """A reader's classifier in plain NumPy functions: the whole step, and what NumPy alone takes of it, without a tape.
+
+    The rules are called with what a backward gave them; summing up what was broadcast, and several uses, is not among it.
+    """
     plain = plain_model.classifier(workload.SIZES[size])
     step = minigrad_step(plain)
+    leaves = {name: Tensor(array, requires_grad=True) for name, array in plain.arrays.items()}
+    loss = plain.loss(plain_model.NUMPY, leaves, plain.batches[0])
+    notes = [(entry, _Cotangent()) for entry in tape(loss)]
+    for entry, note in notes:
+        attach(entry, note)
+    loss.backward(retain_graph=True)
+    adam = plain_model.Adam([array.copy() for array in plain.arrays.values()])
     return {
         "forward, backward and Adam": lambda: step.run(0),
         "the forward, on NumPy's arrays": lambda: plain.loss(plain_model.NUMPY, plain.arrays, plain.batches[0]),
+        "the rules alone": lambda: [entry.plan.pull(entry, note.g) for entry, note in reversed(notes)],
+        "Adam alone": lambda: adam.step([leaf.grad.data for leaf in leaves.values()]),
     }
 
 

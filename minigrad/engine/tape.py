@@ -237,6 +237,10 @@ class _Cotangents:
         self._on_the_way = on_the_way
         self.take(seeds, seeds.values())
 
+    def wants(self, node: Node) -> bool:
+        """Whether it is on the way to what is asked for."""
+        return self._on_the_way is None or entry_of(node) in self._on_the_way
+
     def take(
         self, nodes: Iterable[Node], contributions: Iterable[Array], entry: Any = None, fresh: bool = False
     ) -> None:
@@ -244,7 +248,7 @@ class _Cotangents:
         arrived, owned, on_the_way = self.arrived, self.owned, self._on_the_way
         fresh = fresh and not self._out_of_place
         for node, contribution in zip(nodes, contributions):
-            if node is None or contribution is None or (on_the_way is not None and entry_of(node) not in on_the_way):
+            if node is None or contribution is None or not (on_the_way is None or self.wants(node)):
                 continue
             if contribution.shape != node.shape or contribution.dtype is not node.dtype:
                 contribution = fit(contribution, node, entry)

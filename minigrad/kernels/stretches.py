@@ -5,10 +5,9 @@ entry by entry, each rule reads and writes whole arrays, which have left the cac
 by block they are still there, and each core has blocks of its own. The same rules compute the same numbers, of parts.
 """
 
-import itertools
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -17,19 +16,20 @@ import numpy as np
 from ..engine.kernels import reference_mode
 from ..engine.plan import Plan
 from ..engine.tape import Entry, Leaf, pulling_large, sweep
-from ..engine.types import Array, Node
+from ..engine.types import Array, Node, Pull
 from ..rules import reductions
-from .threads import BLOCK, blocks_of, in_turn
+from .threads import BLOCK, blocks_of, for_each
 
 Shape = tuple[int, ...]
+_MOST = 32  # entries, all of whose kept arrays live on until the last block
 _PASSES = 16  # over the arrays: some three for each entry
-# With keepdims: as many rows in the answer say that they are not over the first axis.
+_RULES = reductions.__name__.rpartition(".")[
+    0
+]  # a user's rule may look at all of an array: its norm, how often it is called
 _REDUCTIONS = {getattr(reductions, name) for name in ("sum", "mean", "max", "min", "var", "std")}
 
 
-def pulling_by_rows(
-    entries: list[Entry], cotangents: Any, ends: Collection[Node] | None, retain_graph: bool
-) -> Callable[[Entry, Array], Sequence[Array]]:
+def pulling_by_rows(entries: list[Entry], cotangents: Any, ends: set[Node] | None, retain_graph: bool) -> Pull:
     """What a sweep along ``entries`` pulls back large cotangents with.
 
     Args:
@@ -37,46 +37,71 @@ def pulling_by_rows(
         ends: the nodes that are asked for, None for all leaves: such an entry is not within a stretch.
 
     Returns:
-        A pull that goes through as much of a stretch as lies before an entry, and leaves nothing to be taken; or, where the
-        entry is not elementwise, that of its plan.
+        A pull that goes through as much of a stretch as lies before an entry, and leaves nothing to be taken; or, where it is
+        not worth it, that of the entry's plan.
     """
 
     def pull(entry: Entry, g: Array) -> Sequence[Array]:
-        blocks = blocks_of(len(g), g.size, _PASSES)
-        fit = len(blocks) > 1 and g.size <= BLOCK * len(g)
-        stretch = _stretch(entry, entries, ends or ()) if fit and not reference_mode.active() else []
-        if len(stretch) < 2:
+        whole = g.size <= BLOCK or reference_mode.active()
+        stretch = [] if whole else _stretch(entry, entries, cotangents.arrived, ends or ())
+        size = max((math.prod(other.shape) for other in stretch), default=0)
+        if len(stretch) < 2 or size > BLOCK * len(g):
             return entry.plan.pull(entry, g)
+        blocks = blocks_of(len(g), size, _PASSES)
         arrived = {entry: g} | {other: cotangents.arrived.pop(other, None) for other in stretch[1:]}
-        found = _sweep_blocks(arrived, blocks, entry.shape)
+        parents = dict.fromkeys(parent for other in stretch for parent in other.parents if parent not in arrived)
+        nodes = [node for node in parents if node is not None and cotangents.wants(node)]
+        found = _sweep_blocks(arrived, nodes, blocks, entry.shape)
         cotangents.take(found, found.values(), entry, fresh=True)
-        for swept in () if retain_graph else stretch:
-            swept.kept = None
+        for other in () if retain_graph else stretch:
+            other.kept = None
         return ()
 
     return pull
 
 
-def _stretch(entry: Entry, entries: list[Entry], ends: Collection[Node]) -> list[Entry]:
-    """It and those before it up to the first that does not go by rows; or none if they keep nothing to go over."""
-    stretch = [entry] if _by_rows(entry, entry.shape) else []
-    before = entries[: bisect_left(entries, entry.seq, key=attrgetter("seq"))] if stretch else []
-    stretch += itertools.takewhile(lambda other: other not in ends and _by_rows(other, entry.shape), reversed(before))
-    return stretch if any(type(value) is np.ndarray for swept in stretch for value in swept.kept or ()) else []
+def _stretch(entry: Entry, entries: list[Entry], arrived: Collection[Node], ends: Collection[Node]) -> list[Entry]:
+    """From ``entry`` on backwards those that go by rows and that something arrives at; the first and the last keep arrays.
+
+    (What keeps none, such as a sum, passes on what it got: nothing is gained, and each of its inputs would get a copy.)
+    """
+    stretch: list[Entry] = []
+    reached: set[Node] = {entry}
+    last = bisect_left(entries, entry.seq, key=attrgetter("seq")) if _arrays(entry, entry.shape) else -1
+    for other in (entries[i] for i in range(last, max(last - _MOST, -1), -1)):
+        asked_for = other in ends and other is not entry
+        if asked_for or not (other in reached or other in arrived) or not _by_rows(other, entry.shape):
+            break
+        stretch.append(other)
+        reached.update(other.parents)
+    while stretch and not _arrays(stretch[-1], entry.shape):
+        stretch.pop()
+    return stretch
+
+
+def _arrays(entry: Entry, shape: Shape) -> list[Array]:
+    """What it keeps that has the rows of ``shape``."""
+    return [value for value in entry.kept or () if isinstance(value, np.ndarray) and _divided(value, shape)]
 
 
 def _by_rows(entry: Entry, shape: Shape) -> bool:
     """Whether row i of the cotangents of its inputs comes of rows i alone, and there are as many as ``shape`` has."""
-    primitive, kept = entry.primitive, entry.kept or ()
+    primitive, keywords, nodes = entry.primitive, entry.keywords, [entry, *entry.parents]
     if entry.hooks is not None or entry.notes or not _divided(entry, shape) or type(entry.plan) is not Plan:
         return False
-    if any(value is not None for value in kept[len(entry.plan.names) :]):  # _inplace.py has something to compare
+    if any(value is not None for value in (entry.kept or ())[len(entry.plan.names) :]):  # _inplace.py has to compare
         return False
-    if not all(_in_rows(value) for value in kept if isinstance(value, np.ndarray)):
+    if any(node is not None and node.dtype.char == "e" for node in nodes):  # whose sums are of float32 up to the end
+        return False
+    own = primitive.rules and all(rule.__module__.startswith(_RULES) for rule in primitive.rules.values())
+    if not own or not all(_in_rows(array) for array in _arrays(entry, shape)):
         return False
     if isinstance(primitive.function, np.ufunc):
         return primitive.function.nout == 1 and primitive.function.signature is None
-    return primitive in _REDUCTIONS and bool(entry.keywords.get("keepdims"))
+    # As many rows as before say that it is not over the first axis.
+    return (
+        primitive in _REDUCTIONS and keywords.keys() <= {"axis", "keepdims", "ddof"} and bool(keywords.get("keepdims"))
+    )
 
 
 def _in_rows(array: Array) -> bool:
@@ -89,38 +114,33 @@ def _divided(array: Any, shape: Shape) -> bool:
     return len(array.shape) == len(shape) and array.shape[0] == shape[0]
 
 
-def _sweep_blocks(stretch: dict[Entry, Any], blocks: list[slice], shape: Shape) -> dict[Node, Array]:
-    """What arrives at the nodes before the stretch, in new arrays, of what has arrived at each of its entries (or None)."""
-    parents = dict.fromkeys(parent for entry in stretch for parent in entry.parents if parent is not None)
-    nodes = [node for node in parents if node not in stretch]
+def _sweep_blocks(stretch: dict[Entry, Any], nodes: list[Node], blocks: list[slice], shape: Shape) -> dict[Node, Array]:
+    """What the nodes before the stretch get, in new arrays, of what has arrived at each of its entries (or None)."""
     whole = {node: np.empty(node.shape, node.dtype) for node in nodes if _divided(node, shape)}
 
     def some(rows: slice) -> dict[Node, Array]:
         found = _sweep_rows(stretch, nodes, rows, shape)
         for node, cotangent in whole.items():
-            cotangent[rows] = found.pop(node, 0)
+            cotangent[rows] = found.pop(node)
         return found
 
-    first, *others = in_turn(some, blocks, _PASSES * math.prod(shape))
+    first, *others = for_each(some, blocks, _PASSES * math.prod(shape))
     return whole | {node: sum((part[node] for part in others), start=first[node]) for node in first}
 
 
 def _sweep_rows(stretch: dict[Entry, Any], nodes: list[Node], rows: slice, shape: Shape) -> dict[Node, Array]:
     """What the nodes get from these rows of what arrived at the entries of the stretch: swept on a small tape of its own."""
-    count = rows.stop - rows.start
-    here: dict[Node, Any] = {}
-    for node in nodes:
-        here[node] = Leaf(None, (count, *node.shape[1:]) if _divided(node, shape) else node.shape, node.dtype)
+    here: dict[Node, Any] = {node: Leaf(None, _part("_shape", node.shape, rows, shape), node.dtype) for node in nodes}
     for entry in reversed(stretch):
         part = here[entry] = object.__new__(Entry)
         part.seq, part.plan, part.keywords = entry.seq, entry.plan, entry.keywords
         part.dtype, part.notes, part.hooks = entry.dtype, (), None
         part.parents = [here.get(parent) for parent in entry.parents]
-        part.shape = (count, *entry.shape[1:])
+        part.shape = _part("_shape", entry.shape, rows, shape)
         part.kept = [_part(name, value, rows, shape) for name, value in zip(entry.plan.names, entry.kept or ())]
     seeds = {here[entry]: g[rows] for entry, g in stretch.items() if g is not None}
     found = sweep(seeds, way=([here[entry] for entry in reversed(stretch)], None))
-    return {node: found[here[node]] for node in nodes if here[node] in found}
+    return {node: found[here[node]] for node in nodes}
 
 
 def _part(name: str, value: Any, rows: slice, shape: Shape) -> Any:

@@ -48,7 +48,7 @@ def compiled_kernels(enabled: bool = True) -> None:
         return
     import_extra("numba", "fast", "compiled_kernels()")
     try:
-        from .compiled import attention, neural, scatter_add  # noqa: F401 - they hang themselves on their primitives
+        from .compiled import attention, neural  # noqa: F401 - they hang themselves on their primitives
     except ImportError as error:
         raise _without("compiled", error) from error
     for name, primitive in primitives.items():

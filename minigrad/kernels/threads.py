@@ -11,7 +11,7 @@ import itertools
 import operator
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import ArgumentError
@@ -25,6 +25,7 @@ BLOCK = 1 << 18  # elements: some arrays of so many share a third-level cache
 # NumPy hands Python's lock over around each of its loops: with shorter blocks threads wait for one another.
 _SHORT = 1 << 16
 PARTS = 4  # in which work is dealt out at least: the number of threads must not change shapes, and with them last bits
+B = TypeVar("B")
 T = TypeVar("T")
 _Task = tuple[contextvars.Context, Callable[[int, int], object], "_Part"]
 
@@ -131,7 +132,7 @@ def in_blocks(function: Callable[..., T], *arrays: Any, passes: float = 8) -> li
     blocks = blocks_of(len(arrays[0]), size, passes)
     if len(blocks) < 2:
         return [function(*arrays)]
-    return in_turn(lambda rows: function(*[array[rows] for array in arrays]), blocks, int(passes * size))
+    return for_each(lambda rows: function(*[array[rows] for array in arrays]), blocks, int(passes * size))
 
 
 def blocks_of(count: int, size: int, passes: float) -> list[slice]:
@@ -145,15 +146,15 @@ def blocks_of(count: int, size: int, passes: float) -> list[slice]:
     return [slice(start, min(start + rows, count)) for start in range(0, count, rows)]
 
 
-def in_turn(function: Callable[[slice], T], blocks: list[slice], work: int) -> list[T]:
-    """``function`` of each block, at the same time if that much ``work`` is worth it; the results come in their order."""
-    results: list[Any] = [None] * len(blocks)
+def for_each(function: Callable[[B], T], parts: Sequence[B], work: int) -> list[T]:
+    """``function`` of each, at the same time if that much ``work`` is worth it; the results come in their order."""
+    results: list[Any] = [None] * len(parts)
 
     def some(start: int, stop: int) -> None:
         for i in range(start, stop):
-            results[i] = function(blocks[i])
+            results[i] = function(parts[i])
 
-    in_parts(some, len(blocks), work)
+    in_parts(some, len(parts), work)
     return results
 
 
@@ -178,8 +179,11 @@ def _divide(function: Callable[[int, int], object], count: int, parts: int) -> N
         except BaseException as interrupt:  # Ctrl-C has to wait, too
             errors.append(interrupt)
     errors += [part.error for part in others if part.error is not None]
-    if errors:
-        raise errors[0]
+    try:
+        if errors:
+            raise errors[0]
+    finally:
+        del errors, others  # the error holds this frame, and with it the arrays, as long as the frame holds the error
 
 
 def _start(workers: int) -> bool:

@@ -1,4 +1,4 @@
-"""The kernels that go over elements: activations, a bias, rows added to rows, and Adam.
+"""The kernels that go over elements: activations, a bias, and Adam.
 
 They are compiled as ``arithmetic.py`` says; ``start`` and ``stop`` are the elements that a thread takes.
 """
@@ -97,7 +97,7 @@ def gelu_tanh_backward(g: Array, x: Array, dx: Array, start: int, stop: int) -> 
         dx[i] = g[i] * (share + share * (real(1) - share) * slope)
 
 
-# --- a bias, scatter_add and Adam ---------------------------------------------------------------------------------------
+# --- a bias, and Adam -----------------------------------------------------------------------------------------------
 
 
 @compiled("w2 r1 n n")
@@ -106,15 +106,6 @@ def add_bias(x: Array, bias: Array, start: int, stop: int) -> None:
         row = x[i]
         for j in range(row.size):
             row[j] += bias[j]
-
-
-@compiled("r2 i1 w2 n n")
-def scatter_add(updates: Array, index: Array, out: Array, start: int, stop: int) -> None:
-    """Add row i of ``updates`` to row ``index[i]``, in the columns from ``start`` to ``stop``: no two threads meet."""
-    for i in range(index.size):
-        total, row = out[index[i], start:stop], updates[i, start:stop]
-        for j in range(row.size):
-            total[j] += row[j]
 
 
 @compiled("w1 r1 w1 w1 x x x x x n n")

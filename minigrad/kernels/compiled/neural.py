@@ -13,7 +13,7 @@ from ...rules import neural
 from ..numpy.activations import gelu_backward, gelu_forward
 from ..numpy.affine import affine_backward, divides, part_of_rows
 from ..numpy.rows import Needs
-from ..threads import PARTS, in_parts
+from ..threads import PARTS, for_each
 from . import elementwise, rows as by_rows
 from .arithmetic import CompiledLoop
 from .arrays import TINY, block_count, fits, flat_labels, matrix, over_blocks, over_elements, over_rows, plain
@@ -126,17 +126,16 @@ def _affine_forward(x: Array, weight: Array, bias: Array) -> Any:
     n, run = len(rows), elementwise.add_bias[x.dtype]
     ans = np.empty((n, len(b)), x.dtype)
 
-    def some(start: int, stop: int) -> None:
-        for i in range(start, stop):  # not all at once: BLAS rounds by the number of rows it is given
-            part = part_of_rows(n, i)
-            np.matmul(rows[part], weight, out=ans[part])
-            run(ans, b, part.start, part.stop)
+    def one(i: int) -> None:  # not all at once: BLAS rounds by the number of rows it is given
+        part = part_of_rows(n, i)
+        np.matmul(rows[part], weight, out=ans[part])
+        run(ans, b, part.start, part.stop)
 
     if not divides(rows, len(b)):  # its rows are not divided: NumPy's library has threads of its own
         np.matmul(rows, weight, out=ans)
         run(ans, b, 0, n)
     else:
-        in_parts(some, PARTS, x.size * len(b))
+        for_each(one, range(PARTS), x.size * len(b))
     return ans.reshape(*x.shape[:-1], len(b)), None
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...engine.types import Array
 from ...rules.neural import affine
-from ..threads import PARTS, in_parts
+from ..threads import PARTS, for_each
 from .rows import Needs, as_rows, ones
 
 # Numbers, in as well as out, from which on a product is divided among minigrad's own threads. Smaller ones are left to those
@@ -36,12 +36,12 @@ def _affine_forward(x: Array, weight: Array, bias: Array) -> Any:
         n = len(rows)
         ans = np.empty((n, weight.shape[1]), x.dtype)
 
-        def some(start: int, stop: int) -> None:
-            for part in (part_of_rows(n, i) for i in range(start, stop)):
-                np.matmul(rows[part], weight, out=ans[part])
-                ans[part] += bias
+        def one(i: int) -> None:
+            part = part_of_rows(n, i)
+            np.matmul(rows[part], weight, out=ans[part])
+            ans[part] += bias
 
-        in_parts(some, PARTS, x.size * weight.shape[1])
+        for_each(one, range(PARTS), x.size * weight.shape[1])
     return ans.reshape(x.shape[:-1] + weight.shape[1:]), None
 
 
@@ -58,19 +58,18 @@ def affine_backward(g: Array, needs: Needs, x: Array, weight: Array, bias: Array
     by_columns = PARTS * weight.size > rows.size  # then a sum for each part would take more memory than x
     dw = np.empty(weight.shape if by_columns else (PARTS, *weight.shape), x.dtype)
 
-    def some(start: int, stop: int) -> None:
-        for i in range(start, stop):
-            part, columns = (part_of_rows(n, i) for n in g2.shape)
-            if needs[0]:
-                np.matmul(g2[part], weight.T, out=dx[part])
-            if needs[1] and by_columns:
-                np.matmul(rows.T, g2[:, columns], out=dw[:, columns])
-            elif needs[1]:
-                np.matmul(rows[part].T, g2[part], out=dw[i])
-            if needs[2]:
-                np.matmul(sums[part], g2[part], out=db[i])
+    def one(i: int) -> None:
+        part, columns = (part_of_rows(n, i) for n in g2.shape)
+        if needs[0]:
+            np.matmul(g2[part], weight.T, out=dx[part])
+        if needs[1] and by_columns:
+            np.matmul(rows.T, g2[:, columns], out=dw[:, columns])
+        elif needs[1]:
+            np.matmul(rows[part].T, g2[part], out=dw[i])
+        if needs[2]:
+            np.matmul(sums[part], g2[part], out=db[i])
 
-    in_parts(some, PARTS, x.size * weight.shape[1])
+    for_each(one, range(PARTS), x.size * weight.shape[1])
     if needs[1] and not by_columns:
         dw = dw.sum(axis=0)
     return dx.reshape(x.shape) if needs[0] else None, dw if needs[1] else None, db.sum(axis=0) if needs[2] else None

@@ -14,7 +14,7 @@ from ...engine.tape import unbroadcast
 from ...engine.types import Array
 from ...rules.attention import broadcasts, is_mask, scale_of, scaled_dot_product_attention
 from ...rules.neural import LOWEST
-from ..threads import in_blocks, in_parts
+from ..threads import for_each, in_blocks
 from .rows import Needs, as_rows, ones, row_sums
 from .softmax import exp_in_place, softmax_in_place
 
@@ -130,15 +130,13 @@ def _long_backward(saved: Any, factor: float, *arrays: Array) -> None:
 
 def _for_each_head(function: Callable[..., Any], q: Array, *arrays: Any) -> list[Any]:
     """``function(n, *parts)`` for the n-th head: its part of each array (None stays None), all (sequences, heads, ...)."""
-    results: list[Any] = [None] * math.prod(q.shape[:2])
 
-    def some(start: int, stop: int) -> None:
-        for n in range(start, stop):
-            place = divmod(n, q.shape[1])
-            results[n] = function(n, q[place], *[array if array is None else array[place] for array in arrays])
+    def one(n: int) -> Any:
+        place = divmod(n, q.shape[1])
+        return function(n, q[place], *[array if array is None else array[place] for array in arrays])
 
-    in_parts(some, len(results), len(results) * _LONG * 8)
-    return results
+    count = math.prod(q.shape[:2])
+    return for_each(one, range(count), count * _LONG * 8)
 
 
 def _strips(q: Array, k: Array, factor: float, allowed: Any, added: Any) -> Iterator[tuple[slice, slice, Array, Array]]:

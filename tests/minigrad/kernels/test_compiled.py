@@ -14,7 +14,6 @@ import nn
 from minigrad import MissingExtraError, OutOfRangeError, Tensor
 from minigrad.engine.registry import primitives
 from minigrad.kernels import switches, threads as _threads
-from minigrad.rules.indexing import scatter_add
 from models import ClassifierConfig, TransformerClassifier
 from tests.minigrad import test_cases
 from tests.minigrad.cases import Case as Sample, cases_of
@@ -79,8 +78,6 @@ CASES = {
     "attention with a bias for each": Case(biased(), (*QKV, (3, 1, 1, 6))),
     "attention with a bias and a negative scale": Case(biased(scale=-0.5), (*QKV, (6,))),
     "attention of one sequence with a bias": Case(biased(), ((5, 8), (6, 8), (6, 4), (2, 1, 6))),
-    "scatter_add": Case(lambda u: scatter_add(u, index=np.array([[3, 0, -1], [3, 3, 1]]), shape=(5, 4)), ((2, 3, 4),)),
-    "scatter_add to numbers": Case(lambda u: scatter_add(u, index=(np.array([1, 1, 0]),), shape=(5,)), ((3,),)),
 }
 
 
@@ -143,7 +140,7 @@ def test_values_and_both_orders_are_those_of_the_plain_forms(case: Case, dtype: 
 
 
 PRIMITIVES = ["softmax", "log_softmax", "relu", "sigmoid", "silu", "gelu", "affine", "layer_norm", "cross_entropy",
-              "attention", "scatter_add"]  # fmt: skip
+              "attention"]  # fmt: skip
 
 
 @pytest.mark.parametrize("case", cases_of(PRIMITIVES), ids=lambda case: case.id)
@@ -432,8 +429,6 @@ def test_weights_that_round_to_nothing_are_nothing() -> None:
         lambda: mg.affine(np.zeros((2, 3)), np.zeros((4, 5)), np.zeros(5)),
         lambda: mg.layer_norm(np.zeros((2, 3)), np.zeros(4), np.zeros(3)),
         lambda: mg.scaled_dot_product_attention(*[np.zeros((2, 4, 4))] * 3, np.ones((4, 5), bool)),
-        lambda: scatter_add(np.zeros((2, 3)), index=np.array([0, 5]), shape=(5, 3)),
-        lambda: scatter_add(np.zeros((2, 3)), index=np.array([0, -6]), shape=(5, 3)),
         lambda: mg.softmax(np.zeros((2, 3)), axis=2),
     ],
 )
@@ -455,7 +450,6 @@ def test_labels_and_indices_of_any_integers(dtype: Any) -> None:
     x = np.random.default_rng(0).standard_normal((3, 4)).astype(np.float32)
     numbers = np.array([2, 0, 2], dtype)
     assert_as_plain(lambda t: mg.cross_entropy(t, numbers), [x])
-    assert_as_plain(lambda t: scatter_add(t, index=numbers, shape=(3, 4)), [x])
     assert_as_plain(lambda t: t[numbers], [x])
 
 
@@ -495,7 +489,6 @@ LARGE = {
     "attention with a bias for each": Case(biased(), (*QKV, (3, 1, 1, 6))),
     "attention with a bias and a negative scale": Case(biased(scale=-0.5), (*QKV, (6,))),
     "attention of one sequence with a bias": Case(biased(), ((5, 8), (6, 8), (6, 4), (2, 1, 6))),
-    "scatter_add": Case(lambda u: scatter_add(u, index=labels(50), shape=(7, 101)), ((50, 101),)),
 }
 
 
