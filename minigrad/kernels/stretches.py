@@ -23,9 +23,7 @@ from .threads import BLOCK, blocks_of, for_each
 Shape = tuple[int, ...]
 _MOST = 32  # entries, all of whose kept arrays live on until the last block
 _PASSES = 16  # over the arrays: some three for each entry
-_RULES = reductions.__name__.rpartition(".")[
-    0
-]  # a user's rule may look at all of an array: its norm, how often it is called
+_RULES = reductions.__name__.rpartition(".")[0]  # the package; a user's rule may look at all of an array
 _REDUCTIONS = {getattr(reductions, name) for name in ("sum", "mean", "max", "min", "var", "std")}
 
 

@@ -30,10 +30,12 @@ class Stretches:
 
     def __init__(self) -> None:
         self.lengths: list[int] = []
+        self.nodes: list[int] = []  # that get something
 
-    def sweep(self, stretch: Any, *others: Any) -> Any:
+    def sweep(self, stretch: Any, nodes: Any, *others: Any) -> Any:
         self.lengths.append(len(stretch))
-        return sweep_blocks(stretch, *others)
+        self.nodes.append(len(nodes))
+        return sweep_blocks(stretch, nodes, *others)
 
 
 @pytest.fixture
@@ -181,8 +183,8 @@ def test_where_may_be_a_list(found: Stretches) -> None:
 def test_sums_of_float16_are_made_in_float32(found: Stretches) -> None:
     x, w, b = np.zeros((4000, 6), np.float16), np.ones((4000, 6), np.float16), np.zeros(6, np.float16)
     g = np.repeat(np.array([60, -60], np.float16), 2000)[:, None] * w  # half of it adds up to more than float16 has
-    y, bias = leaves(x, b)
-    ((y * w + bias) * w).backward(g)
+    y, weight, bias = leaves(x, w, b)
+    ((y * weight + bias) * weight).backward(g)
     np.testing.assert_array_equal(bias.grad.numpy(), 0)
 
 
@@ -332,7 +334,7 @@ def test_only_what_is_wanted_gets_a_cotangent(found: Stretches) -> None:
     assert set(got) == {z._node, y._node}
     np.testing.assert_allclose(got[z._node], x.numpy() * other.numpy(), rtol=1e-12)
     np.testing.assert_allclose(got[y._node], (2 * y * z * x * other).numpy(), rtol=1e-12)
-    assert found.lengths == [2, 2]
+    assert (found.lengths, found.nodes) == ([2, 2], [1, 1])
 
 
 def test_a_graph_is_kept_or_freed_as_ever(found: Stretches) -> None:
