@@ -83,6 +83,8 @@ def mutants(primitive: Primitive) -> Iterator[Mutant]:
         assert isinstance(kernel, Kernel)
         if isinstance(kind, str):
             continue  # not what the cases run: tests of their own hold "compiled" and "cuda" to the plain rules
+        if kernel.backward is None:
+            continue  # its derivatives are the rules above
         for i, argument in enumerate(primitive.arguments):
             yield Mutant(primitive, f"the {kind.__name__} kernel for {argument}", kernel, "backward", i)
 

@@ -69,11 +69,12 @@ class Bound(Signed):
         if rest and not self._numpy and args and all(name in self.defaults and name not in kwargs for name in rest):
             return (*args, *[self.defaults[name] for name in rest]), self._checked_keywords(kwargs)
         arguments = self._bound_arguments(args, kwargs)
-        missing = [name for name in self.arguments if name not in arguments and name not in self.defaults]
-        if missing:
-            raise UnsupportedError(f"{self.name}{self.__signature__} of a Tensor needs {', '.join(missing)}")
-        arrays = tuple(arguments.pop(name, self.defaults.get(name)) for name in self.arguments)
-        return arrays, self._checked_keywords(arguments)
+        try:
+            arrays = [arguments.pop(name) if name in arguments else self.defaults[name] for name in self.arguments]
+        except KeyError:
+            missing = [name for name in self.arguments if name not in arguments and name not in self.defaults]
+            raise UnsupportedError(f"{self.name}{self.__signature__} of a Tensor needs {', '.join(missing)}") from None
+        return tuple(arrays), self._checked_keywords(arguments)
 
     def _bound_arguments(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
         """By name, without those that are the default itself."""
@@ -83,19 +84,15 @@ class Bound(Signed):
                 bind_as(self._call_signature, args, kwargs)
             except TypeError as error:
                 raise UnsupportedError(f"{self.name}{self.__signature__}: {error}") from error
-            self._forms.add(form)
-        defaults = self._call_defaults
-        given = [*zip(defaults, args), *kwargs.items()]
-        return {name: value for name, value in given if value is not defaults[name]}
+            parameters = self._call_signature.parameters
+            self._forms[form] = [(name, parameters[name].default) for name in (*list(parameters)[: len(args)], *kwargs)]
+        given = zip(self._forms[form], (*args, *kwargs.values()))
+        return {name: value for (name, default), value in given if value is not default}
 
     @functools.cached_property
-    def _forms(self) -> set[tuple[Any, ...]]:
-        """How many arguments a call gives by place, and the names of the others: the forms that fit."""
-        return set()
-
-    @functools.cached_property
-    def _call_defaults(self) -> dict[str, Any]:
-        return {name: parameter.default for name, parameter in self._call_signature.parameters.items()}
+    def _forms(self) -> dict[tuple[Any, ...], list[tuple[str, Any]]]:
+        """How many arguments a call gives by place, and the names of the others -> the names of all, with their defaults."""
+        return {}
 
     @functools.cached_property
     def _call_signature(self) -> inspect.Signature:

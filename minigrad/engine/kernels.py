@@ -17,16 +17,16 @@ _reference_modes: list[reference_mode] = []  # those active in any thread
 
 
 class Kernel:
-    """A forward and a backward for raw arrays of one library."""
+    """A forward, and mostly a backward, for raw arrays of one library."""
 
-    def __init__(self, forward: Callable[..., Any], backward: Rule) -> None:
+    def __init__(self, forward: Callable[..., Any], backward: Rule | None, plans: dict[int, Plan]) -> None:
         self.forward = forward
-        self.backward = backward
-        self.plans: dict[int, Plan] = {}
-        self.names = parameters_of(backward).names[2:]
+        self.backward: Any = backward  # without one the primitive's own rules follow, by its own plans
+        self.plans = plans
+        self.names = () if backward is None else parameters_of(backward).names[2:]
 
     def plan(self, primitive: Any, needs: Sequence[bool]) -> Plan:
-        return _KernelPlan(primitive, needs, self)
+        return _KernelPlan(primitive, needs, self) if self.backward else Plan(primitive, needs)
 
 
 class _KernelPlan(Plan):

@@ -84,7 +84,7 @@ class Plan:
     def _extra(self, name: str) -> Callable[[Values], Any]:
         if name.endswith("_shape"):
             position = self._values[name.removesuffix("_shape")]
-            return lambda values: np.shape(values[position])
+            return lambda values: getattr(values[position], "shape", ())  # a number has none
         keywords, default = self._values["**keywords"], self.primitive.defaults.get(name)
         return lambda values: values[keywords].get(name, default)
 
@@ -94,6 +94,8 @@ class Plan:
         if not extras:
             return pick
 
+        if len(extras) == 1:
+            return lambda values: pick((*values, extras[0](values)))
         return lambda values: pick([*values, *[extra(values) for extra in extras]])
 
     def _caller(self, name: str, i: int) -> Rule:

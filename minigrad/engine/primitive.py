@@ -115,8 +115,8 @@ class Primitive(Bound):
         for plans in (self._plans, *(kernel.plans for kernel in self.kernels.values())):
             plans.clear()
 
-    def kernel(self, array_type: type | str, forward: Callable[..., Any], backward: Rule) -> Primitive:
-        """Declare a faster forward and backward for raw arrays of one type.
+    def kernel(self, array_type: type | str, forward: Callable[..., Any], backward: Rule | None = None) -> Primitive:
+        """Declare a faster forward and backward for raw arrays of one type; without the latter the plain rules follow.
 
         ``array_type`` is the type, or "compiled" for what takes the place of NumPy's while :func:`compiled_kernels` is on, or
         "cuda" for what computes on CuPy's arrays while :func:`cuda_kernels` is on.
@@ -127,8 +127,9 @@ class Primitive(Bound):
         may add into it, and at a leaf it becomes the ``grad``. A kernel is never differentiated; that is what the plain
         rules beside it are for.
         """
-        self._check_rule(backward, "the kernel's backward", {"ans", "saved", *self.arguments}, 2)
-        self.kernels[array_type] = Kernel(forward, backward)
+        if backward is not None:
+            self._check_rule(backward, "the kernel's backward", {"ans", "saved", *self.arguments}, 2)
+        self.kernels[array_type] = Kernel(forward, backward, {} if backward else self._plans)
         for told in when_declared:
             told(self)
         return self

@@ -3,44 +3,90 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from .arrays import widened
 from .types import Array
 
+Shape = tuple[int, ...]
+
 # Numbers in a product. Of more OpenBLAS divides it among its threads, which then take the cores from ours (kernels/blas.py).
 _PIECE = 1 << 18
 _LARGE = 1 << 13  # numbers in all; fewer NumPy sums in the time that the product takes to begin
 _SHORT, _LONG = 8, 1 << 12  # numbers in a row: of shorter or longer ones NumPy sums pairs of pairs, which is more exact
+_KEPT = 1 << 15  # numbers in the longest vector of ones that is kept, 128 KiB in float32
+
+
+def unbroadcast(array: Array, shape: Shape) -> Array:
+    """Sum ``array`` over the axes along which an input of ``shape`` was broadcast."""
+    extra = array.ndim - len(shape)
+    if axes := _broadcast_axes(array.shape, shape):
+        array = sum_over(array, axes)
+    return array.reshape(array.shape[extra:]) if extra > 0 else array
+
+
+@lru_cache
+def _broadcast_axes(wide: Shape, shape: Shape) -> tuple[int, ...]:
+    extra = len(wide) - len(shape)
+    stretched = [extra + i for i, n in enumerate(shape) if n == 1 and wide[extra + i] != 1] if extra >= 0 else []
+    return (*range(extra), *stretched)
 
 
 def sum_over(array: Array, axes: tuple[int, ...]) -> Array:
-    """``array.sum(axes, keepdims=True)`` of what is wide enough to be summed (:func:`widened`); ``axes`` rise."""
-    array = widened(array)
-    if type(array) is np.ndarray and array.size >= _LARGE and array.dtype.char in "fd" and array.flags.c_contiguous:
-        first, row = math.prod(array.shape[: len(axes)]), array.shape[-1]
-        shape = tuple(1 if i in axes else n for i, n in enumerate(array.shape))
-        if axes[-1] == len(axes) - 1 and array.size >= _SHORT * first:
-            return _over_rows(array.reshape(first, -1)).reshape(shape)
-        if axes == (array.ndim - 1,) and _SHORT <= row <= _LONG:
-            return _over_columns(array.reshape(-1, row)).reshape(shape)
-    return array.sum(axis=axes, keepdims=True)
+    """``array.sum(axes, keepdims=True)`` of what is wide enough to be summed (:func:`widened`); ``axes`` from 0 on."""
+    if type(array) is not np.ndarray or array.dtype.char not in "fd":
+        return widened(array).sum(axis=axes, keepdims=True)
+    if array.size >= _LARGE and array.flags.c_contiguous:
+        summed, rows, sums = _by_products(array.shape, axes)
+        if summed is not None:
+            return summed(array.reshape(rows)).reshape(sums)
+    return np.add.reduce(array, axes, keepdims=True)
+
+
+@lru_cache
+def _by_products(shape: Shape, axes: tuple[int, ...]) -> tuple[Callable[[Array], Array] | None, Shape, Shape]:
+    """What sums the rows of an array of ``shape``, the shape of these, and that of the sums; None where NumPy is to sum."""
+    axes = tuple(sorted(axes))
+    size, first = math.prod(shape), math.prod(shape[: len(axes)])
+    sums = tuple(1 if i in axes else n for i, n in enumerate(shape))
+    if axes[-1] == len(axes) - 1 and size >= _SHORT * first:
+        return _over_rows, (first, size // first), sums
+    if axes == (len(shape) - 1,) and _SHORT <= shape[-1] <= _LONG:
+        return _over_columns, (size // shape[-1], shape[-1]), sums
+    return None, shape, sums
 
 
 def _over_rows(rows: Array) -> Array:
     count = min(max(_PIECE // rows.shape[1], 1), len(rows))
-    ones = np.ones(count, rows.dtype)
-    total = ones.dot(rows[:count])
+    weights = ones(count, rows.dtype)
+    total = weights.dot(rows[:count])
     for start in range(count, len(rows), count):
         piece = rows[start : start + count]
-        total += ones[: len(piece)].dot(piece)
+        total += weights[: len(piece)].dot(piece)
     return total
 
 
 def _over_columns(rows: Array) -> Array:
-    count, ones = max(_PIECE // rows.shape[1], 1), np.ones(rows.shape[1], rows.dtype)
+    count, weights = max(_PIECE // rows.shape[1], 1), ones(rows.shape[1], rows.dtype)
+    if len(rows) <= count:
+        return rows.dot(weights)
     sums = np.empty(len(rows), rows.dtype)
     for start in range(0, len(rows), count):
-        rows[start : start + count].dot(ones, sums[start : start + count])
+        rows[start : start + count].dot(weights, sums[start : start + count])
     return sums
+
+
+def ones(n: int, dtype: Any, value: float = 1.0) -> Array:
+    """A vector that turns sums (or means) into products. It is not to be written to."""
+    return filled(n, dtype, value) if n <= _KEPT else np.full(n, value, dtype)
+
+
+@lru_cache(maxsize=64)
+def filled(n: int, dtype: Any, value: float) -> Array:
+    vector = np.full(n, value, dtype)
+    vector.flags.writeable = False
+    return vector

@@ -23,7 +23,7 @@ import numpy as np
 from ..device import out_of_memory
 from ..errors import GraphError
 from . import observers
-from .sums import sum_over
+from .sums import unbroadcast
 from .types import Array, Hooks, Node, Note, Plan, Pull
 
 ndarray = np.ndarray
@@ -252,19 +252,19 @@ class _Cotangents:
                 continue
             if contribution.shape != node.shape or contribution.dtype is not node.dtype:
                 contribution = fit(contribution, node, entry)
-            if node in owned:
-                total = arrived[node]
-                total += contribution
-            elif type(node) is Output:
+            total = arrived.get(node)
+            if type(node) is Output:
                 slots = arrived.setdefault(node.entry, {})
                 slots[node.index] = slots[node.index] + contribution if node.index in slots else contribution
-            elif node in arrived:
-                arrived[node] = total = arrived[node] + contribution
-                if total.shape and not self._out_of_place:  # 0-d sums may be immutable NumPy scalars
-                    owned.add(node)
-            else:
+            elif total is None:
                 arrived[node] = contribution
                 if fresh and contribution.shape:
+                    owned.add(node)
+            elif node in owned:
+                total += contribution
+            else:
+                arrived[node] = total = total + contribution
+                if total.shape and not self._out_of_place:  # 0-d sums may be immutable NumPy scalars
                     owned.add(node)
 
 
@@ -285,13 +285,3 @@ def fit(contribution: Array, node: Node, entry: Entry) -> Array:
             contribution = contribution.real
         contribution = contribution.astype(node.dtype)
     return contribution
-
-
-def unbroadcast(array: Array, shape: tuple[int, ...]) -> Array:
-    """Sum ``array`` over the axes along which an input of ``shape`` was broadcast."""
-    extra = array.ndim - len(shape)
-    stretched = [extra + i for i, n in enumerate(shape) if n == 1 and array.shape[extra + i] != 1] if extra >= 0 else []
-    axes = (*range(extra), *stretched)
-    if axes:
-        array = sum_over(array, axes)
-    return array.reshape(array.shape[extra:]) if extra > 0 else array

@@ -39,6 +39,8 @@ def array_of(value: Any) -> Array:
 
 def axes_of(ndim: int, axis: Axis) -> tuple[int, ...]:
     """The axes that ``axis`` names, counted from 0. (Of a 0-d array none: NumPy lets axis=0 pass.)"""
+    if type(axis) is int and -ndim <= axis < ndim:
+        return (axis % ndim,)
     if axis is None or not ndim:
         return tuple(range(ndim))
     axes = tuple(operator.index(i) for i in (axis if isinstance(axis, tuple) else (axis,)))
@@ -51,7 +53,7 @@ def axes_of(ndim: int, axis: Axis) -> tuple[int, ...]:
 
 def expand(g: Array, shape: Shape, axis: Axis) -> Array:
     """Give a reduced array its reduced axes back, with length 1, so that it broadcasts against the input."""
-    if axis is None:
+    if axis is None or g.ndim == len(shape):
         return g
     reduced = axes_of(len(shape), axis)
     return np.reshape(g, tuple(1 if i in reduced else n for i, n in enumerate(shape)))

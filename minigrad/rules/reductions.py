@@ -7,6 +7,7 @@ import numpy as np
 from ..engine.functions import composite
 from ..engine.methods import Axis, values_of
 from ..engine.primitive import primitive
+from ..engine.sums import sum_over
 from ..engine.types import Array
 from ..errors import ArgumentError
 from .axes import Shape, axes_of, count, expand, taking
@@ -69,7 +70,7 @@ def _extreme_rule(g: Array, ans: Array, a: Array, a_shape: Shape, axis: Axis, wh
     """1 where ``a`` is the extreme of its slice, divided by how many are (ties share the gradient)."""
     top = expand(ans, a_shape, axis)
     hit = (a == top if where is True else (a == top) & where).astype(a.dtype)
-    ties = np.sum(hit, axis=axis, keepdims=True)
+    ties = sum_over(hit, axes_of(a.ndim, axis))
     return expand(g, a_shape, axis) / (ties if initial is None else ties + (top == initial)) * hit
 
 
@@ -96,8 +97,7 @@ min = primitive(np.min, taking(np.min, axis=None, keepdims=False, initial=None, 
 )
 logsumexp = primitive(_logsumexp, name="logsumexp").vjp(a=_logsumexp_rule)
 composite(
-    np.ptp,
-    lambda a, axis=None, *, keepdims=False: np.max(a, axis, keepdims=keepdims) - np.min(a, axis, keepdims=keepdims),
+    np.ptp, lambda a, axis=None, *, keepdims=False: np.max(a, axis, None, keepdims) - np.min(a, axis, None, keepdims)
 )
 
 # What is NaN does not count.

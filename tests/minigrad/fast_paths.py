@@ -57,7 +57,9 @@ def training_losses(make: Any, *settings: Any, steps: int = 20) -> list[float]:
 
 
 def numpy_kernels() -> list[tuple[str, Kernel]]:
-    return [(name, p.kernels[np.ndarray]) for name, p in list(primitives.items()) if np.ndarray in p.kernels]
+    """Those with a backward of their own."""
+    found = [(name, p.kernels.get(np.ndarray)) for name, p in list(primitives.items())]
+    return [(name, kernel) for name, kernel in found if kernel is not None and kernel.backward is not None]
 
 
 def forget_plans() -> None:

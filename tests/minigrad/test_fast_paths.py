@@ -84,7 +84,7 @@ from minigrad.kernels.numpy import affine
 
 threads._LARGE = 1  # divided among threads, too
 threads.set_num_threads(2)
-affine._LARGE_PRODUCT = 1
+affine.LARGE_PRODUCT = 1
 ids = np.random.default_rng(0).integers(1, 40, (12, 24))
 mask = np.arange(24) < np.random.default_rng(1).integers(1, 25, 12)[:, None]
 classifier = TransformerClassifier(ClassifierConfig(40, 2, d_model=32, num_layers=2, activation="gelu", dropout=0.1),

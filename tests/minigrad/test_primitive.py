@@ -12,6 +12,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import ArgumentError, GraphError, Tensor, UnsupportedError, check_grads, primitive
+from minigrad.engine.plan import Plan
 from minigrad.engine.registry import operators, registry
 from minigrad.engine.signatures import parameters_of
 from minigrad.rules import axes
@@ -116,6 +117,26 @@ def test_a_kernel_is_used_and_can_decline() -> None:
     np.testing.assert_array_equal(x.grad.data, 2 * X * (1 + 1 + 2))
     check_grads(f, [X])
     check_grads(lambda x: f(x, scale=3.0), [X])
+
+
+def test_a_kernel_without_a_backward_leaves_it_to_the_rules() -> None:
+    calls: list[str] = []
+
+    def forward(x: Any, scale: float = 1.0) -> Any:
+        calls.append("forward")
+        return NotImplemented if scale != 1.0 else (x * x, None)
+
+    f = primitive(lambda x, /, scale=1.0: x * x * scale, name="f").vjp(x=lambda g, x, scale: g * 2 * x * scale)
+    f.kernel(np.ndarray, forward)
+    x: Any = Tensor(X, requires_grad=True)
+    for scale in (1.0, 2.0):
+        y = f(x, scale=scale)
+        np.testing.assert_array_equal(y.data, X * X * scale)
+        y.sum().backward()
+    assert calls == ["forward", "forward"]
+    np.testing.assert_array_equal(x.grad.data, 2 * X * (1 + 2))
+    assert type(mg.tape(f(x))[-1].plan) is Plan  # that of the rules, which stretches ask for
+    check_grads(f, [X])
 
 
 def test_the_tape_keeps_what_the_rules_ask_for_and_no_more() -> None:

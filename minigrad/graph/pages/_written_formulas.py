@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.tape import unbroadcast
+from ...engine.sums import unbroadcast
 from ...rules.attention import attention_weights, scale_of, split_heads  # noqa: F401 - expressions read them
 from ...rules.axes import count, expand, from_last, from_rows, rows_of, to_last  # noqa: F401 - expressions read them
 from ...rules.neural import softmax

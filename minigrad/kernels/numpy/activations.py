@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.sums import filled
 from ...engine.types import Array
 from ...rules.neural import TANH_CUBIC, TANH_SCALE, gelu, relu
 from ...rules.special import erf
 from ..threads import BLOCK, in_blocks
-from .rows import Needs, filled
+from .rows import Needs
 
 # --- relu -----------------------------------------------------------------------------------------------------------
 

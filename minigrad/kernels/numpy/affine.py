@@ -4,34 +4,36 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.sums import ones
 from ...engine.types import Array
 from ...rules.neural import affine
 from ..threads import PARTS, for_each
-from .rows import Needs, as_rows, ones
+from .rows import Needs, as_rows
 
 # Numbers, in as well as out, from which on a product is divided among minigrad's own threads. Smaller ones are left to those
 # of NumPy's library, which would be in the way of ours (_blas.py).
-_LARGE_PRODUCT = 1 << 17
+LARGE_PRODUCT = 1 << 17
 
 
 def part_of_rows(n: int, i: int) -> slice:
     return slice(n * i // PARTS, n * (i + 1) // PARTS)
 
 
-def divides(rows: Any, columns: int) -> bool:
-    """Whether ``rows @ weight``, with so many columns, is dealt out to minigrad's own threads. Only the shapes decide."""
-    return min(rows.size, len(rows) * columns) >= _LARGE_PRODUCT
+def divides(x: Array, columns: int) -> bool:
+    """Whether ``x @ y``, with so many columns, is dealt out to minigrad's own threads. Only the shapes decide."""
+    return x.size >= LARGE_PRODUCT and x.size // x.shape[-1] * columns >= LARGE_PRODUCT
 
 
-def _affine_forward(x: Array, weight: Array, bias: Array) -> Any:
-    if x.ndim < 2 or weight.ndim != 2 or bias.ndim != 1 or x.shape[-1] != weight.shape[0]:
+def affine_forward(x: Array, weight: Array, bias: Array | None = None) -> Any:
+    if x.ndim < 2 or weight.ndim != 2 or x.shape[-1] != weight.shape[0] or weight.dtype != x.dtype:  # integers
         return NotImplemented
-    if not weight.dtype == bias.dtype == x.dtype:  # integers
+    if bias is not None and (bias.ndim != 1 or bias.dtype != x.dtype):
         return NotImplemented
     rows = as_rows(x)
     if not divides(rows, weight.shape[1]):
         ans = rows.dot(weight)  # of matrices the same as np.matmul, which takes longer to start
-        ans += bias
+        if bias is not None:
+            ans += bias
     else:
         n = len(rows)
         ans = np.empty((n, weight.shape[1]), x.dtype)
@@ -39,13 +41,14 @@ def _affine_forward(x: Array, weight: Array, bias: Array) -> Any:
         def one(i: int) -> None:
             part = part_of_rows(n, i)
             np.matmul(rows[part], weight, out=ans[part])
-            ans[part] += bias
+            if bias is not None:
+                ans[part] += bias
 
         for_each(one, range(PARTS), x.size * weight.shape[1])
     return ans.reshape(x.shape[:-1] + weight.shape[1:]), None
 
 
-def affine_backward(g: Array, needs: Needs, x: Array, weight: Array, bias: Array) -> tuple[Any, ...]:
+def affine_backward(g: Array, needs: Needs, x: Array, weight: Array, bias: Any = None) -> tuple[Any, ...]:
     rows, g2 = as_rows(x), as_rows(g)
     sums = ones(len(g2), g.dtype)
     if not divides(rows, weight.shape[1]):
@@ -75,4 +78,4 @@ def affine_backward(g: Array, needs: Needs, x: Array, weight: Array, bias: Array
     return dx.reshape(x.shape) if needs[0] else None, dw if needs[1] else None, db.sum(axis=0) if needs[2] else None
 
 
-affine.kernel(np.ndarray, _affine_forward, affine_backward)
+affine.kernel(np.ndarray, affine_forward, affine_backward)

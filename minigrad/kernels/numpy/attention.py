@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.tape import unbroadcast
+from ...engine.sums import ones, unbroadcast
 from ...engine.types import Array
 from ...rules.attention import broadcasts, is_mask, scale_of, scaled_dot_product_attention
 from ...rules.neural import LOWEST
 from ..threads import for_each, in_blocks
-from .rows import Needs, as_rows, ones, row_sums
+from .rows import Needs, as_rows, row_sums
 from .softmax import exp_in_place, softmax_in_place
 
 Shape = tuple[int, ...]

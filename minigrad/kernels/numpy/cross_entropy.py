@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.sums import ones
 from ...engine.types import Array
 from ...rules.neural import REDUCTIONS, check_labels, cross_entropy, largest
 from ..threads import in_blocks
-from .rows import Needs, as_rows, ones, row_sums
+from .rows import Needs, as_rows, row_sums
 
 
 def _cross_entropy_forward(logits: Array, labels: Array, reduction: str = "mean") -> tuple[Array, Array]:

@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.sums import ones
 from ...engine.types import Array
 from ...rules.neural import layer_norm
 from ..threads import in_blocks
-from .rows import Needs, as_rows, ones, row_sums
+from .rows import Needs, as_rows, row_sums
 
 
 def _layer_norm_forward(x: Array, gamma: Array, beta: Array, eps: float = 1e-5) -> Any:

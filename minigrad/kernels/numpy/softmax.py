@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.sums import ones
 from ...engine.types import Array
 from ...rules.neural import LOWEST, softmax
 from ..threads import in_blocks
-from .rows import Needs, as_rows, ones, row_sums
+from .rows import Needs, as_rows, row_sums
 
 _MODERATE = 30.0  # exp of nothing larger can make a sum overflow: no largest score need be subtracted
 

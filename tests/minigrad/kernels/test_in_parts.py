@@ -323,7 +323,7 @@ def fine_grained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_threads, "_LARGE", 1)
     monkeypatch.setattr(_threads, "BLOCK", 64)
     for module in (activations, affine, nn._flat):
-        for name, value in (("BLOCK", 64), ("_SMALL", 64), ("_LARGE_PRODUCT", 1)):
+        for name, value in (("BLOCK", 64), ("_SMALL", 64), ("LARGE_PRODUCT", 1)):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, value)
 
@@ -384,6 +384,10 @@ KERNELS: dict[str, Any] = {
     "affine of many rows": (mg.affine, [(403, 20), (20, 7), (7,)]),
     "affine of three rows": (mg.affine, [(3, 200), (200, 5), (5,)]),
     "affine of odd sizes": (mg.affine, [(203, 130), (130, 66), (66,)]),
+    "matmul": (np.matmul, [(5, 8, 30), (30, 20)]),
+    "matmul of two matrices": (np.matmul, [(403, 20), (20, 7)]),
+    "matmul of stacks": (np.matmul, [(6, 2, 8, 30), (6, 2, 30, 20)]),
+    "matmul of turned stacks": (lambda q, k: q @ k.transpose(0, 2, 1), [(6, 8, 30), (6, 20, 30)]),
     "attention": (
         lambda q, k, v: mg.scaled_dot_product_attention(q, k, v, np.tri(7, dtype=bool), num_heads=2),
         [(6, 7, 8)] * 3,

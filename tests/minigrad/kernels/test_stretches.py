@@ -403,7 +403,7 @@ def test_a_kernel_gets_whole_arrays(found: Stretches, monkeypatch: pytest.Monkey
         return (g * (1 - saved * saved),)
 
     seen: list[Any] = []
-    kernel = Kernel(lambda x: (np.tanh(x), np.tanh(x)), backward)
+    kernel = Kernel(lambda x: (np.tanh(x), np.tanh(x)), backward, {})
     monkeypatch.setitem(tanh.kernels, np.ndarray, kernel)
     (x,) = leaves(inputs()[0])
     np.sum(np.sin(tanh(np.sin(x))) * 2).backward()

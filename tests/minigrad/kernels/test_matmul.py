@@ -1,0 +1,102 @@
+"""Which products the kernel of ``x @ y`` computes, and which it leaves to NumPy. (Its numbers: test_in_parts.py.)"""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad.kernels.numpy import affine
+from minigrad.rules.linalg import matmul
+
+SMALL = 8
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """For each time the kernel is asked, whether it computes."""
+    answers: list[bool] = []
+    kernel = matmul.kernels[np.ndarray]
+    forward = kernel.forward
+
+    def spy(x: Any, y: Any) -> Any:
+        found = forward(x, y)
+        answers.append(found is not NotImplemented)
+        return found
+
+    monkeypatch.setattr(affine, "LARGE_PRODUCT", SMALL * SMALL)
+    monkeypatch.setattr(kernel, "forward", spy)
+    return answers
+
+
+def product(x: tuple[int, ...], y: tuple[int, ...], dtype_x: Any = np.float32, dtype_y: Any = np.float32) -> None:
+    a, b = (np.random.default_rng(0).normal(0, 4, shape).astype(kind) for shape, kind in ((x, dtype_x), (y, dtype_y)))
+    right = mg.Tensor(b, requires_grad=b.dtype.kind == "f")
+    for left in (mg.Tensor(a, requires_grad=True), a):
+        found: Any = left @ right
+        np.testing.assert_allclose(found.numpy(), a @ b, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        ((2, 3, 4), (4, 5)),
+        ((2, 2, 3, 4), (4, 1)),
+        ((0, 3, 4), (4, 5)),
+        ((2, 3, 0), (0, 5)),
+        ((SMALL, SMALL), (SMALL, SMALL)),
+        ((2, SMALL, SMALL), (2, SMALL, SMALL)),
+    ],
+)
+def test_the_kernel_computes(asked: list[bool], x: tuple[int, ...], y: tuple[int, ...]) -> None:
+    product((3, 4), (4, 5))  # by the plain rules, for which there are plans from now on
+    asked.clear()
+    product(x, y)
+    assert asked == [True, True]
+
+
+@pytest.mark.parametrize(("x", "y"), [((3, 4), (4, 5)), ((SMALL - 1, SMALL), (SMALL, 9)), ((4,), (4, 5)), ((4,), (4,))])
+def test_two_small_matrices_take_the_short_way(asked: list[bool], x: tuple[int, ...], y: tuple[int, ...]) -> None:
+    product(x, y)  # which records, and makes the plan that the short way needs
+    asked.clear()
+    product(x, y)
+    assert asked == []
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "dtypes"),
+    [
+        ((SMALL, SMALL), (SMALL,), ()),
+        ((2, 3, 4), (4,), ()),
+        ((SMALL, SMALL), (2, SMALL, SMALL), ()),
+        ((2, 1, SMALL, SMALL), (2, 5, SMALL, SMALL), ()),
+        ((2, 3, 4), (2, 4, 5), ()),
+        ((2, SMALL, SMALL), (SMALL, SMALL), (np.float32, np.int64)),
+        ((2, SMALL, SMALL), (2, SMALL, SMALL), (np.float32, np.int64)),
+    ],
+)
+def test_what_is_left_to_numpy(asked: list[bool], x: Any, y: Any, dtypes: Any) -> None:
+    product(x, y, *dtypes)
+    assert not any(asked)
+    a, b = (np.ones(shape, kind) for shape, kind in zip((x, y), dtypes or (np.float32, np.float32), strict=True))
+    assert matmul.kernels[np.ndarray].forward(a, b) is NotImplemented
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [((2, 3, 4), (5, 4)), ((2, SMALL, SMALL), (2, SMALL + 1, SMALL)), ((SMALL, SMALL), (SMALL + 1, 9)), ((9, 9), ())],
+)
+def test_what_does_not_fit_is_refused_as_ever(asked: list[bool], x: tuple[int, ...], y: tuple[int, ...]) -> None:
+    with pytest.raises(mg.ShapeError, match="matmul"):
+        mg.Tensor(np.ones(x, np.float32), requires_grad=True) @ np.ones(y, np.float32)
+
+
+def test_one_gradient_of_two() -> None:
+    x, w = np.ones((2, 3, 4), np.float32), np.ones((4, 5), np.float32)
+    for inputs in ((mg.Tensor(x, requires_grad=True), w), (x, mg.Tensor(w, requires_grad=True))):
+        (inputs[0] @ inputs[1]).sum().backward()
+    frozen = mg.Tensor(w)
+    moving = mg.Tensor(x, requires_grad=True)
+    (moving @ frozen).sum().backward()
+    assert frozen.grad is None
+    np.testing.assert_array_equal(moving.grad.numpy(), np.full(x.shape, 5))

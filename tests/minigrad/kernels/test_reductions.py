@@ -1,0 +1,100 @@
+"""``np.max``, ``np.min`` and ``np.mean`` of Tensors: NumPy's own numbers, to the bit, whoever computes them."""
+
+import itertools
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad.kernels.numpy import reductions as kernels
+from minigrad.rules import reductions
+
+SHAPES = [(7,), (1,), (5, 6), (1, 9), (4, 1), (3, 4, 5), (2, 3, 1000), (2, 5000), (40, 64)]
+FUNCTIONS = [np.max, np.min, np.mean]
+
+
+def arrays(shape: tuple[int, ...], dtype: Any) -> list[Any]:
+    drawn = np.random.default_rng(0).normal(size=shape).astype(dtype)
+    spoilt = drawn.copy()
+    spoilt.flat[drawn.size // 2], spoilt.flat[0] = np.nan, -np.inf
+    whole = np.round(drawn)  # with ties
+    return [
+        drawn,
+        spoilt,
+        whole,
+        np.asfortranarray(drawn),
+        np.repeat(drawn, 2, axis=-1)[..., ::2],
+        np.zeros_like(drawn),
+    ]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int64])
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_same_bits(function: Any, shape: tuple[int, ...], dtype: Any) -> None:
+    axes = [None, 0, -1, len(shape) - 1, tuple(range(len(shape)))[::-1], -len(shape)]
+    found = arrays(shape, dtype) if np.issubdtype(dtype, np.floating) else [np.arange(np.prod(shape)).reshape(shape)]
+    for array, axis, keepdims in itertools.product(found, axes, (False, True)):
+        expected = function(array, axis=axis, keepdims=keepdims)
+        got = function(mg.Tensor(array, requires_grad=array.dtype.kind == "f"), axis=axis, keepdims=keepdims).numpy()
+        assert got.dtype == expected.dtype
+        np.testing.assert_array_equal(got, expected, strict=False)
+        assert got.shape == expected.shape
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_other_keywords_are_numpys(function: Any) -> None:
+    array = np.random.default_rng(0).normal(size=(4, 5))
+    kept = array > -1
+    kept[:, 0] = True
+    options: dict[str, Any] = {"where": kept} | ({} if function is np.mean else {"initial": 0.0})
+    np.testing.assert_array_equal(
+        function(mg.Tensor(array), axis=1, **options).numpy(), function(array, axis=1, **options)
+    )
+
+
+@pytest.mark.parametrize("function", [np.max, np.min])
+@pytest.mark.parametrize(("shape", "axis"), [((3, 0), -1), ((0, 3), 0), ((0,), None)])
+def test_the_extreme_of_nothing_is_refused_as_ever(function: Any, shape: Any, axis: Any) -> None:
+    with pytest.raises(mg.MinigradError, match="no identity"):
+        function(mg.Tensor(np.ones(shape)), axis=axis)
+    assert function(mg.Tensor(np.ones((0, 3))), axis=1).shape == (0,)
+
+
+def test_the_mean_of_nothing_is_numpys() -> None:
+    for shape, axis in (((0, 3), 1), ((3, 0), 1), ((0,), None)):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            got: Any = np.mean(mg.Tensor(np.ones(shape)), axis=axis)
+            np.testing.assert_array_equal(got.numpy(), np.mean(np.ones(shape), axis=axis))
+
+
+@pytest.mark.parametrize("axis", [2, -3, (0, 0)])
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_an_axis_that_is_not_there_is_refused_as_ever(function: Any, axis: Any) -> None:
+    with pytest.raises(mg.MinigradError):
+        function(mg.Tensor(np.ones((2, 3))), axis=axis)
+
+
+def test_who_computes() -> None:
+    rows = np.ones((2, 3), np.float32)
+    of_rows = reductions.max.kernels[np.ndarray].forward
+    mean = reductions.mean.kernels[np.ndarray].forward
+    assert of_rows(rows, axis=-1) is not NotImplemented
+    assert of_rows(rows, axis=1, keepdims=True) is not NotImplemented
+    left: list[tuple[Any, dict[str, Any]]] = [
+        (rows, {}),
+        (rows, {"axis": 0}),
+        (rows.T, {"axis": 1}),
+        (rows, {"axis": 1, "initial": 0.0}),
+        (np.ones((2, kernels._LONG + 1)), {"axis": 1}),
+        (rows[:, :1], {"axis": 1}),
+        (rows[0], {"axis": 0}),
+    ]
+    for array, keywords in left:
+        assert of_rows(array, **keywords) is NotImplemented
+    assert mean(rows, axis=1) is not NotImplemented
+    assert mean(rows, axis=1, dtype=np.float64) is NotImplemented
+    assert mean(np.broadcast_to(np.float32(1), kernels._EXACT + 1)) is NotImplemented
