@@ -1,4 +1,4 @@
-"""The kernels that go over elements: activations, a bias, and Adam.
+"""The kernels that go over elements: activations and Adam.
 
 They are compiled as ``arithmetic.py`` says; ``start`` and ``stop`` are the elements that a thread takes.
 """
@@ -97,15 +97,7 @@ def gelu_tanh_backward(g: Array, x: Array, dx: Array, start: int, stop: int) -> 
         dx[i] = g[i] * (share + share * (real(1) - share) * slope)
 
 
-# --- a bias, and Adam -----------------------------------------------------------------------------------------------
-
-
-@compiled("w2 r1 n n")
-def add_bias(x: Array, bias: Array, start: int, stop: int) -> None:
-    for i in range(start, stop):
-        row = x[i]
-        for j in range(row.size):
-            row[j] += bias[j]
+# --- Adam -----------------------------------------------------------------------------------------------------------
 
 
 @compiled("w1 r1 w1 w1 x x x x x n n")

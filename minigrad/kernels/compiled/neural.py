@@ -11,9 +11,7 @@ from ...engine.primitive import Primitive
 from ...engine.types import Array
 from ...rules import neural
 from ..numpy.activations import gelu_backward, gelu_forward
-from ..numpy.affine import affine_backward, divides, part_of_rows
 from ..numpy.rows import Needs
-from ..threads import PARTS, for_each
 from . import elementwise, rows as by_rows
 from .arithmetic import CompiledLoop
 from .arrays import TINY, block_count, fits, flat_labels, matrix, over_blocks, over_elements, over_rows, plain
@@ -114,32 +112,7 @@ def _gelu_backward(g: Array, needs: Needs, x: Array, saved: Any, approximate: st
 neural.gelu.kernel("compiled", _gelu_forward, _gelu_backward)
 
 
-# --- affine and layer_norm ------------------------------------------------------------------------------------------
-
-
-def _affine_forward(x: Array, weight: Array, bias: Array) -> Any:
-    if not fits(x, weight, bias) or x.ndim < 2 or weight.ndim != 2 or x.shape[-1] != weight.shape[0]:
-        return NotImplemented
-    if bias.shape != weight.shape[1:]:
-        return NotImplemented
-    rows, b = matrix(x, x.dtype), plain(bias, x.dtype)
-    n, run = len(rows), elementwise.add_bias[x.dtype]
-    ans = np.empty((n, len(b)), x.dtype)
-
-    def one(i: int) -> None:  # not all at once: BLAS rounds by the number of rows it is given
-        part = part_of_rows(n, i)
-        np.matmul(rows[part], weight, out=ans[part])
-        run(ans, b, part.start, part.stop)
-
-    if not divides(rows, len(b)):  # its rows are not divided: NumPy's library has threads of its own
-        np.matmul(rows, weight, out=ans)
-        run(ans, b, 0, n)
-    else:
-        for_each(one, range(PARTS), x.size * len(b))
-    return ans.reshape(*x.shape[:-1], len(b)), None
-
-
-neural.affine.kernel("compiled", _affine_forward, affine_backward)
+# --- layer_norm -----------------------------------------------------------------------------------------------------
 
 
 def _layer_norm_forward(x: Array, gamma: Array, beta: Array, eps: float = 1e-5) -> Any:

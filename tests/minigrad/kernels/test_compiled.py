@@ -64,7 +64,6 @@ CASES = {
     "silu": Case(mg.silu, ((4, 7),)),
     "gelu": Case(mg.gelu, ((4, 7),)),
     "gelu by tanh": Case(lambda x: mg.gelu(x, approximate="tanh"), ((4, 77),)),
-    "affine": Case(mg.affine, ((2, 4, 7), (7, 3), (3,))),
     "layer_norm": Case(mg.layer_norm, ((2, 4, 7), (7,), (7,))),
     "layer_norm of many rows": Case(lambda x, g, b: mg.layer_norm(x, g, b, eps=0.1), ((300, 37), (37,), (37,))),
     "cross_entropy": Case(lambda x: mg.cross_entropy(x, labels(2, 4)), ((2, 4, 7),)),
@@ -139,7 +138,7 @@ def test_values_and_both_orders_are_those_of_the_plain_forms(case: Case, dtype: 
         np.testing.assert_array_equal(a, b)
 
 
-PRIMITIVES = ["softmax", "log_softmax", "relu", "sigmoid", "silu", "gelu", "affine", "layer_norm", "cross_entropy",
+PRIMITIVES = ["softmax", "log_softmax", "relu", "sigmoid", "silu", "gelu", "layer_norm", "cross_entropy",
               "attention"]  # fmt: skip
 
 
@@ -222,20 +221,9 @@ def test_empty_rows_and_arrays_without_axes(name: str) -> None:
         assert_as_plain(CASES[name].function, [np.array(0.7, np.float32)])
 
 
-@pytest.mark.parametrize("x, weight", [((0, 3), (3, 2)), ((4, 0), (0, 2)), ((4, 3), (3, 0)), ((33, 5), (5, 3))])
-def test_affine_of_odd_shapes(x: tuple[int, int], weight: tuple[int, int]) -> None:
-    assert_as_plain(mg.affine, [np.ones(s, np.float32) for s in (x, weight, weight[1:])])
-
-
-def test_a_product_whose_rows_are_dealt_out() -> None:
-    rng = np.random.default_rng(0)
-    arrays = [rng.standard_normal(s) for s in ((1000, 256), (256, 140), (140,))]
-    assert_as_plain(mg.affine, arrays)
-
-
 @pytest.mark.parametrize("special", [(math.nan,), (math.inf,), (-math.inf,), (math.inf, -math.inf), (-math.nan,)])
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", [*ROWWISE, *ELEMENTWISE, "affine", "softmax of wide rows"])
+@pytest.mark.parametrize("name", [*ROWWISE, *ELEMENTWISE, "softmax of wide rows"])
 def test_what_is_not_finite(name: str, dtype: Any, special: tuple[float, ...]) -> None:
     """NaN and infinite numbers come out where they do in the plain form, and nowhere else."""
     case = CASES[name]
@@ -426,7 +414,6 @@ def test_weights_that_round_to_nothing_are_nothing() -> None:
         lambda: mg.cross_entropy(np.zeros((2, 3)), np.array([0, 1, 2])),
         lambda: mg.cross_entropy(np.zeros((2, 3)), np.array([0, 1]), reduction="median"),
         lambda: mg.gelu(np.zeros(3), approximate="no"),
-        lambda: mg.affine(np.zeros((2, 3)), np.zeros((4, 5)), np.zeros(5)),
         lambda: mg.layer_norm(np.zeros((2, 3)), np.zeros(4), np.zeros(3)),
         lambda: mg.scaled_dot_product_attention(*[np.zeros((2, 4, 4))] * 3, np.ones((4, 5), bool)),
         lambda: mg.softmax(np.zeros((2, 3)), axis=2),
@@ -469,10 +456,9 @@ def test_other_dtypes_are_computed_as_without(dtype: Any) -> None:
 
 def test_integers_among_the_operands() -> None:
     x, ones = np.random.default_rng(0).standard_normal((4, 3)), np.ones(3, np.int64)
-    for call in (lambda: mg.layer_norm(x, ones, ones), lambda: mg.affine(x, np.eye(3, dtype=int), ones)):
-        got = call()
-        with mg.reference_mode():
-            np.testing.assert_allclose(got, call(), rtol=1e-12)
+    got = mg.layer_norm(x, ones, ones)
+    with mg.reference_mode():
+        np.testing.assert_allclose(got, mg.layer_norm(x, ones, ones), rtol=1e-12)
 
 
 # --- threads ---
@@ -483,7 +469,6 @@ LARGE = {
     **{name: Case(CASES[name].function, ((401, 67),)) for name in ("softmax", "log_softmax")},
     "layer_norm": Case(mg.layer_norm, ((401, 67), (67,), (67,))),
     "cross_entropy": Case(lambda x: mg.cross_entropy(x, labels(401, classes=67)), ((401, 67),)),
-    "affine": Case(mg.affine, ((700, 256), (256, 200), (200,))),
     "attention": Case(attend(np.tri(20, dtype=bool)), ((9, 20, 8),) * 3),
     "attention with a bias": Case(biased(np.tri(5, 6, dtype=bool)), (*QKV, (2, 5, 6))),
     "attention with a bias for each": Case(biased(), (*QKV, (3, 1, 1, 6))),
