@@ -23,7 +23,7 @@ IN_README = (
     "generate",
     "encoder_decoder",
     "gru",
-    "plain_toy",
+    "plain_tiny",
     "tiny",
     "small",
 )  # the best and the worst among them

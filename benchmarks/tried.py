@@ -116,6 +116,28 @@ def plain_products(size: str) -> Ways:
     return {"by NumPy, on one core": lambda: x * y, "a part for each core": divided}
 
 
+def products_of_a_stack(size: str) -> Ways:
+    """``x @ W`` for sequences of tokens and the first weights of the feed-forward layer."""
+    batch, length, width, *_ = SIZES[size]
+    random = np.random.RandomState(0)
+    x, weights = (random.randn(*s).astype(np.float32) for s in ((batch, length, width), (width, 4 * width)))
+    return {
+        "one of all rows": lambda: x.reshape(-1, width) @ weights,
+        "one for each sequence": lambda: x @ weights,
+    }
+
+
+def row_maxima(size: str) -> Ways:
+    """Of attention's scores, over the keys."""
+    batch, length, _, heads, _ = SIZES[size]
+    scores = np.random.RandomState(0).randn(batch * heads * length, length).astype(np.float32)
+    starts = np.arange(0, scores.size, length)
+    return {
+        "np.argmax, and what stands there": lambda: scores.take(starts + scores.argmax(-1)),
+        "np.max": lambda: scores.max(-1),
+    }
+
+
 def row_sums(size: str) -> Ways:
     """Of attention's weights, over the keys."""
     batch, length, _, heads, _ = SIZES[size]
@@ -230,8 +252,10 @@ WORKS = (
     embedding_gradient,
     plain_products,
     plain_step,
+    products_of_a_stack,
     queries_keys_values,
     relu,
+    row_maxima,
     row_products,
     row_sums,
     scores,

@@ -14,7 +14,7 @@ _sum: Callable[..., Any] = np.add.reduce
 
 
 def _extreme(place: Callable[..., Any]) -> Callable[..., Any]:
-    """Along contiguous rows by ``np.argmax``, which takes a third of the time."""
+    """Along contiguous rows by ``np.argmax`` (or ``argmin``), which is up to five times as fast."""
 
     def forward(a: Array, axis: Any = None, **others: Any) -> Any:
         row = a.shape[-1]
