@@ -51,7 +51,7 @@ def _operation(frame: FrameType | None) -> tuple[str, FrameType | None]:
     while frame is not None and _is_inside(frame):
         primitive = frame.f_locals.get("primitive", frame.f_locals.get("self"))
         name = primitive.name if isinstance(primitive, Primitive) else name
-        frame = frame.f_back
+        frame = frame.f_locals.get("asked_by", frame.f_back)  # of a thread of ours the one that waits for it
     return name, frame
 
 

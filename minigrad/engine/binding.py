@@ -70,10 +70,12 @@ class Bound(Signed):
             return (*args, *[self.defaults[name] for name in rest]), self._checked_keywords(kwargs)
         arguments = self._bound_arguments(args, kwargs)
         try:
-            arrays = [arguments.pop(name) if name in arguments else self.defaults[name] for name in self.arguments]
+            arrays = [arguments[name] if name in arguments else self.defaults[name] for name in self.arguments]
         except KeyError:
             missing = [name for name in self.arguments if name not in arguments and name not in self.defaults]
             raise UnsupportedError(f"{self.name}{self.__signature__} of a Tensor needs {', '.join(missing)}") from None
+        for name in self.arguments:
+            arguments.pop(name, None)
         return tuple(arrays), self._checked_keywords(arguments)
 
     def _bound_arguments(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def _by_products(shape: Shape, axes: tuple[int, ...]) -> tuple[Callable[[Array],
     axes = tuple(sorted(axes))
     size, first = math.prod(shape), math.prod(shape[: len(axes)])
     sums = tuple(1 if i in axes else n for i, n in enumerate(shape))
-    if axes[-1] == len(axes) - 1 and size >= _SHORT * first:
+    if axes and axes[-1] == len(axes) - 1 and size >= _SHORT * first:
         return _over_rows, (first, size // first), sums
     if axes == (len(shape) - 1,) and _SHORT <= shape[-1] <= _LONG:
         return _over_columns, (size // shape[-1], shape[-1]), sums

@@ -10,8 +10,10 @@ import contextvars
 import itertools
 import operator
 import os
+import sys
 import threading
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import ArgumentError
@@ -50,6 +52,7 @@ class _Part:
         self.start = start
         self.stop = stop
         self.answers = answers  # wakes the thread up
+        self.asked_by: FrameType | None = None
         self.sent = self.done = False
         self.error: BaseException | None = None
 
@@ -168,6 +171,7 @@ def _divide(function: Callable[[int, int], object], count: int, parts: int) -> N
     errors: list[BaseException] = []
     try:
         for part in others:
+            part.asked_by = sys._getframe()
             tasks.put((contextvars.copy_context(), function, part))  # with np.errstate as it is here
             part.sent = True
         function(0, bounds[1])
@@ -208,11 +212,12 @@ def _work(tasks: SimpleQueue[_Task]) -> None:
     _here.worker = True
     while True:
         context, function, part = tasks.get()
+        asked_by, part.asked_by = part.asked_by, None  # _warnings.py goes on from here
         try:
             context.run(function, part.start, part.stop)
         except BaseException as error:  # it is the caller's, who waits
             part.error = error
-        del context, function  # what they hold is not to live until the next task
+        del context, function, asked_by  # what they hold is not to live until the next task
         part.done = True
         part.answers.put(None)
         del part

@@ -119,6 +119,13 @@ def test_a_kernel_is_used_and_can_decline() -> None:
     check_grads(lambda x: f(x, scale=3.0), [X])
 
 
+def test_what_is_missing_is_named_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry, np.trapezoid, None)  # undone after the test
+    mine = primitive(np.trapezoid, lambda y, x, /: np.trapezoid(y, x), name="mine").vjp(y=lambda g, y: g * y, x=None)
+    with pytest.raises(UnsupportedError, match=r"needs x$"):
+        mine(Tensor(X))
+
+
 def test_a_kernel_without_a_backward_leaves_it_to_the_rules() -> None:
     calls: list[str] = []
 

@@ -53,6 +53,29 @@ def test_each_line_is_told_once(tmp_path: Path) -> None:
     ] == want
 
 
+DIVIDED = """
+import numpy as np
+import minigrad as mg
+from minigrad.kernels import threads
+mg.set_num_threads(2)
+threads._LARGE = 1
+x, w = np.full((8, 256, 128), 1e38, "f4"), np.full((128, 256), 10, "f4")
+x[:4] = 0  # the first thread has nothing to tell
+t = mg.Tensor(x, requires_grad=True)
+for _ in range(2):
+    t @ w                                               # overflow encountered in matmul
+    t @ np.stack([w] * 8)                               # overflow encountered in matmul
+    mg.affine(t, w, np.zeros(256, "f4"))                # overflow encountered in matmul, in affine
+t[:1, :3] @ w[:, :5]
+t[7:, :3] @ w[:, :5]                                    # overflow encountered in matmul
+"""
+
+
+def test_what_another_thread_has_to_tell_points_at_the_line_too(tmp_path: Path) -> None:
+    want = [(i, line.partition("# ")[2]) for i, line in enumerate(DIVIDED.splitlines(), 1) if "# over" in line]
+    assert told(DIVIDED, tmp_path / "divided.py") == want
+
+
 def test_who_wants_no_warnings_gets_none(tmp_path: Path) -> None:
     quiet = "import warnings\nimport minigrad as mg\nwarnings.simplefilter('ignore')\nmg.Tensor([1e3]).exp()\n"
     assert told(quiet, tmp_path / "quiet.py") == []

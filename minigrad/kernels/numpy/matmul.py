@@ -4,32 +4,41 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.kernels import Kernel
+from ...engine.plan import Plan
 from ...engine.registry import operators
 from ...engine.tensor import Tensor
 from ...engine.types import Array
 from ...rules.linalg import matmul
 from ..threads import PARTS, for_each
 from . import affine
-from .rows import Needs
+from .rows import Needs, as_rows
 
 
-def _forward(x: Array, y: Array) -> Any:
-    if y.ndim == 2:
-        small = x.ndim == 2 and not affine.divides(x, y.shape[1])
-        return NotImplemented if small else affine.affine_forward(x, y)
-    stacks = x.ndim == y.ndim > 2 and x.shape[:-2] == y.shape[:-2]
-    if not stacks or x.dtype != y.dtype or not affine.divides(x, y.shape[-1]):
+class _OfBothFactors(Kernel):
+    """Where one gradient is asked for the plain rules follow, which keep one factor."""
+
+    def plan(self, primitive: Any, needs: Needs) -> Plan:
+        return super().plan(primitive, needs) if all(needs) else Plan(primitive, needs)
+
+
+def _forward(x: Array, y: Array, **keywords: Any) -> Any:
+    if keywords or x.dtype != y.dtype or x.ndim < 2 or y.ndim not in (2, x.ndim):
         return NotImplemented
-    return _stack(x, y), None
+    large = affine.divides(x, y.shape[-1])
+    if y.ndim > 2:
+        return (_stack(x, y), None) if large and x.shape[:-2] == y.shape[:-2] else NotImplemented
+    if x.ndim > 2 and not x.flags.c_contiguous:  # as_rows would copy it
+        return NotImplemented
+    if large:
+        return affine.affine_forward(x, y)
+    return NotImplemented if x.ndim == 2 else (np.matmul(as_rows(x), y).reshape(x.shape[:-1] + y.shape[1:]), None)
 
 
 def _backward(g: Array, needs: Needs, x: Array, y: Array) -> tuple[Any, ...]:
     if y.ndim == 2:
         return affine.affine_backward(g, (*needs, False), x, y)[:2]
-    return (
-        _stack(g, y.swapaxes(-1, -2)) if needs[0] else None,
-        _stack(x.swapaxes(-1, -2), g) if needs[1] else None,
-    )
+    return _stack(g, y.swapaxes(-1, -2)), _stack(x.swapaxes(-1, -2), g)
 
 
 def _stack(x: Array, y: Array) -> Array:
@@ -54,5 +63,5 @@ def _operate(x: Any, y: Any) -> Any:
     return _short_way(x, y)
 
 
-matmul.kernel(np.ndarray, _forward, _backward)
+matmul.kernels[np.ndarray] = _OfBothFactors(_forward, _backward, {})
 operators[np.matmul] = _operate

@@ -16,21 +16,21 @@ _sum: Callable[..., Any] = np.add.reduce
 def _extreme(place: Callable[..., Any]) -> Callable[..., Any]:
     """Along contiguous rows by ``np.argmax`` (or ``argmin``), which is up to five times as fast."""
 
-    def forward(a: Array, axis: Any = None, **others: Any) -> Any:
+    def forward(a: Array, axis: Any = None, keepdims: Any = False, **others: Any) -> Any:
         row = a.shape[-1]
-        if axis not in (-1, a.ndim - 1) or not 1 < row <= _LONG or others.keys() - {"keepdims"} or a.ndim < 2:
+        if others or type(axis) is not int or type(keepdims) is not bool or axis not in (-1, a.ndim - 1):
             return NotImplemented
-        if not a.flags.c_contiguous:
+        if a.ndim < 2 or not 1 < row <= _LONG or not a.flags.c_contiguous or not a.dtype.isnative:
             return NotImplemented
-        where = place(a, -1, **others)
+        where = place(a, -1, keepdims=keepdims)
         return a.take(where + np.arange(0, a.size, row).reshape(where.shape)), None
 
     return forward
 
 
-def _mean(a: Array, axis: Any = None, keepdims: bool = False, **others: Any) -> Any:
+def _mean(a: Array, axis: Any = None, keepdims: Any = False, **others: Any) -> Any:
     """Without the checks of ``np.mean``, which take as long as the sum of a small array."""
-    if others or not 0 < a.size <= _EXACT:
+    if others or type(axis) not in (int, type(None)) or type(keepdims) is not bool or not 0 < a.size <= _EXACT:
         return NotImplemented
     total = _sum(a, axis, keepdims=keepdims)
     return total / (a.size // total.size), None

@@ -1,5 +1,6 @@
 """Which products the kernel of ``x @ y`` computes, and which it leaves to NumPy. (Its numbers: test_in_parts.py.)"""
 
+import weakref
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,39 @@ def test_what_is_left_to_numpy(asked: list[bool], x: Any, y: Any, dtypes: Any) -
 def test_what_does_not_fit_is_refused_as_ever(asked: list[bool], x: tuple[int, ...], y: tuple[int, ...]) -> None:
     with pytest.raises(mg.ShapeError, match="matmul"):
         mg.Tensor(np.ones(x, np.float32), requires_grad=True) @ np.ones(y, np.float32)
+
+
+@pytest.mark.parametrize(("x", "y"), [((2, 3, 4), (4, 5)), ((9, 9), (9, 9)), ((2, SMALL, SMALL), (2, SMALL, SMALL))])
+@pytest.mark.usefixtures("asked")
+def test_of_one_gradient_one_factor_is_kept(x: tuple[int, ...], y: tuple[int, ...]) -> None:
+    """The other one may be freed, or changed."""
+    a, b = np.ones(x), np.ones(y)
+    left, right = mg.Tensor(a, requires_grad=True), mg.Tensor(b, requires_grad=True)
+    for product, changed in ((left @ b, left), (a @ right, right)):
+        changed.data[...] = 0
+        product.sum().backward()
+        assert changed.grad is not None and (changed.grad.numpy() != 0).all()
+    hidden = left + 1.0
+    array = weakref.ref(hidden.data)
+    product = hidden @ b
+    del hidden
+    assert array() is None and product.requires_grad
+
+
+@pytest.mark.parametrize("x", [(3, 4), (2, 3, 4)])
+def test_keywords_are_numpys(x: tuple[int, ...]) -> None:
+    a, b = np.ones(x, np.float32), mg.Tensor(np.ones((4, 5), np.float32), requires_grad=True)
+    found: Any = np.matmul(a, b, dtype=np.float64)
+    assert found.dtype == np.float64
+    found.sum().backward()
+    assert b.grad is not None and b.grad.dtype == np.float32
+
+
+def test_rows_that_would_have_to_be_copied_are_left_to_numpy() -> None:
+    forward = matmul.kernels[np.ndarray].forward
+    turned = np.ones((2, 4, 3), np.float32).transpose(0, 2, 1)
+    assert forward(turned, np.ones((4, 5), np.float32)) is NotImplemented
+    assert forward(np.ones((2, 3, 4), np.float32), np.ones((4, 5), np.float32)) is not NotImplemented
 
 
 def test_one_gradient_of_two() -> None:
