@@ -93,7 +93,6 @@ class Plan:
         pick, extras = taking(self.positions), self.extras
         if not extras:
             return pick
-
         if len(extras) == 1:
             return lambda values: pick((*values, extras[0](values)))
         return lambda values: pick([*values, *[extra(values) for extra in extras]])

@@ -20,6 +20,8 @@ def _matmul_x(g: Array, x_shape: tuple[int, ...], y: Array) -> Array:
         return np.expand_dims(g, -1) * y
     if len(x_shape) == 1:
         return np.matmul(np.expand_dims(g, -2), y.swapaxes(-1, -2))[..., 0, :]
+    if y.ndim == 2 < g.ndim and g.size:  # one product over all rows instead of a batch of products
+        return np.matmul(g.reshape(-1, g.shape[-1]), y.swapaxes(0, 1)).reshape(*g.shape[:-1], len(y))
     return np.matmul(g, y.swapaxes(-1, -2))
 
 

@@ -81,6 +81,8 @@ def _logsumexp_rule(g: Array, a: Array, a_shape: Shape, axis: Axis) -> Array:
     return expand(g, a_shape, axis) * (e / np.sum(e, axis=axis, keepdims=True))
 
 
+_OF_EXTREMES: dict[str, Any] = {"axis": None, "keepdims": False, "initial": None, "where": True}
+
 sum = primitive(np.sum, taking(np.sum, axis=None, dtype=None, keepdims=False, initial=0, where=True)).vjp(a=_spread)
 mean = primitive(np.mean, taking(np.mean, axis=None, dtype=None, keepdims=False, where=True)).vjp(a=_mean_rule)
 var = primitive(np.var, taking(np.var, axis=None, dtype=None, ddof=0, keepdims=False, where=True), bind=_freedom).vjp(
@@ -89,12 +91,8 @@ var = primitive(np.var, taking(np.var, axis=None, dtype=None, ddof=0, keepdims=F
 std = primitive(np.std, taking(np.std, axis=None, dtype=None, ddof=0, keepdims=False, where=True), bind=_freedom).vjp(
     a=_std_rule
 )
-max = primitive(np.max, taking(np.max, axis=None, keepdims=False, initial=None, where=True), also=[np.amax]).vjp(
-    a=_extreme_rule
-)
-min = primitive(np.min, taking(np.min, axis=None, keepdims=False, initial=None, where=True), also=[np.amin]).vjp(
-    a=_extreme_rule
-)
+max = primitive(np.max, taking(np.max, **_OF_EXTREMES), also=[np.amax]).vjp(a=_extreme_rule)
+min = primitive(np.min, taking(np.min, **_OF_EXTREMES), also=[np.amin]).vjp(a=_extreme_rule)
 logsumexp = primitive(_logsumexp, name="logsumexp").vjp(a=_logsumexp_rule)
 composite(
     np.ptp, lambda a, axis=None, *, keepdims=False: np.max(a, axis, None, keepdims) - np.min(a, axis, None, keepdims)
@@ -113,9 +111,5 @@ nanvar = primitive(
 nanstd = primitive(
     np.nanstd, taking(np.nanstd, axis=None, dtype=None, ddof=0, keepdims=False, where=True), bind=_freedom
 ).vjp(a=lambda g, ans, a, a_shape, axis, ddof, where: _std_rule(g, ans, a, a_shape, axis, ddof, ~np.isnan(a) & where))
-nanmax = primitive(np.nanmax, taking(np.nanmax, axis=None, keepdims=False, initial=None, where=True)).vjp(
-    a=_extreme_rule
-)
-nanmin = primitive(np.nanmin, taking(np.nanmin, axis=None, keepdims=False, initial=None, where=True)).vjp(
-    a=_extreme_rule
-)
+nanmax = primitive(np.nanmax, taking(np.nanmax, **_OF_EXTREMES)).vjp(a=_extreme_rule)
+nanmin = primitive(np.nanmin, taking(np.nanmin, **_OF_EXTREMES)).vjp(a=_extreme_rule)

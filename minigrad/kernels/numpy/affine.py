@@ -11,7 +11,7 @@ from ..threads import PARTS, for_each
 from .rows import Needs, as_rows
 
 # Numbers, in as well as out, from which on a product is divided among minigrad's own threads. Smaller ones are left to those
-# of NumPy's library, which would be in the way of ours (_blas.py).
+# of NumPy's library, which would be in the way of ours (blas.py).
 LARGE_PRODUCT = 1 << 17
 
 
@@ -24,27 +24,31 @@ def divides(x: Array, columns: int) -> bool:
     return x.size >= LARGE_PRODUCT and x.size // x.shape[-1] * columns >= LARGE_PRODUCT
 
 
-def affine_forward(x: Array, weight: Array, bias: Array | None = None) -> Any:
-    if x.ndim < 2 or weight.ndim != 2 or x.shape[-1] != weight.shape[0] or weight.dtype != x.dtype:  # integers
+def divided_product(x: Array, y: Array, bias: Array | None = None) -> Array:
+    """``x @ y + bias``: the rows of a matrix, or, times as many others, the matrices of a stack are dealt out."""
+    ans = np.empty((*x.shape[:-1], y.shape[-1]), x.dtype)
+
+    def one(i: int) -> None:
+        part = part_of_rows(len(x), i)
+        np.matmul(x[part], y if y.ndim == 2 else y[part], out=ans[part])
+        if bias is not None:
+            ans[part] += bias
+
+    for_each(one, range(PARTS), x.size * y.shape[-1])
+    return ans
+
+
+def _affine_forward(x: Array, weight: Array, bias: Array) -> Any:
+    if x.ndim < 2 or weight.ndim != 2 or bias.ndim != 1 or x.shape[-1] != weight.shape[0]:
         return NotImplemented
-    if bias is not None and (bias.ndim != 1 or bias.dtype != x.dtype):
+    if not weight.dtype == bias.dtype == x.dtype:  # integers
         return NotImplemented
     rows = as_rows(x)
-    if not divides(rows, weight.shape[1]):
-        ans = rows.dot(weight)  # of matrices the same as np.matmul, which takes longer to start
-        if bias is not None:
-            ans += bias
+    if divides(rows, weight.shape[1]):
+        ans = divided_product(rows, weight, bias)
     else:
-        n = len(rows)
-        ans = np.empty((n, weight.shape[1]), x.dtype)
-
-        def one(i: int) -> None:
-            part = part_of_rows(n, i)
-            np.matmul(rows[part], weight, out=ans[part])
-            if bias is not None:
-                ans[part] += bias
-
-        for_each(one, range(PARTS), x.size * weight.shape[1])
+        ans = rows.dot(weight)  # of matrices the same as np.matmul, which takes longer to start
+        ans += bias
     return ans.reshape(x.shape[:-1] + weight.shape[1:]), None
 
 
@@ -78,4 +82,4 @@ def affine_backward(g: Array, needs: Needs, x: Array, weight: Array, bias: Any =
     return dx.reshape(x.shape) if needs[0] else None, dw if needs[1] else None, db.sum(axis=0) if needs[2] else None
 
 
-affine.kernel(np.ndarray, affine_forward, affine_backward)
+affine.kernel(np.ndarray, _affine_forward, affine_backward)

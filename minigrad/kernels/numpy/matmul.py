@@ -10,8 +10,8 @@ from ...engine.registry import operators
 from ...engine.tensor import Tensor
 from ...engine.types import Array
 from ...rules.linalg import matmul
-from ..threads import PARTS, for_each
 from . import affine
+from .affine import affine_backward, divided_product, divides
 from .rows import Needs, as_rows
 
 
@@ -25,31 +25,21 @@ class _OfBothFactors(Kernel):
 def _forward(x: Array, y: Array, **keywords: Any) -> Any:
     if keywords or x.dtype != y.dtype or x.ndim < 2 or y.ndim not in (2, x.ndim):
         return NotImplemented
-    large = affine.divides(x, y.shape[-1])
+    large = divides(x, y.shape[-1])
     if y.ndim > 2:
-        return (_stack(x, y), None) if large and x.shape[:-2] == y.shape[:-2] else NotImplemented
+        return (divided_product(x, y), None) if large and x.shape[:-2] == y.shape[:-2] else NotImplemented
     if x.ndim > 2 and not x.flags.c_contiguous:  # as_rows would copy it
         return NotImplemented
-    if large:
-        return affine.affine_forward(x, y)
-    return NotImplemented if x.ndim == 2 else (np.matmul(as_rows(x), y).reshape(x.shape[:-1] + y.shape[1:]), None)
+    if x.ndim == 2 and not large:
+        return NotImplemented
+    ans = divided_product(as_rows(x), y) if large else np.matmul(as_rows(x), y)
+    return ans.reshape(x.shape[:-1] + y.shape[1:]), None
 
 
 def _backward(g: Array, needs: Needs, x: Array, y: Array) -> tuple[Any, ...]:
     if y.ndim == 2:
-        return affine.affine_backward(g, (*needs, False), x, y)[:2]
-    return _stack(g, y.swapaxes(-1, -2)), _stack(x.swapaxes(-1, -2), g)
-
-
-def _stack(x: Array, y: Array) -> Array:
-    ans = np.empty((*x.shape[:-1], y.shape[-1]), x.dtype)
-
-    def one(i: int) -> None:
-        part = affine.part_of_rows(len(x), i)
-        np.matmul(x[part], y[part], out=ans[part])
-
-    for_each(one, range(PARTS), x.size * y.shape[-1])
-    return ans
+        return affine_backward(g, (*needs, False), x, y)[:2]
+    return divided_product(g, y.swapaxes(-1, -2)), divided_product(x.swapaxes(-1, -2), g)
 
 
 _short_way = operators[np.matmul]
