@@ -14,6 +14,10 @@ from .messages import short
 from .signatures import Signed, signature_or_none
 from .tensor import Tensor
 
+# For each array argument its place among what a call gives (None: nowhere), and its default; then place, name and default of
+# each of the others.
+_Form = tuple[list[tuple[int | None, Any]], list[tuple[int, str, Any]]]
+
 
 class Bound(Signed):
     """What is called as NumPy's function is.
@@ -65,35 +69,29 @@ class Bound(Signed):
             return tuple(arrays), self._checked_keywords(keywords)
         if isinstance(self.function, np.ufunc):
             raise UnsupportedError(f"np.{self.name} takes {len(self.arguments)} array(s), got {len(args)}")
-        rest = self.arguments[len(args) :]
-        if rest and not self._numpy and args and all(name in self.defaults and name not in kwargs for name in rest):
-            return (*args, *[self.defaults[name] for name in rest]), self._checked_keywords(kwargs)
-        arguments = self._bound_arguments(args, kwargs)
-        try:
-            arrays = [arguments[name] if name in arguments else self.defaults[name] for name in self.arguments]
-        except KeyError:
-            missing = [name for name in self.arguments if name not in arguments and name not in self.defaults]
-            raise UnsupportedError(f"{self.name}{self.__signature__} of a Tensor needs {', '.join(missing)}") from None
-        for name in self.arguments:
-            arguments.pop(name, None)
-        return tuple(arrays), self._checked_keywords(arguments)
+        form = (len(args), *kwargs)  # sorting a call is slow, and programs write the same few calls again and again
+        places, others = self._forms.get(form) or self._forms.setdefault(form, self._sorted(args, kwargs))
+        given = (*args, *kwargs.values())
+        arrays = tuple([default if i is None else given[i] for i, default in places])
+        keywords = {name: given[i] for i, name, default in others if given[i] is not default}
+        return arrays, self._checked_keywords(keywords)
 
-    def _bound_arguments(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """By name, without those that are the default itself."""
-        form = (len(args), *kwargs)
-        if form not in self._forms:  # sorting a call is slow, and programs write the same few calls again and again
-            try:
-                bind_as(self._call_signature, args, kwargs)
-            except TypeError as error:
-                raise UnsupportedError(f"{self.name}{self.__signature__}: {error}") from error
-            parameters = self._call_signature.parameters
-            self._forms[form] = [(name, parameters[name].default) for name in (*list(parameters)[: len(args)], *kwargs)]
-        given = zip(self._forms[form], (*args, *kwargs.values()))
-        return {name: value for (name, default), value in given if value is not default}
+    def _sorted(self, args: Sequence[Any], kwargs: dict[str, Any]) -> _Form:
+        try:
+            bind_as(self._call_signature, args, kwargs)
+        except TypeError as error:
+            raise UnsupportedError(f"{self.name}{self.__signature__}: {error}") from error
+        parameters = self._call_signature.parameters
+        names = [*list(parameters)[: len(args)], *kwargs]
+        if missing := [name for name in self.arguments if name not in names and name not in self.defaults]:
+            raise UnsupportedError(f"{self.name}{self.__signature__} of a Tensor needs {', '.join(missing)}")
+        arrays = [(names.index(name) if name in names else None, self.defaults.get(name)) for name in self.arguments]
+        others = [(i, name) for i, name in enumerate(names) if name not in self.arguments]
+        return arrays, [(i, name, parameters[name].default) for i, name in others]
 
     @functools.cached_property
-    def _forms(self) -> dict[tuple[Any, ...], list[tuple[str, Any]]]:
-        """How many arguments a call gives by place, and the names of the others -> the names of all, with their defaults."""
+    def _forms(self) -> dict[tuple[Any, ...], _Form]:
+        """By how many arguments a call gives by place, and the names of the others."""
         return {}
 
     @functools.cached_property

@@ -46,18 +46,12 @@ def _var_rule(g: Array, a: Array, a_shape: Shape, axis: Axis, ddof: float, where
 
 
 def _freedom(
-    a: Any,
-    axis: Axis = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: float = 0,
-    keepdims: bool = False,
-    **others: Any,
+    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, **rest: Any
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """NumPy calls what is subtracted from n ``ddof``, or, as the array API does, ``correction``."""
-    if "correction" in others and ddof:
-        raise ArgumentError(f"ddof={ddof} and correction={others['correction']} mean the same: give one of them")
-    keywords = {"ddof": others.pop("correction", ddof), "axis": axis, "keepdims": keepdims, **others}
+    if "correction" in rest and ddof:
+        raise ArgumentError(f"ddof={ddof} and correction={rest['correction']} mean the same: give one of them")
+    keywords = {"ddof": rest.pop("correction", ddof), "axis": axis, "keepdims": keepdims, **rest}
     return (a,), keywords | {key: value for key, value in (("dtype", dtype), ("out", out)) if value is not None}
 
 

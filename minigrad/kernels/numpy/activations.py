@@ -8,7 +8,7 @@ import numpy as np
 from ...engine.sums import filled
 from ...engine.types import Array
 from ...rules.neural import TANH_CUBIC, TANH_SCALE, gelu, relu
-from ...rules.special import erf
+from ...rules.special import erf, erf_of_float32
 from ..threads import BLOCK, in_blocks
 from .rows import Needs
 
@@ -40,8 +40,9 @@ def gelu_forward(x: Array, approximate: str = "none") -> Any:
     ans, saved = np.empty(x.shape, x.dtype), np.empty(x.shape, x.dtype)
 
     def exact(x: Array, cdf: Array, y: Array) -> None:
-        np.add(erf.function(x * math.sqrt(0.5)), 1, out=cdf)
-        cdf *= 0.5
+        float32 = x.dtype == np.float32
+        np.multiply(erf_of_float32(x, math.sqrt(0.5)) if float32 else erf.function(x * math.sqrt(0.5)), 0.5, out=cdf)
+        cdf += 0.5
         np.multiply(x, cdf, out=y)
 
     def with_tanh(x: Array, t: Array, y: Array) -> None:

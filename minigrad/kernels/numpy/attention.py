@@ -95,9 +95,9 @@ def _attention_backward(
 
 def _long_forward(q: Array, k: Array, v: Array, context: Array, factor: float, masks: Sequence[Any]) -> tuple[Any, ...]:
     """Writes the context; gives for each head the strips that are kept, then mask and bias."""
-    shape = (*q.shape[:-1], k.shape[-2])
-    masks = [None if array is None else np.broadcast_to(array, shape) for array in masks]
-    keep = math.prod(shape) <= _KEPT
+    keys = k.shape[-2]
+    masks = [None if a is None else np.broadcast_to(a, (*q.shape[:2], a.shape[2], keys)) for a in masks]
+    keep = math.prod(q.shape[:-1]) * keys <= _KEPT
 
     def one(_: int, q: Array, k: Array, v: Array, context: Array, *masks: Any) -> list[Any]:
         kept = []
@@ -115,11 +115,12 @@ def _long_backward(saved: Any, factor: float, *arrays: Array) -> None:
 
     def one(n: int, q: Any, k: Any, v: Any, do: Any, o: Any, dq: Any, dk: Any, dv: Any, *masks: Any) -> None:
         of_keys, of_values = np.zeros(k.shape, k.dtype), np.zeros(v.shape, v.dtype)
+        v = np.concatenate([v, np.ones((len(v), 1), v.dtype)], axis=1)  # a product takes along away on its way
         for strip, seen, weights, inverse in kept[n] or _strips(q, k, factor, *masks):
             g = do[strip] * inverse
             of_values[seen] += np.matmul(weights.T, g)
-            ds = np.matmul(g * factor, v[seen].T)
-            ds -= factor * np.vecdot(g, o[strip])[:, None]  # sum_j w_j dw_j = do . o
+            along = np.vecdot(g, o[strip])[:, None]  # sum_j w_j dw_j = do . o
+            ds = np.matmul(factor * np.concatenate([g, -along], axis=1), v[seen].T)
             ds *= weights
             np.matmul(ds, k[seen], out=dq[strip])
             of_keys[seen] += np.matmul(ds.T, q[strip])
@@ -144,12 +145,13 @@ def _strips(q: Array, k: Array, factor: float, allowed: Any, added: Any) -> Iter
     rows, seen, mask = min(max(_STRIP // len(k), _FEWEST), _MOST), slice(0, len(k)), None
     for strip in (slice(start, start + rows) for start in range(0, len(q), rows)):
         if allowed is not None:
-            places = np.flatnonzero(allowed[strip].any(axis=0))
+            mask = allowed if len(allowed) == 1 else allowed[strip]
+            places = np.flatnonzero(mask.any(axis=0))
             seen = slice(places[0], places[-1] + 1) if places.size else slice(0, 1)
-            mask = None if allowed[strip, seen].all() else allowed[strip, seen]
+            mask = None if mask[:, seen].all() else mask[:, seen]
         scores = np.matmul(q[strip] * factor, k[seen].T)
         if added is not None:
-            scores += added[strip, seen]
+            scores += (added if len(added) == 1 else added[strip])[:, seen]
         yield strip, seen, scores, exp_in_place(scores, mask)
 
 

@@ -15,7 +15,7 @@ def _layer_norm_forward(x: Array, gamma: Array, beta: Array, eps: float = 1e-5) 
     d = x.shape[-1]
     if not d or not gamma.shape == beta.shape == (d,):
         return NotImplemented
-    ans, std = np.empty(x.shape, x.dtype), np.empty((x.size // d, 1), x.dtype)
+    ans, inverse = np.empty(x.shape, x.dtype), np.empty((x.size // d, 1), x.dtype)
     normed, share = np.empty((x.size // d, d), x.dtype), ones(d, x.dtype, 1 / d)
 
     def some(x: Array, y: Array, scale: Array, result: Array) -> None:
@@ -23,17 +23,17 @@ def _layer_norm_forward(x: Array, gamma: Array, beta: Array, eps: float = 1e-5) 
         y -= row_sums(y, share)[:, None]  # what rounding left: all that there is of a row of almost equal numbers
         row_sums(np.multiply(y, y, out=result), share, out=scale[:, 0])
         scale += eps
-        np.sqrt(scale, out=scale)
-        y /= scale
+        np.reciprocal(np.sqrt(scale, out=scale), out=scale)
+        y *= scale
         np.multiply(y, gamma, out=result)
         result += beta
 
-    in_blocks(some, as_rows(x), normed, std, as_rows(ans))
-    return ans, (normed, std)
+    in_blocks(some, as_rows(x), normed, inverse, as_rows(ans), passes=12)
+    return ans, (normed, inverse)
 
 
 def _layer_norm_backward(g: Array, needs: Needs, saved: Any, x_shape: Any, gamma: Array) -> tuple[Any, ...]:
-    normed, std = saved
+    normed, inverse = saved
     dx, shares = np.empty(normed.shape, normed.dtype), gamma * (1 / len(gamma))
 
     def some(y: Array, g: Array, scale: Array, result: Array) -> tuple[Any, Any]:
@@ -45,10 +45,10 @@ def _layer_norm_backward(g: Array, needs: Needs, saved: Any, x_shape: Any, gamma
             np.multiply(g, gamma, out=result)
             result -= row_sums(g, shares)[:, None]
             result -= np.multiply(y, along, out=scaled)
-            result /= scale
+            result *= scale
         return d_gamma, d_beta
 
-    sums = in_blocks(some, normed, as_rows(g), std, dx)
+    sums = in_blocks(some, normed, as_rows(g), inverse, dx)
     d_gamma, d_beta = sums[0] if len(sums) == 1 else (sum(parts[1:], start=parts[0]) for parts in zip(*sums))
     return dx.reshape(x_shape) if needs[0] else None, d_gamma if needs[1] else None, d_beta if needs[2] else None
 

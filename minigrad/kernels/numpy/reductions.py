@@ -1,16 +1,17 @@
-"""``np.max``, ``np.min`` and ``np.mean``: the same numbers in less time. Their derivatives are the plain rules."""
+"""``np.sum``, ``np.mean``, ``np.max`` and ``np.min`` in less time. Their derivatives are the plain rules."""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ...engine.sums import sum_over
 from ...engine.types import Array
 from ...rules import reductions
 
 _LONG = 1 << 12  # numbers in a row, of which NumPy finds the largest as fast as ``argmax`` does
 _EXACT = 1 << 24  # the largest count that float32 holds, in which the sum is divided
-_sum: Callable[..., Any] = np.add.reduce
+_reduce: Callable[..., Any] = np.add.reduce
 
 
 def _extreme(place: Callable[..., Any]) -> Callable[..., Any]:
@@ -28,14 +29,24 @@ def _extreme(place: Callable[..., Any]) -> Callable[..., Any]:
     return forward
 
 
-def _mean(a: Array, axis: Any = None, keepdims: Any = False, **others: Any) -> Any:
-    """Without the checks of ``np.mean``, which take as long as the sum of a small array."""
-    if others or type(axis) not in (int, type(None)) or type(keepdims) is not bool or not 0 < a.size <= _EXACT:
+def _sum(a: Array, axis: Any = None, keepdims: Any = False, **others: Any) -> Any:
+    """Along one axis as the derivatives sum; and without the checks of ``np.sum`` and ``np.mean``, as long as small sums."""
+    if others or type(axis) not in (int, type(None)) or type(keepdims) is not bool:
         return NotImplemented
-    total = _sum(a, axis, keepdims=keepdims)
+    if axis is None or not -a.ndim <= axis < a.ndim:
+        return _reduce(a, axis, keepdims=keepdims), None
+    sums = sum_over(a, (axis % a.ndim,))
+    return (sums if keepdims else sums.squeeze(axis)), None
+
+
+def _mean(a: Array, **keywords: Any) -> Any:
+    if not 0 < a.size <= _EXACT or (computed := _sum(a, **keywords)) is NotImplemented:
+        return NotImplemented
+    total, _ = computed
     return total / (a.size // total.size), None
 
 
 reductions.max.kernel(np.ndarray, _extreme(np.argmax))
 reductions.min.kernel(np.ndarray, _extreme(np.argmin))
+reductions.sum.kernel(np.ndarray, _sum)
 reductions.mean.kernel(np.ndarray, _mean)
