@@ -20,8 +20,8 @@ from .softmax import exp_in_place, softmax_in_place
 
 Shape = tuple[int, ...]
 _LONG = 1 << 18  # scores of a head, 512 queries and as many keys: from so many on, strips
-# So many of them at a time, but of no fewer and no more queries: of shorter strips threads wait for one another
-# (kernels/threads.py), in longer ones a causal mask leaves less to skip.
+# So many of them at a time, but of no fewer queries: of shorter strips threads wait for one another (kernels/threads.py).
+# Of no more where each query has a mask of its own: in longer strips a causal one leaves less to skip.
 _STRIP, _FEWEST, _MOST = 1 << 18, 64, 256
 _KEPT = 1 << 24  # weights in all, 64 MiB in float32: more are computed again
 
@@ -142,7 +142,9 @@ def _for_each_head(function: Callable[..., Any], q: Array, *arrays: Any) -> list
 
 def _strips(q: Array, k: Array, factor: float, allowed: Any, added: Any) -> Iterator[tuple[slice, slice, Array, Array]]:
     """Of one head, for each strip of queries: the keys that one of them sees, and their softmax as ``exp_in_place`` has it."""
-    rows, seen, mask = min(max(_STRIP // len(k), _FEWEST), _MOST), slice(0, len(k)), None
+    rows, seen, mask = max(_STRIP // len(k), _FEWEST), slice(0, len(k)), None
+    if allowed is not None and len(allowed) > 1:
+        rows = min(rows, _MOST)
     for strip in (slice(start, start + rows) for start in range(0, len(q), rows)):
         if allowed is not None:
             mask = allowed if len(allowed) == 1 else allowed[strip]
