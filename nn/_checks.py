@@ -13,20 +13,18 @@ from minigrad.errors import MixedDevicesError
 
 def check_positive(**sizes: int) -> None:
     """Raise unless every size is a positive integer."""
-    for name, size in sizes.items():
-        if not _is_integer(size) or size < 1:
-            raise ArgumentError(f"{name} must be a positive integer, got {size!r}")
+    _check_integers(1, "a positive integer", sizes)
 
 
 def check_not_negative(**sizes: int) -> None:
     """Raise unless every size is an integer, 0 or more."""
+    _check_integers(0, "an integer, 0 or more", sizes)
+
+
+def _check_integers(least: int, words: str, sizes: dict[str, int]) -> None:
     for name, size in sizes.items():
-        if not _is_integer(size) or size < 0:
-            raise ArgumentError(f"{name} must be an integer, 0 or more, got {size!r}")
-
-
-def _is_integer(size: Any) -> bool:
-    return isinstance(size, (int, np.integer)) and not isinstance(size, bool)
+        if not isinstance(size, (int, np.integer)) or isinstance(size, bool) or size < least:
+            raise ArgumentError(f"{name} must be {words}, got {size!r}")
 
 
 def check_interval(low: float, high: float, **values: float) -> None:
@@ -50,6 +48,28 @@ def as_input(x: Any, dtype: np.dtype[Any], layer: str) -> Tensor:
     if x.dtype.kind == "c":
         raise DTypeError(f"{layer} computes in {dtype} and got a complex input of dtype {x.dtype}: take its .real part")
     return x.astype(dtype)
+
+
+def with_columns(x: Any, weight: Tensor, layer: str, what: str = "x") -> Tensor:
+    """``x`` as :func:`as_input` gives it, for a layer whose weight has an entry (or a row) for each of its columns.
+
+    Raises:
+        ShapeError: it has another number of columns.
+    """
+    x = as_input(x, weight.dtype, layer)
+    if x.shape[-1:] != weight.shape[:1]:
+        sizes = ", ".join(map(str, weight.shape))
+        raise ShapeError(f"{layer}({sizes}) needs {what} of shape (..., {weight.shape[0]}), got {x.shape}")
+    return x
+
+
+def check_counts(layer: str, query: Tensor, key: Tensor, value: Tensor) -> None:
+    """Raise unless all (batch, length, width) are of one batch, and each key has a value."""
+    if key.shape[0] != query.shape[0] or value.shape[:2] != key.shape[:2]:
+        raise ShapeError(
+            f"{layer} needs one batch size, and as many values as keys: got query {query.shape}, key {key.shape}, value "
+            f"{value.shape}"
+        )
 
 
 def plain(value: Any) -> Any:

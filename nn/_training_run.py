@@ -69,8 +69,7 @@ class TrainingRun:
     def train(self, resume: bool) -> History:
         with self.interrupts, in_mode(self.model, training=True):
             if self.files is not None or self.ranks.size > 1:
-                first = next(iter(self.batches.epoch(0)), None)
-                self.first_batch = state.fingerprint(first)
+                self.first_batch = state.fingerprint(next(iter(self.batches.epoch(0)), None))
             self.ranks.agree(
                 "the run", self._settings() | {"epochs": self.epochs}, "start each rank with the same script"
             )
@@ -143,15 +142,12 @@ class TrainingRun:
         if (self.clip_norm or self.clip_value) and self.precision.overflowed:
             return  # the step will be skipped
         if self.clip_norm is not None:
-            self._clip_norm(self.clip_norm)
+            try:
+                clip_grad_norm(self.optimizer.parameters, self.clip_norm)
+            except ArgumentError as error:
+                raise self._stopped(f"at step {self._progress[0]} {error}") from error
         if self.clip_value is not None:
             clip_grad_value(self.optimizer.parameters, self.clip_value)
-
-    def _clip_norm(self, limit: float) -> None:
-        try:
-            clip_grad_norm(self.optimizer.parameters, limit)
-        except ArgumentError as error:
-            raise self._stopped(f"at step {self._progress[0]} {error}") from error
 
     def _backward(self, group: list[tuple[Any, int | None]]) -> float:
         """Leave the gradients of the mean loss over all examples of ``group``, in all ranks, and give that loss."""

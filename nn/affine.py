@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import ShapeError, Tensor, affine
+from minigrad import Tensor, affine
 
 from . import init
-from ._checks import as_input, check_positive
+from ._checks import check_positive, with_columns
 from .module import Module, Parameter
 
 
@@ -52,12 +52,7 @@ class Affine(Module):
         self.bias = Parameter(np.zeros(out_features, dtype)) if bias else None
 
     def forward(self, x: Any) -> Tensor:
-        x = as_input(x, self.weight.dtype, "Affine")
-        in_features, out_features = self.weight.shape
-        if x.shape[-1:] != (in_features,):
-            raise ShapeError(
-                f"Affine({in_features}, {out_features}) needs x of shape (..., {in_features}), got {x.shape}"
-            )
+        x = with_columns(x, self.weight, "Affine")
         return x @ self.weight if self.bias is None else affine(x, self.weight, self.bias)
 
     def extra_repr(self) -> str:

@@ -13,7 +13,7 @@ from minigrad import ShapeError, Tensor
 from minigrad._float16 import masked_softmax
 
 from . import init
-from ._checks import as_input, check_positive, check_real
+from ._checks import as_input, check_counts, check_positive, check_real
 from .affine import Affine
 from .masks import Masks, known, mask_and_bias
 from .module import Module, Parameter
@@ -90,8 +90,7 @@ class GlobalAttention(Module):
     def _weights(self, query: Tensor, key: Tensor, **masks: Unpack[Masks]) -> Tensor:
         """(batch, query, key)"""
         scores = self._scores(query, key)
-        weights: Tensor = masked_softmax(scores, *mask_and_bias(scores.shape, scores, masks))
-        return weights
+        return masked_softmax(scores, *mask_and_bias(scores.shape, scores, masks))
 
     def _scores(self, query: Tensor, key: Tensor) -> Tensor:
         query = query if query.ndim == 3 else query[:, None]
@@ -112,11 +111,7 @@ class GlobalAttention(Module):
                 f"{name} needs query (batch, query, width) or (batch, width), key and value (batch, key, width): got query "
                 f"{query.shape}, key {key.shape}, value {value.shape}"
             )
-        if key.shape[0] != query.shape[0] or value.shape[:2] != key.shape[:2]:
-            raise ShapeError(
-                f"{name} needs one batch size, and as many values as keys: got query {query.shape}, key {key.shape}, value "
-                f"{value.shape}"
-            )
+        check_counts(name, query, key, value)
         return query, key, value
 
 

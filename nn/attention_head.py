@@ -7,7 +7,7 @@ import numpy as np
 from minigrad import ShapeError, Tensor, scaled_dot_product_attention
 from minigrad._float16 import attention_weights
 
-from ._checks import as_input, check_positive
+from ._checks import as_input, check_counts, check_positive
 from .affine import Affine
 from .masks import Masks, for_heads, mask_and_bias
 from .module import Module
@@ -70,10 +70,7 @@ class AttentionHead(Module):
     def attention_weights(self, query: Any, key: Any = None, value: Any = None, **masks: Unpack[Masks]) -> Tensor:
         """What each query attends to, to look at: (batch, query, key), rows that sum to 1 (or 0 if all is masked)."""
         query, key, _ = self._inputs(query, key, value)
-        weights: Tensor = attention_weights(
-            self.query(query), self.key(key), *self._masks(query, key, masks), self.scale
-        )
-        return weights
+        return attention_weights(self.query(query), self.key(key), *self._masks(query, key, masks), self.scale)
 
     def with_weights(
         self, query: Any, key: Any = None, value: Any = None, **masks: Unpack[Masks]
@@ -112,9 +109,5 @@ def attention_inputs(
     for name, x, width in (("query", q, d_model), ("key", k, context_dim), ("value", v, context_dim)):
         if x.ndim != 3 or x.shape[-1] != width:
             raise ShapeError(f"{layer} needs {name} of shape (batch, length, {width}), got {x.shape}")
-    if k.shape[0] != q.shape[0] or v.shape != k.shape:
-        raise ShapeError(
-            f"{layer} needs one batch size, and as many values as keys: got query {q.shape}, key {k.shape}, "
-            f"value {v.shape}"
-        )
+    check_counts(layer, q, k, v)
     return q, k, v

@@ -18,7 +18,7 @@ from minigrad.device import to_host
 
 from .affine import Affine
 from .embedding import TiedOutput
-from .module import Module, Parameter
+from .module import Module, Parameter, check_names, children
 from .multi_head import MultiHeadAttention
 from .normalization import LayerNorm
 from .packed import PackedMultiHeadAttention
@@ -71,11 +71,7 @@ def from_torch_state(module: Module, state: Mapping[str, Any]) -> None:
         ((3, 2), [6.0, 6.0])
     """
     entries = {entry.name: entry for entry in _entries(module)}
-    missing, unexpected = entries.keys() - state.keys(), state.keys() - entries.keys()
-    if missing or unexpected:
-        kinds = (("missing", missing), ("unexpected", unexpected))
-        listed = "; ".join(f"{kind}: {', '.join(map(repr, sorted(names)))}" for kind, names in kinds if names)
-        raise ArgumentError(f"PyTorch's state dict does not fit {type(module).__name__}: {listed}")
+    check_names(f"PyTorch's state dict does not fit {type(module).__name__}", entries, state)
     paths = {id(parameter): path for path, parameter in module.named_parameters()}
     ours: dict[str, Array] = {}
     for name, entry in entries.items():
@@ -192,11 +188,7 @@ def _children(value: Any) -> Iterable[tuple[Any, Any]]:
         return [("weight", value.embedding.weight), ("bias", value.bias)]
     if isinstance(value, Sequential):
         return enumerate(value.layers)
-    if isinstance(value, Module):
-        return vars(value).items()
-    if isinstance(value, dict):
-        return value.items()
-    return enumerate(value) if isinstance(value, list | tuple) else ()
+    return children(value)
 
 
 def _joined(path: str, name: Any) -> str:

@@ -77,8 +77,8 @@ class Batches:
         check_positive(batch_size=batch_size)
         if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or seed < 0:
             raise ArgumentError(f"seed must be an integer >= 0, got {seed!r}")
-        self.arrays = arrays if collate is not None or isinstance(arrays, int) else _without_labels(arrays)
         self.count = _count(arrays, collate)
+        self.arrays = arrays if collate is not None else _without_labels(arrays)
         self.batch_size, self.seed, self.shuffle, self.drop_last = int(batch_size), int(seed), shuffle, drop_last
         self.collate = collate
         self.lengths = None if lengths is None else np.asarray(lengths)
@@ -162,8 +162,6 @@ def _count(arrays: Any, collate: Any) -> int:
 
 def _without_labels(arrays: Any) -> Any:
     """Columns and frames (pandas, polars), which are indexed by label, as their arrays of numbers."""
-    if not isinstance(arrays, (list, tuple)):
-        return arrays
     return [as_array(array) if hasattr(array, "to_numpy") else array for array in arrays]
 
 

@@ -181,8 +181,7 @@ def _log_probabilities(step: Step, prefixes: Array, parents: Array, end: int) ->
         )
     if np.isnan(scores).any() or (scores.max(axis=-1) == -np.inf).any():
         raise OutOfRangeError("the step function gave NaN, or -inf for every id, as scores of the next id")
-    log_p: Array = log_softmax(scores)
-    return log_p
+    return log_softmax(scores)
 
 
 def _until(end: int, ids: list[int]) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ import numpy as np
 from minigrad import ShapeError, Tensor, affine
 
 from . import init
-from ._checks import as_ids, as_input, beside, check_positive
+from ._checks import as_ids, as_input, beside, check_positive, with_columns
 from .module import Module, Parameter
 
 
@@ -66,11 +66,7 @@ class Embedding(Module):
         Raises:
             ShapeError: the last axis of rows is not num_embeddings.
         """
-        rows = as_input(rows, self.weight.dtype, "Embedding")
-        count = self.weight.shape[0]
-        if not rows.ndim or rows.shape[-1] != count:
-            raise ShapeError(f"{self!r} needs one-hot rows of shape (..., {count}), got {rows.shape}")
-        return rows @ self.weight
+        return with_columns(rows, self.weight, "Embedding", "one-hot rows") @ self.weight
 
     def extra_repr(self) -> str:
         return "{}, {}".format(*self.weight.shape)

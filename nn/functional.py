@@ -29,7 +29,7 @@ from minigrad import (
     softmax,
 )
 
-from ._checks import as_ids, check_positive
+from ._checks import as_ids, check_positive, plain
 from .losses import cross_entropy
 from .masks import Masks, for_heads, mask_and_bias
 
@@ -154,6 +154,5 @@ def one_hot(ids: Any, num_classes: int, *, dtype: Any = np.float32) -> Any:
         OutOfRangeError: an id is not in [0, num_classes).
     """
     check_positive(num_classes=num_classes)
-    ids = as_ids(ids, num_classes, "one_hot")
-    ids = ids.data if isinstance(ids, minigrad.Tensor) else ids
+    ids = plain(as_ids(ids, num_classes, "one_hot"))
     return (ids[..., None] == np.arange(num_classes, like=ids)).astype(dtype)

@@ -57,8 +57,7 @@ class LocalAttention(GlobalAttention):
         _, queries, keys = scores.shape
         window = beside(window_mask(max(queries, keys), self.radius)[:queries, :keys], scores.data)
         allowed, bias = mask_and_bias(scores.shape, scores, masks)
-        weights: Tensor = masked_softmax(scores, window if allowed is None else window & allowed, bias)
-        return weights
+        return masked_softmax(scores, window if allowed is None else window & allowed, bias)
 
     def extra_repr(self) -> str:
         return f"{self.radius}"

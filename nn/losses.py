@@ -8,11 +8,9 @@ import minigrad
 from minigrad import ArgumentError, OutOfRangeError, ShapeError, Tensor, log_softmax, primitive
 from minigrad.device import to_host
 from minigrad.engine.arrays import widened
-from minigrad.rules.neural import check_labels
+from minigrad.rules.neural import REDUCTIONS, check_labels
 
 from ._checks import as_input, beside, check_interval, check_real, plain
-
-REDUCTIONS = ("mean", "sum", "none")
 
 
 def cross_entropy(
@@ -55,8 +53,7 @@ def cross_entropy(
     if not label_smoothing and ignore_index is None:
         if reduction == "mean":
             _check_count(labels.size, name)
-        loss: Tensor = minigrad.cross_entropy(logits, labels, reduction=reduction)
-        return loss
+        return minigrad.cross_entropy(logits, labels, reduction=reduction)
     losses = minigrad.cross_entropy(logits, labels, reduction="none")
     if label_smoothing:
         # (1 - s) (lse - z_y) + s (lse - mean z) with lse = logsumexp(z): the losses so far, and a term without exponentials
@@ -183,8 +180,7 @@ def _soft_cross_entropy(logits: Tensor, probabilities: Any, label_smoothing: flo
 
 def _real(x: Any, function: str) -> Tensor:
     """``x`` as a Tensor. From float16 on losses are in float32: their sums would leave its range, and a scaled loss too."""
-    real: Tensor = widened(check_real(x, function))
-    return real
+    return widened(check_real(x, function))
 
 
 def _array(value: Any) -> Any:
@@ -215,10 +211,8 @@ def _reduced(losses: Any, reduction: str, function: str, counted: Any = None) ->
         raise ArgumentError(f"{function} takes reduction='mean', 'sum' or 'none', got {reduction!r}")
     if counted is not None:
         losses = np.where(beside(counted, losses.data), losses, 0.0)
-    if reduction == "none":
-        return losses
-    if reduction == "sum":
-        return losses.sum()
+    if reduction != "mean":
+        return REDUCTIONS[reduction](losses)
     count = losses.size if counted is None else int(to_host(counted.sum()))
     _check_count(count, function)
     return losses.sum() / count

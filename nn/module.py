@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, ParamSpec, Protocol, Self, TypeVar, cast
 
 import numpy as np
@@ -134,12 +134,7 @@ class Module:
                 On any of these no parameter has been changed.
         """
         parameters = self._parameters_by_path()
-        missing = [path for path in parameters if path not in state]
-        unexpected = [path for path in state if path not in parameters]
-        if missing or unexpected:
-            kinds = (("missing", missing), ("unexpected", unexpected))
-            listed = "; ".join(f"{kind}: {_listed(paths)}" for kind, paths in kinds if paths)
-            raise ArgumentError(f"the state dict does not fit {type(self).__name__}: {listed}")
+        check_names(f"the state dict does not fit {type(self).__name__}", parameters, state)
         arrays = {path: _fitting(path, state[path], parameter) for path, parameter in parameters.items()}
         for path, parameter in parameters.items():
             parameter.data = np.array(arrays[path], like=parameter.data)
@@ -225,23 +220,32 @@ class Module:
 
 def _walk(value: Any, path: str, seen: set[int]) -> Iterator[tuple[str, Any]]:
     """Every Module and Parameter in ``value``, each once, before what is inside it."""
-    if isinstance(value, Module):
-        children: Any = vars(value).items()
-    elif isinstance(value, dict):
-        children = value.items()
-    elif isinstance(value, (list, tuple)):
-        children = enumerate(value)
-    elif isinstance(value, Parameter):
-        children = ()
-    else:
-        return
     if id(value) in seen:
         return
     seen.add(id(value))
     if isinstance(value, (Module, Parameter)):
         yield path, value
-    for name, child in children:
+    for name, child in children(value):
         yield from _walk(child, f"{path}.{name}" if path else str(name), seen)
+
+
+def children(value: Any) -> Iterable[tuple[Any, Any]]:
+    """What a module, a dict, a list or a tuple holds, by name or number; anything else holds nothing."""
+    if isinstance(value, Module):
+        return vars(value).items()
+    if isinstance(value, dict):
+        return value.items()
+    return enumerate(value) if isinstance(value, (list, tuple)) else ()
+
+
+def check_names(what: str, needed: Collection[str], given: Collection[str]) -> None:
+    """Raise an ArgumentError that begins with ``what`` unless the names that are given are those that are needed."""
+    missing = [name for name in needed if name not in given]
+    unexpected = [name for name in given if name not in needed]
+    if missing or unexpected:
+        kinds = (("missing", missing), ("unexpected", unexpected))
+        listed = "; ".join(f"{kind}: {_listed(names)}" for kind, names in kinds if names)
+        raise ArgumentError(f"{what}: {listed}")
 
 
 def _listed(paths: list[str], most: int = 5) -> str:

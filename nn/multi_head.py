@@ -162,8 +162,7 @@ class MultiHeadAttention(Module):
             joined: Any = np.concatenate([cache.keys, k], axis=1)
             k = joined
         q, k = (split_heads(t, self.num_heads) for t in (q, self._shared(k)))  # (batch, heads, length, key_dim)
-        weights: Tensor = attention_weights(q, k, *allowed, self.scale)
-        return weights
+        return attention_weights(q, k, *allowed, self.scale)
 
     def _make_inputs(self, widths: tuple[int, int, int], rng: np.random.Generator, bias: bool, dtype: Any) -> None:
         """The maps to the queries, keys and values, which together have these widths."""

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import ArgumentError, ShapeError, Tensor, layer_norm
+from minigrad import Tensor, layer_norm
 from minigrad._float16 import in_float32
 
-from ._checks import as_input, check_positive
+from ._checks import check_interval, check_positive, with_columns
 from .functional import rms_norm
 from .module import Module, Parameter
 
@@ -41,17 +41,17 @@ class LayerNorm(Module):
 
     def __init__(self, d_model: int, *, eps: float = 1e-5, eps_outside: bool = False, dtype: Any = np.float32) -> None:
         check_positive(d_model=d_model)
-        self.eps = _checked_eps(eps)
+        check_interval(0, np.inf, eps=eps)
+        self.eps = float(eps)
         self.eps_outside = eps_outside
         self.weight = Parameter(np.ones(d_model, dtype))
         self.bias = Parameter(np.zeros(d_model, dtype))
 
     def forward(self, x: Any) -> Tensor:
-        x = _rows(x, self.weight, "LayerNorm")
+        x = with_columns(x, self.weight, "LayerNorm")
         if not self.eps_outside:
             return layer_norm(x, self.weight, self.bias, eps=self.eps)
-        outside: Tensor = _eps_outside(x, self.weight, self.bias, self.eps)
-        return outside
+        return _eps_outside(x, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
         return f"{self.weight.size}, eps={self.eps:g}" + (", eps_outside=True" if self.eps_outside else "")
@@ -85,25 +85,12 @@ class RMSNorm(Module):
 
     def __init__(self, d_model: int, *, eps: float = 1e-6, dtype: Any = np.float32) -> None:
         check_positive(d_model=d_model)
-        self.eps = _checked_eps(eps)
+        check_interval(0, np.inf, eps=eps)
+        self.eps = float(eps)
         self.weight = Parameter(np.ones(d_model, dtype))
 
     def forward(self, x: Any) -> Tensor:
-        return rms_norm(_rows(x, self.weight, "RMSNorm"), self.weight, eps=self.eps)
+        return rms_norm(with_columns(x, self.weight, "RMSNorm"), self.weight, eps=self.eps)
 
     def extra_repr(self) -> str:
         return f"{self.weight.size}, eps={self.eps:g}"
-
-
-def _checked_eps(eps: float) -> float:
-    if not eps >= 0:
-        raise ArgumentError(f"eps must be a number >= 0, got {eps!r}")
-    return float(eps)
-
-
-def _rows(x: Any, weight: Parameter, layer: str) -> Tensor:
-    x = as_input(x, weight.dtype, layer)
-    (d_model,) = weight.shape
-    if x.shape[-1:] != (d_model,):
-        raise ShapeError(f"{layer}({d_model}) needs x of shape (..., {d_model}), got {x.shape}")
-    return x

@@ -66,8 +66,7 @@ def _normed(rows: Array, norm: LayerNorm) -> Array:
     centred = rows - np.add.reduce(rows, axis=1, keepdims=True) * share
     centred -= np.add.reduce(centred, axis=1, keepdims=True) * share  # what rounding left of a row of equal numbers
     variance = np.vecdot(centred, centred)[:, None] * share
-    ans: Array = centred / np.sqrt(variance + norm.eps) * norm.weight._array + norm.bias._array
-    return ans
+    return centred / np.sqrt(variance + norm.eps) * norm.weight._array + norm.bias._array
 
 
 def _affine(rows: Array, layer: Affine) -> Array:

@@ -124,8 +124,7 @@ def token_probabilities(
         logits = keep_top_k(logits, top_k)
     if top_p is not None:
         logits = keep_top_p(logits, top_p)
-    probabilities: Array = softmax(logits)
-    return probabilities
+    return softmax(logits)
 
 
 def sample_tokens(
