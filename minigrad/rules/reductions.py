@@ -76,15 +76,12 @@ def _logsumexp_rule(g: Array, a: Array, a_shape: Shape, axis: Axis) -> Array:
 
 
 _OF_EXTREMES: dict[str, Any] = {"axis": None, "keepdims": False, "initial": None, "where": True}
+_OF_VARIANCES: dict[str, Any] = {"axis": None, "dtype": None, "ddof": 0, "keepdims": False, "where": True}
 
 sum = primitive(np.sum, taking(np.sum, axis=None, dtype=None, keepdims=False, initial=0, where=True)).vjp(a=_spread)
 mean = primitive(np.mean, taking(np.mean, axis=None, dtype=None, keepdims=False, where=True)).vjp(a=_mean_rule)
-var = primitive(np.var, taking(np.var, axis=None, dtype=None, ddof=0, keepdims=False, where=True), bind=_freedom).vjp(
-    a=_var_rule
-)
-std = primitive(np.std, taking(np.std, axis=None, dtype=None, ddof=0, keepdims=False, where=True), bind=_freedom).vjp(
-    a=_std_rule
-)
+var = primitive(np.var, taking(np.var, **_OF_VARIANCES), bind=_freedom).vjp(a=_var_rule)
+std = primitive(np.std, taking(np.std, **_OF_VARIANCES), bind=_freedom).vjp(a=_std_rule)
 max = primitive(np.max, taking(np.max, **_OF_EXTREMES), also=[np.amax]).vjp(a=_extreme_rule)
 min = primitive(np.min, taking(np.min, **_OF_EXTREMES), also=[np.amin]).vjp(a=_extreme_rule)
 logsumexp = primitive(_logsumexp, name="logsumexp").vjp(a=_logsumexp_rule)
@@ -99,11 +96,11 @@ nansum = primitive(np.nansum, taking(np.nansum, axis=None, dtype=None, keepdims=
 nanmean = primitive(np.nanmean, taking(np.nanmean, axis=None, dtype=None, keepdims=False, where=True)).vjp(
     a=lambda g, a, a_shape, axis, where: _mean_rule(g, a_shape, axis, ~np.isnan(a) & where)
 )
-nanvar = primitive(
-    np.nanvar, taking(np.nanvar, axis=None, dtype=None, ddof=0, keepdims=False, where=True), bind=_freedom
-).vjp(a=lambda g, a, a_shape, axis, ddof, where: _var_rule(g, a, a_shape, axis, ddof, ~np.isnan(a) & where))
-nanstd = primitive(
-    np.nanstd, taking(np.nanstd, axis=None, dtype=None, ddof=0, keepdims=False, where=True), bind=_freedom
-).vjp(a=lambda g, ans, a, a_shape, axis, ddof, where: _std_rule(g, ans, a, a_shape, axis, ddof, ~np.isnan(a) & where))
+nanvar = primitive(np.nanvar, taking(np.nanvar, **_OF_VARIANCES), bind=_freedom).vjp(
+    a=lambda g, a, a_shape, axis, ddof, where: _var_rule(g, a, a_shape, axis, ddof, ~np.isnan(a) & where)
+)
+nanstd = primitive(np.nanstd, taking(np.nanstd, **_OF_VARIANCES), bind=_freedom).vjp(
+    a=lambda g, ans, a, a_shape, axis, ddof, where: _std_rule(g, ans, a, a_shape, axis, ddof, ~np.isnan(a) & where)
+)
 nanmax = primitive(np.nanmax, taking(np.nanmax, **_OF_EXTREMES)).vjp(a=_extreme_rule)
 nanmin = primitive(np.nanmin, taking(np.nanmin, **_OF_EXTREMES)).vjp(a=_extreme_rule)

@@ -42,9 +42,9 @@ def _inverse_transpose(g: Array, axes: Sequence[int] | None) -> Array:
 def _concatenate_rule(g: Array, i: int, args: list[Array], axis: int | None) -> Array:
     """The i-th stretch of the cotangent along ``axis``."""
     if axis is None:
-        start = builtin_sum(np.size(a) for a in args[:i])
+        start = sum(np.size(a) for a in args[:i])
         return g[start : start + np.size(args[i])].reshape(np.shape(args[i]))
-    start = builtin_sum(np.shape(a)[axis] for a in args[:i])
+    start = sum(np.shape(a)[axis] for a in args[:i])
     here: list[Any] = [slice(None)] * g.ndim
     here[axis] = slice(start, start + np.shape(args[i])[axis])
     return g[tuple(here)]
@@ -57,7 +57,7 @@ def _split_rule(g: dict[int, Any], ans: Sequence[Any], axis: int) -> Any:
 
 def _split(ary: Array, /, indices_or_sections: Any, axis: int = 0) -> Any:
     parts = np.split(ary, indices_or_sections, axis)
-    if builtin_sum(part.shape[axis] for part in parts) != ary.shape[axis]:
+    if sum(part.shape[axis] for part in parts) != ary.shape[axis]:
         raise ArgumentError(f"split of a Tensor needs ascending indices, got {indices_or_sections}")
     return parts
 
@@ -95,14 +95,10 @@ def _tile(A: Any, reps: Any) -> Any:
     return np.reshape(np.broadcast_to(apart, pairs), [r * n for r, n in zip(times, shape)])
 
 
-def _counts(repeats: Any) -> Any:
-    """An int, or a list of one count for each element."""
-    counts = np.asarray(repeats).tolist()
-    return counts[0] if isinstance(counts, list) and len(counts) == 1 else counts
-
-
 def _repeat_call(a: Any, repeats: Any, axis: int | None = None) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    return (a,), {"repeats": _counts(repeats), "axis": axis}
+    """``repeats`` as an int, or a list of one count for each element."""
+    counts = np.asarray(repeats).tolist()
+    return (a,), {"repeats": counts[0] if isinstance(counts, list) and len(counts) == 1 else counts, "axis": axis}
 
 
 def _repeat_rule(g: Array, a_shape: Shape, repeats: Any, axis: int | None) -> Array:
@@ -249,8 +245,6 @@ def _windows(x: Array, window: Any, axis: Any = None) -> Array:
         x = np.moveaxis(x[(slice(None),) * i + (index,)], i + 1, -1)
     return x
 
-
-builtin_sum = sum
 
 # The forwards pass metadata by position, which is all that CuPy understands.
 reshape = primitive(np.reshape, lambda a, /, shape, order="C": np.reshape(a, shape, order), bind=_reshape_call).vjp(

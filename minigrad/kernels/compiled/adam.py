@@ -5,9 +5,8 @@ import math
 import numpy as np
 
 from ...engine.types import Array
-from ..threads import in_parts
 from . import elementwise
-from .arrays import BLOCK, PASSES, TINY, plain
+from .arrays import TINY, over_elements, plain
 
 
 def adam_step(
@@ -29,16 +28,8 @@ def adam_step(
     """
     dtype = p.dtype if p.dtype in TINY else np.dtype(np.float64)
     written = [a if a.flags.carray and a.dtype == dtype else np.array(a, dtype, order="C") for a in (p, m, v)]
-    flat_p, flat_m, flat_v, flat_g = (a.reshape(-1) for a in (*written, plain(g, dtype)))
     numbers = (lr / correction1, beta1, beta2, 1 / math.sqrt(correction2), eps)
-    run = elementwise.adam[dtype]
-    in_parts(
-        lambda start, stop: run(
-            flat_p, flat_g, flat_m, flat_v, *numbers, start * BLOCK, min(stop * BLOCK, flat_p.size)
-        ),
-        -(-p.size // BLOCK),
-        PASSES * p.size,
-    )
+    over_elements(elementwise.adam, *written, plain(g, dtype), numbers=numbers)
     for array, changed in zip((p, m, v), written):
         if array is not changed:
             array[...] = changed

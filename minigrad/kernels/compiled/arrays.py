@@ -1,13 +1,12 @@
 """What prepares arrays for the loops that numba compiles, and divides the work among threads."""
 
-import math
 from typing import Any
 
 import numpy as np
 
 from ...engine.types import Array as Array
+from ..numpy.rows import as_rows
 from ..threads import in_parts
-from . import rows as by_rows
 from .arithmetic import CompiledLoop
 
 TINY = {np.dtype(t): float(np.finfo(t).tiny) for t in (np.float32, np.float64)}  # subnormals are below
@@ -29,31 +28,24 @@ def plain(array: Array, dtype: Any) -> Array:
 
 
 def matrix(array: Array, dtype: Any) -> Array:
-    array = plain(array, dtype)
-    return array if array.ndim == 2 else array.reshape(math.prod(array.shape[:-1]), array.shape[-1])
+    return as_rows(plain(array, dtype))
 
 
-def over_rows(loop: CompiledLoop, x: Array, *arguments: Any) -> None:
-    """Run a loop over the rows of ``x``, which is its first argument."""
-    run = loop[x.dtype]
-    in_parts(lambda start, stop: run(x, *arguments, start, stop), len(x), PASSES * x.size)
+def over_rows(loop: CompiledLoop, x: Array, *arguments: Any, blocks: int | None = None) -> None:
+    """Run a loop over the rows of ``x``, which is its first argument, or over so many ``blocks`` of them."""
+    run, count = loop[x.dtype], len(x) if blocks is None else blocks
+    in_parts(lambda start, stop: run(x, *arguments, start, stop), count, PASSES * x.size)
 
 
-def over_blocks(loop: CompiledLoop, x: Array, *arguments: Any) -> None:
-    """Run a loop over blocks of rows of ``x``, each of which has its own sum."""
-    run = loop[x.dtype]
-    in_parts(lambda start, stop: run(x, *arguments, start, stop), block_count(x), PASSES * x.size)
-
-
-def block_count(x: Array) -> int:
-    return -(-len(x) // by_rows.BLOCK)
-
-
-def over_elements(loop: CompiledLoop, *arrays: Array) -> None:
-    """Run a loop over the elements of arrays of one shape, the last of which it writes."""
+def over_elements(loop: CompiledLoop, *arrays: Array, numbers: tuple[float, ...] = ()) -> None:
+    """Run a loop over the elements of arrays of one shape, behind which it takes ``numbers``."""
     run, size = loop[arrays[0].dtype], arrays[0].size
     flat = [array.reshape(-1) for array in arrays]
-    in_parts(lambda start, stop: run(*flat, start * BLOCK, min(stop * BLOCK, size)), -(-size // BLOCK), PASSES * size)
+
+    def some(start: int, stop: int) -> None:
+        run(*[array[start * BLOCK : stop * BLOCK] for array in flat], *numbers)
+
+    in_parts(some, -(-size // BLOCK), PASSES * size)
 
 
 def flat_labels(labels: Array) -> Array:

@@ -14,43 +14,34 @@ from ..numpy.activations import gelu_backward, gelu_forward
 from ..numpy.rows import Needs
 from . import elementwise, rows as by_rows
 from .arithmetic import CompiledLoop
-from .arrays import TINY, block_count, fits, flat_labels, matrix, over_blocks, over_elements, over_rows, plain
+from .arrays import TINY, fits, flat_labels, matrix, over_elements, over_rows, plain
 
 # --- softmax and log_softmax ----------------------------------------------------------------------------------------
 
 
-def _softmax_forward(x: Array, axis: int = -1) -> Any:
-    if not fits(x) or axis not in (-1, x.ndim - 1):
-        return NotImplemented
-    ans = np.empty(x.shape, x.dtype)
-    over_rows(by_rows.softmax, matrix(x, x.dtype), matrix(ans, x.dtype), TINY[x.dtype])
-    return ans, None
+def _hang_rows(primitive: Primitive, loop: CompiledLoop, backward_loop: CompiledLoop, *by_dtype: Any) -> None:
+    """A kernel for a function of each row, whose derivative is made from the answer.
+
+    ``by_dtype`` are tables of numbers that ``loop`` takes behind its arrays.
+    """
+
+    def forward(x: Array, axis: int = -1) -> Any:
+        if not fits(x) or axis not in (-1, x.ndim - 1):
+            return NotImplemented
+        ans = np.empty(x.shape, x.dtype)
+        over_rows(loop, matrix(x, x.dtype), matrix(ans, x.dtype), *[number[x.dtype] for number in by_dtype])
+        return ans, None
+
+    def backward(g: Array, needs: Needs, ans: Array) -> tuple[Array]:
+        dx = np.empty(ans.shape, ans.dtype)
+        over_rows(backward_loop, matrix(g, ans.dtype), matrix(ans, ans.dtype), matrix(dx, ans.dtype))
+        return (dx,)
+
+    primitive.kernel("compiled", forward, backward)
 
 
-def _softmax_backward(g: Array, needs: Needs, ans: Array) -> tuple[Array]:
-    dx = np.empty(ans.shape, ans.dtype)
-    over_rows(by_rows.softmax_backward, matrix(g, ans.dtype), matrix(ans, ans.dtype), matrix(dx, ans.dtype))
-    return (dx,)
-
-
-neural.softmax.kernel("compiled", _softmax_forward, _softmax_backward)
-
-
-def _log_softmax_forward(x: Array, axis: int = -1) -> Any:
-    if not fits(x) or axis not in (-1, x.ndim - 1):
-        return NotImplemented
-    ans = np.empty(x.shape, x.dtype)
-    over_rows(by_rows.log_softmax, matrix(x, x.dtype), matrix(ans, x.dtype))
-    return ans, None
-
-
-def _log_softmax_backward(g: Array, needs: Needs, ans: Array) -> tuple[Array]:
-    dx = np.empty(ans.shape, ans.dtype)
-    over_rows(by_rows.log_softmax_backward, matrix(g, ans.dtype), matrix(ans, ans.dtype), matrix(dx, ans.dtype))
-    return (dx,)
-
-
-neural.log_softmax.kernel("compiled", _log_softmax_forward, _log_softmax_backward)
+_hang_rows(neural.softmax, by_rows.softmax, by_rows.softmax_backward, TINY)
+_hang_rows(neural.log_softmax, by_rows.log_softmax, by_rows.log_softmax_backward)
 
 
 # --- relu, sigmoid, silu and gelu -----------------------------------------------------------------------------------
@@ -129,9 +120,10 @@ def _layer_norm_forward(x: Array, gamma: Array, beta: Array, eps: float = 1e-5) 
 def _layer_norm_backward(g: Array, needs: Needs, x: Array, gamma: Array, saved: Array) -> tuple[Any, ...]:
     dtype, dx = x.dtype, np.empty(x.shape, x.dtype)
     rows = matrix(g, dtype)
-    d_gamma, d_beta = np.empty((2, block_count(rows), rows.shape[1]), dtype)
+    blocks = -(-len(rows) // by_rows.BLOCK)  # each of which has its own sums
+    d_gamma, d_beta = np.empty((2, blocks, rows.shape[1]), dtype)
     arguments = (matrix(x, dtype), plain(gamma, dtype), saved, matrix(dx, dtype), d_gamma, d_beta)
-    over_blocks(by_rows.layer_norm_backward, rows, *arguments)
+    over_rows(by_rows.layer_norm_backward, rows, *arguments, blocks=blocks)
     return dx, d_gamma.sum(axis=0), d_beta.sum(axis=0)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.primitive import Primitive
 from ...engine.types import Array
 from ...rules import attention, dropout, indexing, neural
 from ...rules.attention import split_heads
@@ -31,41 +32,29 @@ from .launch import (
 # --- softmax and log_softmax ----------------------------------------------------------------------------------------
 
 
-def _along_rows(name: str, x: Array, axis: int) -> Any:
-    if axis not in (-1, x.ndim - 1) or not takes(x):
-        return NotImplemented
-    x = contiguous(x)
-    rows, columns = rows_and_columns(x)
-    ans = empty(x.shape, x.dtype)
-    over_rows(name, x.dtype, rows, columns, x, ans, rows, columns)
-    return ans, None
+def _hang_rows(primitive: Primitive, name: str) -> None:
+    """A kernel for a function of each row, whose derivative is made from the answer."""
+
+    def forward(x: Array, axis: int = -1) -> Any:
+        if axis not in (-1, x.ndim - 1) or not takes(x):
+            return NotImplemented
+        x = contiguous(x)
+        rows, columns = rows_and_columns(x)
+        ans = empty(x.shape, x.dtype)
+        over_rows(f"{name}_forward", x.dtype, rows, columns, x, ans, rows, columns)
+        return ans, None
+
+    def backward(g: Array, needs: Needs, ans: Array) -> tuple[Array]:
+        g, (rows, columns) = contiguous(g, ans.dtype), rows_and_columns(ans)
+        d = empty(ans.shape, ans.dtype)
+        over_rows(f"{name}_backward", ans.dtype, rows, columns, g, ans, d, rows, columns)
+        return (d,)
+
+    primitive.kernel("cuda", forward, backward)
 
 
-def _along_rows_backward(name: str, g: Array, ans: Array) -> tuple[Array]:
-    g, (rows, columns) = contiguous(g, ans.dtype), rows_and_columns(ans)
-    d = empty(ans.shape, ans.dtype)
-    over_rows(name, ans.dtype, rows, columns, g, ans, d, rows, columns)
-    return (d,)
-
-
-def _softmax_forward(x: Array, axis: int = -1) -> Any:
-    return _along_rows("softmax_forward", x, axis)
-
-
-def _softmax_backward(g: Array, needs: Needs, ans: Array) -> tuple[Array]:
-    return _along_rows_backward("softmax_backward", g, ans)
-
-
-def _log_softmax_forward(x: Array, axis: int = -1) -> Any:
-    return _along_rows("log_softmax_forward", x, axis)
-
-
-def _log_softmax_backward(g: Array, needs: Needs, ans: Array) -> tuple[Array]:
-    return _along_rows_backward("log_softmax_backward", g, ans)
-
-
-neural.softmax.kernel("cuda", _softmax_forward, _softmax_backward)
-neural.log_softmax.kernel("cuda", _log_softmax_forward, _log_softmax_backward)
+_hang_rows(neural.softmax, "softmax")
+_hang_rows(neural.log_softmax, "log_softmax")
 
 # --- relu, sigmoid, silu and gelu -----------------------------------------------------------------------------------
 

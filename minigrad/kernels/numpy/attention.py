@@ -220,8 +220,6 @@ def masks_of(mask: Any, bias: Any, shape: Shape) -> tuple[Any, Any] | None:
 
     None for what the plain form refuses, or knows better.
     """
-    if mask is None and bias is None:
-        return None, None
     if mask is not None and not (is_mask(mask, len(shape)) and broadcasts(mask.shape, shape)):
         return None
     if bias is not None and (bias.dtype.kind != "f" or not broadcasts(bias.shape, shape)):
@@ -240,8 +238,6 @@ def shared_or_divided(*arrays: Any) -> tuple[list[Any], Callable[[Sequence[Any]]
     An array of length 1 is for all sequences.
     """
     places = [i for i, array in enumerate(arrays) if array is not None and len(array) > 1]
-    if not places:
-        return [], lambda parts: arrays
 
     def all_of(parts: Sequence[Any]) -> list[Any]:
         together = list(arrays)
