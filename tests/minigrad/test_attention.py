@@ -179,7 +179,7 @@ def assert_as_plain(f: Any, arrays: list[Any], cotangent: Any = None, absolute: 
 @pytest.fixture(params=[1 << 24, 0], ids=["weights kept", "weights computed again"])
 def strips(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Five queries a strip, of sequences of any length: 13 queries make two strips and a shorter one."""
-    for name, value in {"_LONG": 1, "_STRIP": 1, "_FEWEST": 5, "_KEPT": request.param}.items():
+    for name, value in {"LONG": 1, "_STRIP": 1, "_FEWEST": 5, "_KEPT": request.param}.items():
         monkeypatch.setattr(kernel, name, value)
 
 

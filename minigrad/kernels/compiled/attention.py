@@ -7,7 +7,17 @@ import numpy as np
 
 from ...engine.types import Array
 from ...rules.attention import scale_of, scaled_dot_product_attention
-from ..numpy.attention import BiasGradient, masks_of, passes_of, scores_shape, sequences, shared_or_divided
+from ..numpy.attention import (
+    LONG,
+    BiasGradient,
+    attention_backward,
+    attention_forward,
+    masks_of,
+    passes_of,
+    scores_shape,
+    sequences,
+    shared_or_divided,
+)
 from ..numpy.rows import Needs
 from ..threads import in_blocks
 from . import rows as by_rows
@@ -19,6 +29,10 @@ def _attention_forward(
 ) -> Any:
     if not fits(query, key, value) or not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
         return NotImplemented
+    if (
+        query.shape[-2] * key.shape[-2] >= LONG
+    ):  # strips of it stay in the cache, which is worth more than compiled loops
+        return attention_forward(query, key, value, mask, bias, scale, num_heads)
     together = masks_of(mask, bias, scores_shape(query, key, num_heads))
     if together is None:
         return NotImplemented
@@ -61,8 +75,19 @@ def _spans(mask: Any, weights: Array) -> tuple[Array, Array]:
 
 
 def _attention_backward(
-    g: Any, needs: Needs, query: Any, key: Any, value: Any, bias: Any, saved: Any, scale: float | None, num_heads: int
+    g: Any,
+    needs: Needs,
+    query: Any,
+    key: Any,
+    value: Any,
+    bias: Any,
+    ans: Any,
+    saved: Any,
+    scale: float | None,
+    num_heads: int,
 ) -> tuple[Any, ...]:
+    if query.shape[-2] * key.shape[-2] >= LONG:
+        return attention_backward(g, needs, query, key, value, bias, ans, saved, scale, num_heads)
     weights, ends = saved
     q, k, v, do = (sequences(t, num_heads) for t in (query, key, value, g))
     results = [np.empty(t.shape, t.dtype) for t in (query, key, value)]

@@ -19,14 +19,14 @@ from .rows import Needs, as_rows, row_sums
 from .softmax import exp_in_place, softmax_in_place
 
 Shape = tuple[int, ...]
-_LONG = 1 << 18  # scores of a head, 512 queries and as many keys: from so many on, strips
+LONG = 1 << 18  # scores of a head, 512 queries and as many keys: from so many on, strips
 # So many of them at a time, but of no fewer queries: of shorter strips threads wait for one another (kernels/threads.py).
 # Of no more where each query has a mask of its own: in longer strips a causal one leaves less to skip.
 _STRIP, _FEWEST, _MOST = 1 << 18, 64, 256
 _KEPT = 1 << 24  # weights in all, 64 MiB in float32: more are computed again
 
 
-def _attention_forward(
+def attention_forward(
     query: Any, key: Any, value: Any, mask: Any = None, bias: Any = None, scale: float | None = None, num_heads: int = 1
 ) -> Any:
     if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
@@ -38,7 +38,7 @@ def _attention_forward(
     factor = scale_of(q.shape[-1], scale)
     ans = np.empty((*query.shape[:-1], value.shape[-1]), query.dtype)
     context = sequences(ans, num_heads)
-    if q.shape[-2] * k.shape[-2] >= _LONG:
+    if q.shape[-2] * k.shape[-2] >= LONG:
         return ans, _long_forward(q, k, v, context, factor, together)
     weights = np.empty((*q.shape[:-1], k.shape[-2]), query.dtype)
     divided, all_of = shared_or_divided(*together)
@@ -50,7 +50,7 @@ def _attention_forward(
     return ans, weights
 
 
-def _attention_backward(
+def attention_backward(
     g: Array,
     needs: Needs,
     query: Array,
@@ -137,7 +137,7 @@ def _for_each_head(function: Callable[..., Any], q: Array, *arrays: Any) -> list
         return function(n, q[place], *[array if array is None else array[place] for array in arrays])
 
     count = math.prod(q.shape[:2])
-    return for_each(one, range(count), count * _LONG * 8)
+    return for_each(one, range(count), count * LONG * 8)
 
 
 def _strips(q: Array, k: Array, factor: float, allowed: Any, added: Any) -> Iterator[tuple[slice, slice, Array, Array]]:
@@ -262,4 +262,4 @@ def _of_sequences(array: Array, shape: Shape) -> Array:
     return array.swapaxes(0, 1) if math.prod(shape[:-3]) == 1 else array
 
 
-scaled_dot_product_attention.kernel(np.ndarray, _attention_forward, _attention_backward)
+scaled_dot_product_attention.kernel(np.ndarray, attention_forward, attention_backward)
