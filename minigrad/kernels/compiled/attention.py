@@ -29,9 +29,7 @@ def _attention_forward(
 ) -> Any:
     if not fits(query, key, value) or not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
         return NotImplemented
-    if (
-        query.shape[-2] * key.shape[-2] >= LONG
-    ):  # strips of it stay in the cache, which is worth more than compiled loops
+    if query.shape[-2] * key.shape[-2] >= LONG:  # its strips stay in a cache: worth more than compiled loops
         return attention_forward(query, key, value, mask, bias, scale, num_heads)
     together = masks_of(mask, bias, scores_shape(query, key, num_heads))
     if together is None:

@@ -115,7 +115,7 @@ def _long_backward(saved: Any, factor: float, *arrays: Array) -> None:
 
     def one(n: int, q: Any, k: Any, v: Any, do: Any, o: Any, dq: Any, dk: Any, dv: Any, *masks: Any) -> None:
         of_keys, of_values = np.zeros(k.shape, k.dtype), np.zeros(v.shape, v.dtype)
-        v = np.concatenate([v, np.ones((len(v), 1), v.dtype)], axis=1)  # a product takes along away on its way
+        v = np.concatenate([v, np.ones((len(v), 1), v.dtype)], axis=1)  # with which the product takes `along` away
         for strip, seen, weights, inverse in kept[n] or _strips(q, k, factor, *masks):
             g = do[strip] * inverse
             of_values[seen] += np.matmul(weights.T, g)
