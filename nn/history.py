@@ -50,11 +50,18 @@ class History:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: a row an epoch, with the mean of its losses and its metrics."""
+        names = list(dict.fromkeys(name for epoch in self.metrics for name in epoch))
         losses = self._mean_losses()
-        epochs = [{"mean loss": mean} | epoch for mean, epoch in zip(losses, self.metrics)] if losses else self.metrics
-        names = list(dict.fromkeys(name for epoch in epochs for name in epoch))
-        rows = [[str(i), *(f"{epoch.get(name, math.nan):.4g}" for name in names)] for i, epoch in enumerate(epochs, 1)]
-        return html_table(repr(self), ["epoch", *names], rows)
+        header = ["epoch", *(["mean loss"] if losses else []), *names]
+        rows = [
+            [
+                str(i + 1),
+                *([f"{losses[i]:.4g}"] if losses else []),
+                *(f"{epoch.get(name, math.nan):.4g}" for name in names),
+            ]
+            for i, epoch in enumerate(self.metrics)
+        ]
+        return html_table(repr(self), header, rows)
 
     def _mean_losses(self) -> list[float]:
         """Of each epoch; none where the steps are not so many times the epochs, as after a stop in the middle of one."""

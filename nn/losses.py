@@ -207,7 +207,7 @@ def _without_ignored(labels: Any, ignore_index: int | None) -> tuple[Any, Any]:
 
 
 def _reduced(losses: Any, reduction: str, function: str, counted: Any = None) -> Tensor:
-    if reduction not in REDUCTIONS:
+    if reduction not in tuple(REDUCTIONS):  # it may be a list
         raise ArgumentError(f"{function} takes reduction='mean', 'sum' or 'none', got {reduction!r}")
     if counted is not None:
         losses = np.where(beside(counted, losses.data), losses, 0.0)

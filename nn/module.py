@@ -220,7 +220,7 @@ class Module:
 
 def _walk(value: Any, path: str, seen: set[int]) -> Iterator[tuple[str, Any]]:
     """Every Module and Parameter in ``value``, each once, before what is inside it."""
-    if id(value) in seen:
+    if not isinstance(value, (Module, Parameter, dict, list, tuple)) or id(value) in seen:
         return
     seen.add(id(value))
     if isinstance(value, (Module, Parameter)):

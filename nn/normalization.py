@@ -41,8 +41,8 @@ class LayerNorm(Module):
 
     def __init__(self, d_model: int, *, eps: float = 1e-5, eps_outside: bool = False, dtype: Any = np.float32) -> None:
         check_positive(d_model=d_model)
-        check_interval(0, np.inf, eps=eps)
         self.eps = float(eps)
+        check_interval(0, np.inf, eps=self.eps)
         self.eps_outside = eps_outside
         self.weight = Parameter(np.ones(d_model, dtype))
         self.bias = Parameter(np.zeros(d_model, dtype))
@@ -85,8 +85,8 @@ class RMSNorm(Module):
 
     def __init__(self, d_model: int, *, eps: float = 1e-6, dtype: Any = np.float32) -> None:
         check_positive(d_model=d_model)
-        check_interval(0, np.inf, eps=eps)
         self.eps = float(eps)
+        check_interval(0, np.inf, eps=self.eps)
         self.weight = Parameter(np.ones(d_model, dtype))
 
     def forward(self, x: Any) -> Tensor:

@@ -77,11 +77,12 @@ class Bound(Signed):
         return arrays, self._checked_keywords(keywords)
 
     def _sorted(self, args: Sequence[Any], kwargs: dict[str, Any]) -> _Form:
+        parameters = self._call_signature.parameters
+        self._checked_keywords({name: value for name, value in kwargs.items() if name not in parameters})
         try:
             bind_as(self._call_signature, args, kwargs)
         except TypeError as error:
             raise UnsupportedError(f"{self.name}{self.__signature__}: {error}") from error
-        parameters = self._call_signature.parameters
         names = [*list(parameters)[: len(args)], *kwargs]
         if missing := [name for name in self.arguments if name not in names and name not in self.defaults]:
             raise UnsupportedError(f"{self.name}{self.__signature__} of a Tensor needs {', '.join(missing)}")

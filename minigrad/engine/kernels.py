@@ -59,7 +59,7 @@ def choose(primitive: Any, arrays: Sequence[Array]) -> Kernel | None:
             continue
         if type(array) is not kind or (array.dtype != dtype and array.dtype.kind not in "biu"):
             return None
-    return kernel if dtype.char in ("fdg" if kind is np.ndarray else "efdg") else None
+    return kernel if dtype.char in ("fdg" if kind is np.ndarray else "efdg") and dtype.isnative else None
 
 
 def _foreign_kernel(primitive: Any, kind: type) -> Kernel | None:

@@ -20,6 +20,7 @@ Shape = tuple[int, ...]
 # Numbers in a product. Of more OpenBLAS divides it among its threads, which then take the cores from ours (kernels/blas.py).
 _PIECE = 1 << 18
 _LARGE = 1 << 13  # numbers in all; fewer NumPy sums in the time that the product takes to begin
+_FEWEST = 16  # rows in a product that adds them up; fewer NumPy sums in the time that memory takes
 _SHORT, _LONG = 8, 1 << 12  # numbers in a row: of shorter or longer ones NumPy sums pairs of pairs, which is more exact
 _KEPT = 1 << 15  # numbers in the longest vector of ones that is kept, 128 KiB in float32
 
@@ -41,7 +42,7 @@ def _broadcast_axes(wide: Shape, shape: Shape) -> tuple[int, ...]:
 
 def sum_over(array: Array, axes: tuple[int, ...]) -> Array:
     """``array.sum(axes, keepdims=True)`` of what is wide enough to be summed (:func:`widened`); ``axes`` from 0 on."""
-    if type(array) is not np.ndarray or array.dtype.char not in "fd":
+    if type(array) is not np.ndarray or array.dtype.char not in "fd" or not array.dtype.isnative:
         return widened(array).sum(axis=axes, keepdims=True)
     if array.size >= _LARGE and array.flags.c_contiguous:
         summed, rows, sums = _by_products(array.shape, axes)
@@ -56,7 +57,7 @@ def _by_products(shape: Shape, axes: tuple[int, ...]) -> tuple[Callable[[Array],
     axes = tuple(sorted(axes))
     size, first = math.prod(shape), math.prod(shape[: len(axes)])
     sums = tuple(1 if i in axes else n for i, n in enumerate(shape))
-    if axes and axes[-1] == len(axes) - 1 and size >= _SHORT * first:
+    if axes and axes[-1] == len(axes) - 1 and _SHORT <= size // max(first, 1) <= _PIECE // _FEWEST:
         return _over_rows, (first, size // first), sums
     if axes == (len(shape) - 1,) and _SHORT <= shape[-1] <= _LONG:
         return _over_columns, (size // shape[-1], shape[-1]), sums

@@ -272,7 +272,7 @@ def test_the_mean_of_nothing(f: Callable[..., Any]) -> None:
         assert single.grad is not None and math.isnan(single.grad.item())
 
 
-@pytest.mark.parametrize(("dtype", "ulps"), [(np.float64, 4), (np.float32, 2)])
+@pytest.mark.parametrize(("dtype", "ulps"), [(np.float64, 4), (np.float32, 4)])
 def test_erf_is_accurate(dtype: Any, ulps: int) -> None:
     x = np.linspace(-7, 7, 5001).astype(dtype)
     want = np.array([math.erf(v) for v in x.tolist()])

@@ -335,3 +335,12 @@ def test_a_plan_of_many_arguments_is_made_in_one_pass() -> None:
         return count
 
     assert events(211) < 5 * events(53)
+
+
+def test_an_unknown_keyword_is_named() -> None:
+    x = mg.Tensor(np.ones((2, 3)), requires_grad=True)
+    with pytest.raises(mg.UnsupportedError, match="attention of a Tensor does not take nope=1"):
+        mg.scaled_dot_product_attention(x, x, x, nope=1)
+    others = mg.primitive(lambda x, y=None, /, **others: x * 1.0, name="others").vjp(x=lambda g: g)
+    with pytest.raises(mg.UnsupportedError, match="others of a Tensor does not take foo=1"):
+        others(x, foo=1)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import minigrad as mg
 from minigrad.engine import sums
 
 SHAPES = [
@@ -38,8 +39,9 @@ SHAPES += [
 def test_the_same_as_numpy_gives(
     shape: tuple[int, ...], axes: tuple[int, ...], dtype: Any, piece: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sums, "_PIECE", piece)
-    monkeypatch.setattr(sums, "_LARGE", 1)
+    for name, value in {"_PIECE": piece, "_LARGE": 1, "_FEWEST": 1}.items():
+        monkeypatch.setattr(sums, name, value)
+    monkeypatch.setattr(sums, "_by_products", sums._by_products.__wrapped__)  # which remembers what it was asked before
     array = (8 * np.random.default_rng(0).standard_normal(shape)).astype(dtype)
     for laid in (array, np.asfortranarray(array), np.repeat(array, 2, axis=-1)[..., ::2]):
         before, expected = laid.copy(), np.sum(laid.astype(np.result_type(dtype, np.float64)), axis=axes, keepdims=True)
@@ -69,3 +71,20 @@ def test_the_sum_of_many_rows_is_more_exact_than_numpys() -> None:
     exact = rows.sum(axis=0, dtype=np.float64)
     errors = [np.abs(got / exact - 1).max() for got in (sums.sum_over(rows, (0,))[0], rows.sum(axis=0))]
     assert 4 * errors[0] < errors[1]
+
+
+@pytest.mark.parametrize("shape", [(2, 1 << 20), (8, 300_000), (16, 1 << 15)])
+def test_few_long_rows_are_left_to_numpy(shape: tuple[int, ...]) -> None:
+    """A product would add no more than these at a time, and a row may be more than one product takes (``_PIECE``)."""
+    assert sums._by_products(shape, (0,))[0] is None
+    assert sums._by_products((64, 1 << 14), (0,))[0] is not None
+
+
+def test_sums_of_the_other_byte_order() -> None:
+    array = np.ones((600, 1000), np.dtype(np.float32).newbyteorder())
+    for axes in ((0,), (1,)):
+        np.testing.assert_array_equal(sums.sum_over(array, axes), array.sum(axes, keepdims=True))
+    x = mg.Tensor(array, requires_grad=True)
+    np.testing.assert_array_equal(np.sum(x, axis=-1).numpy(), 1000)
+    normed: Any = mg.layer_norm(x, np.ones(1000, array.dtype), np.zeros(1000, array.dtype))
+    np.testing.assert_array_equal(normed.numpy(), 0)

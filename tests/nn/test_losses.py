@@ -252,6 +252,8 @@ def test_bad_probabilities_of_classes_and_bad_smoothing() -> None:
         cross_entropy(LOGITS, SOFT, ignore_index=0)
     with pytest.raises(ShapeError, match=r"logits and targets of one shape, got \(2, 3, 4\) and \(2, 3, 3\)"):
         cross_entropy(LOGITS, SOFT[..., :3])
+    with pytest.raises(ArgumentError, match=r"takes reduction='mean', 'sum' or 'none', got \['mean'\]"):
+        cross_entropy(LOGITS, SOFT, reduction=["mean"])  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="takes reduction='mean', 'sum' or 'none', got 'max'"):
         cross_entropy(LOGITS, SOFT, reduction="max")
 

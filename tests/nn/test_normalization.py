@@ -111,9 +111,10 @@ def test_bad_input(norm) -> None:
     for shape in ((3, 4), ()):
         with pytest.raises(ShapeError, match=rf"{norm.__name__}\(5\) needs x of shape \(\.\.\., 5\), got"):
             norm(5)(np.ones(shape))
-    for eps in (-1e-5, float("nan")):
-        with pytest.raises(ArgumentError, match="eps"):
+    for eps in (-1e-5, float("nan"), float("inf")):
+        with pytest.raises(ArgumentError, match="eps must be a number >= 0"):
             norm(5, eps=eps)
+    assert type(norm(5, eps=np.array(1e-3)).eps) is float
     with pytest.raises(ArgumentError, match="d_model must be a positive integer, got 0"):
         norm(0)
 

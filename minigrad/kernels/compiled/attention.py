@@ -29,7 +29,7 @@ def _attention_forward(
 ) -> Any:
     if not fits(query, key, value) or not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
         return NotImplemented
-    if query.shape[-2] * key.shape[-2] >= LONG:  # its strips stay in a cache: worth more than compiled loops
+    if bias is None and query.shape[-2] * key.shape[-2] >= LONG:  # strips in a cache are worth more than compiled loops
         return attention_forward(query, key, value, mask, bias, scale, num_heads)
     together = masks_of(mask, bias, scores_shape(query, key, num_heads))
     if together is None:
@@ -84,7 +84,7 @@ def _attention_backward(
     scale: float | None,
     num_heads: int,
 ) -> tuple[Any, ...]:
-    if query.shape[-2] * key.shape[-2] >= LONG:
+    if bias is None and query.shape[-2] * key.shape[-2] >= LONG:
         return attention_backward(g, needs, query, key, value, bias, ans, saved, scale, num_heads)
     weights, ends = saved
     q, k, v, do = (sequences(t, num_heads) for t in (query, key, value, g))

@@ -40,8 +40,8 @@ def gelu_forward(x: Array, approximate: str = "none") -> Any:
     ans, saved = np.empty(x.shape, x.dtype), np.empty(x.shape, x.dtype)
 
     def exact(x: Array, cdf: Array, y: Array) -> None:
-        float32 = x.dtype == np.float32
-        np.multiply(erf_of_float32(x, math.sqrt(0.5)) if float32 else erf.function(x * math.sqrt(0.5)), 0.5, out=cdf)
+        half = math.sqrt(0.5)
+        np.multiply(erf_of_float32(x, half) if x.dtype == np.float32 else erf.function(x * half), 0.5, out=cdf)
         cdf += 0.5
         np.multiply(x, cdf, out=y)
 

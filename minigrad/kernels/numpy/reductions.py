@@ -10,6 +10,7 @@ from ...engine.types import Array
 from ...rules import reductions
 
 _LONG = 1 << 12  # numbers in a row, of which NumPy finds the largest as fast as ``argmax`` does
+_WIDE = 1 << 8  # numbers in a row: of longer ones NumPy's sum is more exact than a product
 _EXACT = 1 << 24  # the largest count that float32 holds, in which the sum is divided
 _reduce: Callable[..., Any] = np.add.reduce
 
@@ -21,7 +22,7 @@ def _extreme(place: Callable[..., Any]) -> Callable[..., Any]:
         row = a.shape[-1]
         if others or type(axis) is not int or type(keepdims) is not bool or axis not in (-1, a.ndim - 1):
             return NotImplemented
-        if a.ndim < 2 or not 1 < row <= _LONG or not a.flags.c_contiguous or not a.dtype.isnative:
+        if a.ndim < 2 or not 1 < row <= _LONG or not a.flags.c_contiguous:
             return NotImplemented
         where = place(a, -1, keepdims=keepdims)
         return a.take(where + np.arange(0, a.size, row).reshape(where.shape)), None
@@ -30,10 +31,10 @@ def _extreme(place: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _sum(a: Array, axis: Any = None, keepdims: Any = False, **others: Any) -> Any:
-    """Along one axis as the derivatives sum; and without the checks of ``np.sum`` and ``np.mean``, as long as small sums."""
+    """Along one axis as the derivatives sum; else without NumPy's checks, which take as long as the sum of a small array."""
     if others or type(axis) not in (int, type(None)) or type(keepdims) is not bool:
         return NotImplemented
-    if axis is None or not -a.ndim <= axis < a.ndim:
+    if axis is None or not -a.ndim <= axis < a.ndim or (axis in (-1, a.ndim - 1) and a.shape[-1] > _WIDE):
         return _reduce(a, axis, keepdims=keepdims), None
     sums = sum_over(a, (axis % a.ndim,))
     return (sums if keepdims else sums.squeeze(axis)), None
