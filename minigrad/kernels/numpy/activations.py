@@ -40,8 +40,8 @@ def gelu_forward(x: Array, approximate: str = "none") -> Any:
     ans, saved = np.empty(x.shape, x.dtype), np.empty(x.shape, x.dtype)
 
     def exact(x: Array, cdf: Array, y: Array) -> None:
-        half = math.sqrt(0.5)
-        np.multiply(erf_of_float32(x, half) if x.dtype == np.float32 else erf.function(x * half), 0.5, out=cdf)
+        root = math.sqrt(0.5)
+        np.multiply(erf_of_float32(x, root) if x.dtype == np.float32 else erf.function(x * root), 0.5, out=cdf)
         cdf += 0.5
         np.multiply(x, cdf, out=y)
 
