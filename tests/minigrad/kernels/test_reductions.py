@@ -27,7 +27,7 @@ SHAPES = [
     (3000, 3),
     (9, 9, 120),
     (40, 256),
-    (40, 300),
+    (3, 4000),
 ]
 FUNCTIONS = [np.sum, np.mean, np.max, np.min]
 
@@ -106,8 +106,9 @@ def test_the_mean_of_nothing_is_numpys() -> None:
 @pytest.mark.parametrize("axis", [2, -3, (0, 0)])
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_an_axis_that_is_not_there_is_refused_as_ever(function: Any, axis: Any) -> None:
-    with pytest.raises(mg.MinigradError):
-        function(mg.Tensor(np.ones((2, 3))), axis=axis)
+    for keepdims in (False, True):
+        with pytest.raises(mg.MinigradError):
+            function(mg.Tensor(np.ones((2, 3))), axis=axis, keepdims=keepdims)
 
 
 @pytest.mark.parametrize("axis", [1.0, np.True_, np.array([1])])
