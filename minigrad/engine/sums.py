@@ -1,4 +1,4 @@
-"""Un-broadcasting, and the sums it needs: those of large arrays are products with ones.
+"""Un-broadcasting, and the sums that it and ``np.sum`` need: those of large arrays are products with ones.
 
 That is several times as fast as NumPy's sums, and over many rows ten times as exact.
 """
@@ -20,7 +20,7 @@ Shape = tuple[int, ...]
 # Numbers in a product. Of more OpenBLAS divides it among its threads, which then take the cores from ours (kernels/blas.py).
 _PIECE = 1 << 18
 _LARGE = 1 << 13  # numbers in all; fewer NumPy sums in the time that the product takes to begin
-_FEWEST = 16  # rows in a product that adds them up; fewer NumPy sums in the time that memory takes
+_FEWEST = 16  # rows that a product must have room for: of longer rows NumPy's sum takes no more time
 _SHORT, _LONG = 8, 1 << 12  # numbers in a row: of shorter or longer ones NumPy sums pairs of pairs, which is more exact
 _KEPT = 1 << 15  # numbers in the longest vector of ones that is kept, 128 KiB in float32
 

@@ -29,7 +29,7 @@ def _hang_rows(primitive: Primitive, loop: CompiledLoop, backward_loop: Compiled
         if not fits(x) or axis not in (-1, x.ndim - 1):
             return NotImplemented
         ans = np.empty(x.shape, x.dtype)
-        over_rows(loop, matrix(x, x.dtype), matrix(ans, x.dtype), *[number[x.dtype] for number in by_dtype])
+        over_rows(loop, matrix(x, x.dtype), matrix(ans, x.dtype), *[table[x.dtype] for table in by_dtype])
         return ans, None
 
     def backward(g: Array, needs: Needs, ans: Array) -> tuple[Array]:

@@ -52,7 +52,7 @@ def biased(mask: Any = None, scale: float | None = None) -> Callable[..., Any]:
 
 
 QKV = ((3, 5, 8), (3, 6, 8), (3, 6, 4))
-LONG = ((1, 520, 4), (1, 530, 4), (1, 530, 4))
+LONG_QKV = ((1, 520, 4), (1, 530, 4), (1, 530, 4))
 CASES = {
     "softmax": Case(mg.softmax, ((4, 7),)),
     "softmax of a vector": Case(mg.softmax, ((70,),)),
@@ -77,8 +77,8 @@ CASES = {
     "attention with a bias": Case(biased(np.tri(5, 6, dtype=bool)), (*QKV, (2, 5, 6))),
     "attention with a bias for each": Case(biased(), (*QKV, (3, 1, 1, 6))),
     "attention with a bias and a negative scale": Case(biased(scale=-0.5), (*QKV, (6,))),
-    "attention of a long sequence": Case(attend(np.tri(520, 530, 10, dtype=bool)), LONG),
-    "attention of a long sequence with a bias": Case(biased(), (*LONG, (2, 1, 530))),
+    "attention of a long sequence": Case(attend(np.tri(520, 530, 10, dtype=bool)), LONG_QKV),
+    "attention of a long sequence with a bias": Case(biased(), (*LONG_QKV, (2, 1, 530))),
     "attention of one sequence with a bias": Case(biased(), ((5, 8), (6, 8), (6, 4), (2, 1, 6))),
 }
 
@@ -476,8 +476,8 @@ LARGE = {
     "attention with a bias": Case(biased(np.tri(5, 6, dtype=bool)), (*QKV, (2, 5, 6))),
     "attention with a bias for each": Case(biased(), (*QKV, (3, 1, 1, 6))),
     "attention with a bias and a negative scale": Case(biased(scale=-0.5), (*QKV, (6,))),
-    "attention of a long sequence": Case(attend(np.tri(520, 530, 10, dtype=bool)), LONG),
-    "attention of a long sequence with a bias": Case(biased(), (*LONG, (2, 1, 530))),
+    "attention of a long sequence": Case(attend(np.tri(520, 530, 10, dtype=bool)), LONG_QKV),
+    "attention of a long sequence with a bias": Case(biased(), (*LONG_QKV, (2, 1, 530))),
     "attention of one sequence with a bias": Case(biased(), ((5, 8), (6, 8), (6, 4), (2, 1, 6))),
 }
 
