@@ -13,6 +13,12 @@ from .rows import Needs, as_rows
 # Numbers, in as well as out, from which on a product is divided among minigrad's own threads. Smaller ones are left to those
 # of NumPy's library, which would be in the way of ours (blas.py).
 LARGE_PRODUCT = 1 << 17
+_CLEARED = 1 << 15  # numbers of a result that ndarray.dot, which starts faster than np.matmul, fills with zeros in vain
+
+
+def product(x: Array, y: Array) -> Array:
+    """``x @ y`` of matrices."""
+    return x.dot(y) if len(x) * y.shape[1] < _CLEARED else np.matmul(x, y)
 
 
 def part_of_rows(n: int, i: int) -> slice:
@@ -47,7 +53,7 @@ def _affine_forward(x: Array, weight: Array, bias: Array) -> Any:
     if divides(rows, weight.shape[1]):
         ans = divided_product(rows, weight, bias)
     else:
-        ans = rows.dot(weight)  # of matrices the same as np.matmul, which takes longer to start
+        ans = product(rows, weight)
         ans += bias
     return ans.reshape(x.shape[:-1] + weight.shape[1:]), None
 
@@ -57,8 +63,8 @@ def affine_backward(g: Array, needs: Needs, x: Array, weight: Array, bias: Any =
     sums = ones(len(g2), g.dtype)
     if not divides(rows, weight.shape[1]):
         return (
-            g2.dot(weight.T).reshape(x.shape) if needs[0] else None,
-            rows.T.dot(g2) if needs[1] else None,
+            product(g2, weight.T).reshape(x.shape) if needs[0] else None,
+            product(rows.T, g2) if needs[1] else None,
             sums.dot(g2) if needs[2] else None,
         )
     dx, db = np.empty(rows.shape, x.dtype), np.empty((PARTS, weight.shape[1]), x.dtype)

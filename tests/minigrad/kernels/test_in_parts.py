@@ -432,7 +432,16 @@ def test_kernels_give_the_same_bits_for_any_number_of_threads(name: str, dtype: 
 @pytest.mark.usefixtures("fine_grained")
 @pytest.mark.parametrize("name", KERNELS)
 def test_divided_kernels_give_what_the_plain_rules_give(name: str) -> None:
-    function, shapes = KERNELS[name]
+    check_against_the_plain_rules(*KERNELS[name])
+
+
+@pytest.mark.parametrize("size", [0, 1 << 30])
+def test_small_and_large_products_give_what_the_plain_rules_give(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    monkeypatch.setattr(affine, "_CLEARED", size)
+    check_against_the_plain_rules(*KERNELS["affine of odd sizes"])
+
+
+def check_against_the_plain_rules(function: Any, shapes: Any) -> None:
     inputs = [mg.Tensor(draw(*shape, dtype=float), requires_grad=True) for shape in shapes]
     found = []
     for mode in (mg.enable_grad(), mg.reference_mode()):
