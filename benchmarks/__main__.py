@@ -156,14 +156,13 @@ def peers_of(work: str, more: Sequence[str] = (), before: bool = False) -> list[
 
 
 def measure(
-    works: Sequence[str], options: argparse.Namespace, more: Sequence[str] = (), checked: bool = False
+    works: Sequence[str], options: argparse.Namespace, more: Sequence[str] = (), checked: bool = False, **settings: Any
 ) -> list[Row]:
     """The rows of each work; ``checked``: the first steps are compared with PyTorch's before it is timed, real or not."""
     rows = []
     for work in works:
-        settings: dict[str, Any] = {}
         if checked or real.is_real(work):
-            settings = {"steps": agreement.STEPS, "check": agreement.check}
+            settings |= {"steps": agreement.STEPS, "check": agreement.check}
         if options.checkout:
             settings["before"] = str(options.checkout)
         there = peers_of(work, more, options.checkout is not None)
@@ -201,13 +200,17 @@ def run_real(options: argparse.Namespace) -> None:
 def measure_again_if_doubtful(
     works: Sequence[str], options: argparse.Namespace, more: Sequence[str] = (), checked: bool = False
 ) -> list[Row]:
-    """Each work; once more where PyTorch differed from itself, for the machine may have been busy."""
+    """Each work; once more, by new processes, where PyTorch differed from itself. The rounds of both measurements count.
+
+    For the machine may have been busy, or one process been luckier than the other with where its arrays lie.
+    """
     rows: list[Row] = []
     for work in works:
-        found = measure([work], options, more, checked)
+        bursts: dict[str, Any] = {}
+        found = measure([work], options, more, checked, bursts=bursts)
         if found[0].doubt and options.rounds >= harness.ENOUGH_ROUNDS:
             print(f"{work}: {found[0].doubt}; measured again", file=sys.stderr)
-            found = measure([work], options, more, checked)
+            found = measure([work], options, more, checked, bursts=bursts)
         rows += found
     return rows
 

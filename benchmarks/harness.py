@@ -133,11 +133,13 @@ def measure(
     start: Callable[[Task], Peer] = Process,
     quiet: Callable[[], None] | None = None,
     before: str = "",
+    bursts: dict[str, list[dict[str, float]]] | None = None,
 ) -> list[Row]:
     """One row a peer for this work; ``peers`` begins with PyTorch, the measure of the others.
 
     Args:
         before: the folder of the checkout of those peers that are called "... before".
+        bursts: those of each peer in an earlier measurement, whose rounds count, too; these are added.
         steps: whose losses are reported; by default 20, and 5 where they take long.
         check: looks at the first steps, and at the folder with what they computed, before anything is timed: what it says in
             a peer's ``about["error"]`` keeps that peer out.
@@ -145,6 +147,7 @@ def measure(
     Raises:
         SystemExit: PyTorch cannot do it.
     """
+    bursts = {} if bursts is None else bursts
     steps = steps or (5 if work.startswith(("small", "gpt", "toy_512")) else 20)
     with tempfile.TemporaryDirectory() as folder:
         running: dict[str, Peer] = {}
@@ -153,6 +156,7 @@ def measure(
                 file = str(Path(folder) / f"{name}.npz")
                 checkout = before if name.endswith(BEFORE) else ""
                 running[name] = start(Task(name.partition(" ")[0], work, steps, file, device, tf32, checkout))
+                running[name].bursts = bursts.setdefault(name, [])
                 if name == REFERENCE and "error" in running[name].about:
                     raise SystemExit(f"{work}: PyTorch cannot be measured: {running[name].about['error']}")
             if check is not None:
@@ -192,6 +196,8 @@ def row_of(work: str, name: str, peer: Peer, reference: Peer, folder: Path | Non
     about, known = peer.about, reference.about
     if "error" in about:
         return Row(work, name, error=about["error"])
+    if len(peer.bursts) != len(reference.bursts):
+        return Row(work, name, error="it failed in an earlier measurement")
     ratios = [own["ms"] / other["ms"] for own, other in zip(peer.bursts, reference.bursts)]
     low, middle, high = statistics.quantiles(ratios, n=4)
     return Row(

@@ -99,7 +99,7 @@ def save(rows: Sequence[Row], limits: str = "", folder: Path = report.RESULTS) -
 
 
 def text(rows: Sequence[Row], machine: str) -> str:
-    rounds = max((row.rounds for row in rows), default=0)
+    rounds = " or ".join(map(str, sorted({row.rounds for row in rows if row.rounds})))  # more where measured again
     found = (
         f"{machine}; {rounds} rounds\n\n"
         "Ratios to PyTorch eager, with quartiles: below 1 minigrad is faster. A second figure is the one with numba. Half way "

@@ -59,6 +59,22 @@ def test_fewer_than_fifteen_rounds_do_not_count():
     assert rows["minigrad"].doubt == "only 14 rounds"
 
 
+def test_rounds_of_an_earlier_measurement_count_too():
+    bursts: dict[str, list[dict[str, float]]] = {}
+    measured(three(**{"torch again": Fake([10.6]), "minigrad": Fake([8.0])}), bursts=bursts)
+    rows, _ = measured(three(**{"torch again": Fake([9.8]), "minigrad": Fake([6.0])}), bursts=bursts)
+    assert (rows["minigrad"].ratio, rows["minigrad"].rounds) == (pytest.approx(0.7), 30)
+    assert rows["torch again"].ratio == pytest.approx(1.02)
+    assert not rows["minigrad"].doubt
+
+
+def test_a_peer_that_failed_in_an_earlier_measurement_has_no_numbers():
+    bursts: dict[str, list[dict[str, float]]] = {}
+    measured(three(minigrad=Fake([1.0], error="not enough memory")), bursts=bursts)
+    rows, _ = measured(three(), bursts=bursts)
+    assert rows["minigrad"].error == "it failed in an earlier measurement"
+
+
 def test_a_peer_that_cannot_run_has_a_reason_and_no_numbers():
     peers = three(jax=Fake([1.0], error="jax is not installed: pip install jax"))
     rows, _ = measured(peers)

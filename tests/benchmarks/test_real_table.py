@@ -150,6 +150,26 @@ def test_the_command_checks_every_line_and_saves_the_run(measured, capsys):
     assert "| GPT, training step, vocabulary 30,000, batch 2 |" in capsys.readouterr().out
 
 
+def test_a_work_in_doubt_is_measured_again_and_all_its_rounds_count(measured, monkeypatch):
+    found = rows("gpt")
+    found[0].doubt = "PyTorch to itself: 1.06"
+    given = []
+
+    def measure(work, peers, *, bursts, **options):
+        given.append(bursts)
+        return found if work == "gpt" else rows(work)
+
+    monkeypatch.setattr(harness, "measure", measure)
+    command.main(["real", "--works", "gpt,vit"])
+    assert len(given) == 3 and given[0] is given[1] is not given[2]
+
+
+def test_two_numbers_of_rounds_are_both_told():
+    found = [*rows("gpt"), *rows("vit")]
+    found[-1].rounds = 30
+    assert table.text(found, "here").startswith("here; 15 or 30 rounds\n")
+
+
 def test_another_checkout_takes_part_where_it_is_named(measured):
     command.main(["real", str(compare.OWN), "--works", "gpt,jacobian,toy"])
     old = ["minigrad before", "minigrad_fast before"]
