@@ -14,7 +14,7 @@ from ..errors import UnsupportedError
 add = primitive(np.add).vjp(x=lambda g: g, y=lambda g: g)
 subtract = primitive(np.subtract).vjp(x=lambda g: g, y=lambda g: -g)
 multiply = primitive(np.multiply).vjp(x=lambda g, y: g * y, y=lambda g, x: g * x)
-divide = primitive(np.divide).vjp(x=lambda g, y: g / y, y=lambda g, ans, y: g * ans / -y)
+divide = primitive(np.divide).vjp(x=lambda g, y: g / y, y=lambda g, ans, y: -g * ans / y)
 negative = primitive(np.negative).vjp(x=lambda g: -g)
 positive = primitive(np.positive).vjp(x=lambda g: g)
 reciprocal = primitive(np.reciprocal).vjp(x=lambda g, ans: -g * ans * ans)
@@ -30,7 +30,7 @@ rad2deg = primitive(np.rad2deg, also=[np.degrees]).vjp(x=lambda g: g * (180 / ma
 def _power_x(g: Array, x: Array, y: Array) -> Array:
     """``g y x**(y-1)``, and 0 for 0**0: x**0 is constant where the formula gives 0 * inf."""
     if isinstance(y, (int, float)):  # keeps the exponent a weak scalar, so that float32 stays float32
-        return g * (y * (x if y == 2 else x ** (y - 1))) if y else np.zeros_like(g)
+        return g * (y * x ** (y - 1)) if y else np.zeros_like(g)
     return g * y * np.where((x == 0) & (y == 0), 1, x) ** (y - 1.0)
 
 
