@@ -49,8 +49,14 @@ def _unary(primitive: Primitive) -> Callable[[Tensor], Any]:
     return operate
 
 
+def _power(x: Any, y: Any) -> Any:
+    """``x ** 2`` as a product, as NumPy's ``**`` computes it: the bits of np.power in a quarter of its time."""
+    return np.square(x) if type(y) in (int, float) and y == 2 and x.dtype.char in "fd" else np.power(x, y)
+
+
 def _binary(primitive: Primitive) -> Callable[[Any, Any], Any]:
     function, plans = primitive.function, primitive._plans
+    function = _power if function is np.power else function
 
     def operate(x: Any, y: Any) -> Any:
         needs = 4  # a leading 1, then a bit for each argument that needs a gradient

@@ -274,6 +274,22 @@ def test_dtype_and_casting_of_a_ufunc() -> None:
     np.testing.assert_array_equal(t.grad.data, 2 * t.data)
 
 
+@pytest.mark.parametrize("dtype", "efdgFD")
+@pytest.mark.parametrize("exponent", [2, 2.0, True, 3, -1, 0.5, 0])
+def test_a_power_has_the_bits_of_numpys_the_first_time_and_later(dtype: str, exponent: float) -> None:
+    rng = np.random.default_rng(0)
+    numbers = [rng.normal(size=1000) * 10.0 ** rng.integers(-200, 200, 1000) for _ in range(2 if dtype in "FD" else 1)]
+    with np.errstate(all="ignore"):
+        array: Any = np.append(
+            numbers[0] + (1j * numbers[1] if dtype in "FD" else 0), [0.0, -0.0, np.inf, np.nan]
+        ).astype(dtype)
+        x: Any = Tensor(array, requires_grad=True)
+        for _ in range(2):
+            found = (x**exponent).numpy()
+            assert found.dtype == np.power(array, exponent).dtype
+            np.testing.assert_array_equal(found, np.power(array, exponent))
+
+
 def test_in_place_operators_rebind() -> None:
     x = tracked()
     y = x * 1.0
