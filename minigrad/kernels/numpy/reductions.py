@@ -5,12 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.sums import sum_over
+from ...engine.sums import ones, sum_over
 from ...engine.types import Array
 from ...rules import reductions
 
 _LONG = 1 << 12  # numbers in a row, of which NumPy finds the largest as fast as ``argmax`` does
-_WIDE = 1 << 8  # numbers in a row: of longer ones NumPy's sum is more exact than a product
+_WIDE = 1 << 8  # numbers in a product: of more NumPy's sum is more exact
+_MOST = 16  # such products in a row, and
+_LARGE = 1 << 13  # numbers in all, from which on they take less time
 _EXACT = 1 << 24  # the largest count that float32 holds, in which the sum is divided
 _reduce: Callable[..., Any] = np.add.reduce
 
@@ -34,10 +36,23 @@ def _sum(a: Array, axis: Any = None, keepdims: Any = False, **others: Any) -> An
     """Along one axis as the derivatives sum; else without NumPy's checks, which take as long as the sum of a small array."""
     if others or type(axis) not in (int, type(None)) or type(keepdims) is not bool:
         return NotImplemented
-    if axis is None or not -a.ndim <= axis < a.ndim or (axis in (-1, a.ndim - 1) and a.shape[-1] > _WIDE):
+    if axis is None or not -a.ndim <= axis < a.ndim:
         return _reduce(a, axis, keepdims=keepdims), None
+    if axis in (-1, a.ndim - 1) and a.shape[-1] > _WIDE:
+        return _of_wide_rows(a, keepdims), None
     sums = sum_over(a, (axis % a.ndim,))
     return (sums if keepdims else sums.squeeze(axis)), None
+
+
+def _of_wide_rows(a: Array, keepdims: bool) -> Any:
+    """A product for each part of a row, and a sum of these."""
+    row = a.shape[-1]
+    parts = -(-row // _WIDE)
+    if parts > _MOST or row % parts or a.size < _LARGE or not a.flags.c_contiguous:
+        return _reduce(a, -1, keepdims=keepdims)
+    sums = sum_over(a.reshape(*a.shape[:-1], parts, row // parts), (a.ndim,))
+    total = sums[..., 0].dot(ones(parts, a.dtype))
+    return total[..., None] if keepdims else total
 
 
 def _mean(a: Array, **keywords: Any) -> Any:
