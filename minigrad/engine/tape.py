@@ -30,7 +30,7 @@ ndarray = np.ndarray
 NO_KEYWORDS: Mapping[str, Any] = MappingProxyType({})
 next_sequence_number = itertools.count().__next__
 
-# The last one makes, for each sweep, what pulls back cotangents of so many numbers: see kernels/stretches.py.
+# The last one makes, within a sweep, what pulls back a cotangent of so many numbers: see kernels/stretches.py.
 LARGE = 1 << 20
 pulling_large: list[Callable[..., Pull]] = [lambda *sweep: lambda entry, g: entry.plan.pull(entry, g)]
 
@@ -157,7 +157,7 @@ def sweep(
     ends = None if wanted is None else {entry_of(node) for node in wanted}
     entries, on_the_way = to_sweep(seeds, ends) if way is None else way
     cotangents = _Cotangents(seeds, create_graph, on_the_way)
-    arrived, results, pull_large = cotangents.arrived, {}, pulling_large[-1](entries, cotangents, ends, retain_graph)
+    arrived, results = cotangents.arrived, {}
     for entry in reversed(entries):
         g = arrived.pop(entry, None)
         if g is None:
@@ -166,13 +166,12 @@ def sweep(
             g = entry.hooks.run(g)
         if (ends is not None and entry in ends) or (entry.hooks is not None and entry.hooks.retained):
             results[entry] = g
-        own = entry.plan.pull_tensors if create_graph else entry.plan.pull
-        pull = pull_large if type(g) is ndarray and g.size >= LARGE else own
+        pull = entry.plan.pull_tensors if create_graph else entry.plan.pull
+        if type(g) is ndarray and g.size >= LARGE:
+            pull = pulling_large[-1](entries, cotangents, ends, retain_graph)
         try:
-            if entry.notes or (create_graph and observers.in_any_thread):
-                contributions = observers.observed(pull, entry, g, seeds, create_graph)
-            else:
-                contributions = pull(entry, g)
+            watched = entry.notes or (create_graph and observers.in_any_thread)
+            contributions = observers.observed(pull, entry, g, seeds, create_graph) if watched else pull(entry, g)
             cotangents.take(entry.parents, contributions, entry, entry.plan.fresh)
         except MemoryError as error:
             raise out_of_memory(error, f"the backward of {entry.primitive.name}", [g, *(entry.kept or ())]) from error
