@@ -19,7 +19,7 @@ Shape = tuple[int, ...]
 
 # Numbers in a product. Of more OpenBLAS divides it among its threads, which then take the cores from ours (kernels/blas.py).
 _PIECE = 1 << 18
-_LARGE = 1 << 13  # numbers in all; fewer NumPy sums in the time that the product takes to begin
+LARGE = 1 << 13  # numbers in all; fewer NumPy sums in the time that the product takes to begin
 _FEWEST = 16  # rows that a product must have room for: of longer rows NumPy's sum takes no more time
 _SHORT, _LONG = 8, 1 << 12  # numbers in a row: of shorter or longer ones NumPy sums pairs of pairs, which is more exact
 _KEPT = 1 << 15  # numbers in the longest vector of ones that is kept, 128 KiB in float32
@@ -44,7 +44,7 @@ def sum_over(array: Array, axes: tuple[int, ...]) -> Array:
     """``array.sum(axes, keepdims=True)`` of what is wide enough to be summed (:func:`widened`); ``axes`` from 0 on."""
     if type(array) is not np.ndarray or array.dtype.char not in "fd" or not array.dtype.isnative:
         return widened(array).sum(axis=axes, keepdims=True)
-    if array.size >= _LARGE and array.flags.c_contiguous:
+    if array.size >= LARGE and array.flags.c_contiguous:
         summed, rows, sums = _by_products(array.shape, axes)
         if summed is not None:
             return summed(array.reshape(rows)).reshape(sums)

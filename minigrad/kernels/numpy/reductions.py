@@ -5,14 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.sums import ones, sum_over
+from ...engine.sums import LARGE, ones, sum_over
 from ...engine.types import Array
 from ...rules import reductions
 
 _LONG = 1 << 12  # numbers in a row, of which NumPy finds the largest as fast as ``argmax`` does
 _WIDE = 1 << 8  # numbers in a product: of more NumPy's sum is more exact
-_MOST = 16  # such products in a row, and
-_LARGE = 1 << 13  # numbers in all, from which on they take less time
+_MOST = 16  # such products in a row
 _EXACT = 1 << 24  # the largest count that float32 holds, in which the sum is divided
 _reduce: Callable[..., Any] = np.add.reduce
 
@@ -45,10 +44,10 @@ def _sum(a: Array, axis: Any = None, keepdims: Any = False, **others: Any) -> An
 
 
 def _of_wide_rows(a: Array, keepdims: bool) -> Any:
-    """A product for each part of a row, and a sum of these."""
+    """Rows of more than ``_WIDE`` numbers: a product for each of equal parts, and the sum of these; else NumPy's sum."""
     row = a.shape[-1]
     parts = -(-row // _WIDE)
-    if parts > _MOST or row % parts or a.size < _LARGE or not a.flags.c_contiguous:
+    if parts > _MOST or row % parts or a.size < LARGE or not a.flags.c_contiguous:
         return _reduce(a, -1, keepdims=keepdims)
     sums = sum_over(a.reshape(*a.shape[:-1], parts, row // parts), (a.ndim,))
     total = sums[..., 0].dot(ones(parts, a.dtype))

@@ -63,7 +63,7 @@ def test_the_same_numbers(function: Any, shape: tuple[int, ...], dtype: Any) -> 
         assert got.shape == expected.shape
         if (
             function in (np.max, np.min)
-            or array.size < sums._LARGE
+            or array.size < sums.LARGE
             or axis is None
             or dtype not in (np.float32, np.float64)
         ):
