@@ -11,13 +11,14 @@ VERSION = $(shell $(VENV)/bin/python -c 'import sys; print("%d.%d" % sys.version
 COMMA = ,
 EXTRAS = dev$(if $(filter 3.11,$(VERSION)),$(COMMA)oracle)
 
-.PHONY: help demo test quick bench docs clean
+.PHONY: help demo test thorough quick bench docs clean
 # Two installations into one environment must not run side by side under make -j.
 .NOTPARALLEL:
 
 help:
 	@echo 'make demo    train the text classifier; pictures and the checkpoint go to out/'
 	@echo 'make test    lint, check the types, run every test'
+	@echo 'make thorough   the large generated sets, of which `make test` runs samples: up to 40 minutes'
 	@echo 'make quick   within a minute: the tests of what changed since the last commit on main, and a core set'
 	@echo 'make bench   time training steps and more beside PyTorch; tables go to benchmarks/results/'
 	@echo 'make docs    build the site of docs/, with the lessons, the examples and the reference, into out/docs/'
@@ -32,6 +33,10 @@ test: $(VENV)/.dev
 	$(RUN) ruff format --check .
 	@if [ "$(VERSION)" = 3.11 ]; then echo $(RUN) mypy; $(RUN) mypy; else echo 'mypy is left out: it is run on Python 3.11'; fi
 	$(TESTS) pytest -n auto --maxprocesses 8 --dist worksteal
+
+# Apart from the rest, so that `make test` keeps under ten minutes: each set has a seeded sample there.
+thorough: $(VENV)/.dev
+	$(TESTS) pytest --thorough -n auto --maxprocesses 8 --dist worksteal --durations=20
 
 quick: $(VENV)/.dev
 	$(TESTS) tests.quick

@@ -18,6 +18,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--primitive", action="append", metavar="NAME", help="only this primitive's cases (may be repeated)"
     )
+    parser.addoption("--thorough", action="store_true", help="only the large generated sets, which `make thorough` runs")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -37,7 +38,11 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With --primitive, tests of other things in the same files are left out."""
+    """Leave the large generated sets to `make thorough`, which runs nothing else; with --primitive keep the cases alone."""
+    thorough = config.getoption("thorough")
+    others = [item for item in items if bool(item.get_closest_marker("thorough")) != thorough]
+    config.hook.pytest_deselected(items=others)
+    items[:] = [item for item in items if bool(item.get_closest_marker("thorough")) == thorough]
     if config.getoption("primitive"):
         from tests.minigrad.table import runs_a_case
 
