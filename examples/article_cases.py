@@ -29,16 +29,17 @@ from models import Bigram, SkipGram, SkipGramConfig
 
 Array = np.ndarray[Any, Any]
 
-# The form is the Flax article's: texts padded to one length, and a 1/0 mask of their tokens. The numbers are ours: of three
-# tokens one text has one and the other two; queries and keys of width 4, chosen so that the scores are 0 and 1.
+# The Flax article's own numbers: two texts padded to three tokens, queries and keys of width 4, and a 1/0 mask of the tokens.
 MASK = np.array([[1, 0, 0], [1, 1, 0]])  # (text, token)
-KEYS = np.array([[[1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]], [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]]], float)
-QUERIES = np.array([[[1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]], [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]]], float)
+QUERIES = np.array([[[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]], [[0, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 0]]], float)
+KEYS = np.array([[[0, 0, 1, 0], [1, 0, 0, 0], [0, 1, 0, 0]], [[0, 1, 0, 0], [0, 0, 1, 0], [1, 0, 0, 0]]], float)
+PRINTED_SCORES = [[[0, 1, 0], [0, 0, 1], [1, 0, 0]], [[0, 1, 0], [1, 0, 0], [0, 0, 1]]]  # q k^T
+PRINTED_TILED_MASK = [[[1, 0, 0]] * 3, [[1, 1, 0]] * 3]
 
 CAUSAL_SCORES = np.array([[1.1, 0, 0, 0], [1.4, 0.7, 0, 0], [-2.1, 1.0, 0.8, 0], [0.9, 2.9, 3.3, 1.4]])
 NEARLY_CONSTANT = np.array([3 + 1e-6, 3 - 1e-6, 3, 3])
 
-# Two matrices whose columns have the inner products of the maths article's A^T B; the matrices themselves are ours.
+# The matrices A and B of the mathematics article; A^T B holds the inner products of their columns.
 COLUMNS_A, COLUMNS_B = np.array([[1, 3], [2, 4]]), np.array([[10, 30], [20, 40]])
 
 PRINTED_CAUSAL_ROW = ("0.67", "0.33")  # the second row, in the article's digits
@@ -147,11 +148,12 @@ def base_encoder_by_hand() -> int:
 
 def report(arguments: argparse.Namespace) -> None:
     """Print every case, computed; what an article prints is called so."""
-    print(
-        "q k^T, of numbers of ours in the Flax article's form:",
-        *(QUERIES @ np.swapaxes(KEYS, 1, 2)).tolist(),
-        sep="\n  ",
-    )
+    scores = (QUERIES @ np.swapaxes(KEYS, 1, 2)).astype(int).tolist()
+    print("the Flax article's q k^T, computed:", *scores, sep="\n  ")
+    print("  as printed:", scores == PRINTED_SCORES)
+    tiled = tiled_mask(MASK).astype(int).tolist()
+    print("its mask, tiled over the queries:", *tiled, sep="\n  ")
+    print("  as printed:", tiled == PRINTED_TILED_MASK)
     masked = masked_weights(arguments.device)
     print("weights of the tokens that the mask leaves, computed:", *masked.tolist(), sep="\n  ")
     print(f"  those of the function differ by {np.abs(masked - masked_weights_as_a_function()).max():.0e}")

@@ -34,7 +34,7 @@ class Names:
     """
 
     def __init__(self, seed: int, count: int | None = None) -> None:
-        provider = import_extra("faker.providers.person.en", "examples", "the names").Provider
+        provider = import_extra("faker.providers.person.en", "examples", "the list of names").Provider
         names = sorted({name.lower() for name in provider.first_names})
         chosen = [names[i] for i in np.random.default_rng(seed).permutation(len(names))[:count]]
         self.test, self.train = chosen[: len(chosen) // 10], chosen[len(chosen) // 10 :]

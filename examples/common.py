@@ -13,6 +13,7 @@ This module imports neither NumPy nor minigrad at its top, so that a script can 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -23,12 +24,18 @@ T = TypeVar("T")
 
 
 def prepare(*packages: str) -> None:
-    """What comes before all other imports of a script: one BLAS thread, and a look whether they will find minigrad's packages.
+    """Prepare a script before its other imports: set one BLAS thread, and check that they will find minigrad and NumPy.
+
+    In a clone where minigrad is not installed, the clone itself is used; it needs NumPy and nothing else.
 
     Args:
-        packages: which of `nn` and `models` they need.
+        packages: which of `nn` and `models` the script imports.
     """
     one_blas_thread()
+    if importlib.util.find_spec("minigrad") is None:
+        sys.path.insert(1, str(Path(__file__).resolve().parents[1]))  # after the script's own folder
+    if importlib.util.find_spec("numpy") is None:
+        sys.exit("error: minigrad needs NumPy: pip install numpy")
     from minigrad.errors import MinigradError, check_ours
 
     try:
@@ -100,8 +107,12 @@ def at_least(least: int) -> Callable[[str], int]:
     return count
 
 
-def run(main: Callable[[], object]) -> None:
-    """Run the program: an error that a user can mend is one sentence and exit status 1, Ctrl-C is 130."""
+def run(main: Callable[[], object], interrupted: str = "") -> None:
+    """Run the program: an error that a user can mend is one sentence and exit status 1, Ctrl-C is 130.
+
+    Args:
+        interrupted: what to do after Ctrl-C, as in "go on with --resume".
+    """
     from minigrad.errors import MinigradError
 
     try:
@@ -109,7 +120,8 @@ def run(main: Callable[[], object]) -> None:
     except (MinigradError, ValueError, OSError) as error:
         sys.exit(f"error: {error}")
     except KeyboardInterrupt:
-        print("\ninterrupted", file=sys.stderr)  # the progress bar left the line open
+        then = f": {interrupted}" if interrupted else ""
+        print(f"\ninterrupted{then}", file=sys.stderr)  # the progress bar left the line open
         sys.exit(130)  # what a shell gives for a program that SIGINT ended
 
 

@@ -138,7 +138,7 @@ def nearest(train: Dates, test: Dates) -> list[str]:
     Raises:
         MissingExtraError: scikit-learn is not installed.
     """
-    text = import_extra("sklearn.feature_extraction.text", "examples", "the nearest neighbours (scikit-learn)")
+    text = import_extra("sklearn.feature_extraction.text", "examples", "the nearest-neighbour baseline (scikit-learn)")
     vectorizer = text.TfidfVectorizer(analyzer="char", ngram_range=(1, 3), lowercase=False, dtype=np.float32)
     known = vectorizer.fit_transform(train.sources).T.tocsr()
     asked = vectorizer.transform(test.sources)

@@ -54,7 +54,7 @@ class Digits:
         Raises:
             MissingExtraError: scikit-learn is not installed.
         """
-        datasets = import_extra("sklearn.datasets", "examples", "the digits")
+        datasets = import_extra("sklearn.datasets", "examples", "the data set of digits")
         selection = import_extra("sklearn.model_selection", "examples", "the split")
         images, labels = datasets.load_digits(return_X_y=True)
         train, test, train_labels, test_labels = selection.train_test_split(
@@ -132,7 +132,7 @@ def accuracy(answers: Any, labels: Any) -> float:
 
 def baselines(data: Digits) -> list[tuple[str, float]]:
     """What simpler methods make of the same images."""
-    purpose = "the simpler methods to compare with"
+    purpose = "the comparison with simpler methods"
     svm, neighbors, linear = (
         import_extra(f"sklearn.{name}", "examples", purpose) for name in ("svm", "neighbors", "linear_model")
     )

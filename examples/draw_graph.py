@@ -1,7 +1,15 @@
-"""Draws the README's graphs: docs/images/small_graph.svg and .png, and classifier_graph.svg (needs pygraphviz).
+"""Draws the graphs of the README and the docs: small_graph.svg and .png, and classifier_graph.svg.
 
-python examples/draw_graph.py
+    python examples/draw_graph.py                        # into out/
+    python examples/draw_graph.py --out docs/images      # the pictures that the pages show
+
+The PNG needs pygraphviz.
 """
+
+if __name__ == "__main__":
+    from common import prepare
+
+    prepare("nn", "models")
 
 import argparse
 from pathlib import Path
@@ -12,8 +20,6 @@ import minigrad as mg
 import nn
 from common import make_folder, run
 from models import ClassifierConfig, TransformerClassifier
-
-IMAGES = Path(__file__).parents[1] / "docs" / "images"
 
 
 def small_graph() -> mg.graph.Drawing:
@@ -43,7 +49,7 @@ def classifier_graph() -> mg.graph.Drawing:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=IMAGES, help="folder for the pictures (default: docs/images)")
+    parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the pictures (default: out/)")
     out = make_folder(parser.parse_args().out)
     for suffix in (".svg", ".png"):
         print(small_graph().render(out / f"small_graph{suffix}"))

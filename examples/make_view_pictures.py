@@ -1,6 +1,7 @@
-"""Draws the pictures in the README and in docs/views.md that show the views, into docs/images.
+"""Draws the pictures in the README and in docs/views.md that show the views.
 
-    python examples/make_view_pictures.py
+    python examples/make_view_pictures.py                        # into out/
+    python examples/make_view_pictures.py --out docs/images      # the pictures that the pages show
 
 The graphs are laid out by Graphviz where pygraphviz is installed. The picture and the film of the stepper are screenshots,
 taken with playwright and an installed chromium or Chrome; without them they are left as they are.
@@ -155,7 +156,7 @@ def film_stepper(path: Path) -> None:
 
 def main() -> None:
     parser = argument_parser(__doc__, quick="the lesson's graph alone", out=None, device=False)
-    parser.add_argument("--out", type=Path, default=IMAGES, help="folder for the pictures (default: docs/images)")
+    parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the pictures (default: out/)")
     options = parser.parse_args()
     folder = make_folder(options.out)
     for name, graph in GRAPHS.items():

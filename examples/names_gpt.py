@@ -245,4 +245,4 @@ def learn(model: GPT, data: Names | Text, args: argparse.Namespace) -> nn.Histor
 
 
 if __name__ == "__main__":
-    run(main)
+    run(main, interrupted="the same command with --resume goes on from the last finished epoch")

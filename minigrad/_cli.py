@@ -21,7 +21,7 @@ from ._program import Computed, NoLoss, ProgramFailed, Target, users_errors
 from ._source import SourceLine
 from .errors import ArgumentError, MinigradError
 from .graph import draw_dot
-from .graph.draw.drawing import PICTURES, TEXTS, Drawing
+from .graph.draw.drawing import FORMATS, Drawing
 from .graph.draw.looks import in_prose, operand_in_prose
 from .graph.pages.explain import explain
 from .graph.pages.html import LANGUAGES
@@ -35,7 +35,6 @@ from .learn import cli as learn
 
 FINE, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130  # exit statuses; 130 is what a shell gives for Ctrl-C
 TRACE = ".safetensors"
-DRAWINGS = (*PICTURES, *TEXTS, ".txt")
 
 DESCRIPTION = """\
 Look at how a program computes its gradients.
@@ -269,8 +268,7 @@ def _show(graph: Drawing, options: argparse.Namespace) -> int:
         if path is None:
             print(small.to_text(), end="")
             return FINE
-        path.write_text(small.to_text(colour=False), encoding="utf-8")
-        return _written(path, options)
+        return _written(small.render(path), options)
     if path.suffix == ".html":
         return _written(graph.to_html(path, language=options.language), options)
     with warnings.catch_warnings(record=True) as caught:
@@ -365,7 +363,7 @@ def _add_page_options(parser: argparse._ActionsContainer) -> None:
 def _add_drawing_options(parser: argparse.ArgumentParser, color: str | None = None) -> None:
     group = parser.add_argument_group("drawing")
     group.add_argument(
-        "--out", type=file_to_write(*DRAWINGS), metavar="FILE", help=f"its suffix says what: {' '.join(DRAWINGS)}"
+        "--out", type=file_to_write(*FORMATS), metavar="FILE", help=f"its suffix says what: {' '.join(FORMATS)}"
     )
     group.add_argument(
         "--depth", type=at_least(0), metavar="N", help="modules at nesting level N become boxes (0: outermost)"

@@ -7,10 +7,11 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 from ._options import at_least
-from .errors import MissingExtraError, import_extra
+from .errors import ArgumentError, MissingExtraError, import_extra
 
 INTERRUPTED = 130
 LAUNCHED = "MINIGRAD_LAUNCHED"  # in the environment of the processes
@@ -46,7 +47,15 @@ def add_to(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the script until it succeeds, or the restarts are used up. Returns the exit status."""
+    """Run the script until it succeeds, or the restarts are used up. Returns the exit status.
+
+    Raises:
+        ArgumentError: there is no such script.
+        MissingExtraError: there is no MPI.
+    """
+    script = Path(options.script)
+    if not script.exists():
+        raise ArgumentError(f"there is no file '{script}' (the folder is {Path.cwd()})")
     command = [_mpiexec(), "-n", str(options.processes), sys.executable, "-m", "mpi4py", options.script]
     command += options.arguments
     for left in range(options.restarts, -1, -1):

@@ -17,7 +17,7 @@ from ._source import of_library
 from .engine.observers import active
 from .engine.tape import Entry, Leaf
 from .engine.tensor import Tensor
-from .errors import ArgumentError, ShadowedError, in_the_way
+from .errors import ArgumentError, ShadowedError, in_the_way, said_by_minigrad
 
 
 @dataclass
@@ -74,6 +74,9 @@ class ProgramFailed(Exception):
         error = self.__cause__
         assert error is not None
         sys.excepthook(type(error), error.with_traceback(_users(error.__traceback__)), error.__traceback__)
+        said = said_by_minigrad(error)
+        if said is not None and said is not error:
+            print(f"\nminigrad: {said}", file=sys.stderr)  # NumPy's own sentence is the last one of the traceback
 
 
 @dataclass(frozen=True)

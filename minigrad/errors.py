@@ -199,6 +199,17 @@ class ShadowedError(MinigradError, ImportError):
     """
 
 
+def said_by_minigrad(error: BaseException) -> MinigradError | None:
+    """Return ``error``, or the nearest of its causes, that minigrad raised; None if there is none.
+
+    ``out[i] = t`` on a NumPy array, with a tracked ``t``, is refused by minigrad, but NumPy raises a ValueError from that.
+    """
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, MinigradError):
+        cause = cause.__cause__
+    return cause
+
+
 def in_the_way(name: str) -> str | None:
     """What to say if what Python finds as ``nn`` or ``models``, without importing it, is not minigrad's package."""
     spec = importlib.util.find_spec(name)

@@ -11,10 +11,14 @@
 # %%
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 import minigrad as mg
+
+try:
+    import matplotlib.pyplot as plt
+except ImportError:
+    raise SystemExit("A lesson draws pictures, which needs Matplotlib: pip install matplotlib") from None
 
 LANGUAGE = "en"  # of the pages that this lesson writes: "en" or "ja"
 OUT = Path("out/lessons")  # where pages and pictures go

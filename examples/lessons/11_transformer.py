@@ -11,12 +11,16 @@
 from itertools import product
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 import minigrad as mg
 import nn
 from models import ClassifierConfig, TransformerClassifier, TwoLayerConfig, TwoLayerTransformer
+
+try:
+    import matplotlib.pyplot as plt
+except ImportError:
+    raise SystemExit("A lesson draws pictures, which needs Matplotlib: pip install matplotlib") from None
 
 LANGUAGE = "en"  # of the pages that this lesson writes: "en" or "ja"
 OUT = Path("out/lessons")  # where pages and pictures go

@@ -48,6 +48,7 @@ def as_array(value: Any, dtype: Any = None, copy: bool | None = None) -> Any:
         DTypeError: ``value`` is no array of numbers (text, dates, ragged lists, objects), or would lose what it says beside
             its numbers (a masked array its mask) or its form (a sparse matrix).
     """
+    given = value
     if is_device_array(value):
         array = value.astype(dtype or value.dtype, copy=bool(copy))
     else:
@@ -61,11 +62,11 @@ def as_array(value: Any, dtype: Any = None, copy: bool | None = None) -> Any:
         except UnsupportedError:
             raise
         except (TypeError, ValueError, RuntimeError, OverflowError) as error:
-            raise DTypeError(f"cannot make an array of numbers from {type(value).__name__}: {error}") from error
+            raise DTypeError(f"cannot make an array of numbers from {type(given).__name__}: {error}") from error
     if array.dtype.kind not in NUMBERS:
         raise DTypeError(
-            f"cannot make an array of numbers from {type(value).__name__}, which gives dtype {array.dtype}: "
-            f"{_way_out(value, array.dtype)}"
+            f"cannot make an array of numbers from {type(given).__name__}, which gives dtype {array.dtype}: "
+            f"{_way_out(given, array.dtype)}"
         )
     return array
 
@@ -85,9 +86,22 @@ def _refuse_masked(value: Any) -> None:
 def _way_out(value: Any, dtype: np.dtype[Any]) -> str:
     if hasattr(value, "toarray"):
         return "pass a.toarray(), which has a number in every place"
+    if columns := _columns_without_numbers(value):
+        return f"{columns} no numbers: leave out such columns, or encode them as numbers (pandas.get_dummies does)"
     if hasattr(value, "astype") and dtype.kind in "OSTU":
         return "pass numbers, a.astype(float) if that is what they stand for"
     return "pass numbers (bool, integer, floating or complex)"
+
+
+def _columns_without_numbers(value: Any) -> str:
+    """Name the columns of a table, or a single column, that hold text or other objects: "the columns 'a', 'b' hold"."""
+    if hasattr(value, "columns"):
+        names = [str(name) for name in value.columns if np.asarray(value[name]).dtype.kind not in NUMBERS]
+    else:
+        names = [str(value.name)] if getattr(value, "name", None) is not None and hasattr(value, "to_numpy") else []
+    if not names:
+        return ""
+    return f"the column{'s' * (len(names) > 1)} {', '.join(map(repr, names))} hold{'s' * (len(names) == 1)}"
 
 
 def widened(value: Any) -> Any:

@@ -94,7 +94,8 @@ class Protocols:
         if self._node is not None:
             raise UnsupportedError(
                 f"write t.item() for the number: {kind}(t) of {self._describe()}, which requires a gradient, would cut it "
-                "off from the tape without a word. NumPy's functions (np.exp, np.stack ...) go on computing with it"
+                "off from the tape. An item of a NumPy array cannot hold such a tensor either: np.stack([...]) builds an "
+                "array on the tape, and a.at[i].set(t) replaces an item of a Tensor a"
             )
         return self.item()
 

@@ -24,6 +24,7 @@ from typing import IO, Any
 import numpy as np
 
 from minigrad.engine.tensor import Tensor
+from minigrad.errors import said_by_minigrad
 from minigrad.graph.pages.explain import explain
 from minigrad.graph.pages.lesson import validated
 from minigrad.graph.pages.page_data import page_data
@@ -122,7 +123,8 @@ def _raised(error: BaseException, path: str, kind: str) -> dict[str, Any]:
         (frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == path
     ]
     frame, line = frames[-1] if frames else (None, None)
-    text = f"{type(error).__name__}: {error}".removesuffix(": ")
+    said = said_by_minigrad(error) or error
+    text = f"{type(said).__name__}: {said}".removesuffix(": ")
     if isinstance(error, SyntaxError) and error.filename == path:
         text, line = f"{type(error).__name__}: {error.msg}", error.lineno
     if isinstance(error, NotImplementedError):

@@ -12,7 +12,21 @@ from nn import functional
 from tests.nn.layers import assert_close, rng
 
 
-def test_masked_weights_in_the_form_of_the_flax_article() -> None:
+def test_the_scores_and_the_mask_that_the_flax_article_prints() -> None:
+    """Element by element, as the article prints them; its transposed keys are those of ours."""
+    scores = cases.QUERIES @ np.swapaxes(cases.KEYS, 1, 2)
+    for text in range(2):
+        for i, j in np.ndindex(3, 3):
+            product = sum(q * k for q, k in zip(cases.QUERIES[text, i].tolist(), cases.KEYS[text, j].tolist()))
+            assert scores[text, i, j] == product == cases.PRINTED_SCORES[text][i][j]
+    assert np.swapaxes(cases.KEYS, 1, 2).tolist() == [
+        [[0, 1, 0], [0, 0, 1], [1, 0, 0], [0, 0, 0]],
+        [[0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 0]],
+    ]
+    assert cases.tiled_mask(cases.MASK).astype(int).tolist() == cases.PRINTED_TILED_MASK
+
+
+def test_masked_weights_of_the_flax_article() -> None:
     """The scores of the second text are 0 and 1, over sqrt(4): the weights are 1 and e^(1/2), over their sum."""
     text_1, text_2 = cases.masked_weights().tolist()
     assert text_1 == [[1, 0, 0]] * 3

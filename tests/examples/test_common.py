@@ -88,6 +88,18 @@ def test_ctrl_c_is_told_to_the_shell(capsys: pytest.CaptureFixture[str]) -> None
     assert (caught.value.code, capsys.readouterr().err) == (130, "\ninterrupted\n")
 
 
+def test_ctrl_c_names_the_way_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
+    def main() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(SystemExit):
+        common.run(main, interrupted="--resume goes on")
+    assert capsys.readouterr().err == "\ninterrupted: --resume goes on\n"
+    scripts = [path.read_text(encoding="utf-8") for path in (ROOT / "examples").glob("*.py")]
+    resumable = [text for text in scripts if '"--resume"' in text]
+    assert resumable and all("run(main, interrupted=" in text for text in resumable)
+
+
 def test_a_program_without_errors_just_ends() -> None:
     common.run(lambda: "anything")
 

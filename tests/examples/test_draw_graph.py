@@ -21,6 +21,12 @@ def test_asking_how_it_is_used_draws_nothing(option: str, status: int, tmp_path:
     assert stamps() == before and not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("script", ["draw_graph.py", "make_view_pictures.py"])
+def test_without_a_folder_the_pictures_of_the_docs_stay(script: str, tmp_path: Path) -> None:
+    done = command(script, "--help", cwd=tmp_path)
+    assert "folder for the pictures (default: out/)" in " ".join(done.stdout.split())
+
+
 def test_the_graphs_are_drawn_where_one_says(tmp_path: Path) -> None:
     pytest.importorskip("pygraphviz", reason="needs pygraphviz: pip install graphviz pygraphviz")
     before = stamps()

@@ -368,6 +368,16 @@ def test_the_programs_own_error_is_shown_with_its_own_lines_alone(program):
     assert "_cli.py" not in done.stderr and "_program.py" not in done.stderr and "ProgramFailed" not in done.stderr
 
 
+def test_what_minigrad_said_comes_last_where_numpy_raises_from_it(program):
+    program(
+        "import numpy as np\nimport minigrad as mg\ndef f():\n    x = mg.Tensor([1.0, 2.0], requires_grad=True)\n"
+        "    out = np.zeros(2)\n    out[0] = x[0] ** 2\n    return x.sum()\n"
+    )
+    done = as_a_user("graph", "lesson.py:f")
+    assert done.returncode == 1 and "ValueError: setting an array element with a sequence." in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("minigrad: write t.item() for the number")
+
+
 @pytest.mark.parametrize("where", ["forward", "backward"])
 def test_an_error_in_a_rule_of_the_user(program, said, where):
     program(

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import DTypeError, GraphError, Primitive, Tensor, UnsupportedError
+from minigrad.errors import said_by_minigrad
 from tests.minigrad import oracle
 from tests.minigrad.cases import Case
 from tests.minigrad.table import CASES
@@ -85,6 +87,33 @@ def test_a_refused_operand_is_named() -> None:
         np.where(np.ma.masked_array([True, False]), x, x)
     with pytest.raises(DTypeError, match=r"^concatenate, argument 1: .* from ndarray, which gives dtype <U1"):
         np.concatenate([x, np.array(["a"])])
+
+
+def test_the_columns_without_numbers_of_a_table_are_named() -> None:
+    pd = pytest.importorskip("pandas", reason="needs pandas: pip install pandas")
+    table = pd.DataFrame({"size": [1.0, 2.0], "city": ["a", "b"], "sold": pd.to_datetime(["2020-01-01"] * 2)})
+    x = Tensor([1.0, 2.0], requires_grad=True)
+    for call in (lambda: Tensor(table), lambda: x[:, None] * table):
+        with pytest.raises(
+            DTypeError, match=r"from DataFrame, .* the columns 'city', 'sold' hold no numbers: leave out"
+        ):
+            call()
+    for call in (lambda: Tensor(table["city"]), lambda: x * table["city"]):
+        with pytest.raises(DTypeError, match=r"from Series, .* the column 'city' holds no numbers: leave out"):
+            call()
+    assert Tensor(table[["size"]]).shape == (2, 1)
+
+
+def test_an_item_of_a_numpy_array_that_is_refused_a_tensor_says_why() -> None:
+    """NumPy raises a ValueError of its own from what minigrad said."""
+    x, out = Tensor([1.0, 2.0], requires_grad=True), np.zeros(2)
+    with pytest.raises(ValueError) as caught:
+        out[0] = x[0] ** 2
+    said = said_by_minigrad(caught.value)
+    assert isinstance(said, UnsupportedError) and re.search(r"np\.stack\(\[\.\.\.\]\).*a\.at\[i\]\.set\(t\)", str(said))
+    assert said_by_minigrad(said) is said and said_by_minigrad(ValueError("another")) is None
+    assert out.tolist() == [0, 0]
+    assert np.stack([x[0] ** 2, x[1]]).requires_grad and Tensor(out).at[0].set(x[0] ** 2).requires_grad
 
 
 def test_numpy_ma_does_not_find_a_tensors_array() -> None:

@@ -22,7 +22,7 @@ from .simplify import simplified
 from .text import write_text
 
 PICTURES = (".svg", ".png", ".pdf")
-TEXTS = (".html", ".dot", ".gv")
+FORMATS = (*PICTURES, ".html", ".dot", ".gv", ".txt")
 DRAWN_COLORS = ("grad", "time", "memory", "check")
 
 
@@ -103,7 +103,9 @@ class Drawing(Graph):
         return self.write_page(Path(path), language)
 
     def render(self, path: str | Path) -> Path:
-        """Write the drawing to ``path``, in the format its suffix names: .svg, .png, .pdf, .html, or .dot for the text.
+        """Write the drawing to ``path``, in the format its suffix names: .svg, .png, .pdf, .html, .dot or .gv, or .txt.
+
+        A .txt file gets the tree of :meth:`to_text`.
 
         A picture has at most 2,500 nodes, and a PNG or PDF needs Graphviz. Otherwise the DOT text is written beside it, and
         a warning says why.
@@ -116,10 +118,10 @@ class Drawing(Graph):
         """
         path = Path(path)
         suffix = path.suffix.lower()
-        if suffix not in PICTURES + TEXTS:
+        if suffix not in FORMATS:
             raise ArgumentError(
                 f"render({str(path)!r}): the suffix {path.suffix!r} names no format; "
-                f"end the path in one of {', '.join(PICTURES + TEXTS)}"
+                f"end the path in one of {', '.join(FORMATS)}"
             )
         if suffix == ".html":
             return self.to_html(path)
@@ -132,7 +134,8 @@ class Drawing(Graph):
             else:
                 path.write_bytes(content)
                 return path
-        path.write_text(self.to_dot(), encoding="utf-8")
+        text = self.to_text(colour=False) if suffix == ".txt" else self.to_dot()
+        path.write_text(text, encoding="utf-8")
         return path
 
     def _lay_out(self, format: str) -> bytes:

@@ -33,6 +33,15 @@ def kind(verdict: Verdict) -> str:
     return verdict.finding.kind
 
 
+def test_what_minigrad_said_is_told_and_not_what_numpy_made_of_it(tmp_path: Path) -> None:
+    verdict = answered(
+        tmp_path,
+        "import numpy as np, minigrad as mg\nout = np.zeros(1)\nout[0] = mg.Tensor(2.0, requires_grad=True)\nreturn 1.0",
+    )
+    text = report(verdict, "en")
+    assert "UnsupportedError: write t.item() for the number" in text and "setting an array element" not in text
+
+
 def test_an_endless_loop_is_said_with_its_line(tmp_path: Path) -> None:
     verdict = answered(tmp_path, "while True:\n    x = x + 1", seconds=0.5)
     assert kind(verdict) == "late_at"

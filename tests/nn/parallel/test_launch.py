@@ -31,6 +31,18 @@ def started(monkeypatch):
     return runs
 
 
+@pytest.fixture(autouse=True)
+def in_a_folder_with_train_py(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").touch()
+
+
+def test_a_script_that_is_not_there_is_one_sentence_and_starts_nothing(started, capsys, tmp_path):
+    assert _cli.main(["launch", "-n", "2", "nope.py"]) == 2
+    assert capsys.readouterr().err == f"minigrad: there is no file 'nope.py' (the folder is {tmp_path})\n"
+    assert started.commands == []
+
+
 def test_what_comes_after_the_script_is_its_own(started):
     started.statuses = [0]
     assert _cli.main(["launch", "-n", "3", "train.py", "-n", "9", "--restarts", "--", "x"]) == 0

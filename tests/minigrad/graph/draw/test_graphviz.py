@@ -88,6 +88,7 @@ def test_names_arrive_in_the_svg_as_they_are(name: str) -> None:
         (".dot", b"digraph minigrad {"),
         (".gv", b"digraph minigrad {"),
         (".PNG", b"\x89PNG\r\n\x1a\n"),
+        (".txt", b"y: mean  () float64"),
     ],
 )
 def test_render_writes_the_format_of_the_suffix(tmp_path: Path, suffix: str, start: bytes) -> None:
