@@ -76,7 +76,7 @@ GROUPS: dict[str, tuple[str, str, str]] = {
     "kernels": (
         "Speed",
         "minigrad",
-        "compiled_kernels cuda_kernels reference_mode num_threads set_num_threads",
+        "compiled_kernels reference_mode num_threads set_num_threads",
     ),
     "errors": (
         "Errors",

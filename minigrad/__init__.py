@@ -52,11 +52,11 @@ from .rules.special import erf
 from .transforms import elementwise_grad, grad, value_and_grad, vjp
 
 try:
-    from .kernels import compiled_kernels, cuda_kernels, num_threads, set_num_threads
+    from .kernels import compiled_kernels, num_threads, set_num_threads
 except ImportError as missing:
     if missing.name != f"{__name__}.kernels":
         raise
-    from ._without_kernels import compiled_kernels, cuda_kernels, num_threads, set_num_threads
+    from ._without_kernels import compiled_kernels, num_threads, set_num_threads
 
 if TYPE_CHECKING:
     from ._autograd_grad import autograd_grad
@@ -102,7 +102,6 @@ __all__ = [
     "checkpoint",
     "compiled_kernels",
     "cross_entropy",
-    "cuda_kernels",
     "detect_anomaly",
     "draw_dot",
     "make_dot",

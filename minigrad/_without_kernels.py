@@ -9,12 +9,6 @@ def compiled_kernels(enabled: bool = True) -> None:
         raise _missing("compiled_kernels")
 
 
-def cuda_kernels(enabled: bool = True) -> None:
-    """There are none: only switching them off does nothing."""
-    if enabled:
-        raise _missing("cuda_kernels")
-
-
 def num_threads() -> int:
     """1: nothing is divided."""
     return 1

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from minigrad._inplace import watched
-from tests import cuda_emulator, fake_cupy, fake_device, lazy
+from tests import fake_cupy, fake_device, lazy
 
 DEVICES = ["fake", pytest.param("cupy", marks=pytest.mark.cuda)]
 
@@ -126,11 +126,3 @@ def cuda(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     if request.param == "fake":
         monkeypatch.setitem(sys.modules, "cupy", fake_cupy.module())
     return "cuda"
-
-
-@pytest.fixture(scope="session")
-def emulator(tmp_path_factory: pytest.TempPathFactory) -> cuda_emulator.Emulator:
-    """What runs CUDA kernels from their source on the CPU."""
-    if cuda_emulator.COMPILER is None:
-        pytest.skip("needs a C++ compiler: c++, g++ or clang++")
-    return cuda_emulator.Emulator(tmp_path_factory.mktemp("kernels"))

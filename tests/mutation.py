@@ -82,7 +82,7 @@ def mutants(primitive: Primitive) -> Iterator[Mutant]:
     for kind, kernel in primitive.kernels.items():
         assert isinstance(kernel, Kernel)
         if isinstance(kind, str):
-            continue  # not what the cases run: tests of their own hold "compiled" and "cuda" to the plain rules
+            continue  # not what the cases run: tests of their own hold "compiled" to the plain rules
         if kernel.backward is None:
             continue  # its derivatives are the rules above
         for i, argument in enumerate(primitive.arguments):

@@ -28,7 +28,6 @@ STANDING_IN: dict[str, dict[str, Any]] = {
     "minigrad.DeviceError": {"cupy": fake_cupy.module(broken=fake_cupy.NO_GPU)},
     "minigrad.MissingExtraError": {"numba": None},
     "minigrad.MixedDevicesError": {"cupy": fake_cupy.module()},
-    "minigrad.cuda_kernels": {"cupy": fake_cupy.module()},
 }
 
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from .observers import active
 from .plan import Plan, taking
-from .registry import first_array_of_type, types_met
 from .signatures import parameters_of
 from .types import Array, Rule
 
@@ -50,7 +47,7 @@ def choose(primitive: Any, arrays: Sequence[Array]) -> Kernel | None:
     """The kernel for these arrays: all of one library, the floating ones of one dtype."""
     first = arrays[0]
     kind = type(first)
-    kernel: Kernel | None = primitive.kernels.get(kind) or _foreign_kernel(primitive, kind)
+    kernel: Kernel | None = primitive.kernels.get(kind)
     if kernel is None or not first.ndim or (_reference_modes and reference_mode.active()):
         return None  # kernels work in place, which the scalars that NumPy makes of 0-d arrays do not allow
     dtype = first.dtype
@@ -59,17 +56,7 @@ def choose(primitive: Any, arrays: Sequence[Array]) -> Kernel | None:
             continue
         if type(array) is not kind or (array.dtype != dtype and array.dtype.kind not in "biu"):
             return None
-    return kernel if dtype.char in ("fdg" if kind is np.ndarray else "efdg") and dtype.isnative else None
-
-
-def _foreign_kernel(primitive: Any, kind: type) -> Kernel | None:
-    """For an array type without a kernel so far: the first time one is met, kernels of its library may be attached."""
-    if kind is not np.ndarray and kind not in types_met:
-        types_met.add(kind)
-        for told in first_array_of_type:
-            told(kind)
-    kernel: Kernel | None = primitive.kernels.get(kind)
-    return kernel
+    return kernel if dtype.char in "fdg" and dtype.isnative else None
 
 
 class reference_mode:

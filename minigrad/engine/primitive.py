@@ -118,8 +118,7 @@ class Primitive(Bound):
     def kernel(self, array_type: type | str, forward: Callable[..., Any], backward: Rule | None = None) -> Primitive:
         """Declare a faster forward and backward for raw arrays of one type; without the latter the plain rules follow.
 
-        ``array_type`` is the type, or "compiled" for what takes the place of NumPy's while :func:`compiled_kernels` is on, or
-        "cuda" for what computes on CuPy's arrays while :func:`cuda_kernels` is on.
+        ``array_type`` is the type, or "compiled" for what takes the place of NumPy's while :func:`compiled_kernels` is on.
         ``forward(*arrays, **keywords) -> (ans, saved)``, where ``saved`` is for the backward, or NotImplemented for a case
         it leaves to the plain rules.
         ``backward(g, needs, ...) -> tuple`` gives the gradients of all arguments at once, None where ``needs`` is False;

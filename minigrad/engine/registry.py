@@ -17,9 +17,3 @@ primitives: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary(
 
 when_declared: list[Callable[[Any], None]] = []
 """Told each primitive that has got its rules."""
-
-first_array_of_type: list[Callable[[type], None]] = []
-"""Told each array type but NumPy's when a kernel is first sought for it, so that kernels of its library may be attached."""
-
-types_met: weakref.WeakSet[type] = weakref.WeakSet()
-"""Those types."""

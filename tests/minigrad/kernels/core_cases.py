@@ -83,8 +83,6 @@ if __name__ == "__main__":
     switches: dict[str, Callable[[], Any]] = {
         "compiled_kernels()": mg.compiled_kernels,
         "compiled_kernels(False)": lambda: mg.compiled_kernels(False),
-        "cuda_kernels()": mg.cuda_kernels,
-        "cuda_kernels(False)": lambda: mg.cuda_kernels(False),
         "set_num_threads(2)": lambda: mg.set_num_threads(2),
         "num_threads()": mg.num_threads,
     }

@@ -61,8 +61,7 @@ def copied(folder: Path, without: str) -> None:
     ("without", "refused"),
     [
         ("kernels/compiled", ["compiled_kernels"]),
-        ("kernels/cuda", ["cuda_kernels"]),
-        ("kernels", ["compiled_kernels", "cuda_kernels", "set_num_threads"]),
+        ("kernels", ["compiled_kernels", "set_num_threads"]),
     ],
 )
 def test_without_a_room_everything_is_computed(
