@@ -261,9 +261,11 @@ def snapshot(model: nn.Module) -> Any:
 class Failing(nn.Module):
     def __init__(self, error: type[BaseException]) -> None:
         self.inner, self.error = nn.Affine(3, 2, rng=rng(), dtype=np.float64), error
+        self.calls = 0
 
     def forward(self, x: Any) -> Any:
         self.inner(x)
+        self.calls += 1
         raise self.error
 
 
@@ -274,6 +276,8 @@ def test_nothing_is_left_behind_by_an_error(error: type[BaseException]) -> None:
     before = snapshot(model)
     with pytest.raises(error):
         functional_call(model, other(model), X)
+    assert model.calls == 1  # as in any call
+    model.calls = 0
     assert snapshot(model) == before
 
 
