@@ -84,7 +84,7 @@ GROUPS: dict[str, tuple[str, str, str]] = {
         "MinigradError ArgumentError ShapeError DTypeError OutOfRangeError UnsupportedError GraphError LinAlgError "
         "GradientError AnomalyError DeviceError MixedDevicesError OutOfMemoryError MissingExtraError ShadowedError",
     ),
-    "modules": ("Modules", "nn", "Module Parameter Sequential Residual init functional"),
+    "modules": ("Modules", "nn", "Module Parameter Sequential Residual functional_call init functional"),
     "layers": (
         "Layers",
         "nn",

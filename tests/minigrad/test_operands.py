@@ -29,7 +29,6 @@ TAKEN = {
     "memmap": (f"{ROW}.view(np.memmap)", ROW),
     "column": ("pandas.Series([1.0, 2.0, 3.0], index=[7, 8, 9])", ROW),
     "frame": ("pandas.DataFrame({'a': [1.0], 'b': [2.0], 'c': [3.0]})", "np.array([[1.0, 2.0, 3.0]])"),
-    "labelled": ("xarray.DataArray([1.0, 2.0, 3.0], dims='x')", ROW),
     "torch": ("torch.tensor([1.0, 2.0, 3.0])", "np.array([1.0, 2.0, 3.0], np.float32)"),
     "dlpack": (f"Exported({ROW})", ROW),
 }
@@ -47,6 +46,7 @@ REFUSED = {
     "mixed column": ("pandas.Series([1.0, 'a', 3.0])", "a.astype(float)"),
     "ragged": ("[[1.0], [2.0, 3.0]]", "list"),
     "nothing": ("None", "pass numbers"),
+    "labelled": ("xarray.DataArray([1.0, 2.0, 3.0], dims='x')", "a.values"),
     "torch, tracked": ("torch.tensor([1.0, 2.0, 3.0], requires_grad=True)", "detach()"),
 }
 
