@@ -129,8 +129,6 @@ class TrainingRun:
 
     def _step(self, group: list[tuple[Any, int | None]]) -> None:
         """One update from the batches of ``group``, each with its number of examples where ranks share them."""
-        if not self.model.training:  # ``on_step`` or ``batches`` looked at what the model predicts
-            self.model.train()
         self.optimizer.zero_grad()
         loss = self._backward(group)
         if not math.isfinite(loss):  # before the weights are changed by it
@@ -171,6 +169,8 @@ class TrainingRun:
         return self.ranks.mean(float(to_host(total)), count)
 
     def _loss(self, batch: Any) -> Tensor:
+        if not self.model.training:  # since the batch before, the user's program looked at what the model predicts
+            self.model.train()
         with self.precision:
             loss = self.loss(self.model, batch)
         if not isinstance(loss, Tensor) or loss.shape != ():

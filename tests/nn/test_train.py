@@ -253,7 +253,7 @@ def test_each_step_trains_in_training_mode_whoever_looks_at_predictions(who: str
 
     data = Looking([X, Y], 8, seed=5)
     on_step = look if who == "on_step" else None
-    fit(model, data, watched, adamw(model), epochs=2, on_step=on_step, progress=False)
+    fit(model, data, watched, adamw(model), epochs=2, accumulate=2, on_step=on_step, progress=False)
     assert seen == [{True}] * len(seen) and len(seen) > 5
 
 
