@@ -138,7 +138,12 @@ def imported_with(version: str, package: str) -> subprocess.CompletedProcess[str
 
 def test_an_older_numpy_is_named_in_one_sentence(wheel: Path) -> None:
     said = 'minigrad needs NumPy 2.3 or newer, and finds {}: pip install "numpy>=2.3"'
-    for version, package in (("1.26.4", "minigrad"), ("2.2.6", "nn"), ("2.2.0rc1", "models"), ("0.9", "minigrad.errors")):
+    for version, package in (
+        ("1.26.4", "minigrad"),
+        ("2.2.6", "nn"),
+        ("2.2.0rc1", "models"),
+        ("0.9", "minigrad.errors"),
+    ):
         done = imported_with(version, package)
         assert done.returncode == 1
         assert done.stderr.splitlines()[-1] == f"minigrad.errors.VersionError: {said.format(version)}"

@@ -225,7 +225,7 @@ def test_what_is_refused_leaves_the_mode(tmp_path: Path) -> None:
         model = Net()
         model.dropout.eval()
         with pytest.raises(ArgumentError):
-            run(model, **options)  # type: ignore[arg-type]
+            run(model, **options)
         assert (model.training, model.dropout.training) == (True, False)
 
 

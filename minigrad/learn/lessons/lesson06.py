@@ -67,5 +67,5 @@ def layer_norm(rng: np.random.Generator) -> Iterator[Case]:
         inputs = {"x": x, "weight": weight, "bias": bias, "g": g} | ({"eps": eps} if eps else {})
         names = ("y", "gradient of x", "gradient of weight", "gradient of bias")
         program, about = f"layer_norm({', '.join(inputs)})", "" if eps else "defaults"
-        given = {"leaves": inputs | {"eps": used}}
-        yield Case(program, inputs, want, names, about=about, forward=LAYER_NORM, **given)
+        leaves = inputs | {"eps": used}
+        yield Case(program, inputs, want, names, about=about, forward=LAYER_NORM, leaves=leaves)

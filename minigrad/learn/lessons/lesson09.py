@@ -30,7 +30,10 @@ def adam(rng: np.random.Generator) -> Iterator[Case]:
         want = w - rate * sum(_adam_step(gradients[:t], beta1, beta2, eps) for t in range(1, steps + 1))
         program = "adam(w, gradients, rate, beta1, beta2, eps)"
         yield Case(program, inputs, want, about="later_steps" if steps > 1 else "")
-    w, gradients = rng.normal(size=2), list(rng.normal(size=(2, 2)) * 1e-6)  # so small that the eps of the signature shows
+    w, gradients = (
+        rng.normal(size=2),
+        list(rng.normal(size=(2, 2)) * 1e-6),
+    )  # so small that the eps of the signature shows
     want = w - 0.1 * sum(_adam_step(gradients[:t], 0.9, 0.999, 1e-8) for t in (1, 2))
     yield Case("adam(w, gradients, rate)", {"w": w, "gradients": gradients, "rate": 0.1}, want, about="defaults")
 

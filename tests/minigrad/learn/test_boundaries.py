@@ -27,7 +27,10 @@ NO_MISTAKE = {
     ("7.1", "gz = gh * (z >= 0)"): "at 0 relu has a kink, where either slope is one",
     ("11.1", "gz = g_out @ W2.T * (z >= 0)"): "the same",
     ("9.3", "factor = limit / norm if norm >= limit else 1.0"): "where they are equal the factor is 1",
-    ("12.2", "return min(int(np.searchsorted(sums, u, side='right')), len(logits) - 0)"): "rounding: once in 1e16 draws",
+    (
+        "12.2",
+        "return min(int(np.searchsorted(sums, u, side='right')), len(logits) - 0)",
+    ): "rounding: once in 1e16 draws",
 }
 
 
@@ -59,7 +62,8 @@ def slips(source: str) -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize("seed", [7, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(20, 40))])
 def test_what_is_off_by_one_or_not_strict_is_refused(seed: int, tmp_path: Path) -> None:
-    jobs, lines = [], []
+    jobs: list[Job] = []
+    lines: list[tuple[str, str]] = []
     for task in tasks():
         for line, program in slips(task.solution.read_text(encoding="utf-8")):
             path = tmp_path / f"{len(jobs)}.py"
@@ -102,7 +106,7 @@ def test_the_other_ways_to_write_the_comparison_of_12_2(tmp_path: Path) -> None:
         (f"sum(s < u for s in {sums})", f"int(sum(s <= u for s in {sums}))"),
     ]
     source = find("12.2").solution.read_text(encoding="utf-8").partition("    sums = ")[0]
-    jobs = []
+    jobs: list[Job] = []
     for i, program in enumerate(way for both in ways for way in both):
         path = tmp_path / f"{i}.py"
         path.write_text(f"{source}    return {program}\n", encoding="utf-8")
