@@ -82,9 +82,10 @@ GROUPS: dict[str, tuple[str, str, str]] = {
         "Errors",
         "minigrad",
         "MinigradError ArgumentError ShapeError DTypeError OutOfRangeError UnsupportedError GraphError LinAlgError "
-        "GradientError AnomalyError DeviceError MixedDevicesError OutOfMemoryError MissingExtraError ShadowedError",
+        "GradientError AnomalyError DeviceError MixedDevicesError OutOfMemoryError MissingExtraError ShadowedError "
+        "VersionError",
     ),
-    "modules": ("Modules", "nn", "Module Parameter Sequential Residual init functional"),
+    "modules": ("Modules", "nn", "Module Parameter Sequential Residual functional_call init functional"),
     "layers": (
         "Layers",
         "nn",
@@ -266,7 +267,12 @@ def toctrees() -> str:
 def other_names() -> str:
     """What is said of the names that others use, as a table: those that mean the same in one row."""
     lines = ["", "| there is no | write |", "|---|---|"]
-    tables = {"mg": _other_names.MINIGRAD, "nn": _other_names.NN, "models": _other_names.MODELS}
+    tables = {
+        "mg": _other_names.MINIGRAD,
+        "nn": _other_names.NN,
+        "F": _other_names.FUNCTIONAL,
+        "models": _other_names.MODELS,
+    }
     for package, table in tables.items():
         rows: dict[str, list[str]] = {}
         for name, instead in table.items():

@@ -3,6 +3,10 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from . import _numpy_needed  # noqa: F401 - first of all, as the rest needs it
+
+# isort: split
+
 from . import (
     _at,  # noqa: F401 - fills the registry: t.at[index]
     _examples,  # noqa: F401 - puts examples into docstrings
@@ -33,6 +37,7 @@ from .errors import (
     ShadowedError,
     ShapeError,
     UnsupportedError,
+    VersionError,
 )
 from .function import Function
 from .rules.attention import scaled_dot_product_attention
@@ -94,6 +99,7 @@ __all__ = [
     "ShapeError",
     "Tensor",
     "UnsupportedError",
+    "VersionError",
     "affine",
     "attention_maps",
     "autograd_grad",
@@ -166,9 +172,12 @@ _LATER = {
 }
 
 
+_MODULES = ("graph", "numpy", "scipy_special", "serialize", "tiny")  # so is what the pages call by name in one of these
+
+
 def __getattr__(name: str) -> Any:
-    if name == "graph":
-        return import_module(".graph", __name__)
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
     if name not in _LATER:
         raise import_module("._other_names", __name__).missing(__name__, name)
     value = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)

@@ -185,6 +185,18 @@ class MissingExtraError(MinigradError, ImportError):
     """
 
 
+class VersionError(MinigradError, ImportError):
+    """NumPy is older than minigrad needs.
+
+    Example:
+        >>> import subprocess, sys
+        >>> program = "import numpy; numpy.__version__ = '1.26.4'; import minigrad"
+        >>> done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+        >>> print(done.stderr.splitlines()[-1])
+        minigrad.errors.VersionError: minigrad needs NumPy 2.3 or newer, and finds 1.26.4: pip install "numpy>=2.3"
+    """
+
+
 class ShadowedError(MinigradError, ImportError):
     """A module of the user's is called ``nn`` or ``models``, and Python finds it before the one that comes with minigrad.
 

@@ -39,6 +39,8 @@ class Recorded:
         with enable_grad():
             self.inputs = map_leaves(_fresh, tuple(primals))
             self.output = f(*self.inputs)
+        for leaf in leaves(self.output):
+            _check_output(leaf)
         self.primals = tuple(primals)
         self.starts = [t._node for t in leaves(self.inputs)]
         ends = [t._node for t in leaves(self.output) if isinstance(t, Tensor) and t._node is not None]
@@ -117,12 +119,35 @@ def _fresh(primal: Any) -> Tensor:
     """The input as a new node on the tape, linked to where it came from if that is being recorded."""
     if isinstance(primal, Tensor) and primal.requires_grad:
         return registry[np.positive](primal)
-    array = primal._array if isinstance(primal, Tensor) else as_array(primal)
+    try:
+        array = primal._array if isinstance(primal, Tensor) else as_array(primal)
+    except DTypeError as error:
+        raise _no_argument(primal, error) from error.__cause__
     if array.dtype.kind not in "fc":
         raise DTypeError(
             f"cannot differentiate with respect to {primal!r} of dtype {array.dtype}: pass floats (3.0 rather than 3)"
         )
     return make_tensor(array, Leaf(None, array.shape, array.dtype))
+
+
+def _no_argument(primal: Any, error: DTypeError) -> DTypeError:
+    """The error for what is no array: an object that holds arrays is none, and the arrays are what there is to give."""
+    if hasattr(primal, "state_dict"):
+        return DTypeError(
+            f"cannot differentiate with respect to an object of class {type(primal).__name__}, only to the arrays in it, as an "
+            "argument of their own. For a module of nn that is mg.grad(lambda parameters: nn.functional_call(module, "
+            "parameters, x).sum())(module.state_dict())"
+        )
+    return DTypeError(f"cannot differentiate with respect to an argument: {error}")
+
+
+def _check_output(leaf: Any) -> None:
+    """Raise if ``leaf`` is a container of another library around a Tensor: it would count as a constant."""
+    inside = None if isinstance(leaf, (Tensor, np.ndarray)) else getattr(leaf, "data", None)
+    if is_tracked(inside):
+        raise UnsupportedError(
+            f"the function returned a {type(leaf).__name__} around a Tensor, whose derivative would be lost: return its .data"
+        )
 
 
 def _reaches_outside(primals: Any, starts: list[Any], ends: list[Any]) -> bool:
@@ -205,6 +230,8 @@ def value_and_grad(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[..., A
     """A function that returns ``f(*args)`` and its gradient with respect to argument ``argnum`` (or several, a tuple).
 
     ``f`` must return one real number, and a floating one. For complex inputs the gradient is ``df/dx - i df/dy``, as in JAX.
+    What is a Tensor and what an array is as in :func:`vjp`: the gradient of a model by its input is a Tensor on the tape of the
+    parameters, so that a penalty on it can be differentiated by them.
 
     Raises (when called):
         UnsupportedError: ``f`` returned something other than a real scalar, or an integer or a boolean.

@@ -23,6 +23,7 @@ from .decoding import Hypothesis, beam_search, greedy_decode
 from .dropout import Dropout
 from .embedding import Embedding, TiedOutput
 from .feed_forward import FeedForward
+from .functional_call import functional_call
 from .local_attention import LocalAttention, PredictiveLocalAttention
 from .losses import (
     binary_cross_entropy,
@@ -57,6 +58,7 @@ __all__ = [
     "Module",
     "Parameter",
     "functional",
+    "functional_call",
     "init",
     "parallel",
     "Affine",

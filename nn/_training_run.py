@@ -67,7 +67,7 @@ class TrainingRun:
         self.interrupts = Interrupts()
 
     def train(self, resume: bool) -> History:
-        with self.interrupts, in_mode(self.model, training=True):
+        with self.interrupts:
             if self.files is not None or self.ranks.size > 1:
                 self.first_batch = state.fingerprint(next(iter(self.batches.epoch(0)), None))
             self.ranks.agree(
@@ -77,7 +77,11 @@ class TrainingRun:
                 with self.interrupts.deferred():
                     self._restore(self.files.last)
             self.ranks.broadcast(self.model)
-            self._run_epochs()
+            try:
+                self.model.train()
+                self._run_epochs()
+            finally:
+                self.model.eval()  # however it ended: what the model predicts from here on is not left to Dropout
         return self.history
 
     def _run_epochs(self) -> None:
@@ -165,6 +169,8 @@ class TrainingRun:
         return self.ranks.mean(float(to_host(total)), count)
 
     def _loss(self, batch: Any) -> Tensor:
+        if not self.model.training:  # since the batch before, the user's program looked at what the model predicts
+            self.model.train()
         with self.precision:
             loss = self.loss(self.model, batch)
         if not isinstance(loss, Tensor) or loss.shape != ():
@@ -177,8 +183,10 @@ class TrainingRun:
     def _validated(self) -> dict[str, float]:
         if self.validate is None:
             return {}
-        with in_mode(self.model, training=False), no_grad():
+        self.model.eval()
+        with no_grad():
             given = self.validate(self.model)
+        self.model.train()
         if not isinstance(given, Mapping):
             raise ArgumentError(f'validate must give numbers by name, {{"accuracy": 0.9}}, got {type(given).__name__}')
         try:
@@ -292,18 +300,6 @@ class TrainingRun:
             f"{what} (steps count from 0). A smaller learning rate, a warm-up or clip_norm may help; fit inside `with "
             f"minigrad.detect_anomaly():` names the operation that it comes from.{kept}"
         )
-
-
-@contextmanager
-def in_mode(model: Module, *, training: bool) -> Iterator[None]:
-    """The model in training or in evaluation; afterwards each module is as it was."""
-    before = [(module, module.training) for module in model.modules()]
-    model.train(training)
-    try:
-        yield
-    finally:
-        for module, mode in before:
-            module.training = mode
 
 
 def _examples(batch: Any) -> int:

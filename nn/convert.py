@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad import ArgumentError, ShapeError
+from minigrad import ArgumentError, ShapeError, Tensor
 from minigrad.device import to_host
+from minigrad.engine.methods import plain_array
 
 from .affine import Affine
 from .embedding import TiedOutput
-from .module import Module, Parameter, check_names, children
+from .module import DETACH, Module, Parameter, check_names, children
 from .multi_head import MultiHeadAttention
 from .normalization import LayerNorm
 from .packed import PackedMultiHeadAttention
@@ -60,6 +61,7 @@ def from_torch_state(module: Module, state: Mapping[str, Any]) -> None:
     Raises:
         ArgumentError: names are missing or unexpected; a parameter that stands under two names has two values.
         ShapeError, DTypeError: an array has another shape or dtype than its parameter.
+        UnsupportedError: a Tensor requires a gradient, which would be lost.
             On any of these no parameter has been changed.
 
     Example:
@@ -75,7 +77,10 @@ def from_torch_state(module: Module, state: Mapping[str, Any]) -> None:
     paths = {id(parameter): path for path, parameter in module.named_parameters()}
     ours: dict[str, Array] = {}
     for name, entry in entries.items():
-        for parameter, array in zip(entry.stacked, _unstacked(np.asarray(to_host(state[name])), entry)):
+        value = state[name]
+        if isinstance(value, Tensor):
+            value = plain_array(value, f"from_torch_state of '{name}',", DETACH)
+        for parameter, array in zip(entry.stacked, _unstacked(np.asarray(to_host(value)), entry)):
             path = paths[id(parameter)]
             if not np.array_equal(ours.setdefault(path, array), array, equal_nan=True):
                 raise ArgumentError(

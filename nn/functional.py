@@ -11,7 +11,7 @@ Example:
     [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
 """
 
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -156,3 +156,11 @@ def one_hot(ids: Any, num_classes: int, *, dtype: Any = np.float32) -> Any:
     check_positive(num_classes=num_classes)
     ids = plain(as_ids(ids, num_classes, "one_hot"))
     return (ids[..., None] == np.arange(num_classes, like=ids)).astype(dtype)
+
+
+if not TYPE_CHECKING:  # for which every name would exist
+
+    def __getattr__(name: str) -> object:
+        from minigrad._other_names import missing
+
+        raise missing(__name__, name)

@@ -9,12 +9,14 @@ import numpy as np
 
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
 from minigrad.device import to_device, to_host
+from minigrad.engine.methods import plain_array
 from minigrad.engine.observers import active, recorders, scope
 
 from ._tables import html_table
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
+DETACH = "load t.detach(), or differentiate by nn.functional_call(module, parameters, x)"
 
 
 class _Runs(Protocol[P, R_co]):
@@ -131,6 +133,7 @@ class Module:
         Raises:
             ArgumentError: keys are missing or unexpected.
             ShapeError, DTypeError: an array has another shape or dtype than its parameter.
+            UnsupportedError: a Tensor requires a gradient, which would be lost: :func:`functional_call` keeps it.
                 On any of these no parameter has been changed.
         """
         parameters = self._parameters_by_path()
@@ -255,7 +258,9 @@ def _listed(paths: list[str], most: int = 5) -> str:
 
 def _fitting(path: str, value: Any, parameter: Parameter) -> Any:
     """``value`` as a NumPy array of the parameter's shape and dtype."""
-    array = np.asarray(to_host(value.data if isinstance(value, Tensor) else value))
+    if isinstance(value, Tensor):
+        value = plain_array(value, f"load_state_dict of '{path}',", DETACH)
+    array = np.asarray(to_host(value))
     if array.shape != parameter.shape:
         raise ShapeError(
             f"the state dict has shape {array.shape} for '{path}', and the parameter has {parameter.shape}"

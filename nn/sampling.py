@@ -22,7 +22,7 @@ def apply_temperature(logits: Any, temperature: float) -> Array:
     """``logits / temperature``, (..., vocabulary): below 1 the probable tokens get more probable still, above 1 less.
 
     At temperature 0 only the most probable token is left (of equal ones the first), and the others get -inf. Ackley, Hinton and
-    Sejnowski 1985, Cognitive Science 9.
+    Sejnowski 1985, Cognitive Science 9. The result is an array, without a gradient: to train with a temperature, divide.
 
     Raises:
         ArgumentError: the temperature is negative or not finite.
@@ -48,7 +48,7 @@ def apply_temperature(logits: Any, temperature: float) -> Array:
 
 
 def keep_top_k(logits: Any, k: int) -> Array:
-    """The k largest logits of each row, and -inf for the others: (..., vocabulary) -> the same.
+    """The k largest logits of each row, and -inf for the others: (..., vocabulary) -> the same, without a gradient.
 
     Of equal logits the first are kept, so there are exactly k (all of them where the vocabulary is smaller). Fan et al. 2018,
     arXiv:1805.04833, section 5.
@@ -67,7 +67,7 @@ def keep_top_k(logits: Any, k: int) -> Array:
 
 
 def keep_top_p(logits: Any, p: float) -> Array:
-    """The logits of the nucleus, and -inf for the others: (..., vocabulary) -> the same.
+    """The logits of the nucleus, and -inf for the others: (..., vocabulary) -> the same, without a gradient.
 
     The nucleus is the smallest set of most probable tokens whose probabilities, ``softmax(logits)``, add up to at least p;
     of equally probable tokens the first. Holtzman et al. 2019, arXiv:1904.09751, eq. 2.
@@ -103,7 +103,7 @@ def keep_top_p(logits: Any, p: float) -> Array:
 def token_probabilities(
     logits: Any, *, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None
 ) -> Array:
-    """The probabilities that :func:`sample_tokens` draws from, (..., vocabulary) float64.
+    """The probabilities that :func:`sample_tokens` draws from, (..., vocabulary) float64, without a gradient.
 
     ``softmax(keep_top_p(keep_top_k(apply_temperature(logits, temperature), top_k), top_p))``; None keeps every token.
 

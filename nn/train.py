@@ -58,7 +58,11 @@ def fit(
                 optimizer.step()
             metrics.append(validate(model))
 
-    and gives the same weights to the bit. The model trains in training mode; afterwards each module is in the mode it was in.
+    and gives the same weights to the bit.
+
+    ``fit`` switches the modes: the model trains in training mode and is validated in evaluation mode. However the training
+    ends, the model is in evaluation mode then, so that Dropout leaves its predictions alone. Call ``model.train()`` before a
+    loop of your own. Where ``fit`` refuses its arguments or a checkpoint, the mode stays what it was.
 
     Args:
         batches: a :class:`Batches`, or anything with ``epoch(n)`` and ``len()``.
@@ -95,8 +99,9 @@ def fit(
     middle of an update or of writing waits for its end (in Python's main thread); a second Ctrl-C does not.
 
     Returns:
-        History: the losses of all steps and the metrics of all epochs, those before a resumption included. The model has the
-        weights of the last step: ``load_weights(model, "folder/best.safetensors")`` gives it the best ones.
+        History: the losses of all steps and the metrics of all epochs, those before a resumption included. The model is in
+        evaluation mode and has the weights of the last step: ``load_weights(model, "folder/best.safetensors")`` gives it the
+        best ones.
 
     Raises:
         ArgumentError: a setting is out of its range or lacks another one; there are no batches; the loss is no single number,
@@ -138,6 +143,8 @@ def fit(
 
 def load_weights(model: Module, path: str | Path) -> None:
     """Give the model the weights of a checkpoint that :func:`fit` wrote, and nothing else of it.
+
+    The mode stays what it was. A new model is in training mode: call ``model.eval()`` before it predicts.
 
     Raises:
         CheckpointError: it is no such checkpoint, or one of another model: of another class, of another ``config`` (where the

@@ -1,5 +1,6 @@
 """Beside other libraries, as a user meets them: what passes from one to the other, and what is refused in words."""
 
+import operator
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -78,6 +79,68 @@ def test_torch_refuses_what_is_tracked_with_our_words() -> None:
         with pytest.raises(UnsupportedError, match=r"t\.detach\(\)"):
             take(tracked())
     assert torch.tensor(tracked().detach()).tolist() == A.tolist()
+
+
+# --- Containers with an arithmetic of their own ---
+
+CONTAINERS: dict[str, Callable[[], Any]] = {
+    "column": lambda: pytest.importorskip("pandas").Series([3.0, 1.5, 2.0], index=[7, 8, 9]),
+    "frame": lambda: pytest.importorskip("pandas").DataFrame([[3.0, 1.5, 2.0]], columns=["a", "b", "c"]),
+    "index": lambda: pytest.importorskip("pandas").Index([3.0, 1.5, 2.0]),
+    "DataArray": lambda: pytest.importorskip("xarray").DataArray([3.0, 1.5, 2.0], dims="x"),
+    "Variable": lambda: pytest.importorskip("xarray").Variable("x", [3.0, 1.5, 2.0]),
+    "Dataset": lambda: pytest.importorskip("xarray").Dataset({"a": ("x", [3.0, 1.5, 2.0])}),
+}
+OPERATORS: list[Any] = [
+    operator.add,
+    operator.sub,
+    operator.mul,
+    operator.truediv,
+    operator.pow,
+    operator.matmul,
+    operator.mod,
+]
+OPERATORS += [operator.floordiv, np.multiply, np.maximum, np.arctan2]
+
+
+@pytest.mark.parametrize("swapped", [False, True], ids=["tensor first", "tensor last"])
+@pytest.mark.parametrize("kind", CONTAINERS)
+def test_an_operator_with_a_container_is_refused_or_keeps_the_gradient(kind: str, swapped: bool) -> None:
+    container = CONTAINERS[kind]()
+    plain = (container["a"] if kind == "Dataset" else container).to_numpy() if kind != "Variable" else container.values
+    kept = 0
+    for function in OPERATORS:
+
+        def f(x: Any, other: Any, function: Any = function) -> Any:
+            return function(other, x) if swapped else function(x, other)
+
+        x, y = tracked([1.0, 2.5, 2.0]), tracked([1.0, 2.5, 2.0])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PendingDeprecationWarning)
+            try:
+                result = f(x, container)
+            except (TypeError, ValueError):
+                continue
+        found = result["a"] if kind == "Dataset" else result
+        tensor = found if isinstance(found, Tensor) else found.data
+        assert isinstance(tensor, Tensor) and tensor.requires_grad, function
+        tensor.sum().backward()
+        f(y, plain).sum().backward()
+        np.testing.assert_array_equal(x.grad.numpy(), y.grad.numpy(), str(function))
+        kept += 1
+    if not swapped:  # otherwise the other library has the first word
+        assert kept == {"column": 11, "frame": 10, "index": 11}.get(kind, 0)
+    elif kind in ("DataArray", "Variable", "Dataset"):
+        assert kept == 10
+
+
+@pytest.mark.parametrize("transform", [mg.grad, mg.value_and_grad, mg.jacobian, mg.elementwise_grad])
+def test_a_function_that_returns_a_container_around_a_tensor_is_told_so(transform: Any) -> None:
+    xarray = pytest.importorskip("xarray")
+    row = xarray.DataArray([3.0, 1.5, 2.0], dims="x")
+    with pytest.raises(UnsupportedError, match=r"returned a DataArray around a Tensor.*return its \.data"):
+        transform(lambda x: (row * x).sum())(np.ones(3))
+    np.testing.assert_array_equal(mg.grad(lambda x: (row * x).sum().data)(np.ones(3)), row.values)
 
 
 # --- pandas ---

@@ -2,9 +2,11 @@
 
 import importlib
 import operator
+import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ import models
 import nn
 from minigrad import _other_names
 
+ROOT = Path(__file__).parents[1]
 PACKAGES = {"minigrad": minigrad, "nn": nn, "models": models}
 TABLES = {"minigrad": _other_names.MINIGRAD, "nn": _other_names.NN, "models": _other_names.MODELS}
 NAMES = [(package, name) for package, table in TABLES.items() for name in table]
@@ -68,6 +71,68 @@ def test_a_name_of_nobodys_stays_plain(package: str) -> None:
         _ = PACKAGES[package].frobnicate
     assert (error.value.name, error.value.obj) == ("frobnicate", PACKAGES[package])
     assert not hasattr(PACKAGES[package], "__wrapped__") and not hasattr(PACKAGES[package], "pi")
+
+
+MODULE = re.compile(r"\b(?:from|import) +((?:minigrad|nn|models)(?:\.\w+)+)")
+NAMED = re.compile(r"(?<![\w./-])(?:mg|minigrad|nn|models)(?:\.[A-Za-z_]\w*)+(?![\w/])")
+ALONE = """
+import importlib, os, sys
+import minigrad as mg, minigrad
+import numpy, numpy.random
+
+def ask(kind, name):
+    try:
+        importlib.import_module(name) if kind == "module" else eval(name)
+    except (AttributeError, ImportError) as error:
+        print(f"{name}: {error}", flush=True)
+
+lines = [line.split() for line in sys.stdin.read().splitlines()]
+for kind, name in lines:
+    if not name.startswith(("mg.", "minigrad.")):
+        continue
+    if kind == "name" and name.split(".")[1] in vars(minigrad):  # there already
+        ask(kind, name)
+    elif os.fork() == 0:  # what another name has imported must not help
+        ask(kind, name)
+        os._exit(0)
+while True:
+    try:
+        os.wait()
+    except ChildProcessError:
+        break
+import nn, models
+for kind, name in lines:
+    if name.startswith(("nn.", "models.")):
+        ask(kind, name)
+"""
+
+
+def named_in_docs() -> set[str]:
+    """What the pages call by name, as the lines of ALONE; files are no such names."""
+    found = set()
+    for path in [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:
+        text = path.read_text(encoding="utf-8")
+        modules = set(MODULE.findall(text))
+        found |= {f"module {name}" for name in modules}
+        found |= {f"name {name}" for name in NAMED.findall(text) if name not in modules}
+    return {line for line in found if not line.endswith((".py", ".pyi", ".safetensors"))}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="each name is asked for in a process of its own, made by fork")
+def test_what_the_pages_call_by_name_is_there_after_import_minigrad_alone() -> None:
+    lines = named_in_docs()
+    assert {"name minigrad.serialize.load_checkpoint", "name mg.Tensor", "module minigrad.graph.pages.lesson"} <= lines
+    asked = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", ALONE],
+        input="\n".join(sorted(lines)),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    wrong = [
+        line for line in asked.stdout.splitlines() if ": write " not in line
+    ]  # what others call otherwise, on its page
+    assert wrong == []
 
 
 def test_python_itself_guesses_at_a_slip() -> None:

@@ -1,5 +1,6 @@
 """What is shipped, and what an import costs."""
 
+import re
 import subprocess
 import sys
 import zipfile
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from minigrad import _numpy_needed
 from tests import house
 
 ROOT = house.ROOT
@@ -18,6 +20,7 @@ MAY_IMPORT = {
     "models": {"models", "nn", "minigrad"},
 }
 ASSETS = {".html", ".css", ".js", ".json"}  # what the interactive pages are made of
+PYTHON = "Programming Language :: Python :: "
 each_package = pytest.mark.parametrize("package", MAY_IMPORT)
 
 
@@ -66,6 +69,26 @@ def test_wheel_asks_for_numpy_alone(wheel: Path) -> None:
     assert metadata(wheel)["Requires-Python"] == ">=3.11"
 
 
+def test_classifiers_name_the_pythons_that_the_tests_were_run_with(wheel: Path) -> None:
+    given = metadata(wheel).get_all("Classifier", [])
+    pythons = [name.removeprefix(PYTHON) for name in given if name.startswith(PYTHON)]
+    assert pythons == ["3 :: Only", "3.11", "3.12", "3.13"]
+    run_with = (ROOT / "docs" / "install.md").read_text(encoding="utf-8").partition("The whole suite was run on")[2]
+    run_with, _, not_run = run_with.partition("`python -m tests.lowest`")[0].partition("Nothing was run on")
+    assert all(version in run_with and version not in not_run for version in pythons[1:])
+    assert "Operating System :: OS Independent" in given
+    assert not any(name.startswith("License ::") for name in given)  # an expression says it, and both are refused
+    assert metadata(wheel)["License-Expression"] == "MIT"
+
+
+def test_before_publishing_relative_pictures_get_an_address(wheel: Path) -> None:
+    """An index shows the README, and has none of the files that it names."""
+    page = metadata(wheel).get_payload()
+    relative = re.findall(r'(?:src="|\]\()(?!https?://|#)([^")]+)', str(page))
+    steps = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("this must happen first")[2]
+    assert bool(relative) == ("Its picture and its links are relative" in steps)
+
+
 def test_wheel_imports_away_from_the_repository(wheel: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path)
@@ -103,6 +126,46 @@ def test_an_editable_installation_points_here(tmp_path: Path) -> None:
         names = [name for name in archive.namelist() if ".dist-info/" not in name]
         assert len(names) == 1 and names[0].endswith(".pth")
         assert archive.read(names[0]).decode().split("\n") == [str(ROOT)]
+
+
+# --- an older NumPy, which `pip install --no-deps` leaves in place ---
+
+
+def imported_with(version: str, package: str) -> subprocess.CompletedProcess[str]:
+    program = f"import numpy; numpy.__version__ = {version!r}; import {package}"
+    return subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+
+
+def test_an_older_numpy_is_named_in_one_sentence(wheel: Path) -> None:
+    said = 'minigrad needs NumPy 2.3 or newer, and finds {}: pip install "numpy>=2.3"'
+    for version, package in (
+        ("1.26.4", "minigrad"),
+        ("2.2.6", "nn"),
+        ("2.2.0rc1", "models"),
+        ("0.9", "minigrad.errors"),
+    ):
+        done = imported_with(version, package)
+        assert done.returncode == 1
+        assert done.stderr.splitlines()[-1] == f"minigrad.errors.VersionError: {said.format(version)}"
+    assert [need for need in metadata(wheel).get_all("Requires-Dist", []) if "extra ==" not in need] == [
+        f"numpy>={'.'.join(map(str, _numpy_needed.NEEDED))}"
+    ]
+
+
+@pytest.mark.parametrize("version", ["2.3.0", "2.3.0.dev0+git1", "2.10.1", "10.0", "unknown"])
+def test_a_newer_numpy_is_taken(version: str) -> None:
+    done = imported_with(version, "minigrad")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_version_is_looked_at_before_anything_is_used() -> None:
+    """The rules use what NumPy 1.26 has not, and would raise first."""
+    program = (
+        "import numpy, sys; numpy.__version__ = '1.26.4'\ntry:\n    import minigrad\nexcept ImportError as error:\n"
+        "    print(error.name, *sorted(name for name in sys.modules if name.startswith('minigrad.')))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["numpy", "minigrad.errors"]
 
 
 # --- what an import brings along ---

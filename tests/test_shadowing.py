@@ -121,6 +121,36 @@ def test_a_copy_of_ours_and_a_folder_without_init_are_in_nobodys_way(tmp_path: P
     assert (done.stdout, done.stderr) == (f"{tmp_path / 'nn' / '__init__.py'} models.gpt\n", "")
 
 
+@pytest.mark.parametrize(
+    ("program", "pythons"),
+    [
+        ("import nn\nnn.Affine", "module 'nn' has no attribute 'Affine'"),
+        ("from models import GPT", "cannot import name 'GPT' from 'models'"),
+        ("import minigrad, nn\nnn.Affine", "module 'nn' has no attribute 'Affine'"),
+    ],
+)
+def test_a_program_that_imports_its_own_can_ask(program: str, pythons: str, tmp_path: Path) -> None:
+    """None of ours runs there; what docs/install.md says holds: Python's error, and the question that names the file."""
+    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    name = "models" if "models" in program else "nn"
+    own = written(tmp_path / f"{name}.py")
+    written(tmp_path / "script.py", program)
+    assert pythons in page and pythons in run(tmp_path, "script.py").stderr.splitlines()[-1]
+    (question,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert run(tmp_path, "-c", question).stderr.splitlines()[-1] == f"minigrad.errors.ShadowedError: {said(own)}"
+    own.unlink()
+    asked = run(tmp_path, "-c", question)
+    assert (asked.returncode, asked.stderr) == (0, "")
+
+
+def test_a_program_with_a_module_of_that_name_is_not_accused(tmp_path: Path) -> None:
+    """It may well be meant: `import minigrad` says nothing of it."""
+    written(tmp_path / "models.py", "class User: pass")
+    written(tmp_path / "script.py", "import minigrad\nfrom models import User")
+    done = run(tmp_path, "-W", "error", "script.py")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_trace_names_the_lines_of_a_users_own_nn(tmp_path: Path) -> None:
     own = written(tmp_path / "nn" / "__init__.py", "def square(x):\n    return x * x")
     program = (

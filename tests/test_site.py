@@ -79,7 +79,12 @@ def test_every_public_name_has_a_source_to_show() -> None:
 def test_every_name_of_others_is_in_the_table() -> None:
     text = site_pages.other_names()
     found = set(re.findall(r"`(\w+\.\w+)`", "\n".join(line.split(" | ")[0] for line in text.splitlines())))
-    tables = {"mg": _other_names.MINIGRAD, "nn": _other_names.NN, "models": _other_names.MODELS}
+    tables = {
+        "mg": _other_names.MINIGRAD,
+        "nn": _other_names.NN,
+        "F": _other_names.FUNCTIONAL,
+        "models": _other_names.MODELS,
+    }
     assert found == {f"{package}.{name}" for package, table in tables.items() for name in table}
     assert "{name}" not in text and "| `nn.ModuleList`, `nn.ParameterList` | a list" in text
 

@@ -28,13 +28,18 @@ def operand(value: Any) -> Any:
     """``value`` as what a rule can compute with.
 
     Raises:
-        DTypeError: as :func:`as_array`.
+        DTypeError: as :func:`as_array`; or ``value`` names its dimensions (xarray), and computes with a Tensor by itself.
     """
     kind = type(value)
     if kind in SCALARS or (kind is _ndarray and value.dtype.kind in NUMBERS):
         return value
     if isinstance(value, np.generic) and value.dtype.kind in NUMBERS:
         return value
+    if hasattr(value, "dims") and hasattr(value, "values"):  # xarray's
+        raise DTypeError(
+            f"a {type(value).__name__} as an operand would lose its dimensions, and the .data of the result its gradient: pass "
+            "the numbers, a.values"
+        )
     return as_array(value)
 
 

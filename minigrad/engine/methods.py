@@ -6,6 +6,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from ..errors import UnsupportedError
 from .at import At
 from .registry import operators, registry
 
@@ -282,6 +283,19 @@ class ArrayMethods(Generic[R]):
 
     def tanh(self) -> R:
         return operators[np.tanh](self)
+
+
+def plain_array(tensor: Any, what: str, way_out: str) -> Any:
+    """The array of ``tensor``, which will be kept outside of the tape.
+
+    Raises:
+        UnsupportedError: ``tensor`` requires a gradient. The message begins with ``what`` and ends with ``way_out``.
+    """
+    if tensor._node is not None:
+        raise UnsupportedError(
+            f"{what} {tensor._describe()}, which requires a gradient, would cut it off from the tape: {way_out}"
+        )
+    return tensor._array
 
 
 def values_of(value: Any) -> Any:

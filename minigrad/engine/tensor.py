@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..device import to_host
-from ..errors import DTypeError, GraphError, ShapeError, UnsupportedError
+from ..errors import DTypeError, GraphError, ShapeError
 from . import observers
 from .arrays import NUMBERS, as_array
 from .hooks import Hooked, hooks_of
-from .methods import ArrayMethods
+from .methods import ArrayMethods, plain_array
 from .modes import enable_grad
 from .protocols import Protocols
 from .registry import registry
@@ -51,12 +51,7 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
         self, data: Any, requires_grad: bool = False, *, dtype: Any = None, name: str | None = None, copy: bool = True
     ) -> None:
         if isinstance(data, Tensor):
-            if data._node is not None:
-                raise UnsupportedError(
-                    f"Tensor() of {data._describe()}, which requires a gradient, would cut it off from the tape: "
-                    "use it as it is, or pass t.detach()"
-                )
-            data = data._array
+            data = plain_array(data, "Tensor() of", "use it itself, or pass t.detach()")
         self._array = as_array(data, dtype, copy or None)
         self._node = None
         self._grad = None
@@ -81,10 +76,10 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
 
     @data.setter
     def data(self, value: Any) -> None:
-        if isinstance(value, Tensor):
-            value = value._array
         if type(self._node) in (Entry, Output):
             raise GraphError(f"data of {self._describe()} cannot be replaced: it was computed; replace data of a leaf")
+        if isinstance(value, Tensor):
+            value = plain_array(value, "t.data =", "assign u.detach()")
         if value is self._array:
             return
         array = as_array(value)
@@ -108,6 +103,9 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
             self._grad = None
             return
         given = self._cotangent(value, "grad")
+        if isinstance(given, Tensor) and given._node is not None:
+            self._grad = registry[np.positive](given)  # as backward(create_graph=True) leaves it
+            return
         array = given._array if isinstance(given, Tensor) else given
         self._grad = make_tensor(array.astype(self.dtype), None)
 

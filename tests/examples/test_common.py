@@ -153,7 +153,10 @@ def test_pictures_are_written_without_a_window(tmp_path: Path) -> None:
     assert len(plt.get_fignums()) == before
 
 
-def test_progress_gives_the_items_and_counts_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_gives_the_items_and_counts_on_standard_error(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")  # tqdm cuts what a narrow terminal has no room for
     assert list(common.progress(["a", "b"], "letters")) == ["a", "b"]
     said = capsys.readouterr()
     assert said.out == "" and "letters: 100%" in said.err and "2/2" in said.err

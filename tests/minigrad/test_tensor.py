@@ -184,6 +184,25 @@ def test_data_that_cannot_be() -> None:
         (p * 2).data = A
 
 
+@pytest.mark.parametrize("of", [lambda u: u, lambda u: u * 2], ids=["leaf", "computed"])
+def test_data_of_a_tracked_tensor_is_refused(of: Callable[[Any], Any]) -> None:
+    t, u = tracked(), of(tracked(A + 1))
+    array, node = t._array, t._node
+    with pytest.raises(UnsupportedError, match=r"t\.data = the tensor of .* requires a gradient.*assign u\.detach\(\)"):
+        t.data = u
+    assert t._array is array and t._node is node
+    t.data = u.detach()
+    np.testing.assert_array_equal(t.numpy(), u.data)
+
+    def loss(x: Any) -> Any:
+        w = Tensor(np.ones((2, 3)), requires_grad=True)
+        w.data = x
+        return (w * w).sum()
+
+    with pytest.raises(UnsupportedError, match=r"u\.detach\(\)"):  # and no zeros
+        mg.grad(loss)(A)
+
+
 def test_requires_grad_is_switched() -> None:
     t = Tensor(A)
     t.requires_grad = True
@@ -232,6 +251,18 @@ def test_grad_is_set() -> None:
     assert t.grad.tolist() == np.zeros((2, 3)).tolist()
     t.grad = None
     assert t.grad is None
+
+
+def test_a_tracked_tensor_that_is_set_as_grad_stays_on_the_tape() -> None:
+    w, t = tracked(), tracked()
+    t.grad = w * w
+    assert t.grad is not None and t.grad.requires_grad
+    (t.grad * A).sum().backward()
+    assert w.grad is not None
+    np.testing.assert_array_equal(w.grad.data, 2 * A * A)
+    with mg.no_grad():
+        t.grad = w * w
+    assert not t.grad.requires_grad
 
 
 def test_item_assignment_on_an_untracked_tensor() -> None:

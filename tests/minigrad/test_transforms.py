@@ -734,3 +734,55 @@ def test_bad_calls_of_autograd_grad(call: Any, kind: type[Exception], message: s
     with pytest.raises(kind, match=message) as error:
         call(Tensor(ROW, requires_grad=True))
     assert isinstance(error.value, mg.MinigradError)
+
+
+# --- Modules: what is closed over, and what is an argument ---
+
+
+def critic() -> nn.Affine:
+    return nn.Affine(3, 1, rng=np.random.default_rng(0), dtype=np.float64)
+
+
+@pytest.mark.parametrize("transform", [grad, jacobian, hessian, lambda f: lambda x: hvp(f, [x], [x])[0]])
+def test_a_result_that_depends_on_closed_over_parameters_is_a_tensor_on_their_tape(transform: Any) -> None:
+    """An array would cut a gradient penalty off from the weights without a word."""
+    model = critic()
+    parameters = model.state_dict()
+    got = transform(lambda x: np.sum(np.tanh(model(x))))(ROW)
+    assert isinstance(got, Tensor) and got.requires_grad
+    alone = transform(lambda x: np.sum(np.tanh(nn.functional_call(model, parameters, x))))(ROW)
+    with mg.no_grad():
+        plain = transform(lambda x: np.sum(np.tanh(model(x))))(ROW)
+    assert type(alone) is type(plain) is np.ndarray
+    np.testing.assert_allclose(got.numpy(), plain, rtol=1e-13)
+    np.testing.assert_allclose(alone, plain, rtol=1e-13)
+
+
+def test_a_gradient_penalty_reaches_the_weights() -> None:
+    """Gulrajani et al. 2017. The gradient of w x + b by x is w: the penalty is (|w| - 1)^2, its slope 2 (|w| - 1) w / |w|."""
+    model = critic()
+    penalty: Any = (np.linalg.norm(grad(lambda x: model(x).sum())(ROW)) - 1) ** 2
+    penalty.backward()
+    w = model.weight.data
+    norm = np.linalg.norm(w)
+    assert model.weight.grad is not None
+    np.testing.assert_allclose(model.weight.grad.data, 2 * (norm - 1) * w / norm, rtol=1e-12)
+
+
+def test_an_object_that_is_no_array_is_no_argument_and_the_way_is_named() -> None:
+    model = critic()
+    calls: list[Any] = [
+        lambda m: grad(lambda m: m(ROW).sum())(m),
+        lambda m: value_and_grad(lambda p: p["net"](ROW).sum())({"net": m}),
+        lambda m: vjp(lambda m: m(ROW), m),
+        lambda m: jvp(lambda m: m(ROW), [m], [m]),
+        lambda m: jacobian(lambda m: m(ROW))(m),
+        lambda m: hvp(lambda m: m(ROW).sum(), [m], [m]),
+    ]
+    for call in calls:
+        with pytest.raises(
+            mg.DTypeError, match=r"of class Affine, .*nn\.functional_call\(.*\)\(module\.state_dict\(\)\)"
+        ):
+            call(model)
+        with pytest.raises(mg.DTypeError, match=r"cannot differentiate with respect to an argument: .*object"):
+            call(object())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nn
-from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
+from minigrad import ArgumentError, DTypeError, ShapeError, Tensor, UnsupportedError
 from nn import from_torch_state, to_torch_state
 from tests.lazy import torch
 from tests.nn.layers import assert_close, assert_same, load, randomized, rng, to_torch
@@ -225,6 +225,17 @@ def test_a_state_that_does_not_fit_says_so_and_changes_nothing(change, error, wo
     with pytest.raises(error, match=words):
         from_torch_state(layer, state)
     assert all(np.array_equal(layer.state_dict()[name], before[name]) for name in before)
+
+
+def test_a_tracked_tensor_is_refused_and_nothing_is_changed() -> None:
+    layer = float64(nn.Affine, 3, 2)
+    bias = Tensor(np.ones(2), requires_grad=True)
+    before, state = layer.state_dict(), {"weight": np.ones((2, 3)), "bias": bias}
+    with pytest.raises(UnsupportedError, match=r"from_torch_state of 'bias'.*requires a gradient.*t\.detach\(\)"):
+        from_torch_state(layer, state)
+    assert all(np.array_equal(layer.state_dict()[name], before[name]) for name in before)
+    from_torch_state(layer, state | {"bias": bias.detach()})
+    assert layer.bias.tolist() == [1.0, 1.0]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import ArgumentError, DTypeError, ShapeError, Tensor, no_grad
+from minigrad import ArgumentError, DTypeError, ShapeError, Tensor, UnsupportedError, no_grad
 from minigrad.engine.observers import active
 from nn import Affine, Dropout, Embedding, Module, Parameter, TransformerEncoderLayer
 from tests.nn.layers import rng
@@ -129,8 +129,20 @@ def test_load_state_dict_makes_two_modules_equal() -> None:
 
 def test_load_state_dict_takes_tensors_and_a_merged_dict() -> None:
     net = Net()
-    net.load_state_dict(net.state_dict() | {"scale": Parameter([5.0], dtype=np.float32)})
+    net.load_state_dict(net.state_dict() | {"scale": Parameter([5.0], dtype=np.float32).detach()})
     assert net.scale.tolist() == [5.0]
+
+
+def test_load_state_dict_refuses_a_tensor_whose_gradient_would_be_lost() -> None:
+    net = Net()
+    before = net.state_dict()
+    new = Parameter([5.0], dtype=np.float32)
+    for tracked in (new, new * 2.0):
+        state = {path: array + 1 for path, array in before.items()} | {"scale": tracked}
+        with pytest.raises(UnsupportedError, match=r"'scale'.*requires a gradient.*t\.detach\(\).*nn\.functional_call"):
+            net.load_state_dict(state)
+    for path, array in net.state_dict().items():
+        np.testing.assert_array_equal(array, before[path])
 
 
 def test_load_state_dict_keeps_the_parameters_and_their_gradients() -> None:

@@ -2,8 +2,11 @@
 
 import copy
 import math
+import re
 import sys
 import threading
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +16,8 @@ import nn
 from minigrad import AnomalyError, ArgumentError, Tensor, detect_anomaly
 from minigrad.engine.modes import recording
 from nn import Affine, Batches, Dropout, History, Module, TrainingError, fit
-from tests.nn.training import X, Y, adamw, loss, schedule, weights
+from nn._one_process import OneProcess
+from tests.nn.training import X, Y, adamw, ctrl_c, loss, schedule, weights
 
 
 class Net(Module):
@@ -149,7 +153,7 @@ def test_a_batch_may_be_anything_that_the_loss_takes() -> None:
 # --- modes and validation ---
 
 
-def test_training_and_validation_have_their_modes_and_leave_them_as_they_were() -> None:
+def test_training_and_validation_have_their_modes_and_evaluation_is_left() -> None:
     model, seen = Net(), []
 
     def watched(model: Any, batch: Any) -> Tensor:
@@ -163,21 +167,94 @@ def test_training_and_validation_have_their_modes_and_leave_them_as_they_were() 
     model.dropout.eval()
     fit(model, batches(40), watched, adamw(model), epochs=2, validate=validate, progress=False)
     assert seen == [(True, True), (False, False)] * 2
-    assert (model.training, model.dropout.training) == (True, False)
+    assert modes(model) == {False}
 
 
-def test_modes_are_restored_after_an_error_in_validation() -> None:
-    model = Net()
+def modes(model: Module) -> set[bool]:
+    return {module.training for module in model.modules()}
 
-    def validate(model: Any) -> dict[str, float]:
-        raise ZeroDivisionError
 
-    with pytest.raises(ZeroDivisionError):
-        run(model, validate=validate)
-    assert model.training and model.dropout.training and recording()
-    model.eval()
-    run(model)
-    assert not model.training
+ENDS: dict[str, tuple[dict[str, Any], type[BaseException] | None]] = {
+    "done": ({}, None),
+    "validated": ({"validate": lambda model: model.train() and {}}, None),
+    "out of patience": ({"validate": lambda model: {"a": 1}, "best": ("min", "a"), "patience": 1}, None),
+    "parallel": ({"parallel": OneProcess()}, None),
+    "error in validate": ({"validate": lambda model: 1 / 0}, ZeroDivisionError),
+    "no numbers": ({"validate": lambda model: 3}, ArgumentError),
+    "error in on_step": ({"on_step": lambda: 1 / 0}, ZeroDivisionError),
+    "error in schedule": ({"schedule": lambda step: 1 / 0}, ZeroDivisionError),
+    "Ctrl-C in on_step": ({"on_step": ctrl_c}, KeyboardInterrupt),
+    "Ctrl-C in validate": ({"validate": lambda model: ctrl_c()}, KeyboardInterrupt),
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("training", [True, False])
+def test_predictions_after_fit_are_without_dropout_however_it_ended(end: str, training: bool) -> None:
+    options, error = ENDS[end]
+    model = Net().train(training)
+    with nullcontext() if error is None else pytest.raises(error):
+        run(model, epochs=3, **options)
+    assert modes(model) == {False} and recording()
+    np.testing.assert_array_equal(model(X).numpy(), model(X).numpy())
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt, SystemExit])
+def test_so_it_is_after_an_error_of_the_loss_or_a_nan(error: type[BaseException]) -> None:
+    def broken(model: Any, batch: Any) -> Tensor:
+        raise error
+
+    for wrong, raised in ((broken, error), (lambda model, batch: loss(model, batch) * math.nan, TrainingError)):
+        model = Net()
+        with pytest.raises(raised):
+            fit(model, batches(40), wrong, adamw(model), epochs=2, progress=False)
+        assert modes(model) == {False}
+
+
+def test_a_resumed_run_and_one_that_was_complete_leave_evaluation(tmp_path: Path) -> None:
+    run(Net(), epochs=1, checkpoint=tmp_path)
+    for epochs in (2, 2):
+        model, seen = Net(), []
+        run(model, epochs=epochs, checkpoint=tmp_path, resume=True, on_step=lambda: seen.append(modes(model)))  # noqa: B023
+        assert modes(model) == {False} and all(found == {True} for found in seen)
+
+
+def test_what_is_refused_leaves_the_mode(tmp_path: Path) -> None:
+    run(Net(), epochs=1, checkpoint=tmp_path)
+    for options in ({"checkpoint": tmp_path, "resume": True, "clip_norm": 3.0}, {"epochs": 0}):
+        model = Net()
+        model.dropout.eval()
+        with pytest.raises(ArgumentError):
+            run(model, **options)
+        assert (model.training, model.dropout.training) == (True, False)
+
+
+@pytest.mark.parametrize("who", ["on_step", "loss", "batches"])
+def test_each_step_trains_in_training_mode_whoever_looks_at_predictions(who: str) -> None:
+    """A program that predicts between two steps may forget to switch back."""
+    model, seen = Net(), []
+
+    def look() -> None:
+        model.eval()(X)
+
+    def watched(model: Any, batch: Any) -> Tensor:
+        seen.append(modes(model))
+        value = loss(model, batch)
+        if who == "loss":
+            look()
+        return value
+
+    class Looking(Batches):
+        def epoch(self, n: int) -> Any:
+            for batch in super().epoch(n):
+                if who == "batches":
+                    look()
+                yield batch
+
+    data = Looking([X, Y], 8, seed=5)
+    on_step = look if who == "on_step" else None
+    fit(model, data, watched, adamw(model), epochs=2, accumulate=2, on_step=on_step, progress=False)
+    assert seen == [{True}] * len(seen) and len(seen) > 5
 
 
 def test_metrics_may_be_arrays_and_tensors_with_one_number() -> None:
@@ -223,19 +300,31 @@ def test_without_validation_every_epoch_has_empty_metrics() -> None:
 # --- the progress bar ---
 
 
+@pytest.fixture(params=[None, "80"])
+def columns(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Older versions of tqdm make the bar as wide as the terminal that these variables tell of, newer ones do not ask them."""
+    for name in ("COLUMNS", "LINES"):
+        if request.param is None:
+            monkeypatch.delenv(name, raising=False)
+        else:
+            monkeypatch.setenv(name, request.param)
+
+
+@pytest.mark.usefixtures("columns")
 def test_the_bar_shows_epoch_loss_and_metrics(capsys: pytest.CaptureFixture[str]) -> None:
     history = run(Net(), epochs=2, validate=accuracy, progress=True)
     lines = capsys.readouterr().err.replace("\r", "\n")
-    assert "epoch 2/2: 100%|██████████| 5/5 [" in lines
+    assert re.search(r"epoch 2/2: 100%\|█+\| 5/5 \[", lines)
     assert f"accuracy={history.metrics[1]['accuracy']:.4f}" in lines
     assert f"loss={np.mean(history.losses):.4f}" in lines
 
 
+@pytest.mark.usefixtures("columns")
 def test_the_bar_counts_the_steps_with_metrics_and_without(capsys: pytest.CaptureFixture[str]) -> None:
     for validate in (None, accuracy):
         run(Net(), epochs=1, validate=validate, progress=True)
         last = capsys.readouterr().err.split("\r")[-1]
-        assert "epoch 1/1: 100%|██████████| 5/5 [" in last
+        assert re.search(r"epoch 1/1: 100%\|█+\| 5/5 \[", last)
 
 
 def test_without_tqdm_it_trains_without_a_bar(

@@ -166,6 +166,29 @@ def test_ctrl_c_before_any_line_of_the_loop_leaves_a_good_checkpoint(
         assert_resumes(folder, whole, **SHORT)
 
 
+def test_ctrl_c_before_any_line_of_the_loop_leaves_evaluation() -> None:
+    """Unless it came before the training began, and then the mode is what it was."""
+
+    def train(model: Net, line: int) -> None:
+        with CtrlCAtLine(line):
+            fit(model, Batches([X, Y], 20, seed=5), loss, adamw(model), epochs=1, progress=False)
+
+    begun, line = False, 0
+    while True:
+        line, model = line + 1, Net()
+        try:
+            train(model, line)
+        except KeyboardInterrupt:
+            modes = {module.training for module in model.modules()}
+            begun |= modes == {False}
+            assert modes == {not begun}, line
+        else:
+            break
+        finally:
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # it may have come while the handler was put in
+    assert line > 100 and begun
+
+
 def test_a_second_ctrl_c_does_not_wait(tmp_path: Path, uninterrupted: Whole, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the middle of writing: what was written before stays."""
     run(tmp_path, epochs=2)

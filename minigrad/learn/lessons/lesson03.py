@@ -42,6 +42,8 @@ def operations(rng: np.random.Generator) -> Iterator[Case]:
         program = f"a = Value(x)\nc = a.{name}()\nc.data, c.parents == (a,), c.slopes"
         want, names = (float(data), True, (float(slope),)), ("c.data", "c.parents == (a,)", "c.slopes")
         yield Case(program, {"x": x}, want, names, forward=f"c = np.{name}(a)", leaves={"a": x})
+    yield _recorded("a + b", x, y, x + y, (1.0, 1.0))  # as in 3.1
+    yield _recorded("a * b", x, y, x * y, (y, x))
 
 
 @task("3_3_tape_backward.py")

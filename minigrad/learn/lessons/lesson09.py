@@ -30,6 +30,12 @@ def adam(rng: np.random.Generator) -> Iterator[Case]:
         want = w - rate * sum(_adam_step(gradients[:t], beta1, beta2, eps) for t in range(1, steps + 1))
         program = "adam(w, gradients, rate, beta1, beta2, eps)"
         yield Case(program, inputs, want, about="later_steps" if steps > 1 else "")
+    w, gradients = (
+        rng.normal(size=2),
+        list(rng.normal(size=(2, 2)) * 1e-6),
+    )  # so small that the eps of the signature shows
+    want = w - 0.1 * sum(_adam_step(gradients[:t], 0.9, 0.999, 1e-8) for t in (1, 2))
+    yield Case("adam(w, gradients, rate)", {"w": w, "gradients": gradients, "rate": 0.1}, want, about="defaults")
 
 
 def _adam_step(gradients: list[Any], beta1: float, beta2: float, eps: float) -> Any:
@@ -48,5 +54,7 @@ def clipping(rng: np.random.Generator) -> Iterator[Case]:
         want = [g * (limit / norm) if longer else g for g in gradients]
         names = ("norm", "gradients")
         about = "" if longer else "small_gradient"
-        yield Case("norm, clipped = clip(gradients, limit)\nnorm, tuple(clipped)",
-                   {"gradients": gradients, "limit": limit}, (norm, tuple(want)), names, about=about)  # fmt: skip
+        program = "norm, clipped = clip(gradients, limit)\nnorm, tuple(clipped)"
+        yield Case(program, {"gradients": gradients, "limit": limit}, (norm, tuple(want)), names, about=about)
+    zero = [np.zeros(2), np.zeros((1, 2))]
+    yield Case(program, {"gradients": zero, "limit": 1.0}, (0.0, tuple(zero)), names, about="small_gradient")

@@ -24,6 +24,9 @@ def attention(rng: np.random.Generator) -> Iterator[Case]:
         inputs = {"q": q, "k": k, "v": v, "causal": causal}
         names = ("out", "weights")
         yield Case("attention(q, k, v, causal)", inputs, (out, weights), names, about="mask" if causal else "")
+        if n == 2:
+            given = {name: inputs[name] for name in "qkv"}
+            yield Case("attention(q, k, v)", given, (out, weights), names, about="defaults")
 
 
 @task("10_2_attention_backward.py")

@@ -45,6 +45,14 @@ def sampling(rng: np.random.Generator) -> Iterator[Case]:
     want = np.searchsorted(np.cumsum(p), u, side="right")
     inputs = {"logits": logits, "temperature": 0.7, "us": u}
     yield Case(drawn, inputs, want, about="frequencies")
-    apart = rng.permutation(4) * 0.5  # no two alike
-    yield Case("sample(logits, 0, 0.9)", {"logits": apart}, int(np.argmax(apart)), about="zero_temperature")
+    apart = (
+        rng.permutation(4) * 0.5
+    )  # no two alike; and the largest is in two places, as a program may name one by luck
+    for given in (apart, apart[::-1].copy()):
+        yield Case("sample(logits, 0, 0.9)", {"logits": given}, int(np.argmax(given)), about="zero_temperature")
     yield Case("isinstance(sample(logits, 1.0, 0.3), int)", {"logits": logits}, True, about="token")
+    p = np.asarray(softmax(logits))
+    middle = {"logits": logits, "temperature": 1.0, "us": np.cumsum(p) - p / 2}  # each token, however rare it is, once
+    yield Case(drawn, middle, np.arange(4), about="frequencies")
+    # The first running sum is 0, exactly: where it is compared with u = 0, larger and not smaller are two things.
+    yield Case("sample(logits, 1.0, 0.0)", {"logits": np.array([-1000.0, *logits])}, 1, about="impossible")

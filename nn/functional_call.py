@@ -1,0 +1,208 @@
+"""functional_call: a module as a pure function of its parameters, for what differentiates functions.
+
+A call runs a copy of the module tree, in which other parameters stand. The arrays are not copied. Nothing of the model is
+changed and put back, so that an exception, a generator or another thread has nothing to disturb.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from types import CellType, FunctionType, MethodType
+from typing import Any, TypeVar
+
+from minigrad import ArgumentError, DTypeError, GraphError, ShapeError, Tensor
+from minigrad._tree import leaves
+from minigrad.engine.arrays import as_array
+from minigrad.engine.tape import Entry, entry_of, next_sequence_number
+
+from .module import Module, Parameter, check_names, children
+
+R = TypeVar("R")
+
+
+def functional_call(model: Callable[..., R], parameters: Mapping[str, Any], /, *args: Any, **kwargs: Any) -> R:
+    """Run ``model(*args, **kwargs)`` with ``parameters`` in the place of its own, as a function of both.
+
+    ``parameters`` is a dict by path, as ``model.state_dict()`` gives it: a tree of arrays, by which ``grad``, ``vjp``, ``jvp``,
+    ``jacobian``, ``hessian`` and ``hvp`` differentiate. What has to be new is made by the caller, say ``{path: p - lr * g[path]
+    for path, p in parameters.items()}``, and may be on the tape: so the steps of an optimizer can be differentiated.
+    ``model.load_state_dict`` takes over the last of them. For some parameters only: ``model.state_dict() | some``. Tied
+    weights are one parameter, under the first of their paths. On a device pass ``{path: p.data for path, p in
+    model.named_parameters()}``.
+
+    The model's parameters, their ``grad`` and its optimizers are not touched. All else is as in ``model(*args, **kwargs)``:
+    train and eval mode count, and what ``forward`` assigns to an attribute stays there, such as the count of calls from which
+    ``Dropout`` makes its masks. (If ``forward`` is a generator, what it assigns does not stay.)
+
+    Args:
+        model: a module, or a method of one, such as ``model.loss``.
+        parameters: arrays or Tensors by path, of the shapes of the parameters; floating, of any precision.
+
+    Raises:
+        ArgumentError: ``model`` is neither; parameters are missing or unexpected.
+        ShapeError, DTypeError: an array has another shape than its parameter, or is not of its kind (real, complex).
+        GraphError: ``forward`` used a parameter of the model's own. It reached it by a way that is not followed: the ways are
+            attributes, lists, tuples and dicts, bound methods, and what a function closes over.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> import nn
+        >>> layer = nn.Affine(2, 1, rng=np.random.default_rng(0), dtype=np.float64)
+        >>> x = np.array([[1.0, 2.0], [3.0, 4.0]])
+        >>> gradient = mg.grad(lambda p: nn.functional_call(layer, p, x).sum())(layer.state_dict())
+        >>> {path: g.tolist() for path, g in gradient.items()}
+        {'weight': [[4.0], [6.0]], 'bias': [2.0]}
+    """
+    bound = model.__self__ if isinstance(model, MethodType) else model
+    if not isinstance(bound, Module):
+        raise ArgumentError(
+            f"functional_call takes a Module or a method of one, got {type(model).__name__}: "
+            "functional_call(model, parameters, x)"
+        )
+    own = bound._parameters_by_path()
+    given = _checked(bound, own, parameters)
+    copies = _Copies(bound, {id(parameter): given[path] for path, parameter in own.items()})
+    first = next_sequence_number()
+    try:
+        result: R = copies.of(model)(*args, **kwargs)
+    finally:
+        copies.hand_back({id(given[path]): parameter for path, parameter in own.items()})
+    _check_reached(result, first, own, [*given.values(), *leaves((args, kwargs))])
+    return result
+
+
+def _checked(model: Module, own: Mapping[str, Parameter], parameters: Any) -> dict[str, Parameter]:
+    """What is given, as Parameters that share its arrays and its places on the tape."""
+    if not isinstance(parameters, Mapping):
+        raise ArgumentError(
+            f"parameters must be a dict by path, as model.state_dict() gives it, got {type(parameters).__name__}"
+        )
+    check_names(f"the parameters do not fit {type(model).__name__}", own, parameters)
+    return {path: _stand_in(path, parameters[path], parameter) for path, parameter in own.items()}
+
+
+def _stand_in(path: str, value: Any, parameter: Parameter) -> Parameter:
+    try:
+        array = value._array if isinstance(value, Tensor) else as_array(value)
+    except DTypeError as error:
+        raise DTypeError(f"parameters['{path}']: {error}") from error.__cause__
+    if array.shape != parameter.shape:
+        raise ShapeError(f"parameters['{path}'] has shape {array.shape}, and the parameter has {parameter.shape}")
+    if array.dtype.kind != parameter.dtype.kind:
+        raise DTypeError(
+            f"parameters['{path}'] has dtype {array.dtype}, and the parameter has {parameter.dtype}: convert it, "
+            f"a.astype(np.{parameter.dtype})"
+        )
+    stand_in = Tensor.__new__(type(parameter))
+    stand_in._array = array
+    stand_in._node = value._node if isinstance(value, Tensor) else None
+    stand_in._grad = None
+    stand_in.name = parameter.name
+    return stand_in
+
+
+class _Copies:
+    """The module tree once more, with other objects in the place of some."""
+
+    def __init__(self, model: Module | None, instead: dict[int, Any]) -> None:
+        self._instead = instead  # by the id of what is replaced: all of that is held by the model
+        self._modules = {id(module) for module in model.modules()} if model is not None else set()
+        self._made: list[tuple[Module, Module, dict[str, Any]]] = []  # original, copy, and what the copy had at first
+
+    def of(self, value: Any) -> Any:
+        """``value``, or, if something in it is replaced, its copy."""
+        if id(value) in self._instead:
+            return self._instead[id(value)]
+        if isinstance(value, Module):
+            return self._module(value) if id(value) in self._modules else value
+        if isinstance(value, (dict, list, tuple)):
+            return self._container(value)
+        if isinstance(value, MethodType):
+            owner = self.of(value.__self__)
+            return value if owner is value.__self__ else MethodType(value.__func__, owner)
+        if type(value) is functools.partial:
+            parts = (value.func, value.args, value.keywords)
+            function, args, keywords = new = tuple(map(self.of, parts))
+            return value if _same(new, parts) else functools.partial(function, *args, **keywords)
+        return self._function(value) if isinstance(value, FunctionType) and value.__closure__ else value
+
+    def _module(self, module: Module) -> Module:
+        copy = object.__new__(type(module))
+        self._instead[id(module)] = copy
+        vars(copy).update({name: self.of(part) for name, part in dict(vars(module)).items()})
+        self._made.append((module, copy, dict(vars(copy))))
+        return copy
+
+    def _container(self, value: Any) -> Any:
+        self._instead[id(value)] = value  # if it should hold itself
+        names, parts = zip(*children(value)) if value else ((), ())
+        new = [self.of(part) for part in parts]
+        if _same(new, parts):
+            del self._instead[id(value)]  # it may be gone before the call is over, and another have its id
+            return value
+        if isinstance(value, dict):
+            copy: Any = value.copy()
+            copy.update(zip(names, new))
+        elif isinstance(value, list):
+            copy = value.copy()
+            copy[:] = new
+        else:
+            copy = type(value)(*new) if hasattr(value, "_fields") else type(value)(new)
+        self._instead[id(value)] = copy
+        return copy
+
+    def _function(self, function: FunctionType) -> Any:
+        """A function that closes over modules, parameters or methods of them; what else it closes over is left."""
+        cells = function.__closure__ or ()
+        held = [_content(cell) for cell in cells]
+        new = [self.of(value) if isinstance(value, (Module, Parameter, MethodType)) else value for value in held]
+        if _same(new, held):
+            return function
+        closure = tuple(
+            cell if value is old else CellType(value) for cell, value, old in zip(cells, new, held, strict=True)
+        )
+        copy = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, closure)
+        copy.__kwdefaults__ = function.__kwdefaults__
+        return copy
+
+    def hand_back(self, parameters: dict[int, Any]) -> None:
+        """Assign to the model what was assigned to the copies since; ``parameters``: its own, by the id of those given."""
+        back = _Copies(None, parameters | {id(copy): original for original, copy, _ in self._made})
+        for original, copy, before in self._made:
+            now = vars(copy)
+            for name in before.keys() - now.keys():
+                vars(original).pop(name, None)
+            for name, value in now.items():
+                if name not in before or before[name] is not value:
+                    vars(original)[name] = back.of(value)
+
+
+def _same(new: Iterable[Any], old: Iterable[Any]) -> bool:
+    return all(value is before for value, before in zip(new, old, strict=True))
+
+
+def _content(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # it is empty yet
+        return None
+
+
+def _check_reached(result: Any, first: int, own: Mapping[str, Parameter], allowed: Iterable[Any]) -> None:
+    """Raise if what was recorded since number ``first`` used one of the model's own parameters itself."""
+    foreign = {id(t._node) for t in allowed if isinstance(t, Tensor)}
+    nodes = {id(p._node): path for path, p in own.items() if p._node is not None and id(p._node) not in foreign}
+    waiting = [t._node for t in leaves(result) if isinstance(t, Tensor)] if nodes else []
+    seen: set[int] = set()
+    while waiting:
+        node = entry_of(waiting.pop())
+        if id(node) in nodes:
+            raise GraphError(
+                f"forward used the model's own parameter '{nodes[id(node)]}', not the one it was given: it came to it by a way "
+                "that functional_call does not see. Reach it by an attribute, self.layer, or a list, tuple or dict of them"
+            )
+        if type(node) is Entry and node.seq > first and id(node) not in seen:
+            seen.add(id(node))
+            waiting += node.parents
