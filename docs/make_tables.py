@@ -155,10 +155,9 @@ differentiated all the same, and gets the cotangent 0, and `0 * inf` is NaN. Kee
 
 ## float16
 
-Sums and powers in float16 are NumPy's own: `np.ones((8192, 3), np.float16).sum(axis=0)` stops at 2048, and `x * x` is infinite
-from 256 on. Computed in float32, and rounded, is what NumPy has no function for: `affine`, `softmax`, `log_softmax`, `gelu`,
-`layer_norm`, `cross_entropy`, attention and dropout, each with its derivatives; the norms and losses of `nn` (a loss stays
-float32); and the sums that only a gradient has, over what was broadcast or picked more than once.
+float16 arrays are NumPy's own, forward and backward: `np.ones((8192, 3), np.float16).sum(axis=0)` stops at 2048, `x * x` is
+infinite from 256 on, and a product of matrices takes a hundred times as long as in float32. Compute in float32:
+`x.astype(np.float32)`.
 """
 
 

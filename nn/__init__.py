@@ -34,7 +34,6 @@ from .losses import (
 )
 from .masks import causal_mask, padding_mask, window_mask
 from .message_passing import MessagePassing, SimplifiedAttention
-from .mixed_precision import MixedPrecision
 from .module import Module, Parameter
 from .multi_head import MultiHeadAttention
 from .normalization import LayerNorm, RMSNorm
@@ -110,7 +109,6 @@ __all__ = [
     "load_weights",
     "History",
     "TrainingError",
-    "MixedPrecision",
     "MessagePassing",
     "SimplifiedAttention",
     "DotScore",

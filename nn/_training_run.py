@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 import math
 import warnings
@@ -22,7 +21,6 @@ from minigrad.serialize import CheckpointError, save_checkpoint
 from . import _training_state as state
 from ._interrupts import Interrupts
 from ._one_process import OneProcess
-from ._precision import Precision
 from ._progress import progress_bar
 from ._training_state import Files, TrainingError
 from .clipping import clip_grad_norm, clip_grad_value
@@ -51,7 +49,6 @@ class TrainingRun:
     every: int | None
     files: Files | None
     tqdm: Any
-    precision: Precision
     on_step: Callable[[], object] | None = None
     ranks: OneProcess = field(default_factory=OneProcess)
 
@@ -93,7 +90,6 @@ class TrainingRun:
         except BaseException as error:
             for context in [context for context in active.contexts if context not in contexts]:
                 active.leave(context)  # Ctrl-C may have come between the end of a `with no_grad()` and its leaving
-            self.precision.restore_masters()  # Ctrl-C may have come while they were being put back
             if self.whole and not isinstance(error, TrainingError):
                 with suppress(TrainingError):  # the first error tells more
                     self._save()
@@ -137,14 +133,12 @@ class TrainingRun:
         lr = self.optimizer.lr if self.schedule is None else self.schedule(self._progress[0])
         with self._undivided():
             self.optimizer.lr = lr
-            self.precision.step()
+            self.optimizer.step()
             self.history.losses.append(loss)
             self.updates += 1
             self._note_dropouts()
 
     def _clip(self) -> None:
-        if (self.clip_norm or self.clip_value) and self.precision.overflowed:
-            return  # the step will be skipped
         if self.clip_norm is not None:
             try:
                 clip_grad_norm(self.optimizer.parameters, self.clip_norm)
@@ -164,15 +158,14 @@ class TrainingRun:
                 loss = loss * (size / max(sum(sizes), 1))
             total = total + loss.data
             with self.ranks.overlapping(loss, self.optimizer, count) if i == len(group) else nullcontext():
-                self.precision.backward(loss)
+                loss.backward()
         self.ranks.average(self.optimizer, count)
         return self.ranks.mean(float(to_host(total)), count)
 
     def _loss(self, batch: Any) -> Tensor:
         if not self.model.training:  # since the batch before, the user's program looked at what the model predicts
             self.model.train()
-        with self.precision:
-            loss = self.loss(self.model, batch)
+        loss = self.loss(self.model, batch)
         if not isinstance(loss, Tensor) or loss.shape != ():
             got = f"a Tensor of shape {loss.shape}" if isinstance(loss, Tensor) else f"{type(loss).__name__}"
             raise ArgumentError(
@@ -235,7 +228,6 @@ class TrainingRun:
                 entry["step"] = step
             arrays["losses"] = np.array(self.history.losses, np.float64)
             about |= {"metrics": self.history.metrics, "updates": self.updates, "run": self._settings()}
-            about["precision"] = self.precision.state_dict()
             epoch = len(self.history.metrics) - 1
             if self.best is not None and not self.updates and self.history.best_epoch(self.best) == epoch:
                 save_checkpoint(self.files.best, arrays, about)
@@ -254,12 +246,12 @@ class TrainingRun:
             del settings["the learning rate"]  # that of a schedule, which may be a new one
         for name, value in settings.items():
             state.same(path, name, about["run"].get(name), value)
-        try:
-            copy.copy(self.precision).load_state_dict(about.get("precision"))  # a trial: nothing is changed yet
-        except ArgumentError as error:
-            raise CheckpointError(f"'{path}' does not fit: {error}") from error
+        if about.get("precision") is not None:
+            raise CheckpointError(
+                f"'{path}' is of a run with precision='float16', which fit no longer has: nn.load_weights takes its weights, "
+                "and a run starts anew from there with resume=False"
+            )
         state.restore(path, self.model, self.optimizer, arrays, about)
-        self.precision.load_state_dict(about.get("precision"))
         self.history = History(arrays["losses"].tolist(), about["metrics"])
         self.updates = about["updates"]
         self._say_other_schedule(about["optimizer"]["settings"]["lr"])
@@ -284,7 +276,6 @@ class TrainingRun:
             "accumulate": self.accumulate,
             "clip_norm": self.clip_norm,
             "clip_value": self.clip_value,
-            "precision": self.precision.name,
             "the learning rate": self.first_lr,
             "batches": {"in an epoch": len(self.batches)} | described,
             "the content of the first batch, by its SHA-256": self.first_batch,

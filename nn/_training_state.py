@@ -12,7 +12,7 @@ import numpy as np
 from minigrad import ArgumentError, DTypeError, MinigradError, Tensor
 from minigrad._tree import leaves
 from minigrad.device import is_device_array, to_host
-from minigrad.serialize import CheckpointError, Maybe, digest, load_checkpoint, require
+from minigrad.serialize import CheckpointError, digest, load_checkpoint, require
 
 from .dropout import Dropout
 from .module import Module
@@ -28,7 +28,6 @@ FORM = {
     "metrics": [{str: int | float}],
     "updates": int,
     "run": dict,
-    "precision": Maybe(dict),
 }
 
 Arrays = dict[str, np.ndarray[Any, Any]]

@@ -18,7 +18,6 @@ import numpy as np
 import minigrad
 from minigrad import (
     ShapeError,
-    _float16,
     gelu,
     layer_norm,
     log_softmax,
@@ -50,7 +49,6 @@ __all__ = [
 ]
 
 
-@_float16.in_float32
 def rms_norm(x: Any, weight: Any, *, eps: float = 1e-6) -> Any:
     """``x / sqrt(mean(x^2) + eps) * weight`` over the last axis; x (..., d), weight (d,).
 
@@ -123,9 +121,7 @@ def attention_weights(
     """
     q, k = _arrays(q, k)
     _check_attention("k (..., key, d)", q, k)
-    return _float16.attention_weights(
-        q, k, *_masks(q, k, key_mask=key_mask, mask=mask, bias=bias, causal=causal), scale
-    )
+    return attention_weights(q, k, *_masks(q, k, key_mask=key_mask, mask=mask, bias=bias, causal=causal), scale)
 
 
 def _arrays(*values: Any) -> list[Any]:

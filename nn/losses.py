@@ -7,7 +7,6 @@ import numpy as np
 import minigrad
 from minigrad import ArgumentError, OutOfRangeError, ShapeError, Tensor, log_softmax, primitive
 from minigrad.device import to_host
-from minigrad.engine.arrays import widened
 from minigrad.rules.neural import REDUCTIONS, check_labels
 
 from ._checks import as_input, beside, check_interval, check_real, plain
@@ -42,7 +41,7 @@ def cross_entropy(
         0.6931
     """
     name = "cross_entropy"
-    logits, labels = _real(logits, name), _array(labels)
+    logits, labels = check_real(logits, name), _array(labels)
     check_interval(0, 1, label_smoothing=label_smoothing)
     if labels.dtype.kind == "f" and labels.ndim == logits.ndim:
         if ignore_index is not None:
@@ -79,7 +78,7 @@ def negative_log_likelihood(
         0.2877
     """
     name = "negative_log_likelihood"
-    log_probabilities = _real(log_probabilities, name)
+    log_probabilities = check_real(log_probabilities, name)
     labels, counted = _without_ignored(_array(labels), ignore_index)
     check_labels(log_probabilities, labels, reduction, name)
     labels = beside(labels, log_probabilities.data)
@@ -178,18 +177,13 @@ def _soft_cross_entropy(logits: Tensor, probabilities: Any, label_smoothing: flo
     return -(t * log_softmax(logits)).sum(axis=-1)
 
 
-def _real(x: Any, function: str) -> Tensor:
-    """``x`` as a Tensor. From float16 on losses are in float32: their sums would leave its range, and a scaled loss too."""
-    return widened(check_real(x, function))
-
-
 def _array(value: Any) -> Any:
     return value if hasattr(value, "dtype") else np.asarray(value)
 
 
 def _pair(x: Any, targets: Any, function: str, name: str) -> tuple[Tensor, Tensor]:
     """Both as Tensors of one shape, in the dtype of x and where x is."""
-    x, targets = _real(x, function), _array(targets)
+    x, targets = check_real(x, function), _array(targets)
     if targets.shape != x.shape:
         raise ShapeError(f"{function} needs {name} and targets of one shape, got {x.shape} and {targets.shape}")
     if not (isinstance(targets, Tensor) and targets.requires_grad):

@@ -5,8 +5,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor, scaled_dot_product_attention
-from minigrad._float16 import attention_weights
-from minigrad.rules.attention import split_heads
+from minigrad.rules.attention import attention_weights, split_heads
 
 from ._checks import check_positive
 from .affine import Affine

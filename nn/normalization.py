@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from minigrad import Tensor, layer_norm
-from minigrad._float16 import in_float32
 
 from ._checks import check_interval, check_positive, with_columns
 from .functional import rms_norm
@@ -57,7 +56,6 @@ class LayerNorm(Module):
         return f"{self.weight.size}, eps={self.eps:g}" + (", eps_outside=True" if self.eps_outside else "")
 
 
-@in_float32
 def _eps_outside(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> Tensor:
     centred = x - x.mean(axis=-1, keepdims=True)
     return centred / (x.std(axis=-1, keepdims=True) + eps) * weight + bias

@@ -65,7 +65,7 @@ class Optimizer:
         """Change each parameter that has a gradient.
 
         Raises:
-            GraphError: the parameters are computed ones now, as inside ``with precision:``.
+            GraphError: a parameter is a computed tensor now.
             ShapeError: a parameter has another shape than what is remembered about it. Nothing has been changed.
         """
         ready = self._ready()
@@ -90,8 +90,7 @@ class Optimizer:
         for i, parameter in enumerate(self.parameters):
             if type(parameter._node) is Entry:
                 raise GraphError(
-                    f"{type(self).__name__}.step() inside `with precision:` would change copies in half precision: leave "
-                    "the block first, and call precision.step()"
+                    f"{type(self).__name__}.step(): parameter {i} was computed on the tape, and a step changes leaves alone"
                 )
             if parameter._grad is not None and parameter._node is not None:
                 ready.append((i, parameter.data))

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor
-from minigrad._float16 import in_float32
 
 from ._checks import check_positive
 from .affine import Affine
@@ -189,7 +188,6 @@ def plain_score(score: str | Score) -> Score:
     return score
 
 
-@in_float32
 def _unit(x: Tensor) -> Any:
     return x / np.sqrt((x * x).sum(axis=-1, keepdims=True) + 1e-12)
 

@@ -12,13 +12,11 @@ from minigrad.errors import import_extra
 from . import _training_state as state
 from ._checks import check_positive
 from ._one_process import OneProcess
-from ._precision import Precision
 from ._progress import load_tqdm
 from ._training_run import TrainingRun
 from ._training_state import Files, TrainingError
 from .data import EpochBatches
 from .history import Best, History
-from .mixed_precision import MixedPrecision
 from .module import Module
 from .optimizer import Optimizer
 
@@ -36,7 +34,6 @@ def fit(
     clip_norm: float | None = None,
     clip_value: float | None = None,
     accumulate: int = 1,
-    precision: str | None = None,
     validate: Callable[[Any], Mapping[str, Any]] | None = None,
     patience: int | None = None,
     best: Best | None = None,
@@ -75,9 +72,6 @@ def fit(
             are one batch of k times the size: each counts by its number of examples (the length of its first array). At
             the end of an epoch a step is made of the batches that are left, and is the step on those alone. (A mean over
             tokens of batches with unequal numbers of them comes out slightly different.)
-        precision: "float16": the loss is computed in half precision, weights and optimizer stay in float32
-            (:class:`MixedPrecision`). A step whose gradients overflow changes no weight, and counts as any other. Validation
-            is in float32.
         validate: ``validate(model)``, called after each epoch in evaluation mode without recording, gives numbers by name.
         best: ``("min" or "max", name)``, which of those numbers tells how good the model is.
         patience: stop when the best epoch is this many epochs ago.
@@ -129,13 +123,10 @@ def fit(
     ranks = OneProcess() if parallel is None else parallel
     if not isinstance(ranks, OneProcess):
         raise ArgumentError(f"parallel must be nn.parallel.Ranks(), got {parallel!r}")
-    if ranks.size > 1 and precision is not None:
-        raise ArgumentError(f"precision={precision!r} and parallel do not go together yet: leave one of them out")
     run = TrainingRun(
         model, batches, loss, optimizer, epochs, schedule, clip_norm, clip_value, accumulate, validate, patience, best, every,
         files=None if checkpoint is None else Files.of(checkpoint), tqdm=load_tqdm() if progress and not ranks.rank else None,
         on_step=on_step, ranks=ranks,
-        precision=Precision(optimizer) if precision is None else MixedPrecision(model, optimizer, precision),
     )  # fmt: skip
     _check(run)
     return run.train(resume)

@@ -73,15 +73,6 @@ def test_the_core_of_the_engine_is_read_in_an_hour() -> None:
     assert lines(house.ROOT / "minigrad/engine/operators.py") <= 95
 
 
-def test_float16_has_one_room() -> None:
-    """Rules are mathematics; and only fit's door and the package's front know of mixed precision."""
-    texts = {name: path.read_text(encoding="utf-8").lower() for name, path in FILES.items()}
-    told = [name for name, text in texts.items() if "float16" in text or "_half" in text.replace("_half_triangle", "")]
-    inside = [name for name in told if name.startswith(("minigrad.rules", "minigrad.engine"))]
-    assert inside == ["minigrad.engine.arrays"]
-    assert {name for name, targets in ARROWS.items() if "nn.mixed_precision" in targets} == {"nn.train"}
-
-
 @pytest.mark.parametrize("name", FILES)
 def test_no_file_is_long(name: str) -> None:
     assert lines(FILES[name]) <= 400

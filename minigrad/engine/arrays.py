@@ -16,7 +16,6 @@ from ..device import is_device_array
 from ..errors import DTypeError, UnsupportedError
 
 _ndarray = np.ndarray
-FLOAT16 = np.dtype(np.float16)
 NUMBERS = "biufc"  # the kinds of dtype
 SCALARS = frozenset(
     {float, int, bool, complex}
@@ -107,11 +106,6 @@ def _columns_without_numbers(value: Any) -> str:
     if not names:
         return ""
     return f"the column{'s' * (len(names) > 1)} {', '.join(map(repr, names))} hold{'s' * (len(names) == 1)}"
-
-
-def widened(value: Any) -> Any:
-    """What can be summed: a float16 array or Tensor in float32, as in float16 a sum of ones stops at 2048; else ``value``."""
-    return value.astype(np.float32) if getattr(value, "dtype", None) == FLOAT16 else value
 
 
 def owned(keywords: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import widened
 from .types import Array
 
 Shape = tuple[int, ...]
@@ -41,9 +40,9 @@ def _broadcast_axes(wide: Shape, shape: Shape) -> tuple[int, ...]:
 
 
 def sum_over(array: Array, axes: tuple[int, ...]) -> Array:
-    """``array.sum(axes, keepdims=True)`` of what is wide enough to be summed (:func:`widened`); ``axes`` from 0 on."""
+    """``array.sum(axes, keepdims=True)``; ``axes`` count from 0."""
     if type(array) is not np.ndarray or array.dtype.char not in "fd" or not array.dtype.isnative:
-        return widened(array).sum(axis=axes, keepdims=True)
+        return array.sum(axis=axes, keepdims=True)
     if array.size >= LARGE and array.flags.c_contiguous:
         summed, rows, sums = _by_products(array.shape, axes)
         if summed is not None:

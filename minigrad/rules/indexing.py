@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ..device import is_device_array, zeros
-from ..engine.arrays import widened
 from ..engine.primitive import Primitive, primitive
 from ..engine.tensor import Tensor
 from ..engine.types import Array
@@ -30,11 +29,10 @@ def _scatter_add(updates: Array, /, index: Any, shape: Shape) -> Array:
         out = zeros(shape, updates)
         out[index] = updates
         return out
-    terms = widened(updates)
-    out = zeros(shape, terms)
+    out = zeros(shape, updates)
     # one flat index: all that CuPy's add.at takes, and several times faster in NumPy's
-    np.add.at(out.reshape(-1), _positions(index, shape, out).reshape(-1), terms.reshape(-1))
-    return out.astype(updates.dtype, copy=False)
+    np.add.at(out.reshape(-1), _positions(index, shape, out).reshape(-1), updates.reshape(-1))
+    return out
 
 
 def _positions(index: Any, shape: Shape, like: Array) -> Array:

@@ -76,11 +76,6 @@ class TwoInName(OneProcess):
 
 
 def test_what_does_not_go_together_yet_is_refused():
-    model = nn.Affine(1, 1, rng=np.random.default_rng(0))
-    batches = nn.Batches([np.ones((4, 1))], 2, seed=0)
-    with pytest.raises(ArgumentError, match="precision='float16' and parallel do not go together yet"):
-        nn.fit(model, batches, lambda *_: model.weight.sum(), nn.SGD(model.parameters()), epochs=1, precision="float16",
-               parallel=TwoInName())  # fmt: skip
     other: Any = []
     with pytest.raises(ArgumentError, match=r"Ranks shares out nn\.Batches, with a collate for other data, got list"):
         next(nn.parallel.Ranks.share(other, other, 0))
