@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from ._inplace import Seal
+from ._inplace import Seal, sweeps_under_way
 from ._source import Place, SourceLine, user_place
 from .device import to_host
 from .engine import observers
 from .engine.observers import active, attach
-from .engine.tape import Entry, Leaf, sweep
+from .engine.tape import Entry, Leaf
 from .engine.tensor import Tensor
 from .errors import AnomalyError
-
-_SWEEP = inspect.unwrap(sweep).__code__
 
 Causes = Sequence[tuple[Callable[..., Any], str]]
 
@@ -64,7 +61,7 @@ class detect_anomaly:
         """Called by the engine for each entry; ``arrays`` begins with the arguments of the operation."""
         origin = _Origin(user_place())
         for out in answer if isinstance(answer, (tuple, list)) else [answer]:
-            if not _finite(out) and not _sweeps_under_way():  # in a sweep, what the rule makes of it counts
+            if not _finite(out) and not sweeps_under_way():  # in a sweep, what the rule makes of it counts
                 operands = dict(zip(_argument_names(entry), arrays))
                 if np.isnan(out).any() or not _may_pass(entry, operands):
                     raise AnomalyError(_forward_message(entry, operands, out) + str(origin))
@@ -107,22 +104,9 @@ class _Origin:
     def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any], seconds: float) -> None:
         for name, parent, contribution in zip(_argument_names(entry), entry.parents, contributions):
             if parent is not None and contribution is not None and not _finite(contribution):
-                if _sweeps_under_way() == 1:  # within another rule's sweep, what that rule makes of it counts
+                if sweeps_under_way() == 1:  # within another rule's sweep, what that rule makes of it counts
                     raise AnomalyError(_backward_message(entry, name, cotangent, _array(contribution)) + str(self))
                 return
-
-
-# --- Where ---
-
-
-def _sweeps_under_way() -> int:
-    """How many sweeps this thread is in the middle of: derivative rules may themselves record and sweep."""
-    frame: FrameType | None = sys._getframe(1)
-    count = 0
-    while frame is not None:
-        count += frame.f_code is _SWEEP
-        frame = frame.f_back
-    return count
 
 
 # --- What and why ---

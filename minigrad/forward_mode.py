@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from ._inplace import check_kept
 from .engine.modes import enable_grad
 from .engine.plan import kept_tensors
 from .engine.registry import primitives, registry
@@ -50,7 +51,7 @@ def push(
         The tangent of every node that depends on one of the first; see ``cotangent_of`` for an ``Output``.
 
     Raises:
-        GraphError: what an entry on the way keeps was released by a sweep.
+        GraphError: what an entry on the way keeps was released by a sweep, or has been changed in place.
     """
     ends = list(ends)
     entries = to_sweep(ends, set(tangents))[0]
@@ -58,6 +59,7 @@ def push(
     found: Tangents = dict(tangents)
     for entry in entries:
         if entry not in tangents:
+            check_kept(entry)
             moves = [None if parent is None else cotangent_of(parent, found) for parent in entry.parents]
             found[entry] = _Push(entry, asked.get(entry), create_graph, directions).push(moves)
     return found

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.kernels import reference_mode
+from ..engine.observers import exposed
 from ..engine.plan import Plan
 from ..engine.tape import Entry, Leaf, pulling_large, sweep
 from ..engine.types import Array, Node, Pull
@@ -40,7 +41,7 @@ def pulling_by_rows(entries: list[Entry], cotangents: Any, ends: set[Node] | Non
     """
 
     def pull(entry: Entry, g: Array) -> Sequence[Array]:
-        whole = g.size <= BLOCK or reference_mode.active()
+        whole = exposed or g.size <= BLOCK or reference_mode.active()  # `exposed`: to be looked at one by one
         stretch = [] if whole else _stretch(entry, entries, cotangents.arrived, ends or ())
         size = max((math.prod(other.shape) for other in stretch), default=0)
         if len(stretch) < 2 or size > BLOCK * len(g):
