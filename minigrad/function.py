@@ -185,8 +185,8 @@ class _FunctionPlan:
             elif getattr(value, "dtype", np.dtype(bool)).kind in "fc":
                 raise GraphError(
                     f"{self.function.__name__} saved an array that is neither one of its inputs nor one of its outputs, so "
-                    "that a second derivative would take it for a constant: save inputs and outputs and compute the rest in "
-                    "backward, or assign it to an attribute of ctx if it is a constant"
+                    "that forward mode and a second derivative would take it for a constant: save inputs and outputs and "
+                    "compute the rest in backward, or assign it to an attribute of ctx if it is a constant"
                 )
             else:
                 values.append(make_tensor(value, None) if wrapped else value)

@@ -202,6 +202,7 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
         else:
             self._sweep(cotangent._array if isinstance(cotangent, Tensor) else cotangent, retain_graph, False)
 
+    @np.errstate(all="ignore")  # inf - inf of two passes is NaN, as of two paths in one
     def _sweep(self, cotangent: Array, retain_graph: bool, create_graph: bool) -> None:
         owned: set[Node] = set()
         gradients = sweep({self._node: cotangent}, retain_graph=retain_graph, create_graph=create_graph, owned=owned)
