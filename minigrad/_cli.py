@@ -17,7 +17,7 @@ from typing import Any
 
 from . import _launch as launch
 from ._options import at_least, file_to_write, numbers
-from ._program import Computed, NoLoss, ProgramFailed, Target, users_errors
+from ._program import Computed, NoLoss, ProgramFailed, Target, parameters_in, users_errors
 from ._source import SourceLine
 from .errors import ArgumentError, MinigradError
 from .graph import draw_dot
@@ -29,6 +29,7 @@ from .graph.record.capture import capture
 from .graph.record.storage import Replay, load_trace, save_trace
 from .graph.record.trace import norm, trace
 from .graph.watch.checks import check_edges, wrong_edges
+from .graph.watch.first_bad import FirstBad, Stopped
 from .graph.watch.profile import profile
 from .graph.watch.provenance import find_nan
 from .learn import cli as learn
@@ -118,6 +119,7 @@ class _Invocation:
     target: str
     arguments: list[str]
     stack: ExitStack
+    module: str = ""  # what the program is called while it runs
 
     def compute(self, watch: AbstractContextManager[Any] | None = None) -> Computed:
         """What the target computes, inside a trace."""
@@ -125,10 +127,36 @@ class _Invocation:
             with watch or nullcontext():
                 return _computed(self.replay())
         target = Target.parse(self.target)
+        self.module = target.name
         self.stack.enter_context(target.as_python_would(self.arguments))
         found = target.run(watch or trace())
         found.loss.name = found.loss.name or "loss"
         return found
+
+    def first_bad(self) -> tuple[Computed, int | None]:
+        """What the target computes; of a program whose numbers stop being finite, its first such step, and which that is."""
+        if self.target.lower().endswith(TRACE):
+            return self.compute(), None
+        watch = FirstBad()
+        found: Computed | None = None
+        keep: Any = None
+        try:
+            found = keep = self.compute(watch)
+        except (ProgramFailed, ArgumentError, Stopped, SystemExit, KeyboardInterrupt) as stop:
+            tensor = watch.tensor(failed=True)
+            if tensor is None or find_nan(tensor) is None:
+                raise
+            keep = stop  # and with it the locals of the program
+            if isinstance(stop, ProgramFailed):
+                stop.show()
+        else:
+            tensor = watch.tensor()
+        if tensor is None or (found is not None and tensor._node is found.loss._node):
+            assert found is not None
+            return found, watch.step if watch.steps > 1 else None
+        params = found.params if found is not None else parameters_in(vars(sys.modules[self.module]))
+        tensor.name = "loss"
+        return Computed([tensor], params, keep), watch.step if watch.steps > 1 or found is None else None
 
     def replay(self) -> Replay:
         if not self.target.lower().endswith(TRACE):
@@ -160,9 +188,15 @@ def _with_backward(found: Computed) -> Computed:
 
 
 def _explain(options: argparse.Namespace, run: _Invocation) -> int:
-    found = run.compute()
-    path = explain(found.loss, options.out, found.params, language=options.language)
+    found, step = run.first_bad()
+    path = explain(found.loss, options.out, found.params, language=options.language, step=step)
+    if step is not None:
+        print(_of_step(step))
     return _written(path, options)
+
+
+def _of_step(step: int) -> str:
+    return f"Step {step} is the first that is not finite (each backward() is one, counted from 0)."
 
 
 def _graph(options: argparse.Namespace, run: _Invocation) -> int:
@@ -207,10 +241,12 @@ def _check(options: argparse.Namespace, run: _Invocation) -> int:
 
 
 def _nan(options: argparse.Namespace, run: _Invocation) -> int:
-    found = run.compute()
+    found, step = run.first_bad()
     origin = find_nan(found.tensors, found.params)
     if origin is None:
         origin = find_nan(_with_backward(found).tensors, found.params)
+    if step is not None:
+        print(_of_step(step))
     print(origin or "no NaN and no infinity, neither forward nor backward")
     status = FINE
     if _wants_drawing(options):

@@ -14,6 +14,18 @@ from .engine.tensor import Tensor
 from .rules.neural import affine
 
 MOST_TERMS = 3  # of a product of a row and a column
+ARITHMETIC = {
+    "add",
+    "subtract",
+    "multiply",
+    "square",
+    "sum",
+    "mean",
+    "prod",
+    "dot",
+    "matmul",
+    "affine",
+}  # have no poles
 
 
 def arrays(value: Any) -> list[Any]:
@@ -75,18 +87,20 @@ class Product(NamedTuple):
     Attributes:
         left, right: the names of the arguments.
         row, column: the places of the two in them, as one would index them.
-        terms: the products of two numbers that are largest, or are not finite.
+        what: which terms are named, in words.
+        terms: products of two numbers: those that are not finite, or else the largest.
     """
 
     left: str
     row: str
     right: str
     column: str
+    what: str
     terms: str
 
 
 def product_there(primitive: Any, bad: Any, values: Mapping[str, Any]) -> Product | None:
-    """The row and the column of ``x @ y``, or of ``affine``'s ``x @ weight``; None of any other operation."""
+    """The row and the column of ``x @ y``, or of ``affine``'s ``x @ weight``, if their product is not finite."""
     if getattr(primitive, "function", None) is not np.matmul and primitive is not affine:
         return None
     (left, x), (right, y) = [(name, np.asarray(to_host(v))) for name, v in itertools.islice(values.items(), 2)]
@@ -97,8 +111,12 @@ def product_there(primitive: Any, bad: Any, values: Mapping[str, Any]) -> Produc
     row = (*_own(place, x.shape[:-2]), *([] if i is None else [i]), every)
     column = (*_own(place, y.shape[:-2]), every, *([] if j is None else [j]))
     pairs = list(zip(x[row].tolist(), y[column].tolist()))
-    terms = sorted(pairs, key=_size, reverse=True)[:MOST_TERMS]
-    return Product(left, _index(row), right, _index(column), ", ".join(f"{a:.4g} * {b:.4g}" for a, b in terms))
+    if not pairs or np.isfinite(x[row] @ y[column]):
+        return None  # affine's bias made it
+    given = [pair for pair in pairs if not np.isfinite(pair).all()]
+    terms = (given or sorted(pairs, key=lambda pair: abs(pair[0]) * abs(pair[1]), reverse=True))[:MOST_TERMS]
+    what = "terms that are not finite" if given else "largest terms"
+    return Product(left, _index(row), right, _index(column), what, ", ".join(f"{a:.4g} * {b:.4g}" for a, b in terms))
 
 
 def _own(place: list[Any], shape: tuple[int, ...]) -> list[Any]:
@@ -107,28 +125,25 @@ def _own(place: list[Any], shape: tuple[int, ...]) -> list[Any]:
     return [0 if size == 1 else index for index, size in zip(own, shape)]
 
 
-def _size(pair: tuple[Any, Any]) -> float:
-    """How large a term is; what is not finite is the largest."""
-    if not np.isfinite(pair).all():
-        return float("inf")
-    a, b = map(abs, pair)
-    return float(a) * float(b)
-
-
 def _index(place: tuple[Any, ...]) -> str:
     return f"[{', '.join(':' if isinstance(index, slice) else str(index) for index in place)}]"
 
 
-def operands_there(primitive: Any, bad: Any, values: Mapping[str, Any], called: Callable[[str], str]) -> str:
-    """What made the first bad number, to go on a sentence that says where it is; empty if that is not known."""
+def operands_there(
+    primitive: Any, bad: Any, values: Mapping[str, Any], called: Callable[[str], str], *, backward: bool
+) -> str:
+    """What made the first bad number, to go on a sentence that says where it is; empty if that is not known.
+
+    Nothing is known about the derivatives of a matrix product.
+    """
     numbers = numbers_there(primitive, bad, values)
     if numbers:
         return ", where " + " and ".join(f"{called(name)} is {number!r}" for name, number in numbers.items())
-    found = product_there(primitive, bad, values)
-    if found is None or not found.terms:
+    found = None if backward else product_there(primitive, bad, values)
+    if found is None:
         return ""
     sides = f"row {found.row} of {called(found.left)} times column {found.column} of {called(found.right)}"
-    return f", from {sides}; the largest terms are {found.terms}"
+    return f", from {sides}; the {found.what} are {found.terms}"
 
 
 # --- Why ---
@@ -169,9 +184,8 @@ def why_forward(operation: str | None, numbers: Mapping[str, Any], bad: Any) -> 
         return found.words
     if np.isnan(bad[place_of(bad)]):
         return "it is undefined for these operands, or overflows on the way"
-    return (
-        f"it is too large for {bad.dtype}, which ends at {np.finfo(bad.dtype).max:.3g}, or infinite for these operands"
-    )
+    too_large = f"it is too large for {bad.dtype}, which ends at {np.finfo(bad.dtype).max:.3g}"
+    return too_large if operation in ARITHMETIC else f"{too_large}, or infinite for these operands"
 
 
 def why_backward(operation: str | None, by: str, numbers: Mapping[str, Any], bad: Any) -> str:

@@ -199,8 +199,12 @@ class Target:
                 f"that returns it, {self.file.name}:function"
             )
         found = computed(variables["loss"], f"the variable 'loss' of '{self.file.name}' is", "name the loss so")
-        given = [variables.get(name) for name in ("params", "model")]
-        return Computed(found.tensors, found.params or next(filter(_names_parameters, given), None), variables)
+        return Computed(found.tensors, found.params or parameters_in(variables), variables)
+
+
+def parameters_in(variables: Mapping[str, Any]) -> Any:
+    """What names the parameters among a program's variables; None if nothing does."""
+    return next(filter(_names_parameters, [variables.get(name) for name in ("params", "model")]), None)
 
 
 def computed(result: Any, what: str, remedy: str) -> Computed:

@@ -161,7 +161,7 @@ def _forward_message(entry: Entry, operands: Mapping[str, Any], out: Any) -> str
         cause = f"{_called(entry, tainted[0])} already holds {_made(first_bad(operands[tainted[0]]))}"
     else:
         cause = why_forward(operation, numbers_there(entry.primitive, bad, operands), bad)
-    there = operands_there(entry.primitive, bad, operands, lambda name: _called(entry, name))
+    there = operands_there(entry.primitive, bad, operands, lambda name: _called(entry, name), backward=False)
     return f"'{operation}' made {_made(bad)}: {cause}.\n{_where(bad)}{there}"
 
 
@@ -174,8 +174,7 @@ def _backward_message(entry: Entry, name: str, cotangent: Any, contribution: Any
         cause = "the gradient that arrived there was not finite already"
     else:
         cause = why_backward(operation, name, numbers_there(entry.primitive, bad, kept | {"g": cotangent}), bad)
-    numbers = numbers_there(entry.primitive, bad, kept)  # a product's kept operands say nothing of its derivatives
-    there = operands_there(entry.primitive, bad, kept, lambda n: _called(entry, n)) if numbers else ""
+    there = operands_there(entry.primitive, bad, kept, lambda n: _called(entry, n), backward=True)
     what = f"in backward, the derivative of '{operation}' by {_called(entry, name)}"
     return f"{what} made {_made(bad)}: {cause}.\n{_where(bad)}{there}"
 

@@ -33,7 +33,7 @@ def forward_cause(node: Node, operands: Sequence[Edge], labels: Sequence[str]) -
     if any(is_bad(numbers.get(name, value)) for name, value in values.items()):
         return _sentences("infinities", **about)
     product = product_there(node.primitive, bad, values)
-    if product is not None and product.terms:
+    if product is not None:
         left, right = about[product.left], about[product.right]
         return _sentences("product", **{**about, **product._asdict(), "left": left, "right": right})
     return _sentences("unknown" if np.isnan(bad).any() else "overflow", **about)
@@ -41,6 +41,8 @@ def forward_cause(node: Node, operands: Sequence[Edge], labels: Sequence[str]) -
 
 def backward_cause(node: Node, operands: Sequence[Edge], edge: Edge, labels: Sequence[str]) -> Sentences:
     """Why a derivative is not finite, though the gradient that arrived is."""
+    if not is_bad(edge.raw):  # it is so once it is summed over broadcast axes
+        return _sentences("sum", **_limits(first_bad(edge.contribution).dtype))
     bad = first_bad(edge.raw)
     values = {operand.argument: operand.value for operand in operands} | {"ans": node.value, "g": node.cotangent}
     numbers = numbers_there(node.primitive, bad, values)
@@ -69,7 +71,7 @@ def _of_operand(found: Cause, numbers: Mapping[str, Any], about: Mapping[str, st
     return _sentences(found.key, **{**about, "y": about.get("y", ""), "x": about[found.operand], "value": value})
 
 
-def _sentences(key: str, **about: str) -> Sentences:
+def _sentences(key: str, /, **about: str) -> Sentences:
     return {language: words[key].format(**about) for language, words in _words().items()}
 
 

@@ -42,7 +42,7 @@ class Provenance:
     cause: str
 
     def __str__(self) -> str:
-        bad = self.node.value if self.edge is None else self.edge.raw
+        bad = self.node.value if self.edge is None else _of_edge(self.edge)
         what = in_prose(self.node)
         if self.edge is not None:
             what = f"in backward, the derivative of {what} by {operand_in_prose(self.edge, self.graph)}"
@@ -58,9 +58,15 @@ class Provenance:
         """Where the first bad number is, and what it was made from, as far as that is known."""
         operands = {edge.argument: edge for edge in self.graph.edges if edge.target == self.node.id}
         values = {name: edge.value for name, edge in operands.items()}
-        if self.edge is not None and not numbers_there(self.node.primitive, bad, values):
-            values = {}  # a product's operands say nothing of its derivatives
-        there = operands_there(self.node.primitive, bad, values, lambda n: operand_in_prose(operands[n], self.graph))
+        if self.edge is not None and not is_bad(self.edge.raw):
+            values = {}  # it was summed over broadcast axes
+        there = operands_there(
+            self.node.primitive,
+            bad,
+            values,
+            lambda name: operand_in_prose(operands[name], self.graph),
+            backward=self.edge is not None,
+        )
         if bad.ndim:
             return [f"The first is at {list(place_of(bad))}{there}."]
         return [f"It is one number{there}."] if there else []
@@ -126,7 +132,8 @@ def _why(graph: Graph, node: Node, operands: Sequence[Edge]) -> str:
     for edge in operands:
         if is_bad(numbers.get(edge.argument, edge.value)):
             label = graph.nodes[edge.source].label
-            return f"its operand '{label}' already held {worst(edge.value)} when this computation began"
+            what = "a NaN" if is_nan(edge.value) else "an infinity"
+            return f"its operand '{label}' already held {what} when this computation began"
     return why_forward(node.operation, numbers, bad)
 
 
@@ -147,12 +154,19 @@ def _backward(graph: Graph) -> Provenance | None:
         if not is_bad(edge.contribution):
             continue
         if found is None:
-            bad = first_bad(edge.raw)
+            bad = first_bad(_of_edge(edge))
             values = {e.argument: e.value for e in into[node.id]} | {"ans": node.value, "g": node.cotangent}
             why = why_backward(node.operation, edge.argument, numbers_there(node.primitive, bad, values), bad)
+            if not is_bad(edge.raw):
+                why = f"its numbers are finite, and their sum over the broadcast axes is too large for {bad.dtype}"
             if is_bad(node.cotangent):
                 why = "the gradient that arrived there was not finite already"
             found = Provenance(Drawing.of(graph), node, edge, why)
-            node.culprit = f"derivative by {edge.argument}: the first {worst(edge.raw).replace('inf', '∞')}"
+            node.culprit = f"derivative by {edge.argument}: the first {worst(bad).replace('inf', '∞')}"
         source.tainted = True
     return found
+
+
+def _of_edge(edge: Edge) -> Any:
+    """The derivative as its rule gave it, or else what is not finite once it is summed over broadcast axes."""
+    return edge.raw if is_bad(edge.raw) else edge.contribution

@@ -97,7 +97,7 @@ def test_an_infinity_of_a_mask_may_pass() -> None:
 def test_a_nan_that_was_given() -> None:
     provenance = found(lambda x: x * 2, [np.nan])
     assert provenance.node.operation == "multiply"
-    assert provenance.cause == "its operand 'x' was given with one"
+    assert provenance.cause == "its operand 'x' already held a NaN when this computation began"
 
 
 def test_finite_numbers_give_none_and_untraced_ones_an_error() -> None:
