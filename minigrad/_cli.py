@@ -17,7 +17,7 @@ from typing import Any
 
 from . import _launch as launch
 from ._options import at_least, file_to_write, numbers
-from ._program import Computed, NoLoss, ProgramFailed, Target, parameters_in, users_errors
+from ._program import Computed, NoLoss, ProgramFailed, Target, first_bad_step, users_errors
 from ._source import SourceLine
 from .errors import ArgumentError, MinigradError
 from .graph import draw_dot
@@ -29,7 +29,6 @@ from .graph.record.capture import capture
 from .graph.record.storage import Replay, load_trace, save_trace
 from .graph.record.trace import norm, trace
 from .graph.watch.checks import check_edges, wrong_edges
-from .graph.watch.first_bad import FirstBad, Stopped
 from .graph.watch.profile import profile
 from .graph.watch.provenance import find_nan
 from .learn import cli as learn
@@ -134,29 +133,10 @@ class _Invocation:
         return found
 
     def first_bad(self) -> tuple[Computed, int | None]:
-        """What the target computes; of a program whose numbers stop being finite, its first such step, and which that is."""
+        """What :func:`first_bad_step` finds; a trace has no steps."""
         if self.target.lower().endswith(TRACE):
             return self.compute(), None
-        watch = FirstBad()
-        found: Computed | None = None
-        keep: Any = None
-        try:
-            found = keep = self.compute(watch)
-        except (ProgramFailed, ArgumentError, Stopped, SystemExit, KeyboardInterrupt) as stop:
-            tensor = watch.tensor(failed=True)
-            if tensor is None or find_nan(tensor) is None:
-                raise
-            keep = stop  # and with it the locals of the program
-            if isinstance(stop, ProgramFailed):
-                stop.show()
-        else:
-            tensor = watch.tensor()
-        if tensor is None or (found is not None and tensor._node is found.loss._node):
-            assert found is not None
-            return found, watch.step if watch.steps > 1 else None
-        params = found.params if found is not None else parameters_in(vars(sys.modules[self.module]))
-        tensor.name = "loss"
-        return Computed([tensor], params, keep), watch.step if watch.steps > 1 or found is None else None
+        return first_bad_step(self.compute, lambda: vars(sys.modules[self.module]))
 
     def replay(self) -> Replay:
         if not self.target.lower().endswith(TRACE):

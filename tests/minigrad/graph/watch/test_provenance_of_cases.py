@@ -47,24 +47,24 @@ def run(case: Case, arrays: list[Any], seed: Any) -> None:
         with mg.trace():
             tensors = [Tensor(a, requires_grad=a.dtype.kind == "f", name=f"t{i}") for i, a in enumerate(arrays)]
             loss = sum(np.sum(part.real * seed) for part in oracle.flat(case.f(*tensors)))
-        loss.backward()  # type: ignore[union-attr]
+        loss.backward()
     except (np.linalg.LinAlgError, mg.MinigradError, ValueError) as error:
         plain_error = type(error)
     try:
         with mg.detect_anomaly():
             tensors = [Tensor(a, requires_grad=a.dtype.kind == "f") for a in arrays]
             again = sum(np.sum(part.real * seed) for part in oracle.flat(case.f(*tensors)))
-            again.backward()  # type: ignore[union-attr]
+            again.backward()
     except AnomalyError as error:
         assert len(str(error).splitlines()) > 1
     except Exception as error:
         assert type(error) is plain_error, error
     if plain_error is not None:
         return
-    found = find_nan(loss)  # type: ignore[arg-type]
+    found = find_nan(loss)
     if found is not None:
         check(found)
-    graph = capture(loss)  # type: ignore[arg-type]
+    graph = capture(loss)
     nodes: list[dict[str, Any]] = [
         {"name": node.label, "bad": None, "badGradient": None, "why": None} for node in graph.nodes
     ]
