@@ -41,9 +41,14 @@ def planted(case: Case) -> Iterator[Planted]:
         yield f"times {scale}", [a * scale if i in places else a for i, a in enumerate(plain)], 1.0
 
 
+def leaves(arrays: list[Any]) -> list[Any]:
+    """The floating ones as tracked tensors; labels and indices stay arrays."""
+    return [Tensor(a, requires_grad=True, name=f"t{i}") if a.dtype.kind == "f" else a for i, a in enumerate(arrays)]
+
+
 def loops_at_infinity(case: Case) -> bool:
     """Whether LAPACK decomposes something, which in some builds does not return from an infinity."""
-    tensors = [Tensor(a, requires_grad=a.dtype.kind == "f") for a in case.arrays()]
+    tensors = leaves(case.arrays())
     parts = [part for part in oracle.flat(case.f(*tensors)) if part.requires_grad]
     return any(entry.primitive.name in ITERATIVE for part in parts for entry in mg.tape(part))
 
@@ -53,14 +58,14 @@ def run(case: Case, arrays: list[Any], seed: Any) -> None:
     plain_error: type[BaseException] | None = None
     try:
         with mg.trace():
-            tensors = [Tensor(a, requires_grad=a.dtype.kind == "f", name=f"t{i}") for i, a in enumerate(arrays)]
+            tensors = leaves(arrays)
             loss = sum(np.sum(part.real * seed) for part in oracle.flat(case.f(*tensors)))
         loss.backward()
     except (np.linalg.LinAlgError, mg.MinigradError, ValueError) as error:
         plain_error = type(error)
     try:
         with mg.detect_anomaly():
-            tensors = [Tensor(a, requires_grad=a.dtype.kind == "f") for a in arrays]
+            tensors = leaves(arrays)
             again = sum(np.sum(part.real * seed) for part in oracle.flat(case.f(*tensors)))
             again.backward()
     except AnomalyError as error:
