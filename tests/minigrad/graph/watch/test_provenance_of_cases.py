@@ -20,7 +20,7 @@ from tests.minigrad.table import CASES
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
-EVERY = 60  # one case of so many is in the ordinary suite
+EVERY = 120  # one case of so many is in the ordinary suite
 Planted = tuple[str, list[Any], float]
 PRODUCTS = ["matmul: (2, 3), (3, 4)", "matmul: (3,), (5, 3, 4)", "matmul: (2, 1, 2, 3), (5, 3, 4)", "affine: (2, 5, 3)"]
 ITERATIVE = {"svd", "svdvals", "eig", "eigvals", "eigh", "eigvalsh", "pinv", "lstsq"}
