@@ -23,7 +23,7 @@ from ._inplace import check_kept
 from .engine.messages import cut_off
 from .engine.modes import enable_grad
 from .engine.plan import kept_tensors, recomposed
-from .engine.registry import primitives, registry
+from .engine.registry import is_elementwise, primitives, registry
 from .engine.tape import Entry, Leaf, Output, cotangent_of, sweep, to_sweep
 from .engine.tensor import Tensor, make_tensor
 from .engine.types import Array, Node
@@ -87,7 +87,7 @@ class _Push:
 
     def push(self, moves: list[Any]) -> Any:
         primitive = self.entry.primitive
-        kind = _KIND.get(primitive) or (ELEMENTWISE if _is_elementwise(primitive) else "")
+        kind = _KIND.get(primitive) or (ELEMENTWISE if is_elementwise(primitive) else "")
         rules = getattr(self.entry.plan, "rules", None)  # a Function of the user's and a checkpointed entry have none
         if self.outputs or rules is None:
             return self._one_by_one(moves)
@@ -233,11 +233,6 @@ class _Push:
         """A tangent as one of the entry's output: of its shape and dtype, and real if that is real."""
         shape = self._shape()
         return _cast(move if move.shape == shape else np.broadcast_to(move, shape), self.entry.dtype)
-
-
-def _is_elementwise(primitive: Any) -> bool:
-    function = getattr(primitive, "function", None)
-    return isinstance(function, np.ufunc) and function.signature is None
 
 
 def _cast(move: Any, dtype: Any) -> Any:

@@ -6,6 +6,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 registry: dict[Any, Any] = {}
 """NumPy function, or ``(ufunc, method)``, -> the Primitive, Composite or PlainFunction."""
 
@@ -23,3 +25,9 @@ first_array_of_type: list[Callable[[type], None]] = []
 
 types_met: weakref.WeakSet[type] = weakref.WeakSet()
 """Those types."""
+
+
+def is_elementwise(primitive: Any) -> bool:
+    """Whether each number of the result is made of one number of each operand: a ufunc that is no matrix product."""
+    function = getattr(primitive, "function", None)
+    return isinstance(function, np.ufunc) and function.signature is None
