@@ -56,7 +56,7 @@ def of_numpy(function: Callable[..., Any]) -> bool:
     return not (getattr(function, "__module__", None) or "").startswith("scipy")
 
 
-PLACES = [(f"t.at[index].{how}", "a composition of others") for how in ("set", "add", "multiply")]
+PLACES = [(f"t.at[index].{how}", "derivative in `t`, `values`") for how in ("set", "add", "multiply")]
 
 
 def group_of(name: str) -> str:

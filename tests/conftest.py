@@ -18,7 +18,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--primitive", action="append", metavar="NAME", help="only this primitive's cases (may be repeated)"
     )
-    parser.addoption("--thorough", action="store_true", help="only the large generated sets, which `make thorough` runs")
+    parser.addoption(
+        "--thorough", action="store_true", help="only the large generated sets, which `make thorough` runs"
+    )
 
 
 @pytest.hookimpl(wrapper=True)
