@@ -1,6 +1,6 @@
 """``t.at[index].set(v)``: NumPy's assignment, and its ``+=`` and ``*=``, as functions of array and values.
 
-The forward is NumPy's own assignment into a copy: what ``a[index] = v`` gives or raises, ``t.at[index].set(v)`` gives or raises.
+The forward is NumPy's own assignment into a copy: ``set`` gives what ``a[index] = v`` gives, and raises what it raises.
 """
 
 import operator
@@ -50,7 +50,7 @@ def _set_at(x: Array, values: Array, /, index: Any) -> Array:
     return out
 
 
-def _values_rule(g: Array, values_shape: Shape, index: Any) -> Array:
+def picked_where_last(g: Array, index: Any, values_shape: Shape) -> Array:
     """The cotangents of the places, for those values that have stayed there."""
     picked = g[index]
     if not _is_basic(index):
@@ -60,7 +60,8 @@ def _values_rule(g: Array, values_shape: Shape, index: Any) -> Array:
 
 
 set_at: Primitive = primitive(_set_at, name="set_at").vjp(
-    x=lambda g, index: set_at(g, 0, index=index), values=_values_rule
+    x=lambda g, index: set_at(g, 0, index=index),
+    values=lambda g, values_shape, index: picked_where_last(g, index, values_shape),
 )
 
 
@@ -96,7 +97,7 @@ def _in_rows(values: Array, x: Array, index: Any) -> tuple[Array, tuple[Array, A
     return set_at(ones, np.reshape(spread, (-1,)), index=(row, column)), (row, column), rows
 
 
-def _other_values(values: Array, x: Array, index: Any) -> Any:
+def other_values(values: Array, x: Array, index: Any) -> Any:
     """For each value the product of the others for its place, without a division: one of them may be 0."""
     if _is_basic(index):
         return 1
@@ -123,7 +124,7 @@ def _multiply_at(x: Array, values: Array, /, index: Any) -> Array:
 add_at = primitive(_add_at, name="add_at").vjp(x=lambda g: g, values=lambda g, index: g[index])
 multiply_at: Primitive = primitive(_multiply_at, name="multiply_at").vjp(
     x=lambda g, values, index: multiply_at(g, values, index=index),
-    values=lambda g, x, values, index: (g * x)[index] * _other_values(values, x, index),
+    values=lambda g, x, values, index: (g * x)[index] * other_values(values, x, index),
 )
 
 

@@ -21,7 +21,7 @@ def _is_basic(index: Any) -> bool:
     """Whether the index picks no element twice and gives a view: integers, slices, None and Ellipsis."""
     parts = index if isinstance(index, tuple) else (index,)
     return all(
-        part is None or part is Ellipsis or isinstance(part, _BASIC) and type(part) is not bool for part in parts
+        part is None or part is Ellipsis or (isinstance(part, _BASIC) and type(part) is not bool) for part in parts
     )
 
 

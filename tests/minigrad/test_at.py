@@ -174,7 +174,7 @@ def assigned(how: str, a: Any, index: Any, values: Any) -> Any:
     if how == "set":
         a[index] = values
         return a
-    ufunc = {"add": np.add, "multiply": np.multiply}[how]
+    ufunc: Any = {"add": np.add, "multiply": np.multiply}[how]
     picked = a[index][...].copy()
     ufunc(picked, values, out=picked)  # what raises here raises in a[index] += values
     values = np.asarray(values, a.dtype) if isinstance(values, (int, float)) else values  # weak
