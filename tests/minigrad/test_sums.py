@@ -73,6 +73,24 @@ def test_the_sum_of_many_rows_is_more_exact_than_numpys() -> None:
     assert 4 * errors[0] < errors[1]
 
 
+@pytest.mark.parametrize(
+    ("shape", "axes"),
+    [
+        ((300_000, 3), (0,)), ((65_536, 16), (0,)), ((8192, 64), (0,)), ((4000, 2), (0,)), ((8, 4096, 16), (1,)),
+        ((2, 100_000, 3), (1,)), ((64, 100, 64), (1,)), ((32, 8, 64, 64), (0, 2)), ((4, 10, 50, 10, 60), (1, 3)),
+        ((100, 1000, 5), (0, 1)), ((1000, 600), (1,)),
+    ],
+)  # fmt: skip
+def test_the_error_of_a_broadcast_gradient_is_a_few_roundings(shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
+    """NumPy adds the rows one after the other, and of 300,000 the last ones are rounded to what the total can hold."""
+    rows = np.random.default_rng(0).random(shape).astype(np.float32)
+    exact = rows.sum(axis=axes, dtype=np.float64, keepdims=True)
+    x = mg.Tensor(np.zeros(exact.shape, np.float32), requires_grad=True)
+    (x * rows).sum().backward()
+    assert x.grad is not None
+    assert np.abs(x.grad.numpy() / exact - 1).max() < 5e-7  # 4 roundings; NumPy's sums err by up to 9e-6 here
+
+
 @pytest.mark.parametrize("shape", [(2, 1 << 20), (8, 300_000), (16, 1 << 15)])
 def test_few_long_rows_are_left_to_numpy(shape: tuple[int, ...]) -> None:
     """A product would add no more than these at a time, and a row may be more than one product takes (``_PIECE``)."""

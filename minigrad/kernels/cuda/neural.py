@@ -88,8 +88,8 @@ def _sigmoid_forward(x: Array) -> Any:
     return _elementwise("sigmoid_forward", x)
 
 
-def _sigmoid_backward(g: Array, needs: Needs, ans: Array) -> tuple[Array]:
-    return _elementwise_backward("sigmoid_backward", g, ans)
+def _sigmoid_backward(g: Array, needs: Needs, x: Array) -> tuple[Array]:
+    return _elementwise_backward("sigmoid_backward", g, x)
 
 
 def _silu_forward(x: Array) -> Any:

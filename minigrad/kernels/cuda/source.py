@@ -227,20 +227,20 @@ extern "C" __global__ void sums_of_stretches(const A* partial, T* ans, long long
 __device__ A logistic(A x) { A e = exp(-fabs(x)); return (x >= 0 ? A(1) : e) / (1 + e); }
 __device__ A phi(A x) { return A(0.5) * (1 + erf(x * A(0.70710678118654752440))); }
 __device__ A gelu_slope(A x) { return phi(x) + x * exp(A(-0.5) * x * x) * A(0.39894228040143267794); }
-__device__ A gelu_tanh(A x) { return tanh(A(0.79788456080286535588) * (x + A(0.044715) * x * x * x)); }
+__device__ A doubled(A x) { return A(2 * 0.79788456080286535588) * (x + A(0.044715) * x * x * x); }
 __device__ A gelu_tanh_slope(A x) {
-    A t = gelu_tanh(x);
-    return A(0.5) * (1 + t) + A(0.5) * x * (1 - t * t) * A(0.79788456080286535588) * (1 + A(3 * 0.044715) * x * x);
+    A near = x > 30 ? A(30) : x < -30 ? A(-30) : x, u = doubled(near);  // 30 is FLAT
+    return logistic(u) * (1 + logistic(-u) * x * A(2 * 0.79788456080286535588) * (1 + A(3 * 0.044715) * near * near));
 }
 
 BACKWARD(relu_backward, g * A(x > 0))            // relu.vjp, of ans
 FORWARD(sigmoid_forward, logistic(x))            // _sigmoid
-BACKWARD(sigmoid_backward, g * x * (1 - x))      // sigmoid.vjp, of ans
+BACKWARD(sigmoid_backward, g * logistic(x) * logistic(-x))  // sigmoid.vjp
 FORWARD(silu_forward, x * logistic(x))           // _silu
-BACKWARD(silu_backward, g * logistic(x) * (1 + x * (1 - logistic(x))))  // silu.vjp
+BACKWARD(silu_backward, g * logistic(x) * (1 + x * logistic(-x)))  // silu.vjp
 FORWARD(gelu_forward, x * phi(x))                // _gelu, approximate="none"
 BACKWARD(gelu_backward, g * gelu_slope(x))
-FORWARD(gelu_tanh_forward, A(0.5) * x * (1 + gelu_tanh(x)))  // _gelu, approximate="tanh"
+FORWARD(gelu_tanh_forward, x * logistic(doubled(x)))  // _gelu, approximate="tanh"
 BACKWARD(gelu_tanh_backward, g * gelu_tanh_slope(x))
 
 // _scatter_add (rules/indexing.py) for whole rows: ans[index[row]] += updates[row], where n is the size of updates.
