@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, DTypeError, UnsupportedError
+from ..errors import ArgumentError, DTypeError
 from . import observers
 from .arrays import NUMBERS, SCALARS, operand, owned
 from .binding import Bound
@@ -28,9 +28,10 @@ from .messages import explained
 from .modes import recording
 from .observers import in_any_thread
 from .outputs import as_arrays, first_floating, outputs
+from .pickling import ByReference
 from .plan import Plan
 from .registry import operators, primitives, registry, when_declared
-from .signatures import arrays_of, check_order, check_rule, imported, parameters_of, where_found
+from .signatures import arrays_of, check_order, check_rule, parameters_of
 from .tape import NO_KEYWORDS, Entry, next_sequence_number
 from .tensor import Tensor, make_tensor
 from .types import Array, Node, Plan as AnyPlan, Rule
@@ -40,7 +41,7 @@ _new = object.__new__  # on the hot path, where calling __init__ would cost a te
 _RESERVED = {"g", "ans", "i", "args", "needs", "saved"}
 
 
-class Primitive(Bound):
+class Primitive(ByReference, Bound):
     """An operation that the tape records. Made by :func:`primitive`."""
 
     def __init__(self, function: Callable[..., Any], name: str, numpy: Iterable[Any], bind: Any) -> None:
@@ -74,24 +75,6 @@ class Primitive(Bound):
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"
-
-    def __deepcopy__(self, memo: Any) -> Primitive:
-        return self
-
-    def __copy__(self) -> Primitive:
-        return self
-
-    def __reduce__(self) -> Any:
-        """By reference, as functions are pickled: the module that declared it, and its name there."""
-        declared = [*self.rules.values(), self.rule_for_each, self.composition, self.function]
-        modules = [getattr(function, "__module__", None) or "" for function in declared]
-        found = where_found(self, modules, self.name.rpartition(".")[2])
-        if found is None:
-            raise UnsupportedError(
-                f"{self!r} cannot be pickled: pickle stores the name under which a module holds it, and none does. "
-                f"Assign it at the top of a module, {self.name.rpartition('.')[2]} = primitive(...)"
-            )
-        return imported, found
 
     def argument_names(self, count: int) -> tuple[str, ...]:
         """The names of the array arguments of a call with so many."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import sys
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -109,20 +107,6 @@ def check_order(function: Callable[..., Any], arguments: tuple[str, ...], what: 
     theirs = tuple(name for name in by_place if name in arguments)
     if set(theirs) == set(arguments) and theirs != arguments:
         raise ArgumentError(f"{what} takes {', '.join(theirs)}, but gets {', '.join(arguments)} in this order")
-
-
-def where_found(value: Any, modules: Iterable[str], name: str) -> tuple[str, str] | None:
-    """A module among those named, and the name that ``value`` has there (``name``, if it has several); None if it has none."""
-    for module in dict.fromkeys(modules):
-        held = vars(sys.modules[module]) if module in sys.modules else {}
-        if names := [own for own, other in held.items() if other is value]:
-            return module, name if name in names else names[0]
-    return None
-
-
-def imported(module: str, name: str) -> Any:
-    """What a module has under a name, as a pickle of :func:`where_found` comes back."""
-    return getattr(importlib.import_module(module), name)
 
 
 def signature_or_none(function: Any) -> inspect.Signature | None:

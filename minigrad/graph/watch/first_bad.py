@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
+from ..._inplace import sweeps_under_way
 from ..._nonfinite import is_bad
-from ...anomaly import sweeps_under_way
 from ...engine import observers
 from ...engine.observers import active
 from ...engine.tape import Entry, Leaf, Output
