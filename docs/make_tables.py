@@ -30,8 +30,9 @@ INTRODUCTION = """# The functions that work on Tensors
 
 Written by `python -m docs.make_tables` from the registry; tests hold it to the code, and call the function of each row.
 
-Call them as NumPy's (`np.exp(t)`), or as methods where NumPy has the method. Everything else that NumPy offers raises a
-`TypeError` that names the function: nothing is ever silently cut off from the tape. SciPy's special functions (`erf`, `gamma`,
+Call them as NumPy's (`np.exp(t)`), or as methods where NumPy has the method. Everything else that NumPy offers (`np.nextafter`,
+`np.bincount`) gives what NumPy gives, as a Tensor, where no tensor requires a gradient. Where one does it raises a `TypeError`
+that names the function: nothing is ever silently cut off from the tape. SciPy's special functions (`erf`, `gamma`,
 Bessel functions ...) are those of `import minigrad.scipy_special`.
 
 `&`, `|`, `^`, `~` and shifts are for booleans and integers. What writes into an array raises and names what to write instead:
@@ -56,7 +57,7 @@ def of_numpy(function: Callable[..., Any]) -> bool:
     return not (getattr(function, "__module__", None) or "").startswith("scipy")
 
 
-PLACES = [(f"t.at[index].{how}", "a composition of others") for how in ("set", "add", "multiply")]
+PLACES = [(f"t.at[index].{how}", "derivative in `t`, `values`") for how in ("set", "add", "multiply")]
 
 
 def group_of(name: str) -> str:

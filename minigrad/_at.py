@@ -1,30 +1,24 @@
-"""``t.at[index].set(v)``: NumPy's assignment as a function of array and values, made of ``where`` and ``scatter_add``."""
+"""``t.at[index].set(v)``: NumPy's assignment, and its ``+=`` and ``*=``, as functions of array and values.
+
+The forward is NumPy's own assignment into a copy: ``set`` gives what ``a[index] = v`` gives, and raises what it raises.
+"""
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .engine.arrays import SCALARS
+from .device import is_device_array
+from .engine.arrays import SCALARS, operand
+from .engine.methods import values_of
+from .engine.primitive import Primitive, primitive
 from .engine.protocols import plain_index
 from .engine.registry import registry
 from .engine.tensor import Tensor
 from .engine.types import Array
 from .errors import DTypeError
-from .rules.indexing import Shape, _array, _is_basic, _positions, scatter_add
-
-
-def _spread(values: Any, x: Any, index: Any) -> Any:
-    """``values`` broadcast to what ``index`` picks of ``x``, in its dtype; a float among integers would be cut off."""
-    given: Any = values if isinstance(values, Tensor) else Tensor(_array(values, x), copy=False)
-    weak = values if type(values) in SCALARS else given.dtype
-    if not np.can_cast(np.result_type(x.dtype, weak), x.dtype, "same_kind"):
-        raise DTypeError(
-            f"t.at[index] of a tensor of dtype {x.dtype} cannot take values of dtype {given.dtype}: "
-            f"t.astype({given.dtype.name!r}) first"
-        )
-    spread: Any = np.broadcast_to(given, x.detach()[index].shape)
-    return spread if spread.dtype == x.dtype else spread.astype(x.dtype)
+from .rules.indexing import Shape, _array, _is_basic, _positions
 
 
 def _places(index: Any, x: Array, shape: Shape) -> Array:
@@ -40,39 +34,133 @@ def _is_last(places: Array, size: int) -> Array:
     return latest[places] == order.reshape(places.shape)
 
 
-def _set_at(x: Any, values: Any, index: Any) -> Any:
-    index = plain_index(index)
-    spread = _spread(values, x, index)
-    if not _is_basic(index):  # of values for the same place the last one counts, on any device
-        last = _is_last(_places(index, x._array, spread.shape), x.size)
-        spread = np.where(last, spread, np.zeros_like(spread))
-    changed = np.zeros_like(x._array, dtype=bool)
-    changed[index] = True
-    return np.where(changed, scatter_add(spread, index=index, shape=x.shape), x)
+# --- set ------------------------------------------------------------------------------------------------------------
 
 
-def _add_at(x: Any, values: Any, index: Any) -> Any:
-    index = plain_index(index)
-    return x + scatter_add(_spread(values, x, index), index=index, shape=x.shape)
+def _set_at(x: Array, values: Array, /, index: Any) -> Array:
+    out = x.copy()
+    out[index] = values
+    shape = np.shape(values)
+    if _is_basic(index) or not shape:
+        return out
+    places = _places(index, x, np.shape(x[index]))  # a device writes in any order, and NumPy in that of the memory
+    last = _is_last(places, x.size)
+    spread = np.broadcast_to(np.reshape(values, shape[max(len(shape) - places.ndim, 0) :]), places.shape)
+    out.reshape(-1)[places[last]] = spread[last]
+    return out
 
 
-def _multiply_at(x: Any, values: Any, index: Any) -> Any:
-    """Of an element named several times the product of all its values: they stand in one row, behind which are ones."""
-    index = plain_index(index)
-    spread = _spread(values, x, index)
+def picked_where_last(g: Array, index: Any, values_shape: Shape) -> Array:
+    """The cotangents of the places, for those values that have stayed there."""
+    picked = g[index]
+    if not _is_basic(index):
+        plain = values_of(g)
+        picked = np.where(_is_last(_places(index, plain, picked.shape), plain.size), picked, 0)
+    return np.reshape(picked, (1,) * (len(values_shape) - picked.ndim) + picked.shape)
+
+
+set_at: Primitive = primitive(_set_at, name="set_at").vjp(
+    x=lambda g, index: set_at(g, 0, index=index),
+    values=lambda g, values_shape, index: picked_where_last(g, index, values_shape),
+)
+
+
+# --- add and multiply -----------------------------------------------------------------------------------------------
+
+
+def _update_at(ufunc: Any, x: Array, values: Array, index: Any) -> Array:
+    """``x[index] += values`` or ``*=`` in a copy, where each of several values for one place counts."""
+    out = x.copy()
     if _is_basic(index):
-        return _set_at(x, x[index] * spread, index)
-    places = np.reshape(_places(index, x._array, spread.shape), (-1,))
+        parts = index if isinstance(index, tuple) else (index,)
+        view = out[parts if Ellipsis in parts else (*parts, Ellipsis)]
+        ufunc(view, values, out=view)
+        return out
+    picked = out[index][...]  # a scalar of NumPy's becomes an array
+    weak = type(values) in SCALARS
+    spread = np.full_like(picked, values) if weak else np.broadcast_to(values, picked.shape)
+    ufunc(picked, values, out=picked)  # raises what the operator raises; ufunc.at would wrap and cut off without a word
+    places = _places(index, x, picked.shape)
+    ufunc.at(out.reshape(-1), places.reshape(-1), spread.reshape(-1))  # one flat index is all that CuPy's add.at takes
+    return out
+
+
+def _in_rows(values: Array, x: Array, index: Any) -> tuple[Array, tuple[Array, Array], Array]:
+    """The values for each place in one row, behind which are ones; where each value stands; and the places."""
+    spread = np.broadcast_to(_array(values, x), np.shape(values_of(x)[index]))
+    places = np.reshape(_places(index, values_of(x), spread.shape), (-1,))
     rows, row, counts = np.unique(places, return_inverse=True, return_counts=True)
     order, starts = np.argsort(row, kind="stable"), np.cumsum(counts) - counts
     column = np.empty_like(row)
     column[order] = np.arange(row.size, like=row) - starts[row[order]]
-    ones = Tensor(np.ones_like(x._array, shape=(rows.size, int(counts.max()) if row.size else 0)))
-    factors = np.prod(_set_at(ones, np.reshape(spread, (-1,)), (row, column)), axis=-1, dtype=x.dtype)
-    flat = np.reshape(x, (-1,))
-    return np.reshape(_set_at(flat, flat[rows] * factors, rows), x.shape)
+    ones = np.ones_like(values_of(spread), shape=(rows.size, int(counts.max()) if row.size else 0))
+    return set_at(ones, np.reshape(spread, (-1,)), index=(row, column)), (row, column), rows
 
 
-registry[operator.setitem, "set"] = _set_at
-registry[operator.setitem, "add"] = _add_at
-registry[operator.setitem, "multiply"] = _multiply_at
+def other_values(values: Array, x: Array, index: Any) -> Any:
+    """For each value the product of the others for its place, without a division: one of them may be 0."""
+    if _is_basic(index):
+        return 1
+    factors, where, _ = _in_rows(values, x, index)
+    one = np.ones_like(values_of(factors), shape=(factors.shape[0], 1))
+    before = np.cumprod(np.concatenate([one, factors], axis=1), axis=1)[where]
+    after = np.cumprod(np.concatenate([one, np.flip(factors, 1)], axis=1), axis=1)
+    return np.reshape(before * np.flip(after, 1)[:, 1:][where], np.shape(values_of(x)[index]))
+
+
+def _add_at(x: Array, values: Array, /, index: Any) -> Array:
+    return _update_at(np.add, x, values, index)
+
+
+def _multiply_at(x: Array, values: Array, /, index: Any) -> Array:
+    if _is_basic(index) or not is_device_array(x):
+        return _update_at(np.multiply, x, values, index)
+    factors, _, rows = _in_rows(values, x, index)
+    out = x.copy()
+    out.reshape(-1)[rows] *= np.prod(factors, axis=-1, dtype=x.dtype)  # each place once: a device has no multiply.at
+    return out
+
+
+add_at = primitive(_add_at, name="add_at").vjp(x=lambda g: g, values=lambda g, index: g[index])
+multiply_at: Primitive = primitive(_multiply_at, name="multiply_at").vjp(
+    x=lambda g, values, index: multiply_at(g, values, index=index),
+    values=lambda g, x, values, index: (g * x)[index] * other_values(values, x, index),
+)
+
+
+# --- t.at[index] ----------------------------------------------------------------------------------------------------
+
+
+_KINDS = "biufc"
+
+
+def _set(x: Any, values: Any, index: Any) -> Any:
+    given = values if isinstance(values, Tensor) else operand(values)
+    dtype = np.dtype(type(given)) if type(given) in SCALARS else given.dtype
+    if _KINDS.index(dtype.kind) > _KINDS.index(
+        x.dtype.kind
+    ):  # an assignment would cut off fractions and imaginary parts
+        raise DTypeError(_does_not_fit(x, dtype))
+    if not hasattr(values, "dtype") and type(values) not in SCALARS and not is_device_array(x._array):
+        given = np.asarray(values, x.dtype)  # as an assignment does, which looks whether a list's integers are in range
+    return set_at(x, given, index=plain_index(index))
+
+
+def _updated(update: Primitive) -> Callable[[Any, Any, Any], Any]:
+    def updated(x: Any, values: Any, index: Any) -> Any:
+        weak = type(values) in SCALARS
+        values = values if weak or hasattr(values, "dtype") else _array(operand(values), x)
+        if not np.can_cast(np.result_type(x.dtype, values if weak else values.dtype), x.dtype, "same_kind"):
+            raise DTypeError(_does_not_fit(x, np.dtype(type(values)) if weak else values.dtype))
+        return update(x, values, index=plain_index(index))
+
+    return updated
+
+
+def _does_not_fit(x: Any, dtype: Any) -> str:
+    return f"t.at[index] of a tensor of dtype {x.dtype} cannot take values of dtype {dtype}: t.astype({dtype.name!r}) first"
+
+
+registry[operator.setitem, "set"] = _set
+registry[operator.setitem, "add"] = _updated(add_at)
+registry[operator.setitem, "multiply"] = _updated(multiply_at)

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from .engine.arrays import owned_copy
 from .engine.modes import enable_grad
 from .engine.registry import registry
 from .engine.tape import Output, cotangent_of, sweep, wengert_list
-from .engine.tensor import Tensor, make_tensor, owned_copy
+from .engine.tensor import Tensor, make_tensor
 from .errors import ArgumentError, GraphError
 from .transforms import seeds_of
 

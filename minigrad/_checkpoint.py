@@ -17,7 +17,7 @@ import numpy as np
 
 from ._tree import leaves, map_leaves
 from .engine.modes import enable_grad
-from .engine.observers import active, in_any_thread
+from .engine.observers import active, in_any_thread, tell_pulled
 from .engine.tape import Entry, Leaf
 from .engine.tensor import Tensor, make_tensor
 from .errors import GraphError
@@ -168,13 +168,17 @@ class _Dropped:
         self.primitive, self.names, self.fresh = plan.primitive, plan.names, plan.fresh
 
     def pull(self, entry: Entry, g: Any) -> Sequence[Any]:
-        self.segment.restore(entry, self.index)
+        self.restore(entry)
         contributions = entry.plan.pull(entry, g)
         self.fresh = entry.plan.fresh
         return contributions
 
-    def pull_tensors(self, entry: Entry, g: Any) -> Sequence[Any]:
+    def restore(self, entry: Entry) -> None:
         self.segment.restore(entry, self.index)
+        tell_pulled(entry)  # which had nothing to look at before
+
+    def pull_tensors(self, entry: Entry, g: Any) -> Sequence[Any]:
+        self.restore(entry)
         return entry.plan.pull_tensors(entry, g)
 
 

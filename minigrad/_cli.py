@@ -17,7 +17,7 @@ from typing import Any
 
 from . import _launch as launch
 from ._options import at_least, file_to_write, numbers
-from ._program import Computed, NoLoss, ProgramFailed, Target, users_errors
+from ._program import Computed, NoLoss, ProgramFailed, Target, first_bad_step, users_errors
 from ._source import SourceLine
 from .errors import ArgumentError, MinigradError
 from .graph import draw_dot
@@ -117,6 +117,7 @@ class _Invocation:
     target: str
     arguments: list[str]
     stack: ExitStack
+    module: str = ""  # what the program is called while it runs
 
     def compute(self, watch: AbstractContextManager[Any] | None = None) -> Computed:
         """What the target computes, inside a trace."""
@@ -124,10 +125,17 @@ class _Invocation:
             with watch or nullcontext():
                 return _computed(self.replay())
         target = Target.parse(self.target)
+        self.module = target.name
         self.stack.enter_context(target.as_python_would(self.arguments))
         found = target.run(watch or trace())
         found.loss.name = found.loss.name or "loss"
         return found
+
+    def first_bad(self) -> tuple[Computed, int | None]:
+        """What :func:`first_bad_step` finds; a trace has no steps."""
+        if self.target.lower().endswith(TRACE):
+            return self.compute(), None
+        return first_bad_step(self.compute, lambda: vars(sys.modules[self.module]))
 
     def replay(self) -> Replay:
         if not self.target.lower().endswith(TRACE):
@@ -159,9 +167,15 @@ def _with_backward(found: Computed) -> Computed:
 
 
 def _explain(options: argparse.Namespace, run: _Invocation) -> int:
-    found = run.compute()
-    path = explain(found.loss, options.out, found.params, language=options.language)
+    found, step = run.first_bad()
+    path = explain(found.loss, options.out, found.params, language=options.language, step=step)
+    if step is not None:
+        print(_of_step(step))
     return _written(path, options)
+
+
+def _of_step(step: int) -> str:
+    return f"Step {step} is the first that is not finite (each backward() is one, counted from 0)."
 
 
 def _graph(options: argparse.Namespace, run: _Invocation) -> int:
@@ -206,10 +220,12 @@ def _check(options: argparse.Namespace, run: _Invocation) -> int:
 
 
 def _nan(options: argparse.Namespace, run: _Invocation) -> int:
-    found = run.compute()
+    found, step = run.first_bad()
     origin = find_nan(found.tensors, found.params)
     if origin is None:
         origin = find_nan(_with_backward(found).tensors, found.params)
+    if step is not None:
+        print(_of_step(step))
     print(origin or "no NaN and no infinity, neither forward nor backward")
     status = FINE
     if _wants_drawing(options):

@@ -8,20 +8,26 @@ by who could write to it (docs/in-place.md has the measurements, and lists what 
   while something else holds it too. What was recorded before that moment must not have changed since.
 * The array of a leaf that shares memory with its maker (``copy=False``) is sealed by each operation that keeps it.
 * Inside ``detect_anomaly()`` everything that is kept is sealed.
+
+A sweep runs code of the user's too: hooks, a ``Function.backward``, the second run of a checkpointed function. So what is
+watched when it begins is compared again as each derivative is computed, and what is handed out while it runs, from then on.
 """
 
 from __future__ import annotations
 
+import inspect
 import sys
+import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from .engine import observers
 from .engine.observers import attach, in_any_thread
-from .engine.tape import Entry, Leaf, next_sequence_number
+from .engine.tape import Entry, Leaf, next_sequence_number, sweep
 from .engine.types import Pull
 from .errors import GraphError
 
@@ -181,6 +187,8 @@ def handed_out(tensor: Any) -> None:
         return
     sightings = watched.get(id(owner)) or watched.setdefault(id(owner), _Sightings(owner))
     sightings.add(_view(tensor._array, owner))
+    if tensor._array.flags.writeable:  # as what hooks are given is not
+        observers.exposed[threading.get_ident()] = True
     if check_watched not in observers.before_sweep:  # from the first time on that there is something to check
         observers.before_sweep.append(check_watched)
 
@@ -189,17 +197,79 @@ observers.handed_out.append(handed_out)
 
 
 def check_watched(entries: Sequence[Entry]) -> None:
-    """Raise if one of ``entries``, about to be swept, keeps an array that has been changed since it was handed out."""
-    if not watched:
-        return
-    now: dict[int, dict[_View, int | None]] = {}
-    for entry in entries:
-        for position, value in enumerate(entry.kept or ()):
-            for array in _arrays(value):
-                owner = id(_owner(array))
-                sightings = watched.get(owner)
-                if sightings is not None and sightings.changed_since(entry.seq, array, now.setdefault(owner, {})):
+    """Raise if one of ``entries``, about to be swept, keeps an array that has been changed since it was handed out.
+
+    What keeps one that has not been is compared again when its turn has come.
+    """
+    if observers.exposed:
+        _forget_exposed()
+    if watched:
+        now: dict[int, dict[_View, int | None]] = {}
+        for entry in entries:
+            if _compare(entry, now) and _AGAIN not in entry.notes:
+                attach(entry, _AGAIN)
+
+
+def _compare(entry: Entry, now: dict[int, dict[_View, int | None]]) -> bool:
+    """Whether ``entry`` keeps an array that was handed out since it was recorded; raise if that was changed."""
+    found = False
+    for position, value in enumerate(entry.kept or ()):
+        for array in _arrays(value):
+            owner = id(_owner(array))
+            sightings = watched.get(owner)
+            if sightings is not None and sightings.seen and sightings.seen[-1][0] > entry.seq:
+                found = True
+                if sightings.changed_since(entry.seq, array, now.setdefault(owner, {})):
                     raise _changed(entry, position)
+    return found
+
+
+def _compare_pulled(entry: Entry) -> None:
+    if watched:
+        _compare(entry, {})
+
+
+observers.before_pull.append(_compare_pulled)
+
+
+class _Again:
+    """A note: what the entry keeps was watched when the sweep began. A hook, say, may have written to it since."""
+
+    def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any], seconds: float) -> None:
+        """``observed`` has told ``before_pull`` already."""
+
+
+_AGAIN = _Again()
+_SWEEP = inspect.unwrap(sweep).__code__
+
+
+def sweeps_under_way(frame: FrameType | None = None) -> int:
+    """How many sweeps this thread is in the middle of: derivative rules may themselves record and sweep."""
+    frame = frame or sys._getframe(1)
+    count = 0
+    while frame is not None:
+        count += frame.f_code is _SWEEP
+        frame = frame.f_back
+    return count
+
+
+def _forget_exposed() -> None:
+    """A sweep begins, and compares everything. One that it may be part of, and those of other threads, are still exposed."""
+    asking = sys._getframe(3)  # check_watched(), to_sweep(), and what called that: the sweep that begins, usually
+    if not sweeps_under_way(asking.f_back):
+        observers.exposed.pop(threading.get_ident(), None)
+    for thread in observers.exposed.keys() - sys._current_frames().keys():  # it has ended
+        observers.exposed.pop(thread, None)
+
+
+def check_kept(entry: Entry) -> None:
+    """Raise if something that an entry keeps has been changed: for forward mode, which reads it without a pull."""
+    if getattr(entry.plan, "constants", ()):  # a checkpointed entry has none before it is pulled
+        check_constants(entry)
+    for note in entry.notes:
+        if isinstance(note, Seal):
+            note.check(entry)
+    _compare_pulled(entry)
 
 
 def _arrays(value: Any) -> Iterator[Any]:
@@ -251,6 +321,9 @@ class Seal:
         return [fingerprint(array, self.whole) for array in _arrays(value)]
 
     def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any], seconds: float) -> None:
+        self.check(entry)
+
+    def check(self, entry: Entry) -> None:
         assert entry.kept is not None
         for position, before in self.prints:
             if self._print(entry.kept[position]) != before:

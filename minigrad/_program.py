@@ -7,7 +7,7 @@ import difflib
 import inspect
 import sys
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -18,6 +18,8 @@ from .engine.observers import active
 from .engine.tape import Entry, Leaf
 from .engine.tensor import Tensor
 from .errors import ArgumentError, ShadowedError, in_the_way, said_by_minigrad
+from .graph.watch.first_bad import FirstBad, Stopped
+from .graph.watch.provenance import find_nan
 
 
 @dataclass
@@ -202,8 +204,48 @@ class Target:
                 f"that returns it, {self.file.name}:function"
             )
         found = computed(variables["loss"], f"the variable 'loss' of '{self.file.name}' is", "name the loss so")
-        given = [variables.get(name) for name in ("params", "model")]
-        return Computed(found.tensors, found.params or next(filter(_names_parameters, given), None), variables)
+        return Computed(found.tensors, found.params or parameters_in(variables), variables)
+
+
+def parameters_in(variables: Mapping[str, Any]) -> Any:
+    """What names the parameters among a program's variables; None if nothing does."""
+    return next(filter(_names_parameters, [variables.get(name) for name in ("params", "model")]), None)
+
+
+def first_bad_step(
+    compute: Callable[[FirstBad], Computed], variables: Callable[[], Mapping[str, Any]]
+) -> tuple[Computed, int | None]:
+    """What a program computes; or its first step that is not finite, if there is one.
+
+    Args:
+        compute: runs the program.
+        variables: gives the program's global variables.
+
+    Returns:
+        What was found, and the number of its step, from 0; None if the program has but one, or no bad one.
+
+    Raises:
+        ProgramFailed: and whatever else ends a program, unless a bad step explains it; then the traceback is shown.
+    """
+    watch = FirstBad()
+    found: Computed | None = None
+    keep: Any = None
+    try:
+        found = keep = compute(watch)
+        tensor = watch.tensor()
+    except (ProgramFailed, ArgumentError, Stopped, SystemExit, KeyboardInterrupt) as stop:
+        tensor = watch.tensor(failed=True)
+        if tensor is None or find_nan(tensor) is None:
+            raise
+        keep = stop  # and with it the locals of the program
+        if isinstance(stop, ProgramFailed):
+            stop.show()
+    step = watch.step if watch.steps > 1 or found is None else None
+    if found is not None and (tensor is None or tensor._node is found.loss._node):
+        return found, step
+    assert tensor is not None
+    tensor.name = "loss"
+    return Computed([tensor], found.params if found is not None else parameters_in(variables()), keep), step
 
 
 def computed(result: Any, what: str, remedy: str) -> Computed:

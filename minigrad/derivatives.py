@@ -13,7 +13,7 @@ from .engine.modes import enable_grad
 from .engine.tape import cotangent_of, sweep, to_sweep, wengert_list
 from .engine.tensor import Tensor, make_tensor
 from .engine.types import Node
-from .errors import UnsupportedError
+from .errors import GraphError, UnsupportedError
 from .forward_mode import push
 from .transforms import Argnum, Recorded, check_arguments, check_no_step, choose, grad, is_tracked, result, seeds_of
 
@@ -98,7 +98,12 @@ def jacobian(f: Callable[..., Any], argnum: Argnum = 0, *, holomorphic: bool = F
         inputs, outputs = (sum(_size(t) for t in leaves(tree)) for tree in (run.inputs, run.output))
         by_columns = inputs <= outputs and not _hooked(run)
         with enable_grad():
-            found = (_by_columns if by_columns else _by_rows)(run, create_graph=run.records(()))
+            try:
+                found = (_by_columns if by_columns else _by_rows)(run, create_graph=run.records(()))
+            except GraphError:
+                if not by_columns:
+                    raise
+                found = _by_rows(run, create_graph=run.records(()))  # a rule that cannot be transposed, on arrays alone
 
         def of_output(output: Any) -> Any:
             def by(t: Tensor, primal: Any) -> Any:

@@ -19,9 +19,11 @@ from typing import Any
 
 import numpy as np
 
+from ._inplace import check_kept
+from .engine.messages import cut_off
 from .engine.modes import enable_grad
-from .engine.plan import kept_tensors
-from .engine.registry import primitives, registry
+from .engine.plan import kept_tensors, recomposed
+from .engine.registry import is_elementwise, primitives, registry
 from .engine.tape import Entry, Leaf, Output, cotangent_of, sweep, to_sweep
 from .engine.tensor import Tensor, make_tensor
 from .engine.types import Array, Node
@@ -35,6 +37,7 @@ _KIND = {primitives[name]: names for names in (LINEAR, PRODUCTS, ELEMENTWISE) fo
 Tangents = dict[Node, Any]  # as a sweep's cotangents: of an entry with several outputs a dict by index
 
 
+@np.errstate(all="ignore")  # as a sweep: NumPy warned in the forward pass
 def push(
     tangents: Mapping[Node, Array], ends: Iterable[Node], *, create_graph: bool = False, directions: int = 0
 ) -> Tangents:
@@ -50,7 +53,7 @@ def push(
         The tangent of every node that depends on one of the first; see ``cotangent_of`` for an ``Output``.
 
     Raises:
-        GraphError: what an entry on the way keeps was released by a sweep.
+        GraphError: what an entry on the way keeps was released by a sweep, or has been changed in place.
     """
     ends = list(ends)
     entries = to_sweep(ends, set(tangents))[0]
@@ -58,6 +61,7 @@ def push(
     found: Tangents = dict(tangents)
     for entry in entries:
         if entry not in tangents:
+            check_kept(entry)
             moves = [None if parent is None else cotangent_of(parent, found) for parent in entry.parents]
             found[entry] = _Push(entry, asked.get(entry), create_graph, directions).push(moves)
     return found
@@ -83,7 +87,7 @@ class _Push:
 
     def push(self, moves: list[Any]) -> Any:
         primitive = self.entry.primitive
-        kind = _KIND.get(primitive) or (ELEMENTWISE if _is_elementwise(primitive) else "")
+        kind = _KIND.get(primitive) or (ELEMENTWISE if is_elementwise(primitive) else "")
         rules = getattr(self.entry.plan, "rules", None)  # a Function of the user's and a checkpointed entry have none
         if self.outputs or rules is None:
             return self._one_by_one(moves)
@@ -157,16 +161,18 @@ class _Push:
         starts: dict[Node, Any] = {}
         for array, parent, move in zip(self.entry.kept or (), self.entry.parents, moves):
             value = array
+            if self.create_graph and parent is not None:  # the tangent depends on it, whether it moves or not
+                value = make_tensor(array, parent)
             if move is not None:
-                value = make_tensor(array, Leaf(None, array.shape, array.dtype))
-                if self.create_graph:
-                    value = registry[np.positive](make_tensor(array, parent))
+                leaf = Leaf(None, array.shape, array.dtype)
+                value = registry[np.positive](value) if self.create_graph else make_tensor(array, leaf)
                 starts[value._node] = move
             inputs.append(value)
+        ans = recomposed(self.entry, inputs)
         with enable_grad():
-            ans = self.entry.primitive.composition(*inputs, **self.entry.keywords)
             found = push(starts, [ans._node], create_graph=self.create_graph, directions=self.directions)
-        return found[ans._node]
+        moved = found.get(ans._node)  # None: it does not depend on what moves
+        return np.zeros_like(ans._array, shape=self._shape()) if moved is None else moved
 
     def _transposed(self, moves: list[Any]) -> Any:
         """The rules are linear in ``g``: pull the tangents back through them, to a ``g`` that is 0."""
@@ -174,29 +180,42 @@ class _Push:
         nodes: dict[Any, Any] = dict(self.outputs) if self.outputs else {None: entry}
         like = next(move for move in moves if move is not None)
         raw = like._array if isinstance(like, Tensor) else like
+        zeros = {key: np.zeros_like(raw, shape=node.shape, dtype=node.dtype) for key, node in nodes.items()}
         with enable_grad():
-            g = {
-                key: make_tensor(
-                    np.zeros_like(raw, shape=node.shape, dtype=node.dtype), Leaf(None, node.shape, node.dtype)
-                )
-                for key, node in nodes.items()
-            }
+            g = {key: make_tensor(zeros[key], Leaf(None, node.shape, node.dtype)) for key, node in nodes.items()}
             rules = None if self.create_graph else getattr(entry.plan, "rules", None)
             given: Any = g if self.outputs else g[None]
             pulled = (
                 [rule and rule(given, entry.kept) for rule in rules] if rules else entry.plan.pull_tensors(entry, given)
             )
             seeds: dict[Node, Any] = {}
-            for contribution, move in zip(pulled, moves):
-                node = contribution._node if isinstance(contribution, Tensor) else None
-                if node is not None and move is not None:
-                    seed = _cast(np.broadcast_to(move, node.shape), node.dtype)
+            moving = [i for i, move in enumerate(moves) if move is not None and pulled[i] is not None]
+            for i in moving:
+                node = pulled[i]._node if isinstance(pulled[i], Tensor) else None
+                if node is not None:
+                    seed = _cast(np.broadcast_to(moves[i], node.shape), node.dtype)
                     seeds[node] = seeds[node] + seed if node in seeds else seed
             ends = {key: t._node for key, t in g.items()}
             found = sweep(seeds, create_graph=self.create_graph, retain_graph=self.create_graph, wanted=ends.values())
-        zeros = {key: t.detach() if self.create_graph else t._array for key, t in g.items()}
+            self._check_zero([i for i in moving if not found or getattr(pulled[i], "_node", None) is None], zeros)
+        if self.create_graph:
+            zeros = {key: make_tensor(zero, None) for key, zero in zeros.items()}
         moved = {key: found.get(node, zeros[key]) for key, node in ends.items()}
         return moved if self.outputs else moved[None]
+
+    def _check_zero(self, untracked: list[int], zeros: dict[Any, Any]) -> None:
+        """What does not depend on ``g`` along the tape must not depend on it at all: pull another ``g`` to see that.
+
+        Raises:
+            GraphError: it does, so that the tangent is not to be had from it.
+        """
+        if not untracked:
+            return
+        others = {key: np.sin(1 + np.cumsum(np.ones_like(zero))).reshape(zero.shape) for key, zero in zeros.items()}
+        pulled = self.entry.plan.pull(self.entry, others if self.outputs else others[None])
+        for i in untracked:
+            if pulled[i] is not None and np.any(pulled[i]):
+                raise cut_off(self.entry.primitive, i)
 
     def _shape(self) -> tuple[int, ...]:
         return (self.directions, *self.entry.shape) if self.directions else self.entry.shape
@@ -214,11 +233,6 @@ class _Push:
         """A tangent as one of the entry's output: of its shape and dtype, and real if that is real."""
         shape = self._shape()
         return _cast(move if move.shape == shape else np.broadcast_to(move, shape), self.entry.dtype)
-
-
-def _is_elementwise(primitive: Any) -> bool:
-    function = getattr(primitive, "function", None)
-    return isinstance(function, np.ufunc) and function.signature is None
 
 
 def _cast(move: Any, dtype: Any) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ._tree import leaves
 from .engine import observers
-from .engine.arrays import as_array
+from .engine.arrays import as_array, owned_copy
 from .engine.hooks import read_only
 from .engine.modes import no_grad, recording
 from .engine.observers import in_any_thread
@@ -139,7 +139,7 @@ class _FunctionPlan:
     It holds nothing that leads back to it: reference counting frees it with its entry.
     """
 
-    fresh = False
+    fresh = True  # _pull copies: a backward may fill one array of its own again and again
     positions = extras = ()
 
     def __init__(
@@ -185,8 +185,8 @@ class _FunctionPlan:
             elif getattr(value, "dtype", np.dtype(bool)).kind in "fc":
                 raise GraphError(
                     f"{self.function.__name__} saved an array that is neither one of its inputs nor one of its outputs, so "
-                    "that a second derivative would take it for a constant: save inputs and outputs and compute the rest in "
-                    "backward, or assign it to an attribute of ctx if it is a constant"
+                    "that forward mode and a second derivative would take it for a constant: save inputs and outputs and "
+                    "compute the rest in backward, or assign it to an attribute of ctx if it is a constant"
                 )
             else:
                 values.append(make_tensor(value, None) if wrapped else value)
@@ -244,13 +244,16 @@ def _pull(entry: Entry, g: Any) -> Sequence[Any]:
     plan: Any = entry.plan
     with no_grad():
         gradients = plan.backward(entry, g, create_graph=False)
-    return [t._array if isinstance(t, Tensor) else t for t in gradients]
+    return [None if t is None else owned_copy(_value(t)) for t in gradients]
 
 
 def _pull_tensors(entry: Entry, g: Any) -> Sequence[Any]:
     plan: Any = entry.plan
     gradients = plan.backward(entry, g, create_graph=True)
-    return [t if t is None or isinstance(t, Tensor) else make_tensor(t, None) for t in gradients]
+    return [
+        t if t is None or getattr(t, "_node", None) is not None else make_tensor(owned_copy(_value(t)), None)
+        for t in gradients
+    ]
 
 
 def _origin(value: Any, args: Sequence[Any], outputs: Sequence[Any]) -> tuple[str, int]:

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad import ArgumentError, OutOfRangeError, ShapeError, Tensor, log_softmax, primitive
+from minigrad import ArgumentError, OutOfRangeError, ShapeError, Tensor, log_softmax, primitive, sigmoid
 from minigrad.device import to_host
-from minigrad.rules.neural import REDUCTIONS, check_labels
+from minigrad.rules.neural import REDUCTIONS, check_labels, largest
 
 from ._checks import as_input, beside, check_interval, check_real, plain
 
@@ -55,9 +55,11 @@ def cross_entropy(
         return minigrad.cross_entropy(logits, labels, reduction=reduction)
     losses = minigrad.cross_entropy(logits, labels, reduction="none")
     if label_smoothing:
-        # (1 - s) (lse - z_y) + s (lse - mean z) with lse = logsumexp(z): the losses so far, and a term without exponentials
-        picked = np.take_along_axis(logits, labels[..., None], axis=-1)[..., 0]
-        losses = losses + label_smoothing * (picked - logits.mean(axis=-1))
+        # (1 - s) (lse - z_y) + s (lse - mean z) with lse = logsumexp(z): the losses so far, and a term without exponentials,
+        # in which a shift of all logits cancels: without the largest one what is left of it would be rounding
+        shifted = logits - largest(logits.data)
+        picked = np.take_along_axis(shifted, labels[..., None], axis=-1)[..., 0]
+        losses = losses + label_smoothing * (picked - shifted.mean(axis=-1))
     return _reduced(losses, reduction, name, counted)
 
 
@@ -111,7 +113,8 @@ def mean_squared_error(predictions: Any, targets: Any, *, reduction: str = "mean
 def binary_cross_entropy_with_logits(logits: Any, targets: Any, *, reduction: str = "mean") -> Tensor:
     """``-t log sigmoid(z) - (1 - t) log(1 - sigmoid(z))``, the mean over all elements, finite for any finite z.
 
-    Computed as ``log(1 + exp(z)) - t z``, which is the same.
+    Computed as ``(1 - t) max(z, 0) + t max(-z, 0) + log(1 + exp(-|z|))``, in which no two large numbers are subtracted: in each
+    precision the loss is right to 4 units in the last place, its derivative in z to 4 where t is 0 or 1.
 
     Args:
         logits: z, floating, of any shape.
@@ -131,8 +134,14 @@ def binary_cross_entropy_with_logits(logits: Any, targets: Any, *, reduction: st
     name = "binary_cross_entropy_with_logits"
     _check_unit_interval(targets, "targets", name)
     logits, targets = _pair(logits, targets, name, "logits")
-    losses: Any = np.logaddexp(logits, 0.0)
-    return _reduced(losses - targets * logits, reduction, name)
+    return _reduced(_element_with_logits(logits, targets), reduction, name)
+
+
+# A primitive, as max(z, 0) and |z| have a kink where the loss has none. sigmoid(z) - t, too, would lose what is small.
+_element_with_logits = primitive(
+    lambda z, t, /: (1 - t) * np.maximum(z, 0) + t * np.maximum(-z, 0) + np.log1p(np.exp(-np.abs(z))),
+    name="binary_cross_entropy_with_logits",
+).vjp(z=lambda g, z, t: g * ((1 - t) * sigmoid(z) - t * sigmoid(-z)), t=lambda g, z: -g * z)
 
 
 def binary_cross_entropy(probabilities: Any, targets: Any, *, reduction: str = "mean") -> Tensor:
@@ -161,12 +170,18 @@ def _log(p: Any) -> Any:
         return np.maximum(np.log(p), -100)
 
 
+def _log_of_rest(p: Any) -> Any:
+    """``log(1 - p)``, also of a small p."""
+    with np.errstate(divide="ignore"):
+        return np.maximum(np.log1p(-p), -100)
+
+
 # One primitive rather than a composition: 0 * log(0) and its derivative 0 / 0 would be NaN where p is 0 or 1.
 _element_binary_cross_entropy = primitive(
-    lambda p, t, /: -(t * _log(p) + (1 - t) * _log(1 - p)), name="binary_cross_entropy"
+    lambda p, t, /: -(t * _log(p) + (1 - t) * _log_of_rest(p)), name="binary_cross_entropy"
 ).vjp(
     p=lambda g, p, t: g * (p - t) / np.maximum(p * (1 - p), 1e-12),
-    t=lambda g, p: g * (_log(1 - p) - _log(p)),
+    t=lambda g, p: g * (_log_of_rest(p) - _log(p)),
 )
 
 

@@ -67,7 +67,7 @@ def test_nothing_imports_from_the_facade_of_its_own_package() -> None:
 def test_the_core_of_the_engine_is_read_in_an_hour() -> None:
     assert all(lines(path) <= 350 for path in CORE)
     assert sum(map(lines, CORE)) <= 1100
-    assert sum(len(path.read_text(encoding="utf-8").split()) for path in CORE) <= 6000
+    assert sum(len(path.read_text(encoding="utf-8").split()) for path in CORE) <= 6300
     assert house.code_lines(CORE[0], "sweep") <= 30
     assert house.code_lines(CORE[3], "Primitive.__call__") <= 35
     assert lines(house.ROOT / "minigrad/engine/operators.py") <= 95
@@ -80,7 +80,7 @@ def test_no_file_is_long(name: str) -> None:
 
 def test_rules_are_mathematics_only() -> None:
     rules = [path for name, path in FILES.items() if name.startswith("minigrad.rules.")]
-    assert sum(map(lines, rules)) <= 3000
+    assert sum(map(lines, rules)) <= 3500
     for path in rules:
         text = path.read_text(encoding="utf-8")
         assert not [word for word in ("in_parts", "in_blocks", "numba", "RawKernel", "out=") if word in text], path

@@ -23,6 +23,10 @@ SCALARS = frozenset(
 _UNCHANGING = frozenset({bool, int, float, complex, str, bytes, type(None), slice, type, np.dtype})
 
 
+def owned_copy(array: Any) -> Any:
+    return np.array(array) if isinstance(array, (np.ndarray, np.generic)) else array.copy()
+
+
 def operand(value: Any) -> Any:
     """``value`` as what a rule can compute with.
 

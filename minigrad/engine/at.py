@@ -24,7 +24,10 @@ class At(Generic[R]):
 
 class Places(Generic[R]):
     """The places of a tensor that an index picks. Each method gives a new tensor, with a derivative in the old one and in
-    ``values``, which are broadcast to the places and take the tensor's dtype."""
+    ``values``, which are broadcast to the places and take the tensor's dtype.
+
+    The values are those of NumPy's ``a[index] = v``, ``+= v`` and ``*= v``, and what these raise is raised here. Values of a
+    wider kind (floats among integers) are a ``DTypeError``: an assignment would cut them off."""
 
     __slots__ = ("_index", "_tensor")
 

@@ -107,9 +107,11 @@ class Bound(Signed):
             if name not in self.parameters:
                 raise UnsupportedError(f"{self.name} of a Tensor does not take {name}={short(value)}")
             if isinstance(value, Tensor):
-                raise UnsupportedError(
-                    f"{self.name} takes plain values for '{name}', got a Tensor: use t.item() or t.numpy()"
-                )
+                if value.requires_grad or value.ndim:
+                    raise UnsupportedError(
+                        f"{self.name} takes plain values for '{name}', got a Tensor: use t.item() or t.numpy()"
+                    )
+                keywords = {**keywords, name: value.item()}  # a number
         return keywords
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from ..errors import ArgumentError, DTypeError, MinigradError, UnsupportedError
 from .arrays import as_array
@@ -46,7 +49,21 @@ class Composite(Signed):
         return self.call_numpy(args, kwargs)
 
     def call_numpy(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """The call as NumPy's protocols deliver it."""
+        """The call as NumPy's protocols deliver it. Of integers and booleans alone NumPy itself computes, where it can.
+
+        (``np.unique`` has plain indices beside its Tensor.)
+        """
+        if (
+            self.function is not np.unique
+            and all(map(_whole_numbers, args))
+            and all(map(_whole_numbers, kwargs.values()))
+        ):
+            try:
+                return _tensors(
+                    self.function(*_plain(list(args)), **{name: _plain(value) for name, value in kwargs.items()})
+                )
+            except Exception:  # the composition says it in our words
+                pass
         try:
             bound = bind_as(self.numpys_signature, args, kwargs)
         except TypeError as error:
@@ -60,6 +77,20 @@ class Composite(Signed):
             raise
         except (ValueError, TypeError, IndexError) as error:
             raise own_error(error, f"{self.name}: {str(error).rstrip('. ')}") from error
+
+
+def _whole_numbers(value: Any) -> bool:
+    """Whether the Tensors in an argument are integers or booleans on the host, which have no derivative."""
+    if isinstance(value, (list, tuple)):
+        return all(map(_whole_numbers, value))
+    return not isinstance(value, Tensor) or (value._array.dtype.kind in "biu" and type(value._array) is np.ndarray)
+
+
+def _tensors(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):  # a namedtuple takes its parts one by one
+        parts = map(_tensors, value)
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    return make_tensor(as_array(value), None) if isinstance(value, (np.ndarray, np.generic)) else value
 
 
 def composite(function: Callable[..., Any], composition: Callable[..., Any]) -> Composite:
@@ -82,7 +113,24 @@ class PlainFunction:
         self.gives_tensor = gives_tensor
         registry[function] = self
 
+    @functools.cached_property
+    def _place_of_out(self) -> int:
+        """Where a call by position has what NumPy is to write into; behind every argument if nowhere."""
+        signature = None if isinstance(self.function, np.ufunc) else signature_or_none(self.function)
+        names = list(signature.parameters) if signature else []
+        return names.index("out") if "out" in names else sys.maxsize
+
     def call_numpy(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """The call as NumPy's protocols deliver it.
+
+        Raises:
+            UnsupportedError: what would be written into is a Tensor.
+        """
+        out = kwargs.get("out", args[self._place_of_out] if len(args) > self._place_of_out else None)
+        if any(isinstance(target, Tensor) for target in (out if isinstance(out, tuple) else (out,))):
+            raise UnsupportedError(
+                f"{self.name} with out=t, a Tensor: write t = ..., or out=t.data outside of differentiation"
+            )
         try:
             result = self.function(*_plain(list(args)), **{name: _plain(value) for name, value in kwargs.items()})
         except TypeError as error:

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import GraphError
+from .arrays import owned_copy
 from .modes import enable_grad, no_grad
+from .observers import one_at_a_time
 from .tape import Output, entry_of
 from .types import Array, Node
 
@@ -74,8 +76,9 @@ class Handle:
 def hooks_of(node: Node) -> Hooks:
     """The hooks of a node, made if it had none."""
     entry = entry_of(node)
-    if entry.hooks is None:
-        entry.hooks = Hooks()
+    with one_at_a_time:
+        if entry.hooks is None:
+            entry.hooks = Hooks()
     hooks: Hooks = entry.hooks
     return hooks
 
@@ -120,8 +123,9 @@ class Hooked:
             raise GraphError(f"retain_grad() on {self._describe()}, which does not require a gradient")
         if not self.is_leaf:
             retained = hooks_of(self._node).retained
-            if all(reference() is not self for _, reference in retained):
-                retained.append((output_index(self._node), weakref.ref(self)))
+            with one_at_a_time:
+                if all(reference() is not self for _, reference in retained):
+                    retained.append((output_index(self._node), weakref.ref(self)))
 
 
 def _call_hook(hook: Hook, untracked: Callable[[Any], Any], g: Any) -> Any:
@@ -133,9 +137,10 @@ def _call_hook(hook: Hook, untracked: Callable[[Any], Any], g: Any) -> Any:
         if returned is None:
             return g
         result: Any = given._cotangent(returned, "a hook's result")
-    if recorded:
-        return result if isinstance(result, Hooked) else untracked(result)
-    return getattr(result, "_array", result)
+    if recorded and getattr(result, "_node", None) is not None:
+        return result
+    array = owned_copy(getattr(result, "_array", result))  # the hook may fill its own array again before it is read
+    return untracked(array) if recorded else array
 
 
 def read_only(array: Array) -> Array:

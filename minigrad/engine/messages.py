@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..device import mixed_devices, out_of_memory
-from ..errors import DTypeError, LinAlgError, MinigradError, OutOfRangeError, ShapeError, UnsupportedError
+from ..errors import DTypeError, GraphError, LinAlgError, MinigradError, OutOfRangeError, ShapeError, UnsupportedError
 
 
 def explained(primitive: Any, error: Exception, arrays: list[Any], keywords: dict[str, Any]) -> Exception:
@@ -40,6 +41,27 @@ def explained(primitive: Any, error: Exception, arrays: list[Any], keywords: dic
 def own_error(error: Exception, message: str) -> MinigradError:
     kinds = {IndexError: OutOfRangeError, TypeError: DTypeError, np.linalg.LinAlgError: LinAlgError}
     return next((own for kind, own in kinds.items() if isinstance(error, kind)), ShapeError)(message)
+
+
+def refuse_cut_off(primitive: Any, g: Any, pulled: Sequence[Any]) -> None:
+    """Raise if a rule's answer for ``g``, or several outputs' dict of it, is off the tape that ``g`` is on.
+
+    A rule is linear in ``g``: what is not zero depends on it.
+    """
+    tracked = any(t._node is not None for t in (g.values() if isinstance(g, dict) else (g,)))
+    for i, found in enumerate(pulled):
+        if tracked and found is not None and getattr(found, "_node", None) is None and np.any(found):
+            raise cut_off(primitive, i)
+
+
+def cut_off(primitive: Any, i: int) -> GraphError:
+    """The rule for argument ``i`` computes with arrays where it was given a Tensor."""
+    argument = [*primitive.arguments, *(f"args{k}" for k in range(i + 1))][i]
+    return GraphError(
+        f"the derivative of '{primitive.name}' with respect to '{argument}' is cut off from the tape, so that forward mode "
+        "and second derivatives would be wrong: compute it from the incoming gradient with operations on Tensors, without "
+        ".data or .numpy(); first derivatives in reverse, by grad() and vjp(), are right without it"
+    )
 
 
 def short(value: Any) -> str:

@@ -106,6 +106,18 @@ class ArrayMethods(Generic[R]):
     def __rxor__(self, other: Any) -> R:
         return registry[np.bitwise_xor].call_numpy((other, self), {})
 
+    def __lshift__(self, other: Any) -> R:
+        return registry[np.left_shift].call_numpy((self, other), {})
+
+    def __rlshift__(self, other: Any) -> R:
+        return registry[np.left_shift].call_numpy((other, self), {})
+
+    def __rshift__(self, other: Any) -> R:
+        return registry[np.right_shift].call_numpy((self, other), {})
+
+    def __rrshift__(self, other: Any) -> R:
+        return registry[np.right_shift].call_numpy((other, self), {})
+
     def __invert__(self) -> R:
         return registry[np.invert].call_numpy((self,), {})
 

@@ -9,31 +9,53 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any, ParamSpec, TypeVar
 
-from .observers import active
+from .observers import active, in_any_thread
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
+_of_frames: dict[FrameType, list[set_grad]] = {}  # the blocks that generators and coroutines are in, innermost last
+
+
 def recording() -> bool:
     """Whether operations on tensors that require gradients are being put on the tape in this thread."""
-    for context in reversed(active.contexts):
-        if isinstance(context, set_grad) and (context._frame is None or context._frame.f_back is not None):
-            return context.enabled  # not that of a generator that is waiting at a `yield` now
-    return True
+    block = _innermost()
+    return block is None or block.enabled
+
+
+def _innermost() -> set_grad | None:
+    """The block that counts here: of the innermost running generator that is in one, or of the thread, if entered inside it."""
+    of_thread = next((block for block in reversed(active.contexts) if isinstance(block, set_grad)), None)
+    of_frame = _of_a_frame() if _of_frames else None
+    return of_thread if of_frame is None or (of_thread and of_thread._inside is of_frame) else of_frame
+
+
+def _of_a_frame() -> set_grad | None:
+    """The block of the innermost generator or coroutine that runs here, in whichever thread it entered the block."""
+    if all(frame.f_back is None for frame in list(_of_frames)):
+        return None  # they all wait, at a `yield` or an `await`
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        blocks = _of_frames.get(frame)
+        if blocks:
+            return blocks[-1]
+        frame = frame.f_back
+    return None
 
 
 class set_grad:
     """``set_grad(enabled)`` switches the recording of operations on or off: a context manager and a decorator.
 
-    The switch belongs to the thread, is undone when an exception leaves the block, and does not leak out of a generator:
-    while a generator or coroutine that entered the block is suspended, the block does not count. (So a generator under
+    The switch belongs to the thread, and is undone when an exception leaves the block. That of a generator or coroutine
+    belongs to it alone: it holds while that runs, in whichever thread, and not while it is suspended. (So a generator under
     ``contextlib.contextmanager`` cannot switch it for its caller: enter ``no_grad()`` there directly.)
     """
 
     def __init__(self, enabled: bool) -> None:
         self.enabled = enabled
-        self._frame: FrameType | None = None
+        self._frame: FrameType | None = None  # of the generator or coroutine that entered
+        self._inside: set_grad | None = None  # the block of a generator that the thread entered this one in
         self._entered_in: list[Any] = []
         self._blocks: list[set_grad] = []
 
@@ -41,18 +63,36 @@ class set_grad:
         frame = sys._getframe(1)
         suspendable = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
         block = set_grad(self.enabled)  # one object may be entered more than once
-        block._frame = frame if frame.f_code.co_flags & suspendable else None
-        active.enter(block)
-        block._entered_in = active.contexts
+        if frame.f_code.co_flags & suspendable:
+            block._frame = frame
+            _of_frames.setdefault(frame, []).append(block)
+            in_any_thread.append(block)
+        else:
+            block._inside = _of_a_frame() if _of_frames else None
+            block._entered_in = active.contexts
+            active.enter(block)
         self._blocks.append(block)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        of_this_thread = [block for block in self._blocks if block._entered_in is active.contexts]
-        block = (of_this_thread or self._blocks)[-1]  # a generator may have been handed to another thread
+        block = self._blocks[0] if len(self._blocks) == 1 else self._block_left(sys._getframe(1))
         self._blocks.remove(block)
-        active.leave(block, block._entered_in)
+        if block._frame is None:
+            active.leave(block, block._entered_in)
+            return
+        blocks = _of_frames[block._frame]
+        blocks.remove(block)
+        if not blocks:
+            del _of_frames[block._frame]
+        block._frame = None
+        in_any_thread.remove(block)
+
+    def _block_left(self, frame: FrameType) -> set_grad:
+        """Of several blocks that were entered with this object the one that ``frame`` leaves."""
+        of_frame = [block for block in self._blocks if block._frame is frame]
+        of_thread = [block for block in self._blocks if block._entered_in is active.contexts]
+        return (of_frame or of_thread or self._blocks)[-1]
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         if inspect.isgeneratorfunction(function):

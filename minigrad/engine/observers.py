@@ -1,14 +1,15 @@
 """Extension points: what may watch the engine at work, without the engine knowing it.
 
-There are five moments at which the engine tells whoever asked. Four are lists of functions, called for everything that
+There are six moments at which the engine tells whoever asked. Five are lists of functions, called for everything that
 happens in the process: a plan was made, an array of a tensor was handed out, a leaf shares its array with its maker, entries
-are about to be swept. The fifth, an entry was recorded, is told to the *contexts* that are active in the thread, which
-``with trace():`` and others enter, and to those entered for good.
+are about to be swept, an entry is about to read what it keeps. The sixth, an entry was recorded, is told to the *contexts* that
+are active in the thread, which ``with trace():`` and others enter, and to those entered for good.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,12 +23,22 @@ plan_made: list[Callable[[Any], None]] = []  # (plan)
 handed_out: list[Callable[[Any], None]] = []  # (tensor): somebody will have its array, and may write to it
 leaf_shared: list[Callable[[Any], None]] = []  # (leaf): its array is also its maker's
 before_sweep: list[Callable[[Sequence[Any]], None]] = []  # (entries, in their order)
+before_pull: list[Callable[[Any], None]] = []  # (entry), while something is in `exposed`
 recorded: list[Callable[..., None]] = []  # (entry, arrays, answer, seconds), while something is in `in_any_thread`
 
+exposed: dict[int, Any] = {}  # by thread: in the middle of a sweep an array was handed out that a graph holds
 in_any_thread: list[
     Any
 ] = []  # whatever is active anywhere: looking into a plain list is far cheaper than into a thread's own
 recorders: list[Any] = []  # those of them that have a `record`: no_grad(), which all decoding runs in, has none
+
+# Held while something changes that graphs of several threads may share: the hooks of a leaf, and its gradient. A fork waits
+# for it, so that a child finds it free and every gradient whole.
+one_at_a_time = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=one_at_a_time.acquire, after_in_parent=one_at_a_time.release, after_in_child=one_at_a_time.release
+    )
 
 
 class Scope(tuple[object, str]):
@@ -82,6 +93,12 @@ def tell_recorded(entry: Any, arrays: list[Array], answer: Any, seconds: float) 
         told(entry, arrays, answer, seconds)
 
 
+def tell_pulled(entry: Any) -> None:
+    """What ``entry`` keeps is about to be read."""
+    for told in before_pull:
+        told(entry)
+
+
 @contextlib.contextmanager
 def scope(owner: object, name: str) -> Iterator[None]:
     """Operations inside the block belong to ``owner``, which is called ``name`` (a module and its attribute path)."""
@@ -101,6 +118,7 @@ def attach(entry: Any, note: Note) -> None:
 
 def observed(pull: Pull, entry: Any, g: Array, seeds: Iterable[Any], create_graph: bool) -> Sequence[Any]:
     """``pull(entry, g)``, timed, and told to the entry's notes; a context may ask meanwhile whose rules are running."""
+    tell_pulled(entry)
     outermost = create_graph and bool(in_any_thread) and active.pulling is None  # a rule may itself sweep
     if outermost:
         active.pulling = entry, seeds

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import GraphError, UnsupportedError
+from .messages import refuse_cut_off
 from .modes import enable_grad
 from .outputs import outputs
 from .registry import registry
@@ -155,9 +156,11 @@ def _array_pull(rules: Sequence[Rule | None]) -> Pull:
 
 
 def _tensor_pull(rules: Sequence[Rule | None]) -> Pull:
-    def pull(entry: Entry, g: Array) -> Values:
+    def pull(entry: Entry, g: Any) -> Values:
         kept = kept_tensors(entry)
-        return [rule and rule(g, kept) for rule in rules]
+        pulled = [rule and rule(g, kept) for rule in rules]
+        refuse_cut_off(entry.primitive, g, pulled)
+        return pulled
 
     return pull
 
@@ -188,16 +191,22 @@ def _pull_composition(entry: Entry, g: Array, create_graph: bool = False) -> Val
             inputs.append(registry[np.positive](make_tensor(array, parent)))
         else:
             inputs.append(make_tensor(array, Leaf(None, array.shape, array.dtype)))
+    ans = recomposed(entry, inputs)
+    ends = [t._node if isinstance(t, Tensor) else None for t in inputs]
+    wanted = [node for node in ends if node is not None]
+    found = sweep({ans._node: g}, create_graph=create_graph, retain_graph=create_graph, wanted=wanted)
+    return [None if node is None else found.get(node) for node in ends]
+
+
+def recomposed(entry: Entry, inputs: Sequence[Any]) -> Tensor:
+    """Record the reference composition of an entry, of these inputs."""
     with enable_grad():
         ans = entry.primitive.composition(*inputs, **entry.keywords)
     if not isinstance(ans, Tensor) or ans._node is None:
         raise GraphError(
             f"the reference composition of '{entry.primitive.name}' must give one Tensor made of its arguments"
         )
-    ends = [t._node if isinstance(t, Tensor) else None for t in inputs]
-    wanted = [node for node in ends if node is not None]
-    found = sweep({ans._node: g}, create_graph=create_graph, retain_graph=create_graph, wanted=wanted)
-    return [None if node is None else found.get(node) for node in ends]
+    return ans
 
 
 def _pull_composition_tensors(entry: Entry, g: Array) -> Values:

@@ -28,9 +28,10 @@ from .messages import explained
 from .modes import recording
 from .observers import in_any_thread
 from .outputs import as_arrays, first_floating, outputs
+from .pickling import ByReference
 from .plan import Plan
 from .registry import operators, primitives, registry, when_declared
-from .signatures import parameters_of
+from .signatures import arrays_of, check_order, check_rule, parameters_of
 from .tape import NO_KEYWORDS, Entry, next_sequence_number
 from .tensor import Tensor, make_tensor
 from .types import Array, Node, Plan as AnyPlan, Rule
@@ -40,7 +41,7 @@ _new = object.__new__  # on the hot path, where calling __init__ would cost a te
 _RESERVED = {"g", "ans", "i", "args", "needs", "saved"}
 
 
-class Primitive(Bound):
+class Primitive(ByReference, Bound):
     """An operation that the tape records. Made by :func:`primitive`."""
 
     def __init__(self, function: Callable[..., Any], name: str, numpy: Iterable[Any], bind: Any) -> None:
@@ -57,13 +58,15 @@ class Primitive(Bound):
         self.__name__ = self.__qualname__ = name
         self.__doc__ = function.__doc__
         self.defaults = {}
-        self.parameters = ()
+        self.parameters = self._by_place = tuple[str, ...]()
         if not isinstance(function, np.ufunc):
             self._told_by = function
-            self.parameters, self.arguments, self.defaults = parameters_of(function)
-            self._check_names(self.parameters)
+            names, self.arguments, self.defaults, self._by_place, collecting = parameters_of(function)
+            self.parameters = tuple([name for name in names if name not in collecting])
+            self._check_names(names)
             self.arity = len(self.arguments)
             self._numpy = list(numpy)
+        self._slash = bool(self.arguments)
         for f in numpy:
             registry[f] = self
             if f in operators:
@@ -80,30 +83,40 @@ class Primitive(Bound):
     # Declaring derivatives
 
     def vjp(self, **rules: Rule | None) -> Primitive:
-        """Declare for each array argument, in order, the rule for its derivative (None: it has none)."""
+        """Declare, by the name of each array argument, the rule for its derivative (None: it has none).
+
+        Raises:
+            ArgumentError: there is no such argument, or a rule asks for what there is not; nothing has been declared then.
+        """
         self._check_names(rules)
+        arguments = self.arguments if self._slash else arrays_of(self.function, self.name, rules)
+        if unknown := set(rules) - set(arguments):
+            raise ArgumentError(f"{self.name} has no array argument {unknown}; it has {arguments}")
+        given = {name: rule for name, rule in rules.items() if rule is not None}
+        for name, rule in given.items():
+            check_rule(rule, f"the rule for '{name}' of {self.name}", self._known(arguments, "ans"), 1)
         self._start_anew(self.composition)
-        self.arguments = self.arguments or tuple(rules)
-        self.arity = len(self.arguments)
-        self.rules = {name: rule for name, rule in rules.items() if rule is not None}
-        unknown = set(rules) - set(self.arguments)
-        if unknown:
-            raise ArgumentError(f"{self.name} has no array argument {unknown}; it has {self.arguments}")
-        for name, rule in self.rules.items():
-            self._check_rule(rule, f"the rule for '{name}'", {"ans", *self.arguments}, 1)
+        self.arguments, self.arity = arguments, len(arguments)
+        self.rules, self.rule_for_each = given, None
         for told in when_declared:
             told(self)
         return self
 
     def vjp_each(self, rule: Rule) -> Primitive:
         """Declare one rule for the i-th of any number of array arguments; it may ask for ``i`` and ``args``."""
-        self._check_rule(rule, "the rule", {"ans", "i", "args"}, 1)
+        known = self._known(self.arguments, "ans", "i", "args")
+        check_rule(rule, f"the rule of {self.name}", known.difference(() if self.arguments else self._by_place), 1)
         self._start_anew(self.composition)
-        self.rule_for_each = rule
+        self.rules, self.rule_for_each = {}, rule
         return self
 
     def reference(self, composition: Callable[..., Any]) -> Primitive:
-        """Declare the derivatives by writing the forward function as a composition of other primitives."""
+        """Declare the derivatives by writing the forward function as a composition of other primitives.
+
+        Raises:
+            ArgumentError: there are rules already; or it has the same arguments in another order.
+        """
+        check_order(composition, self.arguments or self._by_place, f"the composition of {self.name}")
         self._start_anew(self.rules or self.rule_for_each)
         self.composition = composition
         return self
@@ -126,8 +139,11 @@ class Primitive(Bound):
         may add into it, and at a leaf it becomes the ``grad``. A kernel is never differentiated; that is what the plain
         rules beside it are for.
         """
+        check_order(forward, self.arguments or self._by_place, f"the kernel's forward of {self.name}")
         if backward is not None:
-            self._check_rule(backward, "the kernel's backward", {"ans", "saved", *self.arguments}, 2)
+            check_rule(
+                backward, f"the kernel's backward of {self.name}", self._known(self.arguments, "ans", "saved"), 2
+            )
         self.kernels[array_type] = Kernel(forward, backward, {} if backward else self._plans)
         for told in when_declared:
             told(self)
@@ -140,15 +156,9 @@ class Primitive(Bound):
                     f"'{name}' is a name that rules use for themselves; rename this argument of {self.name}"
                 )
 
-    def _check_rule(self, rule: Rule, what: str, values: set[str], skip: int) -> None:
-        names = parameters_of(rule).names
-        known = values | {f"{name}_shape" for name in self.arguments} | set(self.parameters)
-        unknown = [name for name in names[skip:] if name not in known]
-        if names[:1] != ("g",) or unknown:
-            raise ArgumentError(
-                f"{what} of {self.name} has the parameters {list(names)}: the first must be 'g', "
-                f"the others among {sorted(known)}"
-            )
+    def _known(self, arguments: tuple[str, ...], *more: str) -> set[str]:
+        """What a rule can ask for."""
+        return {*more, *arguments, *(f"{name}_shape" for name in arguments), *self.parameters}
 
     # Calling
 

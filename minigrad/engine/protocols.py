@@ -12,7 +12,7 @@ import numpy as np
 from ..device import is_device_array, to_host
 from ..errors import ShapeError, UnsupportedError
 from . import observers
-from .arrays import operand
+from .arrays import NUMBERS, operand
 from .methods import values_of
 from .registry import operators, registry
 from .signatures import numpys_name
@@ -38,13 +38,13 @@ class Protocols:
             return written_into(ufunc, method, inputs, kwargs)
         implementation = registry.get(ufunc if method == "__call__" else (ufunc, method))
         if implementation is None:
-            raise UnsupportedError(_no_rule(name_of(ufunc, method)))
+            return _without_rule(self, getattr(ufunc, method), name_of(ufunc, method), inputs, kwargs)
         return implementation.call_numpy(inputs, kwargs)
 
     def __array_function__(self: Any, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         implementation = registry.get(function)
         if implementation is None:
-            raise UnsupportedError(_no_rule(numpys_name(function)))
+            return _without_rule(self, function, numpys_name(function), args, kwargs)
         return implementation.call_numpy(args, kwargs)
 
     def __array__(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -187,6 +187,34 @@ def written_into(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: dict[st
         raise UnsupportedError(f"{name} with out=t, a Tensor: write t = ..., or out=t.data outside of differentiation")
     plain = {key: values_of(value) for key, value in kwargs.items()}
     return getattr(ufunc, method)(*[values_of(given) for given in inputs], **plain)
+
+
+def _without_rule(tensor: Any, function: Any, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
+    """What NumPy gives for the arrays, as Tensors, where no tensor requires a gradient and none would be written into.
+
+    Raises:
+        UnsupportedError: a tensor requires a gradient, and the function has no rule; or it writes into its argument.
+    """
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, Protocols):
+            if value._node is not None or is_device_array(value._array):  # type: ignore[attr-defined]
+                raise UnsupportedError(_no_rule(name))
+            return value._array  # type: ignore[attr-defined]
+        if isinstance(value, dict):
+            return {key: plain(item) for key, item in value.items()}
+        return type(value)(map(plain, value)) if type(value) in (list, tuple) else value
+
+    def tensors(value: Any) -> Any:
+        if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in NUMBERS:
+            return tensor._untracked(np.asarray(value))
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return type(value)(*map(tensors, value))
+        return type(value)(map(tensors, value)) if type(value) in (list, tuple) else value
+
+    if name.endswith(".at") or isinstance(kwargs.get("out"), Protocols):
+        raise UnsupportedError(_no_rule(name))
+    return tensors(function(*plain(tuple(args)), **plain(kwargs)))
 
 
 def _no_rule(name: str) -> str:

@@ -6,6 +6,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 registry: dict[Any, Any] = {}
 """NumPy function, or ``(ufunc, method)``, -> the Primitive, Composite or PlainFunction."""
 
@@ -17,3 +19,9 @@ primitives: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary(
 
 when_declared: list[Callable[[Any], None]] = []
 """Told each primitive that has got its rules."""
+
+
+def is_elementwise(primitive: Any) -> bool:
+    """Whether each number of the result is made of one number of each operand: a ufunc that is no matrix product."""
+    function = getattr(primitive, "function", None)
+    return isinstance(function, np.ufunc) and function.signature is None

@@ -23,6 +23,7 @@ import numpy as np
 from ..device import out_of_memory
 from ..errors import GraphError
 from . import observers
+from .observers import exposed
 from .sums import unbroadcast
 from .types import Array, Hooks, Node, Note, Plan, Pull
 
@@ -170,7 +171,7 @@ def sweep(
         if type(g) is ndarray and g.size >= LARGE:
             pull = pulling_large[-1](entries, cotangents, ends, retain_graph)
         try:
-            watched = entry.notes or (create_graph and observers.in_any_thread)
+            watched = entry.notes or exposed or (create_graph and observers.in_any_thread)
             contributions = observers.observed(pull, entry, g, seeds, create_graph) if watched else pull(entry, g)
             cotangents.take(entry.parents, contributions, entry, entry.plan.fresh)
         except MemoryError as error:

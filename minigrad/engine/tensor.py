@@ -13,10 +13,11 @@ import numpy as np
 from ..device import to_host
 from ..errors import DTypeError, GraphError, ShapeError
 from . import observers
-from .arrays import NUMBERS, as_array
+from .arrays import NUMBERS, as_array, owned_copy
 from .hooks import Hooked, hooks_of
 from .methods import ArrayMethods, plain_array
 from .modes import enable_grad
+from .observers import one_at_a_time
 from .protocols import Protocols
 from .registry import registry
 from .tape import Entry, Leaf, Output, sweep
@@ -201,6 +202,7 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
         else:
             self._sweep(cotangent._array if isinstance(cotangent, Tensor) else cotangent, retain_graph, False)
 
+    @np.errstate(all="ignore")  # inf - inf of two passes is NaN, as of two paths in one
     def _sweep(self, cotangent: Array, retain_graph: bool, create_graph: bool) -> None:
         owned: set[Node] = set()
         gradients = sweep({self._node: cotangent}, retain_graph=retain_graph, create_graph=create_graph, owned=owned)
@@ -219,8 +221,12 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
                     f"graph was recorded: {change}; run the forward pass again"
                 )
             arrivals.append((tensor, g, leaf in owned))
-        for arrival in arrivals:
-            Tensor._accumulate(*arrival)
+        one_at_a_time.acquire()  # other sweeps may arrive at the same leaves; `with` costs twice as much
+        try:
+            for tensor, g, alone in arrivals:
+                Tensor._accumulate(tensor, g, alone)
+        finally:
+            one_at_a_time.release()
 
     def _cotangent(self, grad: Any, what: str = "backward(grad=...)") -> Any:
         """``grad`` as an array or Tensor of this tensor's dtype, once it is clear that it can be its cotangent."""
@@ -241,14 +247,15 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
 
     def _accumulate(self, g: Array, owned: bool = False) -> None:
         """Add a gradient that has arrived. ``grad`` stays one object, owned by this tensor alone."""
+        before = self._grad
         if isinstance(g, Tensor):  # create_graph: it is itself on the tape, so it is rebound, never added into
-            self._grad = registry[np.positive](g) if self._grad is None else self._grad + g
-        elif self._grad is None:
+            self._grad = registry[np.positive](g) if before is None else before + g
+        elif before is None:
             self._grad = make_tensor(g if owned and _whole(g) else owned_copy(g), None)
-        elif self._grad._node is not None:
-            self._grad = make_tensor(self._grad._array + g, None)
+        elif before._node is not None:
+            self._grad = make_tensor(before._array + g, None)
         else:
-            self._grad._array += g
+            before._array += g
 
     def zero_grad(self) -> None:
         """Forget the gradient: ``grad`` becomes None."""
@@ -296,10 +303,6 @@ def _check_differentiable(dtype: np.dtype[Any]) -> None:
             f"requires_grad=True needs a floating or complex dtype, got {dtype}, which has no derivative: "
             "pass floats (2.0 rather than 2) or dtype=float"
         )
-
-
-def owned_copy(array: Array) -> Array:
-    return np.array(array) if isinstance(array, (np.ndarray, np.generic)) else array.copy()
 
 
 def _whole(array: Array) -> bool:

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from ..engine.kernels import reference_mode
+from ..engine.observers import exposed
 from ..engine.plan import Plan
+from ..engine.registry import is_elementwise
 from ..engine.tape import Entry, Leaf, pulling_large, sweep
 from ..engine.types import Array, Node, Pull
 from ..rules import reductions
@@ -40,7 +42,7 @@ def pulling_by_rows(entries: list[Entry], cotangents: Any, ends: set[Node] | Non
     """
 
     def pull(entry: Entry, g: Array) -> Sequence[Array]:
-        whole = g.size <= BLOCK or reference_mode.active()
+        whole = exposed or g.size <= BLOCK or reference_mode.active()  # `exposed`: to be looked at one by one
         stretch = [] if whole else _stretch(entry, entries, cotangents.arrived, ends or ())
         size = max((math.prod(other.shape) for other in stretch), default=0)
         if len(stretch) < 2 or size > BLOCK * len(g):
@@ -94,8 +96,8 @@ def _by_rows(entry: Entry, shape: Shape) -> bool:
     own = primitive.rules and all(rule.__module__.startswith(_RULES) for rule in primitive.rules.values())
     if not own or not all(_in_rows(array) for array in _arrays(entry, shape)):
         return False
-    if isinstance(primitive.function, np.ufunc):
-        return primitive.function.nout == 1 and primitive.function.signature is None
+    if is_elementwise(primitive):
+        return bool(primitive.function.nout == 1)
     # As many rows as before say that it is not over the first axis.
     return (
         primitive in _REDUCTIONS and keywords.keys() <= {"axis", "keepdims", "ddof"} and bool(keywords.get("keepdims"))

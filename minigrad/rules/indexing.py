@@ -13,12 +13,15 @@ from ..engine.types import Array
 from ..errors import ArgumentError, UnsupportedError
 
 Shape = tuple[int, ...]
+_BASIC = (slice, int, np.integer)
 
 
 def _is_basic(index: Any) -> bool:
     """Whether the index picks no element twice and gives a view: integers, slices, None and Ellipsis."""
     parts = index if isinstance(index, tuple) else (index,)
-    return all(part is None or part is Ellipsis or isinstance(part, (slice, int, np.integer)) for part in parts)
+    return all(
+        part is None or part is Ellipsis or (isinstance(part, _BASIC) and type(part) is not bool) for part in parts
+    )
 
 
 def _scatter_add(updates: Array, /, index: Any, shape: Shape) -> Array:

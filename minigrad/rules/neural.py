@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..device import check_range
-from ..engine.primitive import primitive
+from ..engine.primitive import Primitive, primitive
 from ..engine.types import Array
 from ..errors import ArgumentError, DTypeError, OutOfRangeError, ShapeError
 from .special import erf
@@ -72,7 +72,8 @@ def _sigmoid(x: Array, /) -> Array:
     return np.where(x >= 0, 1.0, e) / (1 + e)
 
 
-sigmoid = primitive(_sigmoid, name="sigmoid").vjp(x=lambda g, ans: g * ans * (1 - ans))
+# sigmoid(-x) is 1 - sigmoid(x) without the difference, in which what is small would be lost.
+sigmoid: Primitive = primitive(_sigmoid, name="sigmoid").vjp(x=lambda g, x, ans: g * ans * sigmoid(-x))
 
 
 def _silu(x: Array, /) -> Array:
@@ -80,16 +81,17 @@ def _silu(x: Array, /) -> Array:
     return x * _sigmoid(x)
 
 
-silu = primitive(_silu, name="silu").vjp(x=lambda g, x: g * sigmoid(x) * (1 + x * (1 - sigmoid(x))))
+silu = primitive(_silu, name="silu").vjp(x=lambda g, x: g * sigmoid(x) * (1 + x * sigmoid(-x)))
 
 TANH_SCALE, TANH_CUBIC = math.sqrt(2 / math.pi), 0.044715
+FLAT = 30.0  # from |x| = 22 on gelu by tanh is x or 0 to the last bit of a float64; a cube or its slope would overflow far out
 
 
 def _gelu(x: Array, /, approximate: str = "none") -> Array:
     """Gaussian error linear unit, ``x * Phi(x)`` (Hendrycks and Gimpel 2016, arXiv:1606.08415).
 
     ``approximate="none"`` is exact, ``0.5 x (1 + erf(x / sqrt(2)))``; ``"tanh"`` is the paper's approximation
-    ``0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))``.
+    ``0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))``, in which ``(1 + tanh(u)) / 2`` is ``sigmoid(2 u)``.
 
     Raises:
         ArgumentError: ``approximate`` is something else.
@@ -97,7 +99,8 @@ def _gelu(x: Array, /, approximate: str = "none") -> Array:
     if approximate == "none":
         return 0.5 * x * (1 + erf(x * math.sqrt(0.5)))
     if approximate == "tanh":
-        return 0.5 * x * (1 + np.tanh(TANH_SCALE * (x + TANH_CUBIC * x * x * x)))
+        near = np.clip(x, -FLAT, FLAT)
+        return x * sigmoid(2 * TANH_SCALE * (near + TANH_CUBIC * near * near * near))
     raise ArgumentError(f"gelu takes approximate='none' or 'tanh', got {approximate!r}")
 
 

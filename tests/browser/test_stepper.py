@@ -281,6 +281,24 @@ def test_a_rule_that_makes_a_nan_of_a_finite_gradient_is_the_culprit(tmp_path: P
     assert page.locator(".trouble.victim").count() == 0
 
 
+def test_the_jump_to_a_culprit_that_no_step_made_selects_it(tmp_path: Path, show: Show) -> None:
+    w = leaf([1.0, np.nan], "w")
+    with mg.trace(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        loss = (np.tanh(leaf([1.0, 2.0], "x")) * w).sum()
+    loss.backward()
+    page = show(mg.explain(loss, tmp_path / "page.html", step=37))
+    assert "step 37" in page.locator("#step-section .training-step").text_content()
+    assert "already held one" in page.locator("#step-section .trouble.culprit").text_content()
+    for step in (0, page.evaluate("timeline.turn")):
+        page.evaluate(f"go({step})")
+        assert page.evaluate("labelOf(state.selected)") != "w"
+        page.get_by_role("button", name="Jump to the culprit").first.click()
+        assert page.evaluate("labelOf(state.selected)") == "w" and page.evaluate("state.step") == step
+        assert page.locator(".box.selected .name").all_text_contents() == ["w"]
+        assert page.locator(".box.culprit .name").all_text_contents() == ["w"]
+
+
 def test_the_first_nan_is_apart_from_its_victims(tmp_path: Path, show: Show) -> None:
     page = opened(not_a_number, tmp_path, show)
     page.get_by_role("button", name="Jump to the culprit").first.click()

@@ -94,17 +94,17 @@ class Changed:
         return Changed(self.array, index)
 
     def _written(self, start: np.ndarray, write: Function, values: Any) -> np.ndarray:
-        write(start, self.index, values)
+        write(start, self.index, np.array(values, order="C"))  # of other layouts NumPy may write the last value first
         return start
 
     def set(self, values: Any) -> np.ndarray:
         return self._written(self.array.copy(), operator.setitem, values)
 
     def add(self, values: Any) -> np.ndarray:
-        return self.array + self._written(np.zeros_like(self.array), np.add.at, values)
+        return self._written(self.array.copy(), np.add.at, values)
 
     def multiply(self, values: Any) -> np.ndarray:
-        return self.array * self._written(np.ones_like(self.array), np.multiply.at, values)
+        return self._written(self.array.copy(), np.multiply.at, values)
 
 
 def with_at(x: Any, values: Any) -> Any:
@@ -140,9 +140,9 @@ def put(x: Any, values: Any, index: Any, accumulate: bool) -> Any:
 for _label, _at, _arrays, _values in AT + [(f"{label}, repeated", at, i, values) for label, at, i, values in REPEATED]:
     _inputs = [normal(3, 4), normal(*_values), *map(fixed, _arrays)]
     _once = "repeated" not in _label
-    case("scatter_add", lambda x, v, *i, at=_at: with_at(x, v)[at(*i)].set(v), *_inputs, label=f"set: {_label}",
+    case("set_at", lambda x, v, *i, at=_at: with_at(x, v)[at(*i)].set(v), *_inputs, label=f"set: {_label}",
          torch=(lambda x, v, *i, at=_at: put(x, v, at(*i), False)) if _once else None)  # fmt: skip
-    case("scatter_add", lambda x, v, *i, at=_at: with_at(x, v)[at(*i)].add(v), *_inputs, label=f"add: {_label}",
+    case("add_at", lambda x, v, *i, at=_at: with_at(x, v)[at(*i)].add(v), *_inputs, label=f"add: {_label}",
          torch=(lambda x, v, *i, at=_at: put(x, v, at(*i), True)) if _once else None)  # fmt: skip
-    case("scatter_add", lambda x, v, *i, at=_at: with_at(x, v)[at(*i)].multiply(v), *_inputs, label=f"multiply: {_label}",
+    case("multiply_at", lambda x, v, *i, at=_at: with_at(x, v)[at(*i)].multiply(v), *_inputs, label=f"multiply: {_label}",
          torch=(lambda x, v, *i, at=_at: put(x, v * x[at(*i)], at(*i), False)) if _once else None)  # fmt: skip

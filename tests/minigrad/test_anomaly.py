@@ -14,7 +14,7 @@ import minigrad as mg
 import nn
 from minigrad import AnomalyError, Tensor, detect_anomaly
 from minigrad._inplace import check_watched
-from minigrad.anomaly import BACKWARD_CAUSES, FORWARD_CAUSES
+from minigrad._nonfinite import BACKWARD, FORWARD
 from minigrad.engine.observers import active, before_sweep, in_any_thread
 from minigrad.engine.registry import registry
 from minigrad.graph.record.trace import TraceNote
@@ -55,7 +55,7 @@ def operation(name: str) -> Any:
     return mg.primitive(forward, name=name).vjp(x=lambda g: g, **({"y": lambda g: g} if two else {}))
 
 
-FORWARD: dict[str, list[tuple[tuple[float, ...], str, str]]] = {
+CASES: dict[str, list[tuple[tuple[float, ...], str, str]]] = {
     "log": [((0,), "-inf", "logarithm of 0"), ((-1,), "nan", "logarithm of a negative")],
     "log2": [((0,), "-inf", "logarithm of 0"), ((-1,), "nan", "logarithm of a negative")],
     "log10": [((0,), "-inf", "logarithm of 0"), ((-1,), "nan", "logarithm of a negative")],
@@ -84,11 +84,11 @@ FORWARD: dict[str, list[tuple[tuple[float, ...], str, str]]] = {
 
 
 def test_each_known_cause_has_a_case() -> None:
-    assert set(FORWARD_CAUSES) <= set(FORWARD) and set(BACKWARD_CAUSES) <= set(BACKWARD)
+    assert set(FORWARD) <= set(CASES) and set(BACKWARD) <= set(CASES_BACKWARD)
 
 
 @pytest.mark.parametrize(
-    ("name", "values", "made", "cause"), [(name, *case) for name, cases in FORWARD.items() for case in cases]
+    ("name", "values", "made", "cause"), [(name, *case) for name, cases in CASES.items() for case in cases]
 )
 def test_the_operation_the_value_and_the_cause(name: str, values: tuple[float, ...], made: str, cause: str) -> None:
     fine = {"arccosh": 2.0}.get(name, 0.5)
@@ -201,7 +201,7 @@ def test_on_a_device() -> None:
 
 # --- backward ---
 
-BACKWARD: dict[str, list[tuple[Callable[[], Any], str, str]]] = {
+CASES_BACKWARD: dict[str, list[tuple[Callable[[], Any], str, str]]] = {
     "sqrt": [
         (lambda: np.sqrt(leaf([4.0, 0.0])).sum(), "inf", "the derivative of the square root at 0 is infinite"),
         (lambda: np.where([True, False], np.sqrt(leaf([4.0, 0.0])), 0.0).sum(), "nan", "0 * inf is nan"),
@@ -218,12 +218,14 @@ BACKWARD: dict[str, list[tuple[Callable[[], Any], str, str]]] = {
     "arccos": [(lambda: np.arccos(leaf([1.0])).sum(), "-inf", "at -1 and 1 is infinite")],
     "arctanh": [],  # infinite itself where its derivative is
     "arccosh": [(lambda: np.arccosh(leaf([1.0])).sum(), "inf", "at 1 is infinite")],
+    "cbrt": [(lambda: np.cbrt(leaf([0.0])).sum(), "inf", "the cube root at 0 is infinite")],
+    "reciprocal": [(lambda: (np.reciprocal(leaf([1e-200]))).sum(), "-inf", "too near to 0")],
 }
 
 
 @pytest.mark.parametrize("create_graph", [False, True])
 @pytest.mark.parametrize(
-    ("name", "f", "made", "cause"), [(name, *case) for name, cases in BACKWARD.items() for case in cases]
+    ("name", "f", "made", "cause"), [(name, *case) for name, cases in CASES_BACKWARD.items() for case in cases]
 )
 def test_the_rule_and_the_cause(name: str, f: Callable[[], Any], made: str, cause: str, create_graph: bool) -> None:
     message = complaint(lambda: f().backward(create_graph=create_graph))

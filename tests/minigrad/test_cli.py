@@ -268,6 +268,102 @@ def test_nan_says_where_it_began(program, said):
     assert said("nan", "lesson.py:fine")[:2] == (0, "no NaN and no infinity, neither forward nor backward\n")
 
 
+LOOP = """\
+import numpy as np
+import minigrad as mg
+x = np.array([1.0, 2.0, 3.0])
+w = mg.Tensor(np.ones(3), requires_grad=True, name="w")
+def main():
+    for step in range(60):
+        {loss}
+        loss.backward()
+        if {takes}:
+            w.data -= {rate} * w.grad.data
+        w.grad = None
+    return loss
+if __name__ == "__main__":
+    loss = main()
+"""
+STEPS = {
+    "the logarithm of 0": ("loss = -np.log(w * x * (step != 37)).sum()", "True", 0.01, 37, "np.log(", "logarithm of 0"),
+    "a NaN in the data": (
+        "loss = (w * np.where(step == 12, np.nan, x)).sum()", "True", 0.01, 12, "(multiply)", "already held a NaN",
+    ),
+    "a learning rate": ("loss = ((w * x) ** 2).sum()", "True", 1e20, 8, "(power)", "too large for float64"),
+    "made in backward": (
+        "d = w - (w.detach() if step == 21 else 9.0); loss = np.sqrt((d * d).sum())", "True", 0.01, 21,
+        "in backward, the derivative of 'loss' (sqrt)", "the square root at 0",
+    ),
+    "a matrix product": (
+        "loss = ((w * (1e200 if step == 9 else 1.0)) @ (x * (1e200 if step == 9 else 1.0))).sum()", "True", 0.01, 9,
+        "(matmul)", "from row [:] of x",
+    ),
+    "gradients that were thrown away before": (
+        "loss = np.log(w * x * (step not in (5, 6, 30))).sum()", "step not in (5, 6)", 0.01, 30, "np.log(",
+        "logarithm of 0",
+    ),
+    "an error of the program": (
+        "loss = -np.log(w * x * (step != 37)).sum(); assert np.isfinite(loss.item())", "True", 0.01, 37, "np.log(",
+        "logarithm of 0",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("target", ["lesson.py", "lesson.py:main"])
+@pytest.mark.parametrize("name", STEPS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_the_first_bad_step_of_a_training_run_is_examined_and_named(program, said, name, target):
+    loss, takes, rate, step, operation, why = STEPS[name]
+    program(LOOP.format(loss=loss, takes=takes, rate=rate))
+    status, out, _ = said("nan", target)
+    assert status == 1 and out.startswith(f"Step {step} is the first that is not finite"), out
+    assert operation in out.splitlines()[1] and why in out
+    status, out, _ = said("explain", target)
+    assert status == 0 and f"Step {step} is the first" in out
+    assert f'"step":{step}' in Path("explain.html").read_text(encoding="utf-8").replace(" ", "")
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    "loss", ["loss = ((w - 2.0) ** 2).sum()", "loss = (w * (np.inf if step in (5, 6) else 1.0)).sum()"]
+)
+def test_a_run_that_no_tensor_is_spoilt_by_is_not_accused(program, said, loss):
+    program(LOOP.format(loss=loss, takes="np.isfinite(w.grad.data).all()", rate=0.01))
+    assert said("nan", "lesson.py")[:2] == (0, "no NaN and no infinity, neither forward nor backward\n")
+    assert said("explain", "lesson.py")[1] == "explain.html: written\n"
+
+
+def test_gradients_that_wait_for_the_optimizer_are_not_thrown_away(program, said):
+    program(
+        "import numpy as np\nimport minigrad as mg\nw = mg.Tensor([1.0, 2.0], requires_grad=True, name='w')\n"
+        "for step in range(8):\n    loss = (w * (np.nan if step == 2 else 1.0)).sum()\n    loss.backward()\n"
+        "    if step % 4 == 3:\n        w.data -= w.grad.data\n        w.grad = None\n"
+    )
+    out = said("nan", "lesson.py")[1]
+    assert out.startswith("Step 2 is the first") and "'nan' already held a NaN" in out
+
+
+def test_a_leaf_that_was_never_finite(program, said):
+    program(
+        LOOP.format(loss="loss = (w * x).sum()", takes="True", rate=0.1).replace("np.ones(3)", "[1.0, np.nan, 1.0]")
+    )
+    out = said("nan", "lesson.py")[1]
+    assert out.startswith("Step 0 is the first") and "'w' already held a NaN when this computation began" in out
+
+
+def test_the_tapes_of_a_long_run_are_not_kept(program, said):
+    program(
+        "import gc\nimport minigrad as mg\nfrom minigrad.engine.tape import Entry\n"
+        "def entries():\n    return sum(type(o) is Entry for o in gc.get_objects())\n"
+        "w, counts = mg.Tensor([1.0, 2.0], requires_grad=True), [entries()]\n"
+        "for step in range(300):\n    loss = (w * (float('nan') if step == 40 else 1.0)).sum()\n    loss.backward()\n"
+        "    w.grad = None\n    if step % 50 == 49:\n        counts.append(entries())\n"
+        "print('more', max(counts[1:]) - counts[0])\n"
+    )
+    more = int(said("nan", "lesson.py")[1].split()[1])
+    assert 2 <= more <= 2 * 3  # of the step itself, of the one before, and of a bad one
+
+
 def test_save_and_replay(program, said):
     pytest.importorskip("safetensors")
     program()

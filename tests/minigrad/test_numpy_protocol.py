@@ -226,7 +226,7 @@ KEYWORDS: dict[str, Callable[[Any], Any]] = {
     "var mean": lambda t: np.var(t, mean=A.mean()),
     "reshape copy": lambda t: np.reshape(t, (3, 2), copy=True),
     "take out": lambda t: np.take(t, [0], 0, np.zeros((1, 3))),
-    "axis Tensor": lambda t: np.sum(t, axis=Tensor(0)),
+    "axis Tensor": lambda t: np.sum(t, axis=Tensor([0])),
     "subok": lambda t: np.exp(t, subok=False),
     "astype copy": lambda t: np.astype(t, np.float32, copy=False),
     "unknown method keyword": lambda t: t.sum(where=A > 0),

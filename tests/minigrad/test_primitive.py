@@ -244,9 +244,11 @@ def plain(x: Any, /, y: Any, axis: int = 0, *, keepdims: bool = False) -> None:
 )
 def test_parameters_are_those_of_inspect(function: Any) -> None:
     given = inspect.signature(function).parameters.values()
-    names, positional_only, defaults = parameters_of(function)
+    names, positional_only, defaults, by_place, collecting = parameters_of(function)
     assert list(names) == [p.name for p in given]
     assert list(positional_only) == [p.name for p in given if p.kind is p.POSITIONAL_ONLY]
+    assert list(by_place) == [p.name for p in given if p.kind <= p.POSITIONAL_OR_KEYWORD]
+    assert list(collecting) == [p.name for p in given if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     assert defaults == {p.name: p.default for p in given if p.default is not p.empty}
 
 

@@ -1,12 +1,16 @@
 """Threads and processes: graphs of their own, modes of their own; and that nothing is left of a million graphs."""
 
+import asyncio
+import gc
 import itertools
 import os
 import subprocess
 import sys
 import textwrap
 import threading
-from collections.abc import Callable, Iterator
+import time
+import types
+from collections.abc import AsyncGenerator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -17,7 +21,7 @@ import minigrad as mg
 import nn
 from minigrad import GraphError, Tensor
 from minigrad._inplace import check_watched, watched
-from minigrad.engine.modes import recording
+from minigrad.engine.modes import _of_frames, recording
 from minigrad.engine.observers import active, before_sweep, in_any_thread
 
 THREADS = 6
@@ -94,6 +98,137 @@ def test_threads_may_share_weights_through_transforms() -> None:
     assert w.grad is None
 
 
+SIZES = [(3,), (2_000,), (300, 300)]  # NumPy lets go of Python's lock in the loops over larger ones
+
+
+def sweeps_of_shared(sweep: Callable[[Tensor, int], Any], shape: tuple[int, ...], start: Any = None) -> Tensor:
+    """A leaf after ``sweep(leaf, k)`` in some threads, 20 times in each."""
+    w = Tensor(np.ones(shape), requires_grad=True)
+    w.grad = start
+
+    def work(i: int) -> None:
+        for _ in range(20):
+            sweep(w, i)
+
+    in_threads(work, 8)
+    return w
+
+
+@pytest.mark.usefixtures("eager_switching")
+@pytest.mark.parametrize("shape", SIZES)
+@pytest.mark.parametrize("kind", ["from None", "added to", "after a graph", "create_graph", "owned"])
+def test_threads_that_share_a_leaf_lose_no_gradient(kind: str, shape: tuple[int, ...]) -> None:
+    """Each adds whole numbers, whose sum is exact in any order."""
+
+    def sweep(w: Any, i: int) -> None:
+        y = w * w if kind == "owned" else w * (i + 1.0)
+        y.sum().backward(create_graph=kind == "create_graph" or (kind == "after a graph" and i == 0))
+
+    for _ in range(4):
+        w = sweeps_of_shared(sweep, shape, np.ones(shape) if kind == "added to" else None)
+        want = 8 * 20 * 2 if kind == "owned" else 20 * sum(range(1, 9)) + (kind == "added to")
+        assert w.grad is not None
+        np.testing.assert_array_equal(w.grad.data, np.full(shape, want))
+
+
+class Slow(Tensor):
+    """What other threads find a turn in: between the look at ``grad`` and its change."""
+
+    __slots__ = ("_held",)
+    _held: Any
+
+    @property
+    def _grad(self) -> Any:
+        held = getattr(self, "_held", None)
+        time.sleep(1e-3)
+        return held
+
+    @_grad.setter
+    def _grad(self, value: Any) -> None:
+        self._held = value
+
+
+def test_the_first_gradients_to_arrive_at_once_are_both_kept() -> None:
+    """Whatever the interpreter does: each thread gives way between reading and writing."""
+    for _ in range(3):
+        w = Slow(np.ones(3), requires_grad=True)
+        in_threads(lambda i, w=w: (w * (i + 1.0)).sum().backward(), 4)  # type: ignore[misc]
+        assert w.grad.tolist() == [10.0] * 3
+
+
+@pytest.mark.usefixtures("eager_switching")
+def test_threads_that_share_layers_and_an_optimizer() -> None:
+    """Whose flat buffers read what all threads have added."""
+    rng = np.random.default_rng(0)
+    x, seen = rng.standard_normal((THREADS, 5, 4)), []
+    for together in (True, False):
+        model = nn.Sequential(
+            nn.Affine(4, 6, rng=np.random.default_rng(1), dtype=np.float64),
+            nn.Affine(6, 2, rng=np.random.default_rng(2), dtype=np.float64),
+        )
+        optimizer = nn.Adam(model.parameters(), lr=0.1)
+        for _ in range(5):
+            optimizer.zero_grad()
+
+            def work(i: int, model: Any = model) -> None:
+                (model(x[i]) ** 2).sum().backward()
+
+            if together:
+                in_threads(work)
+            else:
+                for i in range(THREADS):
+                    work(i)
+            optimizer.step()
+        seen.append(np.concatenate([p.data for p in model.parameters()], axis=None))
+    np.testing.assert_allclose(seen[0], seen[1], rtol=1e-9)
+
+
+@pytest.mark.usefixtures("eager_switching")
+def test_hooks_and_retained_gradients_that_threads_ask_for_at_once() -> None:
+    for _ in range(20):
+        x = Tensor(np.ones(3), requires_grad=True)
+        y: Any = x * 2.0
+        calls: list[int] = []
+
+        def ask(i: int, x: Any = x, y: Any = y, calls: list[int] = calls) -> None:
+            x.register_hook(lambda g: calls.append(i))
+            y.retain_grad()
+
+        in_threads(ask)
+        y.sum().backward()
+        assert sorted(calls) == list(range(THREADS))
+        assert y.grad.tolist() == [1.0] * 3  # retained once
+
+
+@pytest.mark.usefixtures("eager_switching")
+def test_one_graph_swept_in_many_threads() -> None:
+    x = Tensor(np.ones(2_000), requires_grad=True)
+    y: Any = x * 3.0
+    y.retain_grad()
+    loss = y.sum()
+    in_threads(lambda i: [loss.backward(retain_graph=True) for _ in range(20)])
+    assert x.grad is not None
+    assert set(x.grad.tolist()) == {3.0 * 20 * THREADS} and set(y.grad.tolist()) == {20.0 * THREADS}
+
+
+def test_a_gradient_is_forgotten_while_others_arrive() -> None:
+    w = Slow(np.ones(3), requires_grad=True)
+    done = threading.Event()
+
+    def work(i: int) -> None:
+        if i:
+            try:
+                for _ in range(30):
+                    (w * 1.0).sum().backward()
+            finally:
+                done.set()
+        while not i and not done.is_set():
+            w.zero_grad()
+
+    in_threads(work, 2)
+    assert w.grad is None or set(w.grad.tolist()) <= {float(k) for k in range(31)}
+
+
 def test_a_graph_may_be_swept_in_another_thread() -> None:
     leaves = [Tensor(np.full(3, i + 1.0), requires_grad=True) for i in range(THREADS)]
     losses = [(x**3).sum() for x in leaves]
@@ -157,6 +292,168 @@ def test_a_generator_that_goes_on_in_another_thread() -> None:
         assert pool.submit(list, running).result() == [2]
         assert pool.submit(recording).result()
     assert recording() and not active.contexts and not in_any_thread
+
+
+def modes(switch: Callable[[], Any]) -> Iterator[bool]:
+    with switch():
+        while True:
+            yield recording()
+
+
+async def amodes(switch: Callable[[], Any]) -> AsyncGenerator[bool, None]:
+    with switch():
+        while True:
+            await asyncio.sleep(0)
+            yield recording()
+
+
+@types.coroutine
+def wait() -> Iterator[None]:
+    yield
+
+
+async def waiting(switch: Callable[[], Any], seen: list[bool]) -> None:
+    with switch():
+        while True:
+            seen.append(recording())
+            await wait()
+
+
+def of_generator(switch: Callable[[], Any]) -> Callable[[], bool]:
+    return modes(switch).__next__
+
+
+def of_decorated(switch: Callable[[], Any]) -> Callable[[], bool]:
+    def steps() -> Iterator[bool]:
+        while True:
+            yield recording()
+
+    return switch()(steps)().__next__
+
+
+def of_delegating(switch: Callable[[], Any]) -> Callable[[], bool]:
+    def steps() -> Iterator[bool]:
+        yield from modes(switch)
+
+    return steps().__next__
+
+
+def of_coroutine(switch: Callable[[], Any]) -> Callable[[], bool]:
+    seen: list[bool] = []
+    running = waiting(switch, seen)
+
+    def step() -> bool:
+        running.send(None)
+        return seen[-1]
+
+    return step
+
+
+def of_async_generator(switch: Callable[[], Any]) -> Callable[[], bool]:
+    running = amodes(switch)
+
+    def step() -> bool:
+        awaited = running.__anext__()
+        while True:
+            try:
+                awaited.send(None)
+            except StopIteration as stop:
+                return bool(stop.value)
+
+    return step
+
+
+SUSPENDED = [of_generator, of_decorated, of_delegating, of_coroutine, of_async_generator]
+
+
+@pytest.mark.parametrize("make", SUSPENDED)
+@pytest.mark.parametrize("switch", [mg.no_grad, mg.enable_grad])
+def test_a_switch_belongs_to_its_generator_in_every_thread(make: Any, switch: Any) -> None:
+    """Entered in one thread, resumed in others and under switches of theirs, it holds inside and nowhere else."""
+    inside = switch is mg.enable_grad
+    with ThreadPoolExecutor(1) as first, ThreadPoolExecutor(1) as second:
+        step = make(switch)
+        for pool in (first, second, first, second):
+            assert pool.submit(step).result() == inside
+            assert all(other.submit(recording).result() for other in (first, second)) and recording()
+
+        def under(outer: Callable[[], Any], step: Callable[[], bool] = step) -> tuple[bool, bool, bool]:
+            with outer():
+                return recording(), step(), recording()
+
+        for pool in (first, second):
+            for outer in (mg.no_grad, mg.enable_grad):
+                outside = outer is mg.enable_grad
+                assert pool.submit(under, outer).result() == (outside, inside, outside)
+        del step, under
+    gc.collect()
+    assert recording() and not in_any_thread and not active.contexts and not _of_frames
+
+
+def test_it_does_not_leak_to_the_thread_that_entered_it_while_it_runs_in_another() -> None:
+    entered, checked = threading.Event(), threading.Event()
+
+    def steps() -> Iterator[bool]:
+        with mg.no_grad():
+            yield recording()
+            entered.set()
+            assert checked.wait(10)
+            yield recording()
+
+    running = steps()
+    assert not next(running)
+    with ThreadPoolExecutor(1) as pool:
+        later = pool.submit(next, running)
+        assert entered.wait(10)
+        x = Tensor(1.0, requires_grad=True)
+        assert recording() and (x * 2.0).requires_grad
+        checked.set()
+        assert not later.result()
+    running.close()  # type: ignore[attr-defined]
+    assert not in_any_thread and not _of_frames
+
+
+def test_blocks_inside_a_generator_that_is_elsewhere() -> None:
+    """The innermost counts: one that is entered while the generator runs, in it or in what it calls, or its own."""
+
+    def both() -> bool:
+        with mg.enable_grad():
+            return recording()
+
+    def steps() -> Iterator[list[bool]]:
+        with mg.no_grad():
+            while True:
+                inner = modes(mg.enable_grad)
+                found = [recording(), both(), next(inner), recording()]
+                with mg.enable_grad():
+                    found += [recording(), not next(modes(mg.no_grad))]
+                yield [*found, recording()]
+
+    running = steps()
+    want = [False, True, True, False, True, True, False]
+    assert next(running) == want
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(next, running).result() == want
+    with mg.enable_grad():
+        assert next(running) == want
+    running.close()  # type: ignore[attr-defined]
+    assert not in_any_thread and not _of_frames
+
+
+def test_an_asynchronous_evaluation_in_threads() -> None:
+    async def evaluate(x: Any) -> bool:
+        with mg.no_grad():
+            await asyncio.sleep(0)
+            return bool((x * 2.0).requires_grad)
+
+    async def both() -> list[bool]:
+        x = Tensor(1.0, requires_grad=True)
+        task = asyncio.ensure_future(evaluate(x))
+        await asyncio.sleep(0)
+        return [await asyncio.to_thread(recording), (x * 2.0).requires_grad, await task]
+
+    assert in_threads(lambda i: asyncio.run(both())) == [[True, True, False]] * THREADS
+    assert not in_any_thread and not _of_frames
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, GeneratorExit])

@@ -34,6 +34,7 @@ def explain(
     language: str = "en",
     check: bool | None = None,
     lesson: Any = None,
+    step: int | None = None,
 ) -> Page:
     """Write a page that steps through the computation of ``tensor``, forward and backward: one file, which needs no network
     and no server.
@@ -55,6 +56,7 @@ def explain(
             up to 200 operations.
         lesson: what a teacher says at which step, where the page stops and what it asks: a dict, the path of a JSON file, or
             the name of a lesson that comes with minigrad ("chain_rule", "two_paths", "neuron_batch"). See docs/views.md.
+        step: which step of a training run this is, counted from 0; the page names it.
 
     Returns:
         ``path``, which in a notebook shows the page itself.
@@ -80,7 +82,7 @@ def explain(
         raise ArgumentError(f"explain takes check=True, False or None (up to {MOST_CHECKED} operations), got {check!r}")
     graph = _swept(tensor, params)
     data = page_data(graph, check)
-    data["lesson"] = validated(lesson, data)
+    data["lesson"], data["step"] = validated(lesson, data), step
     title = f"{data['title']}: step by step"
     return save_page(path, "stepper", packed(data), language, title=title, scripts=SCRIPTS, more=["play"])
 

@@ -21,6 +21,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ...engine.primitive import Primitive
+from ...engine.registry import is_elementwise
 from ...errors import ArgumentError
 from ..record.model import Edge, Node
 from ._written_formulas import FORMULAS, IN_WORDS, JAPANESE, NAMES, SHOWN
@@ -121,8 +122,7 @@ def _formula(primitive: Any, argument: str, rule: Any) -> Formula | None:
     if not isinstance(primitive, Primitive):  # a Function class
         return Formula(f"{primitive.__name__}.backward(g)", None, {})
     answer = "out" if "y" in primitive.arguments else "y"
-    function = primitive.function
-    elementwise = primitive.name in _ELEMENTWISE or (isinstance(function, np.ufunc) and function.signature is None)
+    elementwise = primitive.name in _ELEMENTWISE or is_elementwise(primitive)
     key = f"{primitive.name}.{argument}" if primitive.arguments else primitive.name
     ours = str(getattr(rule, "__module__", "")).startswith("minigrad.")  # not a user's of the same name
     if ours and key in FORMULAS:

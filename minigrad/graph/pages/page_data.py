@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...engine.registry import is_elementwise
 from ..record.keywords import keyword_data
 from .equations import equation
 from .formulas import formula, formula_values
@@ -135,8 +136,7 @@ def _changed(node: Node, operands: Sequence[Edge]) -> list[str]:
         return []
     found = []
     arrays = [edge.value for edge in operands if edge.value is not None]
-    function = getattr(node.primitive, "function", None)
-    elementwise = isinstance(function, np.ufunc) and function.signature is None  # matmul has one
+    elementwise = is_elementwise(node.primitive)
     if elementwise and len(arrays) > 1 and any(np.shape(a) != np.shape(node.value) for a in arrays):
         found.append("broadcast")
     typed = {a.dtype.kind + str(a.dtype.itemsize) for a in arrays if isinstance(a, (np.ndarray, np.generic))}

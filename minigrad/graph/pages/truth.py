@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
+from ..._nonfinite import is_bad, is_nan
 from ...errors import MinigradError
 from ..record.derivatives import TOLERANCE, Directions, can_be_compared, compared
 from ..record.model import Graph
@@ -49,11 +48,11 @@ def add_checks(graph: Graph, edges: Sequence[Data]) -> float:
 
 def add_causes(graph: Graph, nodes: Sequence[Data]) -> None:
     """Fill in ``bad``, ``badGradient`` and ``why``: the culprits, which made what is not finite of what is, and the victims."""
-    bad = [_bad(node.value) for node in graph.nodes]
+    bad = [is_bad(node.value) for node in graph.nodes]
     labels = [about["name"] for about in nodes]
     if any(bad):
         _forward(graph, nodes, bad, labels)
-    if any(_bad(edge.contribution) for edge in graph.edges) or any(_bad(node.cotangent) for node in graph.nodes):
+    if any(is_bad(edge.contribution) for edge in graph.edges) or any(is_bad(node.cotangent) for node in graph.nodes):
         _backward(graph, nodes, labels)
 
 
@@ -65,14 +64,14 @@ def _forward(graph: Graph, nodes: Sequence[Data], bad: Sequence[bool], labels: S
             continue
         operands = into.get(node.id, ())
         about = nodes[node.id]
-        infinite = {edge.source for edge in operands if _bad(edge.value)}
-        if node.kind == "constant" and not _nan(node.value):
+        infinite = {edge.source for edge in operands if is_bad(edge.value)}
+        if node.kind == "constant" and not is_nan(node.value):
             meant.add(node.id)
         elif node.operation is None:
             about["bad"], about["why"] = "culprit", given()
         elif infinite - meant:
             about["bad"] = "victim"
-        elif infinite and not _nan(node.value):
+        elif infinite and not is_nan(node.value):
             meant.add(node.id)
         else:
             about["bad"], about["why"] = "culprit", forward_cause(node, operands, labels)
@@ -83,33 +82,20 @@ def _backward(graph: Graph, nodes: Sequence[Data], labels: Sequence[str]) -> Non
     reached: set[int] = set()
     for edge in graph.contributions():
         node = graph.nodes[edge.target]
-        if not _bad(edge.contribution):
+        if not is_bad(edge.contribution):
             continue
         reached.add(edge.source)
         about = nodes[node.id]
         marked = about["bad"] is not None or any(nodes[e.source]["bad"] is not None for e in into[node.id])
-        before = marked or _bad(node.cotangent)
+        before = marked or is_bad(node.cotangent)
         if not before and about["badGradient"] is None:
             about["badGradient"] = "culprit"
             about["why"] = about["why"] or backward_cause(node, into[node.id], edge, labels)
     sources = {edge.source for edge in graph.contributions()}
     for node in graph.nodes:
         about = nodes[node.id]
-        if about["badGradient"] is None and (node.id in reached or _bad(node.cotangent)):
+        if about["badGradient"] is None and (node.id in reached or is_bad(node.cotangent)):
             from_sum = node.id in sources and node.id not in reached
             about["badGradient"] = "culprit" if from_sum else "victim"
             if from_sum:
                 about["why"] = about["why"] or sum_cause(node)
-
-
-def _arrays(value: Any) -> list[Any]:
-    values = value if isinstance(value, tuple) else list(value.values()) if isinstance(value, Mapping) else [value]
-    return [array for array in map(np.asarray, values) if array.dtype.kind in "fc"]
-
-
-def _bad(value: Any) -> bool:
-    return value is not None and any(not np.isfinite(array).all() for array in _arrays(value))
-
-
-def _nan(value: Any) -> bool:
-    return any(np.isnan(array).any() for array in _arrays(value))

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from ...anomaly import BACKWARD_CAUSES, FORWARD_CAUSES, usual_cause
+from ..._nonfinite import (
+    first_bad,
+    is_bad,
+    is_nan,
+    numbers_there,
+    operands_there,
+    place_of,
+    why_backward,
+    why_forward,
+    worst,
+)
 from ...engine.tensor import Tensor
 from ...errors import GraphError
 from ..draw.drawing import Drawing
@@ -25,39 +33,43 @@ class Provenance:
         graph: with ``Node.tainted`` set on everything the first one reached, which drawings shade.
         node: the operation that made it.
         edge: the operand whose derivative it is, if it was made in the backward pass; else None.
-        cause: why, in words; None if it is not one of the usual causes.
+        cause: why, in words.
     """
 
     graph: Drawing
     node: Node
     edge: Edge | None
-    cause: str | None
+    cause: str
 
     def __str__(self) -> str:
-        made = _made(self.node.value if self.edge is None else self.edge.raw)
+        bad = self.node.value if self.edge is None else _of_edge(self.edge)
         what = in_prose(self.node)
         if self.edge is not None:
             what = f"in backward, the derivative of {what} by {operand_in_prose(self.edge, self.graph)}"
-        lines = [f"{what} made the first {made}: {self.cause or 'its operands do not say why'}."]
-        lines += self._there()
+        lines = [f"{what} made the first {worst(bad)}: {self.cause}."]
+        lines += self._there(first_bad(bad))
         if self.node.source is not None:
             lines.append(f"{self.node.source}: {self.node.source.text}")
         reached = sum(node.tainted for node in self.graph.nodes)
         lines.append(f"It reached {reached} of the {len(self.graph.nodes)} nodes of the graph.")
         return "\n".join(lines)
 
-    def _there(self) -> list[str]:
-        """The operands of an elementwise operation where its first bad number is."""
-        bad = np.asarray(self.node.value if self.edge is None else self.edge.raw)
-        if not isinstance(getattr(self.node.primitive, "function", None), np.ufunc):
-            return []
-        where = np.unravel_index(np.argmax(~np.isfinite(bad)), bad.shape)
-        parts = [
-            f"{edge.argument} is {np.broadcast_to(edge.value, bad.shape)[where].item()!r}"
-            for edge in self.graph.edges
-            if edge.target == self.node.id and np.broadcast_shapes(np.shape(edge.value), bad.shape) == bad.shape
-        ]
-        return [f"The first is at {[int(i) for i in where]}, where {' and '.join(parts)}."] if parts else []
+    def _there(self, bad: Any) -> list[str]:
+        """Where the first bad number is, and what it was made from, as far as that is known."""
+        operands = {edge.argument: edge for edge in self.graph.edges if edge.target == self.node.id}
+        values = {name: edge.value for name, edge in operands.items()}
+        if self.edge is not None and not is_bad(self.edge.raw):
+            values = {}  # it was summed over broadcast axes
+        there = operands_there(
+            self.node.primitive,
+            bad,
+            values,
+            lambda name: operand_in_prose(operands[name], self.graph),
+            backward=self.edge is not None,
+        )
+        if bad.ndim:
+            return [f"The first is at {list(place_of(bad))}{there}."]
+        return [f"It is one number{there}."] if there else []
 
 
 def find_nan(tensors: Tensor | Sequence[Tensor], params: Any = None) -> Provenance | None:
@@ -104,19 +116,25 @@ def _forward(graph: Graph) -> Provenance | None:
     into = graph.edges_into()
     for node in graph.operations():
         operands = into[node.id]
-        made_here = _bad(node.value) and not any(
-            _bad(edge.value) and graph.nodes[edge.source].operation is not None for edge in operands
+        made_here = is_bad(node.value) and not any(
+            is_bad(edge.value) and graph.nodes[edge.source].operation is not None for edge in operands
         )
-        if made_here and (_nan(node.value) or not any(_bad(edge.value) for edge in operands)):
-            values = {edge.argument: edge.value for edge in operands}
-            why = usual_cause(FORWARD_CAUSES.get(node.operation or "", ()), values)
-            given = next((edge for edge in operands if _bad(edge.value)), None)
-            if given is not None:
-                why = f"its operand '{graph.nodes[given.source].label}' was given with one"
-            node.culprit = f"made the first {_made(node.value).replace('inf', '∞')}"
+        if made_here and (is_nan(node.value) or not any(is_bad(edge.value) for edge in operands)):
+            node.culprit = f"made the first {worst(node.value).replace('inf', '∞')}"
             _spread(graph, node)
-            return Provenance(Drawing.of(graph), node, None, why)
+            return Provenance(Drawing.of(graph), node, None, _why(graph, node, operands))
     return None
+
+
+def _why(graph: Graph, node: Node, operands: Sequence[Edge]) -> str:
+    bad = first_bad(node.value)
+    numbers = numbers_there(node.primitive, bad, {edge.argument: edge.value for edge in operands})
+    for edge in operands:
+        if is_bad(numbers.get(edge.argument, edge.value)):
+            label = graph.nodes[edge.source].label
+            what = "a NaN" if is_nan(edge.value) else "an infinity"
+            return f"its operand '{label}' already held {what} when this computation began"
+    return why_forward(node.operation, numbers, bad)
 
 
 def _spread(graph: Graph, start: Node) -> None:
@@ -124,7 +142,7 @@ def _spread(graph: Graph, start: Node) -> None:
     start.tainted = True
     for edge in sorted(graph.edges, key=lambda edge: edge.target):
         target = graph.nodes[edge.target]
-        if graph.nodes[edge.source].tainted and _bad(target.value):
+        if graph.nodes[edge.source].tainted and is_bad(target.value):
             target.tainted = True
 
 
@@ -133,32 +151,22 @@ def _backward(graph: Graph) -> Provenance | None:
     into = graph.edges_into()
     for edge in graph.contributions():
         node, source = graph.nodes[edge.target], graph.nodes[edge.source]
-        if not _bad(edge.contribution):
+        if not is_bad(edge.contribution):
             continue
         if found is None:
-            values: Mapping[str, Any] = {e.argument: e.value for e in into[node.id]}
-            values = {**values, "ans": node.value, "g": node.cotangent}
-            found = Provenance(
-                Drawing.of(graph), node, edge, usual_cause(BACKWARD_CAUSES.get(node.operation or "", ()), values)
-            )
-            node.culprit = f"derivative by {edge.argument}: the first {_made(edge.raw).replace('inf', '∞')}"
+            bad = first_bad(_of_edge(edge))
+            values = {e.argument: e.value for e in into[node.id]} | {"ans": node.value, "g": node.cotangent}
+            why = why_backward(node.operation, edge.argument, numbers_there(node.primitive, bad, values), bad)
+            if not is_bad(edge.raw):
+                why = f"its numbers are finite, and their sum over the broadcast axes is too large for {bad.dtype}"
+            if is_bad(node.cotangent):
+                why = "the gradient that arrived there was not finite already"
+            found = Provenance(Drawing.of(graph), node, edge, why)
+            node.culprit = f"derivative by {edge.argument}: the first {worst(bad).replace('inf', '∞')}"
         source.tainted = True
     return found
 
 
-def _arrays(value: Any) -> list[Any]:
-    values = value if isinstance(value, tuple) else value.values() if isinstance(value, dict) else [value]
-    return [np.asarray(v) for v in values if getattr(np.asarray(v), "dtype", np.dtype(object)).kind in "fc"]
-
-
-def _bad(value: Any) -> bool:
-    return value is not None and any(not np.isfinite(array).all() for array in _arrays(value))
-
-
-def _made(bad: Any) -> str:
-    """Which of NaN and the infinities there is, the worst first."""
-    return "nan" if _nan(bad) else "inf" if any(np.isposinf(array.real).any() for array in _arrays(bad)) else "-inf"
-
-
-def _nan(value: Any) -> bool:
-    return any(np.isnan(array).any() for array in _arrays(value))
+def _of_edge(edge: Edge) -> Any:
+    """The derivative as its rule gave it, or else what is not finite once it is summed over broadcast axes."""
+    return edge.raw if is_bad(edge.raw) else edge.contribution

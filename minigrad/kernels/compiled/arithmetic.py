@@ -164,6 +164,22 @@ def _logistic_for(x: Any) -> Any:
     return of
 
 
+def logistic_and_slope(x: Any) -> Any:
+    """``logistic(x)`` and its derivative ``logistic(x) * logistic(-x)``, in which nothing cancels."""
+
+
+@overload(logistic_and_slope, jit_options={"fastmath": _EXACTLY})
+def _logistic_and_slope_for(x: Any) -> Any:
+    one = _FORMATS[x][0](1)
+
+    def of(x: Any) -> Any:
+        e = exp(-abs(x))
+        share = one / (one + e)
+        return (e * share if x < 0 else share), e * share * share
+
+    return of
+
+
 def normal(x: Any) -> Any:
     """The standard normal distribution's function and density at x, in float32."""
 

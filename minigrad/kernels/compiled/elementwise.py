@@ -6,7 +6,8 @@ They are compiled as ``arithmetic.py`` says; each gets a stretch of its arrays, 
 import math
 
 from ...engine.types import Array
-from .arithmetic import compiled, logistic, normal
+from ...rules.neural import FLAT, TANH_CUBIC, TANH_SCALE
+from .arithmetic import compiled, logistic, logistic_and_slope, normal
 
 # --- elementwise ----------------------------------------------------------------------------------------------------
 
@@ -32,10 +33,9 @@ def sigmoid(x: Array, ans: Array) -> None:
 
 
 @compiled("r1 r1 w1")
-def sigmoid_backward(g: Array, ans: Array, dx: Array) -> None:
-    real = g.dtype.type
+def sigmoid_backward(g: Array, x: Array, dx: Array) -> None:
     for i in range(g.size):
-        dx[i] = g[i] * ans[i] * (real(1) - ans[i])
+        dx[i] = g[i] * logistic_and_slope(x[i])[1]
 
 
 @compiled("r1 w1")
@@ -46,10 +46,9 @@ def silu(x: Array, ans: Array) -> None:
 
 @compiled("r1 r1 w1")
 def silu_backward(g: Array, x: Array, dx: Array) -> None:
-    real = g.dtype.type
     for i in range(g.size):
-        share = logistic(x[i])
-        dx[i] = g[i] * (share + x[i] * share * (real(1) - share))
+        share, slope = logistic_and_slope(x[i])
+        dx[i] = g[i] * (share + x[i] * slope)
 
 
 @compiled("r1 w1")
@@ -66,8 +65,8 @@ def gelu_backward(g: Array, x: Array, dx: Array) -> None:
 
 
 # (1 + tanh(u)) / 2 is logistic(2 u); here 2 u = x (_LINEAR + _CUBIC x^2).
-_LINEAR = 2 * math.sqrt(2 / math.pi)
-_CUBIC = _LINEAR * 0.044715
+_LINEAR = 2 * TANH_SCALE
+_CUBIC = _LINEAR * TANH_CUBIC
 
 
 @compiled("r1 w1")
@@ -80,11 +79,13 @@ def gelu_tanh(x: Array, ans: Array) -> None:
 @compiled("r1 r1 w1")
 def gelu_tanh_backward(g: Array, x: Array, dx: Array) -> None:
     real = g.dtype.type
+    flat = real(FLAT)
     for i in range(g.size):
-        square = x[i] * x[i]
-        share = logistic(x[i] * (real(_LINEAR) + real(_CUBIC) * square))
-        slope = x[i] * (real(_LINEAR) + real(3 * _CUBIC) * square)
-        dx[i] = g[i] * (share + share * (real(1) - share) * slope)
+        near = flat if x[i] > flat else x[i]
+        near = -flat if near < -flat else near
+        square = near * near
+        share, slope = logistic_and_slope(near * (real(_LINEAR) + real(_CUBIC) * square))
+        dx[i] = g[i] * (share + slope * x[i] * (real(_LINEAR) + real(3 * _CUBIC) * square))
 
 
 # --- Adam -----------------------------------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ def _hang_elementwise(
 
 
 _hang_elementwise(neural.relu, elementwise.relu, elementwise.relu_backward)
-_hang_elementwise(neural.sigmoid, elementwise.sigmoid, elementwise.sigmoid_backward)
+_hang_elementwise(neural.sigmoid, elementwise.sigmoid, elementwise.sigmoid_backward, keeps_x=True)
 _hang_elementwise(neural.silu, elementwise.silu, elementwise.silu_backward, keeps_x=True)
 
 

@@ -1,4 +1,4 @@
-"""relu and gelu, in blocks in which a pass still finds what the last one left in the cache."""
+"""relu, sigmoid, silu and gelu, in blocks in which a pass still finds what the last one left in the cache."""
 
 import math
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 from ...engine.sums import filled
 from ...engine.types import Array
-from ...rules.neural import TANH_CUBIC, TANH_SCALE, gelu, relu
+from ...rules.neural import TANH_CUBIC, TANH_SCALE, gelu, relu, sigmoid, silu
 from ...rules.special import erf, erf_of_float32
 from ..threads import BLOCK, in_blocks
 from .rows import Needs
@@ -31,6 +31,61 @@ def _relu_backward(g: Array, needs: Needs, ans: Array) -> tuple[Array]:
 relu.kernel(np.ndarray, _relu_forward, _relu_backward)
 
 
+# --- sigmoid and silu -----------------------------------------------------------------------------------------------
+
+
+def _with_slope(fill: Any) -> Any:
+    """A forward that ``fill(x, ans, slope)`` computes block by block: the answer, and its derivative for the backward."""
+
+    def forward(x: Array) -> Any:
+        if x.dtype.char not in "fd":
+            return NotImplemented
+        ans, slope = np.empty(x.shape, x.dtype), np.empty(x.shape, x.dtype)
+        _over_blocks(fill, x.reshape(-1), ans.reshape(-1), slope.reshape(-1))
+        return ans, slope
+
+    return forward
+
+
+def _over_blocks(fill: Any, *arrays: Array) -> None:
+    if arrays[0].size <= BLOCK:
+        fill(*arrays)
+    else:
+        in_blocks(fill, *arrays)
+
+
+def _times_slope(g: Array, needs: Needs, saved: Array) -> tuple[Array]:
+    dx = np.empty(saved.shape, saved.dtype)
+    _over_blocks(np.multiply, g.reshape(-1), saved.reshape(-1), dx.reshape(-1))
+    return (dx,)
+
+
+def _fill_sigmoid(x: Array, ans: Array, slope: Array) -> None:
+    """With e = exp(-|x|): 1 / (1 + e) or exp(x) / (1 + e), and e / (1 + e)^2, in which nothing overflows or cancels."""
+    np.abs(x, out=slope)
+    np.negative(slope, out=slope)
+    np.exp(slope, out=slope)
+    share = slope + 1
+    np.divide(1, share, out=share)
+    np.minimum(x, filled(BLOCK, x.dtype, 0.0)[: len(x)], out=ans)
+    np.exp(ans, out=ans)  # a second one takes less time than to choose between 1 and e
+    ans *= share
+    slope *= share
+    slope *= share
+
+
+def _fill_silu(x: Array, ans: Array, slope: Array) -> None:
+    """``x s`` and ``s + x s'`` with s = sigmoid(x)."""
+    _fill_sigmoid(x, ans, slope)
+    slope *= x
+    slope += ans
+    ans *= x
+
+
+sigmoid.kernel(np.ndarray, _with_slope(_fill_sigmoid), _times_slope)
+silu.kernel(np.ndarray, _with_slope(_fill_silu), _times_slope)
+
+
 # --- gelu -----------------------------------------------------------------------------------------------------------
 
 
@@ -46,15 +101,16 @@ def gelu_forward(x: Array, approximate: str = "none") -> Any:
         np.multiply(x, cdf, out=y)
 
     def with_tanh(x: Array, t: Array, y: Array) -> None:
-        np.multiply(x, x, out=t)
-        t *= TANH_CUBIC
-        t += 1
-        t *= x
-        t *= TANH_SCALE
+        with np.errstate(over="ignore"):  # tanh(inf) is 1
+            np.multiply(x, x, out=t)
+            t *= TANH_CUBIC
+            t += 1
+            t *= x
+            t *= TANH_SCALE
         np.tanh(t, out=t)
         np.add(t, 1, out=y)
-        y *= x
         y *= 0.5
+        y *= x
 
     in_blocks(exact if approximate == "none" else with_tanh, x.reshape(-1), saved.reshape(-1), ans.reshape(-1))
     return ans, saved
@@ -65,7 +121,8 @@ def gelu_backward(g: Array, needs: Needs, x: Array, saved: Array, approximate: s
 
     def exact(x: Array, cdf: Array, g: Array, d: Array) -> None:
         """Phi(x) + x exp(-x^2/2) / sqrt(2 pi)"""
-        np.multiply(x, x, out=d)
+        with np.errstate(over="ignore"):  # exp(-inf) is 0
+            np.multiply(x, x, out=d)
         d *= -0.5
         np.exp(d, out=d)
         d *= x
@@ -74,18 +131,18 @@ def gelu_backward(g: Array, needs: Needs, x: Array, saved: Array, approximate: s
         d *= g
 
     def with_tanh(x: Array, t: Array, g: Array, d: Array) -> None:
-        """(1 + t)/2 + x (1 - t^2)/2 * sqrt(2/pi) (1 + 3 * 0.044715 x^2)"""
-        np.multiply(x, x, out=d)
-        d *= 3 * TANH_CUBIC
-        d += 1
-        d *= x
-        d *= 0.5 * TANH_SCALE
+        """(1 + t)/2 + x (1 - t^2)/2 * sqrt(2/pi) (1 + 3 * 0.044715 x^2); far out 1 - t^2 is 0, and x^2 may overflow"""
         other = t * t
         np.subtract(1, other, out=other)
-        d *= other
-        np.multiply(t, 0.5, out=other)
+        other *= x
+        np.multiply(other, x, out=d)
+        d *= x
+        d *= 3 * TANH_CUBIC
         d += other
-        d += 0.5
+        d *= TANH_SCALE
+        d += t
+        d += 1
+        d *= 0.5
         d *= g
 
     flat = (array.reshape(-1) for array in (x, saved, g, dx))

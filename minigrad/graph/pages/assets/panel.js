@@ -35,6 +35,7 @@ const panel = {
   start() {
     const name = labelOf(graph.end[0]);
     return [
+      Number.isInteger(original.step) ? element("p", { class: "training-step" }, word("trainingStep", { step: original.step })) : null,
       element("p", {}, word("startText", { name, forward: timeline.turn, backward: timeline.count - timeline.turn })),
       ...this.totals(),
       ...this.culprits(),
@@ -69,7 +70,7 @@ const panel = {
     return element("div", { class: `trouble ${kind}` },
       element("p", {}, element("strong", {}, `${kind === "culprit" ? "✗" : "!"} `), text),
       why === null || kind !== "culprit" ? null : element("p", {}, why),
-      jump ? button(`culprit${field}`, word("jumpCulprit"), () => go(to), { class: "primary" }) : null);
+      jump ? button(`culprit${field}`, word("jumpCulprit"), () => (to > 0 ? go(to) : select(node)), { class: "primary" }) : null);
   },
 
   // The first step in which an operation's rule makes of a finite gradient one that is not; undefined if none does.

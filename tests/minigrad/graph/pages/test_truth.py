@@ -151,7 +151,7 @@ def test_two_that_made_one_are_two_culprits() -> None:
 
 
 def test_a_value_that_was_given_so() -> None:
-    assert blamed(lambda: leaf(np.nan, "x") * 2.0) == [("x", "It was given so, before any operation.")]
+    assert blamed(lambda: leaf(np.nan, "x") * 2.0) == [("x", "It already held one when this computation began.")]
 
 
 def test_a_mask_is_no_mistake() -> None:

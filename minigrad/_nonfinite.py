@@ -1,0 +1,278 @@
+"""What is known about a NaN or an infinity: which of them it is, where it is, what the operands are there, and why."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .device import to_host
+from .engine.registry import is_elementwise
+from .engine.tensor import Tensor
+from .rules.neural import affine
+
+MOST_TERMS = 3  # of a product of a row and a column
+ARITHMETIC = {
+    "add",
+    "subtract",
+    "multiply",
+    "square",
+    "sum",
+    "mean",
+    "prod",
+    "dot",
+    "matmul",
+    "affine",
+}  # have no poles
+
+
+def arrays(value: Any) -> list[Any]:
+    """The floating arrays in an operand or a result: one, a tuple of them, or a dict."""
+    values = value if isinstance(value, tuple) else value.values() if isinstance(value, Mapping) else [value]
+    found = [np.asarray(to_host(v._array if isinstance(v, Tensor) else v)) for v in values]
+    return [array for array in found if array.dtype.kind in "fc"]
+
+
+def is_bad(value: Any) -> bool:
+    """Whether it holds a NaN or an infinity."""
+    return value is not None and any(not np.isfinite(array).all() for array in arrays(value))
+
+
+def is_nan(value: Any) -> bool:
+    return any(np.isnan(array).any() for array in arrays(value))
+
+
+def worst(value: Any) -> str:
+    """Which of NaN and the infinities it holds, the worst first."""
+    return "nan" if is_nan(value) else "inf" if any(np.isposinf(a.real).any() for a in arrays(value)) else "-inf"
+
+
+def first_bad(value: Any) -> Any:
+    """The first array that holds a NaN or an infinity."""
+    return next(array for array in arrays(value) if not np.isfinite(array).all())
+
+
+def place_of(array: Any) -> tuple[int, ...]:
+    """Where the first NaN or infinity of an array is."""
+    bad = ~np.isfinite(array)
+    return tuple(map(int, np.unravel_index(np.argmax(bad), bad.shape)))
+
+
+# --- The operands there ---
+
+
+def numbers_there(primitive: Any, bad: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The numbers that the first bad one was made from, by name; only an elementwise operation tells which they are."""
+    numbers: dict[str, Any] = {}
+    if not is_elementwise(primitive):
+        return numbers
+    place = place_of(bad)
+    for name, value in values.items():
+        array = np.asarray(None if isinstance(value, Mapping) else to_host(value))
+        if array.dtype.kind in "fciub" and _stretches(array.shape, bad.shape):
+            numbers[name] = np.broadcast_to(array, bad.shape)[place].item()
+    return numbers
+
+
+def _stretches(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    """Whether broadcasting makes ``to`` of ``shape``."""
+    return len(shape) <= len(to) and all(n in (1, m) for n, m in zip(reversed(shape), reversed(to)))
+
+
+class Product(NamedTuple):
+    """The row and the column whose product is the first bad number of a matrix product.
+
+    Attributes:
+        left, right: the names of the arguments.
+        row, column: the places of the two in them, as one would index them.
+        what: which terms are named, in words.
+        terms: products of two numbers: those that are not finite, or else the largest.
+    """
+
+    left: str
+    row: str
+    right: str
+    column: str
+    what: str
+    terms: str
+
+
+def product_there(primitive: Any, bad: Any, values: Mapping[str, Any]) -> Product | None:
+    """The row and the column of ``x @ y``, or of ``affine``'s ``x @ weight``, if their product is not finite."""
+    if getattr(primitive, "function", None) is not np.matmul and primitive is not affine:
+        return None
+    (left, x), (right, y) = [(name, np.asarray(to_host(v))) for name, v in itertools.islice(values.items(), 2)]
+    place: list[int | slice] = list(place_of(bad))
+    j = place.pop() if y.ndim > 1 else None
+    i = place.pop() if x.ndim > 1 else None
+    every = slice(None)
+    row = (*_own(place, x.shape[:-2]), *([] if i is None else [i]), every)
+    column = (*_own(place, y.shape[:-2]), every, *([] if j is None else [j]))
+    pairs = list(zip(x[row].tolist(), y[column].tolist()))
+    if not pairs or np.isfinite(x[row] @ y[column]):
+        return None  # affine's bias made it
+    given = [pair for pair in pairs if not np.isfinite(pair).all()]
+    terms = (given or sorted(pairs, key=lambda pair: abs(pair[0]) * abs(pair[1]), reverse=True))[:MOST_TERMS]
+    what = "terms that are not finite" if given else "largest terms"
+    return Product(left, _index(row), right, _index(column), what, ", ".join(f"{a:.4g} * {b:.4g}" for a, b in terms))
+
+
+def _own(place: list[Any], shape: tuple[int, ...]) -> list[Any]:
+    """The place in an operand that was broadcast along the leading axes."""
+    own = place[len(place) - len(shape) :]
+    return [0 if size == 1 else index for index, size in zip(own, shape)]
+
+
+def _index(place: tuple[Any, ...]) -> str:
+    return f"[{', '.join(':' if isinstance(index, slice) else str(index) for index in place)}]"
+
+
+def operands_there(
+    primitive: Any, bad: Any, values: Mapping[str, Any], called: Callable[[str], str], *, backward: bool
+) -> str:
+    """What made the first bad number, to go on a sentence that says where it is; empty if that is not known.
+
+    Nothing is known about the derivatives of a matrix product.
+    """
+    numbers = numbers_there(primitive, bad, values)
+    if numbers:
+        return ", where " + " and ".join(f"{called(name)} is {number!r}" for name, number in numbers.items())
+    found = None if backward else product_there(primitive, bad, values)
+    if found is None:
+        return ""
+    sides = f"row {found.row} of {called(found.left)} times column {found.column} of {called(found.right)}"
+    return f", from {sides}; the {found.what} are {found.terms}"
+
+
+# --- Why ---
+
+
+class Cause(NamedTuple):
+    """One usual cause.
+
+    Attributes:
+        test: whether it holds for the numbers at the place; its parameters say which it looks at (``ans`` is the result, ``g``
+            the gradient that arrives, ``by`` the name of the argument by which the derivative is taken).
+        key: of the sentence on a page.
+        words: the end of a sentence of an error message.
+        operand: the one that it is about.
+    """
+
+    test: Callable[..., bool]
+    key: str
+    words: str
+    operand: str = "x"
+
+
+def cause(causes: Mapping[str, list[Cause]], operation: str | None, numbers: Mapping[str, Any]) -> Cause | None:
+    """The first cause that holds for the numbers; they must be real, as the tests compare them."""
+    if any(isinstance(number, complex) for number in numbers.values()):
+        return None
+    for found in causes.get(operation or "", ()):
+        names = found.test.__code__.co_varnames[: found.test.__code__.co_argcount]
+        if all(name in numbers for name in names) and found.test(*[numbers[name] for name in names]):
+            return found
+    return None
+
+
+def why_forward(operation: str | None, numbers: Mapping[str, Any], bad: Any) -> str:
+    """Why a result is not finite although its operands are, as the end of a sentence."""
+    found = cause(FORWARD, operation, numbers)
+    if found is not None:
+        return found.words
+    if np.isnan(bad[place_of(bad)]):
+        return "it is undefined for these operands, or overflows on the way"
+    too_large = f"it is too large for {bad.dtype}, which ends at {np.finfo(bad.dtype).max:.3g}"
+    return too_large if operation in ARITHMETIC else f"{too_large}, or infinite for these operands"
+
+
+def why_backward(operation: str | None, by: str, numbers: Mapping[str, Any], bad: Any) -> str:
+    """Why a derivative is not finite although the gradient that arrived is, as the end of a sentence."""
+    found = cause(BACKWARD, operation, {**numbers, "by": by})
+    return f"its formula is undefined or overflows {bad.dtype} for these values" if found is None else found.words
+
+
+_LOGARITHM = [
+    Cause(lambda x: x == 0, "log_zero", "the logarithm of 0 is -inf"),
+    Cause(lambda x: x < 0, "log_negative", "the logarithm of a negative number is not real"),
+]
+_BY_Y = [Cause(lambda y: y == 0, "by_zero", "it divides by 0", "y")]
+_OVER = "it overflows: from about 710 on in float64, 89 in float32 and 11 in float16"
+_OUTSIDE = [Cause(lambda x: abs(x) > 1, "domain", "it is defined for -1 <= x <= 1 only")]
+FORWARD: dict[str, list[Cause]] = {
+    "log": _LOGARITHM,
+    "log2": _LOGARITHM,
+    "log10": _LOGARITHM,
+    "log1p": [
+        Cause(lambda x: x == -1, "log1p_zero", "log1p of -1 is the logarithm of 0, -inf"),
+        Cause(lambda x: x < -1, "log1p_negative", "log1p below -1 is the logarithm of a negative number"),
+    ],
+    "sqrt": [Cause(lambda x: x < 0, "root", "the square root of a negative number is not real")],
+    "divide": [Cause(lambda x, y: x == 0 and y == 0, "zero_by_zero", "0 / 0 is undefined"), *_BY_Y],
+    "remainder": _BY_Y,
+    "fmod": _BY_Y,
+    "floor_divide": _BY_Y,
+    "reciprocal": [Cause(lambda x: x == 0, "by_zero", "it divides by 0")],
+    "power": [
+        Cause(lambda x, y: x == 0 and y < 0, "zero_power", "0 to a negative power divides by 0"),
+        Cause(
+            lambda x, y: -np.inf < x < 0 and np.isfinite(y) and y != np.floor(y),
+            "negative_power",
+            "a negative number to a fractional power is not real",
+        ),
+    ],
+    "exp": [Cause(lambda x: x > 0, "overflow", f"exp of a large number: {_OVER}")],
+    "expm1": [Cause(lambda x: x > 0, "overflow", f"expm1 of a large number: {_OVER}")],
+    "sinh": [Cause(lambda x: abs(x) > 1, "overflow", f"sinh of a large number: {_OVER}")],
+    "cosh": [Cause(lambda x: abs(x) > 1, "overflow", f"cosh of a large number: {_OVER}")],
+    "exp2": [
+        Cause(lambda x: x > 0, "overflow", "exp2 overflows: from 1024 on in float64, 128 in float32 and 16 in float16")
+    ],
+    "arcsin": _OUTSIDE,
+    "arccos": _OUTSIDE,
+    "arctanh": [Cause(lambda x: abs(x) == 1, "edge", "arctanh of 1 is infinite"), *_OUTSIDE],
+    "arccosh": [Cause(lambda x: x < 1, "domain", "it is defined for x >= 1 only")],
+    "multiply": [
+        Cause(lambda x, y: 0 in (x, y) and np.isinf(x + y), "zero_times_infinity", "0 * inf is undefined"),
+    ],
+}
+
+_TRAP = (
+    "its derivative is infinite there and the gradient that arrives is 0, as behind np.where: 0 * inf is nan. Replace the "
+    "operand before the operation, f(np.where(ok, x, 1)), not only the result after it"
+)
+_POWER_SLOPE = "the derivative of x**y at x = 0 is infinite for y < 1"
+_POWER_LOG = "the derivative of x**y by y needs the logarithm of x, which is negative"
+_AT_ONE = [Cause(lambda x: abs(x) == 1, "slope", "its derivative at -1 and 1 is infinite")]
+_SMALL = [Cause(lambda x: abs(x) < 1, "near_zero", "it divides by x, which is too near to 0")]
+BACKWARD: dict[str, list[Cause]] = {
+    "sqrt": [
+        Cause(lambda g, ans: g == 0 and ans == 0, "trap", f"the square root of 0: {_TRAP}"),
+        Cause(lambda ans: ans == 0, "root_slope", "the derivative of the square root at 0 is infinite"),
+    ],
+    "power": [
+        Cause(lambda x, y, g, by: by == "x" and x == 0 and y < 1 and g == 0, "trap", f"a power of 0: {_TRAP}"),
+        Cause(
+            lambda x, y, by: by == "x" and x == 0 and y < 1,
+            "power_slope",
+            _POWER_SLOPE,
+        ),
+        Cause(
+            lambda x, by: by == "y" and x < 0,
+            "power_log",
+            _POWER_LOG,
+        ),
+    ],
+    "cbrt": [Cause(lambda ans: ans == 0, "slope", "the derivative of the cube root at 0 is infinite")],
+    "log": _SMALL,
+    "log2": _SMALL,
+    "log10": _SMALL,
+    "divide": [Cause(lambda y: abs(y) < 1, "near_zero", "it divides by y, which is too near to 0", "y")],
+    "reciprocal": [Cause(lambda ans: abs(ans) > 1, "near_zero", "it divides by x, which is too near to 0")],
+    "arcsin": _AT_ONE,
+    "arccos": _AT_ONE,
+    "arctanh": _AT_ONE,
+    "arccosh": [Cause(lambda x: x == 1, "slope", "its derivative at 1 is infinite")],
+}
