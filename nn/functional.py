@@ -27,6 +27,7 @@ from minigrad import (
     silu,
     softmax,
 )
+from minigrad.rules import attention
 
 from ._checks import as_ids, check_positive, plain
 from .losses import cross_entropy
@@ -121,7 +122,9 @@ def attention_weights(
     """
     q, k = _arrays(q, k)
     _check_attention("k (..., key, d)", q, k)
-    return attention_weights(q, k, *_masks(q, k, key_mask=key_mask, mask=mask, bias=bias, causal=causal), scale)
+    return attention.attention_weights(
+        q, k, *_masks(q, k, key_mask=key_mask, mask=mask, bias=bias, causal=causal), scale
+    )
 
 
 def _arrays(*values: Any) -> list[Any]:
