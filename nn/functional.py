@@ -122,9 +122,8 @@ def attention_weights(
     """
     q, k = _arrays(q, k)
     _check_attention("k (..., key, d)", q, k)
-    return attention.attention_weights(
-        q, k, *_masks(q, k, key_mask=key_mask, mask=mask, bias=bias, causal=causal), scale
-    )
+    allowed, added = _masks(q, k, key_mask=key_mask, mask=mask, bias=bias, causal=causal)
+    return attention.attention_weights(q, k, allowed, added, scale)
 
 
 def _arrays(*values: Any) -> list[Any]:
