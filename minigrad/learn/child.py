@@ -6,14 +6,12 @@ that takes the process down leaves those before it answered. What should come ou
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import json
 import linecache
 import math
 import os
 import sys
-import tempfile
 import threading
 import time
 import traceback
@@ -23,19 +21,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from minigrad.engine.tensor import Tensor
 from minigrad.errors import said_by_minigrad
-from minigrad.graph.pages.explain import explain
-from minigrad.graph.pages.lesson import validated
-from minigrad.graph.pages.page_data import page_data
-from minigrad.graph.record.capture import capture
-from minigrad.graph.record.trace import trace
-from minigrad.learn.counting import Calls, work
-from minigrad.learn.data import Code, decode, encode, part_of
-
-HELPERS = {"np": np, "Calls": Calls, "work": work}
-MOST_OPERATIONS = 200  # that a page of an answer shows
-FIXED = ("g", "eps")  # inputs that no gradient is asked of
+from minigrad.learn.data import decode, encode
+from minigrad.learn.programs import HELPERS, draw, make_function, run_program
 
 
 def main() -> None:
@@ -146,72 +134,17 @@ def _load(path: str) -> dict[str, Any]:
     return module.__dict__
 
 
-def make_function(text: str) -> Any:
-    return eval(text, dict(HELPERS))
-
-
-def run_program(program: str, names: dict[str, Any], file: str = "<check>") -> Any:
-    """Run a program of ours; the value is that of its last line."""
-    body = ast.parse(program).body
-    last = body.pop()
-    assert isinstance(last, ast.Expr)
-    exec(compile(ast.Module(body, []), file, "exec"), names)
-    return eval(compile(ast.Expression(last.value), file, "eval"), names)
-
-
 def _error(kind: str, text: str, path: str, line: int | None) -> dict[str, Any]:
     code = linecache.getline(path, line).strip() if line else ""
     return {"kind": kind, "text": text, "line": line, "code": code}
 
 
-# Pages
-
-
 def _page(names: dict[str, Any], job: dict[str, Any]) -> dict[str, Any]:
-    """The stepper page of a program that the learner's functions are part of; why there is none is nobody's question."""
+    """Make the stepper page of a program that the learner's functions are part of; the error says why there is none."""
     try:
         return {"values": [draw(names, job["page"])]}
     except BaseException as error:
         return {"error": _raised(error, job["path"], "raised")}
-
-
-def draw(names: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
-    """Run a program on Tensors, and make its page: the HTML, the step it is opened at, and the value and gradient on it."""
-    inputs = {name: _leaf(decode(data), name) for name, data in asked["inputs"].items()}
-    if asked["file"] != "<check>":
-        _show(asked["program"].rpartition("\n")[0], asked["file"])
-    with np.errstate(all="ignore"), tempfile.TemporaryDirectory() as scratch:
-        with trace():
-            result = run_program(asked["program"], {**HELPERS, **names, **inputs}, asked["file"])
-        end = part_of(result, asked["part"])
-        end.name = asked["end"]
-        seed = decode(asked["seed"])
-        end.backward(np.ones(end.shape) if seed is None or asked["at"] == "backward" else seed, retain_graph=True)
-        data = page_data(capture(end, caller="explain"), False)
-        if data["turn"] > MOST_OPERATIONS:
-            raise ValueError("nobody steps through so much")
-        page = explain(end, f"{scratch}/page.html", language=asked["language"], lesson=asked["lesson"])
-        html = page.read_text(encoding="utf-8")
-    step = (validated(asked["lesson"], data) or {})["steps"][0]["at"]
-    gradient = inputs[asked["leaf"]].grad.data if asked["leaf"] in inputs else None
-    return {"html": html, "step": step, "end": encode(end.data), "gradient": encode(gradient)}
-
-
-def _leaf(value: Any, name: str) -> Any:
-    """Numbers and arrays of floats, also in lists, as Tensors with a name; code as a function."""
-    if isinstance(value, Code):
-        _show(value, name)
-        return run_program(value, dict(HELPERS), name)
-    if isinstance(value, list):
-        return [_leaf(item, f"{name}[{i}]") for i, item in enumerate(value)]
-    if name not in FIXED and isinstance(value, float | np.ndarray) and np.asarray(value).dtype.kind == "f":
-        return Tensor(value, requires_grad=True, name=name)
-    return value
-
-
-def _show(text: str, file: str) -> None:
-    """Have the page show a text that is in no file."""
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
 
 
 if __name__ == "__main__":

@@ -17,10 +17,10 @@ import numpy as np
 
 from .bank import Mutant, mutants, sentence
 from .checker import Verdict
-from .child import HELPERS, make_function, run_program
 from .compare import compare
 from .data import decode, encode
 from .pattern import pattern
+from .programs import HELPERS, make_function, run_program
 from .tasks import AtMost, Case
 
 FIT = 1e-9  # relative: a program of the bank does the same sums, perhaps in another order

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from .checker import SECONDS, Verdict, ask
-from .child import FIXED, draw
 from .compare import number
 from .data import decode, encode, part_of
+from .programs import FIXED, draw
 from .report import named, say, untouched
 from .tasks import LANGUAGES, Case
 

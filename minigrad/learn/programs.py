@@ -1,0 +1,75 @@
+"""Run small programs with a learner's functions, on plain numbers or on Tensors, and make the page of one."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import tempfile
+from typing import Any
+
+import numpy as np
+
+from ..engine.tensor import Tensor
+from ..graph.pages.explain import explain
+from ..graph.pages.lesson import validated
+from ..graph.pages.page_data import page_data
+from ..graph.record.capture import capture
+from ..graph.record.trace import trace
+from .counting import Calls, work
+from .data import Code, decode, encode, part_of
+
+HELPERS = {"np": np, "Calls": Calls, "work": work}  # names that the programs of tasks use
+MOST_OPERATIONS = 200  # that a page of an answer shows
+FIXED = ("g", "eps")  # inputs that no gradient is asked of
+
+
+def make_function(text: str) -> Any:
+    return eval(text, dict(HELPERS))
+
+
+def run_program(program: str, names: dict[str, Any], file: str = "<check>") -> Any:
+    """Run a program of ours; the value is that of its last line."""
+    body = ast.parse(program).body
+    last = body.pop()
+    assert isinstance(last, ast.Expr)
+    exec(compile(ast.Module(body, []), file, "exec"), names)
+    return eval(compile(ast.Expression(last.value), file, "eval"), names)
+
+
+def draw(names: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
+    """Run a program on Tensors, and make its page: the HTML, the step it is opened at, and the value and gradient on it."""
+    inputs = {name: _leaf(decode(data), name) for name, data in asked["inputs"].items()}
+    if asked["file"] != "<check>":
+        _show(asked["program"].rpartition("\n")[0], asked["file"])
+    with np.errstate(all="ignore"), tempfile.TemporaryDirectory() as scratch:
+        with trace():
+            result = run_program(asked["program"], {**HELPERS, **names, **inputs}, asked["file"])
+        end = part_of(result, asked["part"])
+        end.name = asked["end"]
+        seed = decode(asked["seed"])
+        end.backward(np.ones(end.shape) if seed is None or asked["at"] == "backward" else seed, retain_graph=True)
+        data = page_data(capture(end, caller="explain"), False)
+        if data["turn"] > MOST_OPERATIONS:
+            raise ValueError(f"a page shows at most {MOST_OPERATIONS} operations")
+        page = explain(end, f"{scratch}/page.html", language=asked["language"], lesson=asked["lesson"])
+        html = page.read_text(encoding="utf-8")
+    step = (validated(asked["lesson"], data) or {})["steps"][0]["at"]
+    gradient = inputs[asked["leaf"]].grad.data if asked["leaf"] in inputs else None
+    return {"html": html, "step": step, "end": encode(end.data), "gradient": encode(gradient)}
+
+
+def _leaf(value: Any, name: str) -> Any:
+    """Numbers and arrays of floats, also in lists, as Tensors with a name; code as a function."""
+    if isinstance(value, Code):
+        _show(value, name)
+        return run_program(value, dict(HELPERS), name)
+    if isinstance(value, list):
+        return [_leaf(item, f"{name}[{i}]") for i, item in enumerate(value)]
+    if name not in FIXED and isinstance(value, float | np.ndarray) and np.asarray(value).dtype.kind == "f":
+        return Tensor(value, requires_grad=True, name=name)
+    return value
+
+
+def _show(text: str, file: str) -> None:
+    """Have the page show a text that is in no file."""
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
