@@ -32,12 +32,11 @@ from .pickling import ByReference
 from .plan import Plan
 from .registry import operators, primitives, registry, when_declared
 from .signatures import arrays_of, check_order, check_rule, parameters_of
-from .tape import NO_KEYWORDS, Entry, next_sequence_number
+from .tape import NO_KEYWORDS, new_entry
 from .tensor import Tensor, make_tensor
-from .types import Array, Node, Plan as AnyPlan, Rule
+from .types import Rule
 
 ndarray = np.ndarray
-_new = object.__new__  # on the hot path, where calling __init__ would cost a tenth of a multiply
 _RESERVED = {"g", "ans", "i", "args", "needs", "saved"}
 
 
@@ -199,10 +198,10 @@ class Primitive(ByReference, Bound):
         plan = (self._plans if kernel is None else kernel.plans).get(needs + bit) or self._plan(needs, bit, kernel)
         given: Mapping[str, Any] = owned(keywords) if keywords else NO_KEYWORDS
         values = [*arrays, ans, saved, given]
-        result = record(first, plan, parents, plan.keep(values), given)
+        entry = new_entry(plan, parents, plan.keep(values), first, given)
         if started:
-            observers.tell_recorded(result._node, values, ans, perf_counter() - started)
-        return result if first is ans else outputs(ans, result._node)
+            observers.tell_recorded(entry, values, ans, perf_counter() - started)
+        return make_tensor(ans, entry) if first is ans else outputs(ans, entry)
 
     def _taken(self, arg: Any, i: int) -> Any:
         """The i-th argument as what rules can compute with; None stays None where it is the default."""
@@ -224,26 +223,6 @@ class Primitive(ByReference, Bound):
             told(plan)
         (self._plans if kernel is None else kernel.plans)[needs + bit] = plan
         return plan
-
-
-def record(ans: Array, plan: AnyPlan, parents: list[Node], kept: Sequence[Any], keywords: Mapping[str, Any]) -> Tensor:
-    """Put one operation on the tape: the answer as a Tensor that leads to its new entry."""
-    entry = _new(Entry)
-    entry.seq = next_sequence_number()
-    entry.plan = plan
-    entry.parents = parents
-    entry.kept = kept
-    entry.shape = ans.shape
-    entry.dtype = ans.dtype
-    entry.keywords = keywords
-    entry.notes = ()
-    entry.hooks = None
-    result = _new(Tensor)
-    result._array = ans
-    result._node = entry
-    result._grad = None
-    result.name = None
-    return result
 
 
 def primitive(

@@ -74,8 +74,8 @@ class Entry:
 
     __slots__ = ("dtype", "hooks", "keywords", "kept", "notes", "parents", "plan", "seq", "shape")
 
-    # No __init__: primitive.record fills it in.
-    seq: int
+    # No __init__: see new_entry.
+    seq: float
     plan: Plan
     parents: list[Node]
     kept: Sequence[Any] | None
@@ -88,6 +88,23 @@ class Entry:
     @property
     def primitive(self) -> Any:
         return self.plan.primitive
+
+
+def new_entry(
+    plan: Plan, parents: list[Node], kept: Sequence[Any], ans: Any, keywords: Mapping[str, Any] = NO_KEYWORDS
+) -> Entry:
+    """The entry of an operation that was carried out now; ``ans`` has the shape and the dtype of its output."""
+    entry = Entry()  # a function, as calling __init__ would cost a tenth of a multiply
+    entry.seq = next_sequence_number()
+    entry.plan = plan
+    entry.parents = parents
+    entry.kept = kept
+    entry.shape = ans.shape
+    entry.dtype = ans.dtype
+    entry.keywords = keywords
+    entry.notes = ()
+    entry.hooks = None
+    return entry
 
 
 class Output:
