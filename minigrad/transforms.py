@@ -17,9 +17,8 @@ from ._inplace import handed_out
 from ._tree import check_structure, leaves, map_leaves
 from .engine.arrays import as_array
 from .engine.modes import enable_grad, recording
-from .engine.registry import registry
 from .engine.tape import Leaf, sweep, wengert_list
-from .engine.tensor import Tensor, make_tensor
+from .engine.tensor import Tensor, at_new_node, make_tensor
 from .errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
 
 Argnum = int | tuple[int, ...]
@@ -118,7 +117,7 @@ def is_tracked(value: Any) -> bool:
 def _fresh(primal: Any) -> Tensor:
     """The input as a new node on the tape, linked to where it came from if that is being recorded."""
     if isinstance(primal, Tensor) and primal.requires_grad:
-        return registry[np.positive](primal)
+        return at_new_node(primal)
     try:
         array = primal._array if isinstance(primal, Tensor) else as_array(primal)
     except DTypeError as error:
