@@ -12,6 +12,7 @@ Ownership runs one way: Tensor -> Entry -> its parents and the arrays it keeps. 
 from __future__ import annotations
 
 import itertools
+import math
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
@@ -124,15 +125,15 @@ def entry_of(node: Node) -> Any:
     return node.entry if type(node) is Output else node
 
 
-def wengert_list(nodes: Iterable[Node]) -> list[Entry]:
-    """The entries that led to any of ``nodes``, in the order in which they were carried out."""
+def wengert_list(nodes: Iterable[Node], since: float = -1) -> list[Entry]:
+    """The entries that led to any of ``nodes``, from number ``since`` on, in the order in which they were carried out."""
     found: set[Entry] = set()
     waiting = [nodes]
     while waiting:
         for node in waiting.pop():
             if type(node) is Output:
                 node = node.entry
-            if type(node) is Entry and node not in found:
+            if type(node) is Entry and node not in found and node.seq >= since:
                 found.add(node)
                 waiting.append(node.parents)
     return sorted(found, key=attrgetter("seq"))
@@ -205,9 +206,11 @@ def sweep(
 
 def to_sweep(seeds: Iterable[Node], ends: set[Node] | None) -> tuple[list[Entry], set[Node] | None]:
     """The entries between ``seeds`` and ``ends`` (None: all leaves), and these with the ends, if they can all be swept."""
-    entries, on_the_way = wengert_list(seeds), None
-    if ends is not None:
-        entries, on_the_way = leading_to(ends, entries)
+    if ends is None:
+        entries, on_the_way = wengert_list(seeds), None
+    else:  # what is older than all of them does not depend on any
+        oldest = min((end.seq for end in ends), default=math.inf)
+        entries, on_the_way = leading_to(ends, wengert_list(seeds, oldest))
     for entry in entries:
         if entry.kept is None:
             raise GraphError(
