@@ -55,8 +55,7 @@ def _power(x: Any, y: Any) -> Any:
 
 
 def _binary(primitive: Primitive) -> Callable[[Any, Any], Any]:
-    function, plans = primitive.function, primitive._plans
-    function = _power if function is np.power else function
+    function, plans = _power if primitive.function is np.power else primitive.function, primitive._plans
 
     def operate(x: Any, y: Any) -> Any:
         needs = 4  # a leading 1, then a bit for each argument that needs a gradient

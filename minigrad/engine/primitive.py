@@ -41,7 +41,17 @@ _RESERVED = {"g", "ans", "i", "args", "needs", "saved"}
 
 
 class Primitive(ByReference, Bound):
-    """An operation that the tape records. Made by :func:`primitive`."""
+    """An operation that the tape records. Made by :func:`primitive`.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> mg.relu, mg.relu.arguments
+        (<primitive relu>, ('x',))
+        >>> rule = mg.relu.rules["x"]  # from the cotangent g of the output to that of x
+        >>> rule(g=np.array([10.0, 10.0]), ans=np.array([0.0, 2.0]))
+        array([ 0., 10.])
+    """
 
     def __init__(self, function: Callable[..., Any], name: str, numpy: Iterable[Any], bind: Any) -> None:
         self.function = function
@@ -249,6 +259,14 @@ def primitive(
 
     Raises:
         ArgumentError: an argument has a name that rules use for themselves (``g``, ``ans`` ...).
+
+    Example:
+        >>> import minigrad as mg
+        >>> cube = mg.primitive(lambda x: x * x * x, name="cube").vjp(x=lambda g, x: g * 3 * x * x)
+        >>> x = mg.Tensor(2.0, requires_grad=True)
+        >>> cube(x).backward()
+        >>> x.grad.item()
+        12.0
     """
     of_numpy = (
         isinstance(function, np.ufunc) or (getattr(function, "__module__", "") or "").partition(".")[0] == "numpy"

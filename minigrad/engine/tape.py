@@ -71,6 +71,17 @@ class Entry:
         keywords: the metadata the operation was called with (``axis`` ...).
         notes: what observers such as ``trace()`` attached to it, the latest first.
         hooks: what ``register_hook`` and ``retain_grad`` asked for, else None.
+
+    Example:
+        >>> import minigrad as mg
+        >>> x = mg.Tensor([1.0, 2.0], requires_grad=True)
+        >>> y = (x * x).sum()
+        >>> product, total = mg.tape(y)
+        >>> product.primitive.name, product.shape, total.parents == [product]
+        ('multiply', (2,), True)
+        >>> y.backward()
+        >>> print(product.kept)  # freed
+        None
     """
 
     __slots__ = ("dtype", "hooks", "keywords", "kept", "notes", "parents", "plan", "seq", "shape")
@@ -140,7 +151,15 @@ def wengert_list(nodes: Iterable[Node], since: float = -1) -> list[Entry]:
 
 
 def tape(tensor: Any) -> list[Entry]:
-    """The Wengert list of ``tensor``: every recorded operation that led to it, in the order of execution."""
+    """The Wengert list of ``tensor``: every recorded operation that led to it, in the order of execution.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> x = mg.Tensor(2.0, requires_grad=True)
+        >>> [entry.primitive.name for entry in mg.tape(np.sin(x * 3) + x)]
+        ['multiply', 'sin', 'add']
+    """
     return wengert_list([tensor._node])
 
 

@@ -38,6 +38,15 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
 
     Raises:
         DTypeError: ``requires_grad`` with integers or booleans, which have no derivative; data that is not numbers.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> x = mg.Tensor([1.0, 2.0, 3.0], requires_grad=True)
+        >>> y = np.sum(x * x)
+        >>> y.backward()
+        >>> x.grad
+        Tensor([2., 4., 6.])
     """
 
     __slots__ = ("__weakref__", "_array", "_grad", "_node", "name")
