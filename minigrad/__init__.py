@@ -9,7 +9,6 @@ from . import _numpy_needed  # noqa: F401 - first of all, as the rest needs it
 
 from . import (
     _at,  # noqa: F401 - fills the registry: t.at[index]
-    _examples,  # noqa: F401 - puts examples into docstrings
     _inplace,  # noqa: F401 - watches from the first operation on
     _warnings,  # noqa: F401 - NumPy's warnings point at the user's line
     rules,  # noqa: F401 - fills the registry

@@ -6,13 +6,10 @@ import contextlib
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from .engine.arrays import owned_copy
 from .engine.modes import enable_grad
-from .engine.registry import registry
 from .engine.tape import Output, cotangent_of, sweep, wengert_list
-from .engine.tensor import Tensor, make_tensor
+from .engine.tensor import Tensor, at_new_node, make_tensor
 from .errors import ArgumentError, GraphError
 from .transforms import seeds_of
 
@@ -111,5 +108,5 @@ def _of_its_own(g: Any) -> Tensor | None:
     """A gradient as a Tensor that shares its array with nobody."""
     if g is None:
         return None
-    result: Tensor = registry[np.positive](g) if isinstance(g, Tensor) else make_tensor(owned_copy(g), None)
+    result: Tensor = at_new_node(g) if isinstance(g, Tensor) else make_tensor(owned_copy(g), None)
     return result

@@ -23,9 +23,9 @@ from ._inplace import check_kept
 from .engine.messages import cut_off
 from .engine.modes import enable_grad
 from .engine.plan import kept_tensors, recomposed
-from .engine.registry import is_elementwise, primitives, registry
+from .engine.registry import is_elementwise, primitives
 from .engine.tape import Entry, Leaf, Output, cotangent_of, sweep, to_sweep
-from .engine.tensor import Tensor, make_tensor
+from .engine.tensor import Tensor, at_new_node, make_tensor
 from .engine.types import Array, Node
 
 LINEAR = """sum mean cumsum reshape transpose swapaxes squeeze expand_dims broadcast_to astype copy concatenate stack flip roll
@@ -165,7 +165,7 @@ class _Push:
                 value = make_tensor(array, parent)
             if move is not None:
                 leaf = Leaf(None, array.shape, array.dtype)
-                value = registry[np.positive](value) if self.create_graph else make_tensor(array, leaf)
+                value = at_new_node(value) if self.create_graph else make_tensor(array, leaf)
                 starts[value._node] = move
             inputs.append(value)
         ans = recomposed(self.entry, inputs)

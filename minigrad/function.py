@@ -21,8 +21,7 @@ from .engine.hooks import read_only
 from .engine.modes import no_grad, recording
 from .engine.observers import in_any_thread
 from .engine.outputs import outputs as outputs_at
-from .engine.primitive import record
-from .engine.tape import NO_KEYWORDS, Entry, Output
+from .engine.tape import Entry, Output, new_entry
 from .engine.tensor import Tensor, make_tensor
 from .engine.types import Pull
 from .errors import ArgumentError, GraphError, UnsupportedError
@@ -111,7 +110,7 @@ class Function:
         if not any(ctx.needs_input_grad) or not floating:
             return outputs_at(ans, None)
         plan, kept = _planned(cls, ctx, args, outputs, ans)
-        entry = record(floating[0], plan, parents, kept, NO_KEYWORDS)._node
+        entry = new_entry(plan, parents, kept, floating[0])
         if started:
             observers.tell_recorded(entry, [_value(arg) for arg in args], ans, perf_counter() - started)
         return outputs_at(ans, entry)

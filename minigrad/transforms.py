@@ -17,9 +17,8 @@ from ._inplace import handed_out
 from ._tree import check_structure, leaves, map_leaves
 from .engine.arrays import as_array
 from .engine.modes import enable_grad, recording
-from .engine.registry import registry
-from .engine.tape import Leaf, sweep, wengert_list
-from .engine.tensor import Tensor, make_tensor
+from .engine.tape import Leaf, entry_of, sweep, wengert_list
+from .engine.tensor import Tensor, at_new_node, make_tensor
 from .errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
 
 Argnum = int | tuple[int, ...]
@@ -118,7 +117,7 @@ def is_tracked(value: Any) -> bool:
 def _fresh(primal: Any) -> Tensor:
     """The input as a new node on the tape, linked to where it came from if that is being recorded."""
     if isinstance(primal, Tensor) and primal.requires_grad:
-        return registry[np.positive](primal)
+        return at_new_node(primal)
     try:
         array = primal._array if isinstance(primal, Tensor) else as_array(primal)
     except DTypeError as error:
@@ -155,10 +154,11 @@ def _reaches_outside(primals: Any, starts: list[Any], ends: list[Any]) -> bool:
     if any(isinstance(leaf, Tensor) and leaf.requires_grad for leaf in leaves(primals)):
         return True
     first = min((node.seq for node in starts), default=0)
-    parents = [*ends, *(parent for entry in wengert_list(ends) for parent in entry.parents)]
-    others = [node for node in parents if type(node) is Leaf and node not in starts]
-    # A leaf without an owner that is younger than our inputs was an input of a transform inside ``f``, over by now.
-    return any(leaf.owner is not None or leaf.seq < first for leaf in others)
+    parents = [*ends, *(parent for entry in wengert_list(ends, first) for parent in entry.parents)]
+    others = [entry_of(node) for node in parents if node is not None and node not in starts]
+    # What is older than our inputs leads to leaves that are. A leaf without an owner that is younger was an input of a
+    # transform inside ``f``, over by now.
+    return any(node.seq < first or (type(node) is Leaf and node.owner is not None) for node in others)
 
 
 def seeds_of(output: Any, cotangent: Any, create_graph: bool, what: str) -> dict[Any, Any]:

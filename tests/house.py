@@ -103,6 +103,19 @@ def floor(name: str) -> int:
     return max(fitting)[1]
 
 
+def without_examples(path: Path) -> list[str]:
+    """The lines of a file, less the examples that end its docstrings."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    left_out: set[int] = set()
+    for node in ast.walk(ast.parse("\n".join(lines))):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and "\nExample:\n" in (ast.get_docstring(node) or ""):
+            docstring = node.body[0]
+            inside = range(docstring.lineno, docstring.end_lineno or 0)
+            first = next(i for i in inside if lines[i].strip() == "Example:")
+            left_out.update(range(first - 1, inside.stop - 1))  # the blank line before it, too
+    return [line for i, line in enumerate(lines) if i not in left_out]
+
+
 def code_lines(path: Path, function: str) -> int:
     """The lines of a function, or `Class.method`, without its signature, its docstring and blank lines."""
     node: ast.AST = ast.parse(path.read_text(encoding="utf-8"))

@@ -65,12 +65,21 @@ def test_nothing_imports_from_the_facade_of_its_own_package() -> None:
 
 
 def test_the_core_of_the_engine_is_read_in_an_hour() -> None:
-    assert all(lines(path) <= 350 for path in CORE)
-    assert sum(map(lines, CORE)) <= 1100
-    assert sum(len(path.read_text(encoding="utf-8").split()) for path in CORE) <= 6300
+    """Examples in docstrings are not counted: none has to move away to meet a budget."""
+    texts = [house.without_examples(path) for path in CORE]
+    assert all(len(text) <= 350 for text in texts)
+    assert sum(map(len, texts)) <= 1100
+    assert sum(len(line.split()) for text in texts for line in text) <= 6300
     assert house.code_lines(CORE[0], "sweep") <= 30
     assert house.code_lines(CORE[3], "Primitive.__call__") <= 35
     assert lines(house.ROOT / "minigrad/engine/operators.py") <= 95
+
+
+def test_examples_are_left_out_and_nothing_else(tmp_path: Path) -> None:
+    text = 'class A:\n    """Say it.\n\n    Example:\n        >>> 1\n        1\n    """\n\n    x = 1\n'
+    (tmp_path / "a.py").write_text(text + '\n\ndef f():\n    """Example: none."""\n', encoding="utf-8")
+    left = text.replace("\n    Example:\n        >>> 1\n        1\n", "") + '\n\ndef f():\n    """Example: none."""\n'
+    assert house.without_examples(tmp_path / "a.py") == left.splitlines()
 
 
 @pytest.mark.parametrize("name", FILES)

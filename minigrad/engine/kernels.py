@@ -34,10 +34,7 @@ class _KernelPlan(Plan):
     def __init__(self, primitive: Any, needs: Sequence[bool], kernel: Kernel) -> None:
         super().__init__(primitive, needs)
         places = [self.place(name) for name in kernel.names]
-        arguments = list(self._values)[:-3]
-        constant = {name for i, name in enumerate(arguments) if not needs[i]}
-        self.constants = [i for i, name in enumerate(self.names) if name in constant]
-        self.keep = self.picker()
+        self.settle(needs)
         self.fresh = True
         backward, needed, pick = kernel.backward, tuple(needs), taking(places)
         self.pull = lambda entry, g: backward(g, needed, *pick(entry.kept))

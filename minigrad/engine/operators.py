@@ -14,10 +14,10 @@ import numpy as np
 
 from .arrays import NUMBERS, SCALARS
 from .observers import in_any_thread
-from .primitive import Primitive, record
+from .primitive import Primitive
 from .registry import operators, primitives, when_declared
-from .tape import NO_KEYWORDS
-from .tensor import Tensor
+from .tape import NO_KEYWORDS, new_entry
+from .tensor import Tensor, make_tensor
 
 _ndarray, _generic = np.ndarray, np.generic
 
@@ -44,7 +44,7 @@ def _unary(primitive: Primitive) -> Callable[[Tensor], Any]:
             return primitive(x)  # says what is wrong
         if type(ans) is not _ndarray and isinstance(ans, _generic):  # a scalar of NumPy's, where there are no axes
             ans = np.asarray(ans)
-        return record(ans, plan, [node], plan.keep((x._array, ans, None, NO_KEYWORDS)), NO_KEYWORDS)
+        return make_tensor(ans, new_entry(plan, [node], plan.keep((x._array, ans, None, NO_KEYWORDS)), ans))
 
     return operate
 
@@ -55,8 +55,7 @@ def _power(x: Any, y: Any) -> Any:
 
 
 def _binary(primitive: Primitive) -> Callable[[Any, Any], Any]:
-    function, plans = primitive.function, primitive._plans
-    function = _power if function is np.power else function
+    function, plans = _power if primitive.function is np.power else primitive.function, primitive._plans
 
     def operate(x: Any, y: Any) -> Any:
         needs = 4  # a leading 1, then a bit for each argument that needs a gradient
@@ -85,7 +84,8 @@ def _binary(primitive: Primitive) -> Callable[[Any, Any], Any]:
             return primitive(x, y)
         if type(ans) is not _ndarray and isinstance(ans, _generic):
             ans = np.asarray(ans)
-        return record(ans, plan, [x_node, y_node], plan.keep((x_data, y_data, ans, None, NO_KEYWORDS)), NO_KEYWORDS)
+        kept = plan.keep((x_data, y_data, ans, None, NO_KEYWORDS))
+        return make_tensor(ans, new_entry(plan, [x_node, y_node], kept, ans))
 
     return operate
 

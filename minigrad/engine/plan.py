@@ -6,16 +6,13 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any
 
-import numpy as np
-
 from ..errors import GraphError, UnsupportedError
 from .messages import refuse_cut_off
 from .modes import enable_grad
 from .outputs import outputs
-from .registry import registry
 from .signatures import parameters_of
 from .tape import Entry, Leaf, sweep
-from .tensor import Tensor, make_tensor
+from .tensor import Tensor, at_new_node, make_tensor
 from .types import Array, Pull, Rule
 
 Values = Sequence[Any]
@@ -28,6 +25,7 @@ class Plan:
     ``keep`` takes from them what the rules ask for, so that rules find it by its place in ``entry.kept``.
 
     Attributes:
+        arguments: the names of the primitive's array arguments.
         names: what is kept, by the names that rules call it.
         positions: of each of ``names`` among the values, or, behind them, among ``extras``.
         extras: functions of the values, for shapes and keywords.
@@ -40,7 +38,7 @@ class Plan:
     """
 
     __slots__ = (
-        "constants", "extras", "fresh", "keep", "positions", "primitive", "pull", "pull_tensors", "rules",
+        "arguments", "constants", "extras", "fresh", "keep", "positions", "primitive", "pull", "pull_tensors", "rules",
         "_args", "_places", "_values",
     )  # fmt: skip
 
@@ -51,7 +49,7 @@ class Plan:
         self._args: list[int] = []
         self.positions: list[int] = []
         self.extras: list[Callable[[Values], Any]] = []
-        arguments = primitive.argument_names(len(needs))
+        self.arguments = arguments = primitive.argument_names(len(needs))
         self._values = {name: i for i, name in enumerate((*arguments, "ans", "saved", "**keywords"))}
         self.pull: Pull
         self.pull_tensors: Pull
@@ -63,7 +61,11 @@ class Plan:
         else:
             self.rules = [self._caller(name, i) if needs[i] else None for i, name in enumerate(arguments)]
             self.pull, self.pull_tensors = _array_pull(self.rules), _tensor_pull(self.rules)
-        constant = {name for i, name in enumerate(arguments) if not needs[i]}
+        self.settle(needs)
+
+    def settle(self, needs: Sequence[bool]) -> None:
+        """Once every name has its place: which of them are constants, and what takes all from the values."""
+        constant = {name for name, needed in zip(self.arguments, needs) if not needed}
         self.constants = [i for i, name in enumerate(self.names) if name in constant]
         self.keep = self.picker()
 
@@ -124,7 +126,7 @@ class Plan:
         """As ``_caller``, for a rule that may ask for ``i`` (which argument) and ``args`` (all of them)."""
         places = {asked: self.place(asked) for asked in names if asked not in ("i", "args")}
         if "args" in names and not self._args:
-            self._args += [self.place(name) for name in list(self._values)[:-3]]
+            self._args += [self.place(name) for name in self.arguments]
         arguments = self._args
 
         def call(g: Array, kept: Values) -> Array:
@@ -188,7 +190,7 @@ def _pull_composition(entry: Entry, g: Array, create_graph: bool = False) -> Val
         if parent is None:
             inputs.append(array)
         elif create_graph:
-            inputs.append(registry[np.positive](make_tensor(array, parent)))
+            inputs.append(at_new_node(make_tensor(array, parent)))
         else:
             inputs.append(make_tensor(array, Leaf(None, array.shape, array.dtype)))
     ans = recomposed(entry, inputs)

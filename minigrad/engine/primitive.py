@@ -32,17 +32,26 @@ from .pickling import ByReference
 from .plan import Plan
 from .registry import operators, primitives, registry, when_declared
 from .signatures import arrays_of, check_order, check_rule, parameters_of
-from .tape import NO_KEYWORDS, Entry, next_sequence_number
+from .tape import NO_KEYWORDS, new_entry
 from .tensor import Tensor, make_tensor
-from .types import Array, Node, Plan as AnyPlan, Rule
+from .types import Rule
 
 ndarray = np.ndarray
-_new = object.__new__  # on the hot path, where calling __init__ would cost a tenth of a multiply
 _RESERVED = {"g", "ans", "i", "args", "needs", "saved"}
 
 
 class Primitive(ByReference, Bound):
-    """An operation that the tape records. Made by :func:`primitive`."""
+    """An operation that the tape records. Made by :func:`primitive`.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> mg.relu, mg.relu.arguments
+        (<primitive relu>, ('x',))
+        >>> rule = mg.relu.rules["x"]  # from the cotangent g of the output to that of x
+        >>> rule(g=np.array([10.0, 10.0]), ans=np.array([0.0, 2.0]))
+        array([ 0., 10.])
+    """
 
     def __init__(self, function: Callable[..., Any], name: str, numpy: Iterable[Any], bind: Any) -> None:
         self.function = function
@@ -199,10 +208,10 @@ class Primitive(ByReference, Bound):
         plan = (self._plans if kernel is None else kernel.plans).get(needs + bit) or self._plan(needs, bit, kernel)
         given: Mapping[str, Any] = owned(keywords) if keywords else NO_KEYWORDS
         values = [*arrays, ans, saved, given]
-        result = record(first, plan, parents, plan.keep(values), given)
+        entry = new_entry(plan, parents, plan.keep(values), first, given)
         if started:
-            observers.tell_recorded(result._node, values, ans, perf_counter() - started)
-        return result if first is ans else outputs(ans, result._node)
+            observers.tell_recorded(entry, values, ans, perf_counter() - started)
+        return make_tensor(ans, entry) if first is ans else outputs(ans, entry)
 
     def _taken(self, arg: Any, i: int) -> Any:
         """The i-th argument as what rules can compute with; None stays None where it is the default."""
@@ -224,26 +233,6 @@ class Primitive(ByReference, Bound):
             told(plan)
         (self._plans if kernel is None else kernel.plans)[needs + bit] = plan
         return plan
-
-
-def record(ans: Array, plan: AnyPlan, parents: list[Node], kept: Sequence[Any], keywords: Mapping[str, Any]) -> Tensor:
-    """Put one operation on the tape: the answer as a Tensor that leads to its new entry."""
-    entry = _new(Entry)
-    entry.seq = next_sequence_number()
-    entry.plan = plan
-    entry.parents = parents
-    entry.kept = kept
-    entry.shape = ans.shape
-    entry.dtype = ans.dtype
-    entry.keywords = keywords
-    entry.notes = ()
-    entry.hooks = None
-    result = _new(Tensor)
-    result._array = ans
-    result._node = entry
-    result._grad = None
-    result.name = None
-    return result
 
 
 def primitive(
@@ -270,6 +259,14 @@ def primitive(
 
     Raises:
         ArgumentError: an argument has a name that rules use for themselves (``g``, ``ans`` ...).
+
+    Example:
+        >>> import minigrad as mg
+        >>> cube = mg.primitive(lambda x: x * x * x, name="cube").vjp(x=lambda g, x: g * 3 * x * x)
+        >>> x = mg.Tensor(2.0, requires_grad=True)
+        >>> cube(x).backward()
+        >>> x.grad.item()
+        12.0
     """
     of_numpy = (
         isinstance(function, np.ufunc) or (getattr(function, "__module__", "") or "").partition(".")[0] == "numpy"

@@ -12,6 +12,7 @@ Ownership runs one way: Tensor -> Entry -> its parents and the arrays it keeps. 
 from __future__ import annotations
 
 import itertools
+import math
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
@@ -70,12 +71,23 @@ class Entry:
         keywords: the metadata the operation was called with (``axis`` ...).
         notes: what observers such as ``trace()`` attached to it, the latest first.
         hooks: what ``register_hook`` and ``retain_grad`` asked for, else None.
+
+    Example:
+        >>> import minigrad as mg
+        >>> x = mg.Tensor([1.0, 2.0], requires_grad=True)
+        >>> y = (x * x).sum()
+        >>> product, total = mg.tape(y)
+        >>> product.primitive.name, product.shape, total.parents == [product]
+        ('multiply', (2,), True)
+        >>> y.backward()
+        >>> print(product.kept)  # freed
+        None
     """
 
     __slots__ = ("dtype", "hooks", "keywords", "kept", "notes", "parents", "plan", "seq", "shape")
 
-    # No __init__: primitive.record fills it in.
-    seq: int
+    # No __init__: see new_entry.
+    seq: float
     plan: Plan
     parents: list[Node]
     kept: Sequence[Any] | None
@@ -88,6 +100,23 @@ class Entry:
     @property
     def primitive(self) -> Any:
         return self.plan.primitive
+
+
+def new_entry(
+    plan: Plan, parents: list[Node], kept: Sequence[Any], ans: Any, keywords: Mapping[str, Any] = NO_KEYWORDS
+) -> Entry:
+    """The entry of an operation that was carried out now; ``ans`` has the shape and the dtype of its output."""
+    entry = Entry()  # a function, as calling __init__ would cost a tenth of a multiply
+    entry.seq = next_sequence_number()
+    entry.plan = plan
+    entry.parents = parents
+    entry.kept = kept
+    entry.shape = ans.shape
+    entry.dtype = ans.dtype
+    entry.keywords = keywords
+    entry.notes = ()
+    entry.hooks = None
+    return entry
 
 
 class Output:
@@ -107,22 +136,30 @@ def entry_of(node: Node) -> Any:
     return node.entry if type(node) is Output else node
 
 
-def wengert_list(nodes: Iterable[Node]) -> list[Entry]:
-    """The entries that led to any of ``nodes``, in the order in which they were carried out."""
+def wengert_list(nodes: Iterable[Node], since: float = -1) -> list[Entry]:
+    """The entries that led to any of ``nodes``, from number ``since`` on, in the order in which they were carried out."""
     found: set[Entry] = set()
     waiting = [nodes]
     while waiting:
         for node in waiting.pop():
             if type(node) is Output:
                 node = node.entry
-            if type(node) is Entry and node not in found:
+            if type(node) is Entry and node not in found and node.seq >= since:
                 found.add(node)
                 waiting.append(node.parents)
     return sorted(found, key=attrgetter("seq"))
 
 
 def tape(tensor: Any) -> list[Entry]:
-    """The Wengert list of ``tensor``: every recorded operation that led to it, in the order of execution."""
+    """The Wengert list of ``tensor``: every recorded operation that led to it, in the order of execution.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> x = mg.Tensor(2.0, requires_grad=True)
+        >>> [entry.primitive.name for entry in mg.tape(np.sin(x * 3) + x)]
+        ['multiply', 'sin', 'add']
+    """
     return wengert_list([tensor._node])
 
 
@@ -188,9 +225,11 @@ def sweep(
 
 def to_sweep(seeds: Iterable[Node], ends: set[Node] | None) -> tuple[list[Entry], set[Node] | None]:
     """The entries between ``seeds`` and ``ends`` (None: all leaves), and these with the ends, if they can all be swept."""
-    entries, on_the_way = wengert_list(seeds), None
-    if ends is not None:
-        entries, on_the_way = leading_to(ends, entries)
+    if ends is None:
+        entries, on_the_way = wengert_list(seeds), None
+    else:  # what is older than all of them does not depend on any
+        oldest = min((end.seq for end in ends), default=math.inf)
+        entries, on_the_way = leading_to(ends, wengert_list(seeds, oldest))
     for entry in entries:
         if entry.kept is None:
             raise GraphError(

@@ -19,7 +19,6 @@ from .methods import ArrayMethods, plain_array
 from .modes import enable_grad
 from .observers import one_at_a_time
 from .protocols import Protocols
-from .registry import registry
 from .tape import Entry, Leaf, Output, sweep
 from .types import Array, Node
 
@@ -39,6 +38,15 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
 
     Raises:
         DTypeError: ``requires_grad`` with integers or booleans, which have no derivative; data that is not numbers.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> x = mg.Tensor([1.0, 2.0, 3.0], requires_grad=True)
+        >>> y = np.sum(x * x)
+        >>> y.backward()
+        >>> x.grad
+        Tensor([2., 4., 6.])
     """
 
     __slots__ = ("__weakref__", "_array", "_grad", "_node", "name")
@@ -105,7 +113,7 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
             return
         given = self._cotangent(value, "grad")
         if isinstance(given, Tensor) and given._node is not None:
-            self._grad = registry[np.positive](given)  # as backward(create_graph=True) leaves it
+            self._grad = at_new_node(given)  # as backward(create_graph=True) leaves it
             return
         array = given._array if isinstance(given, Tensor) else given
         self._grad = make_tensor(array.astype(self.dtype), None)
@@ -249,7 +257,7 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
         """Add a gradient that has arrived. ``grad`` stays one object, owned by this tensor alone."""
         before = self._grad
         if isinstance(g, Tensor):  # create_graph: it is itself on the tape, so it is rebound, never added into
-            self._grad = registry[np.positive](g) if before is None else before + g
+            self._grad = at_new_node(g) if before is None else before + g
         elif before is None:
             self._grad = make_tensor(g if owned and _whole(g) else owned_copy(g), None)
         elif before._node is not None:
@@ -287,6 +295,11 @@ def make_tensor(array: Array, node: Node) -> Tensor:
     tensor._grad = None
     tensor.name = None
     return tensor
+
+
+def at_new_node(tensor: Tensor) -> Tensor:
+    """The same value at a new node of the tape, which leads to the old one: somebody else's, or the end of a sweep."""
+    return +tensor
 
 
 def _rebuild(kind: type[T], data: Any, requires_grad: bool, name: str | None, grad: Any) -> T:

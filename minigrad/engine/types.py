@@ -11,16 +11,6 @@ Rule = Callable[..., Any]
 Pull = Callable[[Any, Array], Sequence[Array]]  # (entry, cotangent of its output) -> the cotangents of its inputs
 
 
-class Operation(Protocol):
-    """What an entry says it is an application of."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def arguments(self) -> tuple[str, ...]: ...
-
-
 class Plan(Protocol):
     """What an operation keeps for its backward, and how a cotangent is pulled back through it.
 
@@ -57,13 +47,3 @@ class Note(Protocol):
     that for each parent, and how long they took."""
 
     def backward(self, entry: Any, cotangent: Any, contributions: Sequence[Array], seconds: float) -> None: ...
-
-
-class Kernel(Protocol):
-    """A faster forward and backward for the arrays of one library; see kernels.py."""
-
-    plans: dict[int, Any]
-
-    def forward(self, *arrays: Array, **keywords: Any) -> Any: ...
-
-    def plan(self, primitive: Any, needs: Sequence[bool]) -> Any: ...

@@ -17,7 +17,7 @@ from ..engine.kernels import reference_mode
 from ..engine.observers import exposed
 from ..engine.plan import Plan
 from ..engine.registry import is_elementwise
-from ..engine.tape import Entry, Leaf, pulling_large, sweep
+from ..engine.tape import Entry, Leaf, new_entry, pulling_large, sweep
 from ..engine.types import Array, Node, Pull
 from ..rules import reductions
 from .threads import BLOCK, blocks_of, for_each
@@ -132,12 +132,10 @@ def _sweep_rows(stretch: dict[Entry, Any], nodes: list[Node], rows: slice, shape
     """What the nodes get from these rows of what arrived at the entries of the stretch: swept on a small tape of its own."""
     here: dict[Node, Any] = {node: Leaf(None, _part("_shape", node.shape, rows, shape), node.dtype) for node in nodes}
     for entry in reversed(stretch):
-        part = here[entry] = object.__new__(Entry)
-        part.seq, part.plan, part.keywords = entry.seq, entry.plan, entry.keywords
-        part.dtype, part.notes, part.hooks = entry.dtype, (), None
-        part.parents = [here.get(parent) for parent in entry.parents]
-        part.shape = _part("_shape", entry.shape, rows, shape)
-        part.kept = [_part(name, value, rows, shape) for name, value in zip(entry.plan.names, entry.kept or ())]
+        parents = [here.get(parent) for parent in entry.parents]
+        kept = [_part(name, value, rows, shape) for name, value in zip(entry.plan.names, entry.kept or ())]
+        part = here[entry] = new_entry(entry.plan, parents, kept, entry, entry.keywords)
+        part.seq, part.shape = entry.seq, _part("_shape", entry.shape, rows, shape)
     seeds = {here[entry]: g[rows] for entry, g in stretch.items() if g is not None}
     found = sweep(seeds, way=([here[entry] for entry in reversed(stretch)], None))
     return {node: found[here[node]] for node in nodes}

@@ -35,6 +35,16 @@ def _attention(
 
     Raises:
         ShapeError, DTypeError: ``mask`` or ``bias`` does not fit the scores; one is boolean, the other real numbers.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> query = key = np.zeros((2, 3))  # all scores are equal
+        >>> value = np.array([[1.0], [5.0]])
+        >>> mask = np.array([[True, False], [True, True]])  # the first query sees the first key alone
+        >>> mg.scaled_dot_product_attention(query, key, value, mask)
+        array([[1.],
+               [3.]])
     """
     q, k, v = (split_heads(t, num_heads) for t in (query, key, value))  # (..., heads, length, d)
     weights = attention_weights(q, k, mask, bias, scale)  # (..., heads, query, key)

@@ -29,7 +29,14 @@ def largest(x: Array, axis: int = -1) -> Array:
 
 
 def _softmax(x: Array, /, axis: int = -1) -> Array:
-    """``exp(x) / sum(exp(x))`` along ``axis``, stable for large inputs: the maximum is subtracted first. Bridle 1990."""
+    """``exp(x) / sum(exp(x))`` along ``axis``, stable for large inputs: the maximum is subtracted first. Bridle 1990.
+
+    Example:
+        >>> import minigrad as mg
+        >>> mg.softmax(mg.Tensor([[0.0, 0.0], [1000.0, 0.0]]))
+        Tensor([[0.5, 0.5],
+                [1. , 0. ]])
+    """
     e = np.exp(x - largest(x, axis))
     return e / np.sum(e, axis=axis, keepdims=True)
 
@@ -43,7 +50,14 @@ softmax = primitive(_softmax, name="softmax").vjp(
 
 
 def _log_softmax(x: Array, /, axis: int = -1) -> Array:
-    """``x - log(sum(exp(x)))`` along ``axis``, stable for large inputs."""
+    """``x - log(sum(exp(x)))`` along ``axis``, stable for large inputs.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> mg.log_softmax(np.array([1000.0, 0.0]))  # np.log of the softmax would give -inf
+        array([    0., -1000.])
+    """
     shifted = x - largest(x, axis)
     if not x.size:
         return shifted
@@ -59,7 +73,15 @@ log_softmax = primitive(_log_softmax, name="log_softmax").vjp(
 
 
 def _relu(x: Array, /) -> Array:
-    """``max(x, 0)``; its derivative at 0 is 0. Nair and Hinton 2010."""
+    """``max(x, 0)``; its derivative at 0 is 0. Nair and Hinton 2010.
+
+    Example:
+        >>> import minigrad as mg
+        >>> x = mg.Tensor([-1.0, 0.0, 2.0], requires_grad=True)
+        >>> mg.relu(x).sum().backward()
+        >>> x.grad
+        Tensor([0., 0., 1.])
+    """
     return np.maximum(x, 0)
 
 
@@ -67,7 +89,14 @@ relu = primitive(_relu, name="relu").vjp(x=lambda g, ans: g * (ans > 0))
 
 
 def _sigmoid(x: Array, /) -> Array:
-    """``1 / (1 + exp(-x))``, without overflow: ``exp(x) / (1 + exp(x))`` where x is negative."""
+    """``1 / (1 + exp(-x))``, without overflow: ``exp(x) / (1 + exp(x))`` where x is negative.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> mg.sigmoid(np.array([-1000.0, 0.0, 1000.0]))
+        array([0. , 0.5, 1. ])
+    """
     e = np.exp(-np.abs(x))
     return np.where(x >= 0, 1.0, e) / (1 + e)
 
@@ -77,7 +106,14 @@ sigmoid: Primitive = primitive(_sigmoid, name="sigmoid").vjp(x=lambda g, x, ans:
 
 
 def _silu(x: Array, /) -> Array:
-    """``x * sigmoid(x)``, which others call swish. Hendrycks and Gimpel 2016, arXiv:1606.08415, section 2."""
+    """``x * sigmoid(x)``, which others call swish. Hendrycks and Gimpel 2016, arXiv:1606.08415, section 2.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> mg.silu(np.array([-1.0, 0.0, 1.0])).round(3)
+        array([-0.269,  0.   ,  0.731])
+    """
     return x * _sigmoid(x)
 
 
@@ -95,6 +131,15 @@ def _gelu(x: Array, /, approximate: str = "none") -> Array:
 
     Raises:
         ArgumentError: ``approximate`` is something else.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> x = np.array([-1.0, 0.0, 1.0])
+        >>> mg.gelu(x).round(4)
+        array([-0.1587,  0.    ,  0.8413])
+        >>> mg.gelu(x, approximate="tanh").round(4)
+        array([-0.1588,  0.    ,  0.8412])
     """
     if approximate == "none":
         return 0.5 * x * (1 + erf(x * math.sqrt(0.5)))
@@ -111,7 +156,18 @@ gelu = primitive(_gelu, name="gelu").reference(_gelu)
 
 
 def _affine(x: Array, weight: Array, bias: Array, /) -> Array:
-    """``x @ weight + bias``; x: (..., in), weight: (in, out), bias: (out,). Others call it Linear or Dense."""
+    """``x @ weight + bias``; x: (..., in), weight: (in, out), bias: (out,). Others call it Linear or Dense.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> weight = mg.Tensor(np.ones((3, 2)), requires_grad=True)
+        >>> bias = mg.Tensor(np.zeros(2), requires_grad=True)
+        >>> y = mg.affine(np.ones((4, 3)), weight, bias)
+        >>> y.sum().backward()
+        >>> y.shape, weight.grad.shape, bias.grad  # each of the 4 rows used the bias
+        ((4, 2), (3, 2), Tensor([4., 4.]))
+    """
     return np.matmul(x, weight) + bias
 
 
@@ -125,6 +181,14 @@ def _layer_norm(x: Array, gamma: Array, beta: Array, /, eps: float = 1e-5) -> Ar
     """``(x - mean) / sqrt(var + eps) * gamma + beta`` over the last axis, with the biased variance.
 
     x: (..., d); gamma, beta: (d,). Ba, Kiros and Hinton 2016, arXiv:1607.06450, eq. 4.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> x = np.array([[1.0, 3.0], [10.0, 30.0]])
+        >>> mg.layer_norm(x, np.ones(2), np.zeros(2)).round(3)
+        array([[-1.,  1.],
+               [-1.,  1.]])
     """
     centred = x - np.mean(x, axis=-1, keepdims=True)
     centred = centred - np.mean(centred, axis=-1, keepdims=True)  # what rounding left: all of almost equal numbers
@@ -149,6 +213,16 @@ def _cross_entropy(logits: Array, labels: Array, /, reduction: str = "mean") -> 
         OutOfRangeError: a label is not in [0, classes).
         ShapeError, DTypeError: ``labels`` have another shape, or are no integers.
         ArgumentError: ``reduction`` is something else.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> logits = mg.Tensor([[0.0, 0.0], [0.0, 0.0]], requires_grad=True)
+        >>> loss = mg.cross_entropy(logits, np.array([0, 1]))
+        >>> loss.backward()
+        >>> round(loss.item(), 4), logits.grad  # log(2), and (softmax - one-hot labels) / 2
+        (0.6931, Tensor([[-0.25,  0.25],
+                [ 0.25, -0.25]]))
     """
     check_labels(logits, labels, reduction)
     return _of_labels(logits, labels, reduction=reduction)

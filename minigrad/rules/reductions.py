@@ -18,6 +18,12 @@ def _logsumexp(a: Array, /, axis: Axis = None, keepdims: bool = False) -> Array:
     """``log(sum(exp(a)))`` over ``axis``, stable for large inputs: the maximum is subtracted first.
 
     Its derivative is ``softmax(a)``; a sum of -inf or inf is shared by the inputs that are. Shapes as of ``np.sum``.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> round(float(mg.logsumexp(np.array([1000.0, 1000.0]))), 4)  # np.exp(1000) is infinite
+        1000.6931
     """
     top = np.max(a, axis=axis, keepdims=True)
     top = np.where(np.isfinite(top), top, 0)

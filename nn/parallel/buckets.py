@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, GraphError, Tensor
-from minigrad.engine.hooks import Hooks
+from minigrad.engine.hooks import hooks_of
 from minigrad.engine.plan import Plan
 from minigrad.engine.registry import registry
-from minigrad.engine.tape import NO_KEYWORDS, Entry, Leaf, wengert_list
+from minigrad.engine.tape import Entry, Leaf, new_entry, wengert_list
 
 _TAKEN = Plan(registry[np.positive], [True])  # +x, whose gradient goes into a bucket and no further
 _TAKEN.pull = _TAKEN.pull_tensors = lambda entry, g: (None,)
@@ -109,17 +109,16 @@ class Buckets:
 
     def _between(self, leaf: Leaf, p: Tensor, reader: Entry, count: int) -> Entry:
         """An entry that puts the gradient of ``p`` into its bucket."""
-        entry, (bucket, i) = Entry(), self._places[id(p)]
-        entry.seq = reader.seq - 0.5  # type: ignore[assignment]  # right before it in the order of the sweep
-        entry.plan, entry.parents, entry.kept, entry.keywords, entry.notes = _TAKEN, [leaf], (), NO_KEYWORDS, ()
-        entry.shape, entry.dtype, entry.hooks = leaf.shape, leaf.dtype, Hooks()
+        bucket, i = self._places[id(p)]
+        entry = new_entry(_TAKEN, [leaf], (), leaf)
+        entry.seq = reader.seq - 0.5  # right before it in the order of the sweep
 
         def arrived(g: Any) -> Any:
             bucket.fill(i, count, g)
             self._advance(count)
             return g
 
-        entry.hooks.add(0, arrived)
+        hooks_of(entry).add(0, arrived)
         return entry
 
     def average(self, count: int) -> None:

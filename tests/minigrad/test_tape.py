@@ -15,6 +15,8 @@ import pytest
 
 import minigrad as mg
 from minigrad import GraphError, Tensor
+from minigrad.engine.tape import Leaf, cotangent_of, sweep
+from minigrad.engine.tensor import make_tensor
 
 
 def leaf(*shape: int, seed: int = 0) -> Any:
@@ -401,3 +403,74 @@ def test_threads_run_graphs_of_their_own() -> None:
     start = threading.Barrier(1)
     for seed, got in enumerate(together):
         np.testing.assert_array_equal(got, work(seed))
+
+
+class _NotToBeWalked:
+    """In the place of an entry's parents."""
+
+    def __iter__(self) -> Iterator[Any]:
+        raise AssertionError("what is older than what is asked for was walked")
+
+
+def test_what_is_older_than_the_ends_is_not_walked() -> None:
+    """Under create_graph each fused operation and each inner transform sweeps a few entries at the end of a long history."""
+    x = Tensor([0.5, 1.0], requires_grad=True)
+    history = np.sin(x) * 2
+    end = history * 3
+    leaf = Tensor([1.0, 2.0], requires_grad=True)
+    loss = (np.exp(end) * leaf).sum()
+    of_history = mg.tape(history)
+    parents = [entry.parents for entry in of_history]
+    for entry in of_history:
+        entry.parents = _NotToBeWalked()  # type: ignore[assignment]
+    found = sweep({loss._node: np.ones(())}, retain_graph=True, wanted=[end._node])
+    np.testing.assert_allclose(found[end._node], np.exp(end.numpy()) * leaf.numpy())
+    assert sweep({loss._node: np.ones(())}, retain_graph=True, wanted=[leaf._node]).keys() == {leaf._node}
+    assert sweep({loss._node: np.ones(())}, retain_graph=True, wanted=[]) == {}
+    inner = mg.grad(lambda z: (z * history).sum())(np.ones(2))  # the history stays tracked, and is known for older
+    assert inner.requires_grad
+    with mg.enable_grad():
+        g = make_tensor(np.ones((2,)), Leaf(None, (2,), np.dtype(float)))
+        fused = mg.softmax(history)
+        fused._node.plan.pull_tensors(fused._node, g)
+    for entry, before in zip(of_history, parents):
+        entry.parents = before
+    (through,) = sweep({loss._node: np.ones(())}, wanted=[x._node]).values()
+    np.testing.assert_allclose(through, 6 * np.cos(x.numpy()) * np.exp(end.numpy()) * leaf.numpy())
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_sweep_to_some_nodes_finds_what_a_sweep_to_all_does(seed: int) -> None:
+    """Random graphs with leaves made on the way, several outputs, leaves given new data, and any nodes asked for."""
+    rng = np.random.default_rng(seed)
+    known = [Tensor(rng.uniform(0.5, 1, 4), requires_grad=True)]
+    others: list[Any] = []
+    for _ in range(30):
+        a, b = (known[i] for i in rng.integers(max(0, len(known) - 8), len(known), 2))
+        kind = rng.integers(6)
+        if kind == 0:
+            known.append(Tensor(rng.uniform(0.5, 1, 4), requires_grad=True))
+        elif kind == 1:
+            halves = np.split(a, 2)
+            known.append(np.concatenate([halves[1], np.sin(halves[0])]))
+            others += [half._node for half in halves]
+        elif kind == 2:
+            known.append(mg.softmax(a * b))
+        elif kind == 3 and a.is_leaf:
+            others.append(a._node)  # what was recorded leads to it
+            a.requires_grad = False
+            a.requires_grad = True  # a new node
+        else:
+            known.append(np.tanh(a) + 0.5 * b)
+    loss: Any = sum((t * t).sum() for t in known[-6:])
+    nodes = [*dict.fromkeys([*(t._node for t in known), *others])]
+    everything = sweep({loss._node: np.ones(())}, retain_graph=True, wanted=nodes)
+    for _ in range(5):
+        some = [node for node in nodes if rng.random() < 0.2]
+        found = sweep({loss._node: np.ones(())}, retain_graph=True, wanted=some)
+        for node in some:
+            np.testing.assert_array_equal(cotangent_of(node, found), cotangent_of(node, everything))
+    leaves = sweep({loss._node: np.ones(())})
+    assert leaves.keys() == {node for node in everything if type(node) is Leaf}
+    for node, g in leaves.items():
+        np.testing.assert_array_equal(g, everything[node])
