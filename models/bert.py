@@ -12,7 +12,7 @@ import numpy as np
 
 import nn
 from minigrad import ArgumentError, ShapeError, Tensor, no_grad
-from minigrad.serialize import CheckpointError, read_arrays, read_json, require
+from minigrad.internal import CheckpointError, read_arrays, read_json, require
 from nn._checks import as_ids, check_positive, id_array
 from nn._progress import load_tqdm
 from nn.masks import as_key_mask

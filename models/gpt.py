@@ -10,7 +10,7 @@ import numpy as np
 
 import nn
 from minigrad import ArgumentError, ShapeError, Tensor, no_grad
-from minigrad.device import to_host
+from minigrad.internal import to_host
 from nn._checks import check_positive, id_array
 from nn.init import check_generator
 

@@ -5,10 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError, Tensor
-from minigrad.device import check_range, is_device_array, same_place, where_is
-from minigrad.engine.arrays import as_array
-from minigrad.errors import MixedDevicesError
+from minigrad import ArgumentError, DTypeError, MixedDevicesError, OutOfRangeError, ShapeError, Tensor
+from minigrad.internal import as_array, check_range, is_device_array, same_place, where_is
 
 
 def check_positive(**sizes: int) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from minigrad import ShapeError, Tensor
-from minigrad.rules.attention import masked_softmax
+from minigrad.internal import masked_softmax
 
 from . import init
 from ._checks import as_input, check_counts, check_positive, check_real

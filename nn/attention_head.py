@@ -5,7 +5,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from minigrad import ShapeError, Tensor, scaled_dot_product_attention
-from minigrad.rules.attention import attention_weights
+from minigrad.internal import attention_weights
 
 from ._checks import as_input, check_counts, check_positive
 from .affine import Affine

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import GraphError, ShapeError, Tensor
-from minigrad.engine.tensor import make_tensor
+from minigrad.internal import array_of, make_tensor
 
 from ._checks import beside
 
@@ -58,7 +58,7 @@ class KeyValueCache:
             raise GraphError(
                 "a KeyValueCache takes no part in the backward pass: call the layer inside `with no_grad():`"
             )
-        k, v = self._extend(keys._array, values._array)
+        k, v = self._extend(array_of(keys), array_of(values))
         return make_tensor(k, None), make_tensor(v, None)
 
     def _extend(self, keys: Any, values: Any) -> tuple[Any, Any]:

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor
-from minigrad.device import to_host
-from minigrad.engine.methods import plain_array
+from minigrad.internal import plain_array, to_host
 
 from .affine import Affine
 from .embedding import TiedOutput

@@ -5,7 +5,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor, scaled_dot_product_attention
-from minigrad.rules.attention import attention_weights, split_heads
+from minigrad.internal import attention_weights, split_heads
 
 from ._checks import check_positive
 from .affine import Affine

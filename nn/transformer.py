@@ -6,7 +6,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor
-from minigrad.engine.tensor import make_tensor
+from minigrad.internal import array_of, make_tensor
 
 from . import one_token
 from ._checks import as_input
@@ -90,8 +90,8 @@ class TransformerEncoderLayer(Module):
 
         x = self._input(x)
         # The last token sees all that are in the cache, whether it is causal or not.
-        if cache is not None and not masks.keys() - {"causal"} and one_token.holds(self, x._array):
-            return make_tensor(one_token.step(self, x._array, cache), None)
+        if cache is not None and not masks.keys() - {"causal"} and one_token.holds(self, array_of(x)):
+            return make_tensor(one_token.step(self, array_of(x), cache), None)
         x = _residual(x, attend, self.attention_norm, self.attention_dropout, self.norm)
         return _residual(x, self.feed_forward, self.feed_forward_norm, self.feed_forward_dropout, self.norm)
 
