@@ -94,6 +94,7 @@ __all__ = [
     "digest",
     "dropout",
     "entry_of",
+    "fits",
     "import_extra",
     "in_parts",
     "is_device_array",
@@ -135,6 +136,14 @@ def array_of(tensor: Tensor) -> Array:
 def node_of(tensor: Tensor) -> Node | None:
     """Give a Tensor's place on the tape, None if no gradient flows into it."""
     return tensor._node
+
+
+def fits(x: Any, weight: Tensor) -> bool:
+    """Say whether ``x`` is a Tensor of the weight's dtype with a column for each of the weight's rows."""
+    if not isinstance(x, Tensor):
+        return False
+    ours, theirs = x._array, weight._array
+    return bool(ours.dtype == theirs.dtype and ours.shape[-1:] == theirs.shape[:1])
 
 
 def stand_in(tensor: T, array: Array, node: Node | None) -> T:

@@ -111,7 +111,7 @@ class GlobalAttention(Module):
                 f"{name} needs query (batch, query, width) or (batch, width), key and value (batch, key, width): got query "
                 f"{query.shape}, key {key.shape}, value {value.shape}"
             )
-        check_counts(name, query, key, value)
+        check_counts(name, query.shape, key.shape, value.shape)
         return query, key, value
 
 

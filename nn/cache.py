@@ -61,6 +61,14 @@ class KeyValueCache:
         k, v = self._extend(array_of(keys), array_of(values))
         return make_tensor(k, None), make_tensor(v, None)
 
+    def joined(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Give what :meth:`append` would, and add nothing: to look at."""
+        if not self.length:
+            return keys, values
+        k: Any = np.concatenate([self.keys, keys], axis=1)
+        v: Any = np.concatenate([self.values, values], axis=1)
+        return k, v
+
     def _extend(self, keys: Any, values: Any) -> tuple[Any, Any]:
         """The same of arrays."""
         for name, held, new in (("keys", self._keys, keys), ("values", self._values, values)):
