@@ -1,6 +1,6 @@
 """The layers that Transformers are stacked from."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Unpack
 
 import numpy as np
@@ -257,6 +257,17 @@ class TransformerDecoderLayer(Module):
 
     def extra_repr(self) -> str:
         return f"norm={self.norm!r}"
+
+
+def attention_by_layer(
+    layers: Iterable[TransformerEncoderLayer], x: Tensor, **masks: Unpack[Masks]
+) -> tuple[list[Tensor], Tensor]:
+    """Run layers one after the other; give what each attends to, (batch, heads, query, key), and what the last one gives."""
+    weights = []
+    for layer in layers:
+        weights.append(layer.attention_weights(x, **masks))
+        x = layer(x, **masks)
+    return weights, x
 
 
 def _residual(x: Tensor, part: Callable[[Tensor], Tensor], norm: LayerNorm, dropout: Dropout, place: str) -> Tensor:
