@@ -1,6 +1,11 @@
 """What stands in for ``minigrad/kernels`` where that folder has been taken out: the plain rules compute, in one thread."""
 
+import sys
+from collections.abc import Callable
+
 from .errors import UnsupportedError
+
+BLOCK = sys.maxsize  # nothing is divided
 
 
 def compiled_kernels(enabled: bool = True) -> None:
@@ -18,6 +23,15 @@ def set_num_threads(count: int) -> None:
     """There are none but one."""
     if count != 1:
         raise _missing("set_num_threads")
+
+
+def in_parts(function: Callable[[int, int], object], count: int, work: int) -> None:
+    """Call it once, for all."""
+    function(0, count)
+
+
+def compiled_adam() -> None:
+    """There is none."""
 
 
 def _missing(function: str) -> UnsupportedError:

@@ -46,6 +46,6 @@ def __dir__() -> list[str]:
 if not TYPE_CHECKING:  # for which every name would exist
 
     def __getattr__(name: str) -> object:
-        from minigrad._other_names import missing
+        from minigrad.internal import missing
 
         raise missing(__name__, name)

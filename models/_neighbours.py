@@ -1,5 +1,5 @@
 """Importing this looks whether ``nn`` is the package that comes with minigrad, before the models import it."""
 
-from minigrad.errors import check_ours
+from minigrad.internal import check_ours
 
 check_ours("nn")

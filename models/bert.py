@@ -12,10 +12,11 @@ import numpy as np
 
 import nn
 from minigrad import ArgumentError, ShapeError, Tensor, no_grad
-from minigrad.serialize import CheckpointError, read_arrays, read_json, require
+from minigrad.internal import CheckpointError, read_arrays, read_json, require
 from nn._checks import as_ids, check_positive, id_array
 from nn._progress import load_tqdm
 from nn.masks import as_key_mask
+from nn.transformer import attention_by_layer
 
 from ._config import Config
 from .wordpiece import WordPiece
@@ -224,10 +225,8 @@ class BertEncoder(nn.Module):
 
     def attention_weights(self, ids: Any, mask: Any = None, token_types: Any = None) -> list[Tensor]:
         """What each token attends to, to look at: for each layer (batch, heads, query, key)."""
-        states = self.hidden_states(ids, mask, token_types)
-        return [
-            layer.attention.attention_weights(state, key_mask=mask) for layer, state in zip(self.layers, states[:-1])
-        ]
+        x, key_mask = self._embedded(ids, mask, token_types)
+        return attention_by_layer(self.layers, x, key_mask=key_mask)[0]
 
     def sentence_embeddings(self, ids: Any, mask: Any = None, token_types: Any = None) -> Tensor:
         """``mean / |mean|`` of the last layer's tokens that are not padding: (batch, length) -> (batch, d_model)."""

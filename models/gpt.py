@@ -10,9 +10,10 @@ import numpy as np
 
 import nn
 from minigrad import ArgumentError, ShapeError, Tensor, no_grad
-from minigrad.device import to_host
+from minigrad.internal import to_host
 from nn._checks import check_positive, id_array
 from nn.init import check_generator
+from nn.transformer import attention_by_layer
 
 from ._config import Config
 
@@ -152,12 +153,7 @@ class GPT(nn.Module):
 
     def attention_weights(self, ids: Any) -> list[Tensor]:
         """What each token attends to, to look at: for each layer (batch, heads, query, key)."""
-        x = self._embedded(ids)
-        weights = []
-        for layer in self.layers:
-            weights.append(layer.attention_weights(x, causal=True))
-            x = layer(x, causal=True)
-        return weights
+        return attention_by_layer(self.layers, self._embedded(ids), causal=True)[0]
 
     def generate(
         self,

@@ -9,7 +9,7 @@ import numpy as np
 
 import nn
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
-from minigrad.device import to_host
+from minigrad.internal import to_host
 
 from ._config import Config
 

@@ -14,6 +14,7 @@ import nn
 from minigrad import ArgumentError, ShapeError, Tensor, no_grad
 from nn._checks import beside, check_not_negative, check_positive, id_array
 from nn.masks import as_key_mask
+from nn.transformer import attention_by_layer
 
 from ._config import Config
 
@@ -236,12 +237,10 @@ class Transformer(nn.Module):
         "encoder": source in source; "decoder": target in target; "cross": target in source. Arguments as of
         :meth:`forward`.
         """
-        weights: dict[str, list[Tensor]] = {"encoder": [], "decoder": [], "cross": []}
         x = self._embedded(self.source_embedding, source)
         source_mask = as_key_mask(source_mask, x.shape[:2], x.data, "source_mask")
-        for layer in self.encoder:
-            weights["encoder"].append(layer.attention_weights(x, key_mask=source_mask))
-            x = layer(x, key_mask=source_mask)
+        encoder, x = attention_by_layer(self.encoder, x, key_mask=source_mask)
+        weights: dict[str, list[Tensor]] = {"encoder": encoder, "decoder": [], "cross": []}
         memory = x if self.encoder_norm is None else self.encoder_norm(x)
         x = self._embedded(self.target_embedding, target)
         masks = self._masks(x, memory, source_mask, target_mask)

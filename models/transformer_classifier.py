@@ -11,6 +11,7 @@ import nn
 from minigrad import ShapeError, Tensor
 from nn._checks import check_positive, id_array
 from nn.masks import as_key_mask
+from nn.transformer import attention_by_layer
 
 from ._config import Config
 
@@ -120,11 +121,7 @@ class TransformerClassifier(nn.Module):
     def attention_weights(self, ids: Any, mask: Any = None) -> list[Tensor]:
         """What each token attends to, to look at: for each layer (batch, heads, query, key)."""
         x, key_mask = self._embedded(ids, mask)
-        weights = []
-        for layer in self.layers:
-            weights.append(layer.attention_weights(x, key_mask=key_mask))
-            x = layer(x, key_mask=key_mask)
-        return weights
+        return attention_by_layer(self.layers, x, key_mask=key_mask)[0]
 
     def _embedded(self, ids: Any, mask: Any) -> tuple[Tensor, Any]:
         """(batch, length, d_model), and the mask as booleans."""

@@ -10,6 +10,7 @@ import numpy as np
 import nn
 from minigrad import ArgumentError, ShapeError, Tensor
 from nn._checks import as_input, check_positive
+from nn.transformer import attention_by_layer
 
 from ._config import Config
 
@@ -166,12 +167,7 @@ class VisionTransformer(nn.Module):
 
         Token 0 is the class token; ``weights[:, :, 0, 1:]``, in the shape (batch, heads, rows, columns), is where it looks.
         """
-        z = self._embedded(images)
-        weights = []
-        for layer in self.layers:
-            weights.append(layer.attention_weights(z))
-            z = layer(z)
-        return weights
+        return attention_by_layer(self.layers, self._embedded(images))[0]
 
     def _embedded(self, images: Any) -> Tensor:
         """(batch, image_size, image_size, channels) -> (batch, 1 + patches, d_model)"""

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from minigrad import ArgumentError, OutOfRangeError
-from minigrad.serialize import Maybe, read_json, read_text, require
+from minigrad.internal import Maybe, read_json, read_text, require
 
 Ids = np.ndarray[Any, np.dtype[np.int64]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]

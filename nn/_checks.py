@@ -5,10 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import ArgumentError, DTypeError, OutOfRangeError, ShapeError, Tensor
-from minigrad.device import check_range, is_device_array, same_place, where_is
-from minigrad.engine.arrays import as_array
-from minigrad.errors import MixedDevicesError
+from minigrad import ArgumentError, DTypeError, MixedDevicesError, OutOfRangeError, ShapeError, Tensor
+from minigrad.internal import as_array, check_range, fits, is_device_array, same_place, where_is
 
 
 def check_positive(**sizes: int) -> None:
@@ -56,6 +54,8 @@ def with_columns(x: Any, weight: Tensor, layer: str, what: str = "x") -> Tensor:
     Raises:
         ShapeError: it has another number of columns.
     """
+    if fits(x, weight):
+        return x
     x = as_input(x, weight.dtype, layer)
     if x.shape[-1:] != weight.shape[:1]:
         sizes = ", ".join(map(str, weight.shape))
@@ -63,12 +63,11 @@ def with_columns(x: Any, weight: Tensor, layer: str, what: str = "x") -> Tensor:
     return x
 
 
-def check_counts(layer: str, query: Tensor, key: Tensor, value: Tensor) -> None:
-    """Raise unless all (batch, length, width) are of one batch, and each key has a value."""
-    if key.shape[0] != query.shape[0] or value.shape[:2] != key.shape[:2]:
+def check_counts(layer: str, query: tuple[int, ...], key: tuple[int, ...], value: tuple[int, ...]) -> None:
+    """Raise unless all shapes (batch, length, width) are of one batch, and each key has a value."""
+    if key[0] != query[0] or value[:2] != key[:2]:
         raise ShapeError(
-            f"{layer} needs one batch size, and as many values as keys: got query {query.shape}, key {key.shape}, value "
-            f"{value.shape}"
+            f"{layer} needs one batch size, and as many values as keys: got query {query}, key {key}, value {value}"
         )
 
 

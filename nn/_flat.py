@@ -11,9 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.engine.types import Array
-
-from ._speed import BLOCK, in_parts
+from minigrad.internal import BLOCK, Array, in_parts
 
 _SMALL = 1 << 15  # elements of a parameter that is updated together with others
 Update = Callable[[Array, Array, Mapping[str, Any]], None]

@@ -14,9 +14,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, Tensor, no_grad
-from minigrad.device import to_host
-from minigrad.engine.observers import active
-from minigrad.serialize import CheckpointError, save_checkpoint
+from minigrad.internal import CheckpointError, active, save_checkpoint, to_host
 
 from . import _training_state as state
 from ._interrupts import Interrupts

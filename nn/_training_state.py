@@ -10,9 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from minigrad import ArgumentError, DTypeError, MinigradError, Tensor
-from minigrad._tree import leaves
-from minigrad.device import is_device_array, to_host
-from minigrad.serialize import CheckpointError, digest, load_checkpoint, require
+from minigrad.internal import CheckpointError, digest, is_device_array, leaves, load_checkpoint, require, to_host
 
 from .dropout import Dropout
 from .module import Module

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from minigrad import ShapeError, Tensor
-from minigrad.rules.attention import masked_softmax
+from minigrad.internal import masked_softmax
 
 from . import init
 from ._checks import as_input, check_counts, check_positive, check_real
@@ -111,7 +111,7 @@ class GlobalAttention(Module):
                 f"{name} needs query (batch, query, width) or (batch, width), key and value (batch, key, width): got query "
                 f"{query.shape}, key {key.shape}, value {value.shape}"
             )
-        check_counts(name, query, key, value)
+        check_counts(name, query.shape, key.shape, value.shape)
         return query, key, value
 
 

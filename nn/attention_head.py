@@ -4,19 +4,18 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from minigrad import ShapeError, Tensor, scaled_dot_product_attention
-from minigrad.rules.attention import attention_weights
+from minigrad import Tensor
 
-from ._checks import as_input, check_counts, check_positive
-from .affine import Affine
-from .masks import Masks, for_heads, mask_and_bias
-from .module import Module
+from ._checks import check_positive
+from .masks import Masks, for_heads, known, mask_and_bias
+from .multi_head import MultiHeadAttention
 
 
-class AttentionHead(Module):
+class AttentionHead(MultiHeadAttention):
     """One head: ``softmax(q k^T / sqrt(key_dim)) v``, where ``q = query W_q + b_q``, and k and v are made alike.
 
-    Vaswani et al. 2017, arXiv:1706.03762, eq. 1. :class:`MultiHeadAttention` computes several at once.
+    Vaswani et al. 2017, arXiv:1706.03762, eq. 1. :class:`MultiHeadAttention` computes several at once;
+    this is one of its heads, without the map behind them.
 
     Args:
         d_model: the width of the query inputs.
@@ -56,58 +55,41 @@ class AttentionHead(Module):
         context_dim = d_model if context_dim is None else context_dim
         value_dim = key_dim if value_dim is None else value_dim
         check_positive(d_model=d_model, key_dim=key_dim, value_dim=value_dim, context_dim=context_dim)
+        self.num_heads = self.num_kv_heads = 1
+        self.d_model, self.context_dim, self.rotary = d_model, context_dim, None
         self.scale = None if scale is None else float(scale)
-        self.query = Affine(d_model, key_dim, rng=rng, bias=bias, dtype=dtype)
-        self.key = Affine(context_dim, key_dim, rng=rng, bias=bias, dtype=dtype)
-        self.value = Affine(context_dim, value_dim, rng=rng, bias=bias, dtype=dtype)
+        self._make_inputs((key_dim, key_dim, value_dim), rng, bias, dtype)
 
-    def forward(self, query: Any, key: Any = None, value: Any = None, **masks: Unpack[Masks]) -> Tensor:
-        query, key, value = self._inputs(query, key, value)
-        allowed = self._masks(query, key, masks)
-        q, k, v = self.query(query), self.key(key), self.value(value)  # (batch, query or key, key_dim or value_dim)
-        return scaled_dot_product_attention(q, k, v, *map(for_heads, allowed), scale=self.scale)
+    def forward(  # type: ignore[override]  # there is no cache
+        self, query: Any, key: Any = None, value: Any = None, **masks: Unpack[Masks]
+    ) -> Tensor:
+        return super().forward(query, key, value, **known(masks))
 
-    def attention_weights(self, query: Any, key: Any = None, value: Any = None, **masks: Unpack[Masks]) -> Tensor:
-        """What each query attends to, to look at: (batch, query, key), rows that sum to 1 (or 0 if all is masked)."""
-        query, key, _ = self._inputs(query, key, value)
-        return attention_weights(self.query(query), self.key(key), *self._masks(query, key, masks), self.scale)
-
-    def with_weights(
+    def with_weights(  # type: ignore[override]
         self, query: Any, key: Any = None, value: Any = None, **masks: Unpack[Masks]
     ) -> tuple[Tensor, Tensor]:
         """What the call gives and :meth:`attention_weights`, from one pass; the weights are kept, as the call need not."""
-        query, key, value = self._inputs(query, key, value)
-        weights = self.attention_weights(query, key, **masks)
-        return weights @ self.value(value), weights
+        context, weights = super().with_weights(query, key, value, **known(masks))
+        return context, weights[:, 0]
 
-    def _inputs(self, query: Any, key: Any, value: Any) -> tuple[Tensor, Tensor, Tensor]:
-        d_model, context_dim = self.query.weight.shape[0], self.key.weight.shape[0]
-        return attention_inputs("AttentionHead", d_model, context_dim, self.query.weight.dtype, query, key, value)
+    def attention_weights(  # type: ignore[override]
+        self, query: Any, key: Any = None, value: Any = None, **masks: Unpack[Masks]
+    ) -> Tensor:
+        """What each query attends to, to look at: (batch, query, key), rows that sum to 1 (or 0 if all is masked)."""
+        return super().attention_weights(query, key, value, **known(masks))[:, 0]
 
-    def _masks(self, query: Tensor, key: Tensor, masks: Masks) -> tuple[Any, Any]:
-        """Mask and bias of scores (batch, query, key)."""
-        return mask_and_bias((query.shape[0], query.shape[1], key.shape[1]), query, masks)
+    def _masks(self, scores: tuple[int, ...], query: Tensor, masks: Masks) -> tuple[Any, Any]:
+        """Masks here have no axis of heads; it is put in, for scores (batch, 1, query, key)."""
+        batch, _, queries, keys = scores
+        mask, bias = mask_and_bias((batch, queries, keys), query, masks)
+        return for_heads(mask), for_heads(bias)
+
+    def _joined(self, context: Tensor) -> Tensor:
+        return context
+
+    def _dtype(self) -> np.dtype[Any]:
+        return self.query.weight.dtype
 
     def extra_repr(self) -> str:
         (d_model, key_dim), value_dim = self.query.weight.shape, self.value.weight.shape[1]
         return f"{d_model}, {key_dim}" + (f", {value_dim}" if value_dim != key_dim else "")
-
-
-def attention_inputs(
-    layer: str, d_model: int, context_dim: int, dtype: np.dtype[Any], query: Any, key: Any, value: Any
-) -> tuple[Tensor, Tensor, Tensor]:
-    """(batch, query, d_model), (batch, key, context_dim) and the like, in ``dtype``: by default key is query, value is key.
-
-    Raises:
-        ShapeError: they do not fit.
-    """
-    key = query if key is None else key
-    value = key if value is None else value
-    q = as_input(query, dtype, layer)
-    k = q if key is query else as_input(key, dtype, layer)
-    v = k if value is key else as_input(value, dtype, layer)
-    for name, x, width in (("query", q, d_model), ("key", k, context_dim), ("value", v, context_dim)):
-        if x.ndim != 3 or x.shape[-1] != width:
-            raise ShapeError(f"{layer} needs {name} of shape (batch, length, {width}), got {x.shape}")
-    check_counts(layer, q, k, v)
-    return q, k, v

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import GraphError, ShapeError, Tensor
-from minigrad.engine.tensor import make_tensor
+from minigrad.internal import array_of, make_tensor
 
 from ._checks import beside
 
@@ -58,8 +58,16 @@ class KeyValueCache:
             raise GraphError(
                 "a KeyValueCache takes no part in the backward pass: call the layer inside `with no_grad():`"
             )
-        k, v = self._extend(keys._array, values._array)
+        k, v = self._extend(array_of(keys), array_of(values))
         return make_tensor(k, None), make_tensor(v, None)
+
+    def joined(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Give what :meth:`append` would, and add nothing: to look at."""
+        if not self.length:
+            return keys, values
+        k: Any = np.concatenate([self.keys, keys], axis=1)
+        v: Any = np.concatenate([self.values, values], axis=1)
+        return k, v
 
     def _extend(self, keys: Any, values: Any) -> tuple[Any, Any]:
         """The same of arrays."""

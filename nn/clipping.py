@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from minigrad import ArgumentError, Tensor
-from minigrad.device import to_host
-from minigrad.engine.types import Array
+from minigrad.internal import Array, to_host
 
 from .optimizer import distinct
 

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor
-from minigrad.device import to_host
-from minigrad.engine.methods import plain_array
+from minigrad.internal import plain_array, to_host
 
 from .affine import Affine
+from .attention_head import AttentionHead
 from .embedding import TiedOutput
 from .module import DETACH, Module, Parameter, check_names, children
 from .multi_head import MultiHeadAttention
@@ -126,7 +126,7 @@ def _entries(value: Any, path: str = "") -> Iterator[_StateEntry]:
     elif isinstance(value, Affine):
         yield _StateEntry(_joined(path, "weight"), [value.weight], transposed=True)
         yield from _entries(value.bias, _joined(path, "bias"))
-    elif isinstance(value, MultiHeadAttention):
+    elif isinstance(value, MultiHeadAttention) and not isinstance(value, AttentionHead):
         yield from _attention_entries(value, path)
     elif isinstance(value, GRU):
         yield from _cell_entries(value.cell, path, "_l0_reverse" if value.reverse else "_l0")

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError
-from minigrad.engine.arrays import as_array
+from minigrad.internal import as_array
 
 from ._checks import beside, check_positive
 

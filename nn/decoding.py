@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, OutOfRangeError, ShapeError, Tensor, log_softmax, no_grad
-from minigrad.device import to_host
+from minigrad.internal import to_host
 
 from ._checks import check_positive
 

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, Tensor
-from minigrad._checkpoint import replayed
-from minigrad.rules.dropout import dropout
+from minigrad.internal import dropout, replayed
 
 from ._checks import check_real
 from .init import check_generator

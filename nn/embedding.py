@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ShapeError, Tensor, affine
+from minigrad.internal import array_of
 
 from . import init
 from ._checks import as_ids, as_input, beside, check_positive, with_columns
@@ -55,7 +56,7 @@ class Embedding(Module):
 
     def forward(self, ids: Any) -> Tensor:
         ids = as_ids(ids, self.weight.shape[0], "Embedding")
-        return np.take(self.weight, beside(ids, self.weight._array), axis=0)
+        return np.take(self.weight, beside(ids, array_of(self.weight)), axis=0)
 
     def from_one_hot(self, rows: Any) -> Tensor:
         """``rows @ weight``: (..., num_embeddings) -> (..., embedding_dim).

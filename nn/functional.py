@@ -27,7 +27,7 @@ from minigrad import (
     silu,
     softmax,
 )
-from minigrad.rules import attention
+from minigrad.internal import attention_weights as weights_of
 
 from ._checks import as_ids, check_positive, plain
 from .losses import cross_entropy
@@ -123,7 +123,7 @@ def attention_weights(
     q, k = _arrays(q, k)
     _check_attention("k (..., key, d)", q, k)
     allowed, added = _masks(q, k, key_mask=key_mask, mask=mask, bias=bias, causal=causal)
-    return attention.attention_weights(q, k, allowed, added, scale)
+    return weights_of(q, k, allowed, added, scale)
 
 
 def _arrays(*values: Any) -> list[Any]:
@@ -159,6 +159,6 @@ def one_hot(ids: Any, num_classes: int, *, dtype: Any = np.float32) -> Any:
 if not TYPE_CHECKING:  # for which every name would exist
 
     def __getattr__(name: str) -> object:
-        from minigrad._other_names import missing
+        from minigrad.internal import missing
 
         raise missing(__name__, name)

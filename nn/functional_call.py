@@ -12,9 +12,7 @@ from types import CellType, FunctionType, MethodType
 from typing import Any, TypeVar
 
 from minigrad import ArgumentError, DTypeError, GraphError, ShapeError, Tensor
-from minigrad._tree import leaves
-from minigrad.engine.arrays import as_array
-from minigrad.engine.tape import Entry, entry_of, next_sequence_number
+from minigrad.internal import Entry, array_of, as_array, entry_of, leaves, next_sequence_number, node_of, stand_in
 
 from .module import Module, Parameter, check_names, children
 
@@ -85,7 +83,7 @@ def _checked(model: Module, own: Mapping[str, Parameter], parameters: Any) -> di
 
 def _stand_in(path: str, value: Any, parameter: Parameter) -> Parameter:
     try:
-        array = value._array if isinstance(value, Tensor) else as_array(value)
+        array = array_of(value) if isinstance(value, Tensor) else as_array(value)
     except DTypeError as error:
         raise DTypeError(f"parameters['{path}']: {error}") from error.__cause__
     if array.shape != parameter.shape:
@@ -95,12 +93,7 @@ def _stand_in(path: str, value: Any, parameter: Parameter) -> Parameter:
             f"parameters['{path}'] has dtype {array.dtype}, and the parameter has {parameter.dtype}: convert it, "
             f"a.astype(np.{parameter.dtype})"
         )
-    stand_in = Tensor.__new__(type(parameter))
-    stand_in._array = array
-    stand_in._node = value._node if isinstance(value, Tensor) else None
-    stand_in._grad = None
-    stand_in.name = parameter.name
-    return stand_in
+    return stand_in(parameter, array, node_of(value) if isinstance(value, Tensor) else None)
 
 
 class _Copies:
@@ -192,9 +185,10 @@ def _content(cell: CellType) -> Any:
 
 def _check_reached(result: Any, first: int, own: Mapping[str, Parameter], allowed: Iterable[Any]) -> None:
     """Raise if what was recorded since number ``first`` used one of the model's own parameters itself."""
-    foreign = {id(t._node) for t in allowed if isinstance(t, Tensor)}
-    nodes = {id(p._node): path for path, p in own.items() if p._node is not None and id(p._node) not in foreign}
-    waiting = [t._node for t in leaves(result) if isinstance(t, Tensor)] if nodes else []
+    foreign = {id(node_of(t)) for t in allowed if isinstance(t, Tensor)}
+    places = {path: node_of(parameter) for path, parameter in own.items()}
+    nodes = {id(node): path for path, node in places.items() if node is not None and id(node) not in foreign}
+    waiting = [node_of(t) for t in leaves(result) if isinstance(t, Tensor)] if nodes else []
     seen: set[int] = set()
     while waiting:
         node = entry_of(waiting.pop())

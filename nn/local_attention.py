@@ -5,7 +5,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from minigrad import ShapeError, Tensor, sigmoid
-from minigrad.rules.attention import masked_softmax
+from minigrad.internal import masked_softmax
 
 from ._checks import beside, check_positive
 from .affine import Affine

@@ -6,8 +6,7 @@ import numpy as np
 
 import minigrad
 from minigrad import ArgumentError, OutOfRangeError, ShapeError, Tensor, log_softmax, primitive, sigmoid
-from minigrad.device import to_host
-from minigrad.rules.neural import REDUCTIONS, check_labels, largest
+from minigrad.internal import REDUCTIONS, check_labels, largest, to_host
 
 from ._checks import as_input, beside, check_interval, check_real, plain
 

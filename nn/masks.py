@@ -7,10 +7,8 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from minigrad import DTypeError, OutOfRangeError, ShapeError, Tensor, UnsupportedError
-from minigrad.device import check_range, is_device_array, where_is
-from minigrad.errors import MixedDevicesError
-from minigrad.rules import attention
+from minigrad import DTypeError, MixedDevicesError, OutOfRangeError, ShapeError, Tensor, UnsupportedError
+from minigrad.internal import as_bias, as_mask, check_range, is_device_array, where_is
 
 from ._checks import beside, check_not_negative, plain
 
@@ -176,7 +174,7 @@ def mask_and_bias(
         return allowed, None
     dtype = array.dtype if array.dtype.kind == "f" else np.dtype(float)
     bias = bias if isinstance(bias, Tensor) else beside(plain(bias), array)
-    bias = attention.as_bias(bias, shape, dtype, AXES[len(shape)], name=names[2], mask=names[1])
+    bias = as_bias(bias, shape, dtype, AXES[len(shape)], name=names[2], mask=names[1])
     if bias.dtype == dtype:
         return allowed, bias
     with np.errstate(over="ignore"):  # float16 has no -1e9: as -inf it says the same
@@ -220,7 +218,7 @@ def combined_mask(
         parts.append(as_key_mask(key_mask, (shape[0], shape[-1]), like, names[0]).reshape(spread))
     if mask is not None:
         given = {"name": names[1], "key_mask": names[0], "bias": names[2]}
-        parts.append(beside(attention.as_mask(plain(mask), shape, AXES[len(shape)], **given), like))
+        parts.append(beside(as_mask(plain(mask), shape, AXES[len(shape)], **given), like))
     if causal and shape[-2] != 1:  # one query is the last token, which sees all: the step of decoding with a cache
         parts.append(beside(causal_mask(*shape[-2:]), like))
     return functools.reduce(operator.and_, parts) if parts else None

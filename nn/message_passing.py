@@ -5,7 +5,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor
-from minigrad.rules.attention import masked_softmax
+from minigrad.internal import masked_softmax
 
 from ._checks import as_input, beside, check_real
 from .masks import Masks, known, mask_and_bias

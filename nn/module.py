@@ -8,9 +8,7 @@ from typing import Any, ParamSpec, Protocol, Self, TypeVar, cast
 import numpy as np
 
 from minigrad import ArgumentError, DTypeError, ShapeError, Tensor
-from minigrad.device import to_device, to_host
-from minigrad.engine.methods import plain_array
-from minigrad.engine.observers import active, recorders, scope
+from minigrad.internal import active, plain_array, recorders, scope, to_device, to_host
 
 from ._tables import html_table
 

@@ -5,11 +5,10 @@ from typing import Any, Unpack
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor, scaled_dot_product_attention
-from minigrad.rules.attention import attention_weights, split_heads
+from minigrad.internal import attention_weights, split_heads
 
-from ._checks import check_positive
+from ._checks import as_input, check_counts, check_positive
 from .affine import Affine
-from .attention_head import attention_inputs
 from .cache import KeyValueCache
 from .masks import Masks, mask_and_bias
 from .module import Module
@@ -121,9 +120,9 @@ class MultiHeadAttention(Module):
         cache: KeyValueCache | None = None,
         **masks: Unpack[Masks],
     ) -> Tensor:
-        q, k, v, allowed = self._operands(query, key, value, cache, masks)
-        context = scaled_dot_product_attention(q, k, v, *allowed, scale=self.scale, num_heads=self.num_heads)
-        return self.output(context)  # (batch, query, heads * value_dim) -> (batch, query, out_dim)
+        q, k, v, mask, bias = self._operands(query, key, value, cache, masks)
+        context = scaled_dot_product_attention(q, k, v, mask, bias, scale=self.scale, num_heads=self.num_heads)
+        return self._joined(context)
 
     def with_weights(
         self,
@@ -135,11 +134,10 @@ class MultiHeadAttention(Module):
         **masks: Unpack[Masks],
     ) -> tuple[Tensor, Tensor]:
         """What the call gives and :meth:`attention_weights`, from one pass; the weights are kept, as the call need not."""
-        *operands, allowed = self._operands(query, key, value, cache, masks)
-        q, k, v = (split_heads(t, self.num_heads) for t in operands)  # (batch, heads, length, width)
-        weights: Tensor = attention_weights(q, k, *allowed, self.scale)
-        context: Any = np.swapaxes(weights @ v, 1, 2)  # (batch, query, heads, value_dim)
-        return self.output(context.reshape(*context.shape[:2], -1)), weights
+        q, k, v, mask, bias = self._operands(query, key, value, cache, masks)
+        weights = self._weights(q, k, mask, bias)
+        heads: Any = np.swapaxes(weights @ split_heads(v, self.num_heads), 1, 2)  # (batch, query, heads, value_dim)
+        return self._joined(heads.reshape(*heads.shape[:2], -1)), weights
 
     def attention_weights(
         self,
@@ -154,14 +152,48 @@ class MultiHeadAttention(Module):
 
         A cache is only read: look before the call that adds the same tokens to it.
         """
-        query, key, value = self._inputs(query, key, value)
-        allowed = self._masks(query, key, cache, masks)
-        q, k, _ = self._projected(query, key, value, cache)
-        if cache is not None and cache.length:
-            joined: Any = np.concatenate([cache.keys, k], axis=1)
-            k = joined
-        q, k = (split_heads(t, self.num_heads) for t in (q, self._shared(k)))  # (batch, heads, length, key_dim)
-        return attention_weights(q, k, *allowed, self.scale)
+        q, k, _, mask, bias = self._operands(query, key, value, cache, masks, grow=False)
+        return self._weights(q, k, mask, bias)
+
+    def _operands(
+        self, query: Any, key: Any, value: Any, cache: KeyValueCache | None, masks: Masks, grow: bool = True
+    ) -> tuple[Tensor, Tensor, Tensor, Any, Any]:
+        """Queries, and all keys and values so far, each (batch, length, heads * width); mask and bias of their scores."""
+        query, key, value = self._inputs(query, key, value)  # (batch, query or key, d_model or context_dim)
+        past = 0 if cache is None else cache.length
+        (batch, queries, _), keys = query.shape, key.shape[1]
+        mask, bias = self._masks((batch, self.num_heads, queries, past + keys), query, masks)
+        if self.rotary is not None and queries != keys:
+            raise ShapeError(
+                f"rotary positions are for self-attention, and there are {queries} queries and {keys} keys"
+            )
+
+        q, k, v = self._mapped(query, key, value)  # (batch, query or key, heads or kv_heads * width)
+        if self.rotary is not None:
+            q, k = self.rotary(q, start=past), self.rotary(k, start=past)
+        if cache is not None:
+            k, v = cache.append(k, v) if grow else cache.joined(k, v)  # (batch, all keys so far, kv_heads * width)
+        if self.num_kv_heads != self.num_heads:
+            k, v = self._shared(k), self._shared(v)  # (batch, all keys so far, heads * width)
+        return q, k, v, mask, bias
+
+    def _weights(self, q: Tensor, k: Tensor, mask: Any, bias: Any) -> Tensor:
+        """(batch, heads, query, key)"""
+        q, k = split_heads(q, self.num_heads), split_heads(k, self.num_heads)  # (batch, heads, length, key_dim)
+        return attention_weights(q, k, mask, bias, self.scale)
+
+    def _masks(self, scores: tuple[int, ...], query: Tensor, masks: Masks) -> tuple[Any, Any]:
+        """Mask and bias of scores of this shape, (batch, heads, query, key)."""
+        return mask_and_bias(scores, query, masks)
+
+    def _mapped(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        return self.query(query), self.key(key), self.value(value)
+
+    def _shared(self, x: Tensor) -> Tensor:
+        """(batch, key, kv_heads * width) -> (batch, key, heads * width): each head once for every query head of its group."""
+        heads = x.reshape(*x.shape[:2], self.num_kv_heads, x.shape[2] // self.num_kv_heads)
+        repeated: Any = np.repeat(heads, self.num_heads // self.num_kv_heads, axis=2)
+        return repeated.reshape(*x.shape[:2], self.num_heads * heads.shape[3])
 
     def _make_inputs(self, widths: tuple[int, int, int], rng: np.random.Generator, bias: bool, dtype: Any) -> None:
         """The maps to the queries, keys and values, which together have these widths."""
@@ -169,50 +201,29 @@ class MultiHeadAttention(Module):
         self.key = Affine(self.context_dim, widths[1], rng=rng, bias=bias, dtype=dtype)
         self.value = Affine(self.context_dim, widths[2], rng=rng, bias=bias, dtype=dtype)
 
-    def _operands(
-        self, query: Any, key: Any, value: Any, cache: KeyValueCache | None, masks: Masks
-    ) -> tuple[Tensor, Tensor, Tensor, tuple[Any, Any]]:
-        """Queries, and all keys and values so far, each (batch, length, heads * width); mask and bias of their scores."""
-        query, key, value = self._inputs(query, key, value)
-        allowed = self._masks(query, key, cache, masks)
-        q, k, v = self._projected(query, key, value, cache)
-        if cache is not None:
-            k, v = cache.append(k, v)  # (batch, all keys so far, kv_heads * width)
-        return q, self._shared(k), self._shared(v), allowed
-
-    def _mapped(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        return self.query(query), self.key(key), self.value(value)
-
-    def _projected(
-        self, query: Tensor, key: Tensor, value: Tensor, cache: KeyValueCache | None
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """The queries (batch, query, heads * key_dim) and the keys and values (batch, key, kv_heads * width) of the inputs."""
-        q, k, v = self._mapped(query, key, value)
-        if self.rotary is not None:
-            if q.shape[1] != k.shape[1]:
-                raise ShapeError(
-                    f"rotary positions are for self-attention, and there are {q.shape[1]} queries and {k.shape[1]} keys"
-                )
-            past = 0 if cache is None else cache.length
-            q, k = self.rotary(q, start=past), self.rotary(k, start=past)
+    def _inputs(self, query: Any, key: Any, value: Any) -> tuple[Tensor, Tensor, Tensor]:
+        """By default key is query, and value is key; in the dtype of the weights, and of shapes that fit together."""
+        name, dtype = type(self).__name__, self._dtype()
+        key = query if key is None else key
+        value = key if value is None else value
+        q = as_input(query, dtype, name)
+        k = q if key is query else as_input(key, dtype, name)
+        v = k if value is key else as_input(value, dtype, name)
+        shapes = q.shape, k.shape, v.shape
+        widths = self.d_model, self.context_dim, self.context_dim
+        for part, shape, width in zip(("query", "key", "value"), shapes, widths):
+            if len(shape) != 3 or shape[2] != width:
+                raise ShapeError(f"{name} needs {part} of shape (batch, length, {width}), got {shape}")
+        check_counts(name, *shapes)
         return q, k, v
 
-    def _shared(self, x: Tensor) -> Tensor:
-        """(batch, key, kv_heads * width) -> (batch, key, heads * width): each head once for every query head of its group."""
-        if self.num_kv_heads == self.num_heads:
-            return x
-        heads = x.reshape(*x.shape[:2], self.num_kv_heads, x.shape[2] // self.num_kv_heads)
-        repeated: Any = np.repeat(heads, self.num_heads // self.num_kv_heads, axis=2)
-        return repeated.reshape(*x.shape[:2], self.num_heads * heads.shape[3])
+    def _joined(self, context: Tensor) -> Tensor:
+        """(batch, query, heads * value_dim) -> (batch, query, out_dim)"""
+        return self.output(context)
 
-    def _inputs(self, query: Any, key: Any, value: Any) -> tuple[Tensor, Tensor, Tensor]:
-        dtype = self.output.weight.dtype
-        return attention_inputs(type(self).__name__, self.d_model, self.context_dim, dtype, query, key, value)
-
-    def _masks(self, query: Tensor, key: Tensor, cache: KeyValueCache | None, masks: Masks) -> tuple[Any, Any]:
-        """Mask and bias of scores (batch, heads, query, all keys so far)."""
-        past = 0 if cache is None else cache.length
-        return mask_and_bias((query.shape[0], self.num_heads, query.shape[1], past + key.shape[1]), query, masks)
+    def _dtype(self) -> np.dtype[Any]:
+        """In which it computes."""
+        return self.output.weight.dtype
 
     def extra_repr(self) -> str:
         shared = f", num_kv_heads={self.num_kv_heads}" if self.num_kv_heads != self.num_heads else ""

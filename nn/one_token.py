@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.engine.modes import recording
-from minigrad.engine.observers import recorders
+from minigrad.internal import recorders, recording
 
 from .affine import Affine
 from .cache import KeyValueCache

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from minigrad import Tensor
+from minigrad.internal import compiled_adam
 
-from ._speed import compiled_adam
 from .optimizer import Array, Optimizer, number
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, DTypeError, Entry, GraphError, ShapeError, Tensor
-from minigrad.device import out_of_memory, same_place, to_host
+from minigrad.internal import out_of_memory, same_place, to_host
 
 from ._checks import beside
 from ._flat import Division, update_in_blocks

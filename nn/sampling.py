@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, OutOfRangeError, ShapeError, Tensor, softmax
-from minigrad.device import to_host
+from minigrad.internal import to_host
 
 from ._checks import check_positive
 from .init import check_generator

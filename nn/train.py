@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from minigrad import ArgumentError, Tensor
-from minigrad.errors import import_extra
+from minigrad.internal import import_extra
 
 from . import _training_state as state
 from ._checks import check_positive

@@ -1,12 +1,12 @@
 """The layers that Transformers are stacked from."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Unpack
 
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor
-from minigrad.engine.tensor import make_tensor
+from minigrad.internal import array_of, make_tensor
 
 from . import one_token
 from ._checks import as_input
@@ -90,8 +90,8 @@ class TransformerEncoderLayer(Module):
 
         x = self._input(x)
         # The last token sees all that are in the cache, whether it is causal or not.
-        if cache is not None and not masks.keys() - {"causal"} and one_token.holds(self, x._array):
-            return make_tensor(one_token.step(self, x._array, cache), None)
+        if cache is not None and not masks.keys() - {"causal"} and one_token.holds(self, array_of(x)):
+            return make_tensor(one_token.step(self, array_of(x), cache), None)
         x = _residual(x, attend, self.attention_norm, self.attention_dropout, self.norm)
         return _residual(x, self.feed_forward, self.feed_forward_norm, self.feed_forward_dropout, self.norm)
 
@@ -257,6 +257,17 @@ class TransformerDecoderLayer(Module):
 
     def extra_repr(self) -> str:
         return f"norm={self.norm!r}"
+
+
+def attention_by_layer(
+    layers: Iterable[TransformerEncoderLayer], x: Tensor, **masks: Unpack[Masks]
+) -> tuple[list[Tensor], Tensor]:
+    """Run layers one after the other; give what each attends to, (batch, heads, query, key), and what the last one gives."""
+    weights = []
+    for layer in layers:
+        weights.append(layer.attention_weights(x, **masks))
+        x = layer(x, **masks)
+    return weights, x
 
 
 def _residual(x: Tensor, part: Callable[[Tensor], Tensor], norm: LayerNorm, dropout: Dropout, place: str) -> Tensor:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+import minigrad
+from minigrad import internal
 from tests import house
 
 FILES = house.modules()
@@ -62,6 +64,44 @@ def test_nothing_imports_from_the_facade_of_its_own_package() -> None:
         if target in house.PACKAGES and name.startswith(f"{target}.")
     ]
     assert inside == []
+
+
+ABOVE = {name: path for name, path in FILES.items() if name.partition(".")[0] in ("nn", "models")}
+
+
+def test_nn_and_models_see_the_inside_of_minigrad_by_one_door() -> None:
+    """What they import is public, or a name of `minigrad.internal`, which has no other and which nothing below uses."""
+    public, inside = set[str](), set[str]()
+    for name, path in ABOVE.items():
+        for target in house.imported(name, path):
+            package, _, rest = target.partition(".")
+            if package == "minigrad" and rest.startswith("internal"):
+                inside.add(rest.removeprefix("internal."))
+            elif package == "minigrad" and rest:
+                public.add(rest)
+    assert public <= set(minigrad.__all__)
+    assert inside == set(internal.__all__)
+    assert [name for name in ARROWS if "minigrad.internal" in ARROWS[name] and name not in ABOVE] == []
+
+
+SLOTS = {"_array", "_node", "_grad"}
+# Where a call of `array_of` or `node_of` for each would be felt.
+HOT = {
+    "nn.one_token": "reads eight arrays for each token and layer",
+    "nn.optimizer": "looks at each parameter in each step",
+    "nn._flat": "gathers the small parameters and their gradients in each step",
+}
+
+
+def test_nn_and_models_read_the_slots_of_a_tensor_where_it_is_hot_alone() -> None:
+    users = {
+        name
+        for name, path in ABOVE.items()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if (isinstance(node, ast.Attribute) and node.attr in SLOTS)
+        or (isinstance(node, ast.Constant) and node.value in SLOTS)
+    }
+    assert users == HOT.keys()
 
 
 def test_the_core_of_the_engine_is_read_in_an_hour() -> None:

@@ -211,7 +211,7 @@ def test_the_room_of_kernels_has_two_doors() -> None:
         for name, path in house.modules().items()
         if any(target.startswith("minigrad.kernels") for target in house.imported(name, path))
     }
-    assert {name for name in users if not name.startswith("minigrad.kernels")} == {"minigrad", "nn._speed"}
+    assert {name for name in users if not name.startswith("minigrad.kernels")} == {"minigrad", "minigrad.internal"}
 
 
 def test_views_are_imported_when_first_asked_for() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from ..engine.kernels import Kernel
+from ..engine.kernels import Kernel, reference_mode
 from ..engine.registry import primitives
 from ..errors import UnsupportedError, import_extra
 
@@ -64,3 +66,12 @@ def compiled_kernels(enabled: bool = True) -> None:
 def compiled() -> bool:
     """Whether the compiled kernels are switched on."""
     return bool(_replaced)
+
+
+def compiled_adam() -> Callable[..., None] | None:
+    """Give the step of Adam that numba compiles, while the compiled kernels are switched on."""
+    if not compiled() or reference_mode.active():
+        return None
+    from .compiled.adam import adam_step
+
+    return adam_step

@@ -10,10 +10,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, GraphError, Tensor
-from minigrad.engine.hooks import hooks_of
-from minigrad.engine.plan import Plan
-from minigrad.engine.registry import registry
-from minigrad.engine.tape import Entry, Leaf, new_entry, wengert_list
+from minigrad.internal import Entry, Leaf, Plan, array_of, hooks_of, new_entry, node_of, registry, wengert_list
 
 _TAKEN = Plan(registry[np.positive], [True])  # +x, whose gradient goes into a bucket and no further
 _TAKEN.pull = _TAKEN.pull_tensors = lambda entry, g: (None,)
@@ -38,7 +35,8 @@ class Bucket:
 
     def fill(self, i: int, count: int, arrived: Any = None) -> None:
         """Put in the gradient of a parameter: what has just arrived, and what was there."""
-        found = [getattr(g, "_array", g) for g in (arrived, self.members[i].grad) if g is not None]
+        arrays = [array_of(g) if isinstance(g, Tensor) else g for g in (arrived, self.members[i].grad)]
+        found = [array for array in arrays if array is not None]
         self.filled[i], self.present[i], part = True, bool(found), self.parts[i]
         np.multiply(found[0] if len(found) == 1 else sum(found), count, out=part, dtype=part.dtype)
 
@@ -88,10 +86,10 @@ class Buckets:
                 "overlapping() came a second time before average(): use it for the last backward of a step"
             )
         self._count = count
-        ours = {p._node: p for p in self.parameters if p._node is not None and p._node.hooks is None}
+        ours = {leaf: p for p in self.parameters if (leaf := node_of(p)) is not None and leaf.hooks is None}
         between: dict[Leaf, Entry] = {}
         readers = []
-        for entry in wengert_list([loss._node]):
+        for entry in wengert_list([node_of(loss)]):
             for i, leaf in enumerate(entry.parents):
                 if leaf in ours:
                     between.setdefault(leaf, self._between(leaf, ours[leaf], entry, count))

@@ -14,8 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from minigrad import ArgumentError, Tensor, UnsupportedError
-from minigrad.device import is_device_array
-from minigrad.errors import import_extra
+from minigrad.internal import import_extra, is_device_array
 
 from .._one_process import OneProcess
 from ..data import Batches, EpochBatches

@@ -5,7 +5,7 @@ import pytest
 
 from minigrad import ArgumentError, ShapeError, Tensor
 from minigrad.device import to_host
-from nn import AttentionHead
+from nn import Affine, AttentionHead, MultiHeadAttention, to_torch_state
 from tests.lazy import torch
 from tests.nn.layers import assert_close, assert_same, check_module, gradient, randomized, rng, to_torch
 
@@ -63,6 +63,33 @@ def test_equals_pytorch(mask, dims, settings) -> None:
 
 def test_gradients() -> None:
     check_module(head(2, 3), X[:2], causal=True)
+
+
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("settings", [{}, {"value_dim": 3, "bias": False}, {"scale": 0.3}], ids=str)
+def test_is_one_head_of_several_without_the_map_behind_them(mask, settings) -> None:
+    """Bit for bit: both go the same way. The weights of the one lack the axis of heads."""
+    ours, (masks, _) = head(context_dim=CONTEXT, **settings), MASKS[mask]
+    theirs = MultiHeadAttention(WIDTH, 1, key_dim=4, context_dim=CONTEXT, rng=rng(), dtype=np.float64, **settings)
+    width = settings.get("value_dim", 4)
+    theirs.output = Affine(width, width, bias=False, rng=rng(), dtype=np.float64)
+    theirs.load_state_dict(ours.state_dict() | {"output.weight": np.eye(width)})
+    spread = masks | ({"mask": FULL[:, None]} if mask in ("full", "key and full") else {})
+    result, weights = theirs.with_weights(X, CONTEXTS, **spread)
+    np.testing.assert_array_equal(ours(X, CONTEXTS, **masks).numpy(), theirs(X, CONTEXTS, **spread).numpy())
+    for mine, other in zip(ours.with_weights(X, CONTEXTS, **masks), (result, weights[:, 0]), strict=True):
+        np.testing.assert_array_equal(mine.numpy(), other.numpy())
+
+
+def test_draws_its_three_maps_and_keeps_their_names() -> None:
+    """PyTorch has no counterpart: its state is that of its maps."""
+    generator, expected = rng(), rng()
+    ours = AttentionHead(WIDTH, 4, 3, rng=generator)
+    for part, width in ((ours.query, 4), (ours.key, 4), (ours.value, 3)):
+        np.testing.assert_array_equal(part.weight.data, Affine(WIDTH, width, rng=expected).weight.data)
+    assert generator.random() == expected.random()
+    paths = [f"{part}.{kind}" for part in ("query", "key", "value") for kind in ("weight", "bias")]
+    assert list(ours.state_dict()) == list(to_torch_state(ours)) == paths
 
 
 def test_keys_and_values_default_to_the_query_and_the_keys() -> None:

@@ -59,7 +59,7 @@ def test_the_numbers_of_the_whole_sequence(
     got = decoded(layer, x, first, causal=True)
     assert held == [first == 1] + [True] * (LENGTH - first)
     assert got.dtype == dtype
-    np.testing.assert_allclose(got, layer(x, causal=True).numpy(), atol=1e-12, rtol=1e-12)
+    np.testing.assert_allclose(got, layer(x, causal=True).numpy(), atol=tolerance, rtol=tolerance)
 
 
 def test_a_scale_and_maps_without_a_bias() -> None:
