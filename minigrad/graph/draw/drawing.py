@@ -15,9 +15,11 @@ from ..record.capture import capture
 from ..record.derivatives import check_derivatives
 from ..record.model import Graph
 from .cells import MOST_NODES
+from .depict import depict
 from .diff import diff
 from .dot import write_dot
 from .graphviz import lay_out, responsive, scrolling
+from .picture import Picture
 from .simplify import simplified
 from .text import write_text
 
@@ -66,7 +68,11 @@ class Drawing(Graph):
 
     def dot(self, *, explained: bool = False) -> str:
         """The nodes as they are, in the DOT language; with a legend below if ``explained``."""
-        return write_dot(self, rankdir=self.rankdir, color=self.color, tensors=self.tensors, explained=explained)
+        return write_dot(self.picture(explained=explained))
+
+    def picture(self, *, explained: bool = False) -> Picture:
+        """The nodes as they are, as a picture; with a legend below if ``explained``."""
+        return depict(self, rankdir=self.rankdir, color=self.color, tensors=self.tensors, explained=explained)
 
     def to_text(self, colour: bool | None = None) -> str:
         """The graph as a tree for terminals, the loss first; ``None`` colours where the terminal can. Needs no program."""
@@ -139,8 +145,7 @@ class Drawing(Graph):
         return path
 
     def _lay_out(self, format: str) -> bytes:
-        drawn = self.drawn()
-        return lay_out(drawn.dot(explained=True), format, len(drawn.nodes))
+        return lay_out(self.drawn().picture(explained=True), format)
 
     def _repr_html_(self) -> str:
         """For notebooks: as wide as there is room, down to half the size, and beyond that it scrolls."""

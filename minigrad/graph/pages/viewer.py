@@ -10,7 +10,7 @@ from typing import Any
 
 from ...errors import GraphError
 from ..draw.cells import cells
-from ..draw.dot import STYLES
+from ..draw.depict import STYLES
 from ..draw.drawing import Drawing
 from ..draw.graphviz import lay_out
 from ..draw.looks import bytes_text, heat, legend, mode, own_bytes, seconds_text, titles, verdict
@@ -23,12 +23,11 @@ def write_page(drawing: Drawing, path: Path, language: str) -> Path:
     """The page of :meth:`Drawing.to_html`."""
     check_language(language)
     drawn = drawing.drawn()
-    dot = drawn.dot()
     try:
-        picture = inline(lay_out(dot, "svg", len(drawn.nodes)).decode())
+        picture = inline(lay_out(drawn.picture(), "svg").decode())
         picture = re.sub(r"<title>[^<]*</title>\n?", "", picture)  # "n3", which browsers would show
     except GraphError as error:
-        picture = f"<p>{html.escape(str(error))}</p><pre>{html.escape(dot)}</pre>"
+        picture = f"<p>{html.escape(str(error))}</p><pre>{html.escape(drawn.dot())}</pre>"
     data = page_data(drawn)
     return save_page(path, "viewer", data, language, title=data["title"], drawing=picture)
 
@@ -45,7 +44,7 @@ def page_data(graph: Drawing) -> dict[str, Any]:
             {"title": _title(node), "search": _searched(node), "facts": _facts(node, graph, sizes)}
             for node in graph.nodes
         ],
-        "kinds": [(kind, *re.findall(r'color="(#\w+)"', style)) for kind, style in STYLES.items() if kind in kinds],
+        "kinds": [(kind, style["fillcolor"], style["color"]) for kind, style in STYLES.items() if kind in kinds],
         "legend": legend(graph, color, heat(graph, color)),
     }
 
