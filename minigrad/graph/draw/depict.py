@@ -79,7 +79,7 @@ def depict(
     depiction = _Depiction(graph, rankdir, mode(graph, color), tensors)
     rows = legend(graph, depiction.color, depiction.heat) if explained else []
     in_text = [[(in_words(text), fill) for text, fill in row] for row in rows]
-    return Picture(whole | titles, depiction.frames(), list(depiction.lines()), in_text)
+    return Picture(whole | titles, depiction.frames(), list(depiction.lines()), depiction.color, in_text)
 
 
 class _Depiction:

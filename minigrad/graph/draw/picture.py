@@ -91,12 +91,14 @@ class Picture:
     Attributes:
         look: attributes of the whole, such as ``rankdir``.
         frames: the first is the whole; a frame comes after the one around it, and what is in it before what comes after it.
-        legend: what the colours mean.
+        color: what the colours show, as for ``draw_dot``.
+        legend: what they mean.
     """
 
     look: Look = field(default_factory=dict)
     frames: list[Frame] = field(default_factory=lambda: [Frame()])
     lines: list[Line] = field(default_factory=list)
+    color: str = "grad"
     legend: Legend = field(default_factory=list)
 
     @property

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import html
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-from ...engine.tensor import Tensor
-from ...errors import ArgumentError, GraphError, MissingExtraError
-from ..record.capture import capture
-from ..record.derivatives import check_derivatives
-from ..record.model import Graph
-from .cells import MOST_NODES
-from .depict import depict
-from .diff import diff
-from .dot import write_dot
-from .graphviz import lay_out, responsive, scrolling
-from .picture import Picture
-from .simplify import simplified
-from .text import write_text
+from ..engine.tensor import Tensor
+from ..errors import ArgumentError, GraphError, MissingExtraError
+from .draw.cells import MOST_NODES
+from .draw.depict import depict
+from .draw.diff import diff
+from .draw.dot import write_dot
+from .draw.graphviz import lay_out, responsive, scrolling
+from .draw.picture import Picture
+from .draw.simplify import simplified
+from .draw.text import write_text
+from .pages.viewer import write_page
+from .record.capture import capture
+from .record.derivatives import check_derivatives
+from .record.model import Graph
 
 PICTURES = (".svg", ".png", ".pdf")
 FORMATS = (*PICTURES, ".html", ".dot", ".gv", ".txt")
@@ -36,8 +37,6 @@ class Drawing(Graph):
 
     Attributes:
         rankdir: "LR" (left to right) or "TB" (top to bottom); None lets the size decide.
-        write_page: writes the page of :meth:`to_html`. Pages are made of drawings, so this room imports none: the package's
-            front puts it here.
     """
 
     rankdir: str | None = None
@@ -46,7 +45,6 @@ class Drawing(Graph):
     max_nodes: int = 80
     tensors: bool = False
     views: bool = True
-    write_page: ClassVar[Callable[[Drawing, Path, str], Path]]
 
     @classmethod
     def of(cls, graph: Graph, **how: Any) -> Drawing:
@@ -106,7 +104,8 @@ class Drawing(Graph):
         Raises:
             ArgumentError: ``language`` is not "en" or "ja".
         """
-        return self.write_page(Path(path), language)
+        drawn = self.drawn()
+        return write_page(drawn, drawn.picture(), Path(path), language)
 
     def render(self, path: str | Path) -> Path:
         """Write the drawing to ``path``, in the format its suffix names: .svg, .png, .pdf, .html, .dot or .gv, or .txt.
