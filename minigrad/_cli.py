@@ -21,8 +21,8 @@ from ._program import Computed, NoLoss, ProgramFailed, Target, first_bad_step, u
 from ._source import SourceLine
 from .errors import ArgumentError, MinigradError
 from .graph import draw_dot
-from .graph.draw.drawing import FORMATS, Drawing
 from .graph.draw.looks import in_prose, operand_in_prose
+from .graph.drawing import FORMATS, Drawing
 from .graph.pages.explain import explain
 from .graph.pages.html import LANGUAGES
 from .graph.record.capture import capture

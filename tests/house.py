@@ -17,7 +17,8 @@ FLOORS = (
     ("minigrad",),  # transforms, derivatives, checkpoint, in-place detection, anomaly, files: functions of functions
     ("minigrad.graph.record",),
     ("minigrad.graph.draw",),
-    ("minigrad.graph",),  # watch and pages
+    ("minigrad.graph.pages",),
+    ("minigrad.graph",),  # drawings, which show themselves as pictures and pages, and watch
     ("minigrad._cli", "minigrad._program", "minigrad.__main__", "minigrad.learn"),
     ("nn",),
     ("models",),
@@ -93,6 +94,18 @@ def circles(graph: dict[str, set[str]]) -> list[list[str]]:
     for name in graph:
         if name not in index:
             visit(name)
+    return found
+
+
+def changed_by_facades(files: dict[str, Path]) -> list[str]:
+    """The attributes that a package's `__init__` sets in what it imported: arrows that no import shows."""
+    found = []
+    for name, path in files.items():
+        tree = ast.parse(path.read_text(encoding="utf-8")) if path.name == "__init__.py" else ast.Module([], [])
+        for node in ast.walk(tree):
+            set_here = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+            if set_here or (isinstance(node, ast.Name) and node.id == "setattr"):
+                found.append(f"{name}: {ast.unparse(node)}")
     return found
 
 

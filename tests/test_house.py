@@ -32,6 +32,15 @@ def test_there_is_no_circle_of_imports() -> None:
     assert house.circles(ARROWS) == []
 
 
+def test_no_facade_changes_what_it_imports(tmp_path: Path) -> None:
+    assert house.changed_by_facades(house.modules()) == []
+    (tmp_path / "nn").mkdir()
+    text = "from .a import A, f\nfrom .b import g\nA.g = g\nsetattr(f, 'g', g)\n__all__ = ['A']"
+    (tmp_path / "nn/__init__.py").write_text(text, encoding="utf-8")
+    found = house.changed_by_facades(house.modules(tmp_path))
+    assert sorted(found) == ["nn: A.g", "nn: setattr"]
+
+
 def test_circles_and_floors_are_found(tmp_path: Path) -> None:
     (tmp_path / "nn").mkdir()
     for name, text in {
@@ -48,7 +57,8 @@ def test_circles_and_floors_are_found(tmp_path: Path) -> None:
         house.floor("models.gpt")
         > house.floor("nn.affine")
         > house.floor("minigrad.graph.watch.flow")
-        == house.floor("minigrad.graph.pages.html")
+        == house.floor("minigrad.graph.drawing")
+        > house.floor("minigrad.graph.pages.html")
         > house.floor("minigrad.graph.draw.dot")
         > house.floor("minigrad.graph.record.model")
         > house.floor("minigrad.function")

@@ -68,7 +68,7 @@ def test_a_public_name_has_a_docstring(name: str) -> None:
 def test_every_public_name_has_a_source_to_show() -> None:
     """Where it is declared by another name, that one is a function at the top of the module."""
     found = site_sources.otherwise_called()
-    assert found["minigrad.graph.draw.drawing"] == {"make_dot": "draw_dot"}
+    assert found["minigrad.graph.drawing"] == {"make_dot": "draw_dot"}
     primitives = {name for name, value in site_pages.public().items() if isinstance(value, minigrad.Primitive)}
     assert {f"minigrad.{name}" for names in found.values() for name in names} == primitives | {"minigrad.make_dot"}
     for module, names in found.items():

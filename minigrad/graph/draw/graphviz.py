@@ -1,4 +1,4 @@
-"""DOT text in, a picture out: by Graphviz, from wherever it is installed; an SVG by our own layout where it is not."""
+"""A picture in, a file out: by Graphviz, from wherever it is installed; an SVG by our own layout where it is not."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import sys
 
 from ...errors import GraphError, MissingExtraError, import_extra
 from . import fonts
+from .dot import write_dot
+from .picture import Picture
 from .svg import write_svg
 
 MOST_NODES = 2500  # beyond it a layout takes minutes, and nobody could read it
@@ -25,29 +27,36 @@ sys.stdout.buffer.write(pygraphviz.AGraph(string=dot).draw(format=sys.argv[1], p
 SMALLEST = 0.7  # of its size: a wider picture scrolls rather than shrink further
 
 
-def lay_out(dot: str, format: str, nodes: int) -> bytes:
-    """The picture that Graphviz makes of ``dot``: by the system's ``dot`` program if there is one, else by pygraphviz.
+def lay_out(picture: Picture, format: str) -> bytes:
+    """The picture as a file: "svg", "png" or "pdf".
 
     An SVG is written in the fonts of whoever looks at it, so :mod:`.svg` draws it, and of Graphviz it has only the places;
-    without Graphviz these are our own. A PNG and a PDF are written in the fonts of this machine: in these a character that no
-    font has is written in others, as in every drawing (:mod:`.fonts`), where matplotlib is there to look into the fonts.
+    without Graphviz these are our own. A PNG and a PDF are Graphviz' own, in the fonts of this machine.
 
     Raises:
-        MissingExtraError: neither is installed, and the format is not SVG.
+        MissingExtraError: Graphviz is not installed, and the format is not SVG.
         GraphError: there are more than 2,500 nodes, or the program failed.
     """
+    nodes = sum(box.classes != "again" for _, box in picture.boxes())
     if nodes > MOST_NODES:
         raise GraphError(
             f"the drawing has {nodes} nodes, and above {MOST_NODES} laying it out takes too long: collapse its modules by "
             "draw_dot(..., depth=1), draw a smaller part, or take its DOT text, to_dot() or render('graph.dot')"
         )
-    if format == "png":
-        dot = dot.replace("graph [", f"graph [dpi={DOTS_PER_INCH} ", 1)  # elsewhere it would only scale the coordinates
-    if format == "svg":
-        try:
-            return write_svg(dot, graphviz=lambda text: _run(text, "dot").decode()).encode()
-        except MissingExtraError:
-            return write_svg(dot).encode()
+    if format != "svg":
+        return typeset(write_dot(picture, dpi=DOTS_PER_INCH if format == "png" else None), format)
+    try:
+        return write_svg(picture, graphviz=lambda text: _run(text, "json0").decode()).encode()
+    except MissingExtraError:
+        return write_svg(picture).encode()
+
+
+def typeset(dot: str, format: str) -> bytes:
+    """The picture that Graphviz makes of DOT text: by the system's ``dot`` program if there is one, else by pygraphviz.
+
+    A character that no font of this machine has is written in others, as in every drawing (:mod:`.fonts`), where matplotlib
+    is there to look into the fonts.
+    """
     try:
         dot = fonts.readable(dot)
     except MissingExtraError:

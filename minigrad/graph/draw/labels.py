@@ -1,11 +1,12 @@
-"""Labels of nodes as blocks: lines of text and tables, measured without a font, and written as SVG."""
+"""Labels as blocks: lines of text and tables, measured without a font, and written as SVG or as a label of DOT."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from xml.etree import ElementTree
+from itertools import zip_longest
 
 from .layered import text_width
 
@@ -16,23 +17,41 @@ SLACK = 4.0  # around a text, which it may use up
 WIDEST = 0.62  # em, of every letter of a typewriter's font, which stands in for a missing one
 
 
+SPACING = 2.0  # between the cells of a table, in Graphviz if nothing else is said
+SMALL = 9.0  # points, of what stands beside a name or below it
+
+
 @dataclass(frozen=True)
 class Letters:
     """How a piece of text looks."""
 
-    size: float
+    size: float = 11.0
     color: str = "black"
     bold: bool = False
 
 
+Piece = tuple[str, Letters]
+
+
 @dataclass
 class Lines:
-    """Lines of text, centred; each is pieces of it."""
+    """Lines of text, centred; each is pieces of it. A piece of several lines stands in a line alone."""
 
-    lines: list[list[tuple[str, Letters]]]
+    written: list[list[Piece]]
+
+    @property
+    def lines(self) -> Iterator[list[Piece]]:
+        """The lines as they are drawn."""
+        for line in self.written:
+            split = [[(part, letters) for part in text.split("\n")] for text, letters in line]
+            yield from ([piece for piece in pieces if piece] for pieces in zip_longest(*split))
 
     def size(self) -> tuple[float, float]:
         return max(map(_width, self.lines), default=0.0), sum(map(_height, self.lines))
+
+    def dot(self, base: Letters) -> str:
+        """The lines as Graphviz' HTML-like label, in which letters differ from ``base``."""
+        return "<BR/>".join("".join(_dot_piece(text, letters, base) for text, letters in line) for line in self.written)
 
     def svg(self, x: float, y: float, width: float, height: float) -> Iterator[str]:
         """The lines in the middle of a rectangle, whose left upper corner is given."""
@@ -45,22 +64,33 @@ class Lines:
 
 @dataclass
 class Cell:
-    """A cell of a table."""
+    """A cell of a table; ``left`` says that it is not centred."""
 
     content: Lines | Table
-    fill: str | None
-    outline: str | None
-    span: int
-    padding: float
-    left: bool
+    fill: str | None = None
+    outline: str | None = None
+    span: int = 1
+    left: bool = False
+
+    def dot(self, base: Letters) -> str:
+        look = f' COLSPAN="{self.span}"' if self.span > 1 else ""
+        look += f' BORDER="1" COLOR="{self.outline}"' if self.outline else ""
+        look += f' BGCOLOR="{self.fill}"' if self.fill else ""
+        return f"<TD{look}>{self.content.dot(base)}</TD>"
 
 
 @dataclass
 class Table:
-    """Rows of cells; a row fills the table's width."""
+    """Rows of cells; a row fills the table's width.
+
+    Attributes:
+        spacing: between cells.
+        padding: of a cell, around what is in it.
+    """
 
     rows: list[list[Cell]]
-    spacing: float
+    spacing: float = SPACING
+    padding: float = 2.0
 
     def size(self) -> tuple[float, float]:
         widths, heights = self._columns(), self._heights()
@@ -68,6 +98,12 @@ class Table:
             sum(widths) + self.spacing * (len(widths) + 1),
             sum(heights) + self.spacing * (len(heights) + 1),
         )
+
+    def dot(self, base: Letters) -> str:
+        """The table as Graphviz' HTML-like label, in which letters differ from ``base``."""
+        rows = "".join(f"<TR>{''.join(cell.dot(base) for cell in row)}</TR>" for row in self.rows)
+        spacing = "" if self.spacing == SPACING else f' CELLSPACING="{self.spacing:g}"'
+        return f'<TABLE BORDER="0"{spacing} CELLPADDING="{self.padding:g}">{rows}</TABLE>'
 
     def svg(self, x: float, y: float, width: float, height: float) -> Iterator[str]:
         """The cells, of which the columns share what is left of the width."""
@@ -83,13 +119,18 @@ class Table:
                 if cell.fill or cell.outline:
                     look = f'fill="{cell.fill or "none"}" stroke="{cell.outline or "none"}"'
                     yield f'<rect {look} x="{left:.2f}" y="{y:.2f}" width="{room:.2f}" height="{tall:.2f}"/>'
-                inner = cell.content.size()[0] if cell.left else room - 2 * cell.padding
-                yield from cell.content.svg(left + cell.padding, y, inner, tall)
+                padding = self._padding(cell)
+                inner = cell.content.size()[0] if cell.left else room - 2 * padding
+                yield from cell.content.svg(left + padding, y, inner, tall)
                 left, column = left + room + self.spacing, column + span
             y += tall + self.spacing
 
+    def _padding(self, cell: Cell) -> float:
+        """A cell's, with room between the text and a border or the end of a colour."""
+        return self.padding + 2 * bool(cell.outline or cell.fill)
+
     def _heights(self) -> list[float]:
-        return [max(cell.content.size()[1] + 2 * cell.padding for cell in row) for row in self.rows]
+        return [max(cell.content.size()[1] + 2 * self._padding(cell) for cell in row) for row in self.rows]
 
     def _columns(self) -> list[float]:
         """As wide as the widest cell in a column; what spans several makes the last of them wider."""
@@ -102,7 +143,7 @@ class Table:
                     columns = range(column, min(column + cell.span, count))
                     column += cell.span
                     if (len(columns) > 1) == spans:
-                        needed = cell.content.size()[0] + 2 * cell.padding - self.spacing * (len(columns) - 1)
+                        needed = cell.content.size()[0] + 2 * self._padding(cell) - self.spacing * (len(columns) - 1)
                         more = max(0.0, needed - sum(widths[c] for c in columns)) / len(columns)
                         for c in columns:
                             widths[c] += more
@@ -112,50 +153,49 @@ class Table:
 Block = Lines | Table
 
 
-def read_label(label: str, letters: Letters) -> Block:
-    """The block that Graphviz' HTML-like label describes."""
-    return _block(ElementTree.fromstring(f"<LABEL>{label}</LABEL>"), letters)
+Legend = list[list[tuple[str, str | None]]]  # rows of texts, with the colours they stand on
 
 
-def _block(element: ElementTree.Element, letters: Letters) -> Block:
-    table = element.find("TABLE")
-    if table is not None:
-        return _table(table, letters)
-    lines: list[list[tuple[str, Letters]]] = [[]]
-    _read(element, letters, lines)
-    return Lines([line for line in lines if line] or [[]])
+def small(text: str, color: str = "black") -> list[Piece]:
+    """A line of small letters; none of no text. Its line breaks stay."""
+    return [("\n".join(map(plain, text.split("\n"))), Letters(SMALL, color))] if text else []
 
 
-def _read(element: ElementTree.Element, letters: Letters, lines: list[list[tuple[str, Letters]]]) -> None:
-    if element.text:
-        lines[-1].append((element.text.replace(r"\\", "\\"), letters))
-    for child in element:
-        if child.tag == "BR":
-            lines.append([])
-        elif child.tag == "B":
-            _read(child, Letters(letters.size, letters.color, True), lines)
-        else:
-            size, color = float(child.get("POINT-SIZE", letters.size)), child.get("COLOR", letters.color)
-            _read(child, Letters(size, color, letters.bold), lines)
-        if child.tail:
-            lines[-1].append((child.tail.replace(r"\\", "\\"), letters))
+def plain(text: str) -> str:
+    """Text on one line, without the characters that XML forbids (its production [2])."""
+    text = re.sub(r"[\t\r\n]+", " ", text)
+    return re.sub("[^ -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)
 
 
-def _table(element: ElementTree.Element, letters: Letters) -> Table:
-    rows = [[_cell(cell, element, letters) for cell in row.findall("TD")] for row in element.findall("TR")]
-    return Table(rows, float(element.get("CELLSPACING", 2)))
+def escaped(text: str) -> str:
+    """Text in a label of DOT. A backslash is doubled, for Graphviz puts the node's name in the place of \\N in any label."""
+    return html.escape(text).replace("\\", r"\\")
 
 
-def _cell(cell: ElementTree.Element, table: ElementTree.Element, letters: Letters) -> Cell:
-    bordered = int(cell.get("BORDER", table.get("CELLBORDER", table.get("BORDER", 1)))) > 0
-    return Cell(
-        _block(cell, letters),
-        cell.get("BGCOLOR"),
-        cell.get("COLOR", "black") if bordered else None,
-        int(cell.get("COLSPAN", 1)),
-        float(table.get("CELLPADDING", 2)) + 2 * (bordered or cell.get("BGCOLOR") is not None),
-        cell.get("ALIGN") == "LEFT",
-    )
+def table_of(lines: Sequence[list[Piece]], rows: Sequence[Sequence[str]], color: str | None) -> Table:
+    """The lines of a label above rows of cells, of which the last is coloured."""
+    width = max(map(len, rows))
+    outline = "#8a8a8a" if width > 1 else None
+    table = Table([[Cell(Lines([line for line in lines if line]), span=width)]], spacing=0.0, padding=1.0)
+    for *first, last in rows:
+        before = [Cell(Lines([small(text)]), outline=outline) for text in first]
+        table.rows.append([*before, Cell(Lines([small(last)]), color, outline)])
+    return table
+
+
+def legend_table(legend: Legend) -> Table:
+    """Rows of coloured cells, each as wide as its texts."""
+    rows = ([Cell(Lines([small(text)]), color) for text, color in row] for row in legend)
+    return Table([[Cell(Table([row], padding=3.0), left=True)] for row in rows], spacing=0.0)
+
+
+def _dot_piece(text: str, letters: Letters, base: Letters) -> str:
+    written = "<BR/>".join(map(escaped, text.split("\n")))
+    if letters.bold:
+        written = f"<B>{written}</B>"
+    if letters.size != base.size:
+        written = f'<FONT POINT-SIZE="{letters.size:g}">{written}</FONT>'
+    return written if letters.color == base.color else f'<FONT COLOR="{letters.color}">{written}</FONT>'
 
 
 def _width(line: list[tuple[str, Letters]]) -> float:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from .dot_reader import Attributes, read_places
-from .frames import Placed, Size
+from .frames import Placed
 from .layered import Point
-
-INCH = 72.0  # of DOT's sizes, in points
-_LAYOUT = re.compile(r"\b(?:weight|minlen)=[\d.]+|\bconstraint=false")
+from .picture import Picture
 
 
 @dataclass(frozen=True)
@@ -23,56 +20,9 @@ class Stroke:
     tip: Point
 
 
-def with_sizes(dot: str, boxes: Mapping[str, Size], titles: Sequence[Size], labels: Mapping[int, Size]) -> str:
-    """DOT text of ours with an empty box of a given size for each node, for each title of a frame, and each label of a line.
-
-    Args:
-        dot: as :mod:`.dot` writes it: a statement a line.
-        titles: of the frames, in their order; the first is the whole.
-        labels: of the lines by number.
-    """
-    written, frame, line, legend = [], 0, 0, False
-    for text in dot.splitlines():
-        node = re.match(r"(\s*)(\w+) \[", text)
-        ends = re.match(r"\s*(\w+ -> \w+) \[", text)
-        if legend or text.startswith("  label=<"):
-            legend = not text.endswith(">>")
-        elif "[style=invis" in text:
-            written.append(text)
-        elif node and node[2] in boxes:
-            width, height = boxes[node[2]]
-            written.append(
-                f'{node[2]} [shape=box fixedsize=true width={width / INCH:.4f} height={height / INCH:.4f} label=""]'
-            )
-        elif ends:
-            kept = re.sub("<.*>", "", text[ends.end() :])  # without its label, which may say anything
-            look = [*_LAYOUT.findall(re.sub('"[^"]*"', "", kept)), *re.findall("arrowhead=none", kept)]
-            label = f" label=<{_empty(labels[line])}>" if line in labels else ""
-            written.append(f'{ends[1]} [id="line{line}" {" ".join(look)}{label}]')
-            line += 1
-        elif node and node[1] != "  " and node[2] == "graph":
-            frame += 1
-            aside = " ".join(re.findall(r"\b(?:margin=\d+|labeljust=\w)", text.split("> tooltip=")[-1]))
-            written.append(f"graph [label=<{_empty(titles[frame])}> {aside}]")
-        else:
-            written.append(re.sub('fontname="[^"]*"', 'fontname="Times"', text))  # no text, so no font to look for
-    return "\n".join(written) + "\n"
-
-
-def _empty(size: Size) -> str:
-    width, height = (max(1, round(each)) for each in size)
-    table = f'BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0" WIDTH="{width}" HEIGHT="{height}"'
-    return f'<TABLE {table}><TR><TD><FONT POINT-SIZE="1"> </FONT></TD></TR></TABLE>'
-
-
-def places(dot: str, frames: Mapping[str, int], lines: int) -> tuple[Placed, list[Stroke]]:
-    """What Graphviz says of DOT text of :func:`with_sizes`, with y growing downwards.
-
-    Args:
-        frames: their numbers by name.
-        lines: how many there are.
-    """
-    whole, found = read_places(dot)
+def read_places(text: str, picture: Picture) -> tuple[Placed, list[Stroke]]:
+    """What Graphviz says, as JSON, of the DOT text that :func:`.dot.write_sizes` writes, with y growing downwards."""
+    whole = json.loads(text)
     left, low, right, high = map(float, whole["bb"].split(","))
 
     def point(text: str) -> Point:
@@ -80,27 +30,27 @@ def places(dot: str, frames: Mapping[str, int], lines: int) -> tuple[Placed, lis
         return round(x - left, 2), round(high - y, 2)
 
     placed = Placed((right - left, high - low))
-    for name, attributes in found.items():
-        if "bb" in attributes:
-            x0, y0, x1, y1 = map(float, attributes["bb"].split(","))
-            number = frames[name]
+    things = {thing["name"]: thing for thing in whole.get("objects", ())}
+    for number, frame in enumerate(picture.frames):
+        if number:
+            x0, y0, x1, y1 = map(float, things[frame.name]["bb"].split(","))
             placed.frames[number] = (x0 - left, high - y1, x1 - x0, y1 - y0)
-            if "lp" in attributes:
-                placed.titles[number] = point(attributes["lp"])
-        elif "pos" in attributes and not name.startswith(("line", "invisible")):
-            placed.boxes[name] = point(attributes["pos"])
+            placed.titles[number] = point(things[frame.name]["lp"])
+    for _, box in picture.boxes():
+        placed.boxes[box.name] = point(things[box.name]["pos"])
+    lines = {line["id"]: line for line in whole.get("edges", ()) if "id" in line}
     strokes = []
-    for number in range(lines):
-        attributes = found[f"line{number}"]
-        if "lp" in attributes:
-            placed.labels[number] = point(attributes["lp"])
-        strokes.append(_stroke(attributes, point))
+    for number in range(len(picture.shown_lines())):
+        line = lines[f"line{number}"]
+        if "lp" in line:
+            placed.labels[number] = point(line["lp"])
+        strokes.append(_stroke(line["pos"], point))
     return placed, strokes
 
 
-def _stroke(attributes: Attributes, point: Callable[[str], Point]) -> Stroke:
+def _stroke(text: str, point: Callable[[str], Point]) -> Stroke:
     """A line from its Bézier curves: "e,x,y" is the tip of its arrowhead."""
-    words = attributes["pos"].partition(";")[0].split()
+    words = text.partition(";")[0].split()
     curve = [point(word) for word in words if word[0] not in "es"]
     tip = next((point(word[2:]) for word in words if word[0] == "e"), curve[-1])
     pairs = [f"{x:.2f},{y:.2f}" for x, y in curve]

@@ -1,19 +1,19 @@
-"""The picture of a graph as SVG by plain Python alone, with the looks of its DOT text."""
+"""A picture as SVG by plain Python alone, at the places that Graphviz gives or at our own."""
 
 from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from .dot_reader import Attributes, plain_text, read_dot
+from .dot import write_sizes
 from .frames import FrameLayout, Placed, Size
-from .labels import FONT, Block, Letters, read_label
+from .labels import FONT, Block, legend_table
 from .layered import Point
-from .places import Stroke, places, with_sizes
+from .picture import BOXES, INCH, LINES, Box, Element, Frame, Line, Look, Picture
+from .places import Stroke, read_places
 
-INCH = 72.0  # of DOT's sizes, in points
 MARGIN = 6.0  # around the picture
 FOLD = 7.0  # of the corner of a note, the lid of a cylinder, the depth of a box
 RING = 4.0  # between the two outlines of a named value
@@ -21,62 +21,50 @@ ARROW = 7.0  # length of an arrowhead
 DASHES = {"dashed": ' stroke-dasharray="5,2"', "dotted": ' stroke-dasharray="1,4"'}
 
 
-def write_svg(dot: str, graphviz: Callable[[str], str] | None = None) -> str:
-    """An SVG of DOT text of ours, with groups, ids and classes like those of Graphviz' SVGs.
+def write_svg(picture: Picture, graphviz: Callable[[str], str] | None = None) -> str:
+    """The picture as SVG, with groups, ids and classes like those of Graphviz' SVGs.
 
     Its texts are measured here, so that they stay in their boxes whatever fonts the reader has.
 
     Args:
-        graphviz: gives DOT text with places for DOT text without; by default the places are our own.
+        graphviz: gives the places, as JSON, for DOT text without; by default the places are our own.
     """
-    painter = _Painter(dot)
+    painter = _Painter(picture)
     return painter.svg(painter.placed_by(graphviz) if graphviz else painter.placed())
 
 
 class _Painter:
     """The nodes, frames and lines of one picture."""
 
-    def __init__(self, dot: str) -> None:
-        self.dot, self.picture = dot, read_dot(dot)
-        picture, self.whole = self.picture, self.picture.frames[0].attributes
-        self.labels = {name: _label(attributes) for name, attributes in picture.nodes.items()}
-        self.boxes = {name: _box(picture.nodes[name], label) for name, label in self.labels.items()}
-        self.titles = [_label(self.whole | frame.attributes) if i else None for i, frame in enumerate(picture.frames)]
-        found = ((i, _label(attributes)) for i, (_, _, attributes) in enumerate(picture.lines))
-        self.line_labels = {i: label for i, label in found if label is not None}
-        self.legend = _label(self.whole)
-
-    def sizes(self) -> tuple[list[Size], dict[int, Size]]:
-        """Of the titles of frames, and of the labels of lines."""
-        titles = [title.size() if title else (0.0, 0.0) for title in self.titles]
-        return titles, {number: _grown(label.size(), 2.0) for number, label in self.line_labels.items()}
+    def __init__(self, picture: Picture) -> None:
+        self.picture, self.lines = picture, picture.shown_lines()
+        self.homes = {box.name: number for number, box in picture.boxes()}
+        self.boxes = {box.name: _box_size(box) for _, box in picture.boxes()}
+        self.titles = [frame.label.size() if frame.label else (0.0, 0.0) for frame in picture.frames]
+        labels = {number: line.label.size() for number, line in enumerate(self.lines) if line.label}
+        self.labels = {number: _grown(size, 2.0) for number, size in labels.items()}
+        self.legend = legend_table(picture.legend) if picture.legend else None
 
     def placed(self) -> tuple[Placed, list[Stroke]]:
-        picture, whole = self.picture, self.whole
-        lanes = any(frame.attributes.get("style") == "filled" for frame in picture.frames)
-        rankdir = "TB" if lanes else whole.get("rankdir", "TB")  # lanes one below the other
-        parents, homes = [0] * len(picture.frames), {}
-        for number, frame in enumerate(picture.frames):
-            for inner in frame.frames:
-                parents[inner] = number
-            homes.update(dict.fromkeys(frame.nodes, number))
-        gap = (INCH * float(whole.get("nodesep", 0.25)), INCH * float(whole.get("ranksep", 0.5)))
-        ends = [(source, target) for source, target, _ in picture.lines]
-        found = FrameLayout(self.boxes, parents, homes, self.sizes()[0], ends, self.sizes()[1], rankdir, gap).place()
+        lanes = any(frame.anchor for frame in self.picture.frames)
+        rankdir = "TB" if lanes else self.picture.rankdir  # lanes one below the other
+        parents = [frame.parent for frame in self.picture.frames]
+        gap = (INCH * float(self.picture.look["nodesep"]), INCH * float(self.picture.look["ranksep"]))
+        ends = [(line.source, line.target) for line in self.lines]
+        found = FrameLayout(self.boxes, parents, self.homes, self.titles, ends, self.labels, rankdir, gap).place()
         strokes = []
-        for route, (_, _, attributes) in zip(found.routes, picture.lines):
-            strokes.append(_stroke(route, 0.0 if attributes.get("arrowhead") == "none" else _head(attributes), rankdir))
+        for route, line in zip(found.routes, self.lines):
+            strokes.append(_stroke(route, 0.0 if line.look.get("arrowhead") == "none" else _head(line), rankdir))
         return found, strokes
 
     def placed_by(self, graphviz: Callable[[str], str]) -> tuple[Placed, list[Stroke]]:
-        frames = {frame.name: number for number, frame in enumerate(self.picture.frames)}
-        return places(graphviz(with_sizes(self.dot, self.boxes, *self.sizes())), frames, len(self.picture.lines))
+        return read_places(graphviz(write_sizes(self.picture, self.boxes, self.titles, self.labels)), self.picture)
 
     def svg(self, layout: tuple[Placed, list[Stroke]]) -> str:
         placed, strokes = layout
         width, height = placed.size
         legend_width, legend_height = self.legend.size() if self.legend else (0.0, 0.0)
-        on_top = self.legend is not None and self.whole.get("labelloc") == "t"
+        on_top = self.legend is not None and self.picture.look.get("labelloc") == "t"
         shift = legend_height + MARGIN if on_top else 0.0
         whole = max(width, legend_width) + 2 * MARGIN, height + legend_height + (2 + bool(self.legend)) * MARGIN
         parts = [
@@ -92,45 +80,43 @@ class _Painter:
                 *self.legend.svg(0.0, top, legend_width, legend_height),
                 "</g>",
             ]
-        for frame in placed.frames:
-            parts += self._frame(frame, placed)
-        for number, stroke in enumerate(strokes):
-            parts += self._line(number, stroke, placed)
-        for name in self.picture.nodes:
-            parts += self._node(name, placed)
+        for number, rectangle in placed.frames.items():
+            parts += _frame(self.picture.frames[number], rectangle, placed.titles.get(number))
+        for number, (line, stroke) in enumerate(zip(self.lines, strokes)):
+            parts += _line(line, stroke, placed.labels.get(number))
+        for _, box in self.picture.boxes():
+            parts += _node(box, self.boxes[box.name], placed.boxes[box.name])
         return "\n".join([*parts, "</g>", "</svg>"]) + "\n"
 
-    def _frame(self, number: int, placed: Placed) -> Iterator[str]:
-        attributes, title = self.picture.frames[number].attributes, self.titles[number]
-        corner = 8 if "rounded" in attributes.get("style", "") else 0
-        fill = attributes.get("fillcolor", "none")
-        opacity = f' fill-opacity="{int(fill[7:], 16) / 255:.3f}"' if len(fill) == 9 else ""
-        look = f'fill="{fill[:7]}"{opacity} stroke="{attributes.get("color", "black")}"'
-        shape = _rectangle(look, *placed.frames[number], corner)
-        return _group(attributes, "cluster", [shape, *_centred(title, placed.titles.get(number))])
 
-    def _node(self, name: str, placed: Placed) -> Iterator[str]:
-        attributes = self.picture.nodes[name]
-        (x, y), (width, height) = placed.boxes[name], self.boxes[name]
-        shapes = list(_shape(attributes, x - width / 2, y - height / 2, width, height))
-        down = FOLD / 2 if attributes.get("shape") in ("cylinder", "box3d") else 0.0
-        return _group(attributes, "node", [*shapes, *_centred(self.labels[name], (x, y + down))])
+def _frame(frame: Frame, rectangle: tuple[float, float, float, float], title: Point | None) -> Iterator[str]:
+    look = frame.look
+    fill = look.get("fillcolor", "none")
+    opacity = f' fill-opacity="{int(fill[7:], 16) / 255:.3f}"' if len(fill) == 9 else ""
+    colors = f'fill="{fill[:7]}"{opacity} stroke="{look.get("color", "black")}"'
+    shape = _rectangle(colors, *rectangle, 8 if "rounded" in look.get("style", "") else 0)
+    return _group(frame, "cluster", [shape, *_centred(frame.label, title)])
 
-    def _line(self, number: int, stroke: Stroke, placed: Placed) -> Iterator[str]:
-        _, _, attributes = self.picture.lines[number]
-        color, width = attributes.get("color", "black"), float(attributes.get("penwidth", 1))
-        look = f'stroke="{color}"' + (f' stroke-width="{width:g}"' if width != 1 else "")
-        parts = [f'<path fill="none" {look}{DASHES.get(attributes.get("style", ""), "")} d="{stroke.path}"/>']
-        if stroke.base != stroke.tip:
-            parts.append(
-                f'<polygon fill="{color}" stroke="none" points="{_points(_arrow(stroke, _head(attributes)))}"/>'
-            )
-        label = self.line_labels.get(number)
-        if label is not None and number in placed.labels:
-            (x, y), (wide, high) = placed.labels[number], label.size()
-            corner = f'x="{x - wide / 2:.2f}" y="{y - high / 2:.2f}" width="{wide:.2f}" height="{high:.2f}"'
-            parts += [f'<rect fill="white" fill-opacity="0.85" {corner}/>', *_centred(label, (x, y))]
-        return _group(attributes, "edge", parts)
+
+def _node(box: Box, size: Size, middle: Point) -> Iterator[str]:
+    (x, y), (width, height) = middle, size
+    shapes = list(_shape(box.look, x - width / 2, y - height / 2, width, height))
+    down = FOLD / 2 if box.look.get("shape") in ("cylinder", "box3d") else 0.0
+    return _group(box, "node", [*shapes, *_centred(box.label, (x, y + down))])
+
+
+def _line(line: Line, stroke: Stroke, middle: Point | None) -> Iterator[str]:
+    look = LINES | line.look
+    color, width = look["color"], float(look.get("penwidth", 1))
+    pen = f'stroke="{color}"' + (f' stroke-width="{width:g}"' if width != 1 else "")
+    parts = [f'<path fill="none" {pen}{DASHES.get(look.get("style", ""), "")} d="{stroke.path}"/>']
+    if stroke.base != stroke.tip:
+        parts.append(f'<polygon fill="{color}" stroke="none" points="{_points(_arrow(stroke, _head(line)))}"/>')
+    if line.label is not None and middle is not None:
+        (x, y), (wide, high) = middle, line.label.size()
+        corner = f'x="{x - wide / 2:.2f}" y="{y - high / 2:.2f}" width="{wide:.2f}" height="{high:.2f}"'
+        parts += [f'<rect fill="white" fill-opacity="0.85" {corner}/>', *_centred(line.label, (x, y))]
+    return _group(line, "edge", parts)
 
 
 def _centred(label: Block | None, middle: Point | None) -> Iterator[str]:
@@ -139,18 +125,11 @@ def _centred(label: Block | None, middle: Point | None) -> Iterator[str]:
         yield from label.svg(middle[0] - width / 2, middle[1] - height / 2, width, height)
 
 
-def _label(attributes: Mapping[str, str]) -> Block | None:
-    label = attributes.get("label")
-    size, color = float(attributes.get("fontsize", 11)), attributes.get("fontcolor", "black")
-    return read_label(label, Letters(size, color)) if label else None
-
-
-def _group(attributes: Attributes, kind: str, parts: list[str]) -> Iterator[str]:
+def _group(element: Element, kind: str, parts: list[str]) -> Iterator[str]:
     """One element of the picture, with its id, its classes, and what a browser tells about it."""
-    classes = " ".join(filter(None, [kind, attributes.get("class")]))
-    yield f'<g id="{html.escape(attributes.get("id", ""))}" class="{html.escape(classes)}">'
-    tooltip = html.unescape(plain_text(attributes.get("tooltip", ""), 2))
-    yield f"<title>{html.escape(tooltip)}</title>"
+    classes = " ".join(filter(None, [kind, element.classes]))
+    yield f'<g id="{html.escape(element.id)}" class="{html.escape(classes)}">'
+    yield f"<title>{html.escape(element.tooltip)}</title>"
     yield from parts
     yield "</g>"
 
@@ -162,57 +141,54 @@ def _grown(size: Size, by: float) -> Size:
     return size[0] + 2 * by, size[1] + 2 * by
 
 
-def _margin(attributes: Attributes) -> Size:
-    across, down = map(float, attributes.get("margin", "0.09,0.04").split(","))
-    return INCH * across, INCH * down
-
-
-def _box(attributes: Attributes, label: Block | None) -> Size:
-    """The size of a node: its label's, with room for what its shape needs."""
-    (wide, high), (across, down) = label.size() if label else (0.0, 0.0), _margin(attributes)
+def _box_size(box: Box) -> Size:
+    """The size of a box: its label's, with room for what its shape needs."""
+    look = BOXES | box.look
+    (wide, high) = box.label.size() if box.label else (0.0, 0.0)
+    across, down = (INCH * float(margin) for margin in look["margin"].split(","))
     more_wide, more_high = {
         "octagon": (2 * FOLD, FOLD),
         "cylinder": (0.0, 2 * FOLD),
         "note": (FOLD, 0.0),
         "box3d": (FOLD, FOLD),
-    }.get(attributes.get("shape", ""), (0.0, 0.0))
-    extra = 2 * RING * (attributes.get("peripheries") == "2")
-    least = (INCH * float(attributes.get("width", 0)), INCH * float(attributes.get("height", 0)))
+    }.get(look.get("shape", ""), (0.0, 0.0))
+    extra = 2 * RING * (look.get("peripheries") == "2")
+    least = (INCH * float(look["width"]), INCH * float(look["height"]))
     return max(wide + 2 * across + more_wide, least[0]) + extra, max(high + 2 * down + more_high, least[1]) + extra
 
 
-def _shape(attributes: Attributes, x: float, y: float, width: float, height: float) -> Iterator[str]:
-    style, shape = attributes.get("style", ""), attributes.get("shape", "box")
+def _shape(look: Look, x: float, y: float, width: float, height: float) -> Iterator[str]:
+    style, shape = look.get("style", ""), look.get("shape", "box")
     if shape == "plaintext":
         return
     dashes = next((DASHES[name] for name in DASHES if name in style), "")
-    pen = f' stroke-width="{attributes["penwidth"]}"' if "penwidth" in attributes else ""
-    outline = f'stroke="{attributes.get("color", "black")}"{pen}{dashes}'
-    look = f'fill="{attributes.get("fillcolor", "white")}" {outline}'
+    pen = f' stroke-width="{look["penwidth"]}"' if "penwidth" in look else ""
+    outline = f'stroke="{look.get("color", "black")}"{pen}{dashes}'
+    colors = f'fill="{look.get("fillcolor", "white")}" {outline}'
     right, bottom = x + width, y + height
     if shape == "octagon":
         cut = min(0.29 * height, 0.29 * width, 14.0)
-        yield _polygon(look, (x + cut, y), (right - cut, y), (right, y + cut), (right, bottom - cut),
+        yield _polygon(colors, (x + cut, y), (right - cut, y), (right, y + cut), (right, bottom - cut),
                        (right - cut, bottom), (x + cut, bottom), (x, bottom - cut), (x, y + cut))  # fmt: skip
     elif shape == "cylinder":
         lid = f"{width / 2:.2f} {FOLD / 2:.2f} 0 0"
         top, low = y + FOLD / 2, bottom - FOLD / 2
         sides = f"M{x:.2f},{top:.2f} V{low:.2f} A{lid} 0 {right:.2f},{low:.2f} V{top:.2f}"
-        yield f'<path {look} d="{sides} A{lid} 0 {x:.2f},{top:.2f} Z"/>'
+        yield f'<path {colors} d="{sides} A{lid} 0 {x:.2f},{top:.2f} Z"/>'
         yield f'<path fill="none" {outline} d="M{x:.2f},{top:.2f} A{lid} 0 {right:.2f},{top:.2f}"/>'
     elif shape == "note":
-        yield _polygon(look, (x, y), (right - FOLD, y), (right, y + FOLD), (right, bottom), (x, bottom))
+        yield _polygon(colors, (x, y), (right - FOLD, y), (right, y + FOLD), (right, bottom), (x, bottom))
         yield _polyline(outline, (right - FOLD, y), (right - FOLD, y + FOLD), (right, y + FOLD))
     elif shape == "box3d":
         corner, low = (right - FOLD / 2, y + FOLD / 2), bottom - FOLD / 2
-        yield _polygon(look, (x + FOLD / 2, y), (right, y), (right, low), (right - FOLD / 2, bottom), (x, bottom),
+        yield _polygon(colors, (x + FOLD / 2, y), (right, y), (right, low), (right - FOLD / 2, bottom), (x, bottom),
                        (x, y + FOLD / 2))  # fmt: skip
         yield _polyline(outline, (x, y + FOLD / 2), corner, (right, y))
         yield _polyline(outline, corner, (right - FOLD / 2, bottom))
     else:
         corner_size = 7.0 if "rounded" in style else 0.0
-        yield _rectangle(look, x, y, width, height, corner_size)
-        if attributes.get("peripheries") == "2":
+        yield _rectangle(colors, x, y, width, height, corner_size)
+        if look.get("peripheries") == "2":
             inner = (x + RING, y + RING, width - 2 * RING, height - 2 * RING)
             yield _rectangle(f'fill="none" {outline}', *inner, corner_size)
 
@@ -246,9 +222,9 @@ def _polyline(look: str, *points: Point) -> str:
 # Lines
 
 
-def _head(attributes: Attributes) -> float:
+def _head(line: Line) -> float:
     """The length of a line's arrowhead."""
-    return ARROW + 1.5 * (float(attributes.get("penwidth", 1)) - 1)
+    return ARROW + 1.5 * (float(line.look.get("penwidth", 1)) - 1)
 
 
 def _arrow(stroke: Stroke, length: float) -> tuple[Point, ...]:

@@ -10,32 +10,31 @@ from typing import Any
 
 from ...errors import GraphError
 from ..draw.cells import cells
-from ..draw.dot import STYLES
-from ..draw.drawing import Drawing
+from ..draw.depict import STYLES
+from ..draw.dot import write_dot
 from ..draw.graphviz import lay_out
 from ..draw.looks import bytes_text, heat, legend, mode, own_bytes, seconds_text, titles, verdict
+from ..draw.picture import Picture
 from ..record.model import Graph, Node
 from ..record.numerals import number_text
 from .html import check_language, inline, save_page
 
 
-def write_page(drawing: Drawing, path: Path, language: str) -> Path:
-    """The page of :meth:`Drawing.to_html`."""
+def write_page(graph: Graph, picture: Picture, path: Path, language: str) -> Path:
+    """The page of :meth:`Drawing.to_html`, for a graph as it is drawn and the picture of it."""
     check_language(language)
-    drawn = drawing.drawn()
-    dot = drawn.dot()
     try:
-        picture = inline(lay_out(dot, "svg", len(drawn.nodes)).decode())
-        picture = re.sub(r"<title>[^<]*</title>\n?", "", picture)  # "n3", which browsers would show
+        shown = inline(lay_out(picture, "svg").decode())
+        shown = re.sub(r"<title>[^<]*</title>\n?", "", shown)  # tooltips: the page tells more
     except GraphError as error:
-        picture = f"<p>{html.escape(str(error))}</p><pre>{html.escape(dot)}</pre>"
-    data = page_data(drawn)
-    return save_page(path, "viewer", data, language, title=data["title"], drawing=picture)
+        shown = f"<p>{html.escape(str(error))}</p><pre>{html.escape(write_dot(picture))}</pre>"
+    data = page_data(graph, picture.color)
+    return save_page(path, "viewer", data, language, title=data["title"], drawing=shown)
 
 
-def page_data(graph: Drawing) -> dict[str, Any]:
+def page_data(graph: Graph, color: str | None = None) -> dict[str, Any]:
     """What the page knows of each node, and what its colours mean; a list is a word of the page and what it is about."""
-    color = mode(graph, graph.color)
+    color = mode(graph, color)
     kinds = {node.kind for node in graph.nodes}
     end = graph.nodes[graph.ends[0][0]]
     sizes = own_bytes(graph)
@@ -45,7 +44,7 @@ def page_data(graph: Drawing) -> dict[str, Any]:
             {"title": _title(node), "search": _searched(node), "facts": _facts(node, graph, sizes)}
             for node in graph.nodes
         ],
-        "kinds": [(kind, *re.findall(r'color="(#\w+)"', style)) for kind, style in STYLES.items() if kind in kinds],
+        "kinds": [(kind, style["fillcolor"], style["color"]) for kind, style in STYLES.items() if kind in kinds],
         "legend": legend(graph, color, heat(graph, color)),
     }
 

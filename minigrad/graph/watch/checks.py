@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine.tensor import Tensor
-from ..draw.drawing import Drawing
+from ..drawing import Drawing
 from ..record.capture import capture
 from ..record.derivatives import TOLERANCE, check_derivatives
 from ..record.model import Edge, Graph

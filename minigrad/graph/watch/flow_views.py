@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.tensor import Tensor
-from ..draw.dot import write_dot
+from ..draw.depict import depict
 from ..draw.figures import figure, plain_label, save, text_width
 from ..draw.graphviz import lay_out
 from ..draw.looks import RAMP
@@ -167,8 +167,7 @@ def _graph(flow: NotedSteps, tensor: Tensor) -> dict[str, Any]:
         if module.name in flow.layers:
             elements[f"module{module.id}"] = flow.layers[module.name]
     drawn = dataclasses.replace(graph, nodes=nodes)
-    dot = write_dot(drawn, color="check")  # which colours no node: the page does
-    svg = lay_out(dot, "svg", len(nodes)).decode()
+    svg = lay_out(depict(drawn, color="check"), "svg").decode()  # which colours no node: the page does
     return {"svg": inline(svg), "elements": elements}
 
 

@@ -19,8 +19,8 @@ from ..._nonfinite import (
 )
 from ...engine.tensor import Tensor
 from ...errors import GraphError
-from ..draw.drawing import Drawing
 from ..draw.looks import in_prose, operand_in_prose
+from ..drawing import Drawing
 from ..record.capture import capture
 from ..record.model import Edge, Graph, Node
 

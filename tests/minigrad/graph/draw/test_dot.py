@@ -13,7 +13,7 @@ from minigrad import ArgumentError, GraphError, Tensor, draw_dot
 from minigrad.engine.observers import scope
 from minigrad.graph import Drawing
 from minigrad.graph.draw.cells import numbers
-from minigrad.graph.draw.dot import STYLES
+from minigrad.graph.draw.depict import STYLES
 from minigrad.graph.draw.looks import RAMP, own_bytes, worst
 
 
@@ -127,12 +127,10 @@ def test_gradients_that_are_zero_or_not_finite_stand_out(gradient: float, word: 
 
 
 def test_kinds_differ_in_shape_and_in_fill() -> None:
-    def told(pattern: str) -> list[tuple[str, ...]]:
-        return [tuple(re.findall(pattern, style)) for style in STYLES.values()]
-
-    shapes, fills = told(r'shape=\w+|style="[^"]*"|peripheries=2'), told('fillcolor="(#[0-9a-f]{6})"')
+    shapes = [(style["shape"], style["style"], style.get("peripheries")) for style in STYLES.values()]
+    fills = [style["fillcolor"] for style in STYLES.values()]
     assert len(set(shapes)) == len(set(fills)) == len(STYLES) == 7
-    lightness = [sum(w * int(f[i : i + 2], 16) for w, i in zip((0.3, 0.6, 0.1), (1, 3, 5))) for (f,) in fills]
+    lightness = [sum(w * int(f[i : i + 2], 16) for w, i in zip((0.3, 0.6, 0.1), (1, 3, 5))) for f in fills]
     assert min(lightness) > 190  # black letters on every one
 
 

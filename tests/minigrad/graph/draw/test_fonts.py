@@ -259,29 +259,29 @@ def echo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_picture_by_graphviz_has_no_boxes_either(install: Install) -> None:
     install("Kanji", "食")
     for format in ("png", "pdf"):
-        written = graphviz.lay_out(DOT, format, 1).decode()
+        written = graphviz.typeset(DOT, format).decode()
         assert 'label=<<B>食beru &amp; ko</B>> tooltip="[rocket]"' in written
 
 
 @pytest.mark.usefixtures("echo")
 def test_graphviz_is_lent_a_font_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     own = Path(font_manager.findfont(fonts.OWN)).parent
-    assert f"<dir>{own}</dir>" in graphviz.lay_out(DOT, "png", 1).decode()
+    assert f"<dir>{own}</dir>" in graphviz.typeset(DOT, "png").decode()
     monkeypatch.setattr("matplotlib.font_manager.findSystemFonts", lambda *paths, **type: ["a.ttf"])
-    assert "<dir>" not in graphviz.lay_out(DOT, "png", 1).decode()
+    assert "<dir>" not in graphviz.typeset(DOT, "png").decode()
 
 
 @pytest.mark.usefixtures("echo")
 def test_without_matplotlib_nobody_can_look_into_the_fonts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.font_manager", None)
-    assert graphviz.lay_out(DOT, "pdf", 1).decode() == DOT
+    assert graphviz.typeset(DOT, "pdf").decode() == DOT
 
 
 def test_pygraphviz_draws_with_the_font_it_is_lent(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pygraphviz", reason="needs pygraphviz: pip install graphviz pygraphviz")
     image = pytest.importorskip("PIL.Image", reason="needs pillow, which matplotlib brings")
     monkeypatch.setattr("shutil.which", lambda name: None)
-    picture = graphviz.lay_out('digraph { graph [a=b] a [label="食べる"] }', "png", 1)
-    same = graphviz.lay_out('digraph { graph [a=b] a [label="[U+98DF]beru"] }', "png", 1)
+    picture = graphviz.typeset('digraph { graph [a=b] a [label="食べる"] }', "png")
+    same = graphviz.typeset('digraph { graph [a=b] a [label="[U+98DF]beru"] }', "png")
     shown, expected = (np.asarray(image.open(io.BytesIO(content))) for content in (picture, same))
     np.testing.assert_array_equal(shown, expected)

@@ -151,9 +151,11 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> No
 
 
 PLACES = """cat > {folder}/text; echo "$@" > {folder}/options; cat <<'END'
-digraph minigrad {{ graph [bb="0,0,300,200"];
-  n0 [height=0.5, pos="50,150"]; n1 [pos="250,50"]; n2 [pos="250,150"];
-  n0 -> n2 [id=line0, pos="e,200,150 60,150 90,150 120,150 190,150"]; n1 -> n2 [id=line1, pos="e,1,1 2,2 3,3 4,4 5,5"]; }}
+{{"bb": "0,0,300,200",
+  "objects": [{{"name": "n0", "height": "0.5", "pos": "50,150"}}, {{"name": "n1", "pos": "250,50"}},
+              {{"name": "n2", "pos": "250,150"}}],
+  "edges": [{{"id": "line0", "pos": "e,200,150 60,150 90,150 120,150 190,150"}},
+            {{"id": "line1", "pos": "e,1,1 2,2 3,3 4,4 5,5"}}]}}
 END"""
 
 
@@ -163,7 +165,7 @@ def test_the_dot_program_of_the_system_comes_first_and_says_where_things_are(
     stand_in(tmp_path, monkeypatch, PLACES.format(folder=tmp_path))
     x, y = leaf(1.0, "a long name"), leaf(2.0, "y")
     svg = draw_dot(x * y).to_svg()
-    assert (tmp_path / "options").read_text() == "-Tdot\n"
+    assert (tmp_path / "options").read_text() == "-Tjson0\n"
     sizes = (tmp_path / "text").read_text()
     assert "a long name" not in sizes and sizes.count("fixedsize=true") == 3 and 'n0 -> n2 [id="line0"' in sizes
     first = next(g for g in ET.fromstring(svg).iter(f"{SVG}g") if g.get("id") == "node0")

@@ -44,7 +44,7 @@ def test_a_loop_is_drawn_once() -> None:
 
 @pytest.mark.parametrize("steps", [50, 200, 400])
 def test_the_picture_does_not_grow_with_the_loop(steps: int) -> None:
-    svg = write_svg(recurrence(steps, backward=False).to_dot())
+    svg = write_svg(recurrence(steps, backward=False).drawn().picture(explained=True))
     width, height = map(float, re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)[0])
     assert width < 1500 and height < 1500
 

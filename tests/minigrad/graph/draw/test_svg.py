@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
@@ -11,8 +12,8 @@ import pytest
 
 import minigrad as mg
 from minigrad.graph import Drawing
-from minigrad.graph.draw.dot_reader import read_dot
-from minigrad.graph.draw.labels import Letters, read_label
+from minigrad.graph.draw.dot import write_dot
+from minigrad.graph.draw.labels import Cell, Letters, Lines, Table
 from minigrad.graph.draw.layered import text_width
 from minigrad.graph.draw.svg import write_svg
 from models import TwoLayerConfig, TwoLayerTransformer
@@ -73,7 +74,7 @@ def draw_svg(request: pytest.FixtureRequest) -> Callable[[Drawing], ET.Element]:
     if request.param == "graphviz":
         pytest.importorskip("pygraphviz", reason="Graphviz is not installed")
         return lambda drawing: ET.fromstring(drawing.to_svg())
-    return lambda drawing: ET.fromstring(write_svg(drawing.to_dot()))
+    return lambda drawing: drawn(drawing)[1]
 
 
 Draw = Callable[[Drawing], ET.Element]
@@ -81,7 +82,7 @@ DRAWINGS = [two_layers, cells, lanes, checked, circles]
 
 
 def drawn(drawing: Drawing) -> tuple[str, ET.Element]:
-    text = write_svg(drawing.to_dot())
+    text = write_svg(drawing.drawn().picture(explained=True))
     return text, ET.fromstring(text)
 
 
@@ -200,7 +201,7 @@ def test_a_name_stays_text(name: str) -> None:
 
 
 def test_the_same_drawing_gives_the_same_picture() -> None:
-    assert write_svg(cells().to_dot()) == write_svg(cells().to_dot())
+    assert drawn(cells())[0] == drawn(cells())[0]
 
 
 def test_what_is_wrong_looks_wrong() -> None:
@@ -210,22 +211,43 @@ def test_what_is_wrong_looks_wrong() -> None:
     assert "kink: nothing to compare with" in text
 
 
-def test_dot_text_is_read_as_it_was_written() -> None:
-    picture = read_dot(
-        'digraph g { graph [rankdir=LR label=<a &lt; <B>b</B>>] node [fontsize=9] a [label="x\\"y]" style=filled];'
-        " subgraph cluster_0 { graph [id=m] b; { rank=same; a; b } c [style=invis] } a -> b [id=e] b -> c [style=invis] }"
-    )
-    assert picture.frames[0].attributes == {"rankdir": "LR", "label": "a &lt; <B>b</B>"}
-    assert picture.nodes == {"a": {"fontsize": "9", "label": 'x\\"y]', "style": "filled"}, "b": {"fontsize": "9"}}
-    assert picture.frames[0].nodes == ["a"] and picture.frames[1].nodes == ["b"] and picture.frames[0].frames == [1]
-    assert picture.lines == [("a", "b", {"id": "e"})]
+def without_marks(label: str) -> str:
+    return html.unescape(re.sub(r"<[^>]*>", "", label)).replace(r"\\", "\\")
+
+
+@pytest.mark.parametrize("draw", DRAWINGS)
+def test_one_picture_says_the_same_as_dot_and_as_svg(draw: Callable[[], Drawing]) -> None:
+    picture = draw().drawn().picture(explained=True)
+    dot, root = write_dot(picture), ET.fromstring(write_svg(picture))
+    groups = {group.get("id"): group for group in root.iter(f"{SVG}g")}
+    names = re.findall(r'\[id="(\w+)"', dot)
+    assert len(names) == len(set(names)) and set(names) == groups.keys() - {"graph0", "graph-legend"}
+    for name in names:
+        statement = next(line for line in dot.splitlines() if f'[id="{name}"' in line)
+        classes = re.findall(r' class="([^"]*)"', statement)
+        assert (groups[name].get("class") or "").split()[1:] == (classes[0].split() if classes else [])
+        label = re.findall(r" label=<(.*)>(?: tooltip=| class=| \w+=|\])", statement)
+        texts = "".join("".join(text.itertext()) for text in groups[name].iter(f"{SVG}text"))
+        assert texts == (without_marks(label[0]) if label else "")
 
 
 def test_labels_are_measured_as_they_are_nested() -> None:
     letters = Letters(10)
-    assert read_label("ab<BR/>a", letters).size() == (text_width("ab", 10), 25.0)
-    rows = '<TR><TD COLSPAN="2">{}</TD></TR><TR><TD>a</TD><TD>b</TD></TR>'
-    table = f'<TABLE BORDER="0" CELLSPACING="0" CELLPADDING="1">{rows}</TABLE>'
-    narrow, wide = read_label(table.format("i"), letters), read_label(table.format("wwwwwwww"), letters)
-    assert narrow.size()[0] == pytest.approx(text_width("ab", 10) + 4)
-    assert wide.size()[0] == pytest.approx(text_width("wwwwwwww", 10) + 2)
+    assert Lines([[("ab\na", letters)]]).size() == (text_width("ab", 10), 25.0)
+
+    def table(title: str) -> Table:
+        cells = [Cell(Lines([[(text, letters)]])) for text in "ab"]
+        return Table([[Cell(Lines([[(title, letters)]]), span=2)], cells], spacing=0.0, padding=1.0)
+
+    assert table("i").size()[0] == pytest.approx(text_width("ab", 10) + 4)
+    assert table("wwwwwwww").size()[0] == pytest.approx(text_width("wwwwwwww", 10) + 2)
+
+
+def test_a_label_of_dot_says_only_what_differs() -> None:
+    base = Letters(10, "red")
+    lines = Lines([[("a\\b", base), ("<", Letters(10, "red", bold=True))], [("x\ny", Letters(9, "blue"))]])
+    small = '<FONT COLOR="blue"><FONT POINT-SIZE="9">x<BR/>y</FONT></FONT>'
+    assert lines.dot(base) == f"a\\\\b<B>&lt;</B><BR/>{small}"
+    table = Table([[Cell(lines, "white", "black", span=2)]], padding=1.0)
+    cell = f'<TD COLSPAN="2" BORDER="1" COLOR="black" BGCOLOR="white">{lines.dot(base)}</TD>'
+    assert table.dot(base) == f'<TABLE BORDER="0" CELLPADDING="1"><TR>{cell}</TR></TABLE>'

@@ -97,7 +97,7 @@ def test_every_word_is_there_in_both_languages(tmp_path: Path) -> None:
     text = Path(viewer.__file__).read_text(encoding="utf-8")
     facts = set(re.findall(r'\(\(?"(\w+)",', text)) - {"DRAWING"}
     assert {"kind", "seconds", "bytes", "gradient", "change"} <= facts <= english.keys()
-    from minigrad.graph.draw.dot import STYLES
+    from minigrad.graph.draw.depict import STYLES
     from minigrad.graph.draw.looks import WORDS
 
     assert {*STYLES, *WORDS} <= english.keys()

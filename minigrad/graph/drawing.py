@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import html
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-from ...engine.tensor import Tensor
-from ...errors import ArgumentError, GraphError, MissingExtraError
-from ..record.capture import capture
-from ..record.derivatives import check_derivatives
-from ..record.model import Graph
-from .cells import MOST_NODES
-from .diff import diff
-from .dot import write_dot
-from .graphviz import lay_out, responsive, scrolling
-from .simplify import simplified
-from .text import write_text
+from ..engine.tensor import Tensor
+from ..errors import ArgumentError, GraphError, MissingExtraError
+from .draw.cells import MOST_NODES
+from .draw.depict import depict
+from .draw.diff import diff
+from .draw.dot import write_dot
+from .draw.graphviz import lay_out, responsive, scrolling
+from .draw.picture import Picture
+from .draw.simplify import simplified
+from .draw.text import write_text
+from .pages.viewer import write_page
+from .record.capture import capture
+from .record.derivatives import check_derivatives
+from .record.model import Graph
 
 PICTURES = (".svg", ".png", ".pdf")
 FORMATS = (*PICTURES, ".html", ".dot", ".gv", ".txt")
@@ -34,8 +37,6 @@ class Drawing(Graph):
 
     Attributes:
         rankdir: "LR" (left to right) or "TB" (top to bottom); None lets the size decide.
-        write_page: writes the page of :meth:`to_html`. Pages are made of drawings, so this room imports none: the package's
-            front puts it here.
     """
 
     rankdir: str | None = None
@@ -44,7 +45,6 @@ class Drawing(Graph):
     max_nodes: int = 80
     tensors: bool = False
     views: bool = True
-    write_page: ClassVar[Callable[[Drawing, Path, str], Path]]
 
     @classmethod
     def of(cls, graph: Graph, **how: Any) -> Drawing:
@@ -66,7 +66,11 @@ class Drawing(Graph):
 
     def dot(self, *, explained: bool = False) -> str:
         """The nodes as they are, in the DOT language; with a legend below if ``explained``."""
-        return write_dot(self, rankdir=self.rankdir, color=self.color, tensors=self.tensors, explained=explained)
+        return write_dot(self.picture(explained=explained))
+
+    def picture(self, *, explained: bool = False) -> Picture:
+        """The nodes as they are, as a picture; with a legend below if ``explained``."""
+        return depict(self, rankdir=self.rankdir, color=self.color, tensors=self.tensors, explained=explained)
 
     def to_text(self, colour: bool | None = None) -> str:
         """The graph as a tree for terminals, the loss first; ``None`` colours where the terminal can. Needs no program."""
@@ -100,7 +104,8 @@ class Drawing(Graph):
         Raises:
             ArgumentError: ``language`` is not "en" or "ja".
         """
-        return self.write_page(Path(path), language)
+        drawn = self.drawn()
+        return write_page(drawn, drawn.picture(), Path(path), language)
 
     def render(self, path: str | Path) -> Path:
         """Write the drawing to ``path``, in the format its suffix names: .svg, .png, .pdf, .html, .dot or .gv, or .txt.
@@ -139,8 +144,7 @@ class Drawing(Graph):
         return path
 
     def _lay_out(self, format: str) -> bytes:
-        drawn = self.drawn()
-        return lay_out(drawn.dot(explained=True), format, len(drawn.nodes))
+        return lay_out(self.drawn().picture(explained=True), format)
 
     def _repr_html_(self) -> str:
         """For notebooks: as wide as there is room, down to half the size, and beyond that it scrolls."""

@@ -1,0 +1,303 @@
+"""From a graph to its picture: what labels say, how kinds differ, and what the colours mean."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from itertools import pairwise
+
+from ..record.model import Edge, Graph, ModuleBox, Node
+from .cells import cells, numbers
+from .labels import Block, Cell, Letters, Lines, Piece, Table, plain, small, table_of
+from .lanes import KIND as LANE
+from .looks import (
+    CHANGES,
+    TAINTED,
+    VERDICTS,
+    amounts,
+    gradient_text,
+    heat,
+    in_words,
+    legend,
+    mode,
+    not_finite,
+    titles,
+    verdict,
+)
+from .loops import KIND as LOOP
+from .picture import FONT, Box, Frame, Level, Line, Look, Picture
+
+LONGEST_ROW = 25  # a graph of more nodes runs from top to bottom
+LONGEST_NAME = 36  # characters of a name that a label shows; the tooltip has them all
+MOST_USES = 8  # of a value, up to which each has an edge from the value itself
+
+# Kinds differ in shape as well as in colour, so that a black-and-white print tells them apart too.
+STYLES: dict[str, Look] = {
+    "operation": {"shape": "box", "style": "rounded,filled", "fillcolor": "#ffffff", "color": "#4a4a4a"},
+    "named": {
+        "shape": "box",
+        "style": "rounded,filled",
+        "fillcolor": "#ece2f3",
+        "color": "#6b4a82",
+        "peripheries": "2",
+    },
+    "loss": {"shape": "octagon", "style": "filled", "fillcolor": "#c5e3bf", "color": "#2f6b2f", "margin": "0.03,0.02"},
+    "parameter": {"shape": "cylinder", "style": "filled", "fillcolor": "#ffdf9e", "color": "#8a6414"},
+    "input": {"shape": "note", "style": "filled", "fillcolor": "#c4dff5", "color": "#28618f"},
+    "constant": {"shape": "box", "style": "filled,dotted", "fillcolor": "#f2f2f2", "color": "#6a6a6a"},
+    "module": {"shape": "box3d", "style": "filled", "fillcolor": "#dfe6ec", "color": "#4a5a6a"},
+}
+MODULE = {
+    "style": "rounded,filled", "fillcolor": "#0000000a", "color": "#b0b0b0", "fontcolor": "#4a4a4a", "margin": "8",
+}  # fmt: skip
+PASS = {"style": "filled", "fillcolor": "#f4f7fb", "color": "#7a8aa0", "fontcolor": "#2a3a50", "margin": "12"}
+AGAIN = {"shape": "plaintext", "fontcolor": "#5a5a5a", "height": "0.1", "width": "0.1", "margin": "0.02,0.02"}
+ORIGIN = {"style": "dotted", "color": "#7a7a9a", "arrowhead": "none", "weight": "0", "minlen": "0"}
+NEAR = {"style": "invis", "weight": "0", "minlen": "0"}
+IN_ORDER = {"style": "invis", "minlen": "0", "weight": "100"}
+
+
+def depict(
+    graph: Graph,
+    *,
+    rankdir: str | None = None,
+    color: str | None = None,
+    tensors: bool = False,
+    explained: bool = False,
+) -> Picture:
+    """The whole graph as a picture.
+
+    Args:
+        rankdir, color, tensors: as for ``draw_dot``.
+        explained: with a legend, if the colours say anything.
+    """
+    rankdir = rankdir or ("LR" if len(graph.nodes) <= LONGEST_ROW else "TB")
+    # The titles of modules out of the way of the edges, and the legend of a tall drawing where it begins
+    titles = {"labeljust": "l"} if rankdir == "LR" else {"labeljust": "r", "labelloc": "t"}
+    whole = {"rankdir": rankdir, "fontname": FONT, "fontsize": "11", "nodesep": "0.2", "ranksep": "0.3"}
+    depiction = _Depiction(graph, rankdir, mode(graph, color), tensors)
+    rows = legend(graph, depiction.color, depiction.heat) if explained else []
+    in_text = [[(in_words(text), fill) for text, fill in row] for row in rows]
+    return Picture(whole | titles, depiction.frames(), list(depiction.lines()), depiction.color, in_text)
+
+
+class _Depiction:
+    """The frames, boxes and lines of one picture."""
+
+    def __init__(self, graph: Graph, rankdir: str, color: str, tensors: bool) -> None:
+        self.graph = graph
+        self.rankdir = rankdir
+        self.color = color
+        self.tensors = tensors
+        self.heat = heat(graph, self.color)
+        self.amounts = amounts(graph, self.color)
+        self.beside = _beside(graph)
+        self.again = _again(graph)
+        self.again_into: dict[int, list[int]] = defaultdict(list)
+        for number in sorted(self.again):
+            self.again_into[graph.edges[number].target].append(number)
+
+    def frames(self) -> list[Frame]:
+        """The whole, then a frame for each module, with the nodes in it."""
+        members: dict[int | None, list[Node]] = defaultdict(list)
+        children: dict[int | None, list[ModuleBox]] = defaultdict(list)
+        for node in self.graph.nodes:
+            members[node.module].append(node)
+        for child in self.graph.modules:
+            children[child.parent].append(child)
+        frames = [Frame()]
+        frames[0].content += self.content(members[None])
+        waiting = [(child, 0) for child in reversed(children[None])]
+        while waiting:
+            module, parent = waiting.pop()
+            frame = self.frame(module, parent)
+            frame.content += self.content(members[module.id])
+            waiting += [(child, len(frames)) for child in reversed(children[module.id])]
+            frames.append(frame)
+        return frames
+
+    def content(self, nodes: list[Node]) -> Iterator[Box | Level]:
+        for node in nodes:
+            yield self.box(node)
+            for number in self.again_into.get(node.id, []):
+                yield self.reference(number)
+            if node.id in self.beside:
+                yield Level([f"n{value}" for value in self.beside[node.id]], f"n{node.id}")
+
+    def lines(self) -> Iterator[Line]:
+        after = {second for values in self.beside.values() for second in values[1:]}
+        for number, edge in enumerate(self.graph.edges):
+            line = self.line(edge, number)
+            if self.graph.nodes[edge.source].operation is not None:
+                line.look["weight"] = "4"
+            elif edge.source in after:
+                line.look["constraint"] = "false"
+            yield line
+        yield from self.origins()
+        lanes = [f"lane{module.id}" for module in self.graph.modules if module.kind == LANE]
+        yield from (Line(source=a, target=b, look=IN_ORDER) for a, b in pairwise(lanes))
+
+    def origins(self) -> Iterator[Line]:
+        """From each operation a dotted line to the first one of its rules; the others are held near it, but not joined."""
+        linked = set()
+        for node in self.graph.nodes:
+            if node.origin is None or node.origin == node.id:
+                continue
+            line = Line(source=f"n{node.origin}", target=f"n{node.id}", look=NEAR)
+            if (node.origin, node.lane) not in linked:
+                linked.add((node.origin, node.lane))
+                line.id, line.classes, line.look = f"origin{node.id}", "origin", ORIGIN
+                line.tooltip = plain(f"part of the backward of {self.graph.nodes[node.origin].label}")
+            yield line
+
+    def reference(self, number: int) -> Box:
+        """The name of a value that is read often, where edge ``number`` reads it."""
+        node = self.graph.nodes[self.graph.edges[number].source]
+        title = Lines([[(plain(_shortened(titles(node)[0])), Letters(color=AGAIN["fontcolor"]))]])
+        return Box(f"again{number}", "again", _tooltip(node), title, AGAIN, f"again{number}")
+
+    def frame(self, module: ModuleBox, parent: int) -> Frame:
+        around = None if module.parent is None else self.graph.modules[module.parent]
+        title, lane = plain(_shortened(_within(around, module.name))), module.kind == LANE
+        if lane:
+            look = PASS | {"labeljust": "r" if self.rankdir == "LR" else "l"}
+        else:
+            look = MODULE
+            title += f": {plain(module.kind)}" if module.kind not in (module.name, LOOP) else ""
+            title += f" x {module.count}" if module.count > 1 else ""
+        label = Lines([[(title, Letters(color=look["fontcolor"], bold=lane))]])
+        marks = (f"module{module.id}", "module", plain(module.name), label, look)
+        return Frame(*marks, f"cluster_{module.id}", parent, f"lane{module.id}" if lane else "")
+
+    def box(self, node: Node) -> Box:
+        look, classes = dict(STYLES[node.kind]), node.kind
+        if node.change is not None and self.color == "change":
+            look["fillcolor"], look["color"], _ = CHANGES[node.change]
+            classes += f" {node.change}"
+        if node.tainted:
+            look["fillcolor"] = TAINTED
+            classes += " tainted"
+        if node.culprit or verdict(node.error) == "wrong":
+            look["color"], look["penwidth"] = VERDICTS["wrong"][0], "3"
+            classes += " culprit" if node.culprit else " wrong"
+        if node.gradient == 0 and look["style"].endswith("filled"):
+            look["style"] += ",dashed"
+        elif node.gradient is not None and not math.isfinite(node.gradient):
+            look["penwidth"] = "3"
+        return Box(f"node{node.id}", classes, _tooltip(node), self.label(node), look, f"n{node.id}")
+
+    def label(self, node: Node) -> Block:
+        """Name and operation, shape and dtype, gradient: a line each. What is hot stands on a coloured strip."""
+        if node.kind == "constant" and node.change is None:
+            if node.details:
+                return Lines([[(plain(node.details), Letters())]])
+            if self.tensors and node.shape == ():
+                return Lines([[(plain(numbers(node.value)), Letters())]])
+        lines = [self.title(node)]
+        if node.shape is not None:
+            lines.append(small(f"{node.shape} {node.dtype}"))
+        if node.culprit:
+            lines.append(small(node.culprit, VERDICTS["wrong"][0]))
+        elif node.tainted and node.value is not None:
+            lines.append(small(not_finite(node.value)))
+        color = None if self.heat is None else self.heat.color(node.id)
+        if self.tensors:
+            return table_of(lines, cells(node), color)
+        last = gradient_text(node) if node.watched else ""
+        if self.color in ("time", "memory"):
+            lines.append(small(last))
+            last = self.amounts.get(node.id, "")
+        if verdict(node.error) == "wrong":
+            lines.append(small(f"derivative wrong by {node.error:.2g}"))
+        if color is not None:
+            return table_of(lines, [[last]], color)
+        return Lines([line for line in [*lines, small(last)] if line])
+
+    def title(self, node: Node) -> list[Piece]:
+        module = None if node.module is None else self.graph.modules[node.module]
+        name, operation = titles(node)
+        title = plain(_shortened(_within(module, name)))
+        if node.change is not None and self.color == "change":
+            title = f"{CHANGES[node.change][2]} {title}"
+        pieces = [(title, Letters(bold=True))] if title else []
+        if operation and operation != name:
+            pieces += [(f": {plain(operation)}", Letters())] if node.boxed else [(" ", Letters()), *small(operation)]
+        return [*pieces, (f" x {node.copies}", Letters())] if node.copies > 1 else pieces
+
+    def line(self, edge: Edge, number: int) -> Line:
+        text = "" if edge.output is None else f"[{edge.output}] {edge.shape}"
+        source = f"again{number}" if number in self.again else f"n{edge.source}"
+        line = Line(f"edge{number}", "", plain(edge.argument), source=source, target=f"n{edge.target}")
+        found = verdict(edge.error)
+        if self.color == "check" and found is not None:
+            color, _ = VERDICTS[found]
+            width = {"right": "1.5", "wrong": "3", "kink": "1"}[found]
+            line.classes, line.look = found, {"color": color, "fontcolor": color, "penwidth": width}
+            if found == "kink":
+                line.look["style"] = "dashed"
+            text += f" {edge.error:.2g}" if found == "wrong" else ""
+        if self.color == "change":
+            changes = {self.graph.nodes[edge.source].change, self.graph.nodes[edge.target].change}
+            change = next((change for change in ("removed", "added") if change in changes), None)
+            if change is not None:
+                line.classes, line.look = change, {"color": CHANGES[change][1]}
+                if change == "removed":
+                    line.look["style"] = "dashed"
+        if text:
+            label: Block = Lines([[(plain(text.strip()), line.letters)]])
+            line.label = Table([[Cell(label)]]) if found == "wrong" else label  # with room beside the thick line
+        return line
+
+
+def _again(graph: Graph) -> set[int]:
+    """The edges that are drawn from the name of their source: all but the first of a value that is read very often.
+
+    An edge takes room on every level that it crosses, and Graphviz takes minutes for the weights of a long recurrence.
+    """
+    seen: Counter[int] = Counter()
+    uses = Counter(edge.source for edge in graph.edges)
+    again = set()
+    for number, edge in enumerate(graph.edges):
+        seen[edge.source] += 1
+        if uses[edge.source] > MOST_USES and seen[edge.source] > 1:
+            again.add(number)
+    return again
+
+
+def _beside(graph: Graph) -> dict[int, list[int]]:
+    """For each operation up to two parameters or constants to draw beside it: those that only it reads.
+
+    Drawn before it, as Graphviz would, they stand level with the previous operation, and where modules are drawn as
+    boxes, two boxes with something on one level cannot stand one after the other: the drawing becomes a staircase.
+    In a large graph without modules, which has rows of many operations, before is the better place.
+    """
+    uses = Counter(edge.source for edge in graph.edges)
+    reads: dict[int, list[int]] = defaultdict(list)
+    for edge in graph.edges:
+        reads[edge.target].append(edge.source)
+    beside = {}
+    for operation, sources in reads.items():
+        own = [i for i in sources if uses[i] == 1 and graph.nodes[i].kind in ("parameter", "constant")]
+        module = graph.nodes[operation].module
+        if module is not None and graph.modules[module].kind == LOOP:  # what all its steps read stands outside of it
+            own = [i for i in own if graph.nodes[i].module == module]
+        if own and len(own) == len(sources) and graph.nodes[own[0]].kind == "constant":
+            own = own[1:]  # the data that a first layer reads come before it
+        if own and (len(graph.nodes) <= LONGEST_ROW or graph.modules):
+            beside[operation] = own[:2]
+    return beside
+
+
+def _tooltip(node: Node) -> str:
+    call = node.operation and (node.operation if node.boxed else f"{node.operation}({node.details})")
+    return plain(" ".join(filter(None, [node.kind, node.name if node.boxed else node.label, call])))
+
+
+def _within(module: ModuleBox | None, path: str) -> str:
+    """An attribute path without the part that the box around it says already."""
+    return path.removeprefix(f"{module.name}.") if module else path
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME // 2 - 1]}…{text[-LONGEST_NAME // 2 :]}"
