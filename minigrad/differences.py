@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -165,25 +166,20 @@ def direction(x: Array, rng: np.random.Generator) -> Array:
     return _sizes(x) * (drawn + 1j * _signed(x.shape, rng) if x.dtype.kind == "c" else drawn)
 
 
-def roughness(move: Callable[[float], Array]) -> Array:
+def roughness(move: Callable[[float], Array], step: float) -> Array:
     """How far each number of ``move(t)`` is from lying on a smooth curve, which a coarse or cancelled result does not.
 
     Sixth differences of what is smooth shrink with the sixth power of the step, and those of what is rough do not.
     """
-    noise, before = None, None
-    for power in range(8, 16):
-        row = np.array([move(k * 2.0**-power) for k in range(-3, 4)])
-        sixth = abs(np.tensordot(np.array([1, -6, 15, -20, 15, -6, 1.0]), row, axes=1)) / math.sqrt(924)
-        if before is not None and noise is not None:
-            smooth = (sixth > 0) & (16 * sixth < before)
-            noise = np.maximum(noise, np.where(smooth, sixth, before))
-        noise, before = sixth * 0 if noise is None else noise, sixth
-    return noise
+    rows = [np.array([move(k * step / 2**halved) for k in range(-3, 4)]) for halved in range(5)]
+    sixth = [abs(np.tensordot(np.array([1, -6, 15, -20, 15, -6, 1.0]), row, axes=1)) / math.sqrt(924) for row in rows]
+    rough = [np.where((small > 0) & (16 * small < large), 0.0, large) for large, small in pairwise(sixth)]
+    return np.max([*rough, sixth[-1]], axis=0)
 
 
 def jitter(x: Array, rng: np.random.Generator) -> Array:
     """Random numbers of the sizes of those in ``x``, no two alike."""
-    return _sizes(x) * rng.uniform(-2, 2, x.shape)
+    return np.where(x == 0, _sizes(x), np.where(np.isfinite(x), abs(x), 0.0)) * rng.uniform(-2, 2, x.shape)
 
 
 def _sizes(x: Array) -> Array:
@@ -210,9 +206,9 @@ def weights(found: Differences, rng: np.random.Generator) -> Array:
     slope, told = found.best.slope, found.told
     told = told if told.any() else np.isfinite(found.best.curvature)
     error = np.where(told, found.error, 0.0)
-    sizes = np.maximum(abs(slope), 2.0**20 * error)
-    known = sizes > 0
-    sizes = np.where(known, sizes, np.median(sizes[known]) if known.any() else 1.0)
+    known = told & (abs(slope) > error)
+    typical = np.median(abs(slope[known])) if known.any() else 1.0
+    sizes = np.maximum(np.where(known, abs(slope), typical), 2.0**20 * error)
     if slope.size == 1:
         return np.where(told, np.ones_like(slope), 0.0)
     turned = np.where(slope == 0, 1.0, np.conjugate(slope) / np.where(slope == 0, 1.0, abs(slope)))

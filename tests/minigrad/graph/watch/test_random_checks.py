@@ -109,7 +109,7 @@ def mistakes(seeds: range) -> None:
         before = comparisons(graph, seed)
         chosen, _ = before[rng.integers(len(before))]
         factor, node = float(rng.choice(FACTORS)), graph.nodes[chosen.target]
-        names = node.primitive.argument_names(len(graph.edges_into()[node.id]))
+        names = node.primitive.arguments or [edge.argument for edge in graph.edges_into()[node.id]]
         with planted(node.primitive, names.index(chosen.argument), factor):
             after = comparisons(graph, seed)
         for (edge, right), (_, now) in zip(before, after):
@@ -117,7 +117,7 @@ def mistakes(seeds: range) -> None:
                 found += now.verdict == "wrong"
                 if shows(right, factor) and now.verdict != "wrong":
                     missed.append(f"seed {seed}: {node.operation} by {edge.argument}, times {factor}: {right}, then {now}")
-            elif now.verdict == "wrong":
+            elif now.verdict == "wrong" and graph.nodes[edge.target].primitive.composition is None:
                 accused.append(f"seed {seed}: {graph.nodes[edge.target].label} by {edge.argument}: {now}")
     assert accused == []
     assert missed == [] and found > len(seeds) / 2
