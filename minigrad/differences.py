@@ -143,7 +143,9 @@ class Differences:
         within a smaller step by more than rounding explains, and doubted if a smaller step contradicts it.
         """
         best, smaller = self.best, other.step < self.best.step
-        shrinks = (other.step < before.step) & (16 * other.bent <= before.bent)  # it has a tangent, even if that is flat
+        shrinks = (
+            (other.step < before.step) & (16 * other.bent <= before.bent) & np.isfinite(before.bent)
+        )  # it has a tangent, even if that is flat
         other = other._replace(told=other.told | shrinks)
         gap = abs(other.slope - best.slope)
         contradict = best.told & other.told & (gap > 3 * (other.error + best.error))
@@ -191,7 +193,7 @@ def _sizes(x: Array) -> Array:
     known = np.isfinite(sizes) & (sizes > 0)
     typical = min(float(np.median(sizes[known])), 1.0) if known.any() else 1.0
     sizes = np.where(known, sizes, typical)
-    return np.where(np.isfinite(abs(x)), np.ldexp(1.0, np.frexp(np.maximum(sizes, 1e-280))[1] - 1), 0.0)
+    return np.where(np.isfinite(abs(x)), np.ldexp(1.0, np.frexp(np.maximum(sizes, 2.0**-1020))[1] - 1), 0.0)
 
 
 def _signed(shape: tuple[int, ...], rng: np.random.Generator) -> Array:

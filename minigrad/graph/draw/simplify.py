@@ -40,9 +40,9 @@ def collapse(graph: AnyGraph, depth: int) -> AnyGraph:
     """Each module at nesting level ``depth`` (0: the outermost) as one node of the kind "module".
 
     Its name and operation are the module's path and class, its shape, dtype and gradient those of the last operation in it, its
-    times, bytes and number of operations (``Node.count``) those of all, its ``error`` and ``verdict`` the worst. A value that only one module
-    reads goes into its box. Edges keep the name of one argument, and where a module was called several times, go round in
-    circles.
+    times, bytes and number of operations (``Node.count``) those of all, its ``error`` and ``verdict`` the worst. A value that
+    only one module reads goes into its box. Edges keep the name of one argument, and where a module was called several times,
+    go round in circles.
     """
     boxes = _boxes(graph, depth)
     last = {box: node.id for node, box in zip(graph.nodes, boxes) if box is not None and node.operation is not None}

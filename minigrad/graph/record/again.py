@@ -10,7 +10,7 @@ import numpy as np
 
 from ...checking import double
 from ...device import is_device_array, to_host
-from ...differences import ROUNDINGS, Differences, jitter, roughness
+from ...differences import FIRST, ROUNDINGS, Differences, jitter, roughness
 from ...engine.tensor import Tensor
 from ...transforms import vjp
 from .model import Edge, Node
@@ -76,13 +76,15 @@ class Again:
         self, i: int, u: Any, v: Any, exact: float, found: Differences, rng: np.random.Generator
     ) -> dict[str, float]:
         """What else the two derivatives may be apart by, which takes long to find out, and why."""
-        flat, rounding = found.best.slope == 0, float(self.kind.eps) * max([1.0, *map(_largest, self.values)])
+        flat, step = found.best.slope == 0, found.best.step
         # What does not change at all may be small beside numbers inside the formula, such as a 1 or the operand.
-        unseen = ROUNDINGS * rounding * float(np.sum(np.where(flat, abs(u), 0.0) / found.best.step))
+        inside = float(self.kind.eps) * max([1.0, *map(_largest, self.values)])
+        unseen = ROUNDINGS * inside * float(np.sum(np.where(flat, abs(u), 0.0) / step))
+        rough = np.maximum(self._roughness(i, v, found), np.minimum(self._coarseness(i, v), ROUNDINGS * inside))
         without = float(np.sum(self.pulled(np.where(flat, 0.0, u))[i] * v).real)
         return {
             "flat": min(unseen, abs(exact - without)),
-            "rough": ROUNDINGS * float(np.sum(abs(u) * self._roughness(i, v, found) / found.best.step)),
+            "rough": ROUNDINGS * float(np.sum(abs(u) * np.where(found.told, rough, 0.0) / step)),
             "unstable": self._instability(i, u, v, found, rng),
             "jump": math.inf if exact == 0 and self._is_whole(i, v) else 0.0,
             "infinite": math.inf if self._is_off_scale(i, u, v, exact) else 0.0,
@@ -93,7 +95,11 @@ class Again:
         rough = np.zeros(self.here.shape)
         for step in np.unique(found.best.step):
             rough = np.where(found.best.step == step, roughness(lambda t: self.along(i, v, t), step), rough)
-        return np.where(found.told, rough, 0.0)
+        return rough
+
+    def _coarseness(self, i: int, v: Any) -> Any:
+        """How high the stairs are, if the result is one of few numbers."""
+        return roughness(lambda t: self.along(i, v, t), FIRST)
 
     def _instability(self, i: int, u: Any, v: Any, found: Differences, rng: np.random.Generator) -> float:
         """By how much the rule changes within the step, or if all operands change by a few roundings.
@@ -106,7 +112,7 @@ class Again:
         return change
 
     def _change(self, i: int, u: Any, v: Any, step: float, rng: np.random.Generator) -> float:
-        """The largest change of the derivative along ``v`` by operand ``i`` while that changes by ``step``, and all by ``NEAR``."""
+        """The largest change of the derivative by operand ``i`` while that changes by ``step`` and the others by ``NEAR``."""
         exact, changes = float(np.sum(self.pulled(u)[i] * v).real), [0.0]
         for _ in range(TRIES):
             moves = [(step if j == i else NEAR) * jitter(value, rng) for j, value in enumerate(self.values)]

@@ -127,7 +127,10 @@ def _judged(
     pulled = again.pulled(u)[i]
     exact, numeric = float(np.sum(pulled * v).real), float(np.sum(u * found.best.slope).real)
     errors = found.errors(abs(u))
-    errors["rounding"] += ROUNDINGS * float(again.kind.eps) * float(np.sum(abs(pulled * v)))  # the rule is rounded too
+    if math.isfinite(exact):
+        errors["rounding"] += (
+            ROUNDINGS * float(again.kind.eps) * float(np.sum(abs(pulled * v)))
+        )  # the rule is rounded too
     own, complete = sum(errors.values()) - errors["doubt"], bool(found.told.all())
     verdict, reason = judged(exact, numeric, errors, complete, last)
     if verdict == "wrong" and last:
@@ -135,7 +138,8 @@ def _judged(
         verdict, reason = judged(exact, numeric, errors, complete, last)
     if not found.told.any():
         verdict, reason = "unclear", "untold"
-    if found.one_step and verdict == "agrees" and float(np.sum(abs(u) * found.best.bend)) > abs(numeric) / 4:
+    bend = float(np.sum(abs(u) * np.where(found.told, found.best.bend, 0.0)))
+    if found.one_step and verdict == "agrees" and bend > abs(numeric) / 4 + 8 * errors["rounding"]:
         verdict, reason = "unclear", "bend"  # for all that one step can tell
     reason = found.why_untold() if reason == "untold" else reason
     length = math.sqrt(float(np.sum(abs(u) ** 2)) * float(np.sum(abs(v) ** 2))) or 1.0
@@ -158,7 +162,7 @@ def judged(exact: float, numeric: float, errors: Mapping[str, float], complete: 
     sure = complete and own <= TELLS * (scale if math.isfinite(scale) else abs(numeric))
     if not math.isfinite(exact):
         return ("wrong", "") if sure and last else ("unclear", "infinite")
-    if complete and 0 < scale and off <= TOLERANCE * scale:
+    if complete and scale > 0 and off <= TOLERANCE * scale:
         return "agrees", ""
     if off <= SEVERAL * own and (sure or (complete and last and exact == 0)):
         return "agrees", ""
