@@ -161,11 +161,14 @@ class Differences:
 
 
 def direction(x: Array, rng: np.random.Generator) -> Array:
-    """A random direction that moves each number in proportion to its own size, by few bits: ``x + t v - x`` is ``t v``."""
-    if x.size == 1 and x.dtype.kind != "c":  # of a number the derivative itself is estimated
-        return _sizes(x)
-    drawn = _signed(x.shape, rng)
-    return _sizes(x) * (drawn + 1j * _signed(x.shape, rng) if x.dtype.kind == "c" else drawn)
+    """A random direction that moves each number in proportion to its own size; infinity and NaN stay where they are.
+
+    Its numbers are not round. A step of 3072 would leave ``x % 3`` as it is, and rounding ``x + t v`` is counted anyway.
+    """
+    drawn = rng.uniform(1, 2, x.shape)
+    if x.dtype.kind == "c":
+        return _sizes(x) * drawn * np.exp(1j * rng.uniform(0, 2 * math.pi, x.shape))
+    return _sizes(x) * (drawn if x.size == 1 else drawn * rng.choice([-1, 1], x.shape))
 
 
 def roughness(move: Callable[[float], Array], step: float) -> Array:
@@ -194,10 +197,6 @@ def _sizes(x: Array) -> Array:
     typical = min(float(np.median(sizes[known])), 1.0) if known.any() else 1.0
     sizes = np.where(known, sizes, typical)
     return np.where(np.isfinite(abs(x)), np.ldexp(1.0, np.frexp(np.maximum(sizes, 2.0**-1020))[1] - 1), 0.0)
-
-
-def _signed(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-    return (rng.integers(1024, 2048, shape) / 1024) * (2 * rng.integers(0, 2, shape) - 1)
 
 
 def weights(found: Differences, rng: np.random.Generator) -> Array:

@@ -93,16 +93,20 @@ def test_a_kink_that_is_near_is_seen_through_only_by_small_steps() -> None:
     assert found.told.all() and found.best.step < 1e-9 and abs(found.best.slope - 1) < 1e-4
 
 
-def test_each_number_is_moved_in_proportion_and_exactly() -> None:
+def test_each_number_is_moved_in_proportion() -> None:
     x = np.array([1e-8, -3.7, 1e8, 5e300, math.inf, math.nan, 0.0])
     v = direction(x, np.random.default_rng(1))
     assert (abs(v[:4]) >= abs(x[:4]) / 2).all() and (abs(v[:4]) <= 2 * abs(x[:4])).all()
     assert v[4] == v[5] == 0 and 0 < abs(v[6]) <= 2
-    for t in (2.0**-8, -(2.0**-20), 2.0**-30):
-        np.testing.assert_array_equal(((x[:4] + t * v[:4]) - x[:4])[np.signbit(x[:4]) != np.signbit(t * v[:4])],
-                                      (t * v[:4])[np.signbit(x[:4]) != np.signbit(t * v[:4])])  # fmt: skip
-    assert (direction(np.array([-5.0]), np.random.default_rng(1)) == 4.0).all()  # of a number the derivative itself
+    assert 2.5 < direction(np.array([-5.0]), np.random.default_rng(1)) <= 10.0  # of a number the derivative itself
     assert np.unique(jitter(np.ones(50), np.random.default_rng(1))).size == 50
+
+
+def test_a_step_does_not_hide_a_period() -> None:
+    x = np.arange(2**44, 2**44 + 9) / 1.0
+    found = differences(lambda x: x % 3, x, direction(x, np.random.default_rng(0)))
+    list(found.steps(coarse_first=False))
+    assert not found.told.any()
 
 
 def test_large_and_small_numbers_count_alike_and_drowned_ones_little() -> None:

@@ -81,7 +81,7 @@ class Again:
         inside = float(self.kind.eps) * max([1.0, *map(_largest, self.values)])
         unseen = ROUNDINGS * inside * float(np.sum(np.where(flat, abs(u), 0.0) / step))
         rough = np.maximum(self._roughness(i, v, found), np.minimum(self._coarseness(i, v), ROUNDINGS * inside))
-        without = float(np.sum(self.pulled(np.where(flat, 0.0, u))[i] * v).real)
+        without = slope_along(v, self.pulled(np.where(flat, 0.0, u))[i])
         return {
             "flat": min(unseen, abs(exact - without)),
             "rough": ROUNDINGS * float(np.sum(abs(u) * np.where(found.told, rough, 0.0) / step)),
@@ -113,7 +113,7 @@ class Again:
 
     def _change(self, i: int, u: Any, v: Any, step: float, rng: np.random.Generator) -> float:
         """The largest change of the derivative by operand ``i`` while that changes by ``step`` and the others by ``NEAR``."""
-        exact, changes = float(np.sum(self.pulled(u)[i] * v).real), [0.0]
+        exact, changes = slope_along(v, self.pulled(u)[i]), [0.0]
         for _ in range(TRIES):
             moves = [(step if j == i else NEAR) * jitter(value, rng) for j, value in enumerate(self.values)]
             near = [array + _like(move, array) for array, move in zip(self._arrays, moves)]
@@ -121,7 +121,7 @@ class Again:
                 pulled = _pulled(*vjp(self._run, *near), u * (1 + NEAR * rng.uniform(-1, 1, u.shape)))[i]
             except (ArithmeticError, ValueError):
                 return math.inf
-            changes.append(abs(float(np.sum(pulled * v).real) - exact))
+            changes.append(abs(slope_along(v, pulled) - exact))
         return max(changes)
 
     def _is_whole(self, i: int, v: Any) -> bool:
@@ -132,12 +132,17 @@ class Again:
     def _is_off_scale(self, i: int, u: Any, v: Any, exact: float) -> bool:
         """Whether numbers inside the rule may have become 0 or infinite for being too small or too large."""
         for factor in (2.0**60, 2.0**-60):
-            scaled = float(np.sum(self.pulled(u * factor)[i] * v).real)
+            scaled = slope_along(v, self.pulled(u * factor)[i])
             if 1e-280 < abs(scaled) < math.inf and abs(scaled / factor - exact) > LOST * abs(exact):
                 return True
         pulled, sizes = abs(self.pulled(u)[i]), abs(self.values[i])
         extreme = (sizes > OFF_SCALE[1]) | ((sizes > 0) & (sizes < OFF_SCALE[0]))
         return bool((extreme & ((pulled < 2.0**-1000) | ~np.isfinite(pulled))).any())
+
+
+def slope_along(v: Any, pulled: Any) -> float:
+    """The derivative along ``v``, from the cotangent of the operand; what does not move may be infinite."""
+    return float(np.sum(np.where(v == 0, 0.0, pulled) * v).real)
 
 
 def _largest(array: Any) -> float:

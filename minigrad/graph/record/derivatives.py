@@ -11,7 +11,7 @@ import numpy as np
 from ...differences import FIRST, ROUNDINGS, Differences, direction, weights
 from ...engine.primitive import Primitive
 from ...errors import GraphError
-from .again import Again
+from .again import Again, slope_along
 from .model import Edge, Graph, Node
 
 TOLERANCE = 1e-5  # a smaller relative error is none
@@ -125,11 +125,11 @@ def _judged(
     """What the rule says beside what the differences say so far."""
     u = weights(found, rng)
     pulled = again.pulled(u)[i]
-    exact, numeric = float(np.sum(pulled * v).real), float(np.sum(u * found.best.slope).real)
+    exact, numeric = slope_along(v, pulled), float(np.sum(u * found.best.slope).real)
     errors = found.errors(abs(u))
     if math.isfinite(exact):
         errors["rounding"] += (
-            ROUNDINGS * float(again.kind.eps) * float(np.sum(abs(pulled * v)))
+            ROUNDINGS * float(again.kind.eps) * slope_along(abs(v), abs(pulled))
         )  # the rule is rounded too
     own, complete = sum(errors.values()) - errors["doubt"], bool(found.told.all())
     verdict, reason = judged(exact, numeric, errors, complete, last)

@@ -141,7 +141,7 @@ def exploding() -> Any:
         lambda: np.tanh(leaf([40.0, -50.0])) + mg.relu(leaf([-3.0, -1.0])),  # all zero
         lambda: np.sum(leaf([1e8, 1e-8, 1.0])) + leaf(1e8) * leaf(1e-8) + leaf(1e-8),
         lambda: np.exp(leaf([1e-20, 30.0, -700.0])) * np.log(leaf([1e-300, 1e-8, 1e8])),
-        lambda: np.tanh(leaf(np.float32([[1e-4, 1e4]])) @ leaf(np.float32([[1e3], [1e-5]]))),
+        lambda: np.tanh(leaf(np.array([[1e-4, 1e4]], np.float32)) @ leaf(np.array([[1e3], [1e-5]], np.float32))),
         lambda: np.abs(leaf([1e-6 + 1e6j, 2.0]) * leaf([1.0, 1e-9])),
         lambda: np.arcsin(leaf([0.5, 1 - 1e-6])) + np.log1p(leaf([-1 + 1e-6, 1e-12])),
     ],

@@ -42,7 +42,7 @@ def planted(primitive: Primitive, position: int, factor: float) -> Iterator[None
         made.pull = wrong(made.pull)
         return made
 
-    primitive._plan = plan  # type: ignore[method-assign]
+    primitive._plan = plan  # type: ignore[assignment, method-assign]
     for plans in caches:
         plans.clear()
     try:
