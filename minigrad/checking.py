@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -72,12 +72,12 @@ def _check(
     rtol: float,
     rng: np.random.Generator,
 ) -> None:
-    u, comparisons = compare(f, args, step, rng)
-    for i, found in enumerate(comparisons):
-        if not found.error <= rtol:
+    u, found = _compare(f, args, step, rng)
+    for i, (exact, numeric, error) in enumerate(found):
+        if not error <= rtol:
             raise GradientError(
-                f"order {level}, argument {i}: the derivative along a random direction is {found.exact:.10g}, "
-                f"finite differences give {found.numeric:.10g}"
+                f"order {level}, argument {i}: the derivative along a random direction is {exact:.10g}, "
+                f"finite differences give {numeric:.10g}"
             )
     if order > level:
 
@@ -87,41 +87,26 @@ def _check(
         _check(gradient, (*args, u), order, level + 1, step, rtol, rng)  # u too: a rule must be linear in the cotangent
 
 
-class Comparison(NamedTuple):
-    """A derivative along a random direction, twice.
+def _compare(
+    f: Callable[..., Any], args: tuple[Any, ...], step: float, rng: np.random.Generator
+) -> tuple[Any, list[tuple[float, float, float]]]:
+    """The random direction in which the output was projected, and for each argument its derivative along another one.
 
-    Attributes:
-        exact: by the rules.
-        numeric: by finite differences.
-        error: their difference, relative to the larger of the two and to the size of the gradient.
+    That is three numbers: by the rules, by finite differences, and their difference, relative to the larger of the two and to
+    the size of the gradient.
     """
-
-    exact: float
-    numeric: float
-    error: float
-
-
-class Normals(Protocol):
-    """What draws random directions, as ``numpy.random.Generator`` does."""
-
-    def standard_normal(self, size: Any) -> Any: ...
-
-
-def compare(f: Callable[..., Any], args: tuple[Any, ...], step: float, rng: Normals) -> tuple[Any, list[Comparison]]:
-    """The direction in which the output was projected, and for each argument the derivative along a random direction."""
     output, pullback = vjp(f, *args)
     check_no_step(output, "check_grads")
     u = map_leaves(lambda a: _direction(a, rng), output)
     gradients = pullback(u)
     directions = map_leaves(lambda a: _direction(a, rng), args)
-    comparisons = []
+    found = []
     for i in range(len(args)):
         numeric = _central_difference(lambda *a: _inner(u, f(*a)), args, directions, i, step)
         exact = _number(_inner(directions[i], gradients[i]))
         size = max((float(np.linalg.norm(_array(g).ravel())) for g in leaves(gradients[i])), default=0.0)
-        error = abs(exact - numeric) / max(abs(exact), abs(numeric), size, 1e-3)
-        comparisons.append(Comparison(exact, numeric, error))
-    return u, comparisons
+        found.append((exact, numeric, abs(exact - numeric) / max(abs(exact), abs(numeric), size, 1e-3)))
+    return u, found
 
 
 def double(value: Any) -> Any:
@@ -129,7 +114,7 @@ def double(value: Any) -> Any:
     return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
 
 
-def _direction(array: Any, rng: Normals) -> Any:
+def _direction(array: Any, rng: np.random.Generator) -> Any:
     """A random direction of length 1, of the array's shape, kind and library."""
     shape = np.shape(array)
     v = rng.standard_normal(shape)

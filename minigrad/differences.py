@@ -143,15 +143,15 @@ class Differences:
         within a smaller step by more than rounding explains, and doubted if a smaller step contradicts it.
         """
         best, smaller = self.best, other.step < self.best.step
-        shrinks = (
-            (other.step < before.step) & (16 * other.bent <= before.bent) & np.isfinite(before.bent)
-        )  # it has a tangent, even if that is flat
+        # What is bent less and less has a tangent, even if that is flat.
+        shrinks = (other.step < before.step) & (16 * other.bent <= before.bent) & np.isfinite(before.bent)
         other = other._replace(told=other.told | shrinks)
         gap = abs(other.slope - best.slope)
         contradict = best.told & other.told & (gap > 3 * (other.error + best.error))
         self.doubt = np.maximum(self.doubt, np.where(contradict, gap, 0.0))
         self.confirmed = (self.confirmed | (best.told & other.told)) & ~contradict
-        visible = other.rounding <= 2.0**-16 * abs(best.slope)
+        steep = other.rounding <= 2.0**-16 * abs(best.slope)
+        visible = steep | ((best.slope == 0) & (other.bent > 2.0**10 * other.rounding))
         uneven = smaller & ~other.told & visible & (other.bent > 3 * best.error + 8 * other.rounding)
         told = best.told & ~uneven
         better = np.where(told == other.told, other.error < best.error, other.told)
@@ -179,7 +179,7 @@ def roughness(move: Callable[[float], Array], step: float) -> Array:
     rows = [np.array([move(k * step / 2**halved) for k in range(-3, 4)]) for halved in range(5)]
     sixth = [abs(np.tensordot(np.array([1, -6, 15, -20, 15, -6, 1.0]), row, axes=1)) / math.sqrt(924) for row in rows]
     rough = [np.where((small > 0) & (16 * small < large), 0.0, large) for large, small in pairwise(sixth)]
-    return np.max([*rough, sixth[-1]], axis=0)
+    return np.max(rough, axis=0)
 
 
 def jitter(x: Array, rng: np.random.Generator) -> Array:

@@ -16,6 +16,7 @@ from ...transforms import vjp
 from .model import Edge, Node
 
 NEAR = 2.0**-48  # of its size: by how much an operand may be off through rounding
+ROUNDED = 2.0**-52  # of its size: by how much a number is off through its own rounding
 TRIES = 12  # with other operands, to see whether a rule holds still
 STEPS = (2.0**-8, -(2.0**-8), 2.0**-14, -(2.0**-14))  # at which a function is asked whether it gives whole numbers
 LOST = 1e-5  # what a rule may change by, relatively, when all it computes with is scaled
@@ -81,6 +82,7 @@ class Again:
         inside = float(self.kind.eps) * max([1.0, *map(_largest, self.values)])
         unseen = ROUNDINGS * inside * float(np.sum(np.where(flat, abs(u), 0.0) / step))
         rough = np.maximum(self._roughness(i, v, found), np.minimum(self._coarseness(i, v), ROUNDINGS * inside))
+        rough = np.maximum(rough, self._looseness(rng))
         without = slope_along(v, self.pulled(np.where(flat, 0.0, u))[i])
         return {
             "flat": min(unseen, abs(exact - without)),
@@ -100,6 +102,11 @@ class Again:
     def _coarseness(self, i: int, v: Any) -> Any:
         """How high the stairs are, if the result is one of few numbers."""
         return roughness(lambda t: self.along(i, v, t), FIRST)
+
+    def _looseness(self, rng: np.random.Generator) -> Any:
+        """By how much the result changes if the operands change by their rounding: all of it, where ``x % 3`` is of 1e30."""
+        rows = [self.at([ROUNDED * jitter(value, rng) for value in self.values]) for _ in range(TRIES)]
+        return np.max([abs(row - self.here) for row in rows], axis=0)
 
     def _instability(self, i: int, u: Any, v: Any, found: Differences, rng: np.random.Generator) -> float:
         """By how much the rule changes within the step, or if all operands change by a few roundings.
