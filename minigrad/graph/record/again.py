@@ -81,12 +81,12 @@ class Again:
         # What does not change at all may be small beside numbers inside the formula, such as a 1 or the operand.
         inside = float(self.kind.eps) * max([1.0, *map(_largest, self.values)])
         unseen = ROUNDINGS * inside * float(np.sum(np.where(flat, abs(u), 0.0) / step))
-        rough = np.maximum(self._roughness(i, v, found), np.minimum(self._coarseness(i, v), ROUNDINGS * inside))
-        rough = np.maximum(rough, self._looseness(rng))
+        rough = np.maximum(self._roughness(i, v, found), np.minimum(self._coarseness(i, v), inside))
+        rough = np.maximum(ROUNDINGS * rough, self._looseness(rng))
         without = slope_along(v, self.pulled(np.where(flat, 0.0, u))[i])
         return {
             "flat": min(unseen, abs(exact - without)),
-            "rough": ROUNDINGS * float(np.sum(abs(u) * np.where(found.told, rough, 0.0) / step)),
+            "rough": float(np.sum(abs(u) * np.where(found.told, rough, 0.0) / step)),
             "unstable": self._instability(i, u, v, found, rng),
             "jump": math.inf if exact == 0 and self._is_whole(i, v) else 0.0,
             "infinite": math.inf if self._is_off_scale(i, u, v, exact) else 0.0,
@@ -113,23 +113,27 @@ class Again:
 
         It does so where two numbers are nearly tied, or near a singular matrix.
         """
-        change = self._change(i, u, v, NEAR, rng)
+        exact = slope_along(v, self.pulled(u)[i])
+        changes = [abs(self._beside(i, u, v, NEAR, rng)[0] - exact) for _ in range(TRIES)]
         for step in np.unique(found.best.step[found.told]):
-            change += self._change(i, np.where(found.best.step == step, u, 0.0), v, step, rng)
-        return change
+            part = np.where(found.best.step == step, u, 0.0)
+            exact = slope_along(v, self.pulled(part)[i])
+            pairs = [self._beside(i, part, v, step, rng) for _ in range(TRIES)]
+            changes[0] += max(abs((one + other) / 2 - exact) for one, other in pairs)  # what is smooth cancels
+        return math.inf if np.isnan(changes).any() else max(changes)
 
-    def _change(self, i: int, u: Any, v: Any, step: float, rng: np.random.Generator) -> float:
-        """The largest change of the derivative by operand ``i`` while that changes by ``step`` and the others by ``NEAR``."""
-        exact, changes = slope_along(v, self.pulled(u)[i]), [0.0]
-        for _ in range(TRIES):
-            moves = [(step if j == i else NEAR) * jitter(value, rng) for j, value in enumerate(self.values)]
-            near = [array + _like(move, array) for array, move in zip(self._arrays, moves)]
+    def _beside(self, i: int, u: Any, v: Any, step: float, rng: np.random.Generator) -> list[float]:
+        """The derivative after a random move of operand ``i`` by ``step``, the others by ``NEAR``, and after the opposite."""
+        moves = [(step if j == i else NEAR) * jitter(value, rng) for j, value in enumerate(self.values)]
+        found = []
+        for sign in (1, -1):
+            near = [array + _like(sign * move, array) for array, move in zip(self._arrays, moves)]
             try:
                 pulled = _pulled(*vjp(self._run, *near), u * (1 + NEAR * rng.uniform(-1, 1, u.shape)))[i]
             except (ArithmeticError, ValueError):
-                return math.inf
-            changes.append(abs(slope_along(v, pulled) - exact))
-        return max(changes)
+                return [math.nan, math.nan]
+            found.append(slope_along(v, pulled))
+        return found
 
     def _is_whole(self, i: int, v: Any) -> bool:
         """Whether the function gives whole numbers only, so that 0 is its derivative between jumps that nothing shows."""

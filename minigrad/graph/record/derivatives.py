@@ -166,7 +166,8 @@ def judged(exact: float, numeric: float, errors: Mapping[str, float], complete: 
         return "agrees", ""
     if off <= SEVERAL * own and (sure or (complete and last and exact == 0)):
         return "agrees", ""
-    if off > max(TOLERANCE * scale, SEVERAL * sum(errors.values())):
+    beyond_doubt = sum(error * (1 if name in ("rough", "flat") else SEVERAL) for name, error in errors.items())
+    if off > max(TOLERANCE * scale, beyond_doubt):
         return "wrong", ""
     if not complete:
         return "unclear", "untold"
