@@ -24,7 +24,6 @@ from .looks import (
     mode,
     not_finite,
     titles,
-    verdict,
 )
 from .loops import KIND as LOOP
 
@@ -188,7 +187,7 @@ class _DotWriter:
             style, classes = _recoloured(style, TAINTED), f"{classes} tainted"
         if node.culprit:
             style, classes = _recoloured(style, outline=VERDICTS["wrong"][0]) + " penwidth=3", f"{classes} culprit"
-        elif verdict(node.error) == "wrong":
+        elif node.verdict == "wrong":
             style, classes = _recoloured(style, outline=VERDICTS["wrong"][0]) + " penwidth=3", f"{classes} wrong"
         if node.gradient == 0:
             style = style.replace('filled"', 'filled,dashed"')
@@ -220,7 +219,7 @@ class _DotWriter:
         if self.color in ("time", "memory"):
             lines.append(_small(last))
             last = self.amounts.get(node.id, "")
-        if verdict(node.error) == "wrong":
+        if node.verdict == "wrong":
             lines.append(_small(f"derivative wrong by {node.error:.2g}"))
         if color is not None:
             return _table(lines, [[last]], color)
@@ -240,9 +239,9 @@ class _DotWriter:
     def edge(self, edge: Edge, number: int) -> str:
         label = "" if edge.output is None else f"[{edge.output}] {edge.shape}"
         source = f"again{number}" if number in self.again else f"n{edge.source}"
-        look, found = "", verdict(edge.error)
+        look, found = "", edge.verdict
         if self.color == "check" and found is not None:
-            width = {"right": "1.5", "wrong": "3", "kink": "1 style=dashed"}[found]
+            width = {"agrees": "1.5", "wrong": "3", "unclear": "1 style=dashed"}[found]
             line, _ = VERDICTS[found]
             look = f' class="{found}" color="{line}" fontcolor="{line}" penwidth={width}'
             label += f" {edge.error:.2g}" if found == "wrong" else ""
