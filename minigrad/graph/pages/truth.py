@@ -7,6 +7,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..._nonfinite import is_bad, is_nan
 from ...errors import MinigradError
 from ..record.derivatives import can_be_compared, compared
