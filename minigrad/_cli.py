@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import io
-import math
 import os
 import sys
 import warnings
 import webbrowser
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
@@ -202,19 +202,21 @@ def _profile(options: argparse.Namespace, run: _Invocation) -> int:
 def _check(options: argparse.Namespace, run: _Invocation) -> int:
     found = run.compute()
     graph = check_edges(found.tensors, found.params)
-    errors = [edge.error for edge in graph.edges if edge.error is not None]
-    wrong, kinks = wrong_edges(graph), sum(map(math.isnan, errors))
+    checked = [edge for edge in graph.edges if edge.verdict is not None]
+    wrong, reasons = wrong_edges(graph), Counter(edge.reason for edge in checked if edge.verdict == "unclear")
     for edge in wrong:
         node = graph.nodes[edge.target]
         by = operand_in_prose(edge, graph)
         print(f"wrong: the derivative of {in_prose(node)} by {by}, relative error {edge.error:.2g}")
         _print_source(node.source)
-    largest = max((error for error in errors if not math.isnan(error)), default=0.0)
+    largest = max((edge.error or 0.0 for edge in checked if edge.verdict != "unclear"), default=0.0)
     print(
-        f"{len(errors)} derivatives compared with finite differences: {len(wrong)} wrong"
-        + (f", {kinks} at a kink, where there is none to compare with" if kinks else "")
+        f"{len(checked)} derivatives compared with finite differences: {len(wrong)} wrong"
+        + (f", {reasons.total()} unclear" if reasons else "")
         + f"; the largest relative error is {largest:.2g}"
     )
+    for reason, count in reasons.most_common():
+        print(f"{count} unclear: {reason}")
     status = _show(graph, options) if _wants_drawing(options) else FINE
     return FOUND if wrong else status
 

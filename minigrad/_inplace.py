@@ -232,14 +232,14 @@ def _compare_pulled(entry: Entry) -> None:
 observers.before_pull.append(_compare_pulled)
 
 
-class _Again:
+class _WatchedBefore:
     """A note: what the entry keeps was watched when the sweep began. A hook, say, may have written to it since."""
 
     def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any], seconds: float) -> None:
         """``observed`` has told ``before_pull`` already."""
 
 
-_AGAIN = _Again()
+_AGAIN = _WatchedBefore()
 _SWEEP = inspect.unwrap(sweep).__code__
 
 

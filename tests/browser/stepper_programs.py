@@ -29,6 +29,13 @@ def fan_out() -> tuple[Any, dict[str, Any]]:
     return loss, {"w": w, "x": x, "b": b}
 
 
+def kinked() -> tuple[Any, dict[str, Any]]:
+    x = leaf(0.0)
+    with mg.trace():
+        loss = mg.relu(x) * 2.0
+    return loss, {"x": x}
+
+
 def broadcasting() -> tuple[Any, dict[str, Any]]:
     rng = np.random.default_rng(0)
     x, w, b = leaf(rng.normal(size=(4, 3))), leaf(rng.normal(size=(3, 2))), leaf(rng.normal(size=2))

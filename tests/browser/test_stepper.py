@@ -19,6 +19,7 @@ from tests.browser.stepper_programs import (
     called,
     explained,
     fan_out,
+    kinked,
     leaf,
     loop,
     node,
@@ -244,9 +245,19 @@ def test_each_product_is_checked(tmp_path: Path, show: Show) -> None:
     page = opened(fan_out, tmp_path, show)
     for step in range(page.evaluate("timeline.turn") + 1, page.evaluate("timeline.count") + 1):
         page.evaluate(f"go({step})")
-        assert page.locator(".badge.right").count() == 1
+        assert page.locator(".badge.agrees").count() == 1
         analytic, numeric = [float(text) for text in page.locator(".truth td").all_text_contents()]
         assert analytic == pytest.approx(numeric, rel=1e-6)
+
+
+def test_what_differences_cannot_tell_is_said_and_why(tmp_path: Path, show: Show) -> None:
+    page = opened(kinked, tmp_path, show)
+    page.evaluate("go(timeline.count)")
+    while page.locator(".badge.unclear").count() == 0:
+        page.evaluate("go(state.step - 1)")
+    assert page.locator(".truth.unclear").count() == 1 and page.locator(".edge.wrong-rule").count() == 0
+    text = page.locator(".truth").text_content()
+    assert "cannot tell" in text and "kink" in text
 
 
 def test_a_wrong_rule_is_red_on_exactly_its_step(wrong_tanh: None, tmp_path: Path, show: Show) -> None:

@@ -23,7 +23,6 @@ from .looks import (
     mode,
     not_finite,
     titles,
-    verdict,
 )
 from .loops import KIND as LOOP
 from .picture import FONT, Box, Frame, Level, Line, Look, Picture
@@ -178,7 +177,7 @@ class _Depiction:
         if node.tainted:
             look["fillcolor"] = TAINTED
             classes += " tainted"
-        if node.culprit or verdict(node.error) == "wrong":
+        if node.culprit or node.verdict == "wrong":
             look["color"], look["penwidth"] = VERDICTS["wrong"][0], "3"
             classes += " culprit" if node.culprit else " wrong"
         if node.gradient == 0 and look["style"].endswith("filled"):
@@ -208,7 +207,7 @@ class _Depiction:
         if self.color in ("time", "memory"):
             lines.append(small(last))
             last = self.amounts.get(node.id, "")
-        if verdict(node.error) == "wrong":
+        if node.verdict == "wrong":
             lines.append(small(f"derivative wrong by {node.error:.2g}"))
         if color is not None:
             return table_of(lines, [[last]], color)
@@ -229,12 +228,12 @@ class _Depiction:
         text = "" if edge.output is None else f"[{edge.output}] {edge.shape}"
         source = f"again{number}" if number in self.again else f"n{edge.source}"
         line = Line(f"edge{number}", "", plain(edge.argument), source=source, target=f"n{edge.target}")
-        found = verdict(edge.error)
+        found = edge.verdict
         if self.color == "check" and found is not None:
             color, _ = VERDICTS[found]
-            width = {"right": "1.5", "wrong": "3", "kink": "1"}[found]
+            width = {"agrees": "1.5", "wrong": "3", "unclear": "1"}[found]
             line.classes, line.look = found, {"color": color, "fontcolor": color, "penwidth": width}
-            if found == "kink":
+            if found == "unclear":
                 line.look["style"] = "dashed"
             text += f" {edge.error:.2g}" if found == "wrong" else ""
         if self.color == "change":

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ..record.derivatives import TOLERANCE
 from ..record.model import Edge, Graph, Node
 from ..record.numerals import number_text
 
@@ -23,9 +22,9 @@ CHANGES = {  # fill, outline, and a sign for those who see no colours
     "changed": ("#fbe9b0", "#8a6414", "~"),
 }
 VERDICTS = {
-    "right": ("#2f7d32", "#cfead0"),
+    "agrees": ("#2f7d32", "#cfead0"),
     "wrong": ("#c62828", "#f7d0d0"),
-    "kink": ("#8a8a8a", "#e6e6e6"),
+    "unclear": ("#8a8a8a", "#e6e6e6"),
 }  # line, fill
 TAINTED = "#f6c3c8"
 WORDS = {
@@ -37,7 +36,7 @@ WORDS = {
     "from": "{} or more",
     "operationsAre": "operations",
     **{change: f"{sign} {change}" for change, (_, _, sign) in CHANGES.items()},
-    "kink": "kink: nothing to compare with",
+    "unclear": "unclear: differences cannot tell",
     "tainted": "reached by the first NaN or infinity",
 }
 
@@ -102,7 +101,7 @@ def mode(graph: Graph, color: str | None) -> str:
         return str(color)
     if any(node.change for node in graph.nodes):
         return "change"
-    checked = any(edge.error is not None for edge in graph.edges) or any(node.error is not None for node in graph.nodes)
+    checked = any(edge.verdict for edge in graph.edges) or any(node.verdict for node in graph.nodes)
     return "check" if checked else "grad"
 
 
@@ -171,17 +170,11 @@ def bytes_text(size: float) -> str:
     return f"{size:.0f} bytes"
 
 
-def verdict(error: float | None) -> str | None:
-    """What ``check_edges`` says of an edge: "right", "wrong" or "kink"; None where it was not asked."""
-    if error is None:
-        return None
-    return "kink" if math.isnan(error) else "wrong" if error > TOLERANCE else "right"
-
-
-def worst(errors: Iterable[float | None]) -> float | None:
-    """The greatest; NaN, which only says that there was nothing to compare with, if there is no other."""
-    found = [error for error in errors if error is not None]
-    return max(found, key=lambda error: -1.0 if math.isnan(error) else error, default=None)
+def worst(edges: Iterable[Edge]) -> Edge | None:
+    """The one with the greatest error, of those that are wrong if there are any; unclear ones count for the least."""
+    ranks = {"wrong": 2, "agrees": 1, "unclear": 0}
+    checked = [edge for edge in edges if edge.verdict is not None]
+    return max(checked, key=lambda edge: (ranks[edge.verdict or ""], edge.error or 0.0), default=None)
 
 
 def not_finite(value: Any) -> str:

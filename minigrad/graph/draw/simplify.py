@@ -10,7 +10,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
 from ..record.model import AnyGraph, Edge, Graph, Node
 from .lanes import with_lanes
-from .looks import verdict, worst
+from .looks import worst
 from .loops import KIND as LOOP, with_loops
 
 # Operations that only look at the same numbers in another way.
@@ -40,9 +40,9 @@ def collapse(graph: AnyGraph, depth: int) -> AnyGraph:
     """Each module at nesting level ``depth`` (0: the outermost) as one node of the kind "module".
 
     Its name and operation are the module's path and class, its shape, dtype and gradient those of the last operation in it, its
-    times, bytes and number of operations (``Node.count``) those of all, its ``error`` the worst. A value that only one module
-    reads goes into its box. Edges keep the name of one argument, and where a module was called several times, go round in
-    circles.
+    times, bytes and number of operations (``Node.count``) those of all, its ``error`` and ``verdict`` the worst. A value that
+    only one module reads goes into its box. Edges keep the name of one argument, and where a module was called several times,
+    go round in circles.
     """
     boxes = _boxes(graph, depth)
     last = {box: node.id for node, box in zip(graph.nodes, boxes) if box is not None and node.operation is not None}
@@ -52,10 +52,10 @@ def collapse(graph: AnyGraph, depth: int) -> AnyGraph:
     inside: dict[int, list[Node]] = defaultdict(list)
     for node, number in zip(graph.nodes, stands_for):
         inside[number].append(node)
-    errors: dict[int, list[float | None]] = defaultdict(list)
+    checked: dict[int, list[Edge]] = defaultdict(list)
     for edge in graph.edges:
         if stands_for[edge.source] == stands_for[edge.target]:
-            errors[stands_for[edge.source]].append(edge.error)
+            checked[stands_for[edge.source]].append(edge)
     for node, number in zip(new.nodes, drawn):
         box = boxes[number]
         if box is not None and box in last:
@@ -63,7 +63,8 @@ def collapse(graph: AnyGraph, depth: int) -> AnyGraph:
             _sum_up(node, inside[number])
             changes = {n.change for n in inside[number]}
             node.change = changes.pop() if len(changes) == 1 else "changed"
-            node.error = worst(errors[number])
+            found = worst(checked[number])
+            node.error, node.verdict = (found.error, found.verdict) if found else (None, None)
             node.kind = "loss" if node.kind == "loss" else "module"
             node.name, node.operation, node.module, node.copies = module.name, module.kind, module.parent, module.count
             node.primitive, node.keywords, node.details, node.source = None, {}, "", None
@@ -186,7 +187,7 @@ def _look(nodes: Sequence[Node], into: dict[int, list[Edge]], details: bool = Tr
             *(node.kind, node.operation, node.shape, node.dtype, node.details if node.operation and details else ""),
             *(node.change, node.tainted, node.lane, _state(node.gradient)),
             tuple((edge.argument, local.get(edge.source, -1), edge.output) for edge in into.get(node.id, ())),
-            tuple(verdict(edge.error) for edge in into.get(node.id, ())),
+            tuple(edge.verdict for edge in into.get(node.id, ())),
         )
         for node in nodes
     )
@@ -244,8 +245,9 @@ def _merged(
             drawn = seen[key] = copy.copy(edge)
             drawn.source, drawn.target, drawn.output = position[source], position[target], None if boxed else output
             new.edges.append(drawn)
-        elif edge.error is not None:
-            seen[key].error = worst([edge.error, seen[key].error])
+        elif (found := worst([edge, seen[key]])) is edge:
+            seen[key].error, seen[key].uncertainty = found.error, found.uncertainty
+            seen[key].verdict, seen[key].reason = found.verdict, found.reason
     new.ends = [(position[stands_for[number]], output) for number, output in graph.ends]
     return new
 

@@ -7,9 +7,11 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..._nonfinite import is_bad, is_nan
 from ...errors import MinigradError
-from ..record.derivatives import TOLERANCE, Directions, can_be_compared, compared
+from ..record.derivatives import can_be_compared, compared
 from ..record.model import Graph
 from .causes import backward_cause, forward_cause, given, sum_cause
 
@@ -23,22 +25,22 @@ def add_checks(graph: Graph, edges: Sequence[Data]) -> float:
     begin = time.perf_counter()
     numbers = {id(edge): number for number, edge in enumerate(graph.edges)}
     into = graph.edges_into()
-    directions = Directions(0)
+    rng = np.random.default_rng(0)
     for node in graph.operations():
         if not can_be_compared(node, into[node.id]):
             continue
         try:
-            found = compared(node, into[node.id], graph, directions)
+            found = compared(node, into[node.id], graph, rng)
         except (MinigradError, ArithmeticError, ValueError, TypeError):
             continue  # what cannot be carried out again near its operands has no check, and still has its page
         for edge, comparison in found:
             if math.isfinite(comparison.exact) and math.isfinite(comparison.numeric):
-                right = comparison.error <= TOLERANCE
                 edges[numbers[id(edge)]]["check"] = {
                     "analytic": comparison.exact,
                     "numeric": comparison.numeric,
                     "error": comparison.error,
-                    "verdict": "right" if right else "kink" if comparison.kink else "wrong",
+                    "verdict": comparison.verdict,
+                    "reason": comparison.reason,
                 }
     return time.perf_counter() - begin
 

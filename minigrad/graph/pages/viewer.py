@@ -13,7 +13,7 @@ from ..draw.cells import cells
 from ..draw.depict import STYLES
 from ..draw.dot import write_dot
 from ..draw.graphviz import lay_out
-from ..draw.looks import bytes_text, heat, legend, mode, own_bytes, seconds_text, titles, verdict
+from ..draw.looks import bytes_text, heat, legend, mode, own_bytes, seconds_text, titles
 from ..draw.picture import Picture
 from ..record.model import Graph, Node
 from ..record.numerals import number_text
@@ -92,7 +92,7 @@ def _facts(node: Node, graph: Graph, sizes: dict[int, float]) -> list[tuple[str,
         facts.append(("change", [node.change]))
     if node.tainted:
         facts.append(("tainted", ["yes"]))
-    found = verdict(node.error)
-    if found is not None:
-        facts.append(("derivative", ["wrongBy", f"{node.error:.2g}"] if found == "wrong" else [found]))
+    if node.verdict is not None:
+        wrong = node.verdict == "wrong"
+        facts.append(("derivative", ["wrongBy", f"{node.error:.2g}"] if wrong else [node.verdict]))
     return facts

@@ -3,37 +3,71 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...checking import Comparison, compare, double
+from ...differences import FIRST, ROUNDINGS, Differences, direction, weights
 from ...engine.primitive import Primitive
 from ...errors import GraphError
+from .again import Again, slope_along
 from .model import Edge, Graph, Node
 
-TOLERANCE = 1e-5  # of the relative error
+TOLERANCE = 1e-5  # a smaller relative error is none
+SEVERAL = 5  # times its own error is what a difference must be off by before a rule is called wrong
+TELLS = 1e-3  # the largest error of a difference, relative to the derivative, with which it can confirm a rule
+HIDDEN = 2.0**-12  # operands so much smaller than the largest are moved once more, by themselves
+
+REASONS = {
+    "kink": "the function has a kink or a jump there, so there may be no derivative to compare with",
+    "rounding": "the derivative is too small beside the rounding of the result",
+    "curvature": "differences with different steps disagree",
+    "unstable": "the rule itself changes as much if the operands change by their rounding",
+    "infinite": "the derivative, the result, or the function near by is infinite or NaN, or too large or small",
+}
+MEANT = {"bend": "kink", "jump": "kink", "doubt": "curvature", "rough": "rounding", "flat": "rounding"}
 
 
-def check_derivatives(graph: Graph, *, step: float = 1e-4, seed: int = 0) -> None:
-    """Fill in ``Edge.error``, as ``check_edges`` describes it.
+class Comparison(NamedTuple):
+    """The derivative of an operation by one operand, twice.
+
+    Attributes:
+        exact: by its rule, along directions of length 1.
+        numeric: by finite differences.
+        error: their difference, relative to the larger of the two.
+        uncertainty: what the finite difference itself may be off by, relative to the same.
+        verdict: "agrees", "unclear" or "wrong".
+        reason: why it is unclear: a key of ``REASONS``; else empty.
+    """
+
+    exact: float
+    numeric: float
+    error: float
+    uncertainty: float
+    verdict: str
+    reason: str = ""
+
+
+def check_derivatives(graph: Graph, *, step: float = FIRST, seed: int = 0) -> None:
+    """Fill in ``Edge.error``, ``uncertainty``, ``verdict`` and ``reason``, as ``check_edges`` describes them.
 
     Raises:
         GraphError: the computation was not traced.
     """
     into = graph.edges_into()
-    directions = Directions(seed)
+    rng = np.random.default_rng(seed)
     found = []
     for node in graph.operations():
         if can_be_compared(node, into[node.id]):
-            found += compared(node, into[node.id], graph, directions, step)
+            found += compared(node, into[node.id], graph, rng, step)
     if not found:
         raise GraphError(
             "check_edges needs the operands of the operations: compute the tensor inside 'with minigrad.trace():'"
         )
     for edge, comparison in found:
-        edge.error = math.nan if comparison.kink and comparison.error > TOLERANCE else comparison.error
+        edge.error, edge.uncertainty = comparison.error, comparison.uncertainty
+        edge.verdict, edge.reason = comparison.verdict, REASONS.get(comparison.reason, "")
 
 
 def can_be_compared(node: Node, operands: Sequence[Edge]) -> bool:
@@ -41,33 +75,100 @@ def can_be_compared(node: Node, operands: Sequence[Edge]) -> bool:
     return isinstance(node.primitive, Primitive) and bool(operands) and all(e.value is not None for e in operands)
 
 
-class Directions:
-    """What ``compare`` asks of a random generator. Of numbers the direction is 1: the derivative itself is compared."""
-
-    def __init__(self, seed: int) -> None:
-        self._rng = np.random.default_rng(seed)
-
-    def standard_normal(self, size: Any) -> Any:
-        drawn = self._rng.standard_normal(size)
-        return abs(drawn) if np.size(drawn) == 1 else drawn
-
-
 def compared(
-    node: Node, operands: list[Edge], graph: Graph, directions: Directions, step: float = 1e-4
+    node: Node, operands: list[Edge], graph: Graph, rng: np.random.Generator, step: float = FIRST
 ) -> list[tuple[Edge, Comparison]]:
-    """The derivative of one operation by each of its operands along a random direction, by its rule and by differences."""
-    names = node.primitive.arguments or [edge.argument for edge in operands]
-    by_name = {edge.argument: edge for edge in operands}
+    """The derivative of one operation by each of its operands, by its rule and by differences."""
     differentiated = [edge for edge in operands if graph.nodes[edge.source].kind != "constant"]
-
-    def run(*values: Any) -> Any:
-        given = {edge.argument: value for edge, value in zip(differentiated, values)}
-        arguments = [given.get(name, by_name[name].value if name in by_name else None) for name in names]
-        outputs = node.primitive(*arguments, **node.keywords)
-        if isinstance(outputs, (tuple, list)):  # integer outputs (a sign, an index) have no derivative
-            return [output for output in outputs if output.dtype.kind in "fc"]
-        return outputs
-
     with np.errstate(all="ignore"):
-        _, comparisons = compare(run, tuple(double(edge.value) for edge in differentiated), step, directions)
-    return list(zip(differentiated, comparisons))
+        again = Again(node, operands, differentiated)
+        return list(zip(differentiated, _comparisons(again, rng, step)))
+
+
+def _comparisons(again: Again, rng: np.random.Generator, step: float) -> Iterator[Comparison]:
+    if not np.isfinite(again.here).all():
+        again.pulled(np.ones_like(again.here))  # a rule that raises, or gives another shape, says so
+        for _ in again.values:
+            yield Comparison(math.nan, math.nan, math.nan, math.inf, "unclear", "infinite")
+        return
+    directions = [direction(value, rng) for value in again.values]
+    first = [again.differences(i, v, step) for i, v in enumerate(directions)]
+    coarse = np.max([abs(found.best.slope) for found in first], axis=0) if first else None
+    for i, (v, found) in enumerate(zip(directions, first)):
+        found.count_in(coarse)
+        result = _compared(again, i, v, found, rng)
+        for _ in range(2):
+            v = np.where(abs(v) < HIDDEN * abs(v).max(initial=0.0), v, 0.0)
+            if result.verdict == "wrong" or not v.any():
+                break
+            small = again.differences(i, v, step)
+            small.count_in(coarse)
+            other = _compared(again, i, v, small, rng)
+            result = other if other.verdict == "wrong" else result
+        yield result
+
+
+def _compared(again: Again, i: int, v: Any, found: Differences, rng: np.random.Generator) -> Comparison:
+    """The derivative by operand ``i`` along ``v``, with as many steps as it takes: all of them, to call a rule wrong."""
+    result = _judged(again, i, v, found, rng)
+    if result.verdict != "agrees":
+        for last in found.steps(result.reason == "rounding"):
+            result = _judged(again, i, v, found, rng, last)
+            if result.verdict == "agrees":
+                break
+    return result
+
+
+def _judged(
+    again: Again, i: int, v: Any, found: Differences, rng: np.random.Generator, last: bool = False
+) -> Comparison:
+    """What the rule says beside what the differences say so far."""
+    u = weights(found, rng)
+    pulled = again.pulled(u)[i]
+    exact, numeric = slope_along(v, pulled), float(np.sum(u * found.best.slope).real)
+    errors = found.errors(abs(u))
+    if math.isfinite(exact):
+        errors["rounding"] += (
+            ROUNDINGS * float(again.kind.eps) * slope_along(abs(v), abs(pulled))
+        )  # the rule is rounded too
+    own, complete = sum(errors.values()) - errors["doubt"], bool(found.told.all())
+    verdict, reason = judged(exact, numeric, errors, complete, last)
+    if verdict == "wrong" and last:
+        errors |= again.objections(i, u, v, exact, found, rng)
+        verdict, reason = judged(exact, numeric, errors, complete, last)
+    if not found.told.any():
+        verdict, reason = "unclear", "untold"
+    bend = float(np.sum(abs(u) * np.where(found.told, found.best.bend, 0.0)))
+    if found.one_step and verdict == "agrees" and bend > abs(numeric) / 4 + 8 * errors["rounding"]:
+        verdict, reason = "unclear", "bend"  # for all that one step can tell
+    reason = found.why_untold() if reason == "untold" else reason
+    length = math.sqrt(float(np.sum(abs(u) ** 2)) * float(np.sum(abs(v) ** 2))) or 1.0
+    scale = max(abs(exact), abs(numeric)) or 1.0
+    error = abs(exact - numeric) / scale
+    return Comparison(exact / length, numeric / length, error, own / scale, verdict, MEANT.get(reason, reason))
+
+
+def judged(exact: float, numeric: float, errors: Mapping[str, float], complete: bool, last: bool) -> tuple[str, str]:
+    """The verdict, and why it is unclear.
+
+    Args:
+        errors: what the two may be apart by, and why. All of it speaks against calling the rule wrong; what the numeric
+            derivative may be off by, which is only a part, says whether it can confirm the rule.
+        complete: whether every number of the output took part.
+        last: whether no other steps are left. Only then two zeros, which rounding could have made, agree.
+    """
+    own = errors["rounding"] + errors["curvature"] + errors.get("bend", 0.0)
+    scale, off = max(abs(exact), abs(numeric)), abs(exact - numeric)
+    sure = complete and own <= TELLS * (scale if math.isfinite(scale) else abs(numeric))
+    if not math.isfinite(exact):
+        return ("wrong", "") if sure and last else ("unclear", "infinite")
+    if complete and scale > 0 and off <= TOLERANCE * scale:
+        return "agrees", ""
+    if off <= SEVERAL * own and (sure or (complete and last and exact == 0)):
+        return "agrees", ""
+    beyond_doubt = sum(error * (1 if name in ("rough", "flat") else SEVERAL) for name, error in errors.items())
+    if off > max(TOLERANCE * scale, beyond_doubt):
+        return "wrong", ""
+    if not complete:
+        return "unclear", "untold"
+    return "unclear", max((name for name in errors if name != "bend"), key=lambda name: errors[name])

@@ -22,7 +22,7 @@ class Node:
         count: how many operations a node of the kind "module" stands for (``collapse``), or that of folded layers; else 1.
         copies: of how many equal modules a node of the kind "module" is the box (``fold``).
         spread: the smallest and the largest gradient, of a node that stands for the same one in several layers (``fold``).
-        error: of a node of the kind "module" the worst error of an edge inside it (``check_edges``).
+        error, verdict: of a node of the kind "module" those of the worst edge inside it (``check_edges``).
         kind: "operation", "loss" (the operation whose output is drawn), "module" (one drawn as a single box), "named" (an
             operation whose output was given a name), "parameter", "input", or "constant" (an argument that needs no gradient;
             only a trace sees it).
@@ -84,6 +84,7 @@ class Node:
     copies: int = 1
     spread: tuple[float, float] | None = None
     error: float | None = None
+    verdict: str | None = None
     call: int | None = None
     callers: tuple[SourceLine, ...] = ()
     depth: int | None = None
@@ -115,8 +116,10 @@ class Edge:
         contribution: the same as an addend of the source's gradient: summed over broadcast axes, real and cast. The very
             same array as ``raw`` where there was nothing to do.
 
-        error: what ``check_edges`` found: the relative error of the operation's derivative by this argument; NaN at a kink,
-            where there is none to compare with.
+        error: what ``check_edges`` found: the relative error of the operation's derivative by this argument.
+        uncertainty: what the finite difference may itself be off by, relative to the same.
+        verdict: "agrees", "wrong", or "unclear" where finite differences cannot tell; None where it was not asked.
+        reason: why it is unclear, in words; else empty.
 
     The arrays come from a trace and are None without, or where no sweep came through.
     """
@@ -130,6 +133,9 @@ class Edge:
     raw: Any = None
     contribution: Any = None
     error: float | None = None
+    uncertainty: float | None = None
+    verdict: str | None = None
+    reason: str = ""
 
 
 @dataclass(slots=True)

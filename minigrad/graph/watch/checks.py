@@ -5,26 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...differences import FIRST
 from ...engine.tensor import Tensor
 from ..drawing import Drawing
 from ..record.capture import capture
-from ..record.derivatives import TOLERANCE, check_derivatives
+from ..record.derivatives import check_derivatives
 from ..record.model import Edge, Graph
 
 
 def check_edges(
-    tensors: Tensor | Sequence[Tensor], params: Any = None, *, step: float = 1e-4, seed: int = 0
+    tensors: Tensor | Sequence[Tensor], params: Any = None, *, step: float = FIRST, seed: int = 0
 ) -> Drawing:
     """Compare the derivative of each operation by each of its operands with a finite difference, and draw the result.
 
     Every operation is run again by itself, in double precision, on the operands that the trace wrote down. For a random
-    direction ``u`` of its output and a random direction ``v`` of one operand the rule's ``<vjp(u), v>`` is compared with the
-    central difference of ``<u, f(operand + t v)>`` at t = 0. Neither ``backward()`` nor the rest of the graph matters: a wrong
-    rule turns its own edges red, and no others.
+    direction ``v`` of one operand, in proportion to its numbers, central differences ``(f(x + h v) - f(x - h v)) / 2h`` give
+    the derivative of each number of the output, and what it may be off by. With weights ``u``, in which large and small
+    numbers count alike, the rule's ``<vjp(u), v>`` is compared with ``<u, differences>``. Where they differ, other steps are
+    tried. Neither ``backward()`` nor the rest of the graph matters: a wrong rule turns its own edges red, and no others.
+
+    Args:
+        step: the first ``h``, relative to each number.
 
     Returns:
-        The graph, in which ``Edge.error`` is the relative error, or NaN where the operation has a kink (relu at 0) and there
-        is no derivative to compare with. In drawings an edge is green up to 1e-5, red beyond, with its error.
+        The graph, in which ``Edge.verdict`` is "agrees"; "wrong", if rule and differences are apart by more than five times
+        what the differences may be off by (``Edge.uncertainty``) and more than 1e-5; or "unclear" where differences cannot
+        tell, as at a kink (relu at 0): ``Edge.reason`` says why. ``Edge.error`` is the relative error. In drawings an edge
+        is green, red with its error, or grey.
 
     Raises:
         GraphError: the computation was not traced.
@@ -36,8 +43,8 @@ def check_edges(
         >>> with mg.trace():
         ...     loss = (x * x).sum()
         >>> graph = mg.check_edges(loss)
-        >>> [(edge.argument, edge.error < 1e-5) for edge in graph.edges]
-        [('x', True), ('y', True), ('a', True)]
+        >>> [(edge.argument, edge.verdict) for edge in graph.edges]
+        [('x', 'agrees'), ('y', 'agrees'), ('a', 'agrees')]
     """
     graph = capture(tensors, params, caller="check_edges")
     check_derivatives(graph, step=step, seed=seed)
@@ -57,4 +64,4 @@ def wrong_edges(graph: Graph) -> list[Edge]:
         >>> [graph.nodes[edge.target].label for edge in mg.wrong_edges(graph)]
         ['square(x)']
     """
-    return [edge for edge in graph.edges if edge.error is not None and edge.error > TOLERANCE]
+    return [edge for edge in graph.edges if edge.verdict == "wrong"]

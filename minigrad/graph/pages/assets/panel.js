@@ -21,7 +21,7 @@ const panel = {
   badge(at) {
     const check = this.check(at);
     if (check === null) return element("span", { class: "badge none" });
-    const marks = { right: "✓", wrong: "✗", kink: "≈" };
+    const marks = { agrees: "✓", wrong: "✗", unclear: "≈" };
     return element("span", { class: `badge ${check.verdict}` }, `${marks[check.verdict] ?? "?"} ${word(`check_${check.verdict}`)}`);
   },
 
@@ -179,7 +179,7 @@ const panel = {
     return element("div", { class: `truth ${check.verdict}` },
       element("p", {}, what, scalar ? "" : ` ${word("oneDirection")}`),
       element("table", {}, element("tbody", {}, row(word("analytic"), check.analytic), row(word("numeric"), check.numeric))),
-      element("p", {}, word(`verdict_${check.verdict}`, { error: Number(check.error).toPrecision(2).replace("e+", "e") })));
+      element("p", {}, word(`verdict_${check.verdict}`, { error: Number(check.error).toPrecision(2).replace("e+", "e"), reason: check.reason ? word(`unclear_${check.reason}`) : "" })));
   },
 
   // "earlier total + this = new".

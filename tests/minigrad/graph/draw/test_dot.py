@@ -11,7 +11,7 @@ import pytest
 import minigrad as mg
 from minigrad import ArgumentError, GraphError, Tensor, draw_dot
 from minigrad.engine.observers import scope
-from minigrad.graph import Drawing
+from minigrad.graph import Drawing, Edge
 from minigrad.graph.draw.cells import numbers
 from minigrad.graph.draw.depict import STYLES
 from minigrad.graph.draw.looks import RAMP, own_bytes, worst
@@ -239,16 +239,21 @@ def test_checked_edges_are_green_or_red_with_their_error() -> None:
     }
     assert 'class="wrong" color="#c62828"' in lines["wrong_sinh"]
     assert graph.edges[0].error is not None and f">{graph.edges[0].error:.2g}<" in lines["wrong_sinh"]
-    assert 'class="right" color="#2f7d32"' in lines["multiply"] and "label=" not in lines["multiply"]
+    assert 'class="agrees" color="#2f7d32"' in lines["multiply"] and "label=" not in lines["multiply"]
     assert graph.to_dot().count('class="wrong"') == 1
-    graph.edges[0].error = np.nan
-    assert 'class="kink"' in line(graph.to_dot(), 'id="edge0"')
-    assert list(legend(graph.to_dot()).values()) == ["right", "wrong", "kink: nothing to compare with"]
+    graph.edges[0].verdict = "unclear"
+    assert 'class="unclear"' in line(graph.to_dot(), 'id="edge0"')
+    assert list(legend(graph.to_dot()).values()) == ["agrees", "wrong", "unclear: differences cannot tell"]
 
 
-def test_the_worst_error_is_the_largest_and_a_kink_only_if_there_is_nothing_else() -> None:
-    assert worst([None, np.nan, 1e-9]) == worst([1e-9, None, np.nan]) == 1e-9
-    assert np.isnan(worst([np.nan, None]) or 0) and worst([None]) is None and worst([0.1, np.inf]) == np.inf
+def test_the_worst_edge_is_a_wrong_one_and_an_unclear_one_only_if_there_is_nothing_else() -> None:
+    def edge(verdict: str | None = None, error: float | None = None) -> Edge:
+        return Edge(0, 1, "x", None, (), verdict=verdict, error=error)
+
+    unclear, small, large, wrong = edge("unclear", 5.0), edge("agrees", 1e-9), edge("agrees", 1e-7), edge("wrong", 1e-4)
+    assert worst([small, large, edge(), unclear]) is large and worst([unclear, small]) is small
+    assert worst([wrong, unclear, large]) is wrong and worst([edge("wrong", 1e-3), wrong]) is not wrong
+    assert worst([unclear, edge()]) is unclear and worst([edge()]) is None
 
 
 def test_changes_are_coloured_and_have_a_sign() -> None:

@@ -127,12 +127,13 @@ def test_a_module_that_is_called_twice_is_one_box_in_a_circle() -> None:
 def test_what_is_wrong_inside_a_box_shows_on_it() -> None:
     graph = stack(2)
     for edge in graph.edges:
-        edge.error = 1e-9
+        edge.error, edge.verdict = 1e-9, "agrees"
     inner = next(edge for edge in graph.edges if graph.nodes[edge.target].operation == "multiply")
-    inner.error = 0.25
+    inner.error, inner.verdict = 0.25, "wrong"
     graph.nodes[inner.target].tainted = True
     first, second = (node for node in collapse(graph, 1).nodes if node.kind == "module")
-    assert (first.error, first.tainted, second.error, second.tainted) == (0.25, True, 1e-9, False)
+    assert (first.error, first.verdict, first.tainted) == (0.25, "wrong", True)
+    assert (second.error, second.verdict, second.tainted) == (1e-9, "agrees", False)
     dot = collapse(graph, 1).to_dot()
     assert "derivative wrong by 0.25" in dot and dot.count('class="module tainted wrong"') == 1
 
@@ -202,13 +203,13 @@ def test_a_layer_whose_gradient_stands_out_is_drawn_itself(gradient: float | Non
 def test_a_layer_with_a_wrong_derivative_is_drawn_itself() -> None:
     whole = stack(3)
     for edge in whole.edges:
-        edge.error = 1e-8
+        edge.error, edge.verdict = 1e-8, "agrees"
     next(edge for edge in whole.edges if edge.contribution is not None).error = 1e-9
     assert len(fold(whole).nodes) == 5
     edge = [edge for edge in whole.edges if whole.nodes[edge.target].operation == "tanh"][1]
-    edge.error = 0.5
+    edge.error, edge.verdict = 0.5, "wrong"
     assert [module.count for module in fold(whole).modules if module.kind == "Layer"] == [1, 1, 1]
-    edge.error = 1e-6
+    edge.error, edge.verdict = 1e-6, "agrees"
     assert max(edge.error or 0 for edge in fold(whole).edges) == 1e-8  # an edge that is gone says nothing
 
 

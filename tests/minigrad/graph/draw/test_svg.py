@@ -208,7 +208,7 @@ def test_what_is_wrong_looks_wrong() -> None:
     text, root = drawn(checked())
     wrong = next(group for group in root.iter(f"{SVG}g") if "wrong" in (group.get("class") or "").split())
     assert 'stroke="#c62828"' in ET.tostring(wrong, encoding="unicode") and "0.33" in "".join(wrong.itertext())
-    assert "kink: nothing to compare with" in text
+    assert "unclear: differences cannot tell" in text
 
 
 def without_marks(label: str) -> str:

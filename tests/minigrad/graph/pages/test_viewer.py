@@ -73,7 +73,7 @@ def test_before_backward_no_gradient_has_arrived() -> None:
 def test_what_the_page_tells_about_checks_changes_nan_and_boxes() -> None:
     graph = small_graph()
     for edge in graph.edges:
-        edge.error = 0.5
+        edge.error, edge.verdict = 0.5, "wrong"
     graph.depth = 0
     box = page_data(graph.drawn())["nodes"][1]
     facts = dict(box["facts"])
