@@ -58,15 +58,18 @@ class GlobalAttention(Module):
         self.score = plain_score(score)
 
     def forward(self, query: Any, key: Any = None, value: Any = None, **masks: Unpack[Masks]) -> Tensor:
-        context, _, is_single = self._attend(query, key, value, masks)
-        return context[:, 0] if is_single else context
+        q, k, v = self._project(*self._inputs(query, key, value))
+        context = self._weights(q, k, **masks) @ v  # (batch, query, value_dim)
+        return context if q.ndim == 3 else context[:, 0]
 
     def with_weights(
         self, query: Any, key: Any = None, value: Any = None, **masks: Unpack[Masks]
     ) -> tuple[Tensor, Tensor]:
         """What the call gives and :meth:`attention_weights`, from one pass: the weights are those that made the result."""
-        context, weights, is_single = self._attend(query, key, value, masks)
-        return (context[:, 0], weights[:, 0]) if is_single else (context, weights)
+        q, k, v = self._project(*self._inputs(query, key, value))
+        weights = self._weights(q, k, **masks)
+        context = weights @ v
+        return (context, weights) if q.ndim == 3 else (context[:, 0], weights[:, 0])
 
     def attention_weights(self, query: Any, key: Any = None, value: Any = None, **masks: Unpack[Masks]) -> Tensor:
         """How much each query takes of each value: (batch, query, key), or (batch, key) for one query.
@@ -76,12 +79,6 @@ class GlobalAttention(Module):
         q, k, _ = self._project(*self._inputs(query, key, value))
         weights = self._weights(q, k, **masks)
         return weights if q.ndim == 3 else weights[:, 0]
-
-    def _attend(self, query: Any, key: Any, value: Any, masks: Masks) -> tuple[Tensor, Tensor, bool]:
-        """(batch, query, value_dim), the weights (batch, query, key), and whether the query is one for each sequence."""
-        q, k, v = self._project(*self._inputs(query, key, value))
-        weights = self._weights(q, k, **masks)
-        return weights @ v, weights, q.ndim == 2
 
     def _project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """What the score and the mean are taken of."""

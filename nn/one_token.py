@@ -1,7 +1,8 @@
 """One new token through a pre-norm layer, on NumPy's arrays: what decoding with a cache does for every token and layer.
 
 The layer's own way is some fourteen calls, each of which checks its arrays and chooses a kernel, and for one row that takes
-longer than the numbers. Here stand the same formulas for one row alone; a test holds them to the layer's own way.
+longer than the numbers. Here stand the same formulas for one row alone; a test holds them to the layer's own way. The functions
+of minigrad, called with plain arrays, would say them once; they take twice as long (121 us for 68, at a width of 64).
 """
 
 from __future__ import annotations
