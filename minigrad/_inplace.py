@@ -15,19 +15,17 @@ watched when it begins is compared again as each derivative is computed, and wha
 
 from __future__ import annotations
 
-import inspect
 import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from .engine import observers
-from .engine.observers import attach, in_any_thread
-from .engine.tape import Entry, Leaf, next_sequence_number, sweep
+from .engine.observers import attach, in_any_thread, sweeps_under_way
+from .engine.tape import Entry, Leaf, next_sequence_number
 from .engine.types import Pull
 from .errors import GraphError
 
@@ -129,7 +127,7 @@ class _Sightings:
             seen = [sighting for sighting in seen if sighting is not last]  # unchanged: the later moment covers more
         self.seen = [*seen[-63:], (next_sequence_number(), view, contents)]  # a new list: other threads may be reading
 
-    def changed_since(self, seq: int, kept: Any, now: dict[_View, int | None]) -> bool:
+    def changed_since(self, seq: float, kept: Any, now: dict[_View, int | None]) -> bool:
         """Whether a view that overlaps with ``kept`` is not what it was when first handed out after number ``seq``.
 
         ``now`` remembers the fingerprints of the views from one question to the next.
@@ -240,23 +238,11 @@ class _WatchedBefore:
 
 
 _AGAIN = _WatchedBefore()
-_SWEEP = inspect.unwrap(sweep).__code__
-
-
-def sweeps_under_way(frame: FrameType | None = None) -> int:
-    """How many sweeps this thread is in the middle of: derivative rules may themselves record and sweep."""
-    frame = frame or sys._getframe(1)
-    count = 0
-    while frame is not None:
-        count += frame.f_code is _SWEEP
-        frame = frame.f_back
-    return count
 
 
 def _forget_exposed() -> None:
     """A sweep begins, and compares everything. One that it may be part of, and those of other threads, are still exposed."""
-    asking = sys._getframe(3)  # check_watched(), to_sweep(), and what called that: the sweep that begins, usually
-    if not sweeps_under_way(asking.f_back):
+    if not sweeps_under_way():
         observers.exposed.pop(threading.get_ident(), None)
     for thread in observers.exposed.keys() - sys._current_frames().keys():  # it has ended
         observers.exposed.pop(thread, None)

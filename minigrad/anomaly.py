@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ._inplace import Seal, sweeps_under_way
+from ._inplace import Seal
 from ._nonfinite import first_bad, numbers_there, operands_there, place_of, why_backward, why_forward, worst
 from ._source import Place, SourceLine, user_place
 from .engine import observers
-from .engine.observers import active, attach
+from .engine.observers import active, attach, sweeps_under_way
 from .engine.tape import Entry, Leaf
 from .engine.tensor import Tensor
 from .errors import AnomalyError
@@ -101,7 +101,7 @@ class _Origin:
     def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any], seconds: float) -> None:
         for name, parent, contribution in zip(_argument_names(entry), entry.parents, contributions):
             if parent is not None and contribution is not None and not _finite(contribution):
-                if sweeps_under_way() == 1:  # within another rule's sweep, what that rule makes of it counts
+                if len(sweeps_under_way()) == 1:  # within another rule's sweep, what that rule makes of it counts
                     raise AnomalyError(_backward_message(entry, name, cotangent, _array(contribution)) + str(self))
                 return
 

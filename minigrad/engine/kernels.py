@@ -14,16 +14,36 @@ _reference_modes: list[reference_mode] = []  # those active in any thread
 
 
 class Kernel:
-    """A forward, and mostly a backward, for raw arrays of one library."""
+    """A forward, and mostly a backward, for raw arrays of one library; declared by ``Primitive.kernel``.
 
-    def __init__(self, forward: Callable[..., Any], backward: Rule | None, plans: dict[int, Plan]) -> None:
+    Each array that the backward returns is one of its own, that nothing else holds and no two share: the sweep may add into
+    it, and at a leaf it becomes the ``grad``.
+
+    Attributes:
+        least: an operator such as ``x @ y`` does not ask the kernel about two matrices if the first has fewer numbers.
+        jointly: the backward is for all gradients at once. Where only some are asked for, the plain rules follow, which keep
+            less.
+    """
+
+    def __init__(
+        self,
+        forward: Callable[..., Any],
+        backward: Rule | None,
+        plans: dict[int, Plan],
+        *,
+        least: int = 0,
+        jointly: bool = False,
+    ) -> None:
         self.forward = forward
         self.backward: Any = backward  # without one the primitive's own rules follow, by its own plans
         self.plans = plans
+        self.least = least
+        self.jointly = jointly
         self.names = () if backward is None else parameters_of(backward).names[2:]
 
     def plan(self, primitive: Any, needs: Sequence[bool]) -> Plan:
-        return _KernelPlan(primitive, needs, self) if self.backward else Plan(primitive, needs)
+        own = self.backward is not None and (all(needs) or not self.jointly)
+        return _KernelPlan(primitive, needs, self) if own else Plan(primitive, needs)
 
 
 class _KernelPlan(Plan):

@@ -26,6 +26,7 @@ before_sweep: list[Callable[[Sequence[Any]], None]] = []  # (entries, in their o
 before_pull: list[Callable[[Any], None]] = []  # (entry), while something is in `exposed`
 recorded: list[Callable[..., None]] = []  # (entry, arrays, answer, seconds), while something is in `in_any_thread`
 
+under_way: list[Any] = []  # the sweeps that are walking their entries, of all threads (tape.UnderWay)
 exposed: dict[int, Any] = {}  # by thread: in the middle of a sweep an array was handed out that a graph holds
 in_any_thread: list[
     Any
@@ -97,6 +98,12 @@ def tell_pulled(entry: Any) -> None:
     """What ``entry`` keeps is about to be read."""
     for told in before_pull:
         told(entry)
+
+
+def sweeps_under_way() -> list[Any]:
+    """Those that this thread is in the middle of, the innermost last: derivative rules may themselves record and sweep."""
+    thread = threading.get_ident()
+    return [sweep for sweep in under_way.copy() if sweep.thread == thread]
 
 
 @contextlib.contextmanager

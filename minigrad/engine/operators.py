@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import NUMBERS, SCALARS
+from .kernels import Kernel
 from .observers import in_any_thread
 from .primitive import Primitive
 from .registry import operators, primitives, when_declared
@@ -27,7 +28,9 @@ def specialise(primitive: Primitive) -> None:
     function = primitive.function
     if isinstance(function, np.ufunc) and primitive.arity <= 2 and function.nout == 1:
         specialised = _unary(primitive) if primitive.arity == 1 else _binary(primitive)
-        operators[function] = primitive if primitive.kernels else specialised  # which knows of no kernels
+        if kernel := primitive.kernels.get(_ndarray):  # which the specialised form knows nothing of
+            specialised = _unless_large(primitive, specialised, kernel) if kernel.least else primitive
+        operators[function] = specialised
 
 
 def _unary(primitive: Primitive) -> Callable[[Tensor], Any]:
@@ -86,6 +89,18 @@ def _binary(primitive: Primitive) -> Callable[[Any, Any], Any]:
             ans = np.asarray(ans)
         kept = plan.keep((x_data, y_data, ans, None, NO_KEYWORDS))
         return make_tensor(ans, new_entry(plan, [x_node, y_node], kept, ans))
+
+    return operate
+
+
+def _unless_large(primitive: Primitive, small: Callable[..., Any], kernel: Kernel) -> Callable[[Any, Any], Any]:
+    """``small``, but the primitive where the kernel may have something to do."""
+
+    def operate(x: Any, y: Any) -> Any:
+        array = x._array if isinstance(x, Tensor) else x
+        if type(array) is _ndarray and (array.size >= kernel.least or array.ndim > 2 == getattr(y, "ndim", 0)):
+            return primitive(x, y)
+        return small(x, y)
 
     return operate
 

@@ -137,23 +137,23 @@ class Primitive(ByReference, Bound):
         for plans in (self._plans, *(kernel.plans for kernel in self.kernels.values())):
             plans.clear()
 
-    def kernel(self, array_type: type | str, forward: Callable[..., Any], backward: Rule | None = None) -> Primitive:
+    def kernel(
+        self, array_type: type | str, forward: Callable[..., Any], backward: Rule | None = None, **when: Any
+    ) -> Primitive:
         """Declare a faster forward and backward for raw arrays of one type; without the latter the plain rules follow.
 
         ``array_type`` is the type, or "compiled" for what takes the place of NumPy's while :func:`compiled_kernels` is on.
         ``forward(*arrays, **keywords) -> (ans, saved)``, where ``saved`` is for the backward, or NotImplemented for a case
         it leaves to the plain rules.
         ``backward(g, needs, ...) -> tuple`` gives the gradients of all arguments at once, None where ``needs`` is False;
-        it may ask for ``saved``. Each array it returns is one of its own, that nothing else holds and no two share: the sweep
-        may add into it, and at a leaf it becomes the ``grad``. A kernel is never differentiated; that is what the plain
-        rules beside it are for.
+        it may ask for ``saved``. A kernel is never differentiated: the plain rules are. ``when``: see :class:`Kernel`.
         """
         check_order(forward, self.arguments or self._by_place, f"the kernel's forward of {self.name}")
         if backward is not None:
             check_rule(
                 backward, f"the kernel's backward of {self.name}", self._known(self.arguments, "ans", "saved"), 2
             )
-        self.kernels[array_type] = Kernel(forward, backward, {} if backward else self._plans)
+        self.kernels[array_type] = Kernel(forward, backward, {} if backward else self._plans, **when)
         for told in when_declared:
             told(self)
         return self

@@ -15,7 +15,9 @@ import itertools
 import math
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
+from threading import get_ident
 from types import MappingProxyType
 from typing import Any
 
@@ -24,17 +26,13 @@ import numpy as np
 from ..device import out_of_memory
 from ..errors import GraphError
 from . import observers
-from .observers import exposed
+from .observers import exposed, under_way
 from .sums import unbroadcast
-from .types import Array, Hooks, Node, Note, Plan, Pull
+from .types import Array, Hooks, Node, Note, Plan
 
 ndarray = np.ndarray
 NO_KEYWORDS: Mapping[str, Any] = MappingProxyType({})
 next_sequence_number = itertools.count().__next__
-
-# The last one makes, within a sweep, what pulls back a cotangent of so many numbers: see kernels/stretches.py.
-LARGE = 1 << 20
-pulling_large: list[Callable[..., Pull]] = [lambda *sweep: lambda entry, g: entry.plan.pull(entry, g)]
 
 
 class Leaf:
@@ -182,7 +180,7 @@ def sweep(
             ``create_graph``, which records the sweep itself (call it with recording switched on).
         retain_graph: keep what the entries keep, so that the graph can be swept again.
         wanted: the nodes whose cotangents are asked for; by default every leaf, and what ``retain_grad()`` was called on.
-        owned: gets the leaves whose cotangent is an array that nobody else holds.
+        owned: gets the nodes at which an array has arrived that nobody else holds.
         way: what :func:`to_sweep` found, for many sweeps along the same one.
 
     Returns:
@@ -193,33 +191,34 @@ def sweep(
             found that what it keeps was changed.
     """
     ends = None if wanted is None else {entry_of(node) for node in wanted}
-    entries, on_the_way = to_sweep(seeds, ends) if way is None else way
-    cotangents = _Cotangents(seeds, create_graph, on_the_way)
-    arrived, results = cotangents.arrived, {}
-    for entry in reversed(entries):
-        g = arrived.pop(entry, None)
-        if g is None:
-            continue
-        if entry.hooks is not None:
-            g = entry.hooks.run(g)
-        if (ends is not None and entry in ends) or (entry.hooks is not None and entry.hooks.retained):
-            results[entry] = g
-        pull = entry.plan.pull_tensors if create_graph else entry.plan.pull
-        if type(g) is ndarray and g.size >= LARGE:
-            pull = pulling_large[-1](entries, cotangents, ends, retain_graph)
-        try:
+    way = to_sweep(seeds, ends) if way is None else way
+    now = UnderWay(*way, ends, set() if owned is None else owned, create_graph, retain_graph, {}, get_ident())
+    now.take(seeds, seeds.values())
+    arrived, results = now.arrived, {}
+    under_way.append(now)
+    try:
+        for entry in reversed(now.entries):
+            if (g := arrived.pop(entry, None)) is None:
+                continue
+            if entry.hooks is not None:
+                g = entry.hooks.run(g)
+            if (ends is not None and entry in ends) or (entry.hooks is not None and entry.hooks.retained):
+                results[entry] = g
+            now.pulled, pull = entry, entry.plan.pull_tensors if create_graph else entry.plan.pull
             watched = entry.notes or exposed or (create_graph and observers.in_any_thread)
-            contributions = observers.observed(pull, entry, g, seeds, create_graph) if watched else pull(entry, g)
-            cotangents.take(entry.parents, contributions, entry, entry.plan.fresh)
-        except MemoryError as error:
-            raise out_of_memory(error, f"the backward of {entry.primitive.name}", [g, *(entry.kept or ())]) from error
-        if not retain_graph:
-            entry.kept = None
-    for node, g in arrived.items():  # what is left has arrived at leaves, or where nothing behind was wanted
-        if ends is None or node in ends:
-            results[node] = g if node.hooks is None else node.hooks.run(g)
-            if owned is not None and node.hooks is None and node in cotangents.owned:
-                owned.add(node)
+            try:
+                contributions = observers.observed(pull, entry, g, seeds, create_graph) if watched else pull(entry, g)
+                now.take(entry.parents, contributions, entry, entry.plan.fresh)
+            except MemoryError as error:
+                what = f"the backward of {entry.primitive.name}"
+                raise out_of_memory(error, what, [g, *(entry.kept or ())]) from error
+            if not retain_graph:
+                entry.kept = None
+        for node, g in arrived.items():  # what is left has arrived at leaves, or where nothing behind was wanted
+            if ends is None or node in ends:
+                results[node] = g if node.hooks is None else node.hooks.run(g)
+    finally:
+        under_way.remove(now)
     return results
 
 
@@ -259,34 +258,40 @@ def cotangent_of(node: Node, found: Mapping[Node, Any]) -> Any:
     return g.get(node.index) if g is not None and type(node) is Output else g
 
 
-class _Cotangents:
-    """The cotangents on their way back, with the one rule about who owns an array.
+@dataclass(slots=True, eq=False)
+class UnderWay:
+    """A sweep under way: the cotangents that have arrived, and the one rule about who owns an array.
 
     ``(a + b).backward()`` hands the same array to both operands, and ``sum`` hands out a read-only view, so an incoming
     array is never written to. The first addition of two contributions allocates; only that buffer, or an array that
     a kernel declares its own, is added into.
+
+    Attributes:
+        entries, on_the_way, ends: as of :func:`to_sweep`; ``ends`` are the nodes that are asked for, None for all leaves.
+        owned: the nodes whose array may be added into. (``out_of_place``: none, as Tensors are never written to.)
+        arrived: by node; for an entry with several outputs a dict by index.
+        pulled: the entry whose rules run, or ran last.
     """
 
-    __slots__ = ("_on_the_way", "_out_of_place", "arrived", "owned")
-
-    def __init__(self, seeds: Mapping[Node, Array], create_graph: bool, on_the_way: set[Node] | None) -> None:
-        self.arrived: dict[Node, Any] = {}  # by node; for an entry with several outputs a dict by index
-        self.owned: set[Node] = set()  # the nodes whose array may be added into
-        self._out_of_place = create_graph  # Tensors are never written to
-        self._on_the_way = on_the_way
-        self.take(seeds, seeds.values())
+    entries: list[Entry]
+    on_the_way: set[Node] | None
+    ends: set[Node] | None
+    owned: set[Node]
+    out_of_place: bool
+    retain_graph: bool
+    arrived: dict[Node, Any]
+    thread: int
+    pulled: Entry | None = None
 
     def wants(self, node: Node) -> bool:
         """Whether it is on the way to what is asked for."""
-        return self._on_the_way is None or entry_of(node) in self._on_the_way
+        return self.on_the_way is None or entry_of(node) in self.on_the_way
 
-    def take(
-        self, nodes: Iterable[Node], contributions: Iterable[Array], entry: Any = None, fresh: bool = False
-    ) -> None:
+    def take(self, nodes: Iterable[Node], given: Iterable[Array], entry: Any = None, fresh: bool = False) -> None:
         """A contribution for each node: the seeds, or what the rules of ``entry`` made; ``fresh``: nobody else holds these."""
-        arrived, owned, on_the_way = self.arrived, self.owned, self._on_the_way
-        fresh = fresh and not self._out_of_place
-        for node, contribution in zip(nodes, contributions):
+        arrived, owned, on_the_way = self.arrived, self.owned, self.on_the_way
+        fresh = fresh and not self.out_of_place
+        for node, contribution in zip(nodes, given):
             if node is None or contribution is None or not (on_the_way is None or self.wants(node)):
                 continue
             if contribution.shape != node.shape or contribution.dtype is not node.dtype:
@@ -303,7 +308,7 @@ class _Cotangents:
                 total += contribution
             else:
                 arrived[node] = total = total + contribution
-                if total.shape and not self._out_of_place:  # 0-d sums may be immutable NumPy scalars
+                if total.shape and not self.out_of_place:  # 0-d sums may be immutable NumPy scalars
                     owned.add(node)
 
 

@@ -219,16 +219,14 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
             if type(leaf) is Entry:
                 arrivals += [(*arrival, False) for arrival in hooks_of(leaf).arrivals(g)]  # retain_grad()
                 continue
-            tensor = leaf.tensor
-            if tensor is None:
+            if (tensor := leaf.tensor) is None:
                 continue  # nobody holds it any more
             if tensor._node is not leaf:
-                change = "its data was replaced or requires_grad switched since"
                 raise GraphError(
                     f"{tensor._describe()} had shape {leaf.shape} and dtype {leaf.dtype} and required a gradient when this "
-                    f"graph was recorded: {change}; run the forward pass again"
+                    "graph was recorded: its data was replaced or requires_grad switched since; run the forward pass again"
                 )
-            arrivals.append((tensor, g, leaf in owned))
+            arrivals.append((tensor, g, leaf in owned and leaf.hooks is None))
         one_at_a_time.acquire()  # other sweeps may arrive at the same leaves; `with` costs twice as much
         try:
             for tensor, g, alone in arrivals:

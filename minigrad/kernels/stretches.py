@@ -14,50 +14,71 @@ from typing import Any
 import numpy as np
 
 from ..engine.kernels import reference_mode
-from ..engine.observers import exposed
+from ..engine.observers import exposed, plan_made, sweeps_under_way
 from ..engine.plan import Plan
 from ..engine.registry import is_elementwise
-from ..engine.tape import Entry, Leaf, new_entry, pulling_large, sweep
+from ..engine.tape import Entry, Leaf, UnderWay, new_entry, sweep
 from ..engine.types import Array, Node, Pull
 from ..rules import reductions
 from .threads import BLOCK, blocks_of, for_each
 
 Shape = tuple[int, ...]
+LARGE = 1 << 20  # numbers in a cotangent
 _MOST = 32  # entries, all of whose kept arrays live on until the last block
 _PASSES = 16  # over the arrays: some three for each entry
 _RULES = reductions.__name__.rpartition(".")[0]  # the package; a user's rule may look at all of an array
 _REDUCTIONS = {getattr(reductions, name) for name in ("sum", "mean", "max", "min", "var", "std")}
 
 
-def pulling_by_rows(entries: list[Entry], cotangents: Any, ends: set[Node] | None, retain_graph: bool) -> Pull:
-    """What a sweep along ``entries`` pulls back large cotangents with.
+def pull_by_rows(plan: Plan) -> None:
+    """Let a new plan pull back large cotangents through as much of a stretch as lies before an entry, where that is worth it.
 
-    Args:
-        cotangents: what has arrived: what did within a stretch is taken from them, and they get what comes out of it.
-        ends: the nodes that are asked for, None for all leaves: such an entry is not within a stretch.
-
-    Returns:
-        A pull that goes through as much of a stretch as lies before an entry, and leaves nothing to be taken; or, where it is
-        not worth it, that of the entry's plan.
+    What has arrived within the stretch is taken from the sweep, which gets what comes out of it; nothing is left to be taken.
     """
+    if type(plan) is not Plan or not _goes_by_rows(plan.primitive):
+        return
+    whole = plan.pull
 
-    def pull(entry: Entry, g: Array) -> Sequence[Array]:
-        whole = exposed or g.size <= BLOCK or reference_mode.active()  # `exposed`: to be looked at one by one
-        stretch = [] if whole else _stretch(entry, entries, cotangents.arrived, ends or ())
-        size = max((math.prod(other.shape) for other in stretch), default=0)
-        if len(stretch) < 2 or size > BLOCK * len(g):
-            return entry.plan.pull(entry, g)
-        blocks = blocks_of(len(g), size, _PASSES)
-        arrived = {entry: g} | {other: cotangents.arrived.pop(other, None) for other in stretch[1:]}
+    def by_rows(entry: Entry, g: Array) -> Sequence[Array]:
+        sweep = next(reversed(sweeps_under_way()), None)
+        stretch = _worth_it(entry, g, sweep) if sweep is not None and sweep.pulled is entry else []
+        if sweep is None or not stretch:
+            return whole(entry, g)
+        blocks = blocks_of(len(g), _largest(stretch), _PASSES)
+        arrived = {entry: g} | {other: sweep.arrived.pop(other, None) for other in stretch[1:]}
         parents = dict.fromkeys(parent for other in stretch for parent in other.parents if parent not in arrived)
-        nodes = [node for node in parents if node is not None and cotangents.wants(node)]
+        nodes = [node for node in parents if node is not None and sweep.wants(node)]
         found = _sweep_blocks(arrived, nodes, blocks, entry.shape)
-        cotangents.take(found, found.values(), entry, fresh=True)
-        for other in () if retain_graph else stretch:
+        sweep.take(found, found.values(), entry, fresh=True)
+        for other in () if sweep.retain_graph else stretch:
             other.kept = None
         return ()
 
-    return pull
+    plan.pull = _for_large(by_rows, plan)
+
+
+def _for_large(large: Pull, plan: Plan) -> Pull:
+    """``large`` for cotangents of so many numbers, and for the others the plan's own: its one or two rules without a detour."""
+    whole, first, second = plan.pull, *(*plan.rules, None)[:2]
+    if plan.constants or first is None or None in plan.rules or len(plan.rules) > 2:  # constants are compared first
+        return lambda entry, g: large(entry, g) if g.size >= LARGE else whole(entry, g)
+    if second is None:
+        return lambda entry, g: large(entry, g) if g.size >= LARGE else (first(g, entry.kept),)
+    return lambda entry, g: large(entry, g) if g.size >= LARGE else (first(g, entry.kept), second(g, entry.kept))
+
+
+def _worth_it(entry: Entry, g: Array, sweep: UnderWay) -> list[Entry]:
+    """The stretch that ends with ``entry``; none where it is not worth it."""
+    if (
+        type(g) is not np.ndarray or exposed or g.size <= BLOCK or reference_mode.active()
+    ):  # `exposed`: to be looked at one by one
+        return []
+    stretch = _stretch(entry, sweep.entries, sweep.arrived, sweep.ends or ())
+    return stretch if len(stretch) > 1 and _largest(stretch) <= BLOCK * len(g) else []
+
+
+def _largest(stretch: list[Entry]) -> int:
+    return max((math.prod(entry.shape) for entry in stretch), default=0)
 
 
 def _stretch(entry: Entry, entries: list[Entry], arrived: Collection[Node], ends: Collection[Node]) -> list[Entry]:
@@ -93,15 +114,19 @@ def _by_rows(entry: Entry, shape: Shape) -> bool:
         return False
     if any(node is not None and node.dtype.char == "e" for node in nodes):  # whose sums are of float32 up to the end
         return False
-    own = primitive.rules and all(rule.__module__.startswith(_RULES) for rule in primitive.rules.values())
-    if not own or not all(_in_rows(array) for array in _arrays(entry, shape)):
+    if not _goes_by_rows(primitive) or not all(_in_rows(array) for array in _arrays(entry, shape)):
         return False
-    if is_elementwise(primitive):
-        return bool(primitive.function.nout == 1)
     # As many rows as before say that it is not over the first axis.
-    return (
-        primitive in _REDUCTIONS and keywords.keys() <= {"axis", "keepdims", "ddof"} and bool(keywords.get("keepdims"))
+    return primitive not in _REDUCTIONS or (
+        keywords.keys() <= {"axis", "keepdims", "ddof"} and bool(keywords.get("keepdims"))
     )
+
+
+def _goes_by_rows(primitive: Any) -> bool:
+    """Whether it is elementwise or a reduction, with rules of ours."""
+    if not primitive.rules or not all(rule.__module__.startswith(_RULES) for rule in primitive.rules.values()):
+        return False
+    return primitive in _REDUCTIONS or (is_elementwise(primitive) and bool(primitive.function.nout == 1))
 
 
 def _in_rows(array: Array) -> bool:
@@ -148,4 +173,4 @@ def _part(name: str, value: Any, rows: slice, shape: Shape) -> Any:
     return value[rows] if isinstance(value, np.ndarray) and _divided(value, shape) else value
 
 
-pulling_large.append(pulling_by_rows)
+plan_made.append(pull_by_rows)

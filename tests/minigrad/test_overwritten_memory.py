@@ -74,7 +74,7 @@ class Poisoned:
             for _, kernel in numpy_kernels():
                 patch.setattr(kernel, "forward", self.forward(kernel.forward))
                 patch.setattr(kernel, "backward", self.backward(kernel, kernel.backward))
-            patch.setattr(tape, "_Cotangents", self.cotangents(tape._Cotangents))
+            patch.setattr(tape, "UnderWay", self.cotangents(tape.UnderWay))
             patch.setattr(observers, "plan_made", [*observers.plan_made, self.watch])
             forget_plans()
             try:

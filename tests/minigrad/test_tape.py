@@ -15,6 +15,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import GraphError, Tensor
+from minigrad.engine.observers import sweeps_under_way, under_way
 from minigrad.engine.tape import Leaf, cotangent_of, sweep
 from minigrad.engine.tensor import make_tensor
 
@@ -415,10 +416,10 @@ class _NotToBeWalked:
 def test_what_is_older_than_the_ends_is_not_walked() -> None:
     """Under create_graph each fused operation and each inner transform sweeps a few entries at the end of a long history."""
     x = Tensor([0.5, 1.0], requires_grad=True)
-    history = np.sin(x) * 2
-    end = history * 3
+    history: Any = np.sin(x) * 2
+    end: Any = history * 3
     leaf = Tensor([1.0, 2.0], requires_grad=True)
-    loss = (np.exp(end) * leaf).sum()
+    loss: Any = (np.exp(end) * leaf).sum()
     of_history = mg.tape(history)
     parents = [entry.parents for entry in of_history]
     for entry in of_history:
@@ -427,7 +428,7 @@ def test_what_is_older_than_the_ends_is_not_walked() -> None:
     np.testing.assert_allclose(found[end._node], np.exp(end.numpy()) * leaf.numpy())
     assert sweep({loss._node: np.ones(())}, retain_graph=True, wanted=[leaf._node]).keys() == {leaf._node}
     assert sweep({loss._node: np.ones(())}, retain_graph=True, wanted=[]) == {}
-    inner = mg.grad(lambda z: (z * history).sum())(np.ones(2))  # the history stays tracked, and is known for older
+    inner: Any = mg.grad(lambda z: (z * history).sum())(np.ones(2))  # the history stays tracked, and is known for older
     assert inner.requires_grad
     with mg.enable_grad():
         g = make_tensor(np.ones((2,)), Leaf(None, (2,), np.dtype(float)))
@@ -443,7 +444,7 @@ def test_what_is_older_than_the_ends_is_not_walked() -> None:
 def test_a_sweep_to_some_nodes_finds_what_a_sweep_to_all_does(seed: int) -> None:
     """Random graphs with leaves made on the way, several outputs, leaves given new data, and any nodes asked for."""
     rng = np.random.default_rng(seed)
-    known = [Tensor(rng.uniform(0.5, 1, 4), requires_grad=True)]
+    known: list[Any] = [Tensor(rng.uniform(0.5, 1, 4), requires_grad=True)]
     others: list[Any] = []
     for _ in range(30):
         a, b = (known[i] for i in rng.integers(max(0, len(known) - 8), len(known), 2))
@@ -451,7 +452,7 @@ def test_a_sweep_to_some_nodes_finds_what_a_sweep_to_all_does(seed: int) -> None
         if kind == 0:
             known.append(Tensor(rng.uniform(0.5, 1, 4), requires_grad=True))
         elif kind == 1:
-            halves = np.split(a, 2)
+            halves: Any = np.split(a, 2)
             known.append(np.concatenate([halves[1], np.sin(halves[0])]))
             others += [half._node for half in halves]
         elif kind == 2:
@@ -474,3 +475,35 @@ def test_a_sweep_to_some_nodes_finds_what_a_sweep_to_all_does(seed: int) -> None
     assert leaves.keys() == {node for node in everything if type(node) is Leaf}
     for node, g in leaves.items():
         np.testing.assert_array_equal(g, everything[node])
+
+
+def test_each_thread_knows_the_sweeps_that_it_is_in_the_middle_of() -> None:
+    counted: list[int] = []
+    of_a_thread: list[int] = []
+
+    def count(*_: Any) -> None:
+        counted.append(len(sweeps_under_way()))
+
+    def inside(_: Any) -> None:
+        count()
+        z = Tensor(2.0, requires_grad=True)
+        z.register_hook(count)
+        with mg.enable_grad():
+            (z * z).backward()
+        thread = threading.Thread(target=lambda: of_a_thread.append(len(sweeps_under_way())))
+        thread.start()
+        thread.join()
+        count()
+
+    x = Tensor(1.0, requires_grad=True)
+    x.register_hook(inside)
+    y = x * 3
+    count()
+    y.backward()
+    count()
+    assert counted == [0, 1, 2, 1, 0]
+    assert of_a_thread == [0]
+    x.register_hook(lambda g: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        (x * 3).backward()
+    assert under_way == []

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from ..._inplace import sweeps_under_way
 from ..._nonfinite import is_bad
 from ...engine import observers
-from ...engine.observers import active
+from ...engine.observers import active, sweeps_under_way
 from ...engine.tape import Entry, Leaf, Output
 from ...engine.tensor import Tensor, make_tensor
 from ..record.trace import note_of, trace
@@ -76,7 +75,7 @@ class FirstBad(trace):
         return make_tensor(part, Output(self._end, index, part.shape, part.dtype))
 
     def _before_sweep(self, entries: Sequence[Entry]) -> None:
-        if self not in active.contexts or sweeps_under_way() > 1:  # another thread's, or part of a rule
+        if self not in active.contexts or sweeps_under_way():  # another thread's, or part of a rule
             return
         self._look_back()
         if self._end is not None and self._was_taken():

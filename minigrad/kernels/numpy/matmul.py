@@ -4,22 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.kernels import Kernel
-from ...engine.plan import Plan
-from ...engine.registry import operators
-from ...engine.tensor import Tensor
 from ...engine.types import Array
 from ...rules.linalg import matmul
-from . import affine
-from .affine import affine_backward, divided_product, divides
+from .affine import LARGE_PRODUCT, affine_backward, divided_product, divides
 from .rows import Needs, as_rows
-
-
-class _OfBothFactors(Kernel):
-    """Where one gradient is asked for the plain rules follow, which keep one factor."""
-
-    def plan(self, primitive: Any, needs: Needs) -> Plan:
-        return super().plan(primitive, needs) if all(needs) else Plan(primitive, needs)
 
 
 def _forward(x: Array, y: Array, **keywords: Any) -> Any:
@@ -42,16 +30,4 @@ def _backward(g: Array, needs: Needs, x: Array, y: Array) -> tuple[Any, ...]:
     return divided_product(g, y.swapaxes(-1, -2)), divided_product(x.swapaxes(-1, -2), g)
 
 
-_short_way = operators[np.matmul]
-
-
-def _operate(x: Any, y: Any) -> Any:
-    """Where the kernel has nothing to do, the short way, which does not ask it."""
-    array = x._array if isinstance(x, Tensor) else x
-    if type(array) is np.ndarray and (array.size >= affine.LARGE_PRODUCT or array.ndim > 2 == getattr(y, "ndim", 0)):
-        return matmul(x, y)
-    return _short_way(x, y)
-
-
-matmul.kernels[np.ndarray] = _OfBothFactors(_forward, _backward, {})
-operators[np.matmul] = _operate
+matmul.kernel(np.ndarray, _forward, _backward, least=LARGE_PRODUCT, jointly=True)

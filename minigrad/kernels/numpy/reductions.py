@@ -36,7 +36,7 @@ def _sum(a: Array, axis: Any = None, keepdims: Any = False, **others: Any) -> An
     if others or type(axis) not in (int, type(None)) or type(keepdims) is not bool:
         return NotImplemented
     if axis is None or not -a.ndim <= axis < a.ndim:
-        return _reduce(a, axis, keepdims=keepdims), None
+        return np.asarray(_reduce(a, axis, keepdims=keepdims)), None
     if axis in (-1, a.ndim - 1) and a.shape[-1] > _WIDE:
         return _of_wide_rows(a, keepdims), None
     sums = sum_over(a, (axis % a.ndim,))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
+from minigrad.engine.registry import operators
 from minigrad.kernels.numpy import affine
 from minigrad.rules.linalg import matmul
 
@@ -26,6 +27,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         return found
 
     monkeypatch.setattr(affine, "LARGE_PRODUCT", SMALL * SMALL)
+    monkeypatch.setattr(kernel, "least", SMALL * SMALL)
     monkeypatch.setattr(kernel, "forward", spy)
     return answers
 
@@ -134,3 +136,35 @@ def test_one_gradient_of_two() -> None:
     (moving @ frozen).sum().backward()
     assert frozen.grad is None
     np.testing.assert_array_equal(moving.grad.numpy(), np.full(x.shape, 5))
+
+
+def test_the_operator_is_what_the_kernel_was_declared_with() -> None:
+    """``least`` and ``jointly`` are of any kernel of a ufunc, and nothing but Primitive.kernel puts it there."""
+    asked: list[tuple[int, ...]] = []
+
+    def forward(x: Any, y: Any) -> Any:
+        asked.append(x.shape)
+        return np.matmul(x, y), None
+
+    def backward(g: Any, needs: Any, x: Any, y: Any) -> Any:
+        return g @ y.T, x.T @ g
+
+    def gradient_of_x(tracked: bool) -> Any:
+        x = mg.Tensor(np.ones((4, 4)), requires_grad=True)
+        entry: Any = (x @ mg.Tensor(np.eye(4), requires_grad=tracked))._node
+        return entry.plan.fresh
+
+    before, before_operator = dict(matmul.kernels), operators[np.matmul]
+    try:
+        matmul.kernel(np.ndarray, forward, backward, least=16, jointly=True)
+        mg.Tensor(np.ones((3, 5)), requires_grad=True) @ np.ones((5, 9))
+        assert asked == []
+        mg.Tensor(np.ones((4, 4)), requires_grad=True) @ np.ones((4, 2))
+        mg.Tensor(np.ones((1, 2, 2)), requires_grad=True) @ np.ones((2, 1))
+        assert asked == [(4, 4), (1, 2, 2)]
+        assert gradient_of_x(True)  # by the kernel's backward, whose arrays are its own
+        assert not gradient_of_x(False)
+    finally:
+        matmul.kernels.clear()
+        matmul.kernels.update(before)
+        operators[np.matmul] = before_operator

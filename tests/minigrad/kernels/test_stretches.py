@@ -10,9 +10,9 @@ import pytest
 
 import minigrad as mg
 from minigrad import GraphError, Tensor
-from minigrad.engine import tape
 from minigrad.engine.kernels import Kernel
 from minigrad.engine.observers import attach
+from minigrad.engine.tape import sweep
 from minigrad.kernels import stretches, threads
 from minigrad.rules.trigonometric import tanh
 from tests.minigrad import cases_elementwise, cases_reductions, cases_special, oracle  # noqa: F401 - their cases
@@ -42,7 +42,7 @@ class Stretches:
 def found(monkeypatch: pytest.MonkeyPatch) -> Stretches:
     """Arrays of a test's size are swept by rows: 24 numbers at a time, four rows."""
     spy = Stretches()
-    monkeypatch.setattr(tape, "LARGE", 2)
+    monkeypatch.setattr(stretches, "LARGE", 2)
     monkeypatch.setattr(stretches, "_sweep_blocks", spy.sweep)
     monkeypatch.setattr(threads, "BLOCK", 4 * COLUMNS)
     monkeypatch.setattr(stretches, "BLOCK", 4 * COLUMNS)
@@ -63,7 +63,7 @@ def gradients_of(f: Callable[..., Any], arrays: list[Any]) -> list[np.ndarray]:
 def assert_as_entry_by_entry(f: Callable[..., Any], arrays: list[Any], rtol: float = 1e-12) -> None:
     by_rows = gradients_of(f, arrays)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tape, "LARGE", math.inf)
+        patch.setattr(stretches, "LARGE", math.inf)
         expected = gradients_of(f, arrays)
     for ours, theirs in zip(by_rows, expected, strict=True):
         assert ours.dtype == theirs.dtype
@@ -322,7 +322,7 @@ def test_only_what_is_wanted_gets_a_cotangent(found: Stretches) -> None:
     y = np.sin(x)
     z = np.exp(y * y)
     loss = np.sum(z * x * other)
-    got = tape.sweep({loss._node: np.ones(())}, wanted=[z._node, y._node])
+    got = sweep({loss._node: np.ones(())}, wanted=[z._node, y._node])
     assert set(got) == {z._node, y._node}
     np.testing.assert_allclose(got[z._node], x.numpy() * other.numpy(), rtol=1e-12)
     np.testing.assert_allclose(got[y._node], (2 * y * z * x * other).numpy(), rtol=1e-12)
@@ -411,3 +411,21 @@ def test_it_takes_less_memory() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2 * x.numpy().nbytes
+
+
+def test_a_pull_that_is_no_turn_of_a_sweep_gives_its_contributions(found: Stretches) -> None:
+    """Forward mode, and a hook of the same graph, ask a plan for them: a sweep under way then gets nothing of it."""
+    (x,) = leaves(inputs()[0])
+    y = np.sin(x) * np.tanh(x)
+    entry, g = y._node, np.ones(y.shape)
+    alone = entry.plan.pull(entry, g)
+    asked: list[Any] = []
+    z = y * 2
+    z.register_hook(lambda _: asked.append(entry.plan.pull(entry, g)))
+    np.sum(z).backward()
+    for contributions in (alone, *asked):
+        np.testing.assert_allclose(contributions, [np.tanh(x.numpy()), np.sin(x.numpy())])
+    np.testing.assert_allclose(
+        x.grad.numpy(), 2 * (np.cos(x.numpy()) * np.tanh(x.numpy()) + np.sin(x.numpy()) / np.cosh(x.numpy()) ** 2)
+    )
+    assert found.lengths == [3]
