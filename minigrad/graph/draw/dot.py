@@ -117,12 +117,13 @@ def _hidden(line: Line) -> str:
     return f"{line.source} -> {line.target} [{_look(line.look)}]"
 
 
+_WORD = re.compile(r"[\w.]+")
 _STYLED = ("style",)  # what is quoted although it may be a word
 
 
 def _look(look: Look, quoted: Sequence[str] = ()) -> str:
     return " ".join(
-        f"{key}={value}" if re.fullmatch(r"[\w.]+", value) and key not in quoted else f'{key}="{value}"'
+        f"{key}={value}" if _WORD.fullmatch(value) and key not in quoted else f'{key}="{value}"'
         for key, value in look.items()
     )
 

@@ -163,6 +163,8 @@ def small(text: str, color: str = "black") -> list[Piece]:
 
 def plain(text: str) -> str:
     """Text on one line, without the characters that XML forbids (its production [2])."""
+    if text.isprintable():  # the most are
+        return text
     text = re.sub(r"[\t\r\n]+", " ", text)
     return re.sub("[^ -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)
 
