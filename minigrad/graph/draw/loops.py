@@ -1,19 +1,16 @@
-"""Loops of a program, found from what repeats: each round becomes a module of its own, which equal ones fold into one."""
+"""Loops of a program in its drawing: each round becomes a module of its own, which equal ones fold into one."""
 
 from __future__ import annotations
 
 import copy
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import groupby
 
 from ..record.model import AnyGraph, Edge, Graph, ModuleBox, Node
+from .folding import Folder, Unit
 
 KIND = "loop"
-FEWEST_ROUNDS = 4
-FEWEST_OPERATIONS = 8  # in all rounds together: fewer are better seen one by one
-CANDIDATES = 64  # lengths of a round that are tried from one operation
-EFFORT = 60  # comparisons for each operation; what is not found by then stays as it is
 
 Look = Callable[[Sequence[Node], dict[int, list[Edge]]], Hashable]
 
@@ -21,71 +18,43 @@ Look = Callable[[Sequence[Node], dict[int, list[Edge]]], Hashable]
 def with_loops(graph: AnyGraph, look: Look) -> AnyGraph:
     """The graph with a module of the kind "loop" around each round of a loop; rounds of the same loop have one name.
 
-    A round is a stretch of operations that repeats at least four times in a row, in one module: the same operations, of the
-    same shapes, from the same lines of the program. A value that only one round reads is part of it.
+    Loops are what :class:`.folding.Folder` finds in a module: they may be in other loops. A value that only one round reads
+    is part of it.
 
     Args:
         look: what must be equal of two rounds, from their nodes and the edges into each operation.
     """
     into = graph.edges_into()
-    stretches: dict[tuple[int | None, int], list[Node]] = defaultdict(list)
+    folder = Folder(graph.nodes, into)
+    stretches: dict[tuple[int | None, int], list[Unit]] = defaultdict(list)
     for node in graph.operations():
-        stretches[node.module, node.lane].append(node)
+        stretches[node.module, node.lane].append(folder.operation(node))
     new = copy.copy(graph)
     new.nodes, new.modules = [copy.copy(node) for node in graph.nodes], list(graph.modules)
     readers: dict[int, set[int]] = defaultdict(set)
     for edge in graph.edges:
         readers[edge.source].add(edge.target)
-    loops = 0
-    for (parent, _), operations in stretches.items():
-        for start, period, count in _runs([_signature(node, into) for node in operations]):
-            rounds = [operations[start + t * period : start + (t + 1) * period] for t in range(count)]
-            whole = _with_own_values(graph, rounds, into, readers)
-            for _, equal in groupby(whole, key=lambda nodes: look(nodes, into)):
-                found = list(equal)
-                if len(found) < FEWEST_ROUNDS:
-                    continue
-                loops += 1
-                name = KIND if loops == 1 else f"{KIND} {loops}"
-                for nodes in found:
+    loops: Counter[int | None] = Counter()
+    waiting = [(unit, parent) for (parent, _), units in stretches.items() for unit in folder.folded(units)][::-1]
+    while waiting:
+        unit, parent = waiting.pop()
+        if unit.kind != "loop":
+            continue
+        inside: list[tuple[Unit, int | None]] = []
+        whole = _with_own_values(graph, [[graph.nodes[o] for o in step] for step in unit.operations], into, readers)
+        for _, equal in groupby(zip(whole, unit.iterations), key=lambda step: look(step[0], into)):
+            found = list(equal)
+            drawn = folder.enough(unit.iterations[0], len(found))
+            loops[parent] += drawn
+            for nodes, units in found:
+                inside += [(inner, len(new.modules) if drawn else parent) for inner in units]
+                if drawn:
                     for node in nodes:
                         new.nodes[node.id].module = len(new.modules)
+                    name = KIND if loops[parent] == 1 else f"{KIND} {loops[parent]}"
                     new.modules.append(ModuleBox(len(new.modules), name, KIND, parent))
+        waiting += reversed(inside)
     return new
-
-
-def _signature(node: Node, into: Mapping[int, Sequence[Edge]]) -> Hashable:
-    place = None if node.source is None else (node.source.file, node.source.line)
-    return node.operation, node.shape, node.dtype, place, tuple(edge.argument for edge in into[node.id])
-
-
-def _runs(signatures: Sequence[Hashable]) -> Iterator[tuple[int, int, int]]:
-    """Where a stretch repeats: its begin, its length, and how often it is there. They do not overlap."""
-    numbers: dict[Hashable, int] = {}
-    signs = [numbers.setdefault(signature, len(numbers)) for signature in signatures]
-    places: dict[int, list[int]] = defaultdict(list)
-    following: list[Sequence[int]] = [()] * len(signs)
-    for i in range(len(signs) - 1, -1, -1):
-        following[i] = places[signs[i]][: -CANDIDATES - 1 : -1]
-        places[signs[i]].append(i)
-    effort, i = EFFORT * len(signs), 0
-    while i < len(signs):
-        period, count = 1, 1
-        for j in following[i]:
-            if effort <= 0 or i + (j - i) * FEWEST_ROUNDS > len(signs):
-                break
-            end = j
-            while end < len(signs) and signs[end] == signs[end - (j - i)]:
-                end += 1
-            effort -= end - j + 1
-            found = (end - i) // (j - i)
-            if found >= FEWEST_ROUNDS and found * (j - i) > period * count:
-                period, count = j - i, found
-        if count >= FEWEST_ROUNDS and period * count >= FEWEST_OPERATIONS:
-            yield i, period, count
-            i += period * count
-        else:
-            i += 1
 
 
 def _with_own_values(

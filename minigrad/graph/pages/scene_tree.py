@@ -6,14 +6,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .folding import PART, Folder, Unit, parted
+from ..draw.folding import Folder, Unit
+from ..record.model import Edge, Graph
 
-if TYPE_CHECKING:
-    from ..record.model import Edge, Graph
-
-
+MOST_IN_SCENE = 60
+PART = 50
 MOST_OPERANDS = 24  # of one operation that are boxes beside it
 
 
@@ -215,3 +214,36 @@ def title(tree: SceneTree, unit: Unit, labels: Sequence[str]) -> str:
         found = re.fullmatch(r"(.+)\[\d+\]", labels[last])
         return found[1] if found else graph.nodes[last].operation or ""
     return f"{tree.order[first] + 1}–{tree.order[last] + 1}" if unit.kind == "part" else ""
+
+
+def parted(units: list[list[Unit]], weights: Mapping[int, int]) -> list[list[Unit]]:
+    """The content of a scene, and of a long one its parts, for each iteration alike.
+
+    Args:
+        units: for each iteration those of the scene.
+        weights: of operations, how many boxes they bring with them; others count as 1.
+    """
+    while sum(weights.get(unit.node, 1) if unit.node is not None else 1 for unit in units[0]) > MOST_IN_SCENE:
+        cuts = _cuts(units[0], weights)
+        if len(cuts) + 1 >= len(units[0]):
+            break
+        units = [[_part(step[a:b]) for a, b in zip([0, *cuts], [*cuts, len(step)])] for step in units]
+    return units
+
+
+def _cuts(units: Sequence[Unit], weights: Mapping[int, int]) -> list[int]:
+    """Where parts of about equal weight end."""
+    cuts, filled = [], 0
+    for i, unit in enumerate(units):
+        weight = weights.get(unit.node, 1) if unit.node is not None else 1
+        if filled and filled + weight > PART:
+            cuts.append(i)
+            filled = 0
+        filled += weight
+    return cuts
+
+
+def _part(units: list[Unit]) -> Unit:
+    if len(units) == 1:
+        return units[0]
+    return Unit("part", -1, None, [units], [sorted(o for unit in units for o in unit.all_operations())])

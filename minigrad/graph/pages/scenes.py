@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..draw.folding import Unit
 from ..draw.layered import lay_out, text_width
-from .folding import Unit
 from .scene_tree import SceneTree, Stage, title
 
 if TYPE_CHECKING:

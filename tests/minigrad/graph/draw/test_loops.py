@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 
 import numpy as np
 import pytest
 
 import minigrad as mg
 from minigrad.engine.observers import scope
-from minigrad.graph import Drawing
-from minigrad.graph.draw.loops import _runs
+from minigrad.graph import Drawing, Node
+from minigrad.graph.draw.folding import Folder
+from minigrad.graph.draw.loops import with_loops
 from minigrad.graph.draw.svg import write_svg
+from minigrad.graph.pages.scene_tree import SceneTree
 
 
 def leaf(value: float, name: str) -> mg.Tensor:
@@ -110,6 +113,32 @@ def test_the_values_of_a_step_are_in_it() -> None:
     assert {"w", "h", "c"} <= {node.name for node in drawn.nodes if node.module is None}
 
 
+def test_loops_in_a_loop() -> None:
+    w, h = leaf(0.9, "w"), mg.Tensor(1.0)
+    with mg.trace():
+        for _ in range(20):
+            for _ in range(30):
+                h = (w * h).tanh()
+            h = h.exp() * 0.1
+        loss = h * 2.0
+    drawn = mg.draw_dot(loss).drawn()
+    modules = [(module.name, module.count, module.parent) for module in drawn.modules]
+    assert modules == [("loop", 20, None), ("loop", 30, 0)]
+    assert [node.count for node in drawn.operations()] == [600, 600, 20, 20, 1]
+
+
+@pytest.mark.parametrize("steps", [4, 7, 60])
+def test_a_drawing_and_a_page_show_the_same_loops(steps: int) -> None:
+    graph = recurrence(steps)
+    drawn = with_loops(graph, lambda nodes, into: None)  # no matter how the rounds look
+    scenes = [stages[0].unit for stages in SceneTree(graph).stages.values()]
+    found = {tuple(step) for unit in scenes if unit.kind == "loop" for step in unit.operations}
+    boxes: dict[int | None, list[int]] = defaultdict(list)
+    for node in drawn.operations():
+        boxes[node.module].append(node.id)
+    assert {tuple(operations) for module, operations in boxes.items() if module is not None} == found != set()
+
+
 @pytest.mark.parametrize(
     ("signs", "found"),
     [
@@ -119,10 +148,16 @@ def test_the_values_of_a_step_are_in_it() -> None:
         ("aaaa", []),  # four operations
         ("aaaaaaaa", [(0, 1, 8)]),
         ("aabaabaabaab", [(0, 3, 4)]),
-        ("aaaabaaaabaaaabaaaab", [(0, 5, 4)]),  # a loop in a loop: the one that holds more
+        ("aaaabaaaabaaaabaaaab", [(0, 5, 4)]),  # four operations in it are no loop of their own
         ("ababababcdcdcdcd", [(0, 2, 4), (8, 2, 4)]),
         ("", []),
     ],
 )
 def test_what_repeats_is_found(signs: str, found: list[tuple[int, int, int]]) -> None:
-    assert list(_runs(signs)) == found
+    nodes = [Node(i, "operation", sign, None, (), "float64") for i, sign in enumerate(signs)]
+    folder, place, runs = Folder(nodes, {}), 0, []
+    for unit in folder.folded([folder.operation(node) for node in nodes]):
+        if unit.kind == "loop":
+            runs.append((place, len(unit.operations[0]), len(unit.operations)))
+        place += len(list(unit.all_operations()))
+    assert runs == found

@@ -9,7 +9,7 @@ import pytest
 import minigrad as mg
 from minigrad import Tensor
 from minigrad.engine.observers import scope
-from minigrad.graph.pages.folding import MOST_IN_SCENE
+from minigrad.graph.pages.scene_tree import MOST_IN_SCENE
 from minigrad.graph.pages.scenes import scenes
 from minigrad.graph.record.capture import capture
 from minigrad.graph.record.model import Graph

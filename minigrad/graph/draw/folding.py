@@ -1,20 +1,16 @@
-"""Repeated structure in a program: runs of equal steps, and long stretches, become units of their own."""
+"""Repeated structure in a program: each run of equal steps, and each module, becomes a unit of its own."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ..record.model import Edge, Node
+from ..record.model import Edge, Node
 
 FEWEST_STEPS = 4  # of operations that fold
 FEWEST_MODULES = 3
 FEWEST_OPERATIONS = 8  # in all steps together: less is better seen at once
-MOST_IN_SCENE = 60
-PART = 50
 PERIODS = (8, 64, 512, 1 << 30)  # inner loops are found before those around them
 CANDIDATES = 6  # periods that are tried from one place
 EFFORT = 40  # comparisons for each unit, then what is not found yet stays unfolded
@@ -122,7 +118,7 @@ class Folder:
             i += 1
         effort[0] -= i - start + 1
         count = 1 + (i - start) // period
-        if count < FEWEST_MODULES or not self._enough(units[start : start + period], count):
+        if count < FEWEST_MODULES or not self.enough(units[start : start + period], count):
             return 0
         steps = [
             sorted(o for unit in units[start + t * period : start + (t + 1) * period] for o in unit.all_operations())
@@ -130,9 +126,10 @@ class Folder:
         ]
         effort[0] -= len(steps) * len(steps[0])
         count = self._equally_wired(steps)
-        return count if self._enough(units[start : start + period], count) else 0
+        return count if self.enough(units[start : start + period], count) else 0
 
-    def _enough(self, step: Sequence[Unit], count: int) -> bool:
+    def enough(self, step: Sequence[Unit], count: int) -> bool:
+        """Whether so many equal steps are better seen as one."""
         if count < FEWEST_MODULES or any(unit.kind != "node" for unit in step):
             return count >= FEWEST_MODULES
         return count >= FEWEST_STEPS and count * len(step) >= FEWEST_OPERATIONS
@@ -168,36 +165,3 @@ class Folder:
             loop.module = units[0].module
             loop.iterations = [unit.iterations[0] for unit in units]
         return loop
-
-
-def parted(units: list[list[Unit]], weights: Mapping[int, int]) -> list[list[Unit]]:
-    """The content of a scene, and of a long one its parts, for each iteration alike.
-
-    Args:
-        units: for each iteration those of the scene.
-        weights: of operations, how many boxes they bring with them; others count as 1.
-    """
-    while sum(weights.get(unit.node, 1) if unit.node is not None else 1 for unit in units[0]) > MOST_IN_SCENE:
-        cuts = _cuts(units[0], weights)
-        if len(cuts) + 1 >= len(units[0]):
-            break
-        units = [[_part(step[a:b]) for a, b in zip([0, *cuts], [*cuts, len(step)])] for step in units]
-    return units
-
-
-def _cuts(units: Sequence[Unit], weights: Mapping[int, int]) -> list[int]:
-    """Where parts of about equal weight end."""
-    cuts, filled = [], 0
-    for i, unit in enumerate(units):
-        weight = weights.get(unit.node, 1) if unit.node is not None else 1
-        if filled and filled + weight > PART:
-            cuts.append(i)
-            filled = 0
-        filled += weight
-    return cuts
-
-
-def _part(units: list[Unit]) -> Unit:
-    if len(units) == 1:
-        return units[0]
-    return Unit("part", -1, None, [units], [sorted(o for unit in units for o in unit.all_operations())])
