@@ -121,14 +121,8 @@ FORMULAS: dict[str, tuple[str, str]] = {
         "g * sign(x)",
         "g * (np.conjugate(x) / np.where(ans == 0, 1, ans) if np.iscomplexobj(x) else np.sign(x))",
     ),
-    "nan_to_num.x": (
-        "where(isfinite(x), g, 0)",
-        "np.where(np.isfinite(x), g, 0)",
-    ),
-    "sign.x": (
-        "0",
-        "np.zeros_like(g)",
-    ),
+    "nan_to_num.x": ("where(isfinite(x), g, 0)", "np.where(np.isfinite(x), g, 0)"),
+    "sign.x": ("0", "np.zeros_like(g)"),
     "sinc.x": (
         "g * (cos(pi x) - sinc(x)) / x",
         "g * sinc_slope(x)",
@@ -171,6 +165,11 @@ FORMULAS: dict[str, tuple[str, str]] = {
         "g, on the diagonal, 0 elsewhere",
         "added_at(g, np.diagonal(places(a_shape), offset, axis1, axis2), a_shape)",
     ),
+    "transpose.a": (
+        "g, with the axes put back",
+        "np.transpose(g, None if axes is None else np.argsort([axis % g.ndim for axis in axes]).tolist())",
+    ),
+    "roll.a": ("g, rolled back", "np.roll(g, np.negative(shift), axis)"),
     "sliding_window_view.x": (
         "g, summed over the windows",
         "added_at(g, np.lib.stride_tricks.sliding_window_view(places(x_shape), window, axis), x_shape)",
@@ -191,11 +190,11 @@ FORMULAS: dict[str, tuple[str, str]] = {
     ),
     "affine.weight": (
         "x^T @ g",
-        "np.multiply.outer(x, g) if x.ndim == 1 else unbroadcast(np.matmul(transposed(x), g), weight_shape)",
+        "np.outer(x, g) if x.ndim == 1 else unbroadcast(np.matmul(transposed(x), g), weight_shape)",
     ),
     "affine.bias": (
         "g, summed over the rows",
-        "unbroadcast(g, bias_shape)",
+        "unbroadcast(g, g.shape[-1:] if len(bias_shape) == 1 < g.ndim else bias_shape)",
     ),
     "layer_norm.x": (
         "(h - mean(h) - z * mean(h * z)) / sqrt(var(x) + eps), h = g * gamma, z = (x - mean(x)) / sqrt(var(x) + eps)",
@@ -259,10 +258,8 @@ SHOWN: dict[str, str] = {
     "reshape.a": "g, in the shape of before",
     "squeeze.a": "g, in the shape of before",
     "expand_dims.a": "g, in the shape of before",
-    "transpose.a": "g, with the axes put back",
     "swapaxes.a": "g, with the axes swapped back",
     "flip.m": "g, flipped back",
-    "roll.a": "g, rolled back",
     "stack": "g, the part of this operand",
     "split.ary": "g, that of all parts joined",
     "getitem.x": "g, put where the elements were picked, 0 elsewhere",

@@ -21,7 +21,7 @@ from .page_data import cotangent_of, outputs_of, page_data
 from .truth import MOST_CHECKED
 
 # Each builds on those before it.
-WHAT_IF = ["nd", "whatif_rules", "whatif_products", "whatif"]
+WHAT_IF = ["nd", "numpy", "python", "whatif"]
 PARTS = ["timeline", "places", "heat", "equation", "code", "camera", "parts", "hand", "scene", "node", "panel"]
 SCRIPTS = ["unpack", "arrays", "elements", *WHAT_IF, "mistakes", *PARTS, "quiz", "editing", "play", "lesson"]
 

@@ -75,7 +75,7 @@ def formula(primitive: Any, argument: str | int) -> Formula | None:
     Returns:
         None if there is no such derivative, or nothing to read it from: a rule of the user's whose source is not there.
     """
-    name, rule = str(argument), _rule(primitive, str(argument))
+    name, rule = str(argument), rule_of(primitive, str(argument))
     known = _known.setdefault(primitive, {})
     if (name, rule) not in known:
         known[name, rule] = None if rule is None else _formula(primitive, name, rule)
@@ -110,7 +110,7 @@ def formula_values(node: Node, operands: Sequence[Edge], edge: Edge) -> dict[str
 # --- from a rule to its formula -------------------------------------------------------------------------------------
 
 
-def _rule(primitive: Any, argument: str) -> Any:
+def rule_of(primitive: Any, argument: str) -> Any:
     """What computes the derivative."""
     if not isinstance(primitive, Primitive):
         return primitive.backward
@@ -170,6 +170,21 @@ def returned_expression(function: Callable[..., Any]) -> ast.expr | None:
         if spans and min(s[:2] for s in spans) == start and max(s[2:] for s in spans) == end:
             candidates.append((node, body))
     return next((body for node, body in candidates if _vocabulary(_compiled(node)) == _vocabulary(code)), None)
+
+
+def body_of(function: Callable[..., Any]) -> list[ast.stmt] | None:
+    """The statements of a function, of a lambda its return; None if its source cannot be found."""
+    if (expression := returned_expression(function)) is not None:
+        return [ast.Return(expression)]
+    code = getattr(function, "__code__", None)
+    if not isinstance(code, CodeType):
+        return None
+    for node in _functions(code.co_filename):
+        if not isinstance(node, ast.FunctionDef) or (node.name, node.lineno) != (code.co_name, code.co_firstlineno):
+            continue
+        if _vocabulary(_compiled(node)) == _vocabulary(code):
+            return node.body
+    return None
 
 
 def _compiled(node: ast.Lambda | ast.FunctionDef) -> CodeType:

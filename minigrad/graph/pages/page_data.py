@@ -14,6 +14,7 @@ from .equations import equation
 from .formulas import formula, formula_values
 from .packing import collector_at_rest
 from .programs import program
+from .replay import replay_data
 from .scenes import scenes
 from .truth import MOST_CHECKED, add_causes, add_checks
 
@@ -55,6 +56,7 @@ def page_data(graph: Graph, check: bool | None = None) -> Data:
         "steps": steps,
         "turn": turn,
         "end": graph.ends[0],
+        "replay": replay_data(graph),
         "modules": [{"name": m.name, "kind": m.kind, "parent": m.parent} for m in graph.modules],
         "scenes": drawn,
         "lesson": None,

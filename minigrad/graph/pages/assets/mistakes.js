@@ -38,14 +38,14 @@ const mistakes = (() => {
   // The rule of the edge's operation for another argument, incoming gradient or operands; null where the page cannot compute it.
   function rule(edge, data, { argument = edge.argument, incoming = null, change = (x) => x } = {}) {
     const node = data.nodes[edge.target];
-    if (!whatIf.knows(node.operation) || node.values.length > 1) return null;
+    if (!whatIf.knows(data, edge.target) || node.values.length > 1) return null;
     try {
       const operands = {};
       for (const one of data.edges.filter(({ target }) => target === edge.target)) {
         operands[one.argument] = change(nd.read(one.value ?? data.nodes[one.source].values[one.output]), one.argument);
       }
       const g = incoming ?? nd.read(node.gradients[0]);
-      return whatIfRules.rules.get(node.operation).vjp(g, argument, operands, node.keywords, nd.read(node.values[0]));
+      return whatIf.vjp(data, edge.target, argument, g, operands, nd.read(node.values[0]));
     } catch {
       return null; // a keyword or an index that is not known, shapes that do not fit
     }

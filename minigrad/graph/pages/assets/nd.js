@@ -160,18 +160,25 @@ const nd = (() => {
     });
   }
 
-  // The places of the elements that `a[index]` picks.
+  // What `a[index]` picks: the places of the elements, and the shape of the result.
   function indexed(shape, index) {
     const all = entries(shape, index);
     const advanced = all.filter((entry) => entry.advanced);
+    const kept = (found) => found.filter((entry) => entry.offsets);
+    const sizes = (found) => kept(found).map((entry) => entry.offsets.length);
+    const offsets = (found) => kept(found).map((entry) => entry.offsets);
     if (advanced.every((entry) => entry.number)) {
-      return grid(0, all.filter((e) => e.advanced || e.offsets).map((e) => (e.advanced ? e.advanced.values : e.offsets)));
+      const start = advanced.reduce((sum, entry) => sum + entry.advanced.values[0], 0);
+      return { places: grid(start, offsets(all)), shape: sizes(all) };
     }
     const together = advanced.map((entry) => entry.advanced).reduce((a, b) => map((i, j) => i + j, a, b));
     const first = all.findIndex((entry) => entry.advanced);
     const adjacent = all.slice(first, first + advanced.length).every((entry) => entry.advanced);
-    const axes = all.flatMap((entry, i) => (i === first && adjacent ? [together.values] : entry.offsets ? [entry.offsets] : []));
-    return grid(0, adjacent ? axes : [together.values, ...axes]);
+    const [before, after] = adjacent ? [all.slice(0, first), all.slice(first)] : [[], all];
+    return {
+      places: grid(0, [...offsets(before), together.values, ...offsets(after)]),
+      shape: [...sizes(before), ...together.shape, ...sizes(after)],
+    };
   }
 
   return {
@@ -186,23 +193,8 @@ const lists = (() => {
   const sum = (values) => values.reduce((total, value) => total + value, 0);
   const product = (values) => values.reduce((total, value) => total * value, 1);
   const mean = (values) => sum(values) / values.length;
-  const dot = (a, b) => sum(a.map((value, i) => value * b[i]));
   const largest = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
   const deviations = (values) => values.map((value) => value - mean(values));
-  const variance = (values, ddof = 0) => sum(deviations(values).map((d) => d * d)) / (values.length - ddof);
-
-  function softmax(values) {
-    const top = largest(values);
-    const e = values.map((value) => Math.exp(value === top ? 0 : value - top));
-    const total = sum(e);
-    return e.map((one) => one / total);
-  }
-
-  function logSumExp(values) {
-    const top = largest(values);
-    const shift = Number.isFinite(top) ? top : 0;
-    return Math.log(sum(values.map((value) => Math.exp(value - shift)))) + shift;
-  }
 
   // The places of the numbers in ascending order, NaN at the end; equal ones stay in theirs.
   function order(values) {
@@ -210,5 +202,5 @@ const lists = (() => {
     return values.map((_, i) => i).sort(compare);
   }
 
-  return { deviations, dot, largest, logSumExp, mean, order, product, softmax, sum, variance };
+  return { deviations, largest, mean, order, product, sum };
 })();

@@ -22,7 +22,33 @@ const whatIf = (() => {
     },
   };
 
-  const knows = (operation) => whatIfRules.rules.has(operation);
+  // The operation of a node: what the page needs to compute it and its derivatives, from replay.py.
+  const operationOf = (data, node) => data.replay.operations[data.nodes[node].operation];
+
+  // Whether the page can compute a node, and the derivatives by the arguments along which the backward pass came.
+  function knows(data, number) {
+    const [operation, interpreter] = [operationOf(data, number), python.interpreter(data.replay.helpers)];
+    const swept = data.edges.filter((edge) => edge.target === number && edge.raw !== null).map((edge) => edge.argument);
+    const derivative = (argument) => operation.vjp[argument] ?? operation.vjp["*"];
+    return Boolean(operation?.forward) && interpreter.knowsFunction(operation.forward) && swept.every((one) => derivative(one) !== undefined && interpreter.knows(derivative(one)));
+  }
+
+  function forward(data, number, operands) {
+    const { arguments: names, forward } = operationOf(data, number);
+    const { keywords } = data.nodes[number];
+    const given = names.length ? names.map((name) => operands[name]) : [Object.values(operands)];
+    const result = python.interpreter(data.replay.helpers).call(forward, given, keywords);
+    return [result].flat().map(numpy.arrayOf);
+  }
+
+  // What the rule of a node gives for one argument, before un-broadcasting.
+  function vjp(data, number, argument, g, operands, y) {
+    const { arguments: names, defaults, vjp } = operationOf(data, number);
+    const given = { ...defaults, ...data.nodes[number].keywords, g, ans: y, i: Number(argument), args: Object.values(operands) };
+    for (const name of names) Object.assign(given, { [name]: operands[name] ?? null, [`${name}_shape`]: operands[name]?.shape });
+    return numpy.arrayOf(python.interpreter(data.replay.helpers).evaluate(vjp[argument] ?? vjp["*"], given));
+  }
+
   const nameOf = (node) => node.operation ?? node.name ?? node.kind; // what cannot be computed is the operation
   const same = (a, b) => a.values.length === b.values.length && a.values.every((value, i) => Object.is(Number(value), Number(b.values[i])));
 
@@ -41,12 +67,19 @@ const whatIf = (() => {
       const edge = data.edges[number];
       return [edge.argument, values[edge.source][edge.output]];
     }));
+    const tried = (node, compute) => {
+      try {
+        return compute();
+      } catch (error) {
+        throw Object.assign(error, { node });
+      }
+    };
     const values = [];
     data.nodes.forEach((node, number) => {
       if (node.operation === null) {
         values.push(node.values.map((value) => ({ ...nd.read(value), ...(edits[number] && { values: edits[number].map(Number) }) })));
       } else {
-        values.push([whatIfRules.rules.get(node.operation).forward(operands(number), node.keywords, node.values.map((one) => one.shape))].flat());
+        values.push(tried(number, () => forward(data, number, operands(number))));
       }
     });
     const cotangents = data.nodes.map((node) => node.values.map(() => null));
@@ -59,7 +92,7 @@ const whatIf = (() => {
       const [g, y] = node.values.length > 1 ? [arrived, values[number]] : [arrived[0], values[number][0]];
       for (const i of into[number].filter((i) => data.edges[i].raw !== null)) {
         const { source, output, argument } = data.edges[i];
-        const raw = whatIfRules.rules.get(node.operation).vjp(g, argument, operands(number), node.keywords, y);
+        const raw = tried(number, () => vjp(data, number, argument, g, operands(number), y));
         const shape = values[source][output].shape;
         const amount = raw.shape.length === shape.length && raw.shape.every((n, axis) => n === shape[axis]) ? raw : nd.fit(raw, shape);
         const before = cotangents[source][output];
@@ -77,32 +110,28 @@ const whatIf = (() => {
     const say = SENTENCES[language];
     const scalars = data.nodes.flatMap((node) => node.values).reduce((n, value) => n + (value ? nd.sizeOf(value.shape) : 0), 0);
     if (scalars > MOST_SCALARS) return say.large(scalars);
-    for (const node of data.nodes) {
+    for (const [number, node] of data.nodes.entries()) {
       const unread = node.values.length === 0 || node.values.some((value) => value === null || !value.values || value.dtype.startsWith("complex"));
       if (node.operation === null) {
         if (unread) return say.kind(nameOf(node));
         continue;
       }
-      if (!knows(node.operation)) return say.operation(node.operation);
-      const { keywords } = whatIfRules.rules.get(node.operation);
-      const strange = Object.keys(node.keywords).find((one) => !(one in keywords) || keywords[one]?.(node.keywords[one]) === false);
-      if (strange !== undefined) return say.keyword(node.operation, strange);
+      if (!knows(data, number)) return say.operation(node.operation);
       if (unread) return say.kind(nameOf(node));
     }
     const changed = data.edges.find((edge) => edge.value !== null && !same(edge.value, data.nodes[edge.source].values[edge.output]));
     if (changed) return say.changed(nameOf(data.nodes[changed.source]));
-    const wrong = firstDifference(data);
-    return wrong === null ? null : say.differs(nameOf(wrong));
+    try {
+      const wrong = firstDifference(data, run(data));
+      return wrong === null ? null : say.differs(nameOf(wrong));
+    } catch ({ keyword, node }) {
+      const name = nameOf(data.nodes[node ?? data.end[0]]);
+      return keyword ? say.keyword(name, keyword) : say.differs(name); // an index, an axis ... of a kind that is not known
+    }
   }
 
   // The first node whose value, or the last whose gradient, comes out otherwise than it was recorded.
-  function firstDifference(data) {
-    let result;
-    try {
-      result = run(data);
-    } catch {
-      return data.nodes[data.end[0]]; // an index, an axis ... of a kind that is not known
-    }
+  function firstDifference(data, result) {
     const single = data.nodes.some((node) => node.values.some((value) => /float(16|32)/.test(value.dtype)));
     const tolerance = single ? 1e-3 : 1e-9;
     const wrong = data.nodes.find((node, i) => !node.values.every((value, j) => close(result.values[i][j], value, tolerance)));
@@ -120,5 +149,5 @@ const whatIf = (() => {
     return want.every((value, i) => Object.is(value, a.values[i]) || value === a.values[i] || Math.abs(value - a.values[i]) <= tolerance * scale);
   }
 
-  return { knows, reason, run };
+  return { knows, reason, run, vjp };
 })();

@@ -1,0 +1,295 @@
+"""Forward functions and rules as trees, so that the page can compute a graph again: ``["multiply", "g", ["cos", "x"]]``.
+
+The page interprets them (``assets/python.js``) over NumPy's functions in JavaScript (``assets/numpy.js``). A number is
+itself, a text is a name, a list is a function and what it is given. What is written in NumPy goes along as a tree, and so do
+the helpers that it calls; what cannot be such a tree stands there by its name, which the page knows or not.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import math
+from collections.abc import Iterable, Mapping
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ...engine.primitive import Primitive
+from ..record.keywords import keyword_data
+from ..record.model import Graph
+from ._written_formulas import NAMES
+from .formulas import body_of, formula, rule_of
+
+Tree = Any
+Data = dict[str, Any]
+
+_OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide", ast.Pow: "power", ast.Mod: "remainder",
+    ast.FloorDiv: "floor_divide", ast.MatMult: "matmul", ast.BitAnd: "logical_and", ast.BitOr: "logical_or",
+    ast.USub: "negative", ast.UAdd: "positive", ast.Invert: "logical_not", ast.Not: "not", ast.And: "and", ast.Or: "or",
+    ast.Eq: "equal", ast.NotEq: "not_equal", ast.Lt: "less", ast.LtE: "less_equal", ast.Gt: "greater",
+    ast.GtE: "greater_equal", ast.Is: "is", ast.IsNot: "is", ast.In: "in", ast.NotIn: "in",
+}  # fmt: skip
+_BUILTINS = {
+    "len": "len", "range": "range", "enumerate": "enumerate", "zip": "zip", "sum": "sum", "float": "float", "int": "float",
+    "tuple": "tolist", "list": "tolist", "max": "maximum", "min": "minimum", "abs": "absolute",
+}  # fmt: skip
+# What numpy.js has besides NumPy's functions, as these are no trees.
+LEAVES = {
+    "as_bias", "as_mask", "axes_of", "contract", "einsum_labels", "erf", "_paired_axes", "scatter_add", "unbroadcast",
+}  # fmt: skip
+
+
+# What the page computes where there are only words; what it cannot compute again, such as another norm, it says.
+_REPLAYED: dict[str, str] = {
+    "norm.x": "expand(g, x_shape, axis) * x * reciprocal(expand(ans, x_shape, axis))",
+    "einsum": "contract([g, *args[:i], *args[i + 1 :]], [(labels := einsum_labels(subscripts, args))[-1], *labels[:i], "
+    "*labels[i + 1 : -1]], labels[i], args, labels[:-1])",
+}
+
+
+class _NotATreeError(Exception):
+    """Nothing that the page can interpret."""
+
+
+def replay_data(graph: Graph) -> Data:
+    """The operations of a graph, by name, and the helpers that their trees call: ``[parameters, defaults, body]``.
+
+    An operation has its ``arguments``, what its keywords are by ``defaults``, the name of its ``forward`` function, and
+    ``vjp``: the tree of each argument's derivative (of any number of arguments under ``"*"``).
+    """
+    trees = _Trees()
+    used: dict[str, set[Any]] = {}
+    for node in graph.operations():
+        used.setdefault(node.operation or "", set()).add(node.primitive)
+    operations = {
+        name: trees.operation(*primitives)
+        for name, primitives in used.items()
+        if len(primitives) == 1 and isinstance(next(iter(primitives)), Primitive)  # two of one name: neither
+    }
+    return {"operations": operations, "helpers": trees.helpers}
+
+
+class _Trees:
+    def __init__(self) -> None:
+        self.helpers: dict[str, list[Any] | None] = {}
+        self.names: dict[Any, str] = {}
+
+    def operation(self, primitive: Primitive) -> Data:
+        arguments = primitive.arguments or ("*",)
+        derivatives = {name: self._derivative(primitive, "0" if name == "*" else name) for name in arguments}
+        return {
+            "arguments": primitive.arguments,
+            "defaults": keyword_data(primitive.defaults),
+            "forward": self._forward(primitive),
+            "vjp": {name: tree for name, tree in derivatives.items() if tree is not None},
+        }
+
+    def _forward(self, primitive: Primitive) -> str | None:
+        try:
+            return self._name(primitive)
+        except _NotATreeError:
+            return None
+
+    def _derivative(self, primitive: Primitive, argument: str) -> Tree:
+        """The rule's formula; for a rule of several lines without one, the rule itself. None for what is no tree."""
+        found, rule = formula(primitive, argument), rule_of(primitive, argument)
+        if rule is None:
+            return None
+        try:
+            key = f"{primitive.name}.{argument}" if primitive.arguments else primitive.name
+            if key in _REPLAYED and str(rule.__module__).startswith("minigrad."):
+                return _Reader(self, NAMES).tree(ast.parse(_REPLAYED[key], mode="eval").body)
+            if found is not None and found.expression is not None:
+                return _Reader(self, found.names).tree(ast.parse(found.expression, mode="eval").body)
+            return None if primitive.composition is not None else self._helper(rule)[2]
+        except _NotATreeError:
+            return None
+
+    def _name(self, function: Any) -> str:
+        """What the page calls a function: a helper's name begins with a colon.
+
+        Raises:
+            _NotATreeError: it is no tree, and nothing of NumPy's.
+        """
+        plain = function.function if isinstance(function, Primitive) else function
+        name, module = getattr(function, "__name__", ""), str(getattr(plain, "__module__", None) or "numpy")
+        if module == "builtins":
+            if name not in _BUILTINS:
+                raise _NotATreeError
+            return _BUILTINS[name]
+        if isinstance(plain, np.ufunc) or module.partition(".")[0] in ("numpy", "math"):
+            return str(plain.__name__)
+        if getattr(function, "_numpy", None) or (name in LEAVES and module.startswith("minigrad.")):
+            return str(name)
+        if function not in self.names:
+            self.names[function] = f":{name}{len(self.names) or ''}"
+            self.helpers[self.names[function]] = self._helper(plain)
+        return self.names[function]
+
+    def _helper(self, function: Any) -> list[Any]:
+        body = body_of(function := inspect.unwrap(function))
+        if body is None:
+            raise _NotATreeError
+        parameters = inspect.signature(function).parameters
+        defaults = {name: p.default for name, p in parameters.items() if p.default is not p.empty}
+        names = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
+        return [list(parameters), keyword_data(defaults), _Reader(self, names, parameters).block(body)]
+
+
+class _Reader:
+    """Python's syntax tree as one of the page's; ``names`` are those of the module, ``own`` those of the function."""
+
+    def __init__(self, trees: _Trees, names: Mapping[str, Any], own: Iterable[str] = ()) -> None:
+        self.trees, self.names, self.own = trees, names, set(own)
+
+    def block(self, steps: list[ast.stmt]) -> Tree:
+        """Assignments and branches up to a ``return``. A check that raises was passed when the program ran."""
+        if not steps:
+            return None
+        step, rest = steps[0], steps[1:]
+        match step:
+            case ast.Return(value=ast.expr() as value):
+                return self.tree(value)
+            case ast.Assign(targets=[target]):
+                return self._before(self._assigned(target, self.tree(step.value)), rest)
+            case ast.AugAssign(target=ast.Name() as target):
+                changed = [_operator(step.op), target.id, self.tree(step.value)]
+                return self._before(self._assigned(target, changed), rest)
+            case ast.If() if isinstance(step.body[-1], ast.Raise):
+                return self.block([*step.orelse, *rest])
+            case ast.If() if not any(isinstance(inside, ast.Return) for inside in ast.walk(step)):
+                return self._before(["?", self.tree(step.test), self.block(step.body), self.block(step.orelse)], rest)
+            case ast.If():
+                test = self.tree(step.test)
+                return ["?", test, self.block([*step.body, *rest]), self.block([*step.orelse, *rest])]
+            case ast.With():
+                return self.block([*step.body, *rest])
+            case ast.Expr():
+                return self.block(rest)
+            case ast.Raise():
+                return None
+        raise _NotATreeError
+
+    def _before(self, first: Tree, rest: list[ast.stmt]) -> Tree:
+        then = self.block(rest)
+        return [";", first, *(then[1:] if isinstance(then, list) and then[0] == ";" else [then])]
+
+    def _assigned(self, target: ast.expr, value: Tree) -> Tree:
+        return ["=", self._target(target), value]
+
+    def _target(self, target: ast.expr) -> Tree:
+        match target:
+            case ast.Name():
+                self.own.add(target.id)
+                return target.id
+            case ast.Tuple():
+                return ["[]", *map(self._target, target.elts)]
+        raise _NotATreeError
+
+    def tree(self, node: ast.expr | None) -> Tree:
+        match node:
+            case None:
+                return None
+            case ast.Constant():
+                return self._literal(node.value)
+            case ast.Name():
+                known = node.id not in self.own and node.id in self.names
+                return self._literal(self.names[node.id]) if known else node.id
+            case ast.BinOp():
+                return [_operator(node.op), self.tree(node.left), self.tree(node.right)]
+            case ast.UnaryOp():
+                return [_operator(node.op), self.tree(node.operand)]
+            case ast.BoolOp():
+                first, *others = map(self.tree, node.values)
+                for other in others:
+                    first = [_operator(node.op), first, other]
+                return first
+            case ast.Compare():
+                return self._comparison(node)
+            case ast.IfExp():
+                return ["?", self.tree(node.test), self.tree(node.body), self.tree(node.orelse)]
+            case ast.NamedExpr():
+                return self._assigned(node.target, self.tree(node.value))
+            case ast.Tuple() | ast.List():
+                return ["[]", *map(self.tree, node.elts)]
+            case ast.Starred():
+                return ["*", self.tree(node.value)]
+            case ast.Slice():
+                return [":", self.tree(node.lower), self.tree(node.upper), self.tree(node.step)]
+            case ast.Subscript():
+                return ["at", self.tree(node.value), self.tree(node.slice)]
+            case ast.ListComp(generators=[part]) | ast.GeneratorExp(generators=[part]):
+                all_values, target = self.tree(part.iter), self._target(part.target)
+                return ["for", target, all_values, self.tree(node.elt), *map(self.tree, part.ifs)]
+            case ast.Attribute():
+                found = self._object(node)
+                return self._literal(found) if found is not None else [node.attr, self.tree(node.value)]
+            case ast.Call():
+                return self._call(node)
+        raise _NotATreeError
+
+    def _literal(self, value: Any) -> Tree:
+        if isinstance(value, str):
+            return ["'", value]
+        if value is Ellipsis:
+            return ["..."]
+        if value is None or isinstance(value, (bool, int)) or (isinstance(value, float) and math.isfinite(value)):
+            return value
+        if isinstance(value, float):
+            return ["float", ["'", {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, "NaN")]]
+        raise _NotATreeError
+
+    def _comparison(self, node: ast.Compare) -> Tree:
+        """``a <= b <= c`` is two of them."""
+        found: Tree = None
+        for left, op, right in zip([node.left, *node.comparators], node.ops, node.comparators):
+            one: Tree = [_operator(op), self.tree(left), self.tree(right)]
+            one = ["not", one] if isinstance(op, (ast.IsNot, ast.NotIn)) else one
+            found = one if found is None else ["and", found, one]
+        return found
+
+    def _object(self, node: ast.expr) -> Any:
+        """What a dotted name of the module stands for; None of anything else."""
+        if isinstance(node, ast.Name) and node.id not in self.own:
+            return self.names.get(node.id, getattr(builtins, node.id, {"np": np, "math": math}.get(node.id)))
+        base = self._object(node.value) if isinstance(node, ast.Attribute) else None
+        return (
+            getattr(base, node.attr, None) if isinstance(node, ast.Attribute) and isinstance(base, ModuleType) else None
+        )
+
+    def _call(self, node: ast.Call) -> Tree:
+        given = [self.tree(argument) for argument in node.args]
+        kept = [keyword for keyword in node.keywords if keyword.arg not in ("dtype", "kind")]
+        keywords = {keyword.arg: self.tree(keyword.value) for keyword in kept}
+        if None in keywords:
+            raise _NotATreeError
+        more = [keywords] if keywords else []
+        match node.func:
+            case ast.Subscript(value=ast.Name() as table, slice=key) if isinstance(self._object(table), dict):
+                tree: Tree = None  # one of a table of functions
+                for name, function in self._object(table).items():
+                    tree = [
+                        "?",
+                        ["equal", self.tree(key), ["'", name]],
+                        [self.trees._name(function), *given, *more],
+                        tree,
+                    ]
+                return tree
+        found = self._object(node.func)
+        if found is not None:
+            return [self.trees._name(found), *given, *more]
+        if isinstance(node.func, ast.Name) and node.func.id in LEAVES:
+            return [node.func.id, *given, *more]
+        if isinstance(node.func, ast.Attribute):  # a method
+            return [node.func.attr, self.tree(node.func.value), *given, *more]
+        raise _NotATreeError
+
+
+def _operator(op: ast.AST) -> str:
+    if type(op) not in _OPERATORS:
+        raise _NotATreeError
+    return _OPERATORS[type(op)]
