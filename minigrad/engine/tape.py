@@ -30,9 +30,9 @@ from .observers import exposed, under_way
 from .sums import unbroadcast
 from .types import Array, Hooks, Node, Note, Plan
 
-ndarray = np.ndarray
 NO_KEYWORDS: Mapping[str, Any] = MappingProxyType({})
 next_sequence_number = itertools.count().__next__
+_number = attrgetter("seq")
 
 
 class Leaf:
@@ -145,7 +145,7 @@ def wengert_list(nodes: Iterable[Node], since: float = -1) -> list[Entry]:
             if type(node) is Entry and node not in found and node.seq >= since:
                 found.add(node)
                 waiting.append(node.parents)
-    return sorted(found, key=attrgetter("seq"))
+    return sorted(found, key=_number)
 
 
 def tape(tensor: Any) -> list[Entry]:
@@ -192,7 +192,7 @@ def sweep(
     """
     ends = None if wanted is None else {entry_of(node) for node in wanted}
     way = to_sweep(seeds, ends) if way is None else way
-    now = UnderWay(*way, ends, set() if owned is None else owned, create_graph, retain_graph, {}, get_ident())
+    now = UnderWay(way[0], way[1], ends, set() if owned is None else owned, create_graph, retain_graph, {}, get_ident())
     now.take(seeds, seeds.values())
     arrived, results = now.arrived, {}
     under_way.append(now)
