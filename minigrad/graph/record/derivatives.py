@@ -127,10 +127,8 @@ def _judged(
     pulled = again.pulled(u)[i]
     exact, numeric = slope_along(v, pulled), float(np.sum(u * found.best.slope).real)
     errors = found.errors(abs(u))
-    if math.isfinite(exact):
-        errors["rounding"] += (
-            ROUNDINGS * float(again.kind.eps) * slope_along(abs(v), abs(pulled))
-        )  # the rule is rounded too
+    if math.isfinite(exact):  # the rule is rounded too
+        errors["rounding"] += ROUNDINGS * float(again.kind.eps) * slope_along(abs(v), abs(pulled))
     own, complete = sum(errors.values()) - errors["doubt"], bool(found.told.all())
     verdict, reason = judged(exact, numeric, errors, complete, last)
     if verdict == "wrong" and last:
@@ -142,10 +140,15 @@ def _judged(
     if found.one_step and verdict == "agrees" and bend > abs(numeric) / 4 + 8 * errors["rounding"]:
         verdict, reason = "unclear", "bend"  # for all that one step can tell
     reason = found.why_untold() if reason == "untold" else reason
-    length = math.sqrt(float(np.sum(abs(u) ** 2)) * float(np.sum(abs(v) ** 2))) or 1.0
-    scale = max(abs(exact), abs(numeric)) or 1.0
-    error = abs(exact - numeric) / scale
-    return Comparison(exact / length, numeric / length, error, own / scale, verdict, MEANT.get(reason, reason))
+    lengths, scale = (_length(u), _length(v)), max(abs(exact), abs(numeric)) or 1.0
+    along = [number / lengths[0] / lengths[1] for number in (exact, numeric)]
+    return Comparison(*along, abs(exact - numeric) / scale, own / scale, verdict, MEANT.get(reason, reason))
+
+
+def _length(v: Any) -> float:
+    """The Euclidean norm, of numbers whose squares may be too large or small; 1 of zeros."""
+    largest = float(abs(v).max(initial=0.0))
+    return largest * float(np.linalg.norm((v / largest).ravel())) if largest else 1.0
 
 
 def judged(exact: float, numeric: float, errors: Mapping[str, float], complete: bool, last: bool) -> tuple[str, str]:
