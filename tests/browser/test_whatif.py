@@ -15,7 +15,7 @@ from minigrad.engine.registry import primitives
 from minigrad.graph.pages.explain import WHAT_IF
 from minigrad.graph.pages.html import asset, page, plain
 from minigrad.graph.pages.page_data import page_data
-from minigrad.graph.pages.replay import _Trees
+from minigrad.graph.pages.replay import LEAVES, _Trees
 from minigrad.graph.record.capture import capture
 from minigrad.graph.record.model import Graph
 from tests.minigrad import oracle
@@ -161,6 +161,7 @@ def test_the_list_of_known_operations(js: Callable[..., Any]) -> None:
         [found, trees.helpers],
     )
     assert sorted(name for name in known if not name.startswith("special.")) == sorted(KNOWN)  # SciPy's erf is ours
+    assert js("(names) => names.every((name) => numpy.functions.has(name))", sorted(LEAVES))
 
 
 def test_erf_is_accurate(js: Callable[..., Any]) -> None:

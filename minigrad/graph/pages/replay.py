@@ -96,14 +96,14 @@ class _Trees:
 
     def _derivative(self, primitive: Primitive, argument: str) -> Tree:
         """The rule's formula; for a rule of several lines without one, the rule itself. None for what is no tree."""
-        found = formula(primitive, argument)
-        if found is None or (rule := rule_of(primitive, argument)) is None:
+        found, rule = formula(primitive, argument), rule_of(primitive, argument)
+        if rule is None:
             return None
         try:
             key = f"{primitive.name}.{argument}" if primitive.arguments else primitive.name
-            if found.expression is None and key in _REPLAYED and str(rule.__module__).startswith("minigrad."):
+            if key in _REPLAYED and str(rule.__module__).startswith("minigrad."):
                 return _Reader(self, NAMES).tree(ast.parse(_REPLAYED[key], mode="eval").body)
-            if found.expression is not None:
+            if found is not None and found.expression is not None:
                 return _Reader(self, found.names).tree(ast.parse(found.expression, mode="eval").body)
             return None if primitive.composition is not None else self._helper(rule)[2]
         except _NotATreeError:
