@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import Tensor, _inplace, _plan, tensor
+from minigrad import Tensor, _plan, tensor
+from minigrad.guards import inplace as _inplace
 
 WAYS = ("none", "none again", "as built", "fingerprints", "locks", "versions")
 WORKS = ("x * y", "x * array", "x * 2.0", "(x * y).backward()", "tiny step", "toy step")

@@ -7,12 +7,7 @@ from . import _numpy_needed  # noqa: F401 - first of all, as the rest needs it
 
 # isort: split
 
-from . import (
-    _at,  # noqa: F401 - fills the registry: t.at[index]
-    _inplace,  # noqa: F401 - watches from the first operation on
-    _warnings,  # noqa: F401 - NumPy's warnings point at the user's line
-    rules,  # noqa: F401 - fills the registry
-)
+from . import rules  # noqa: F401 - fills the registry
 from ._version import __version__ as __version__
 from .engine import operators  # noqa: F401 - makes a faster form of each primitive that is declared from here on
 from .engine.kernels import reference_mode
@@ -37,7 +32,10 @@ from .errors import (
     UnsupportedError,
     VersionError,
 )
-from .function import Function
+from .guards import (
+    inplace as _inplace,  # noqa: F401 - watches from the first operation on
+    warnings as _warnings,  # noqa: F401 - NumPy's warnings point at the user's line
+)
 from .rules.attention import scaled_dot_product_attention
 from .rules.neural import (
     affine,
@@ -52,7 +50,8 @@ from .rules.neural import (
 )
 from .rules.reductions import logsumexp
 from .rules.special import erf
-from .transforms import elementwise_grad, grad, value_and_grad, vjp
+from .transforms.function import Function
+from .transforms.grad import elementwise_grad, grad, value_and_grad, vjp
 
 try:
     from .kernels import compiled_kernels, num_threads, set_num_threads
@@ -62,11 +61,6 @@ except ImportError as missing:
     from ._without_kernels import compiled_kernels, num_threads, set_num_threads
 
 if TYPE_CHECKING:
-    from ._autograd_grad import autograd_grad
-    from ._checkpoint import checkpoint
-    from .anomaly import detect_anomaly
-    from .checking import GradientError, check_grads
-    from .derivatives import hessian, hvp, jacobian, jvp
     from .graph import draw_dot, make_dot
     from .graph.pages.attention_maps import attention_maps
     from .graph.pages.explain import explain
@@ -76,6 +70,11 @@ if TYPE_CHECKING:
     from .graph.watch.flow import grad_flow
     from .graph.watch.profile import profile
     from .graph.watch.provenance import find_nan
+    from .guards.anomaly import detect_anomaly
+    from .guards.checking import GradientError, check_grads
+    from .transforms.autograd_grad import autograd_grad
+    from .transforms.checkpoint import checkpoint
+    from .transforms.derivatives import hessian, hvp, jacobian, jvp
 
 __all__ = [
     "AnomalyError",
@@ -146,21 +145,21 @@ __all__ = [
 
 # What is imported when it is first asked for: training needs none of it, and it takes longer than the rest.
 _LATER = {
-    "GradientError": "checking",
+    "GradientError": "guards.checking",
     "attention_maps": "graph.pages.attention_maps",
-    "autograd_grad": "_autograd_grad",
+    "autograd_grad": "transforms.autograd_grad",
     "check_edges": "graph.watch.checks",
-    "check_grads": "checking",
-    "checkpoint": "_checkpoint",
-    "detect_anomaly": "anomaly",
+    "check_grads": "guards.checking",
+    "checkpoint": "transforms.checkpoint",
+    "detect_anomaly": "guards.anomaly",
     "draw_dot": "graph.drawing",
     "explain": "graph.pages.explain",
     "find_nan": "graph.watch.provenance",
     "grad_flow": "graph.watch.flow",
-    "hessian": "derivatives",
-    "hvp": "derivatives",
-    "jacobian": "derivatives",
-    "jvp": "derivatives",
+    "hessian": "transforms.derivatives",
+    "hvp": "transforms.derivatives",
+    "jacobian": "transforms.derivatives",
+    "jvp": "transforms.derivatives",
     "load_trace": "graph.record.storage",
     "make_dot": "graph.drawing",
     "profile": "graph.watch.profile",

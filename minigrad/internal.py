@@ -7,7 +7,6 @@ minigrad imports it. Code of your own needs none of it: the public names are tho
 from importlib import import_module
 from typing import Any, TypeVar
 
-from ._checkpoint import replayed  # a value that a checkpoint's second run finds again, not anew
 from ._tree import leaves  # what is in lists, tuples and dicts, one after the other
 from .device import (
     check_range,  # refuses integers outside of [0, count)
@@ -59,6 +58,7 @@ from .serialize import (
     require,  # the form of what a file says
     save_checkpoint,
 )
+from .transforms.checkpoint import replayed  # a value that a checkpoint's second run finds again, not anew
 
 try:
     from .kernels.switches import compiled_adam  # the step of Adam that numba compiles, if that is on

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from minigrad._inplace import watched
+from minigrad.guards.inplace import watched
 from tests import fake_cupy, fake_device, lazy
 
 DEVICES = ["fake", pytest.param("cupy", marks=pytest.mark.cuda)]

@@ -14,12 +14,12 @@ FLOORS = (
     ("minigrad.engine",),
     ("minigrad.rules", "minigrad.scipy_special"),
     ("minigrad.kernels",),
-    ("minigrad",),  # transforms, derivatives, checkpoint, in-place detection, anomaly, files: functions of functions
+    ("minigrad",),  # transforms/ and guards/: functions of functions, and what watches and checks them; files
     ("minigrad.graph.record",),
     ("minigrad.graph.draw",),
     ("minigrad.graph.pages",),
     ("minigrad.graph",),  # drawings, which show themselves as pictures and pages, and watch
-    ("minigrad._cli", "minigrad._program", "minigrad.__main__", "minigrad.learn"),
+    ("minigrad.cli", "minigrad.__main__", "minigrad.learn"),
     ("nn",),
     ("models",),
 )

@@ -61,7 +61,7 @@ def test_circles_and_floors_are_found(tmp_path: Path) -> None:
         > house.floor("minigrad.graph.pages.html")
         > house.floor("minigrad.graph.draw.dot")
         > house.floor("minigrad.graph.record.model")
-        > house.floor("minigrad.function")
+        > house.floor("minigrad.transforms.function")
     )
     assert house.floor("minigrad.rules.fft") > house.floor("minigrad.engine.tape") > house.floor("minigrad.device")
 

@@ -11,7 +11,7 @@ import pytest
 import minigrad as mg
 import nn
 from minigrad import DTypeError, ShapeError, Tensor, UnsupportedError
-from minigrad._warnings import PointedAtTheUser
+from minigrad.guards.warnings import PointedAtTheUser
 
 A = np.arange(6.0).reshape(2, 3)
 

@@ -107,7 +107,7 @@ def test_wheel_teaches_away_from_the_repository(wheel: Path, tmp_path: Path) -> 
 
     def learn(*arguments: str) -> subprocess.CompletedProcess[str]:
         code = f"import sys; sys.path.insert(0, {str(tmp_path / 'installed')!r}); "
-        code += "from minigrad._cli import main; sys.exit(main(['learn', *sys.argv[1:]]))"
+        code += "from minigrad.cli.main import main; sys.exit(main(['learn', *sys.argv[1:]]))"
         return subprocess.run([sys.executable, "-c", code, *arguments], cwd=work, capture_output=True, text=True)
 
     made = learn("init", ".")

@@ -110,7 +110,9 @@ def _by_rows(entry: Entry, shape: Shape) -> bool:
     primitive, keywords, nodes = entry.primitive, entry.keywords, [entry, *entry.parents]
     if entry.hooks is not None or entry.notes or not _divided(entry, shape) or type(entry.plan) is not Plan:
         return False
-    if any(value is not None for value in (entry.kept or ())[len(entry.plan.names) :]):  # _inplace.py has to compare
+    if any(
+        value is not None for value in (entry.kept or ())[len(entry.plan.names) :]
+    ):  # guards/inplace.py has to compare
         return False
     if any(node is not None and node.dtype.char == "e" for node in nodes):  # whose sums are of float32 up to the end
         return False

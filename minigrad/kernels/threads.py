@@ -212,7 +212,7 @@ def _work(tasks: SimpleQueue[_Task]) -> None:
     _here.worker = True
     while True:
         context, function, part = tasks.get()
-        asked_by, part.asked_by = part.asked_by, None  # _warnings.py goes on from here
+        asked_by, part.asked_by = part.asked_by, None  # guards/warnings.py goes on from here
         try:
             context.run(function, part.start, part.stop)
         except BaseException as error:  # it is the caller's, who waits

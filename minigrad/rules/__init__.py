@@ -1,6 +1,7 @@
 """The derivative rules. Importing this package fills the registry."""
 
 from . import (  # noqa: F401
+    at,
     attention,
     axes,
     calculus,

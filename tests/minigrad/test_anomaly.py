@@ -13,11 +13,11 @@ import pytest
 import minigrad as mg
 import nn
 from minigrad import AnomalyError, Tensor, detect_anomaly
-from minigrad._inplace import check_watched
-from minigrad._nonfinite import BACKWARD, FORWARD
 from minigrad.engine.observers import active, before_sweep, in_any_thread
 from minigrad.engine.registry import registry
 from minigrad.graph.record.trace import TraceNote
+from minigrad.guards.inplace import check_watched
+from minigrad.guards.nonfinite import BACKWARD, FORWARD
 from tests import fake_device
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own, which come first

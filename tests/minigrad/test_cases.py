@@ -29,7 +29,7 @@ def held_by(*modules: Any) -> dict[str, Primitive]:
 
 
 RULES = [importlib.import_module(f"minigrad.rules.{m.name}") for m in pkgutil.iter_modules(mg.rules.__path__)]
-RULES.append(importlib.import_module("minigrad._at"))
+RULES.append(importlib.import_module("minigrad.rules.at"))
 WITH_KERNELS = [p.name for p in held_by(mg, *RULES).values() if p.kernels]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad._cli import main
+from minigrad.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 LESSON = """\
@@ -472,7 +472,9 @@ def test_the_programs_own_error_is_shown_with_its_own_lines_alone(program):
     assert lines[0] == "Traceback (most recent call last):"
     assert re.fullmatch(r'  File ".*lesson\.py", line 4, in f', lines[1])
     assert lines[-1].startswith("ZeroDivisionError")
-    assert "_cli.py" not in done.stderr and "_program.py" not in done.stderr and "ProgramFailed" not in done.stderr
+    assert (
+        "cli/main.py" not in done.stderr and "cli/program.py" not in done.stderr and "ProgramFailed" not in done.stderr
+    )
 
 
 def test_what_minigrad_said_comes_last_where_numpy_raises_from_it(program):
@@ -504,7 +506,7 @@ def test_a_program_that_cannot_be_read(program, said):
     program("def f(:\n")
     status, _, err = said("graph", "lesson.py:f")
     assert status == 1
-    assert "SyntaxError" in err and "_program.py" not in err
+    assert "SyntaxError" in err and "cli/program.py" not in err
     Path("lesson.py").write_bytes(b"x = 1\0\n")
     assert said("graph", "lesson.py:f")[0] in (1, 2)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad.differences import Differences, direction, jitter, roughness, weights
+from minigrad.guards.differences import Differences, direction, jitter, roughness, weights
 
 KIND = np.finfo(np.float64)
 FUNCTIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], tuple[float, ...]]] = {

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import GraphError, UnsupportedError, derivatives
+from minigrad import GraphError, UnsupportedError
 from minigrad._tree import leaves
-from minigrad.forward_mode import push
+from minigrad.transforms import derivatives
+from minigrad.transforms.forward_mode import push
 from tests.minigrad import oracle
 from tests.minigrad.cases import Case
 from tests.minigrad.table import CASES

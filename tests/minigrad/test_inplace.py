@@ -13,8 +13,8 @@ import pytest
 import minigrad as mg
 import nn
 from minigrad import GraphError, Tensor
-from minigrad._inplace import _SMALL, fingerprint, shared, watched
 from minigrad.engine.observers import active, in_any_thread
+from minigrad.guards.inplace import _SMALL, fingerprint, shared, watched
 from tests import fake_device
 
 ROW = np.array([1.0, 2.0, 3.0])

@@ -12,10 +12,10 @@ import pytest
 import minigrad as mg
 import nn
 from minigrad import Function, GraphError, Tensor
-from minigrad._inplace import shared, watched
 from minigrad.engine.observers import exposed, in_any_thread
 from minigrad.engine.tape import Leaf
-from minigrad.forward_mode import push
+from minigrad.guards.inplace import shared, watched
+from minigrad.transforms.forward_mode import push
 from tests.minigrad import test_inplace as between
 
 ROW = np.array([1.0, 2.0, 3.0])

@@ -20,9 +20,9 @@ import pytest
 import minigrad as mg
 import nn
 from minigrad import GraphError, Tensor
-from minigrad._inplace import check_watched, watched
 from minigrad.engine.modes import _of_frames, recording
 from minigrad.engine.observers import active, before_sweep, in_any_thread
+from minigrad.guards.inplace import check_watched, watched
 
 THREADS = 6
 

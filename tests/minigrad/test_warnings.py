@@ -13,7 +13,7 @@ import pytest
 import minigrad as mg
 import nn
 from minigrad import Tensor
-from minigrad._warnings import PointedAtTheUser
+from minigrad.guards.warnings import PointedAtTheUser
 
 PROGRAM = """
 import numpy as np

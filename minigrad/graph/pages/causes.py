@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._nonfinite import BACKWARD, FORWARD, Cause, cause, first_bad, is_bad, numbers_there, product_there
+from ...guards.nonfinite import BACKWARD, FORWARD, Cause, cause, first_bad, is_bad, numbers_there, product_there
 from ..record.model import Edge, Node
 from .html import asset
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._nonfinite import is_bad, is_nan
 from ...errors import MinigradError
+from ...guards.nonfinite import is_bad, is_nan
 from ..record.derivatives import can_be_compared, compared
 from ..record.model import Graph
 from .causes import backward_cause, forward_cause, given, sum_cause

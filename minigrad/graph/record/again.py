@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ...checking import double
 from ...device import is_device_array, to_host
-from ...differences import FIRST, ROUNDINGS, Differences, jitter, roughness
 from ...engine.tensor import Tensor
-from ...transforms import vjp
+from ...guards.checking import double
+from ...guards.differences import FIRST, ROUNDINGS, Differences, jitter, roughness
+from ...transforms.grad import vjp
 from .model import Edge, Node
 
 NEAR = 2.0**-48  # of its size: by how much an operand may be off through rounding

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...differences import FIRST, ROUNDINGS, Differences, direction, weights
 from ...engine.primitive import Primitive
 from ...errors import GraphError
+from ...guards.differences import FIRST, ROUNDINGS, Differences, direction, weights
 from .again import Again, slope_along
 from .model import Edge, Graph, Node
 

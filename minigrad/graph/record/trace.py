@@ -10,12 +10,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..._inplace import _arrays
 from ..._source import SourceLine, user_place
 from ...device import is_device_array, to_host
 from ...engine.observers import active, attach
 from ...engine.tape import Entry, Leaf, entry_of
 from ...engine.tensor import Tensor
+from ...guards.inplace import _arrays
 
 
 class trace:

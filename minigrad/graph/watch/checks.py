@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...differences import FIRST
 from ...engine.tensor import Tensor
+from ...guards.differences import FIRST
 from ..drawing import Drawing
 from ..record.capture import capture
 from ..record.derivatives import check_derivatives

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from ..._nonfinite import is_bad
 from ...engine import observers
 from ...engine.observers import active, sweeps_under_way
 from ...engine.tape import Entry, Leaf, Output
 from ...engine.tensor import Tensor, make_tensor
+from ...guards.nonfinite import is_bad
 from ..record.trace import note_of, trace
 
 

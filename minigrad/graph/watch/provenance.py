@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..._nonfinite import (
+from ...engine.tensor import Tensor
+from ...errors import GraphError
+from ...guards.nonfinite import (
     first_bad,
     is_bad,
     is_nan,
@@ -17,8 +19,6 @@ from ..._nonfinite import (
     why_forward,
     worst,
 )
-from ...engine.tensor import Tensor
-from ...errors import GraphError
 from ..draw.looks import in_prose, operand_in_prose
 from ..drawing import Drawing
 from ..record.capture import capture

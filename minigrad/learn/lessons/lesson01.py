@@ -6,7 +6,7 @@ import numpy as np
 
 from minigrad.learn.data import Code
 from minigrad.learn.tasks import AtMost, Case, task
-from minigrad.transforms import grad, value_and_grad
+from minigrad.transforms.grad import grad, value_and_grad
 
 NUDGED = 1e-5  # relative error that a nudge of 1e-5 may leave
 

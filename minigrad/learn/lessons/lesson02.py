@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.learn.tasks import Case, task
-from minigrad.transforms import vjp
+from minigrad.transforms.grad import vjp
 
 
 @task("2_1_used_twice.py")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from minigrad.learn.tasks import Case, task
-from minigrad.transforms import grad, value_and_grad
+from minigrad.transforms.grad import grad, value_and_grad
 
 RECORDED = "c.data, c.parents == (a, b), c.slopes"
 NAMES = ("c.data", "c.parents == (a, b)", "c.slopes")

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.derivatives import jvp
 from minigrad.learn.tasks import AtMost, Case, task
-from minigrad.transforms import vjp
+from minigrad.transforms.derivatives import jvp
+from minigrad.transforms.grad import vjp
 
 
 def _layer(W: Any, x: Any) -> Any:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from minigrad.learn.tasks import Case, task
-from minigrad.transforms import vjp
+from minigrad.transforms.grad import vjp
 
 
 @task("5_1_unbroadcast.py")

@@ -6,7 +6,7 @@ import numpy as np
 
 from minigrad.learn.tasks import Case, task
 from minigrad.rules.neural import cross_entropy as right_loss, layer_norm as right_norm, softmax as right_softmax
-from minigrad.transforms import value_and_grad, vjp
+from minigrad.transforms.grad import value_and_grad, vjp
 
 SOFTMAX = "e = np.exp(x - x.max(axis=-1, keepdims=True))\np = e / e.sum(axis=-1, keepdims=True)"
 CROSS_ENTROPY = """z = logits - logits.max(axis=-1, keepdims=True)

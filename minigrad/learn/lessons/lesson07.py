@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from minigrad.learn.tasks import Case, task
-from minigrad.transforms import value_and_grad, vjp
+from minigrad.transforms.grad import value_and_grad, vjp
 
 
 @task("7_1_find_the_bug.py")

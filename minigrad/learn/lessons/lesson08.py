@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from minigrad.derivatives import hvp
 from minigrad.learn.data import Code
 from minigrad.learn.tasks import AtMost, Case, task
-from minigrad.transforms import grad
+from minigrad.transforms.derivatives import hvp
+from minigrad.transforms.grad import grad
 
 
 @task("8_1_newton.py")

@@ -6,7 +6,7 @@ import numpy as np
 
 from minigrad.learn.tasks import Case, task
 from minigrad.rules.attention import scaled_dot_product_attention
-from minigrad.transforms import vjp
+from minigrad.transforms.grad import vjp
 
 ATTENTION = """scores = q @ k.T / np.sqrt(q.shape[-1])
 e = np.exp(scores - scores.max(axis=-1, keepdims=True))

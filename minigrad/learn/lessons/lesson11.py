@@ -7,7 +7,7 @@ import numpy as np
 from minigrad.learn.tasks import Case, task
 from minigrad.rules.attention import scaled_dot_product_attention
 from minigrad.rules.neural import cross_entropy
-from minigrad.transforms import value_and_grad
+from minigrad.transforms.grad import value_and_grad
 
 CLASSIFIER = """scores = x @ x.T / np.sqrt(x.shape[-1])
 e = np.exp(scores - scores.max(axis=-1, keepdims=True))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from minigrad._cli import main
+from minigrad.cli.main import main
 from minigrad.learn.tasks import folder, tasks
 
 ROOT = Path(__file__).parents[3]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad._cli import main
+from minigrad.cli.main import main
 from minigrad.learn import page as page_module
 from minigrad.learn.checker import Job, Verdict, check
 from minigrad.learn.compare import Finding

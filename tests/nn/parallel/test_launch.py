@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from minigrad import _cli, _launch
+from minigrad.cli import launch as _launch, main as _cli
 from tests.nn.parallel.launched import needs_mpi
 
 ROOT = Path(__file__).parents[3]

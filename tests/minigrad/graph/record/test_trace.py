@@ -12,9 +12,9 @@ import pytest
 
 import minigrad as mg
 from minigrad import Tensor
-from minigrad._inplace import _arrays
 from minigrad.engine.observers import active, scope
 from minigrad.graph.record.trace import TraceNote, norm
+from minigrad.guards.inplace import _arrays
 
 
 def note_of(tensor: Tensor) -> TraceNote:

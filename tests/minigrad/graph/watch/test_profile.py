@@ -11,8 +11,8 @@ import pytest
 
 import minigrad as mg
 from minigrad import Tensor, profile
-from minigrad._inplace import _arrays
 from minigrad.engine.observers import scope
+from minigrad.guards.inplace import _arrays
 
 
 def leaf(value: Any) -> Any:

@@ -10,10 +10,10 @@ import pytest
 
 import minigrad as mg
 from minigrad import AnomalyError, Tensor
-from minigrad._nonfinite import first_bad, is_bad
 from minigrad.graph.pages.truth import add_causes
 from minigrad.graph.record.capture import capture
 from minigrad.graph.watch.provenance import Provenance, find_nan
+from minigrad.guards.nonfinite import first_bad, is_bad
 from tests.minigrad import oracle
 from tests.minigrad.cases import Case
 from tests.minigrad.table import CASES

@@ -14,17 +14,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._tree import leaves
-from .engine import observers
-from .engine.arrays import as_array, owned_copy
-from .engine.hooks import read_only
-from .engine.modes import no_grad, recording
-from .engine.observers import in_any_thread
-from .engine.outputs import outputs as outputs_at
-from .engine.tape import Entry, Output, new_entry
-from .engine.tensor import Tensor, make_tensor
-from .engine.types import Pull
-from .errors import ArgumentError, GraphError, UnsupportedError
+from .._tree import leaves
+from ..engine import observers
+from ..engine.arrays import as_array, owned_copy
+from ..engine.hooks import read_only
+from ..engine.modes import no_grad, recording
+from ..engine.observers import in_any_thread
+from ..engine.outputs import outputs as outputs_at
+from ..engine.tape import Entry, Output, new_entry
+from ..engine.tensor import Tensor, make_tensor
+from ..engine.types import Pull
+from ..errors import ArgumentError, GraphError, UnsupportedError
 
 
 class FunctionContext:

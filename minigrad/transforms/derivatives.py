@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ._tree import leaves, map_leaves
-from .engine.modes import enable_grad
-from .engine.tape import cotangent_of, sweep, to_sweep, wengert_list
-from .engine.tensor import Tensor, make_tensor
-from .engine.types import Node
-from .errors import GraphError, UnsupportedError
+from .._tree import leaves, map_leaves
+from ..engine.modes import enable_grad
+from ..engine.tape import cotangent_of, sweep, to_sweep, wengert_list
+from ..engine.tensor import Tensor, make_tensor
+from ..engine.types import Node
+from ..errors import GraphError, UnsupportedError
 from .forward_mode import push
-from .transforms import Argnum, Recorded, check_arguments, check_no_step, choose, grad, is_tracked, result, seeds_of
+from .grad import Argnum, Recorded, check_arguments, check_no_step, choose, grad, is_tracked, result, seeds_of
 
 _AT_ONCE = 1 << 21  # numbers: as many directions are pushed together as this allows for the largest array on the tape
 
@@ -24,7 +24,8 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     """``f(*primals)`` and its derivative ``J @ tangents``, the change of the output when the inputs move along ``tangents``.
 
     Forward mode: ``f`` is recorded, and one walk along the tape from its beginning carries the tangents to the output. It costs
-    about as much as ``f`` once more, and the memory of the tape; see :mod:`minigrad.forward_mode`. Hooks are not called: they
+    about as much as ``f`` once more, and the memory of the tape; see
+    :mod:`minigrad.transforms.forward_mode`. Hooks are not called: they
     see cotangents.
 
     Args:

@@ -15,23 +15,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import _launch as launch
-from ._options import at_least, file_to_write, numbers
-from ._program import Computed, NoLoss, ProgramFailed, Target, first_bad_step, users_errors
-from ._source import SourceLine
-from .errors import ArgumentError, MinigradError
-from .graph import draw_dot
-from .graph.draw.looks import in_prose, operand_in_prose
-from .graph.drawing import FORMATS, Drawing
-from .graph.pages.explain import explain
-from .graph.pages.html import LANGUAGES
-from .graph.record.capture import capture
-from .graph.record.storage import Replay, load_trace, save_trace
-from .graph.record.trace import norm, trace
-from .graph.watch.checks import check_edges, wrong_edges
-from .graph.watch.profile import profile
-from .graph.watch.provenance import find_nan
-from .learn import cli as learn
+from .._source import SourceLine
+from ..errors import ArgumentError, MinigradError
+from ..graph import draw_dot
+from ..graph.draw.looks import in_prose, operand_in_prose
+from ..graph.drawing import FORMATS, Drawing
+from ..graph.pages.explain import explain
+from ..graph.pages.html import LANGUAGES
+from ..graph.record.capture import capture
+from ..graph.record.storage import Replay, load_trace, save_trace
+from ..graph.record.trace import norm, trace
+from ..graph.watch.checks import check_edges, wrong_edges
+from ..graph.watch.profile import profile
+from ..graph.watch.provenance import find_nan
+from ..learn import cli as learn
+from . import launch
+from .options import at_least, file_to_write, numbers
+from .program import Computed, NoLoss, ProgramFailed, Target, first_bad_step, users_errors
 
 FINE, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130  # exit statuses; 130 is what a shell gives for Ctrl-C
 TRACE = ".safetensors"
@@ -322,7 +322,7 @@ def _parsed(own: Sequence[str]) -> argparse.Namespace:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from ._version import __version__
+    from .._version import __version__
 
     parser = argparse.ArgumentParser(
         "minigrad", description=DESCRIPTION, epilog=EPILOG, formatter_class=_Formatter, allow_abbrev=False

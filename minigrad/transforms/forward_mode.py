@@ -19,14 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from ._inplace import check_kept
-from .engine.messages import cut_off
-from .engine.modes import enable_grad
-from .engine.plan import kept_tensors, recomposed
-from .engine.registry import is_elementwise, primitives
-from .engine.tape import Entry, Leaf, Output, cotangent_of, sweep, to_sweep
-from .engine.tensor import Tensor, at_new_node, make_tensor
-from .engine.types import Array, Node
+from ..engine.messages import cut_off
+from ..engine.modes import enable_grad
+from ..engine.plan import kept_tensors, recomposed
+from ..engine.registry import is_elementwise, primitives
+from ..engine.tape import Entry, Leaf, Output, cotangent_of, sweep, to_sweep
+from ..engine.tensor import Tensor, at_new_node, make_tensor
+from ..engine.types import Array, Node
+from ..guards.inplace import check_kept
 
 LINEAR = """sum mean cumsum reshape transpose swapaxes squeeze expand_dims broadcast_to astype copy concatenate stack flip roll
     repeat sliding_window_view diagonal tril triu getitem scatter_add fft ifft rfft irfft fftshift ifftshift"""

@@ -15,12 +15,12 @@ import sys
 import warnings
 from types import FrameType
 
-from .engine.primitive import Primitive
+from ..engine.primitive import Primitive
 
 _NUMPYS = re.compile(
     "(divide by zero|overflow|underflow|invalid value) encountered|Degrees of freedom|Mean of empty|All-NaN"
 )
-_HOME = os.path.dirname(__file__)
+_HOME = os.path.dirname(os.path.dirname(__file__))
 _OURS = tuple(os.path.join(os.path.dirname(_HOME), name, "") for name in (os.path.basename(_HOME), "nn", "models"))
 
 

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ._options import at_least
-from .errors import ArgumentError, MissingExtraError, import_extra
+from ..errors import ArgumentError, MissingExtraError, import_extra
+from .options import at_least
 
 INTERRUPTED = 130
 LAUNCHED = "MINIGRAD_LAUNCHED"  # in the environment of the processes

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from .device import is_device_array
-from .engine.arrays import SCALARS, operand
-from .engine.methods import values_of
-from .engine.primitive import Primitive, primitive
-from .engine.protocols import plain_index
-from .engine.registry import registry
-from .engine.tensor import Tensor
-from .engine.types import Array
-from .errors import DTypeError
-from .rules.indexing import Shape, _array, _is_basic, _positions
+from ..device import is_device_array
+from ..engine.arrays import SCALARS, operand
+from ..engine.methods import values_of
+from ..engine.primitive import Primitive, primitive
+from ..engine.protocols import plain_index
+from ..engine.registry import registry
+from ..engine.tensor import Tensor
+from ..engine.types import Array
+from ..errors import DTypeError
+from .indexing import Shape, _array, _is_basic, _positions
 
 
 def _places(index: Any, x: Array, shape: Shape) -> Array:
@@ -68,18 +68,21 @@ set_at: Primitive = primitive(_set_at, name="set_at").vjp(
 # --- add and multiply -----------------------------------------------------------------------------------------------
 
 
+_IN_PLACE = {np.add: operator.iadd, np.multiply: operator.imul}
+
+
 def _update_at(ufunc: Any, x: Array, values: Array, index: Any) -> Array:
     """``x[index] += values`` or ``*=`` in a copy, where each of several values for one place counts."""
     out = x.copy()
     if _is_basic(index):
         parts = index if isinstance(index, tuple) else (index,)
         view = out[parts if Ellipsis in parts else (*parts, Ellipsis)]
-        ufunc(view, values, out=view)
+        _IN_PLACE[ufunc](view, values)
         return out
     picked = out[index][...]  # a scalar of NumPy's becomes an array
     weak = type(values) in SCALARS
     spread = np.full_like(picked, values) if weak else np.broadcast_to(values, picked.shape)
-    ufunc(picked, values, out=picked)  # raises what the operator raises; ufunc.at would wrap and cut off without a word
+    _IN_PLACE[ufunc](picked, values)  # raises what the operator raises; ufunc.at would wrap and cut off without a word
     places = _places(index, x, picked.shape)
     ufunc.at(out.reshape(-1), places.reshape(-1), spread.reshape(-1))  # one flat index is all that CuPy's add.at takes
     return out

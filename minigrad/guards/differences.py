@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .engine.types import Array
+from ..engine.types import Array
 
 FIRST = 2.0**-8  # of the steps, in units of the direction
 SMALLER = [2.0**-power for power in (14, 20, 26, 32, 38)]

@@ -6,12 +6,12 @@ import contextlib
 from collections.abc import Sequence
 from typing import Any
 
-from .engine.arrays import owned_copy
-from .engine.modes import enable_grad
-from .engine.tape import Output, cotangent_of, sweep, wengert_list
-from .engine.tensor import Tensor, at_new_node, make_tensor
-from .errors import ArgumentError, GraphError
-from .transforms import seeds_of
+from ..engine.arrays import owned_copy
+from ..engine.modes import enable_grad
+from ..engine.tape import Output, cotangent_of, sweep, wengert_list
+from ..engine.tensor import Tensor, at_new_node, make_tensor
+from ..errors import ArgumentError, GraphError
+from .grad import seeds_of
 
 
 def autograd_grad(

@@ -15,12 +15,12 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from ._tree import leaves, map_leaves
-from .engine.modes import enable_grad
-from .engine.observers import active, in_any_thread, tell_pulled
-from .engine.tape import Entry, Leaf
-from .engine.tensor import Tensor, make_tensor
-from .errors import GraphError
+from .._tree import leaves, map_leaves
+from ..engine.modes import enable_grad
+from ..engine.observers import active, in_any_thread, tell_pulled
+from ..engine.tape import Entry, Leaf
+from ..engine.tensor import Tensor, make_tensor
+from ..errors import GraphError
 
 R = TypeVar("R")
 

@@ -23,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from .engine import observers
-from .engine.observers import attach, in_any_thread, sweeps_under_way
-from .engine.tape import Entry, Leaf, next_sequence_number
-from .engine.types import Pull
-from .errors import GraphError
+from ..engine import observers
+from ..engine.observers import attach, in_any_thread, sweeps_under_way
+from ..engine.tape import Entry, Leaf, next_sequence_number
+from ..engine.types import Pull
+from ..errors import GraphError
 
 _SMALL = 2048  # bytes; up to here the whole array counts
 _SAMPLES = 256  # at least, from a larger array

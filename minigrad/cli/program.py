@@ -13,13 +13,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from ._source import of_library
-from .engine.observers import active
-from .engine.tape import Entry, Leaf
-from .engine.tensor import Tensor
-from .errors import ArgumentError, ShadowedError, in_the_way, said_by_minigrad
-from .graph.watch.first_bad import FirstBad, Stopped
-from .graph.watch.provenance import find_nan
+from .._source import of_library
+from ..engine.observers import active
+from ..engine.tape import Entry, Leaf
+from ..engine.tensor import Tensor
+from ..errors import ArgumentError, ShadowedError, in_the_way, said_by_minigrad
+from ..graph.watch.first_bad import FirstBad, Stopped
+from ..graph.watch.provenance import find_nan
 
 
 @dataclass

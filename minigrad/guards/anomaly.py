@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ._inplace import Seal
-from ._nonfinite import first_bad, numbers_there, operands_there, place_of, why_backward, why_forward, worst
-from ._source import Place, SourceLine, user_place
-from .engine import observers
-from .engine.observers import active, attach, sweeps_under_way
-from .engine.tape import Entry, Leaf
-from .engine.tensor import Tensor
-from .errors import AnomalyError
+from .._source import Place, SourceLine, user_place
+from ..engine import observers
+from ..engine.observers import active, attach, sweeps_under_way
+from ..engine.tape import Entry, Leaf
+from ..engine.tensor import Tensor
+from ..errors import AnomalyError
+from .inplace import Seal
+from .nonfinite import first_bad, numbers_there, operands_there, place_of, why_backward, why_forward, worst
 
 
 class detect_anomaly:

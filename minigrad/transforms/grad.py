@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ._inplace import handed_out
-from ._tree import check_structure, leaves, map_leaves
-from .engine.arrays import as_array
-from .engine.modes import enable_grad, recording
-from .engine.tape import Leaf, entry_of, sweep, wengert_list
-from .engine.tensor import Tensor, at_new_node, make_tensor
-from .errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
+from .._tree import check_structure, leaves, map_leaves
+from ..engine.arrays import as_array
+from ..engine.modes import enable_grad, recording
+from ..engine.tape import Leaf, entry_of, sweep, wengert_list
+from ..engine.tensor import Tensor, at_new_node, make_tensor
+from ..errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
+from ..guards.inplace import handed_out
 
 Argnum = int | tuple[int, ...]
 STEPS = "booleans, counts and indices are steps without a derivative (a constant is 0.0 rather than 0)"

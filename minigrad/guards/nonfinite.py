@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .device import to_host
-from .engine.registry import is_elementwise
-from .engine.tensor import Tensor
-from .rules.neural import affine
+from ..device import to_host
+from ..engine.registry import is_elementwise
+from ..engine.tensor import Tensor
+from ..rules.neural import affine
 
 MOST_TERMS = 3  # of a product of a row and a column
 ARITHMETIC = {

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ._tree import leaves, map_leaves
-from .device import is_device_array, to_host
-from .engine.tensor import Tensor
-from .errors import ArgumentError, MinigradError
-from .transforms import check_no_step, vjp
+from .._tree import leaves, map_leaves
+from ..device import is_device_array, to_host
+from ..engine.tensor import Tensor
+from ..errors import ArgumentError, MinigradError
+from ..transforms.grad import check_no_step, vjp
 
 
 class GradientError(MinigradError, AssertionError):
@@ -24,7 +24,7 @@ class GradientError(MinigradError, AssertionError):
         >>> mg.check_grads(square, [np.array(3.0)])
         Traceback (most recent call last):
             ...
-        minigrad.checking.GradientError: order 1, argument 0: the derivative along a random direction is...
+        minigrad.guards.checking.GradientError: order 1, argument 0: the derivative along a random direction is...
     """
 
 
