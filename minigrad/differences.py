@@ -215,7 +215,7 @@ def weights(found: Differences, rng: np.random.Generator) -> Array:
     if slope.size == 1:
         return np.where(told, np.ones_like(slope), 0.0)
     turned = np.where(slope == 0, 1.0, np.conjugate(slope) / np.where(slope == 0, 1.0, abs(slope)))
-    sizes = sizes / typical if typical > 0 else sizes
+    sizes = sizes / (typical if known.any() or not told.any() else np.median(sizes[told]))
     near = (sizes > 1 / REACH) & (sizes < REACH)
     drawn = np.where(told & near, rng.uniform(0.5, 1.5, slope.shape) / np.where(near, sizes, 1.0), 0.0)
     return drawn * turned * np.exp(1j * rng.uniform(-1, 1, slope.shape)) if slope.dtype.kind == "c" else drawn * turned
