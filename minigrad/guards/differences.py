@@ -26,6 +26,7 @@ FIRST = 2.0**-8  # of the steps, in units of the direction
 SMALLER = [2.0**-power for power in (14, 20, 26, 32, 38)]
 LARGER = [2.0**power for power in (4, 16, 28, 40, 52, 64)]
 ROUNDINGS = 4  # of one operation, each of which may be off by eps
+REACH = 2.0**150  # by how much the slopes may differ that are compared at once
 STRAIGHT = 2.0**-4  # of the slope: what the function may be bent by within a step that tells something
 
 
@@ -202,7 +203,8 @@ def _sizes(x: Array) -> Array:
 def weights(found: Differences, rng: np.random.Generator) -> Array:
     """With which weight each number of the output is counted: so that large and small ones are seen alike.
 
-    One whose slope is as good as lost in its own error counts little.
+    One whose slope is as good as lost in its own error counts little, and one whose slope is so far from the others that their
+    products would leave the range of numbers not at all.
     """
     slope, told = found.best.slope, found.told
     told = told if told.any() else np.isfinite(found.best.curvature)
@@ -213,6 +215,7 @@ def weights(found: Differences, rng: np.random.Generator) -> Array:
     if slope.size == 1:
         return np.where(told, np.ones_like(slope), 0.0)
     turned = np.where(slope == 0, 1.0, np.conjugate(slope) / np.where(slope == 0, 1.0, abs(slope)))
-    drawn = rng.uniform(0.5, 1.5, slope.shape) / (sizes / sizes.min())
-    drawn = np.where(told, drawn, 0.0)
+    sizes = sizes / (typical if known.any() or not told.any() else np.median(sizes[told]))
+    near = (sizes > 1 / REACH) & (sizes < REACH)
+    drawn = np.where(told & near, rng.uniform(0.5, 1.5, slope.shape) / np.where(near, sizes, 1.0), 0.0)
     return drawn * turned * np.exp(1j * rng.uniform(-1, 1, slope.shape)) if slope.dtype.kind == "c" else drawn * turned

@@ -183,6 +183,7 @@ def wrong(rule: Any) -> Any:
         (lambda g: 0 * g, [1e-8, 3.3, 5.5]),
         (lambda g: 2 * g * np.array([1, np.nan, 1]), [1.0, 2.0, 3.0]),
         (lambda g: 2 * g[::-1], [1.0, 2.0, 3.0]),
+        (lambda g: 2.1 * g, [1e60, 1e200, 1e-200]),
     ],
 )
 def test_a_mistake_at_any_scale_is_found(rule: Any, x: Any, seed: int) -> None:
@@ -208,3 +209,10 @@ def test_a_rule_that_raises_or_has_a_wrong_shape_is_reported() -> None:
             y = wrong(rule)(leaf([1.0, 2.0, 3.0]))
         with pytest.raises(Exception, match=message):
             check_edges(y)
+
+
+def test_a_mistake_where_the_result_is_flat_and_large_is_not_confirmed() -> None:
+    flat = mg.primitive(lambda x, /: 1e60 + 0 * x, name="flat").vjp(x=lambda g: 1e50 * g)
+    with mg.trace():
+        y = flat(leaf([1.0, 2.0]))
+    assert [edge.verdict for edge in check_edges(y).edges] != ["agrees"]
