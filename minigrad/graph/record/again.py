@@ -146,7 +146,7 @@ class Again:
             scaled = slope_along(v, self.pulled(u * factor)[i])
             if 1e-280 < abs(scaled) < math.inf and abs(scaled / factor - exact) > LOST * abs(exact):
                 return True
-        pulled, sizes = abs(self.pulled(u)[i]), abs(self.values[i])
+        pulled, sizes = abs(self.pulled(np.ones_like(self.here))[i]), abs(self.values[i])
         extreme = (sizes > OFF_SCALE[1]) | ((sizes > 0) & (sizes < OFF_SCALE[0]))
         return bool((extreme & ((pulled < 2.0**-1000) | ~np.isfinite(pulled))).any())
 
