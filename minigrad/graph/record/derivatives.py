@@ -142,7 +142,7 @@ def _judged(
     reason = found.why_untold() if reason == "untold" else reason
     lengths, scale = (_length(u), _length(v)), max(abs(exact), abs(numeric)) or 1.0
     along = [number / lengths[0] / lengths[1] for number in (exact, numeric)]
-    return Comparison(*along, abs(exact - numeric) / scale, own / scale, verdict, MEANT.get(reason, reason))
+    return Comparison(along[0], along[1], abs(exact - numeric) / scale, own / scale, verdict, MEANT.get(reason, reason))
 
 
 def _length(v: Any) -> float:
