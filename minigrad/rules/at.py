@@ -68,7 +68,7 @@ set_at: Primitive = primitive(_set_at, name="set_at").vjp(
 # --- add and multiply -----------------------------------------------------------------------------------------------
 
 
-_IN_PLACE = {np.add: operator.iadd, np.multiply: operator.imul}
+_IN_PLACE: dict[Any, Callable[[Any, Any], Any]] = {np.add: operator.iadd, np.multiply: operator.imul}
 
 
 def _update_at(ufunc: Any, x: Array, values: Array, index: Any) -> Array:
