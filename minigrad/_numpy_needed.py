@@ -8,7 +8,7 @@ from .errors import VersionError
 
 NEEDED = (2, 3)  # as pyproject.toml says; pip can be told to ignore it
 
-_found = re.match(r"(\d+)\.(\d+)", np.__version__)  # a version of no such form is nobody's release
+_found = re.match(r"(\d+)\.(\d+)", np.__version__)  # None for a version of another form, which no release has
 if _found and (int(_found[1]), int(_found[2])) < NEEDED:
     raise VersionError(
         f"minigrad needs NumPy {NEEDED[0]}.{NEEDED[1]} or newer, and finds {np.__version__}: "

@@ -1,6 +1,6 @@
 """Extension points: what may watch the engine at work, without the engine knowing it.
 
-There are six moments at which the engine tells whoever asked. Five are lists of functions, called for everything that
+There are six moments at which the engine calls its observers. Five are lists of functions, called for everything that
 happens in the process: a plan was made, an array of a tensor was handed out, a leaf shares its array with its maker, entries
 are about to be swept, an entry is about to read what it keeps. The sixth, an entry was recorded, is told to the *contexts* that
 are active in the thread, which ``with trace():`` and others enter, and to those entered for good.

@@ -56,7 +56,7 @@ class Estimate(NamedTuple):
 
     @property
     def error(self) -> Array:
-        """Of the slope, counting the disagreement of the two sides in full."""
+        """The error of the slope, which counts the disagreement of the two sides in full."""
         return self.rounding + self.bent
 
 
@@ -88,7 +88,7 @@ class Differences:
 
     @property
     def error(self) -> Array:
-        """Of the best estimates. After one step the bend is left out: it tells nothing until a second step is there."""
+        """The error of the best estimates. The bend counts only from the second step on: one step cannot tell it from a kink."""
         return self.best.rounding + self.best.curvature if self.one_step else self.best.error
 
     @property
