@@ -88,7 +88,7 @@ class Differences:
 
     @property
     def error(self) -> Array:
-        """The error of the best estimates. The bend counts only from the second step on: one step cannot tell it from a kink."""
+        """The error of the best estimates; the bend counts from the second step on, as one step cannot judge it."""
         return self.best.rounding + self.best.curvature if self.one_step else self.best.error
 
     @property
