@@ -1,15 +1,16 @@
-"""The engine. Read it in this order: tape, tensor, plan, primitive; then, if speed is what you came for, operators.
+"""The engine. Read its files in this order: tape, tensor, plan, primitive. Read operators as well if speed interests you.
 
-    tape.py        what an entry is, and the sweep that walks the entries backwards
-    tensor.py      Tensor: an array, its gradient, its place on the tape
-    plan.py        what a recorded call keeps for its backward, and how a cotangent is pulled back through it
-    primitive.py   an operation: declared, called, recorded
-    operators.py   the same, specialised for x * y and x.tanh()
+    tape.py        defines an entry, and the sweep that walks the entries backwards
+    tensor.py      defines Tensor: an array, its gradient and its node of the tape
+    plan.py        decides which values a recorded call keeps, and pulls a cotangent back through the call
+    primitive.py   declares, calls and records an operation
+    operators.py   does the same faster for x * y, x.tanh() and x.sum()
 
-What stands beside these need not be read: modes (no_grad), hooks, observers (who may watch), methods and protocols (what an
-array of NumPy has), arrays (what may be an operand), signatures and binding (NumPy's ways to call), functions (NumPy functions
-that are no primitives), kernels (who computes), messages (what an error says), registry and types.
+The other files are details: modes (no_grad), hooks, observers (callbacks for tools that watch), methods and protocols (the
+interface of a NumPy array), arrays (the values that may be operands), signatures and binding (the calling conventions of
+NumPy), compositions (primitives whose derivatives come from a composition), functions (NumPy functions that are not
+primitives), kernels (faster implementations), messages (the texts of errors), registry and types.
 
-What is new goes elsewhere: an operation to rules/, a view to graph/ (as an observer of observers.py), a kernel to kernels/
-(by Primitive.kernel), another library's arrays to device.py. Only a new kind of hook is for hooks.py.
+New code goes elsewhere: an operation to rules/, a view to graph/ (as an observer, see observers.py), a kernel to kernels/
+(with Primitive.kernel), the arrays of another library to device.py. Only a new kind of hook goes to hooks.py.
 """

@@ -1,7 +1,7 @@
-"""The door: what may be an operand is a number or an array of numbers, and what is neither becomes one here or is refused.
+"""Check and convert operands. An operand is a number or an array of numbers; other values are converted to arrays or refused.
 
-Behind the door rules meet ``numpy.ndarray`` itself, or the array of a device, and never a subclass or a container with an
-arithmetic of its own: a ``np.matrix``, which multiplies as matrices do, would falsify a gradient without a word.
+As a result, rules compute only with plain ``numpy.ndarray`` objects or device arrays. Subclasses and containers may define
+their own arithmetic. For example, ``*`` is the matrix product for ``np.matrix``, which would silently make a gradient wrong.
 """
 
 from __future__ import annotations
@@ -14,47 +14,47 @@ import numpy as np
 
 from ..device import is_device_array
 from ..errors import DTypeError, UnsupportedError
+from .types import Array
 
 _ndarray = np.ndarray
-NUMBERS = "biufc"  # the kinds of dtype
-SCALARS = frozenset(
-    {float, int, bool, complex}
-)  # these exactly: Python's own numbers, which are weak in NumPy's promotion
-_UNCHANGING = frozenset({bool, int, float, complex, str, bytes, type(None), slice, type, np.dtype})
+NUMBERS = "biufc"  # the kinds of dtype that are numbers
+SCALARS = frozenset({float, int, bool, complex})  # exact types; they leave a float32 array float32
+_IMMUTABLE = frozenset({bool, int, float, complex, str, bytes, type(None), slice, type, np.dtype})
 
 
-def owned_copy(array: Any) -> Any:
+def copied(array: Array) -> Any:
     return np.array(array) if isinstance(array, (np.ndarray, np.generic)) else array.copy()
 
 
 def operand(value: Any) -> Any:
-    """``value`` as what a rule can compute with.
+    """Return ``value`` as a number or an array that rules can compute with.
 
     Raises:
-        DTypeError: as :func:`as_array`; or ``value`` names its dimensions (xarray), and computes with a Tensor by itself.
+        DTypeError: :func:`as_array` refuses ``value``, or ``value`` is an array with named dimensions (xarray), which has its
+            own arithmetic.
     """
     kind = type(value)
     if kind in SCALARS or (kind is _ndarray and value.dtype.kind in NUMBERS):
         return value
     if isinstance(value, np.generic) and value.dtype.kind in NUMBERS:
         return value
-    if hasattr(value, "dims") and hasattr(value, "values"):  # xarray's
+    if hasattr(value, "dims") and hasattr(value, "values"):  # an array of xarray
         raise DTypeError(
-            f"a {type(value).__name__} as an operand would lose its dimensions, and the .data of the result its gradient: pass "
-            "the numbers, a.values"
+            f"a {type(value).__name__} cannot be an operand: the result would be a Tensor, which has no named dimensions, and "
+            "xarray would read its .data without the gradient. Pass the numbers, a.values"
         )
     return as_array(value)
 
 
 def as_array(value: Any, dtype: Any = None, copy: bool | None = None) -> Any:
-    """``np.array`` without subclasses; an array of a device stays there.
+    """Convert ``value`` to a plain ndarray, not a subclass. A device array stays on its device.
 
-    Takes what gives NumPy an array of numbers: lists, subclasses of ``ndarray``, columns and frames of pandas, PyTorch's CPU
-    tensors, and what exports DLPack.
+    ``value`` may be a list, a subclass of ``ndarray``, a pandas Series or DataFrame, a PyTorch CPU tensor, or any other
+    object that NumPy converts to an array of numbers or that exports DLPack.
 
     Raises:
-        DTypeError: ``value`` is no array of numbers (text, dates, ragged lists, objects), or would lose what it says beside
-            its numbers (a masked array its mask) or its form (a sparse matrix).
+        DTypeError: ``value`` does not become an array of numbers (text, dates, ragged lists, objects), or the conversion would
+            lose information: the mask of a masked array, the sparsity of a sparse matrix.
     """
     given = value
     if is_device_array(value):
@@ -65,7 +65,7 @@ def as_array(value: Any, dtype: Any = None, copy: bool | None = None) -> Any:
             value = np.from_dlpack(value)
         try:
             if copy and hasattr(value, "__array__") and not isinstance(value, (np.ndarray, np.generic)):
-                value = np.asarray(value, dtype)  # PyTorch's tensors do not know the word copy
+                value = np.asarray(value, dtype)  # PyTorch's __array__ has no `copy` argument
             array = np.array(value, dtype=dtype, copy=copy)
         except UnsupportedError:
             raise
@@ -74,35 +74,44 @@ def as_array(value: Any, dtype: Any = None, copy: bool | None = None) -> Any:
     if array.dtype.kind not in NUMBERS:
         raise DTypeError(
             f"cannot make an array of numbers from {type(given).__name__}, which gives dtype {array.dtype}: "
-            f"{_way_out(given, array.dtype)}"
+            f"{_remedy(given, array.dtype)}"
         )
     return array
 
 
+def check_differentiable(dtype: np.dtype[Any]) -> None:
+    """Raise DTypeError for a dtype that has no derivative."""
+    if dtype.kind not in "fc":
+        raise DTypeError(
+            f"requires_grad=True needs a floating or complex dtype, got {dtype}, which has no derivative: "
+            "pass floats (2.0 rather than 2) or dtype=float"
+        )
+
+
 def _refuse_masked(value: Any) -> None:
-    masked = sys.modules.get("numpy.ma")  # where nobody has read it, there is no masked array
+    masked = sys.modules.get("numpy.ma")  # if numpy.ma was never imported, no masked array exists
     if masked is None:
         return
     parts = value if isinstance(value, (list, tuple)) else (value,)
     if any(isinstance(part, masked.MaskedArray) for part in parts):
         raise DTypeError(
-            "a masked array would lose its mask: pass a.filled(0.0), say, and leave out what a.mask says with "
+            "a masked array would lose its mask: pass a.filled(0.0), for example, and leave out the masked elements with "
             "np.where(a.mask, 0.0, result) or sum(where=~a.mask)"
         )
 
 
-def _way_out(value: Any, dtype: np.dtype[Any]) -> str:
+def _remedy(value: Any, dtype: np.dtype[Any]) -> str:
     if hasattr(value, "toarray"):
-        return "pass a.toarray(), which has a number in every place"
+        return "pass a.toarray(), which is dense"
     if columns := _columns_without_numbers(value):
         return f"{columns} no numbers: leave out such columns, or encode them as numbers (pandas.get_dummies does)"
     if hasattr(value, "astype") and dtype.kind in "OSTU":
-        return "pass numbers, a.astype(float) if that is what they stand for"
+        return "pass numbers, or a.astype(float) if the elements represent numbers"
     return "pass numbers (bool, integer, floating or complex)"
 
 
 def _columns_without_numbers(value: Any) -> str:
-    """Name the columns of a table, or a single column, that hold text or other objects: "the columns 'a', 'b' hold"."""
+    """Return "the columns 'a', 'b' hold" for a DataFrame's non-numeric columns or a named Series, and "" for other values."""
     if hasattr(value, "columns"):
         names = [str(name) for name in value.columns if np.asarray(value[name]).dtype.kind not in NUMBERS]
     else:
@@ -112,25 +121,22 @@ def _columns_without_numbers(value: Any) -> str:
     return f"the column{'s' * (len(names) > 1)} {', '.join(map(repr, names))} hold{'s' * (len(names) == 1)}"
 
 
-def owned(keywords: dict[str, Any]) -> dict[str, Any]:
-    """``keywords`` in memory that nobody else can write to: what the tape keeps must not change behind its back."""
+def unshared(keywords: dict[str, Any]) -> dict[str, Any]:
+    """Return ``keywords`` with copies of values that can change, so that the caller cannot change what the tape keeps."""
     for value in keywords.values():
-        if type(value) not in _UNCHANGING and not (type(value) is tuple and _cannot_change(value)):
-            return {name: _copied(value) for name, value in keywords.items()}
+        if type(value) not in _IMMUTABLE and not (type(value) is tuple and _immutable(value)):
+            return {name: _deep_copy(value) for name, value in keywords.items()}
     return keywords
 
 
-def _cannot_change(values: Iterable[Any]) -> bool:
-    for value in values:
-        if type(value) not in _UNCHANGING and not (type(value) is tuple and _cannot_change(value)):
-            return False
-    return True
+def _immutable(values: Iterable[Any]) -> bool:
+    return all(type(value) in _IMMUTABLE or (type(value) is tuple and _immutable(value)) for value in values)
 
 
-def _copied(value: Any) -> Any:
+def _deep_copy(value: Any) -> Any:
     kind = type(value)
     if kind is tuple or kind is list:
-        return kind([_copied(item) for item in value])
+        return kind([_deep_copy(item) for item in value])
     if kind is dict:
-        return {name: _copied(item) for name, item in value.items()}
+        return {name: _deep_copy(item) for name, item in value.items()}
     return value.copy() if hasattr(value, "copy") else value

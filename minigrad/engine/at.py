@@ -1,4 +1,4 @@
-"""``t.at[index].set(v)``: a new tensor that differs from ``t`` at some places, where NumPy would write into it."""
+"""``t.at[index].set(v)`` makes a new tensor with some elements replaced, because a tensor on the tape must not be changed."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import operator
 from typing import Any, Generic, TypeVar
 
 from .registry import registry
+from .types import TensorLike
 
-R = TypeVar("R")  # what an operation gives: Tensor
+R = TypeVar("R")  # the result of an operation: Tensor
 
 
 class At(Generic[R]):
-    """``t.at``, which waits for an index."""
+    """The value of ``t.at``. Index it to pick elements."""
 
     __slots__ = ("_tensor",)
 
@@ -23,11 +24,14 @@ class At(Generic[R]):
 
 
 class Places(Generic[R]):
-    """The places of a tensor that an index picks. Each method gives a new tensor, with a derivative in the old one and in
-    ``values``, which are broadcast to the places and take the tensor's dtype.
+    """The elements of a tensor that an index picks.
 
-    The values are those of NumPy's ``a[index] = v``, ``+= v`` and ``*= v``, and what these raise is raised here. Values of a
-    wider kind (floats among integers) are a ``DTypeError``: an assignment would cut them off."""
+    Each method returns a new tensor, which can be differentiated with respect to the old one and to ``values``. ``values`` are
+    broadcast to the shape of the picked elements and converted to the dtype of the tensor.
+
+    The index and ``values`` follow NumPy's ``a[index] = v``, ``+= v`` and ``*= v``, and raise the same errors. There is one
+    exception: floats for a tensor of integers raise ``DTypeError``, because an assignment would truncate them.
+    """
 
     __slots__ = ("_index", "_tensor")
 
@@ -35,14 +39,14 @@ class Places(Generic[R]):
         self._tensor = tensor
         self._index = index
 
-    def set(self, values: Any) -> R:
-        """``values`` in these places. Where a place is picked several times, the last value stays."""
+    def set(self, values: TensorLike) -> R:
+        """Replace the picked elements by ``values``. If the index repeats an element, the last value counts."""
         return registry[operator.setitem, "set"](self._tensor, values, self._index)
 
-    def add(self, values: Any) -> R:
-        """``values`` added in these places, all of them where a place is picked several times."""
+    def add(self, values: TensorLike) -> R:
+        """Add ``values`` to the picked elements. If the index repeats an element, all of its values are added."""
         return registry[operator.setitem, "add"](self._tensor, values, self._index)
 
-    def multiply(self, values: Any) -> R:
-        """These places multiplied by ``values``, by all of them where a place is picked several times."""
+    def multiply(self, values: TensorLike) -> R:
+        """Multiply the picked elements by ``values``. If the index repeats an element, all of its values are multiplied."""
         return registry[operator.setitem, "multiply"](self._tensor, values, self._index)

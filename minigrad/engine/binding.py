@@ -1,4 +1,4 @@
-"""A call of a NumPy function on Tensors, given in any of the ways NumPy allows, sorted into arrays and keywords."""
+"""Sort the arguments of a call of a NumPy function into array arguments and keywords, as NumPy's signature allows them."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from .messages import short
 from .signatures import Signed, signature_or_none
 from .tensor import Tensor
 
-# For each array argument its place among what a call gives (None: nowhere), and its default; then place, name and default of
-# each of the others.
+# The position of each array argument in the call (None if the call omits it) and its default; then the position, name and
+# default of each other argument.
 _Form = tuple[list[tuple[int | None, Any]], list[tuple[int, str, Any]]]
 
 
 class Bound(Signed):
-    """What is called as NumPy's function is.
+    """A callable with the signature of a NumPy function.
 
     Attributes:
-        function: what computes.
+        function: the function that computes.
         name: shown in graphs and messages.
-        arguments: the array arguments; empty for a variadic function.
-        parameters: all of them, keywords included.
-        defaults: of those that have one.
+        arguments: the names of the array arguments; empty for a variadic function.
+        parameters: the names of all arguments, including keywords.
+        defaults: the default values by name.
     """
 
     function: Callable[..., Any]
@@ -42,7 +42,7 @@ class Bound(Signed):
         raise NotImplementedError
 
     def call_numpy(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """The call as NumPy's protocols deliver it."""
+        """Handle a call that NumPy's protocols pass on."""
         if isinstance(self.function, np.ufunc):
             for name, value in kwargs.items():
                 if name not in ("dtype", "casting"):
@@ -54,10 +54,10 @@ class Bound(Signed):
         return self(*arrays, **keywords)
 
     def bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Sort a call, given in any of the ways NumPy allows, into array arguments and keywords.
+        """Sort the arguments of a call, by position or by name, into array arguments and keywords.
 
         Raises:
-            UnsupportedError: a keyword this primitive does not know, or a Tensor where only plain values may stand.
+            UnsupportedError: a keyword that this primitive does not support, or a Tensor as the value of a keyword.
         """
         if self._bind_call is not None:
             try:
@@ -69,11 +69,11 @@ class Bound(Signed):
             return tuple(arrays), self._checked_keywords(keywords)
         if isinstance(self.function, np.ufunc):
             raise UnsupportedError(f"np.{self.name} takes {len(self.arguments)} array(s), got {len(args)}")
-        form = (len(args), *kwargs)  # sorting a call is slow, and programs write the same few calls again and again
-        places, others = self._forms.get(form) or self._forms.setdefault(form, self._sorted(args, kwargs))
-        given = (*args, *kwargs.values())
-        arrays = tuple([default if i is None else given[i] for i, default in places])
-        keywords = {name: given[i] for i, name, default in others if given[i] is not default}
+        form = (len(args), *kwargs)  # a program repeats few forms of call; sorting is slow, so its result is stored
+        positions, others = self._forms.get(form) or self._forms.setdefault(form, self._sorted(args, kwargs))
+        values = (*args, *kwargs.values())
+        arrays = tuple([default if i is None else values[i] for i, default in positions])
+        keywords = {name: values[i] for i, name, default in others if values[i] is not default}
         return arrays, self._checked_keywords(keywords)
 
     def _sorted(self, args: Sequence[Any], kwargs: dict[str, Any]) -> _Form:
@@ -92,15 +92,15 @@ class Bound(Signed):
 
     @functools.cached_property
     def _forms(self) -> dict[tuple[Any, ...], _Form]:
-        """By how many arguments a call gives by place, and the names of the others."""
+        """The sorted forms of earlier calls. The key is the number of positional arguments and the names of the others."""
         return {}
 
     @functools.cached_property
     def _call_signature(self) -> inspect.Signature:
-        """NumPy's own, where it can be read; only then, as reading them all would be a third of the import."""
+        """NumPy's signature if it can be read. It is read at the first call: reading all would take a third of the import."""
         found = [signature for function in self._numpy if (signature := signature_or_none(function))]
         own: inspect.Signature = self.__signature__
-        return found[-1] if found else own
+        return flexible(found[-1] if found else own)
 
     def _checked_keywords(self, keywords: dict[str, Any]) -> dict[str, Any]:
         for name, value in keywords.items():
@@ -116,13 +116,18 @@ class Bound(Signed):
 
 
 def bind_as(signature: inspect.Signature, args: Sequence[Any], kwargs: dict[str, Any]) -> inspect.BoundArguments:
-    """The arguments of a call by name, without those that are the default itself."""
-    flexible = [
-        p.replace(kind=p.POSITIONAL_OR_KEYWORD) if p.kind is p.POSITIONAL_ONLY else p
-        for p in signature.parameters.values()
-    ]
-    bound = signature.replace(parameters=flexible).bind(*args, **kwargs)
+    """Return the arguments of a call by name, without those whose value is the default. See :func:`flexible`."""
+    bound = signature.bind(*args, **kwargs)
     for name, value in list(bound.arguments.items()):
         if value is signature.parameters[name].default:
             del bound.arguments[name]
     return bound
+
+
+def flexible(signature: inspect.Signature) -> inspect.Signature:
+    """Return a signature whose positional-only arguments may be passed by name, too."""
+    by_name = [
+        p.replace(kind=p.POSITIONAL_OR_KEYWORD) if p.kind is p.POSITIONAL_ONLY else p
+        for p in signature.parameters.values()
+    ]
+    return signature.replace(parameters=by_name)

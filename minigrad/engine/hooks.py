@@ -1,4 +1,4 @@
-"""What a node of the tape does with its cotangent once that is complete: hooks, and gradients kept for a computed tensor."""
+"""Hooks, which a sweep calls with the complete cotangent of a node, and ``retain_grad``, which stores it in ``grad``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import GraphError
-from .arrays import owned_copy
+from .arrays import copied
 from .modes import enable_grad, no_grad
 from .observers import one_at_a_time
 from .tape import Output, entry_of
@@ -21,12 +21,12 @@ Hook = Callable[[Any], Any]
 
 
 class Hooks:
-    """The hooks of a leaf or an entry, in the order of their registration.
+    """The hooks of a leaf or of an entry (a recorded operation), in the order of their registration.
 
     Attributes:
-        functions: each from a cotangent to the one to go on with, beside the index of the output it is for (0 if there is
-            only one).
-        retained: the tensors whose ``grad`` ``backward()`` fills in although they are no leaves, with their index.
+        functions: maps each registration number to the index of an output (0 if there is only one) and a function. The
+            function takes the cotangent of this output and returns the cotangent to use instead.
+        retained: for each tensor with ``retain_grad()``, the index of its output and a weak reference to it.
     """
 
     __slots__ = ("__weakref__", "_numbers", "functions", "retained")
@@ -42,7 +42,7 @@ class Hooks:
         return Handle(self, number)
 
     def run(self, g: Any) -> Any:
-        """The cotangent after all hooks; of an entry with several outputs a dict from index to cotangent."""
+        """Return the cotangent after all hooks. For an entry with several outputs it is a dict from index to cotangent."""
         for index, function in list(self.functions.values()):
             if not isinstance(g, dict):
                 g = function(g)
@@ -51,7 +51,7 @@ class Hooks:
         return g
 
     def arrivals(self, g: Any) -> Iterator[tuple[Any, Any]]:
-        """The tensors that retain their gradient and are still held, each with it."""
+        """Yield the tensors that retain their gradient and still exist, each with its gradient."""
         for index, reference in self.retained:
             tensor = reference()
             arrived = g.get(index) if isinstance(g, dict) else g
@@ -60,21 +60,21 @@ class Hooks:
 
 
 class Handle:
-    """What ``register_hook`` returns."""
+    """The handle that ``register_hook`` returns. Its ``remove`` removes the hook."""
 
     def __init__(self, hooks: Hooks, number: int) -> None:
         self._hooks = weakref.ref(hooks)
         self._number = number
 
     def remove(self) -> None:
-        """Take the hook away. Once is enough, twice does no harm."""
+        """Remove the hook. A second call is a no-op."""
         hooks = self._hooks()
         if hooks is not None:
             hooks.functions.pop(self._number, None)
 
 
 def hooks_of(node: Node) -> Hooks:
-    """The hooks of a node, made if it had none."""
+    """Return the hooks of a node. Make an empty set of hooks if the node has none."""
     entry = entry_of(node)
     with one_at_a_time:
         if entry.hooks is None:
@@ -88,36 +88,36 @@ def output_index(node: Node) -> int:
 
 
 class Hooked:
-    """What a Tensor offers of this."""
+    """The methods of a Tensor that concern hooks."""
 
     __slots__ = ()
 
     def register_hook(self: Any, hook: Hook) -> Handle:
         """Call ``hook(g)`` whenever the gradient ``g`` with respect to this tensor has been computed.
 
-        That is once in each ``backward()`` (or transform, or ``autograd_grad``) that passes by, with the sum of all
-        contributions, before it is passed on or added to ``grad``. What the hook returns, unless None, takes the place of
-        ``g``. Several hooks are called in the order of their registration. ``g`` is a Tensor that must not be written to;
-        with ``create_graph`` it is on the tape, and so is what the hook makes of it.
+        Each ``backward()``, transform or ``autograd_grad`` that reaches this tensor calls the hook once. ``g`` is then the sum
+        of all contributions. If the hook returns a value other than None, this value replaces ``g``, before ``g`` is added to
+        ``grad`` or passed on to the parents. Several hooks are called in the order of their registration. ``g`` is a Tensor
+        that must not be changed in place. With ``create_graph`` it is on the tape, and so is a result computed from it.
 
-        A hook lives as long as the graph, or, on a leaf, until ``requires_grad`` is switched off or the handle that is
-        returned removes it: ``handle.remove()``. Copies and pickles of a leaf have none.
+        A hook on a computed tensor lives as long as its graph. A hook on a leaf lives until ``requires_grad`` is switched off.
+        Call ``handle.remove()`` on the returned handle to remove it earlier. Copies and pickles of a leaf have no hooks.
 
         Raises:
-            GraphError: no gradient is required here.
-            ShapeError, DTypeError: (during the sweep) the hook returned something that cannot replace ``g``.
+            GraphError: this tensor requires no gradient.
+            ShapeError, DTypeError: (during the sweep) the result of the hook cannot replace ``g``.
         """
         if self._node is None:
             raise GraphError(f"register_hook() on {self._describe()}, which does not require a gradient")
         return hooks_of(self._node).add(output_index(self._node), functools.partial(_call_hook, hook, self._untracked))
 
     def retain_grad(self: Any) -> None:
-        """Let ``backward()`` fill in ``grad`` although this tensor was computed. (A leaf's is filled in anyway.)
+        """Make ``backward()`` fill in the ``grad`` of this tensor even if it is not a leaf. For a leaf this is a no-op.
 
-        It gets what the hooks registered here, earlier or later, have made of the gradient.
+        ``grad`` is the gradient after all hooks of this tensor, including hooks that are registered later.
 
         Raises:
-            GraphError: no gradient is required here.
+            GraphError: this tensor requires no gradient.
         """
         if self._node is None:
             raise GraphError(f"retain_grad() on {self._describe()}, which does not require a gradient")
@@ -128,23 +128,23 @@ class Hooked:
                     retained.append((output_index(self._node), weakref.ref(self)))
 
 
-def _call_hook(hook: Hook, untracked: Callable[[Any], Any], g: Any) -> Any:
-    """The cotangent after a hook: a Tensor with create_graph, else an array."""
+def _call_hook(hook: Hook, untracked: Callable[[Any], Any], g: Array) -> Any:
+    """Call a hook and return the cotangent to use: a Tensor if create_graph is on, otherwise an array."""
     recorded = isinstance(g, Hooked)
-    given: Any = g if recorded else untracked(read_only(g))
+    tensor: Any = g if recorded else untracked(read_only(g))
     with enable_grad() if recorded else no_grad():
-        returned = hook(given)
+        returned = hook(tensor)
         if returned is None:
             return g
-        result: Any = given._cotangent(returned, "a hook's result")
+        result: Any = tensor._cotangent(returned, "a hook's result")
     if recorded and getattr(result, "_node", None) is not None:
         return result
-    array = owned_copy(getattr(result, "_array", result))  # the hook may fill its own array again before it is read
+    array = copied(getattr(result, "_array", result))  # the hook may reuse its array before the sweep reads the result
     return untracked(array) if recorded else array
 
 
 def read_only(array: Array) -> Array:
-    """A NumPy array that cannot be written to, on the same memory; an array of another library as it is."""
+    """Return a read-only view of a NumPy array. Return an array of another library unchanged."""
     if not isinstance(array, (np.ndarray, np.generic)):
         return array
     view = np.asarray(array).view()

@@ -1,4 +1,4 @@
-"""Kernels: a faster forward and backward that hangs on a primitive from outside, chosen by the type of its arrays."""
+"""A kernel is a faster forward and backward of a primitive, chosen by the type of the arrays."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from .plan import Plan, taking
 from .signatures import parameters_of
 from .types import Array, Rule
 
-_reference_modes: list[reference_mode] = []  # those active in any thread
+_reference_modes: list[reference_mode] = []  # the active ones of all threads
 
 
 class Kernel:
-    """A forward, and mostly a backward, for raw arrays of one library; declared by ``Primitive.kernel``.
+    """A forward, and usually a backward, for raw arrays of one library. ``Primitive.kernel`` declares it.
 
-    Each array that the backward returns is one of its own, that nothing else holds and no two share: the sweep may add into
-    it, and at a leaf it becomes the ``grad``.
+    The backward must return new arrays that nothing else refers to and that share no memory with each other. The sweep may add
+    to them in place, and may make them the ``grad`` of a leaf.
 
     Attributes:
-        least: an operator such as ``x @ y`` does not ask the kernel about two matrices if the first has fewer numbers.
-        jointly: the backward is for all gradients at once. Where only some are asked for, the plain rules follow, which keep
-            less.
+        least: the operator ``x @ y`` (of two matrices) and the method ``x.sum(0)``, which have shorter ways of their own, try
+            the kernel only if ``x`` has at least this size. A call of the primitive, ``np.matmul(x, y)``, always tries it.
+        jointly: use the backward only if all gradients are needed. Otherwise the plain rules are used, which keep fewer
+            values.
     """
 
     def __init__(
@@ -35,7 +36,7 @@ class Kernel:
         jointly: bool = False,
     ) -> None:
         self.forward = forward
-        self.backward: Any = backward  # without one the primitive's own rules follow, by its own plans
+        self.backward: Any = backward  # if it is None, the rules and plans of the primitive are used
         self.plans = plans
         self.least = least
         self.jointly = jointly
@@ -47,26 +48,27 @@ class Kernel:
 
 
 class _KernelPlan(Plan):
-    """Keeps what the kernel's backward asks for, too; Tensors are still pulled back by the primitive's own rules."""
+    """A plan that also keeps the values that the kernel's backward reads. If the cotangent is a Tensor, the primitive's rules
+    run instead."""
 
     __slots__ = ()
 
     def __init__(self, primitive: Any, needs: Sequence[bool], kernel: Kernel) -> None:
         super().__init__(primitive, needs)
-        places = [self.place(name) for name in kernel.names]
+        slots = [self.slot(name) for name in kernel.names]
         self.settle(needs)
         self.fresh = True
-        backward, needed, pick = kernel.backward, tuple(needs), taking(places)
+        backward, needed, pick = kernel.backward, tuple(needs), taking(slots)
         self.pull = lambda entry, g: backward(g, needed, *pick(entry.kept))
 
 
 def choose(primitive: Any, arrays: Sequence[Array]) -> Kernel | None:
-    """The kernel for these arrays: all of one library, the floating ones of one dtype."""
+    """Return the kernel for these arrays, or None: all must be of one library, and the floating ones must share a dtype."""
     first = arrays[0]
     kind = type(first)
     kernel: Kernel | None = primitive.kernels.get(kind)
     if kernel is None or not first.ndim or (_reference_modes and reference_mode.active()):
-        return None  # kernels work in place, which the scalars that NumPy makes of 0-d arrays do not allow
+        return None  # kernels work in place; NumPy turns 0-d results into scalars, which are immutable
     dtype = first.dtype
     for array in arrays:
         if array is None or (type(array) is kind and array.dtype is dtype):
@@ -77,7 +79,7 @@ def choose(primitive: Any, arrays: Sequence[Array]) -> Kernel | None:
 
 
 class reference_mode:
-    """``with reference_mode():`` no kernels, only the plain rules: slower, and the same numbers to rounding.
+    """Use the plain rules, and no kernels, inside a ``with`` block. It is slower. Results agree up to rounding.
 
     Example:
         >>> import numpy as np
@@ -99,5 +101,5 @@ class reference_mode:
 
     @staticmethod
     def active() -> bool:
-        """Whether such a block is active in this thread."""
+        """Whether this thread is inside such a block."""
         return any(isinstance(context, reference_mode) for context in active.contexts)

@@ -1,4 +1,4 @@
-"""What an operation says when it cannot be carried out: NumPy's message, the arguments by name, and the way out."""
+"""The messages of operations that fail. Most have NumPy's message, the arguments by name, and a remedy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..errors import DTypeError, GraphError, LinAlgError, MinigradError, OutOfRa
 
 
 def explained(primitive: Any, error: Exception, arrays: list[Any], keywords: dict[str, Any]) -> Exception:
-    """NumPy's message, with the name, shape and dtype of each argument and, where it is plain, the way out."""
+    """Return an error with NumPy's message, the name, shape and dtype of each argument, and a remedy if there is one."""
     if isinstance(error, MinigradError):
         return error
     unknown = [
@@ -30,12 +30,20 @@ def explained(primitive: Any, error: Exception, arrays: list[Any], keywords: dic
     if isinstance(error, (IndexError, TypeError, np.linalg.LinAlgError)):
         return own_error(error, message)
     if primitive.name == "matmul":
-        message += ". The last axis of x must be as long as the second-to-last of y (or y's only) one"
+        message += ". The last axis of x must be as long as the second-to-last axis of y (or as y, if y is a vector)"
     elif "broadcast" in str(error):
         message += (
             ". Axes are compared from the right and must be equal or 1: reshape, transpose or add an axis with None"
         )
     return ShapeError(message)
+
+
+def cannot_write(name: str) -> str:
+    """Return the message for a call of the function ``name`` with ``out=t``."""
+    return (
+        f"{name} cannot write into a Tensor (out=t): use t = {name}(...), or pass out=t.data if no backward pass still needs "
+        "the old values of t"
+    )
 
 
 def own_error(error: Exception, message: str) -> MinigradError:
@@ -44,23 +52,23 @@ def own_error(error: Exception, message: str) -> MinigradError:
 
 
 def refuse_cut_off(primitive: Any, g: Any, pulled: Sequence[Any]) -> None:
-    """Raise if a rule's answer for ``g``, or several outputs' dict of it, is off the tape that ``g`` is on.
+    """Raise if ``g``, a Tensor or a dict of Tensors, is on the tape and the result of a rule is not.
 
-    A rule is linear in ``g``: what is not zero depends on it.
+    Rules are linear in ``g``, so a result that is not zero depends on ``g`` and must be on the tape too.
     """
     tracked = any(t._node is not None for t in (g.values() if isinstance(g, dict) else (g,)))
-    for i, found in enumerate(pulled):
-        if tracked and found is not None and getattr(found, "_node", None) is None and np.any(found):
+    for i, result in enumerate(pulled):
+        if tracked and result is not None and getattr(result, "_node", None) is None and np.any(result):
             raise cut_off(primitive, i)
 
 
 def cut_off(primitive: Any, i: int) -> GraphError:
-    """The rule for argument ``i`` computes with arrays where it was given a Tensor."""
+    """Make the error for a rule of argument ``i`` that computes with the array of a Tensor instead of the Tensor."""
     argument = [*primitive.arguments, *(f"args{k}" for k in range(i + 1))][i]
     return GraphError(
-        f"the derivative of '{primitive.name}' with respect to '{argument}' is cut off from the tape, so that forward mode "
-        "and second derivatives would be wrong: compute it from the incoming gradient with operations on Tensors, without "
-        ".data or .numpy(); first derivatives in reverse, by grad() and vjp(), are right without it"
+        f"the derivative of '{primitive.name}' with respect to '{argument}' is cut off from the tape, so forward mode and "
+        "second derivatives would be wrong. Compute it from the incoming gradient with operations on Tensors, without .data "
+        "or .numpy(). First derivatives in reverse mode, by grad() and vjp(), are correct without this change"
     )
 
 

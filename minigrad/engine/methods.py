@@ -1,62 +1,98 @@
-"""The operators and methods that a Tensor shares with ``numpy.ndarray``: one line each, through the registry."""
+"""The operators and methods that a Tensor shares with ``numpy.ndarray``. Most are one-line lookups in the registry."""
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from ..errors import UnsupportedError
+from ..device import to_host
+from ..errors import ShapeError, UnsupportedError
 from .at import At
 from .registry import operators, registry
+from .types import TensorLike
 
-R = TypeVar("R")  # what an operation gives: Tensor
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+R = TypeVar("R")  # the result of an operation: Tensor
 Axis = int | tuple[int, ...] | None
 
 
 class ArrayMethods(Generic[R]):
-    """What ``t + u``, ``t > 0`` and ``t.sum(axis=0)`` do: look up the primitive of the NumPy function of that name."""
+    """Operators such as ``t + u`` and methods such as ``t.sum(axis=0)``. Each calls the primitive of its NumPy function."""
 
     __slots__ = ()
 
     _array: Any
 
-    # Operators. Comparisons see the values and give plain arrays of booleans.
+    # Attributes
 
-    def __add__(self, other: Any) -> R:
+    @property
+    def shape(self) -> tuple[int, ...]:
+        shape: tuple[int, ...] = self._array.shape
+        return shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        dtype: np.dtype[Any] = self._array.dtype
+        return dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self._array.shape)
+
+    @property
+    def size(self) -> int:
+        return int(self._array.size)
+
+    def item(self) -> Any:
+        """Return the value of a tensor of one element as a Python number."""
+        if self.size != 1:
+            raise ShapeError(f"item() needs a tensor of one element, got shape {self.shape}")
+        return to_host(self._array).item()
+
+    def tolist(self) -> Any:
+        """Return the values as nested lists of Python numbers."""
+        return to_host(self._array).tolist()
+
+    # Operators
+
+    def __add__(self, other: TensorLike) -> R:
         return operators[np.add](self, other)
 
-    def __radd__(self, other: Any) -> R:
+    def __radd__(self, other: TensorLike) -> R:
         return operators[np.add](other, self)
 
-    def __sub__(self, other: Any) -> R:
+    def __sub__(self, other: TensorLike) -> R:
         return operators[np.subtract](self, other)
 
-    def __rsub__(self, other: Any) -> R:
+    def __rsub__(self, other: TensorLike) -> R:
         return operators[np.subtract](other, self)
 
-    def __mul__(self, other: Any) -> R:
+    def __mul__(self, other: TensorLike) -> R:
         return operators[np.multiply](self, other)
 
-    def __rmul__(self, other: Any) -> R:
+    def __rmul__(self, other: TensorLike) -> R:
         return operators[np.multiply](other, self)
 
-    def __truediv__(self, other: Any) -> R:
+    def __truediv__(self, other: TensorLike) -> R:
         return operators[np.divide](self, other)
 
-    def __rtruediv__(self, other: Any) -> R:
+    def __rtruediv__(self, other: TensorLike) -> R:
         return operators[np.divide](other, self)
 
-    def __floordiv__(self, other: Any) -> R:
+    def __floordiv__(self, other: TensorLike) -> R:
         return operators[np.floor_divide](self, other)
 
-    def __rfloordiv__(self, other: Any) -> R:
+    def __rfloordiv__(self, other: TensorLike) -> R:
         return operators[np.floor_divide](other, self)
 
-    def __mod__(self, other: Any) -> R:
+    def __mod__(self, other: TensorLike) -> R:
         return operators[np.remainder](self, other)
 
-    def __rmod__(self, other: Any) -> R:
+    def __rmod__(self, other: TensorLike) -> R:
         return operators[np.remainder](other, self)
 
     def __divmod__(self, other: Any) -> tuple[R, R]:
@@ -65,16 +101,16 @@ class ArrayMethods(Generic[R]):
     def __rdivmod__(self, other: Any) -> tuple[R, R]:
         return other // self, other % self
 
-    def __pow__(self, other: Any) -> R:
+    def __pow__(self, other: TensorLike) -> R:
         return operators[np.power](self, other)
 
-    def __rpow__(self, other: Any) -> R:
+    def __rpow__(self, other: TensorLike) -> R:
         return operators[np.power](other, self)
 
-    def __matmul__(self, other: Any) -> R:
+    def __matmul__(self, other: TensorLike) -> R:
         return operators[np.matmul](self, other)
 
-    def __rmatmul__(self, other: Any) -> R:
+    def __rmatmul__(self, other: TensorLike) -> R:
         return operators[np.matmul](other, self)
 
     def __neg__(self) -> R:
@@ -86,57 +122,59 @@ class ArrayMethods(Generic[R]):
     def __abs__(self) -> R:
         return operators[np.absolute](self)
 
-    # Those of bits, of booleans and integers alone: no derivative, and so tensors that require none.
+    # Bit operators take booleans and integers only. They have no derivative, and their results require no gradient.
 
-    def __and__(self, other: Any) -> R:
-        return registry[np.bitwise_and].call_numpy((self, other), {})
+    def __and__(self, other: TensorLike) -> R:
+        return _bits(np.bitwise_and, self, other)
 
-    def __rand__(self, other: Any) -> R:
-        return registry[np.bitwise_and].call_numpy((other, self), {})
+    def __rand__(self, other: TensorLike) -> R:
+        return _bits(np.bitwise_and, other, self)
 
-    def __or__(self, other: Any) -> R:
-        return registry[np.bitwise_or].call_numpy((self, other), {})
+    def __or__(self, other: TensorLike) -> R:
+        return _bits(np.bitwise_or, self, other)
 
-    def __ror__(self, other: Any) -> R:
-        return registry[np.bitwise_or].call_numpy((other, self), {})
+    def __ror__(self, other: TensorLike) -> R:
+        return _bits(np.bitwise_or, other, self)
 
-    def __xor__(self, other: Any) -> R:
-        return registry[np.bitwise_xor].call_numpy((self, other), {})
+    def __xor__(self, other: TensorLike) -> R:
+        return _bits(np.bitwise_xor, self, other)
 
-    def __rxor__(self, other: Any) -> R:
-        return registry[np.bitwise_xor].call_numpy((other, self), {})
+    def __rxor__(self, other: TensorLike) -> R:
+        return _bits(np.bitwise_xor, other, self)
 
-    def __lshift__(self, other: Any) -> R:
-        return registry[np.left_shift].call_numpy((self, other), {})
+    def __lshift__(self, other: TensorLike) -> R:
+        return _bits(np.left_shift, self, other)
 
-    def __rlshift__(self, other: Any) -> R:
-        return registry[np.left_shift].call_numpy((other, self), {})
+    def __rlshift__(self, other: TensorLike) -> R:
+        return _bits(np.left_shift, other, self)
 
-    def __rshift__(self, other: Any) -> R:
-        return registry[np.right_shift].call_numpy((self, other), {})
+    def __rshift__(self, other: TensorLike) -> R:
+        return _bits(np.right_shift, self, other)
 
-    def __rrshift__(self, other: Any) -> R:
-        return registry[np.right_shift].call_numpy((other, self), {})
+    def __rrshift__(self, other: TensorLike) -> R:
+        return _bits(np.right_shift, other, self)
 
     def __invert__(self) -> R:
-        return registry[np.invert].call_numpy((self,), {})
+        return _bits(np.invert, self)
 
-    def __eq__(self, other: Any) -> Any:
+    # Comparisons compare the values and return plain arrays of booleans.
+
+    def __eq__(self, other: object) -> Any:
         return self._array == values_of(other)
 
-    def __ne__(self, other: Any) -> Any:
+    def __ne__(self, other: object) -> Any:
         return self._array != values_of(other)
 
-    def __lt__(self, other: Any) -> Any:
+    def __lt__(self, other: TensorLike) -> Any:
         return self._array < values_of(other)
 
-    def __le__(self, other: Any) -> Any:
+    def __le__(self, other: TensorLike) -> Any:
         return self._array <= values_of(other)
 
-    def __gt__(self, other: Any) -> Any:
+    def __gt__(self, other: TensorLike) -> Any:
         return self._array > values_of(other)
 
-    def __ge__(self, other: Any) -> Any:
+    def __ge__(self, other: TensorLike) -> Any:
         return self._array >= values_of(other)
 
     @property
@@ -161,23 +199,23 @@ class ArrayMethods(Generic[R]):
 
     @property
     def at(self) -> At[R]:
-        """A new tensor that differs in some places, by ``t.at[index].set(v)``, ``.add(v)`` or ``.multiply(v)``."""
+        """Pick elements to change in a copy: ``t.at[index].set(v)``, ``.add(v)`` and ``.multiply(v)`` return the copy."""
         return At(self)
 
     # NumPy's methods
 
     def sum(self, axis: Axis = None, keepdims: bool = False) -> R:
-        return registry[np.sum](self, axis=axis, keepdims=keepdims)
+        return operators[np.sum](self, axis=axis, keepdims=keepdims)
 
     def mean(self, axis: Axis = None, keepdims: bool = False) -> R:
         return registry[np.mean](self, axis=axis, keepdims=keepdims)
 
     def var(self, axis: Axis = None, ddof: float = 0, keepdims: bool = False, *, correction: float | None = None) -> R:
-        """``correction`` is the array API's name for ``ddof``."""
+        """Return the variance. ``correction`` is the array API's name for ``ddof``."""
         return registry[np.var](self, axis=axis, ddof=ddof if correction is None else correction, keepdims=keepdims)
 
     def std(self, axis: Axis = None, ddof: float = 0, keepdims: bool = False, *, correction: float | None = None) -> R:
-        """``correction`` is the array API's name for ``ddof``."""
+        """Return the standard deviation. ``correction`` is the array API's name for ``ddof``."""
         return registry[np.std](self, axis=axis, ddof=ddof if correction is None else correction, keepdims=keepdims)
 
     def max(self, axis: Axis = None, keepdims: bool = False) -> R:
@@ -201,27 +239,26 @@ class ArrayMethods(Generic[R]):
     def conj(self) -> R:
         return operators[np.conjugate](self)
 
-    def conjugate(self) -> R:
-        return operators[np.conjugate](self)
+    conjugate = conj
 
     def any(self, axis: Axis = None, keepdims: bool = False) -> Any:
-        """Whether any value is not 0, as plain booleans."""
+        """Return whether any value is not 0, as a plain boolean or array of booleans."""
         return self._array.any(axis=axis, keepdims=keepdims)
 
     def all(self, axis: Axis = None, keepdims: bool = False) -> Any:
-        """Whether no value is 0, as plain booleans."""
+        """Return whether every value is nonzero, as a plain boolean or array of booleans."""
         return self._array.all(axis=axis, keepdims=keepdims)
 
-    def argsort(self, axis: int | None = -1, kind: Any = None) -> Any:
-        """The order that sorts the values, as a plain integer array: it has no derivative. (``np.sort(t)`` sorts.)"""
+    def argsort(self, axis: int | None = -1, kind: str | None = None) -> Any:
+        """Return the indices that would sort the values, as a plain integer array. It has no derivative."""
         return self._array.argsort(axis=axis, kind=kind)
 
     def argmax(self, axis: int | None = None) -> Any:
-        """The index of the largest value, as a plain integer array: it has no derivative."""
+        """Return the index of the largest value as a plain integer array. It has no derivative."""
         return self._array.argmax(axis=axis)
 
     def argmin(self, axis: int | None = None) -> Any:
-        """The index of the smallest value, as a plain integer array: it has no derivative."""
+        """Return the index of the smallest value as a plain integer array. It has no derivative."""
         return self._array.argmin(axis=axis)
 
     def reshape(self, *shape: Any, order: str = "C") -> R:
@@ -233,7 +270,7 @@ class ArrayMethods(Generic[R]):
         return self.reshape(-1, order=order)
 
     def flatten(self, order: str = "C") -> R:
-        """As ``ravel``; tensors are not written to, so no copy is needed."""
+        """Do the same as ``ravel``. Tensors are not changed in place, so no copy is needed."""
         return self.reshape(-1, order=order)
 
     def transpose(self, *axes: Any) -> R:
@@ -245,10 +282,10 @@ class ArrayMethods(Generic[R]):
     def squeeze(self, axis: Axis = None) -> R:
         return registry[np.squeeze](self, axis=axis)
 
-    def dot(self, b: Any) -> R:
+    def dot(self, b: TensorLike) -> R:
         return registry[np.dot](self, b)
 
-    def repeat(self, repeats: Any, axis: int | None = None) -> R:
+    def repeat(self, repeats: TensorLike, axis: int | None = None) -> R:
         return np.repeat(self, repeats, axis)  # type: ignore[call-overload]
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> R:
@@ -258,30 +295,30 @@ class ArrayMethods(Generic[R]):
         return registry[np.trace](self, offset, axis1, axis2)
 
     def copy(self) -> R:
-        """The same values in memory of their own, on the tape."""
+        """Return a copy. The tape records it."""
         return registry[np.copy](self)
 
-    def take(self, indices: Any, axis: int | None = None, mode: str = "raise") -> R:
+    def take(self, indices: TensorLike, axis: int | None = None, mode: str = "raise") -> R:
         if mode != "raise":
             return np.take(self, indices, axis, mode=mode)  # type: ignore[call-overload]
         return registry[np.take](self, indices, axis=axis)
 
-    def compress(self, condition: Any, axis: int | None = None) -> R:
+    def compress(self, condition: TensorLike, axis: int | None = None) -> R:
         return registry[np.compress](condition, self, axis)
 
-    def choose(self, choices: Any, mode: str = "raise") -> R:
-        """From each of the arrays ``choices`` the elements where this tensor, of integers, has its number."""
+    def choose(self, choices: Sequence[TensorLike] | TensorLike, mode: str = "raise") -> R:
+        """Pick each element from one of the arrays ``choices``. This tensor holds the index of the array for each element."""
         return registry[np.choose](self, choices, mode=mode)
 
     def nonzero(self) -> Any:
-        """Where the values are not 0, as plain integer arrays, one for each axis."""
+        """Return the indices of the values that are not 0: one plain integer array for each axis."""
         return self._array.nonzero()
 
-    def clip(self, min: Any = None, max: Any = None) -> R:
+    def clip(self, min: TensorLike | None = None, max: TensorLike | None = None) -> R:
         return registry[np.clip](self, min, max)
 
-    def astype(self, dtype: Any) -> R:
-        """The values in another dtype; the gradient comes back in this tensor's own."""
+    def astype(self, dtype: DTypeLike) -> R:
+        """Convert the values to another dtype. The gradient has the dtype of this tensor."""
         return registry[np.astype](self, dtype=np.dtype(dtype))
 
     def exp(self) -> R:
@@ -297,15 +334,19 @@ class ArrayMethods(Generic[R]):
         return operators[np.tanh](self)
 
 
-def plain_array(tensor: Any, what: str, way_out: str) -> Any:
-    """The array of ``tensor``, which will be kept outside of the tape.
+def _bits(ufunc: Any, *operands: Any) -> Any:
+    return registry[ufunc].call_numpy(operands, {})
+
+
+def plain_array(tensor: Any, what: str, remedy: str) -> Any:
+    """Return the array of ``tensor`` for use outside of the tape.
 
     Raises:
-        UnsupportedError: ``tensor`` requires a gradient. The message begins with ``what`` and ends with ``way_out``.
+        UnsupportedError: ``tensor`` requires a gradient. The message begins with ``what`` and ends with ``remedy``.
     """
     if tensor._node is not None:
         raise UnsupportedError(
-            f"{what} {tensor._describe()}, which requires a gradient, would cut it off from the tape: {way_out}"
+            f"{what} {tensor._describe()}, which requires a gradient, would cut it off from the tape: {remedy}"
         )
     return tensor._array
 
@@ -315,5 +356,5 @@ def values_of(value: Any) -> Any:
 
 
 def _varargs(args: tuple[Any, ...]) -> Any:
-    """``f(2, 3)`` and ``f((2, 3))`` mean the same."""
+    """Return the arguments of ``f(2, 3)`` and ``f((2, 3))`` in the same form."""
     return args[0] if len(args) == 1 else args

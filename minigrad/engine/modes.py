@@ -1,4 +1,4 @@
-"""Whether operations are recorded: ``no_grad()`` and ``enable_grad()``, in threads, generators and coroutines."""
+"""Switch recording on and off with ``enable_grad()`` and ``no_grad()``, also in threads, generators and coroutines."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-_of_frames: dict[FrameType, list[set_grad]] = {}  # the blocks that generators and coroutines are in, innermost last
+_of_frames: dict[FrameType, list[set_grad]] = {}  # the open blocks of generators and coroutines, the innermost last
 
 
 def recording() -> bool:
-    """Whether operations on tensors that require gradients are being put on the tape in this thread."""
+    """Whether this thread records operations on tensors that require gradients."""
     block = _innermost()
     return block is None or block.enabled
 
 
 def _innermost() -> set_grad | None:
-    """The block that counts here: of the innermost running generator that is in one, or of the thread, if entered inside it."""
+    """Return the block in effect: that of a running generator, unless the thread entered another one inside that block."""
     of_thread = next((block for block in reversed(active.contexts) if isinstance(block, set_grad)), None)
     of_frame = _of_a_frame() if _of_frames else None
     return of_thread if of_frame is None or (of_thread and of_thread._inside is of_frame) else of_frame
 
 
 def _of_a_frame() -> set_grad | None:
-    """The block of the innermost generator or coroutine that runs here, in whichever thread it entered the block."""
+    """Return the block of the innermost generator or coroutine on this thread's stack. Any thread may have entered it."""
     if all(frame.f_back is None for frame in list(_of_frames)):
-        return None  # they all wait, at a `yield` or an `await`
+        return None  # all of them are suspended at a `yield` or an `await`
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         blocks = _of_frames.get(frame)
@@ -45,24 +45,24 @@ def _of_a_frame() -> set_grad | None:
 
 
 class set_grad:
-    """``set_grad(enabled)`` switches the recording of operations on or off: a context manager and a decorator.
+    """A context manager and a decorator that switches the recording of operations on or off.
 
-    The switch belongs to the thread, and is undone when an exception leaves the block. That of a generator or coroutine
-    belongs to it alone: it holds while that runs, in whichever thread, and not while it is suspended. (So a generator under
-    ``contextlib.contextmanager`` cannot switch it for its caller: enter ``no_grad()`` there directly.)
+    The switch applies to the current thread and ends with the block, also after an exception. Inside a generator or
+    coroutine it applies while that generator or coroutine runs, in any thread, but not while it is suspended. So a generator
+    under ``contextlib.contextmanager`` cannot switch recording for its caller. Enter ``no_grad()`` in the caller instead.
     """
 
     def __init__(self, enabled: bool) -> None:
         self.enabled = enabled
-        self._frame: FrameType | None = None  # of the generator or coroutine that entered
-        self._inside: set_grad | None = None  # the block of a generator that the thread entered this one in
+        self._frame: FrameType | None = None  # the frame of the generator or coroutine that entered this block
+        self._inside: set_grad | None = None  # a generator's block, inside which the thread entered this one
         self._entered_in: list[Any] = []
         self._blocks: list[set_grad] = []
 
     def __enter__(self) -> None:
         frame = sys._getframe(1)
         suspendable = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-        block = set_grad(self.enabled)  # one object may be entered more than once
+        block = set_grad(self.enabled)  # a new object, because self may be entered more than once
         if frame.f_code.co_flags & suspendable:
             block._frame = frame
             _of_frames.setdefault(frame, []).append(block)
@@ -89,7 +89,7 @@ class set_grad:
         in_any_thread.remove(block)
 
     def _block_left(self, frame: FrameType) -> set_grad:
-        """Of several blocks that were entered with this object the one that ``frame`` leaves."""
+        """Return the block that ``frame`` leaves, if this object was entered more than once."""
         of_frame = [block for block in self._blocks if block._frame is frame]
         of_thread = [block for block in self._blocks if block._entered_in is active.contexts]
         return (of_frame or of_thread or self._blocks)[-1]
@@ -143,7 +143,7 @@ class set_grad:
 
 
 class no_grad(set_grad):
-    """``with no_grad():`` or ``@no_grad()``: compute without recording, as in evaluation.
+    """Compute without recording, as in evaluation: ``with no_grad():`` or ``@no_grad()``.
 
     Example:
         >>> import minigrad as mg
@@ -159,7 +159,7 @@ class no_grad(set_grad):
 
 
 class enable_grad(set_grad):
-    """``with enable_grad():`` or ``@enable_grad()``: record again inside a ``no_grad`` block.
+    """Record operations inside a ``no_grad`` block: ``with enable_grad():`` or ``@enable_grad()``.
 
     Example:
         >>> import minigrad as mg

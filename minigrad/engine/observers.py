@@ -1,9 +1,8 @@
-"""Extension points: what may watch the engine at work, without the engine knowing it.
+"""Extension points, through which tools can watch the engine. The engine does not import these tools.
 
-There are six moments at which the engine calls its observers. Five are lists of functions, called for everything that
-happens in the process: a plan was made, an array of a tensor was handed out, a leaf shares its array with its maker, entries
-are about to be swept, an entry is about to read what it keeps. The sixth, an entry was recorded, is told to the *contexts* that
-are active in the thread, which ``with trace():`` and others enter, and to those entered for good.
+The engine calls its observers on six events. For each event there is a list of functions, which are called for the events of
+all threads. When an operation was recorded, the engine also calls the *contexts* that are active in the thread, such as the one
+of ``with trace():``.
 """
 
 from __future__ import annotations
@@ -19,22 +18,20 @@ from typing import Any
 
 from .types import Array, Note, Pull
 
-plan_made: list[Callable[[Any], None]] = []  # (plan)
-handed_out: list[Callable[[Any], None]] = []  # (tensor): somebody will have its array, and may write to it
-leaf_shared: list[Callable[[Any], None]] = []  # (leaf): its array is also its maker's
-before_sweep: list[Callable[[Sequence[Any]], None]] = []  # (entries, in their order)
-before_pull: list[Callable[[Any], None]] = []  # (entry), while something is in `exposed`
-recorded: list[Callable[..., None]] = []  # (entry, arrays, answer, seconds), while something is in `in_any_thread`
+plan_made: list[Callable[[Any], None]] = []  # (plan): a plan was made
+handed_out: list[Callable[[Any], None]] = []  # (tensor): a caller gets the array of a tensor and may write to it
+leaf_shared: list[Callable[[Any], None]] = []  # (leaf): a leaf shares its array with the code that made it
+before_sweep: list[Callable[[Sequence[Any]], None]] = []  # (entries): a sweep begins; the entries are in order
+before_pull: list[Callable[[Any], None]] = []  # (entry): its rules will run; only called if `exposed` is not empty
+recorded: list[Callable[..., None]] = []  # (entry, arrays, answer, seconds): only called while a context is active
 
-under_way: list[Any] = []  # the sweeps that are walking their entries, of all threads (tape.UnderWay)
-exposed: dict[int, Any] = {}  # by thread: in the middle of a sweep an array was handed out that a graph holds
-in_any_thread: list[
-    Any
-] = []  # whatever is active anywhere: looking into a plain list is far cheaper than into a thread's own
-recorders: list[Any] = []  # those of them that have a `record`: no_grad(), which all decoding runs in, has none
+under_way: list[Any] = []  # the running sweeps of all threads (tape.UnderWay)
+exposed: dict[int, Any] = {}  # by thread: an array that a graph keeps was handed out during a sweep
+in_any_thread: list[Any] = []  # the active contexts of all threads; reading a thread-local list would be much slower
+recorders: list[Any] = []  # the contexts with a method `record`; no_grad(), for example, has none
 
-# Held while something changes that graphs of several threads may share: the hooks of a leaf, and its gradient. A fork waits
-# for it, so that a child finds it free and every gradient whole.
+# A lock for data that graphs of several threads may share: the hooks and the gradient of a leaf. A fork waits for the lock, so
+# that it is free in the child process and no gradient is half written there.
 one_at_a_time = threading.RLock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
@@ -43,11 +40,11 @@ if hasattr(os, "register_at_fork"):
 
 
 class Scope(tuple[object, str]):
-    """A module whose call is under way, and its name.
+    """A module whose call is running, and its name.
 
     Attributes:
-        frame: that call, as long as it runs.
-        notes: what an observer wants to remember of it.
+        frame: the stack frame of the call while it runs, then None.
+        notes: data that observers store.
     """
 
     def __init__(self, _: tuple[object, str]) -> None:
@@ -56,11 +53,13 @@ class Scope(tuple[object, str]):
 
 
 class _Active(threading.local):
-    """What is active in this thread, innermost last.
+    """The contexts and scopes that are active in this thread, the innermost last.
 
-    ``contexts`` are recording switches and observers: empty in the hot path of a training loop. ``scopes`` are the modules
-    whose call is under way, each with its name; only observers ask for them. ``pulling`` is the entry whose rules a sweep
-    with ``create_graph`` is running, and the nodes that sweep started from; only known while a context is active.
+    Attributes:
+        contexts: recording switches and observers. In a plain training loop there are none.
+        scopes: the modules whose calls are running, each with its name. Only observers read them.
+        pulling: the entry whose rules a sweep with ``create_graph`` is running, and the nodes from which that sweep started.
+            It is set only while a context is active.
     """
 
     def __init__(self) -> None:
@@ -75,7 +74,7 @@ class _Active(threading.local):
             recorders.append(context)
 
     def leave(self, context: Any, entered_in: list[Any] | None = None) -> None:
-        """``entered_in``: the ``contexts`` of the thread that entered, if it may have been another one."""
+        """Remove a context. ``entered_in`` is the ``contexts`` of the thread that entered it, if that may be another thread."""
         (self.contexts if entered_in is None else entered_in).remove(context)
         in_any_thread.remove(context)
         if hasattr(context, "record"):
@@ -86,31 +85,31 @@ active = _Active()
 
 
 def tell_recorded(entry: Any, arrays: list[Array], answer: Any, seconds: float) -> None:
-    """``arrays`` begins with the arguments of the operation."""
+    """Call the observers of a recorded entry. ``arrays`` has its arguments, then its result and more."""
     for context in active.contexts:
         if hasattr(context, "record"):
             context.record(entry, arrays, answer, seconds)
-    for told in recorded:
-        told(entry, arrays, answer, seconds)
+    for callback in recorded:
+        callback(entry, arrays, answer, seconds)
 
 
 def tell_pulled(entry: Any) -> None:
-    """What ``entry`` keeps is about to be read."""
-    for told in before_pull:
-        told(entry)
+    """Call the observers before the rules read the kept values of ``entry``."""
+    for callback in before_pull:
+        callback(entry)
 
 
 def sweeps_under_way() -> list[Any]:
-    """Those that this thread is in the middle of, the innermost last: derivative rules may themselves record and sweep."""
+    """Return the running sweeps of this thread, the innermost last. There may be several: a rule may start a sweep."""
     thread = threading.get_ident()
     return [sweep for sweep in under_way.copy() if sweep.thread == thread]
 
 
 @contextlib.contextmanager
 def scope(owner: object, name: str) -> Iterator[None]:
-    """Operations inside the block belong to ``owner``, which is called ``name`` (a module and its attribute path)."""
+    """Assign the operations inside the block to the module ``owner``, whose attribute path is ``name``."""
     entered = Scope((owner, name))
-    entered.frame = sys._getframe(2)  # what has the "with"; contextlib is between
+    entered.frame = sys._getframe(2)  # the frame of the `with` statement; frame 1 belongs to contextlib
     active.scopes.append(entered)
     try:
         yield
@@ -119,14 +118,14 @@ def scope(owner: object, name: str) -> Iterator[None]:
 
 
 def attach(entry: Any, note: Note) -> None:
-    """Add a note to an entry, before those it bears."""
+    """Add a note to an entry, before its earlier notes."""
     entry.notes = (note, *entry.notes)
 
 
 def observed(pull: Pull, entry: Any, g: Array, seeds: Iterable[Any], create_graph: bool) -> Sequence[Any]:
-    """``pull(entry, g)``, timed, and told to the entry's notes; a context may ask meanwhile whose rules are running."""
+    """Call ``pull(entry, g)``, measure its time, and pass the result to the entry's notes. Set ``active.pulling`` meanwhile."""
     tell_pulled(entry)
-    outermost = create_graph and bool(in_any_thread) and active.pulling is None  # a rule may itself sweep
+    outermost = create_graph and bool(in_any_thread) and active.pulling is None  # a rule may start a sweep
     if outermost:
         active.pulling = entry, seeds
     started = perf_counter()

@@ -1,12 +1,13 @@
-"""The hot path: ``x * y`` and ``x.tanh()``, which are what a program of small arrays spends its time on.
+"""Fast forms of ``x * y``, ``x.tanh()`` and ``x.sum()``, on which a program of small arrays spends most of its time.
 
-What is specialised here does what ``Primitive.__call__`` does, written out for one or two arguments without keywords, in a
-third less time. Whatever is not the plain case (nothing to record, a context that watches, a list, an error) goes to the
-primitive itself; a test holds the two together.
+The functions here do the same as ``Primitive.__call__`` in a third less time, for primitives of one or two arguments without
+keywords and for the sum. They handle the plain case only. In all other cases (no gradient is required, a context watches, an
+operand is a list, an error occurs) they call the primitive itself. A test compares both paths.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -24,17 +25,19 @@ _ndarray, _generic = np.ndarray, np.generic
 
 
 def specialise(primitive: Primitive) -> None:
-    """Let the operators of Tensors call a form of ``primitive`` that is faster, if it is a ufunc of one or two arguments."""
+    """Make the operators of Tensors call a faster form of ``primitive``, if it is ``np.sum`` or a ufunc of up to two arrays."""
     function = primitive.function
     if isinstance(function, np.ufunc) and primitive.arity <= 2 and function.nout == 1:
         specialised = _unary(primitive) if primitive.arity == 1 else _binary(primitive)
-        if kernel := primitive.kernels.get(_ndarray):  # which the specialised form knows nothing of
+        if kernel := primitive.kernels.get(_ndarray):  # the specialised form never calls a kernel
             specialised = _unless_large(primitive, specialised, kernel) if kernel.least else primitive
         operators[function] = specialised
+    elif getattr(function, "__wrapped__", None) is np.sum:
+        operators[np.sum] = _sum(primitive)
 
 
 def _unary(primitive: Primitive) -> Callable[[Tensor], Any]:
-    function, plans = primitive.function, primitive._plans
+    function, plans = primitive.compute, primitive._plans
 
     def operate(x: Tensor) -> Any:
         node = x._node
@@ -44,24 +47,43 @@ def _unary(primitive: Primitive) -> Callable[[Tensor], Any]:
         try:
             ans = function(x._array)
         except Exception:
-            return primitive(x)  # says what is wrong
-        if type(ans) is not _ndarray and isinstance(ans, _generic):  # a scalar of NumPy's, where there are no axes
+            return primitive(x)  # raises the error with an explanation
+        if type(ans) is not _ndarray and isinstance(ans, _generic):  # NumPy returns a scalar for a 0-d array
             ans = np.asarray(ans)
         return make_tensor(ans, new_entry(plan, [node], plan.keep((x._array, ans, None, NO_KEYWORDS)), ans))
 
     return operate
 
 
-def _power(x: Any, y: Any) -> Any:
-    """``x ** 2`` as a product, as NumPy's ``**`` computes it: the bits of np.power in a quarter of its time."""
-    return np.square(x) if type(y) in (int, float) and y == 2 and x.dtype.char in "fd" else np.power(x, y)
+def _sum(primitive: Primitive) -> Callable[..., Any]:
+    """Return a faster ``x.sum(axis, keepdims)`` for one axis or all. The checks of ``np.sum`` take as long as a small sum."""
+    plans, kernel = primitive._plans, primitive.kernels.get(_ndarray)
+    reduce: Callable[..., Any] = np.add.reduce
+    least = kernel.least if kernel else math.inf
+
+    def operate(x: Tensor, axis: Any = None, keepdims: Any = False) -> Any:
+        node, array = x._node, x._array
+        plan = plans.get(3)
+        plain = type(array) is _ndarray and type(keepdims) is bool
+        small = axis is None or (type(axis) is int and array.size < least)
+        if node is None or in_any_thread or plan is None or not (plain and small):
+            return primitive(x, axis=axis, keepdims=keepdims)
+        try:
+            ans = np.asarray(reduce(array, axis, None, None, keepdims))
+        except Exception:
+            return primitive(x, axis=axis, keepdims=keepdims)
+        keywords = {"axis": axis, "keepdims": keepdims}
+        entry = new_entry(plan, [node], plan.keep((array, ans, None, keywords)), ans, keywords)
+        return make_tensor(ans, entry)
+
+    return operate
 
 
 def _binary(primitive: Primitive) -> Callable[[Any, Any], Any]:
-    function, plans = _power if primitive.function is np.power else primitive.function, primitive._plans
+    function, plans = primitive.compute, primitive._plans
 
     def operate(x: Any, y: Any) -> Any:
-        needs = 4  # a leading 1, then a bit for each argument that needs a gradient
+        needs = 4  # the key of a plan: a leading 1, then one bit for each argument, 1 if it needs a gradient
         if isinstance(x, Tensor):
             x_node, x_data = x._node, x._array
             if x_node is not None:
@@ -94,7 +116,7 @@ def _binary(primitive: Primitive) -> Callable[[Any, Any], Any]:
 
 
 def _unless_large(primitive: Primitive, small: Callable[..., Any], kernel: Kernel) -> Callable[[Any, Any], Any]:
-    """``small``, but the primitive where the kernel may have something to do."""
+    """Return a function that calls the primitive if its kernel may apply, and ``small`` otherwise."""
 
     def operate(x: Any, y: Any) -> Any:
         array = x._array if isinstance(x, Tensor) else x
@@ -106,5 +128,5 @@ def _unless_large(primitive: Primitive, small: Callable[..., Any], kernel: Kerne
 
 
 when_declared.append(specialise)
-for _declared in list(primitives.values()):  # before this file was read
+for _declared in list(primitives.values()):  # primitives that were declared before this module was imported
     specialise(_declared)

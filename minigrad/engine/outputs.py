@@ -1,4 +1,4 @@
-"""The answer of an operation: one array, or, where it has several outputs, a tuple, namedtuple or list of them."""
+"""The result of an operation. It is one array, or a tuple, namedtuple or list of arrays if there are several outputs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .tensor import Tensor, make_tensor
 
 
 def as_arrays(ans: Any) -> Any:
-    """NumPy gives scalars where a result has no dimension; a Tensor holds a 0-d array."""
+    """Turn NumPy scalars in the result into 0-d arrays, which Tensors need."""
     if isinstance(ans, np.generic):
         return np.asarray(ans)
     if isinstance(ans, Tensor):
@@ -23,14 +23,14 @@ def as_arrays(ans: Any) -> Any:
 
 
 def first_floating(ans: Any) -> Any:
-    """Of several outputs the first that has a derivative, or just the first; a single one itself."""
+    """Return the first floating output, or the first output if none is floating. Return a single output unchanged."""
     if not isinstance(ans, (tuple, list)):
         return ans
     return next((array for array in ans if array.dtype.kind in "fc"), ans[0])
 
 
 def outputs(ans: Any, entry: Entry | None) -> Any:
-    """The result as a Tensor, or, of a primitive with several outputs, as a tuple, namedtuple or list of them."""
+    """Return the result as a Tensor, or as a tuple, namedtuple or list of Tensors if there are several outputs."""
     if not isinstance(ans, (tuple, list)):
         return make_tensor(ans, entry)
     nodes = [

@@ -1,4 +1,4 @@
-"""What one recorded call keeps for its backward, and how a cotangent is pulled back through it."""
+"""A plan decides which values a recorded call keeps, and pulls a cotangent back through that call."""
 
 from __future__ import annotations
 
@@ -6,46 +6,49 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any
 
-from ..errors import GraphError, UnsupportedError
+from ..errors import UnsupportedError
+from .compositions import pull_composition, pull_composition_tensors
 from .messages import refuse_cut_off
-from .modes import enable_grad
 from .outputs import outputs
 from .signatures import parameters_of
-from .tape import Entry, Leaf, sweep
-from .tensor import Tensor, at_new_node, make_tensor
+from .tape import Entry
+from .tensor import make_tensor
 from .types import Array, Pull, Rule
 
 Values = Sequence[Any]
+Pullback = Callable[[Array, Values], Array]  # (cotangent of the output, kept values) -> the cotangent of one input
 
 
 class Plan:
-    """What a primitive keeps and runs, for one choice of the inputs that need a gradient.
+    """The plan of a primitive for one set of inputs that need a gradient.
 
-    A call that is recorded is first the list of its *values*: its arrays, then ``ans``, what a kernel saved, and its keywords.
-    ``keep`` takes from them what the rules ask for, so that rules find it by its place in ``entry.kept``.
+    The *values* of a call are its arrays, then ``ans``, the result that a kernel saved, and the keywords. ``keep`` picks the
+    values that the rules read. Each picked value has a *slot*, which is its index in ``entry.kept``.
 
     Attributes:
         arguments: the names of the primitive's array arguments.
-        names: what is kept, by the names that rules call it.
-        positions: of each of ``names`` among the values, or, behind them, among ``extras``.
-        extras: functions of the values, for shapes and keywords.
-        constants: the places in ``kept`` of arrays that are not differentiated, which are the caller's own.
-        keep: from the values to what is kept.
-        pull, pull_tensors: ``(entry, g)`` -> the cotangents of the inputs, None for those that need none, from ``g``, the
-            cotangent of the output: an array, or a Tensor, and then the rules run on Tensors and are themselves recorded.
-        rules: for each input that needs a gradient ``(g, kept)`` -> its cotangent; none with a reference composition.
-        fresh: whether the arrays that ``pull`` gives are held by nobody else.
+        names: the names of the kept values, as the rules call them, in the order of their slots.
+        positions: for each slot, the index of its value. Indices after the last value count the ``extras``.
+        extras: functions that compute a shape or a keyword from the values.
+        constants: the slots of arguments that need no gradient. Their arrays belong to the caller, which may change them.
+        keep: a function from the values to the kept values.
+        pull: ``pull(entry, g)`` computes the cotangents of the inputs from ``g``, the cotangent of the output. It returns
+            None for an input that needs no gradient.
+        pull_tensors: ``pull_tensors(entry, g)`` does this for a Tensor ``g``. The rules then run on Tensors and are recorded.
+        pullbacks: for each input that needs a gradient, a function ``(g, kept)`` that returns its cotangent. The list is
+            empty for a reference composition.
+        fresh: whether ``pull`` returns new arrays without any other reference.
     """
 
     __slots__ = (
-        "arguments", "constants", "extras", "fresh", "keep", "positions", "primitive", "pull", "pull_tensors", "rules",
-        "_args", "_places", "_values",
+        "arguments", "constants", "extras", "fresh", "keep", "positions", "primitive", "pull", "pull_tensors", "pullbacks",
+        "_args", "_slots", "_values",
     )  # fmt: skip
 
     def __init__(self, primitive: Any, needs: Sequence[bool]) -> None:
         self.primitive = primitive
         self.fresh = False
-        self._places: dict[str, int] = {}
+        self._slots: dict[str, int] = {}
         self._args: list[int] = []
         self.positions: list[int] = []
         self.extras: list[Callable[[Values], Any]] = []
@@ -53,46 +56,46 @@ class Plan:
         self._values = {name: i for i, name in enumerate((*arguments, "ans", "saved", "**keywords"))}
         self.pull: Pull
         self.pull_tensors: Pull
-        self.rules: list[Rule | None] = []
+        self.pullbacks: list[Pullback | None] = []
         if primitive.composition is not None:
             for name in arguments:
-                self.place(name)
-            self.pull, self.pull_tensors = _pull_composition, _pull_composition_tensors
+                self.slot(name)
+            self.pull, self.pull_tensors = pull_composition, pull_composition_tensors
         else:
-            self.rules = [self._caller(name, i) if needs[i] else None for i, name in enumerate(arguments)]
-            self.pull, self.pull_tensors = _array_pull(self.rules), _tensor_pull(self.rules)
+            self.pullbacks = [self._pullback(name, i) if needs[i] else None for i, name in enumerate(arguments)]
+            self.pull, self.pull_tensors = _array_pull(self.pullbacks), _tensor_pull(self.pullbacks)
         self.settle(needs)
 
     def settle(self, needs: Sequence[bool]) -> None:
-        """Once every name has its place: which of them are constants, and what takes all from the values."""
+        """Set ``constants`` and ``keep``, once every kept name has its slot."""
         constant = {name for name, needed in zip(self.arguments, needs) if not needed}
         self.constants = [i for i, name in enumerate(self.names) if name in constant]
         self.keep = self.picker()
 
-    def place(self, name: str) -> int:
-        """Where ``name`` will be in ``kept``: from now on it is kept."""
-        if name not in self._places:
-            self._places[name] = len(self._places)
+    def slot(self, name: str) -> int:
+        """Return the slot of ``name`` in ``kept``. The first call for a name reserves the slot."""
+        if name not in self._slots:
+            self._slots[name] = len(self._slots)
             if name in self._values:
                 self.positions.append(self._values[name])
             else:
                 self.positions.append(len(self._values) + len(self.extras))
                 self.extras.append(self._extra(name))
-        return self._places[name]
+        return self._slots[name]
 
     @property
     def names(self) -> list[str]:
-        return list(self._places)
+        return list(self._slots)
 
     def _extra(self, name: str) -> Callable[[Values], Any]:
         if name.endswith("_shape"):
             position = self._values[name.removesuffix("_shape")]
-            return lambda values: getattr(values[position], "shape", ())  # a number has none
+            return lambda values: getattr(values[position], "shape", ())  # a Python number has no shape
         keywords, default = self._values["**keywords"], self.primitive.defaults.get(name)
         return lambda values: values[keywords].get(name, default)
 
     def picker(self) -> Callable[[Values], Values]:
-        """What takes the kept from the values, in as few calls as can be."""
+        """Return a function that picks the kept values from all values, in as few calls as possible."""
         pick, extras = taking(self.positions), self.extras
         if not extras:
             return pick
@@ -100,8 +103,8 @@ class Plan:
             return lambda values: pick((*values, extras[0](values)))
         return lambda values: pick([*values, *[extra(values) for extra in extras]])
 
-    def _caller(self, name: str, i: int) -> Rule:
-        """A function of ``(g, kept)`` that calls the rule for argument ``i`` with what it asks for."""
+    def _pullback(self, name: str, i: int) -> Pullback:
+        """Return a function of ``(g, kept)`` that calls the rule of argument ``i`` with the values that the rule reads."""
         rule = self.primitive.rules.get(name) or self.primitive.rule_for_each
         if rule is None:
             raise UnsupportedError(
@@ -110,35 +113,35 @@ class Plan:
             )
         names = parameters_of(rule).names[1:]
         if self.primitive.rule_for_each is not None:
-            return self._variadic_caller(rule, names, i)
-        places = [self.place(asked) for asked in names]
-        if not places:
+            return self._variadic_pullback(rule, names, i)
+        slots = [self.slot(read) for read in names]
+        if not slots:
             return lambda g, kept: rule(g)
-        if len(places) == 1:
-            (a,) = places
+        if len(slots) == 1:
+            (a,) = slots
             return lambda g, kept: rule(g, kept[a])
-        if len(places) == 2:
-            a, b = places
+        if len(slots) == 2:
+            a, b = slots
             return lambda g, kept: rule(g, kept[a], kept[b])
-        return lambda g, kept: rule(g, *[kept[place] for place in places])
+        return lambda g, kept: rule(g, *[kept[slot] for slot in slots])
 
-    def _variadic_caller(self, rule: Rule, names: Sequence[str], i: int) -> Rule:
-        """As ``_caller``, for a rule that may ask for ``i`` (which argument) and ``args`` (all of them)."""
-        places = {asked: self.place(asked) for asked in names if asked not in ("i", "args")}
+    def _variadic_pullback(self, rule: Rule, names: Sequence[str], i: int) -> Pullback:
+        """Do the same for a rule that may also read ``i`` (the index of the argument) and ``args`` (all arguments)."""
+        slots = {read: self.slot(read) for read in names if read not in ("i", "args")}
         if "args" in names and not self._args:
-            self._args += [self.place(name) for name in self.arguments]
+            self._args += [self.slot(name) for name in self.arguments]
         arguments = self._args
 
         def call(g: Array, kept: Values) -> Array:
-            given = {"i": i, "args": [kept[place] for place in arguments]}
-            given |= {asked: kept[place] for asked, place in places.items()}
-            return rule(g, *[given[asked] for asked in names])
+            values = {"i": i, "args": [kept[slot] for slot in arguments]}
+            values |= {read: kept[slot] for read, slot in slots.items()}
+            return rule(g, *[values[read] for read in names])
 
         return call
 
 
 def taking(positions: Sequence[int]) -> Callable[[Values], Values]:
-    """What takes these positions from a sequence."""
+    """Return a function that picks the elements at ``positions`` from a sequence."""
     if len(positions) > 1:
         return itemgetter(*positions)
     if positions:
@@ -147,20 +150,20 @@ def taking(positions: Sequence[int]) -> Callable[[Values], Values]:
     return lambda values: ()
 
 
-def _array_pull(rules: Sequence[Rule | None]) -> Pull:
-    first, *others = rules
+def _array_pull(pullbacks: Sequence[Pullback | None]) -> Pull:
+    first, *others = pullbacks
     if first is not None and not others:
         return lambda entry, g: (first(g, entry.kept),)
     if first is not None and len(others) == 1 and others[0] is not None:
         second = others[0]
         return lambda entry, g: (first(g, entry.kept), second(g, entry.kept))
-    return lambda entry, g: [rule and rule(g, entry.kept) for rule in rules]
+    return lambda entry, g: [pullback and pullback(g, entry.kept) for pullback in pullbacks]
 
 
-def _tensor_pull(rules: Sequence[Rule | None]) -> Pull:
-    def pull(entry: Entry, g: Any) -> Values:
+def _tensor_pull(pullbacks: Sequence[Pullback | None]) -> Pull:
+    def pull(entry: Entry, g: Array) -> Values:
         kept = kept_tensors(entry)
-        pulled = [rule and rule(g, kept) for rule in rules]
+        pulled = [pullback and pullback(g, kept) for pullback in pullbacks]
         refuse_cut_off(entry.primitive, g, pulled)
         return pulled
 
@@ -168,7 +171,7 @@ def _tensor_pull(rules: Sequence[Rule | None]) -> Pull:
 
 
 def kept_tensors(entry: Entry) -> list[Any]:
-    """The kept values as Tensors with their places on the tape. What a kernel saved has none, and is left out."""
+    """Return the kept values as Tensors at their nodes of the tape. The saved result of a kernel has no node: it is None."""
     arguments = entry.primitive.argument_names(len(entry.parents))
     values: list[Any] = []
     for name, value in zip(entry.plan.names, entry.kept or ()):
@@ -181,35 +184,3 @@ def kept_tensors(entry: Entry) -> list[Any]:
             value = None
         values.append(value)
     return values
-
-
-def _pull_composition(entry: Entry, g: Array, create_graph: bool = False) -> Values:
-    """Differentiate the reference composition, from inputs that are the ends of a small tape of its own."""
-    inputs: list[Any] = []
-    for array, parent in zip(entry.kept or (), entry.parents):
-        if parent is None:
-            inputs.append(array)
-        elif create_graph:
-            inputs.append(at_new_node(make_tensor(array, parent)))
-        else:
-            inputs.append(make_tensor(array, Leaf(None, array.shape, array.dtype)))
-    ans = recomposed(entry, inputs)
-    ends = [t._node if isinstance(t, Tensor) else None for t in inputs]
-    wanted = [node for node in ends if node is not None]
-    found = sweep({ans._node: g}, create_graph=create_graph, retain_graph=create_graph, wanted=wanted)
-    return [None if node is None else found.get(node) for node in ends]
-
-
-def recomposed(entry: Entry, inputs: Sequence[Any]) -> Tensor:
-    """Record the reference composition of an entry, of these inputs."""
-    with enable_grad():
-        ans = entry.primitive.composition(*inputs, **entry.keywords)
-    if not isinstance(ans, Tensor) or ans._node is None:
-        raise GraphError(
-            f"the reference composition of '{entry.primitive.name}' must give one Tensor made of its arguments"
-        )
-    return ans
-
-
-def _pull_composition_tensors(entry: Entry, g: Array) -> Values:
-    return _pull_composition(entry, g, create_graph=True)

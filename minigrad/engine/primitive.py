@@ -1,14 +1,15 @@
-"""A primitive: one forward function, and beside it one line of NumPy for the derivative of each argument.
+"""A primitive is one forward function with one line of NumPy for the derivative of each argument.
 
     tanh = primitive(np.tanh).vjp(x=lambda g, ans: g * (1 - ans * ans))
 
-A rule is a vector-Jacobian product: from ``g``, the cotangent of the output, it makes the cotangent of one input. The
-names of its parameters say what the tape has to keep for it: ``ans`` (the output), the primitive's own array arguments,
-``<argument>_shape``, or one of its keywords such as ``axis``. Rules are read once, when they are declared.
+A rule is a vector-Jacobian product: it computes the cotangent of one input from ``g``, the cotangent of the output. The
+names of its parameters tell the tape which values to keep. They may be ``ans`` (the output), an array argument of the
+primitive, ``<argument>_shape``, or a keyword of the primitive such as ``axis``. The engine reads these names once, when the
+rule is declared.
 
-The same rule runs on NumPy arrays, on arrays of another library, and on Tensors: first-order backward hands it raw
-arrays, ``create_graph=True`` hands it Tensors, and second and higher orders come out for free. Un-broadcasting, casting
-and taking real parts happen in one place, ``tape.fit``; no rule mentions them.
+The same rule runs on NumPy arrays, on arrays of another library, and on Tensors. A first-order backward pass calls it with
+raw arrays, and ``create_graph=True`` calls it with Tensors, so second and higher orders need no further code. Rules do not
+un-broadcast, cast or take real parts: ``tape.fit`` does that for all of them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 
 from ..errors import ArgumentError, DTypeError
 from . import observers
-from .arrays import NUMBERS, SCALARS, operand, owned
+from .arrays import NUMBERS, SCALARS, operand, unshared
 from .binding import Bound
 from .kernels import Kernel, choose
 from .messages import explained
@@ -41,21 +42,22 @@ _RESERVED = {"g", "ans", "i", "args", "needs", "saved"}
 
 
 class Primitive(ByReference, Bound):
-    """An operation that the tape records. Made by :func:`primitive`.
+    """An operation that the tape records. Use :func:`primitive` to make one.
 
     Example:
         >>> import numpy as np
         >>> import minigrad as mg
         >>> mg.relu, mg.relu.arguments
         (<primitive relu>, ('x',))
-        >>> rule = mg.relu.rules["x"]  # from the cotangent g of the output to that of x
+        >>> rule = mg.relu.rules["x"]  # computes the cotangent of x from g
         >>> rule(g=np.array([10.0, 10.0]), ans=np.array([0.0, 2.0]))
         array([ 0., 10.])
     """
 
     def __init__(self, function: Callable[..., Any], name: str, numpy: Iterable[Any], bind: Any) -> None:
-        self.function = function
-        self.name = name
+        first = [*numpy, function][0]
+        self.function, self.compute = (first if isinstance(first, np.ufunc) else function), function
+        self.name = self.__name__ = self.__qualname__ = name
         self.arguments = ()
         self.arity = 0  # the number of array arguments; 0 for any number
         self.rules: dict[str, Rule] = {}
@@ -64,13 +66,12 @@ class Primitive(ByReference, Bound):
         self.kernels: dict[type | str, Kernel] = {}
         self._plans: dict[int, Plan] = {}
         self._bind_call = bind
-        self.__name__ = self.__qualname__ = name
         self.__doc__ = function.__doc__
         self.defaults = {}
-        self.parameters = self._by_place = tuple[str, ...]()
-        if not isinstance(function, np.ufunc):
-            self._told_by = function
-            names, self.arguments, self.defaults, self._by_place, collecting = parameters_of(function)
+        self.parameters = self._by_position = tuple[str, ...]()
+        if not isinstance(self.function, np.ufunc):
+            self._signature_of = function
+            names, self.arguments, self.defaults, self._by_position, collecting = parameters_of(function)
             self.parameters = tuple([name for name in names if name not in collecting])
             self._check_names(names)
             self.arity = len(self.arguments)
@@ -79,43 +80,44 @@ class Primitive(ByReference, Bound):
         for f in numpy:
             registry[f] = self
             if f in operators:
-                operators[f] = self  # until its own form, if it gets one
+                operators[f] = self  # operators.py may replace it with a faster form
         primitives.setdefault(name, self)
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"
 
     def argument_names(self, count: int) -> tuple[str, ...]:
-        """The names of the array arguments of a call with so many."""
+        """Return the names of the array arguments of a call with ``count`` arrays."""
         return self.arguments or tuple(f"args{i}" for i in range(count))
 
     # Declaring derivatives
 
     def vjp(self, **rules: Rule | None) -> Primitive:
-        """Declare, by the name of each array argument, the rule for its derivative (None: it has none).
+        """Declare a rule for each array argument, by name. None means that the argument has no derivative.
 
         Raises:
-            ArgumentError: there is no such argument, or a rule asks for what there is not; nothing has been declared then.
+            ArgumentError: there is no argument of this name, or a rule has a parameter of an unknown name. Then no rule is
+                declared.
         """
         self._check_names(rules)
         arguments = self.arguments if self._slash else arrays_of(self.function, self.name, rules)
         if unknown := set(rules) - set(arguments):
             raise ArgumentError(f"{self.name} has no array argument {unknown}; it has {arguments}")
-        given = {name: rule for name, rule in rules.items() if rule is not None}
-        for name, rule in given.items():
+        declared = {name: rule for name, rule in rules.items() if rule is not None}
+        for name, rule in declared.items():
             check_rule(rule, f"the rule for '{name}' of {self.name}", self._known(arguments, "ans"), 1)
-        self._start_anew(self.composition)
+        self._forget_plans(self.composition)
         self.arguments, self.arity = arguments, len(arguments)
-        self.rules, self.rule_for_each = given, None
-        for told in when_declared:
-            told(self)
+        self.rules, self.rule_for_each = declared, None
+        for callback in when_declared:
+            callback(self)
         return self
 
     def vjp_each(self, rule: Rule) -> Primitive:
-        """Declare one rule for the i-th of any number of array arguments; it may ask for ``i`` and ``args``."""
+        """Declare one rule for all array arguments. It may also read ``i``, the argument's index, and ``args``, all of them."""
         known = self._known(self.arguments, "ans", "i", "args")
-        check_rule(rule, f"the rule of {self.name}", known.difference(() if self.arguments else self._by_place), 1)
-        self._start_anew(self.composition)
+        check_rule(rule, f"the rule of {self.name}", known.difference(() if self.arguments else self._by_position), 1)
+        self._forget_plans(self.composition)
         self.rules, self.rule_for_each = {}, rule
         return self
 
@@ -123,15 +125,15 @@ class Primitive(ByReference, Bound):
         """Declare the derivatives by writing the forward function as a composition of other primitives.
 
         Raises:
-            ArgumentError: there are rules already; or it has the same arguments in another order.
+            ArgumentError: the primitive already has rules, or the composition has the same arguments in another order.
         """
-        check_order(composition, self.arguments or self._by_place, f"the composition of {self.name}")
-        self._start_anew(self.rules or self.rule_for_each)
+        check_order(composition, self.arguments or self._by_position, f"the composition of {self.name}")
+        self._forget_plans(self.rules or self.rule_for_each)
         self.composition = composition
         return self
 
-    def _start_anew(self, other: Any) -> None:
-        """Before derivatives are declared: plans made of earlier ones are forgotten, and ``other`` ones must not exist."""
+    def _forget_plans(self, other: Any) -> None:
+        """Delete the plans of earlier declarations. Raise ArgumentError if derivatives of the ``other`` kind exist."""
         if other:
             raise ArgumentError(f"{self.name} has its derivatives already: declare rules or a reference, not both")
         for plans in (self._plans, *(kernel.plans for kernel in self.kernels.values())):
@@ -140,22 +142,23 @@ class Primitive(ByReference, Bound):
     def kernel(
         self, array_type: type | str, forward: Callable[..., Any], backward: Rule | None = None, **when: Any
     ) -> Primitive:
-        """Declare a faster forward and backward for raw arrays of one type; without the latter the plain rules follow.
+        """Declare a faster forward and backward for raw arrays of one type. Without ``backward`` the plain rules are used.
 
-        ``array_type`` is the type, or "compiled" for what takes the place of NumPy's while :func:`compiled_kernels` is on.
-        ``forward(*arrays, **keywords) -> (ans, saved)``, where ``saved`` is for the backward, or NotImplemented for a case
-        it leaves to the plain rules.
-        ``backward(g, needs, ...) -> tuple`` gives the gradients of all arguments at once, None where ``needs`` is False;
-        it may ask for ``saved``. A kernel is never differentiated: the plain rules are. ``when``: see :class:`Kernel`.
+        ``array_type`` is the type, or "compiled" for a kernel that replaces NumPy's while :func:`compiled_kernels` is on.
+        ``forward(*arrays, **keywords)`` returns ``(ans, saved)``, where ``saved`` is what ``backward`` needs. It
+        returns NotImplemented to leave a case to the plain rules.
+        ``backward(g, needs, ...)`` returns the gradients of all arguments as a tuple, with None where ``needs`` is False.
+        Like a rule, it gets further values by the names of its parameters: the arguments, ``ans`` and ``saved``.
+        Higher derivatives differentiate the plain rules, never a kernel. For ``when`` see :class:`Kernel`.
         """
-        check_order(forward, self.arguments or self._by_place, f"the kernel's forward of {self.name}")
+        check_order(forward, self.arguments or self._by_position, f"the kernel's forward of {self.name}")
         if backward is not None:
             check_rule(
                 backward, f"the kernel's backward of {self.name}", self._known(self.arguments, "ans", "saved"), 2
             )
         self.kernels[array_type] = Kernel(forward, backward, {} if backward else self._plans, **when)
-        for told in when_declared:
-            told(self)
+        for callback in when_declared:
+            callback(self)
         return self
 
     def _check_names(self, names: Iterable[str]) -> None:
@@ -166,16 +169,16 @@ class Primitive(ByReference, Bound):
                 )
 
     def _known(self, arguments: tuple[str, ...], *more: str) -> set[str]:
-        """What a rule can ask for."""
+        """Return the names that a rule's parameters may have."""
         return {*more, *arguments, *(f"{name}_shape" for name in arguments), *self.parameters}
 
     # Calling
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        """Compute, and record if an argument requires a gradient.
+        """Compute the result, and record the call if an argument requires a gradient.
 
-        ``needs`` has a bit for each argument that does; behind the last one ``bit`` is a leading 1, which tells the plan of
-        two arguments from that of three.
+        ``needs`` has one bit for each argument, which is 1 if that argument requires a gradient. ``bit`` ends up one position
+        above these bits. The key of a plan is their sum, so calls of two and of three arguments never share a plan.
         """
         if len(args) != self.arity and self.arity:
             args, keywords = self.bind(args, keywords)
@@ -189,13 +192,13 @@ class Primitive(ByReference, Bound):
                 if arg._node is not None:
                     needs |= bit
             else:
-                arrays.append(self._taken(arg, len(arrays)))
+                arrays.append(self._operand(arg, len(arrays)))
                 parents.append(None)
             bit += bit
         kernel = choose(self, arrays) if self.kernels else None
         try:
             if kernel is None or (computed := kernel.forward(*arrays, **keywords)) is NotImplemented:
-                kernel, computed = None, (self.function(*arrays, **keywords), None)
+                kernel, computed = None, (self.compute(*arrays, **keywords), None)
         except (ValueError, TypeError, IndexError, MemoryError) as error:
             raise explained(self, error, arrays, keywords) from error
         ans, saved = computed
@@ -206,15 +209,15 @@ class Primitive(ByReference, Bound):
         if not needs or first.dtype.kind not in "fc" or (in_any_thread and not recording()):
             return make_tensor(ans, None) if first is ans else outputs(ans, None)
         plan = (self._plans if kernel is None else kernel.plans).get(needs + bit) or self._plan(needs, bit, kernel)
-        given: Mapping[str, Any] = owned(keywords) if keywords else NO_KEYWORDS
-        values = [*arrays, ans, saved, given]
-        entry = new_entry(plan, parents, plan.keep(values), first, given)
+        recorded: Mapping[str, Any] = unshared(keywords) if keywords else NO_KEYWORDS
+        values = [*arrays, ans, saved, recorded]
+        entry = new_entry(plan, parents, plan.keep(values), first, recorded)
         if started:
             observers.tell_recorded(entry, values, ans, perf_counter() - started)
         return make_tensor(ans, entry) if first is ans else outputs(ans, entry)
 
-    def _taken(self, arg: Any, i: int) -> Any:
-        """The i-th argument as what rules can compute with; None stays None where it is the default."""
+    def _operand(self, arg: Any, i: int) -> Any:
+        """Return the i-th argument as a number or array. None stays None if it is the default of this argument."""
         if type(arg) in SCALARS or (type(arg) is ndarray and arg.dtype.kind in NUMBERS):
             return arg
         name = self.arguments[i] if self.arguments else f"argument {i}"
@@ -226,11 +229,11 @@ class Primitive(ByReference, Bound):
             raise DTypeError(f"{self.name}, {name}: {error}") from error.__cause__
 
     def _plan(self, needs: int, bit: int, kernel: Kernel | None) -> Plan:
-        """Made once for each choice of inputs that need a gradient; ``bit`` is 2 to the number of arguments."""
+        """Make the plan for one set of inputs that need a gradient. ``bit`` is 2 to the power of the number of arguments."""
         needed = [bool(needs >> i & 1) for i in range(bit.bit_length() - 1)]
         plan = Plan(self, needed) if kernel is None else kernel.plan(self, needed)
-        for told in observers.plan_made:
-            told(plan)
+        for callback in observers.plan_made:
+            callback(plan)
         (self._plans if kernel is None else kernel.plans)[needs + bit] = plan
         return plan
 
@@ -243,22 +246,22 @@ def primitive(
     also: Sequence[Callable[..., Any]] = (),
     bind: Callable[..., Any] | None = None,
 ) -> Primitive:
-    """Declare ``function`` as one operation of the tape; its derivatives follow with ``.vjp(...)``.
+    """Declare ``function`` as one operation of the tape. Declare its derivatives with ``.vjp(...)``.
 
-    Array arguments come first. They are the arguments before a ``/`` in the signature, or else those ``.vjp`` names;
-    what follows is metadata, given by keyword. Called with a Tensor among its arguments the primitive gives a Tensor;
-    called with plain arrays only, it computes with them.
+    Array arguments come first. They are the arguments before a ``/`` in the signature, or else the arguments that ``.vjp``
+    names. All further arguments are passed by keyword. The primitive returns a Tensor if one of its arguments is a Tensor,
+    and the plain result of ``function`` otherwise.
 
     Args:
-        function: a NumPy function or ufunc, whose place the primitive takes when an argument is a Tensor; or a function of
-            your own on arrays.
-        forward: what to compute, if not ``function`` itself: with fewer keywords, or with ``/`` after the arrays.
-        name: shown in graphs and messages; by default the function's own.
-        also: other NumPy functions that mean the same (``np.amax``).
-        bind: for a function of any number of arrays: from a call's arguments to ``(arrays, keywords)``.
+        function: your own function on arrays, or NumPy's, which then calls the primitive whenever an argument is a Tensor.
+        forward: the function to compute with, if it differs from ``function``: it may have fewer keywords, or a ``/`` after
+            the arrays.
+        name: shown in graphs and messages, by default the function's.
+        also: other NumPy functions that do the same (``np.amax``).
+        bind: for a function of any number of arrays. ``bind(*args, **kwargs)`` splits a call into ``(arrays, keywords)``.
 
     Raises:
-        ArgumentError: an argument has a name that rules use for themselves (``g``, ``ans`` ...).
+        ArgumentError: an argument has a name that is reserved for rules (``g``, ``ans`` ...).
 
     Example:
         >>> import minigrad as mg

@@ -1,4 +1,4 @@
-"""What Python and NumPy ask of a Tensor: to stand in for an array, to be a number, true or false, a sequence, text."""
+"""The special methods of a Tensor for Python and NumPy: NumPy's protocols, conversions, indexing and printing."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ..device import is_device_array, to_host
 from ..errors import ShapeError, UnsupportedError
 from . import observers
 from .arrays import NUMBERS, operand
+from .messages import cannot_write
 from .methods import values_of
 from .registry import operators, registry
 from .signatures import numpys_name
@@ -22,9 +23,9 @@ _PARTS_OF_AN_INDEX = frozenset({int, slice, list, type(None), type(Ellipsis)})
 
 
 class Protocols:
-    """NumPy's two protocols, which look up the registry, and Python's special methods.
+    """NumPy's two protocols, which look functions up in the registry, and Python's special methods.
 
-    None of them cuts a tensor off from the tape without a word.
+    A method raises an error if its result would silently lose the gradient.
     """
 
     __slots__ = ()
@@ -32,7 +33,7 @@ class Protocols:
     __array_priority__ = 1000.0
 
     def __array_ufunc__(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if not kwargs and method == "__call__" and ufunc in operators:  # np.multiply(t, u), as t * u
+        if not kwargs and method == "__call__" and ufunc in operators:  # np.multiply(t, u) does the same as t * u
             return operators[ufunc](*inputs)
         if kwargs.get("out") is not None:
             return written_into(ufunc, method, inputs, kwargs)
@@ -56,23 +57,23 @@ class Protocols:
             )
         if is_device_array(self._array):
             raise UnsupportedError("a tensor on a device does not become a NumPy array by itself: use t.numpy()")
-        for told in observers.handed_out:
-            told(self)
+        for callback in observers.handed_out:
+            callback(self)
         return np.array(self._array, dtype=dtype, copy=copy)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        """NumPy itself, whose functions work on Tensors: for libraries that ask, as the array API standard says."""
+        """Return the module ``numpy``, whose functions work on Tensors. The array API standard defines this method."""
         return np
 
     def __dlpack__(self: Any, **keywords: Any) -> Any:
-        """The array for another library, which shares its memory: ``torch.from_dlpack(t.detach())``."""
+        """Export the array to another library, which then shares its memory: ``torch.from_dlpack(t.detach())``."""
         if self._node is not None:
             raise UnsupportedError(
                 f"another library asked for the array of {self._describe()}, which requires a gradient: that would cut it "
                 "off from the tape. Pass t.detach(), which shares its memory, or t.numpy()"
             )
-        for told in observers.handed_out:
-            told(self)
+        for callback in observers.handed_out:
+            callback(self)
         return self._array.__dlpack__(**keywords)
 
     def __dlpack_device__(self: Any) -> Any:
@@ -93,9 +94,9 @@ class Protocols:
     def _number(self: Any, kind: str) -> Any:
         if self._node is not None:
             raise UnsupportedError(
-                f"write t.item() for the number: {kind}(t) of {self._describe()}, which requires a gradient, would cut it "
-                "off from the tape. An item of a NumPy array cannot hold such a tensor either: np.stack([...]) builds an "
-                "array on the tape, and a.at[i].set(t) replaces an item of a Tensor a"
+                f"write t.item() for the number: {kind}(t) would cut {self._describe()} off from the tape, and t requires a "
+                "gradient. To put t into an array, use np.stack([...]), which builds an array on the tape, or "
+                "a.at[i].set(t), which replaces an item of a Tensor a"
             )
         return self.item()
 
@@ -125,9 +126,9 @@ class Protocols:
     def __setitem__(self: Any, index: Any, value: Any) -> None:
         if self._node is not None:
             raise UnsupportedError(
-                f"item assignment on {self._describe()}, which requires a gradient, would falsify values the tape has kept: "
-                "write t = t.at[index].set(v), .add(v) or .multiply(v), or t.data[index] = v on a leaf outside of "
-                "differentiation"
+                f"item assignment on {self._describe()}, which requires a gradient, may overwrite values that the tape saved: "
+                "write t = t.at[index].set(v), .add(v) or .multiply(v), or, if t is a leaf whose old values no backward pass "
+                "still needs, t.data[index] = v"
             )
         if isinstance(value, Protocols):
             tensor: Any = value
@@ -138,8 +139,8 @@ class Protocols:
                 )
             value = tensor._array
         value = operand(value)
-        for told in observers.handed_out:
-            told(self)
+        for callback in observers.handed_out:
+            callback(self)
         self._array[plain_index(index)] = value
 
     def __repr__(self: Any) -> str:
@@ -163,37 +164,37 @@ class Protocols:
 
 
 def name_of(ufunc: Any, method: str = "__call__") -> str:
-    """As a user writes it. Ufuncs do not say where they come from."""
+    """Return the name of a ufunc as a user writes it. A ufunc does not know its package, so two packages are searched."""
     packages = {"np.": np, "scipy.special.": sys.modules.get("scipy.special")}
     package = next((name for name, holder in packages.items() if getattr(holder, ufunc.__name__, None) is ufunc), "")
     return f"{package}{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
 
 
 def written_into(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """``a -= t`` of an array, which NumPy calls as ``np.subtract(a, t, out=a)``: a tensor that is not tracked is its array.
+    """Write the result of a ufunc into an array, as NumPy does for ``a -= t``, which calls ``np.subtract(a, t, out=a)``.
 
     Raises:
-        UnsupportedError: what would be written requires a gradient, or what would be written into is a Tensor.
+        UnsupportedError: an input requires a gradient, or ``out`` is a Tensor.
     """
     name = name_of(ufunc, method)
-    for given in inputs:
-        if isinstance(given, Protocols) and given._node is not None:  # type: ignore[attr-defined]
+    for value in inputs:
+        if isinstance(value, Protocols) and value._node is not None:  # type: ignore[attr-defined]
             raise UnsupportedError(
-                f"{name} into an array, by an operator such as a -= t or by out=, would cut "
-                f"{given._describe()}, which requires a gradient, off from the tape: "  # type: ignore[attr-defined]
-                "write a = a - t to go on with a Tensor, or a -= t.detach() for its values (t.numpy()) alone"
+                f"{name} cannot write into an array (a -= t, or out=a), because t, "
+                f"{value._describe()}, requires a gradient and would be cut off from the tape: "  # type: ignore[attr-defined]
+                "write a = a - t to go on with a Tensor, or a -= t.detach() (or t.numpy()) to use only the values"
             )
     if any(isinstance(target, Protocols) for target in kwargs["out"]):
-        raise UnsupportedError(f"{name} with out=t, a Tensor: write t = ..., or out=t.data outside of differentiation")
+        raise UnsupportedError(cannot_write(name))
     plain = {key: values_of(value) for key, value in kwargs.items()}
-    return getattr(ufunc, method)(*[values_of(given) for given in inputs], **plain)
+    return getattr(ufunc, method)(*[values_of(value) for value in inputs], **plain)
 
 
 def _without_rule(tensor: Any, function: Any, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
-    """What NumPy gives for the arrays, as Tensors, where no tensor requires a gradient and none would be written into.
+    """Call a NumPy function that has no rule. Its Tensors are passed as arrays, and the arrays it returns become Tensors.
 
     Raises:
-        UnsupportedError: a tensor requires a gradient, and the function has no rule; or it writes into its argument.
+        UnsupportedError: a tensor requires a gradient or is on a device, or the function would write into a Tensor.
     """
 
     def plain(value: Any) -> Any:
@@ -222,8 +223,8 @@ def _no_rule(name: str) -> str:
         return f"{name} writes into an array, which cannot be recorded: write t = t.at[index].add(v), .multiply(v) or .set(v)"
     if name.startswith("scipy.special."):
         return (
-            f"{name} of a Tensor needs its derivative: import minigrad.scipy_special, which lists the functions that have "
-            "one, or use t.numpy() if no gradient is needed"
+            f"{name} has no derivative rule yet: import minigrad.scipy_special, which declares the rules of the functions "
+            "that it lists, or use t.numpy() if no gradient is needed"
         )
     return (
         f"{name} has no derivative rule in minigrad and was called on a Tensor: use t.numpy() if no gradient is needed, "
@@ -232,7 +233,7 @@ def _no_rule(name: str) -> str:
 
 
 def plain_index(index: Any) -> Any:
-    """An index with every Tensor in it replaced by its array, as an index has no derivative, and foreign arrays likewise."""
+    """Replace Tensors and arrays of other libraries inside an index by NumPy arrays. An index has no derivative."""
     kind = type(index)
     if kind in _PARTS_OF_AN_INDEX or (kind is np.ndarray and index.dtype.kind in "bi"):
         return index

@@ -1,4 +1,4 @@
-"""Who stands in for a NumPy function where an argument is a Tensor."""
+"""The registry maps a NumPy function to the object that handles its calls with Tensors."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 
 registry: dict[Any, Any] = {}
-"""NumPy function, or ``(ufunc, method)``, -> the Primitive, Composite or PlainFunction."""
+"""The keys are NumPy functions or ``(ufunc, method)``, the values are of the type Primitive, Composite or PlainFunction."""
 
 operators: dict[Callable[..., Any], Callable[..., Any]] = {}
-"""ufunc of one or two arguments -> its primitive, specialised for speed (operators.py)."""
+"""Maps ufuncs of one or two arguments, and ``np.sum``, to a faster form of their primitive (operators.py)."""
 
 primitives: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
-"""By name, the first of each."""
+"""All primitives by name. If several have the same name, the first one is here."""
 
 when_declared: list[Callable[[Any], None]] = []
-"""Told each primitive that has got its rules."""
+"""Functions that are called with each primitive whose rules or kernel have just been declared."""
 
 
 def is_elementwise(primitive: Any) -> bool:
-    """Whether each number of the result is made of one number of each operand: a ufunc that is no matrix product."""
+    """Whether each element of the result depends on one element of each operand: true for ufuncs without a signature."""
     function = getattr(primitive, "function", None)
     return isinstance(function, np.ufunc) and function.signature is None

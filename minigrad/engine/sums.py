@@ -1,7 +1,7 @@
-"""Un-broadcasting, and the sums that it and ``np.sum`` need: those of large arrays are products with ones.
+"""Un-broadcasting, and the sums for it and for ``np.sum``. Sums of large arrays are matrix products with ones.
 
-That is several times as fast as NumPy's sums. It is also more exact, as no more than a few hundred numbers are added up one
-after the other: the error of a sum of n numbers does not grow with n, but with its root.
+Such a product is several times as fast as NumPy's sum. It is also more exact, because it adds at most a few hundred elements
+one after the other. The rounding error of a sum of n elements then grows with the square root of n instead of n.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from .types import Array
 
 Shape = tuple[int, ...]
 
-# Numbers in a product. Of more OpenBLAS divides it among its threads, which then take the cores from ours (kernels/blas.py).
+# The most elements in a product. OpenBLAS divides a larger product among its threads, which then take the cores from ours
+# (kernels/blas.py).
 _PIECE = 1 << 18
-LARGE = 1 << 13  # numbers in all; fewer NumPy sums in the time that the product takes to begin
-_FEWEST = 16  # rows that a product must have room for: of longer rows NumPy's sum takes no more time
-_SHORT, _LONG = 8, 1 << 12  # numbers in a row: of shorter or longer ones NumPy sums pairs of pairs, which is more exact
-_EXACT = 1 << 9  # numbers that are added up one after the other; of more the rounding would be seen
-_FEW = 1 << 8  # numbers in a product over a middle axis: of fewer NumPy's sum takes no more time
-_KEPT = 1 << 15  # numbers in the longest vector of ones that is kept, 128 KiB in float32
+MIN_PRODUCT = 1 << 13  # the fewest elements for a product; NumPy sums fewer in the time that the product takes to start
+_FEWEST = 16  # the fewest rows in a product; if rows are so long that fewer fit, NumPy's sum is as fast
+_SHORT, _LONG = 8, 1 << 12  # the shortest and longest rows for a product; NumPy's pairwise sum of others is more exact
+_EXACT = 1 << 9  # the most elements that are added one after the other; more would make the rounding error visible
+_FEW = 1 << 8  # the fewest elements in a product over a middle axis; for fewer NumPy's sum is as fast
+_KEPT = 1 << 15  # elements in the longest vector of ones that is cached, 128 KiB in float32
 
 
 def unbroadcast(array: Array, shape: Shape) -> Array:
@@ -38,15 +39,15 @@ def unbroadcast(array: Array, shape: Shape) -> Array:
 @lru_cache
 def _broadcast_axes(wide: Shape, shape: Shape) -> tuple[int, ...]:
     extra = len(wide) - len(shape)
-    stretched = [extra + i for i, n in enumerate(shape) if n == 1 and wide[extra + i] != 1] if extra >= 0 else []
-    return (*range(extra), *stretched)
+    repeated = [extra + i for i, n in enumerate(shape) if n == 1 and wide[extra + i] != 1] if extra >= 0 else []
+    return (*range(extra), *repeated)
 
 
 def sum_over(array: Array, axes: tuple[int, ...]) -> Array:
-    """``array.sum(axes, keepdims=True)``; ``axes`` count from 0."""
+    """Compute ``array.sum(axes, keepdims=True)``. ``axes`` must not be negative."""
     if type(array) is not np.ndarray or array.dtype.char not in "fd" or not array.dtype.isnative:
         return array.sum(axis=axes, keepdims=True)
-    if (array.size >= LARGE or _tall(array.shape, axes)) and array.flags.c_contiguous:
+    if (array.size >= MIN_PRODUCT or _tall(array.shape, axes)) and array.flags.c_contiguous:
         if later := _later_run(array.ndim, axes):
             return sum_over(sum_over(array, later), tuple(axis for axis in axes if axis not in later))
         summed, rows, sums = _by_products(array.shape, axes)
@@ -56,13 +57,16 @@ def sum_over(array: Array, axes: tuple[int, ...]) -> Array:
 
 
 def _tall(shape: Shape, axes: tuple[int, ...]) -> bool:
-    """Whether NumPy would add up many numbers of a small array one after the other."""
+    """Whether NumPy would add many elements one after the other."""
     return len(axes) == 1 and axes[0] != len(shape) - 1 and shape[axes[0]] > _EXACT
 
 
 @lru_cache
 def _later_run(ndim: int, axes: tuple[int, ...]) -> tuple[int, ...]:
-    """The last axes that lie side by side, if there are others before; none where NumPy sums along rows, pairs of pairs."""
+    """Return the last group of adjacent axes if ``axes`` has several groups. Return none if it includes the last axis.
+
+    NumPy's pairwise sum handles the last axis.
+    """
     axes = tuple(sorted(axes))
     start = next((i for i in range(len(axes) - 1, 0, -1) if axes[i] != axes[i - 1] + 1), 0)
     return axes[start:] if start and axes[-1] < ndim - 1 else ()
@@ -70,7 +74,10 @@ def _later_run(ndim: int, axes: tuple[int, ...]) -> tuple[int, ...]:
 
 @lru_cache
 def _by_products(shape: Shape, axes: tuple[int, ...]) -> tuple[Callable[[Array], Array] | None, Shape, Shape]:
-    """What sums the rows of an array of ``shape``, the shape of these, and that of the sums; None where NumPy is to sum."""
+    """Return a function that sums by products, the shape that the array must get for it, and the shape of the sums.
+
+    The function is None if NumPy's sum is better.
+    """
     axes = tuple(sorted(axes))
     size, first = math.prod(shape), math.prod(shape[: len(axes)])
     sums = tuple(1 if i in axes else n for i, n in enumerate(shape))
@@ -78,18 +85,9 @@ def _by_products(shape: Shape, axes: tuple[int, ...]) -> tuple[Callable[[Array],
         return _over_rows, (first, size // first), sums
     if axes == (len(shape) - 1,) and _SHORT <= shape[-1] <= _LONG:
         return _over_columns, (size // shape[-1], shape[-1]), sums
-    if (
-        len(axes) > 0
-        and axes == tuple(range(axes[0], axes[-1] + 1))
-        and axes[0] > 0
-        and axes[-1] < len(shape) - 1
-        and size
-    ):
-        between = (
-            math.prod(shape[: axes[0]]),
-            math.prod(shape[axes[0] : axes[-1] + 1]),
-            math.prod(shape[axes[-1] + 1 :]),
-        )
+    start, end = (axes[0], axes[-1] + 1) if axes else (0, 0)
+    if start > 0 and end < len(shape) and axes == tuple(range(start, end)) and size:
+        between = (math.prod(shape[:start]), math.prod(shape[start:end]), math.prod(shape[end:]))
         fits = _FEW <= between[1] * between[2] <= _PIECE or (between[1] > _EXACT and between[2] <= _PIECE // _FEWEST)
         if between[2] > 1 and fits:
             return _between, between, sums
@@ -98,15 +96,17 @@ def _by_products(shape: Shape, axes: tuple[int, ...]) -> tuple[Callable[[Array],
 
 def _over_rows(rows: Array) -> Array:
     count = min(max(_PIECE // rows.shape[1], 1), len(rows))
-    total = _of_a_piece(rows[:count])
+    total = _sum_piece(rows[:count])
     for start in range(count, len(rows), count):
-        total += _of_a_piece(rows[start : start + count])
+        total += _sum_piece(rows[start : start + count])
     return total
 
 
-def _of_a_piece(rows: Array) -> Array:
-    """The sum of n rows. From ``_EXACT`` on as many sums as the root of n, and their sum: of n numbers in a row the last ones
-    would be rounded to what the total can hold."""
+def _sum_piece(rows: Array) -> Array:
+    """Sum n rows. If there are more than ``_EXACT``, sum about sqrt(n) groups and then the group sums.
+
+    A large running total would round away the low digits of every further element.
+    """
     n, width = rows.shape
     if n <= _EXACT:
         return ones(n, rows.dtype).dot(rows)
@@ -121,7 +121,7 @@ def _of_a_piece(rows: Array) -> Array:
 
 
 def _between(arrays: Array) -> Array:
-    """The sums over the middle one of three axes."""
+    """Sum over the middle one of three axes."""
     if arrays.shape[1] <= _EXACT:
         return np.matmul(ones(arrays.shape[1], arrays.dtype), arrays)
     return np.stack([_over_rows(rows) for rows in arrays])
@@ -138,7 +138,7 @@ def _over_columns(rows: Array) -> Array:
 
 
 def ones(n: int, dtype: Any, value: float = 1.0) -> Array:
-    """A vector that turns sums (or means) into products. It is not to be written to."""
+    """Return a vector of ``value``, with which a product computes sums or means. Do not write to it."""
     return filled(n, dtype, value) if n <= _KEPT else np.full(n, value, dtype)
 
 

@@ -1,12 +1,13 @@
-"""The tape: what was computed and in which order, and the sweep that walks it backwards.
+"""The tape, which records operations in the order of their execution, and the sweep, which is the backward pass over it.
 
-An :class:`Entry` is one operation that was carried out, linked to the entries its inputs came from. Sorted by their
-sequence numbers, the entries that led to a value are its Wengert list; reverse-mode differentiation walks that list
-from the end, and each entry turns the cotangent of its output into cotangents of its inputs (a vector-Jacobian
-product). Nothing here recurses, so a chain of 200,000 operations is no special case.
+An :class:`Entry` is one recorded operation. It is linked to the entries that computed its inputs. The entries that led to a
+value, sorted by their sequence numbers, are its Wengert list. Reverse-mode differentiation walks this list from the end. Each
+entry turns the cotangent of its output into cotangents of its inputs (a vector-Jacobian product). No function here recurses,
+so a chain of 200,000 operations needs no special treatment.
 
-Ownership runs one way: Tensor -> Entry -> its parents and the arrays it keeps. An entry never holds a Tensor and a
-:class:`Leaf` points at its Tensor weakly, so there are no cycles and reference counting alone frees a graph.
+References run in one direction: Tensor -> Entry -> the parents of the entry and the arrays that it keeps. An entry never
+refers to a Tensor, and a :class:`Leaf` refers to its Tensor weakly. So there are no reference cycles, and reference counting
+frees a graph without the garbage collector.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ import itertools
 import math
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from threading import get_ident
 from types import MappingProxyType
@@ -28,7 +28,7 @@ from ..errors import GraphError
 from . import observers
 from .observers import exposed, under_way
 from .sums import unbroadcast
-from .types import Array, Hooks, Node, Note, Plan
+from .types import Array, Node, Note
 
 NO_KEYWORDS: Mapping[str, Any] = MappingProxyType({})
 next_sequence_number = itertools.count().__next__
@@ -36,23 +36,23 @@ _number = attrgetter("seq")
 
 
 class Leaf:
-    """The place on the tape of a Tensor that was given, not computed: where gradients arrive.
+    """The node of a Tensor that the user made, as opposed to one that an operation computed. Gradients arrive at leaves.
 
-    A leaf without an owner is where a transform put one of its inputs.
+    ``owner`` is a weak reference to that Tensor. It is None for a leaf that a transform made for one of its inputs.
     """
 
     __slots__ = ("__weakref__", "dtype", "hooks", "owner", "seq", "shape")
 
     def __init__(self, tensor: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         self.owner: Callable[[], Any] | None = None if tensor is None else weakref.ref(tensor)
-        self.hooks: Hooks | None = None
+        self.hooks: Any = None
         self.seq = next_sequence_number()
         self.shape = shape
         self.dtype = dtype
 
     @property
     def tensor(self) -> Any:
-        """The Tensor whose leaf this is, or None once nobody holds it any more."""
+        """The Tensor of this leaf, or None if it no longer exists."""
         return None if self.owner is None else self.owner()
 
 
@@ -60,15 +60,16 @@ class Entry:
     """One recorded operation.
 
     Attributes:
-        seq: its number in the order of execution.
-        plan: the primitive, with the rules for those inputs that need a gradient. (In tiny.py the sweep calls the rules;
-            here ``plan.pull(entry, g)`` calls all that are needed.)
-        parents: for each array argument the node it came from, or None if it needs no gradient.
-        kept: the values the rules will read (the literature's residuals); None once released.
-        shape, dtype: of the output; of several the first floating one, each :class:`Output` having its own.
-        keywords: the metadata the operation was called with (``axis`` ...).
-        notes: what observers such as ``trace()`` attached to it, the latest first.
-        hooks: what ``register_hook`` and ``retain_grad`` asked for, else None.
+        seq: the sequence number, which counts operations in the order of execution.
+        primitive, plan: the primitive, and its rules for the arguments that need a gradient. ``plan.pull(entry, g)``
+            calls them all.
+        parents: one node for each array argument, or None for an argument that needs no gradient.
+        kept: the values that the rules will read (called residuals in the literature), or None after their release.
+        shape, dtype: the shape and dtype of the output, or of the first floating output if there are several. Each
+            :class:`Output` has its own.
+        keywords: the keyword arguments of the operation (``axis`` ...).
+        notes: the notes that observers such as ``trace()`` attached, the latest first.
+        hooks: the hooks that ``register_hook`` and ``retain_grad`` made, or None.
 
     Example:
         >>> import minigrad as mg
@@ -84,16 +85,16 @@ class Entry:
 
     __slots__ = ("dtype", "hooks", "keywords", "kept", "notes", "parents", "plan", "seq", "shape")
 
-    # No __init__: see new_entry.
+    # There is no __init__: call new_entry.
     seq: float
-    plan: Plan
+    plan: Any  # plan.Plan
     parents: list[Node]
     kept: Sequence[Any] | None
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     keywords: Mapping[str, Any]
     notes: tuple[Note, ...]
-    hooks: Hooks | None
+    hooks: Any  # hooks.Hooks, or None
 
     @property
     def primitive(self) -> Any:
@@ -101,10 +102,10 @@ class Entry:
 
 
 def new_entry(
-    plan: Plan, parents: list[Node], kept: Sequence[Any], ans: Any, keywords: Mapping[str, Any] = NO_KEYWORDS
+    plan: Any, parents: list[Node], kept: Sequence[Any], ans: Any, keywords: Mapping[str, Any] = NO_KEYWORDS
 ) -> Entry:
-    """The entry of an operation that was carried out now; ``ans`` has the shape and the dtype of its output."""
-    entry = Entry()  # a function, as calling __init__ would cost a tenth of a multiply
+    """Return the entry of an operation that was just executed. Its output has the shape and dtype of ``ans``."""
+    entry = Entry()  # this is a function because a call of __init__ would take a tenth of the time of a multiply
     entry.seq = next_sequence_number()
     entry.plan = plan
     entry.parents = parents
@@ -118,7 +119,7 @@ def new_entry(
 
 
 class Output:
-    """One of the outputs of an entry whose primitive has several (``split``)."""
+    """One output of an entry whose primitive has several outputs, such as ``split``."""
 
     __slots__ = ("dtype", "entry", "index", "shape")
 
@@ -130,26 +131,26 @@ class Output:
 
 
 def entry_of(node: Node) -> Any:
-    """The entry of an output; any other node itself."""
+    """Return the entry of an :class:`Output`. Return any other node unchanged."""
     return node.entry if type(node) is Output else node
 
 
 def wengert_list(nodes: Iterable[Node], since: float = -1) -> list[Entry]:
-    """The entries that led to any of ``nodes``, from number ``since`` on, in the order in which they were carried out."""
-    found: set[Entry] = set()
+    """Return the entries that led to any of ``nodes``, from sequence number ``since`` on, in the order of execution."""
+    visited: set[Entry] = set()
     waiting = [nodes]
     while waiting:
         for node in waiting.pop():
             if type(node) is Output:
                 node = node.entry
-            if type(node) is Entry and node not in found and node.seq >= since:
-                found.add(node)
+            if type(node) is Entry and node not in visited and node.seq >= since:
+                visited.add(node)
                 waiting.append(node.parents)
-    return sorted(found, key=_number)
+    return sorted(visited, key=_number)
 
 
 def tape(tensor: Any) -> list[Entry]:
-    """The Wengert list of ``tensor``: every recorded operation that led to it, in the order of execution.
+    """Return the Wengert list of ``tensor``: every recorded operation that led to it, in the order of execution.
 
     Example:
         >>> import numpy as np
@@ -161,38 +162,38 @@ def tape(tensor: Any) -> list[Entry]:
     return wengert_list([tensor._node])
 
 
-@np.errstate(all="ignore")  # gradients may be infinite or NaN; the forward pass is where NumPy warns
+@np.errstate(all="ignore")  # gradients may be infinite or NaN; NumPy warns in the forward pass only
 def sweep(
     seeds: Mapping[Node, Array],
     *,
     create_graph: bool = False,
     retain_graph: bool = False,
     wanted: Iterable[Node] | None = None,
-    owned: set[Node] | None = None,
+    writable: set[Node] | None = None,
     way: tuple[list[Entry], set[Node] | None] | None = None,
 ) -> dict[Node, Any]:
     """Carry cotangents back along the tape.
 
-    Each entry is visited once, in reverse order of execution, when all contributions to its output are in.
+    The sweep visits each entry once, in reverse order of execution. By then all contributions to its output have arrived.
 
     Args:
-        seeds: the nodes to start from, each with its cotangent: an array of the node's shape, or a Tensor with
-            ``create_graph``, which records the sweep itself (call it with recording switched on).
-        retain_graph: keep what the entries keep, so that the graph can be swept again.
-        wanted: the nodes whose cotangents are asked for; by default every leaf, and what ``retain_grad()`` was called on.
-        owned: gets the nodes at which an array has arrived that nobody else holds.
-        way: what :func:`to_sweep` found, for many sweeps along the same one.
+        seeds: the nodes to start from, each with its cotangent, an array of the shape of the node.
+        create_graph: record the sweep itself. The cotangents are then Tensors, and the caller must switch recording on.
+        retain_graph: do not free the values that the entries keep, so that the graph can be swept again.
+        wanted: the nodes whose cotangents to return. By default these are the leaves and the nodes of ``retain_grad()``.
+        writable: a set to which the sweep adds each node whose cotangent has no other reference and may be changed in place.
+        way: the result of :func:`to_sweep`, if the caller already has it.
 
     Returns:
-        The cotangent of each of those that a seed depends on; for an :class:`Output` see :func:`cotangent_of`.
+        The cotangent of each wanted node that a seed depends on. :func:`cotangent_of` reads that of an :class:`Output`.
 
     Raises:
-        GraphError: an entry on the way was released by an earlier sweep, and nothing has been changed then; or an observer
-            found that what it keeps was changed.
+        GraphError: an earlier sweep released the values of an entry that this sweep needs (the sweep then changes nothing),
+            or an observer found that a kept value was changed.
     """
     ends = None if wanted is None else {entry_of(node) for node in wanted}
     way = to_sweep(seeds, ends) if way is None else way
-    now = UnderWay(way[0], way[1], ends, set() if owned is None else owned, create_graph, retain_graph, {}, get_ident())
+    now = UnderWay(way, ends, set() if writable is None else writable, create_graph, retain_graph)
     now.take(seeds, seeds.values())
     arrived, results = now.arrived, {}
     under_way.append(now)
@@ -214,7 +215,7 @@ def sweep(
                 raise out_of_memory(error, what, [g, *(entry.kept or ())]) from error
             if not retain_graph:
                 entry.kept = None
-        for node, g in arrived.items():  # what is left has arrived at leaves, or where nothing behind was wanted
+        for node, g in arrived.items():  # the cotangents of leaves, and of wanted entries where the sweep ended
             if ends is None or node in ends:
                 results[node] = g if node.hooks is None else node.hooks.run(g)
     finally:
@@ -223,25 +224,28 @@ def sweep(
 
 
 def to_sweep(seeds: Iterable[Node], ends: set[Node] | None) -> tuple[list[Entry], set[Node] | None]:
-    """The entries between ``seeds`` and ``ends`` (None: all leaves), and these with the ends, if they can all be swept."""
+    """Return the entries between ``seeds`` and ``ends``, and the set of these entries and ``ends``.
+
+    If ``ends`` is None, all leaves are ends, and the set is None.
+    """
     if ends is None:
         entries, on_the_way = wengert_list(seeds), None
-    else:  # what is older than all of them does not depend on any
+    else:  # an entry older than all ends does not depend on any of them
         oldest = min((end.seq for end in ends), default=math.inf)
         entries, on_the_way = leading_to(ends, wengert_list(seeds, oldest))
     for entry in entries:
         if entry.kept is None:
             raise GraphError(
-                f"backward() came a second time through '{entry.primitive.name}', whose kept values were freed by the "
+                f"backward() was called a second time through '{entry.primitive.name}', whose kept values were freed by the "
                 "first, even if that failed: pass retain_graph=True to the first call, or compute the value again"
             )
-    for told in observers.before_sweep:
-        told(entries)
+    for callback in observers.before_sweep:
+        callback(entries)
     return entries, on_the_way
 
 
 def leading_to(wanted: set[Node], entries: list[Entry]) -> tuple[list[Entry], set[Node]]:
-    """The entries a cotangent passes through on its way to ``wanted``; and these together with ``wanted`` itself."""
+    """Return the entries that depend on a node of ``wanted``, and the set of these entries and ``wanted``."""
     passed, on_the_way = [], set(wanted)
     for entry in entries:
         for parent in entry.parents:
@@ -252,70 +256,70 @@ def leading_to(wanted: set[Node], entries: list[Entry]) -> tuple[list[Entry], se
     return passed, on_the_way
 
 
-def cotangent_of(node: Node, found: Mapping[Node, Any]) -> Any:
-    """The cotangent of ``node`` among the results of a sweep; None if none arrived."""
-    g = found.get(entry_of(node))
+def cotangent_of(node: Node, results: Mapping[Node, Any]) -> Any:
+    """Return the cotangent of ``node`` from the results of a sweep, or None if no cotangent arrived there."""
+    g = results.get(entry_of(node))
     return g.get(node.index) if g is not None and type(node) is Output else g
 
 
-@dataclass(slots=True, eq=False)
 class UnderWay:
-    """A sweep under way: the cotangents that have arrived, and the one rule about who owns an array.
+    """A running sweep, with the cotangents that have arrived so far. It alone decides which arrays are added to in place.
 
-    ``(a + b).backward()`` hands the same array to both operands, and ``sum`` hands out a read-only view, so an incoming
-    array is never written to. The first addition of two contributions allocates; only that buffer, or an array that
-    a kernel declares its own, is added into.
+    ``(a + b).backward()`` passes the same array to both operands, and the rule of ``sum`` returns a read-only view. So the
+    sweep never writes to an array that arrives. The first addition of two contributions allocates a new array, and later
+    contributions are added to it in place. An array that a kernel declares fresh is also added to in place.
 
     Attributes:
-        entries, on_the_way, ends: as of :func:`to_sweep`; ``ends`` are the nodes that are asked for, None for all leaves.
-        owned: the nodes whose array may be added into. (``out_of_place``: none, as Tensors are never written to.)
-        arrived: by node; for an entry with several outputs a dict by index.
-        pulled: the entry whose rules run, or ran last.
+        entries, on_the_way, ends: see :func:`to_sweep`.
+        writable: the nodes whose arrays may be added to in place.
+        out_of_place: the cotangents are Tensors, which are never changed in place.
+        arrived: the cotangent of each node; for an entry with several outputs, a dict from index to cotangent.
+        pulled: the entry whose rules are running or ran last.
     """
 
-    entries: list[Entry]
-    on_the_way: set[Node] | None
-    ends: set[Node] | None
-    owned: set[Node]
-    out_of_place: bool
-    retain_graph: bool
-    arrived: dict[Node, Any]
-    thread: int
-    pulled: Entry | None = None
+    def __init__(
+        self, way: Any, ends: set[Node] | None, writable: set[Node], out_of_place: bool, retain_graph: bool
+    ) -> None:
+        self.entries, self.on_the_way = way
+        self.ends, self.writable = ends, writable
+        self.out_of_place, self.retain_graph, self.thread = out_of_place, retain_graph, get_ident()
+        self.arrived: dict[Node, Any] = {}
+        self.pulled: Entry | None = None
 
     def wants(self, node: Node) -> bool:
-        """Whether it is on the way to what is asked for."""
+        """Whether a wanted cotangent depends on the cotangent of ``node``."""
         return self.on_the_way is None or entry_of(node) in self.on_the_way
 
-    def take(self, nodes: Iterable[Node], given: Iterable[Array], entry: Any = None, fresh: bool = False) -> None:
-        """A contribution for each node: the seeds, or what the rules of ``entry`` made; ``fresh``: nobody else holds these."""
-        arrived, owned, on_the_way = self.arrived, self.owned, self.on_the_way
+    def take(self, nodes: Iterable[Node], arrays: Iterable[Array], entry: Any = None, fresh: bool = False) -> None:
+        """Add a seed or a result of the rules of ``entry`` to the cotangent of each node. ``fresh`` means unshared arrays."""
+        arrived, writable, on_the_way = self.arrived, self.writable, self.on_the_way
         fresh = fresh and not self.out_of_place
-        for node, contribution in zip(nodes, given):
+        for node, contribution in zip(nodes, arrays):
             if node is None or contribution is None or not (on_the_way is None or self.wants(node)):
                 continue
             if contribution.shape != node.shape or contribution.dtype is not node.dtype:
                 contribution = fit(contribution, node, entry)
             total = arrived.get(node)
             if type(node) is Output:
-                slots = arrived.setdefault(node.entry, {})
-                slots[node.index] = slots[node.index] + contribution if node.index in slots else contribution
+                by_index = arrived.setdefault(node.entry, {})
+                by_index[node.index] = by_index[node.index] + contribution if node.index in by_index else contribution
             elif total is None:
                 arrived[node] = contribution
                 if fresh and contribution.shape:
-                    owned.add(node)
-            elif node in owned:
+                    writable.add(node)
+            elif node in writable:
                 total += contribution
             else:
                 arrived[node] = total = total + contribution
                 if total.shape and not self.out_of_place:  # 0-d sums may be immutable NumPy scalars
-                    owned.add(node)
+                    writable.add(node)
 
 
 def fit(contribution: Array, node: Node, entry: Entry) -> Array:
-    """Make a contribution one of ``node``: the one place that un-broadcasts, takes real parts and casts.
+    """Return a contribution with the shape and dtype of ``node``.
 
-    A rule may return the gradient of a *broadcast* input, of a promoted dtype, or a complex one for a real input.
+    A rule may return a gradient for the *broadcast* input, a gradient of a promoted dtype, or a complex gradient for a real
+    input. Only this function un-broadcasts, casts and takes real parts.
     """
     if contribution.shape != node.shape:
         contribution = unbroadcast(contribution, node.shape)

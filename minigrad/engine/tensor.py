@@ -1,11 +1,12 @@
-"""Tensor: an array, its gradient, and its place on the tape.
+"""A Tensor is an array with a gradient and a node of the tape.
 
-A Tensor follows NumPy. Its operators, its methods and NumPy's own functions (``np.exp(t)``) all look up the same
-registry, which maps a NumPy function to the primitive that knows its derivative.
+A Tensor follows NumPy. Its operators, its methods and NumPy's own functions (``np.exp(t)``) look up one registry, which maps
+a NumPy function to the primitive with its derivative.
 """
 
 from __future__ import annotations
 
+from inspect import unwrap
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,31 +14,33 @@ import numpy as np
 from ..device import to_host
 from ..errors import DTypeError, GraphError, ShapeError
 from . import observers
-from .arrays import NUMBERS, as_array, owned_copy
+from .arrays import NUMBERS, as_array, check_differentiable, copied
 from .hooks import Hooked, hooks_of
 from .methods import ArrayMethods, plain_array
 from .modes import enable_grad
 from .observers import one_at_a_time
 from .protocols import Protocols
 from .tape import Entry, Leaf, Output, sweep
-from .types import Array, Node
+from .types import Array, Node, TensorLike
 
 T = TypeVar("T", bound="Tensor")
+_sweep = unwrap(sweep)  # without its np.errstate, because Tensor._sweep needs one that lasts until gradients are added
 
 
 class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
     """An array that can be differentiated.
 
     Args:
-        data: anything ``np.asarray`` takes, with the dtype it would give (Python floats are float64), or a device array.
+        data: an argument of ``np.asarray``, or an array on a device. The dtype is NumPy's (Python floats become float64).
         requires_grad: record the operations on this tensor, so that ``backward()`` fills in its ``grad``.
         dtype: convert to this dtype.
         name: shown in graphs and messages.
-        copy: ``False`` shares memory with ``data``: a later write to either changes both. Together with ``requires_grad``
-            every operation is recorded more slowly while this tensor lives, so that ``backward()`` can see such a write.
+        copy: ``False`` shares memory with ``data``, so that a later write to either changes both. If ``requires_grad`` is
+            also set, recording is slower while this tensor exists, because ``backward()`` must detect such a write.
 
     Raises:
-        DTypeError: ``requires_grad`` with integers or booleans, which have no derivative; data that is not numbers.
+        DTypeError: ``data`` does not consist of numbers, or ``requires_grad`` is set for integers or booleans, which have
+            no derivative.
 
     Example:
         >>> import numpy as np
@@ -51,7 +54,7 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
 
     __slots__ = ("__weakref__", "_array", "_grad", "_node", "name")
 
-    _array: Array  # not _data: that is where numpy.ma looks for the array of anything
+    _array: Array  # not called _data, because numpy.ma reads the attribute _data of every object
     _node: Node  # Entry, Leaf or Output; None if no gradient is required
     _grad: Tensor | None
     name: str | None
@@ -68,19 +71,19 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
         if requires_grad:
             self.requires_grad = True
             if not copy and isinstance(data, np.ndarray) and np.may_share_memory(self._array, data):
-                for told in observers.leaf_shared:
-                    told(self._node)
+                for callback in observers.leaf_shared:
+                    callback(self._node)
 
-    # What it is
+    # Attributes
 
     @property
     def data(self) -> Any:
-        """The array itself, outside of differentiation. ``t.data -= ...`` changes it in place.
+        """The array itself. The tape does not record operations on it, and ``t.data -= ...`` changes it in place.
 
-        ``backward()`` of what was computed from it before such a change raises, if it needs the old values.
+        If ``backward()`` needs the values from before such a change, it raises GraphError.
         """
-        for told in observers.handed_out:
-            told(self)
+        for callback in observers.handed_out:
+            callback(self)
         return self._array
 
     @data.setter
@@ -94,9 +97,9 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
         array = as_array(value)
         old = self._array
         if self._node is not None and (array.shape, array.dtype, type(array)) != (old.shape, old.dtype, type(old)):
-            _check_differentiable(array.dtype)
+            check_differentiable(array.dtype)
             hooks = self._node.hooks
-            self._node = Leaf(self, array.shape, array.dtype)  # graphs recorded before keep the old leaf
+            self._node = Leaf(self, array.shape, array.dtype)  # earlier graphs keep the old leaf
             self._node.hooks = hooks
             self._grad = None
         self._array = array
@@ -111,11 +114,11 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
         if value is None:
             self._grad = None
             return
-        given = self._cotangent(value, "grad")
-        if isinstance(given, Tensor) and given._node is not None:
-            self._grad = at_new_node(given)  # as backward(create_graph=True) leaves it
+        g = self._cotangent(value, "grad")
+        if isinstance(g, Tensor) and g._node is not None:
+            self._grad = at_new_node(g)  # backward(create_graph=True) does the same
             return
-        array = given._array if isinstance(given, Tensor) else given
+        array = g._array if isinstance(g, Tensor) else g
         self._grad = make_tensor(array.astype(self.dtype), None)
 
     @property
@@ -133,50 +136,22 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
         elif not value:
             self._node = None
         elif self._node is None:
-            _check_differentiable(self.dtype)
+            check_differentiable(self.dtype)
             self._node = Leaf(self, self.shape, self.dtype)
 
     @property
     def is_leaf(self) -> bool:
-        """Whether this tensor was given rather than computed on the tape."""
+        """Whether the user made this tensor, as opposed to a recorded operation."""
         return type(self._node) not in (Entry, Output)
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        shape: tuple[int, ...] = self._array.shape
-        return shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        dtype: np.dtype[Any] = self._array.dtype
-        return dtype
-
-    @property
-    def ndim(self) -> int:
-        return len(self._array.shape)
-
-    @property
-    def size(self) -> int:
-        return int(self._array.size)
-
-    def numpy(self) -> Any:
-        """The values as a NumPy array, outside of differentiation (on the host it shares this tensor's memory)."""
-        for told in observers.handed_out:
-            told(self)
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """Return the values as a NumPy array, which the tape does not record. It shares the tensor's memory on the host."""
+        for callback in observers.handed_out:
+            callback(self)
         return to_host(self._array)
 
-    def item(self) -> Any:
-        """The value of a tensor of one element as a Python number."""
-        if self.size != 1:
-            raise ShapeError(f"item() needs a tensor of one element, got shape {self.shape}")
-        return to_host(self._array).item()
-
-    def tolist(self) -> Any:
-        """The values as nested lists of Python numbers."""
-        return to_host(self._array).tolist()
-
     def detach(self) -> Tensor:
-        """The same array, cut off from the tape."""
+        """Return a Tensor with the same array that is not on the tape."""
         return make_tensor(self._array, None)
 
     def _describe(self) -> str:
@@ -185,18 +160,19 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
 
     # Differentiation
 
-    def backward(self, grad: Any = None, retain_graph: bool = False, create_graph: bool = False) -> None:
-        """Add the gradient of this tensor with respect to every leaf it was computed from to that leaf's ``grad``.
+    def backward(self, grad: TensorLike | None = None, retain_graph: bool = False, create_graph: bool = False) -> None:
+        """Compute the gradient of this tensor with respect to every leaf it depends on, and add it to the leaf's ``grad``.
 
         Args:
-            grad: the gradient of some scalar with respect to this tensor (the cotangent), of its shape; 1 by default,
-                for a tensor of one element.
-            retain_graph: keep what the entries keep, so that ``backward()`` can be called again.
-            create_graph: record the backward pass too, so that the gradients can themselves be differentiated.
+            grad: the cotangent, which is the gradient of some scalar with respect to this tensor. It has the shape of this
+                tensor. The default is 1, for a tensor of one element.
+            retain_graph: do not free the values kept for the backward pass, so that ``backward()`` can be called again.
+            create_graph: record the backward pass, so that the gradients can be differentiated in turn.
 
         Raises:
-            GraphError: nothing was recorded, the graph was freed already, or ``grad`` is missing for a non-scalar.
-            ShapeError: ``grad`` has another shape. On any of these no gradient has been changed.
+            GraphError: this tensor requires no gradient, the graph was freed already, or ``grad`` is missing for a tensor
+                of several elements.
+            ShapeError: ``grad`` has another shape than this tensor. After any of these errors no gradient has changed.
         """
         if self._node is None:
             raise GraphError(
@@ -210,61 +186,63 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
         else:
             self._sweep(cotangent._array if isinstance(cotangent, Tensor) else cotangent, retain_graph, False)
 
-    @np.errstate(all="ignore")  # inf - inf of two passes is NaN, as of two paths in one
+    @np.errstate(all="ignore")  # inf - inf of two backward passes is NaN without a warning, as within one pass
     def _sweep(self, cotangent: Array, retain_graph: bool, create_graph: bool) -> None:
-        owned: set[Node] = set()
-        gradients = sweep({self._node: cotangent}, retain_graph=retain_graph, create_graph=create_graph, owned=owned)
+        writable: set[Node] = set()
+        gradients = _sweep(
+            {self._node: cotangent}, retain_graph=retain_graph, create_graph=create_graph, writable=writable
+        )
         arrivals: list[tuple[Tensor, Array, bool]] = []
         for leaf, g in gradients.items():
             if type(leaf) is Entry:
                 arrivals += [(*arrival, False) for arrival in hooks_of(leaf).arrivals(g)]  # retain_grad()
                 continue
             if (tensor := leaf.tensor) is None:
-                continue  # nobody holds it any more
+                continue  # the tensor no longer exists
             if tensor._node is not leaf:
                 raise GraphError(
                     f"{tensor._describe()} had shape {leaf.shape} and dtype {leaf.dtype} and required a gradient when this "
                     "graph was recorded: its data was replaced or requires_grad switched since; run the forward pass again"
                 )
-            arrivals.append((tensor, g, leaf in owned and leaf.hooks is None))
-        one_at_a_time.acquire()  # other sweeps may arrive at the same leaves; `with` costs twice as much
+            arrivals.append((tensor, g, leaf in writable and leaf.hooks is None))
+        one_at_a_time.acquire()  # sweeps in other threads may reach the same leaves; `with` takes twice as long
         try:
-            for tensor, g, alone in arrivals:
-                Tensor._accumulate(tensor, g, alone)
+            for tensor, g, unshared in arrivals:
+                Tensor._accumulate(tensor, g, unshared)
         finally:
             one_at_a_time.release()
 
     def _cotangent(self, grad: Any, what: str = "backward(grad=...)") -> Any:
-        """``grad`` as an array or Tensor of this tensor's dtype, once it is clear that it can be its cotangent."""
+        """Check that ``grad`` can be the cotangent of this tensor, and return it with the dtype of this tensor."""
         if grad is None:
             if self._array.size != 1:
                 raise GraphError(
-                    f"backward() on a tensor of shape {self.shape} needs grad, the gradient of a scalar with respect to it, "
-                    "of that shape: sum() or mean() it first, or pass grad=np.ones_like(t)"
+                    f"backward() on a tensor of shape {self.shape} needs the argument grad, the gradient of a scalar with "
+                    "respect to it, of that shape: sum() or mean() it first, or pass grad=np.ones_like(t)"
                 )
             return np.ones_like(self._array)
         plain = type(grad) is np.ndarray and grad.dtype.kind in NUMBERS
         array = grad if plain or isinstance(grad, Tensor) else as_array(grad)
         if array.shape != self.shape:
-            raise ShapeError(f"{what} got shape {array.shape} for a tensor of shape {self.shape}")
+            raise ShapeError(f"{what} has shape {array.shape} for a tensor of shape {self.shape}")
         if array.dtype.kind == "c" and self.dtype.kind != "c":
-            raise DTypeError(f"{what} got dtype {array.dtype} for a real tensor of dtype {self.dtype}")
+            raise DTypeError(f"{what} has dtype {array.dtype} for a real tensor of dtype {self.dtype}")
         return array if array.dtype == self.dtype else array.astype(self.dtype)
 
-    def _accumulate(self, g: Array, owned: bool = False) -> None:
-        """Add a gradient that has arrived. ``grad`` stays one object, owned by this tensor alone."""
+    def _accumulate(self, g: Array, unshared: bool = False) -> None:
+        """Add ``g`` to ``grad``, which shares its array with no other tensor. ``unshared``: ``g`` has no other reference."""
         before = self._grad
-        if isinstance(g, Tensor):  # create_graph: it is itself on the tape, so it is rebound, never added into
+        if isinstance(g, Tensor):  # with create_graph, grad is on the tape: it is replaced, never changed in place
             self._grad = at_new_node(g) if before is None else before + g
         elif before is None:
-            self._grad = make_tensor(g if owned and _whole(g) else owned_copy(g), None)
+            self._grad = make_tensor(g if unshared and _whole(g) else copied(g), None)
         elif before._node is not None:
             self._grad = make_tensor(before._array + g, None)
         else:
             before._array += g
 
     def zero_grad(self) -> None:
-        """Forget the gradient: ``grad`` becomes None."""
+        """Set ``grad`` to None."""
         self._grad = None
 
     def __reduce__(self) -> Any:
@@ -286,7 +264,7 @@ _new = Tensor.__new__
 
 
 def make_tensor(array: Array, node: Node) -> Tensor:
-    """A Tensor around ``array`` at ``node``, without the checks and the copy of the constructor."""
+    """Return a Tensor of ``array`` at ``node``, without the checks and the copy of the constructor."""
     tensor = _new(Tensor)
     tensor._array = array
     tensor._node = node
@@ -296,7 +274,7 @@ def make_tensor(array: Array, node: Node) -> Tensor:
 
 
 def at_new_node(tensor: Tensor) -> Tensor:
-    """The same value at a new node of the tape, which leads to the old one: somebody else's, or the end of a sweep."""
+    """Return the same value at a new node whose parent is the old one, which may belong to another tensor or end a sweep."""
     return +tensor
 
 
@@ -308,16 +286,8 @@ def _rebuild(kind: type[T], data: Any, requires_grad: bool, name: str | None, gr
     return tensor
 
 
-def _check_differentiable(dtype: np.dtype[Any]) -> None:
-    if dtype.kind not in "fc":
-        raise DTypeError(
-            f"requires_grad=True needs a floating or complex dtype, got {dtype}, which has no derivative: "
-            "pass floats (2.0 rather than 2) or dtype=float"
-        )
-
-
 def _whole(array: Array) -> bool:
-    """Whether the array lies in order in memory of its own that can be written to, and keeps no larger one alive."""
-    if not array.flags.c_contiguous or not getattr(array.flags, "writeable", True):  # CuPy's arrays always are
+    """Whether the array is contiguous and writeable, and is not a view that keeps a larger array alive."""
+    if not array.flags.c_contiguous or not getattr(array.flags, "writeable", True):  # a CuPy array has no such flag
         return False
     return array.base is None or getattr(array.base, "size", -1) == array.size
