@@ -6,8 +6,6 @@ from . import (  # noqa: F401
     axes,
     calculus,
     choosing,
-    convolution,
-    cumulative,
     decompositions,
     dropout,
     einsum,
@@ -24,5 +22,4 @@ from . import (  # noqa: F401
     shaping,
     sorting,
     special,
-    trigonometric,
 )

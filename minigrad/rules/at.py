@@ -1,6 +1,6 @@
-"""``t.at[index].set(v)``: NumPy's assignment, and its ``+=`` and ``*=``, as functions of array and values.
+"""``t.at[index].set(v)``, ``.add(v)`` and ``.multiply(v)``, which return a changed copy and are differentiable.
 
-The forward is NumPy's own assignment into a copy: ``set`` gives what ``a[index] = v`` gives, and raises what it raises.
+The forward assigns into a copy with NumPy: ``set`` gives the values that ``a[index] = v`` gives, and raises the same errors.
 """
 
 import operator
@@ -21,17 +21,17 @@ from ..errors import DTypeError
 from .indexing import Shape, _array, _is_basic, _positions
 
 
-def _places(index: Any, x: Array, shape: Shape) -> Array:
-    """As ``_positions``, in the shape of what is picked and counted from 0."""
+def _flat_positions(index: Any, x: Array, shape: Shape) -> Array:
+    """Return the flat positions of the picked elements, counted from 0, in the ``shape`` of ``x[index]``."""
     return np.reshape(_positions(index, x.shape, x) % max(x.size, 1), shape)
 
 
-def _is_last(places: Array, size: int) -> Array:
-    """Where a place out of ``size`` is named for the last time."""
-    order = np.arange(1, places.size + 1, dtype=np.uint64, like=places)  # CuPy finds maxima of unsigned numbers
+def _is_last(positions: Array, size: int) -> Array:
+    """Return True where a flat position, below ``size``, occurs for the last time."""
+    order = np.arange(1, positions.size + 1, dtype=np.uint64, like=positions)  # unsigned for CuPy's maximum.at
     latest = np.zeros_like(order, shape=size)
-    np.maximum.at(latest, places.reshape(-1), order)
-    return latest[places] == order.reshape(places.shape)
+    np.maximum.at(latest, positions.reshape(-1), order)
+    return latest[positions] == order.reshape(positions.shape)
 
 
 # --- set ------------------------------------------------------------------------------------------------------------
@@ -43,19 +43,20 @@ def _set_at(x: Array, values: Array, /, index: Any) -> Array:
     shape = np.shape(values)
     if _is_basic(index) or not shape:
         return out
-    places = _places(index, x, np.shape(x[index]))  # a device writes in any order, and NumPy in that of the memory
-    last = _is_last(places, x.size)
-    spread = np.broadcast_to(np.reshape(values, shape[max(len(shape) - places.ndim, 0) :]), places.shape)
-    out.reshape(-1)[places[last]] = spread[last]
+    # Write only the last value for each position: a device writes in any order, and NumPy in memory order.
+    positions = _flat_positions(index, x, np.shape(x[index]))
+    last = _is_last(positions, x.size)
+    spread = np.broadcast_to(np.reshape(values, shape[max(len(shape) - positions.ndim, 0) :]), positions.shape)
+    out.reshape(-1)[positions[last]] = spread[last]
     return out
 
 
 def picked_where_last(g: Array, index: Any, values_shape: Shape) -> Array:
-    """The cotangents of the places, for those values that have stayed there."""
+    """Return the cotangent at each picked position, and 0 for a value that a later one has overwritten."""
     picked = g[index]
     if not _is_basic(index):
         plain = values_of(g)
-        picked = np.where(_is_last(_places(index, plain, picked.shape), plain.size), picked, 0)
+        picked = np.where(_is_last(_flat_positions(index, plain, picked.shape), plain.size), picked, 0)
     return np.reshape(picked, (1,) * (len(values_shape) - picked.ndim) + picked.shape)
 
 
@@ -72,27 +73,27 @@ _IN_PLACE: dict[Any, Callable[[Any, Any], Any]] = {np.add: operator.iadd, np.mul
 
 
 def _update_at(ufunc: Any, x: Array, values: Array, index: Any) -> Array:
-    """``x[index] += values`` or ``*=`` in a copy, where each of several values for one place counts."""
+    """Return a copy after ``x[index] += values`` or ``*=``, where every value for a repeated position counts."""
     out = x.copy()
     if _is_basic(index):
         parts = index if isinstance(index, tuple) else (index,)
         view = out[parts if Ellipsis in parts else (*parts, Ellipsis)]
         _IN_PLACE[ufunc](view, values)
         return out
-    picked = out[index][...]  # a scalar of NumPy's becomes an array
+    picked = out[index][...]  # turns a NumPy scalar into an array
     weak = type(values) in SCALARS
     spread = np.full_like(picked, values) if weak else np.broadcast_to(values, picked.shape)
-    _IN_PLACE[ufunc](picked, values)  # raises what the operator raises; ufunc.at would wrap and cut off without a word
-    places = _places(index, x, picked.shape)
-    ufunc.at(out.reshape(-1), places.reshape(-1), spread.reshape(-1))  # one flat index is all that CuPy's add.at takes
+    _IN_PLACE[ufunc](picked, values)  # raises the operator's errors; ufunc.at would truncate silently
+    positions = _flat_positions(index, x, picked.shape)
+    ufunc.at(out.reshape(-1), positions.reshape(-1), spread.reshape(-1))  # CuPy's add.at takes one flat index only
     return out
 
 
 def _in_rows(values: Array, x: Array, index: Any) -> tuple[Array, tuple[Array, Array], Array]:
-    """The values for each place in one row, behind which are ones; where each value stands; and the places."""
+    """Return a row of values per position, padded with ones; the (row, column) of each value; and the positions."""
     spread = np.broadcast_to(_array(values, x), np.shape(values_of(x)[index]))
-    places = np.reshape(_places(index, values_of(x), spread.shape), (-1,))
-    rows, row, counts = np.unique(places, return_inverse=True, return_counts=True)
+    positions = np.reshape(_flat_positions(index, values_of(x), spread.shape), (-1,))
+    rows, row, counts = np.unique(positions, return_inverse=True, return_counts=True)
     order, starts = np.argsort(row, kind="stable"), np.cumsum(counts) - counts
     column = np.empty_like(row)
     column[order] = np.arange(row.size, like=row) - starts[row[order]]
@@ -101,7 +102,7 @@ def _in_rows(values: Array, x: Array, index: Any) -> tuple[Array, tuple[Array, A
 
 
 def other_values(values: Array, x: Array, index: Any) -> Any:
-    """For each value the product of the others for its place, without a division: one of them may be 0."""
+    """Return, for each value, the product of the others for its position; no division, because one of them may be 0."""
     if _is_basic(index):
         return 1
     factors, where, _ = _in_rows(values, x, index)
@@ -120,7 +121,7 @@ def _multiply_at(x: Array, values: Array, /, index: Any) -> Array:
         return _update_at(np.multiply, x, values, index)
     factors, _, rows = _in_rows(values, x, index)
     out = x.copy()
-    out.reshape(-1)[rows] *= np.prod(factors, axis=-1, dtype=x.dtype)  # each place once: a device has no multiply.at
+    out.reshape(-1)[rows] *= np.prod(factors, axis=-1, dtype=x.dtype)  # CuPy has no multiply.at
     return out
 
 
@@ -138,15 +139,14 @@ _KINDS = "biufc"
 
 
 def _set(x: Any, values: Any, index: Any) -> Any:
-    given = values if isinstance(values, Tensor) else operand(values)
-    dtype = np.dtype(type(given)) if type(given) in SCALARS else given.dtype
-    if _KINDS.index(dtype.kind) > _KINDS.index(
-        x.dtype.kind
-    ):  # an assignment would cut off fractions and imaginary parts
+    array = values if isinstance(values, Tensor) else operand(values)
+    dtype = np.dtype(type(array)) if type(array) in SCALARS else array.dtype
+    # An assignment would drop fractions and imaginary parts.
+    if _KINDS.index(dtype.kind) > _KINDS.index(x.dtype.kind):
         raise DTypeError(_does_not_fit(x, dtype))
     if not hasattr(values, "dtype") and type(values) not in SCALARS and not is_device_array(x._array):
-        given = np.asarray(values, x.dtype)  # as an assignment does, which looks whether a list's integers are in range
-    return set_at(x, given, index=plain_index(index))
+        array = np.asarray(values, x.dtype)  # raises, as an assignment does, if an integer in a list is out of range
+    return set_at(x, array, index=plain_index(index))
 
 
 def _updated(update: Primitive) -> Callable[[Any, Any, Any], Any]:
@@ -161,7 +161,7 @@ def _updated(update: Primitive) -> Callable[[Any, Any, Any], Any]:
 
 
 def _does_not_fit(x: Any, dtype: Any) -> str:
-    return f"t.at[index] of a tensor of dtype {x.dtype} cannot take values of dtype {dtype}: t.astype({dtype.name!r}) first"
+    return f"t.at[index] of a tensor of dtype {x.dtype} cannot take values of dtype {dtype}: use t.astype({dtype.name!r}) first"
 
 
 registry[operator.setitem, "set"] = _set

@@ -1,6 +1,6 @@
-"""Scaled dot-product attention: ``softmax(q k^T * scale) v``, as one primitive.
+"""Scaled dot-product attention, ``softmax(q k^T * scale) v``, as one primitive.
 
-As in neural.py, its derivatives are those of the composition.
+Its derivatives are those of the composition, as in neural.py.
 """
 
 import math
@@ -26,22 +26,24 @@ def _attention(
     scale: float | None = None,
     num_heads: int = 1,
 ) -> Array:
-    """``softmax(q k^T * scale + bias) v`` (Vaswani et al. 2017, arXiv:1706.03762, eq. 1), ``num_heads`` heads side by side.
+    """Return ``softmax(q k^T * scale + bias) v`` per head (Vaswani et al. 2017, arXiv:1706.03762, eq. 1).
 
     query: (..., query, heads * d), key: (..., key, heads * d), value: (..., key, heads * e) -> (..., query, heads * e).
-    mask: booleans, True = attend, (query, key), or with all axes of the scores, (..., heads, query, key), to which they
-    broadcast; a query with no key to attend to gives zeros. bias: numbers of any shape that broadcasts to that of the scores,
-    differentiable; -1e30 and less, such as -inf, excludes a key as a mask does. scale: 1 / sqrt(d) by default.
+    mask: booleans, True = attend. Its shape is (query, key), or it has all axes of the scores, (..., heads, query, key), and
+    broadcasts to them. A query without any allowed key gives zeros. bias: real numbers of any shape that broadcasts to the
+    scores. It is differentiable; a value of -1e30 or less, such as -inf, excludes a key as a mask does. scale: 1 / sqrt(d)
+    by default.
 
     Raises:
-        ShapeError, DTypeError: ``mask`` or ``bias`` does not fit the scores; one is boolean, the other real numbers.
+        ShapeError: ``mask`` or ``bias`` does not fit the scores.
+        DTypeError: ``mask`` is not boolean, or ``bias`` does not hold real numbers.
 
     Example:
         >>> import numpy as np
         >>> import minigrad as mg
         >>> query = key = np.zeros((2, 3))  # all scores are equal
         >>> value = np.array([[1.0], [5.0]])
-        >>> mask = np.array([[True, False], [True, True]])  # the first query sees the first key alone
+        >>> mask = np.array([[True, False], [True, True]])  # the first query attends to the first key only
         >>> mg.scaled_dot_product_attention(query, key, value, mask)
         array([[1.],
                [3.]])
@@ -53,17 +55,19 @@ def _attention(
 
 
 def split_heads(x: Array, num_heads: int) -> Array:
-    """(..., length, heads * d) -> (..., heads, length, d)"""
+    """Reshape (..., length, heads * d) to (..., heads, length, d)."""
     return x.reshape(*x.shape[:-1], num_heads, x.shape[-1] // num_heads).swapaxes(-3, -2)
 
 
 def scale_of(width: int, scale: float | None) -> float:
-    """What the scores of heads of this width are multiplied by: a float of Python's, as NumPy's would make float32 float64."""
+    """Return the factor of the scores for heads of this width: a Python float, because a NumPy one would promote float32."""
     return 1 / math.sqrt(width) if scale is None else float(scale)
 
 
-def attention_weights(q: Array, k: Array, mask: Any = None, bias: Any = None, scale: float | None = None) -> Array:
-    """``softmax(q k^T * scale + bias)`` over the keys the mask allows; (..., query, d), (..., key, d) -> (..., query, key)."""
+def attention_weights(
+    q: Array, k: Array, mask: Array | None = None, bias: Array | None = None, scale: float | None = None
+) -> Array:
+    """Return ``softmax(q k^T * scale + bias)`` over the allowed keys: (..., query, d), (..., key, d) -> (..., query, key)."""
     scores = np.matmul(q, k.swapaxes(-1, -2)) * scale_of(q.shape[-1], scale)
     if mask is not None:
         mask = as_mask(mask, scores.shape)
@@ -72,17 +76,15 @@ def attention_weights(q: Array, k: Array, mask: Any = None, bias: Any = None, sc
     return masked_softmax(scores, mask, bias)
 
 
-def masked_softmax(scores: Array, mask: Any = None, bias: Any = None) -> Array:
-    """The softmax of ``scores + bias`` over the last axis, the keys: those that ``mask`` allows (True = attend), 0 for others.
+def masked_softmax(scores: Array, mask: Array | None = None, bias: Array | None = None) -> Array:
+    """Return the softmax of ``scores + bias`` over the keys, the last axis; keys that ``mask`` excludes (False) get 0.
 
-    A row without any allowed key is all zeros. What is ``LOWEST`` or less in the bias is not allowed either: in a row of
-    nothing but -inf a softmax would be NaN, and beside a masked score a number as low as that means nothing.
+    A row without any allowed key is all zeros. A bias of ``LOWEST`` or less excludes its key too: the softmax of a row that
+    holds only -inf would be NaN.
     """
     if bias is not None:
         seen = np.logical_not(bias <= LOWEST)
-        scores = scores + np.where(
-            seen, bias, 0.0
-        )  # no -inf gets into the scores, where it would look like an overflow
+        scores = scores + np.where(seen, bias, 0.0)  # an -inf in the scores would look like an overflow
         mask = seen if mask is None else mask & seen
     if mask is None:
         return softmax(scores)
@@ -98,15 +100,15 @@ def as_mask(
     key_mask: str = "nn's key_mask",
     bias: str = "bias",
 ) -> Array:
-    """``mask`` if it is one of scores of this ``shape``: the rule for every attention. No dtype and no size is guessed from.
+    """Return ``mask`` if it fits scores of this ``shape``; every attention applies this check, which guesses nothing.
 
     Args:
-        axes: what the axes of the scores are.
-        name, key_mask, bias: what the caller calls its arguments.
+        axes: the names of the axes of the scores.
+        name, key_mask, bias: the names of the caller's arguments, for the message.
 
     Raises:
-        DTypeError: it is not boolean: numbers may mean "attend", "add this" or "a token".
-        ShapeError: it is neither (query, key) nor has it the axes of the scores, or is of another length along one.
+        DTypeError: the mask is not boolean. Numbers could mean "attend", "add this" or "a token".
+        ShapeError: the shape is neither (query, key) nor one that has all axes of the scores and broadcasts to them.
     """
     mask = mask if hasattr(mask, "dtype") else np.asarray(mask)
     if mask.dtype != bool:
@@ -127,19 +129,19 @@ def as_mask(
 def as_bias(
     bias: Array,
     shape: Shape,
-    dtype: Any,
+    dtype: np.dtype[Any],
     axes: str = "(..., heads, query, key)",
     *,
     name: str = "bias",
     mask: str = "mask",
 ) -> Array:
-    """``bias`` if it can be added to scores of this ``shape``; integers in their ``dtype``.
+    """Return ``bias`` if it can be added to scores of this ``shape``; integers are converted to ``dtype``.
 
-    Args: as of :func:`as_mask`.
+    The other arguments are those of :func:`as_mask`.
 
     Raises:
-        DTypeError: it is boolean, which is a mask, or holds no real numbers.
-        ShapeError: it does not broadcast to the shape.
+        DTypeError: the bias is boolean, like a mask, or does not hold real numbers.
+        ShapeError: the bias does not broadcast to the shape.
     """
     bias = bias if hasattr(bias, "dtype") else np.asarray(bias, None if isinstance(bias, bool) else dtype)
     if bias.dtype.kind not in "fiu":
@@ -153,12 +155,12 @@ def as_bias(
 
 
 def is_mask(mask: Any, axes: int) -> bool:
-    """Whether the dtype and the number of axes are those of a mask of scores with so many."""
+    """Return whether ``mask`` is boolean and has two axes, or as many axes as the scores."""
     return mask.dtype == bool and mask.ndim in (2, axes)
 
 
 def broadcasts(own: Shape, shape: Shape) -> bool:
-    """Whether an array broadcasts to a shape, which stays what it is."""
+    """Return whether an array of shape ``own`` broadcasts to ``shape`` without changing ``shape``."""
     return own == shape[-len(own) :] or (
         len(own) <= len(shape) and all(n in (1, m) for n, m in zip(own[::-1], shape[::-1]))
     )

@@ -1,4 +1,4 @@
-"""Axes taken away, given back and moved: what the rules of reductions share."""
+"""Helpers that remove, restore and move axes, shared by the rules of reductions."""
 
 import inspect
 import math
@@ -16,29 +16,30 @@ Shape = tuple[int, ...]
 
 
 def taking(function: Callable[..., Any], **keywords: Any) -> Callable[..., Any]:
-    """``function(a, ...)`` with these keywords, given with their defaults, and no others.
+    """Return ``function(a, ...)`` restricted to these keywords; their values are the defaults.
 
-    What a call leaves out is not passed on: CuPy lacks ``initial`` and ``where``.
+    Keywords that a call leaves out are not passed on, because CuPy lacks ``initial`` and ``where``.
     """
 
-    def forward(a: Array, /, **given: Any) -> Any:
-        return function(a, **given)
+    def forward(a: Array, /, **passed: Any) -> Any:
+        return function(a, **passed)
 
     kinds = inspect.Parameter
     parameters = [kinds("a", kinds.POSITIONAL_ONLY)]
     parameters += [kinds(name, kinds.POSITIONAL_OR_KEYWORD, default=value) for name, value in keywords.items()]
     forward.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     forward.__doc__ = function.__doc__
+    forward.__wrapped__ = function  # type: ignore[attr-defined]
     return forward
 
 
 def array_of(value: Any) -> Array:
-    """``np.asarray``, but Tensors and device arrays stay what they are."""
+    """Return ``np.asarray(value)``, but Tensors and device arrays unchanged."""
     return value if hasattr(value, "dtype") and hasattr(value, "ndim") else np.asarray(value)
 
 
 def axes_of(ndim: int, axis: Axis) -> tuple[int, ...]:
-    """The axes that ``axis`` names, counted from 0. (Of a 0-d array none: NumPy lets axis=0 pass.)"""
+    """Return the axes that ``axis`` names, counted from 0; none for a 0-d array, for which NumPy accepts axis=0."""
     if type(axis) is int and -ndim <= axis < ndim:
         return (axis % ndim,)
     if axis is None or not ndim:
@@ -52,7 +53,7 @@ def axes_of(ndim: int, axis: Axis) -> tuple[int, ...]:
 
 
 def expand(g: Array, shape: Shape, axis: Axis) -> Array:
-    """Give a reduced array its reduced axes back, with length 1, so that it broadcasts against the input."""
+    """Restore the reduced axes with length 1, so that the result broadcasts against the input."""
     if axis is None or g.ndim == len(shape):
         return g
     reduced = axes_of(len(shape), axis)
@@ -60,7 +61,7 @@ def expand(g: Array, shape: Shape, axis: Axis) -> Array:
 
 
 def count(shape: Shape, axis: Axis, where: Any = True) -> Any:
-    """How many elements go into each result."""
+    """Return how many elements go into each result."""
     axes = axes_of(len(shape), axis)
     if where is True:
         return math.prod(shape[i] for i in axes)
@@ -68,14 +69,14 @@ def count(shape: Shape, axis: Axis, where: Any = True) -> Any:
 
 
 def rows_of(a: Array, axis: Axis) -> Array:
-    """(..., n): the reduced axes laid out as one, at the end."""
+    """Merge the reduced axes into one last axis: (..., n)."""
     kept, reduced = _split_axes(a.ndim, axis)
     shape = (*(a.shape[i] for i in kept), math.prod(a.shape[i] for i in reduced))
     return np.reshape(np.transpose(a, kept + reduced), shape)
 
 
 def from_rows(rows: Array, shape: Shape, axis: Axis) -> Array:
-    """``rows_of`` undone."""
+    """Invert ``rows_of``."""
     kept, reduced = _split_axes(len(shape), axis)
     order = kept + reduced
     return np.transpose(np.reshape(rows, tuple(shape[i] for i in order)), tuple(np.argsort(order).tolist()))
@@ -87,10 +88,10 @@ def _split_axes(ndim: int, axis: Axis) -> tuple[tuple[int, ...], tuple[int, ...]
 
 
 def to_last(a: Array, axis: int | None) -> Array:
-    """``axis`` at the end; without one, the array laid out flat."""
+    """Move ``axis`` to the end; for None, flatten the array."""
     return np.reshape(a, (-1,)) if axis is None or not a.ndim else np.swapaxes(a, axis, -1)
 
 
 def from_last(a: Array, shape: Shape, axis: int | None) -> Array:
-    """``to_last`` undone."""
+    """Invert ``to_last``."""
     return np.reshape(a, shape) if axis is None or not shape else np.swapaxes(a, axis, -1)

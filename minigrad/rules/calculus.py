@@ -14,12 +14,12 @@ from .axes import array_of, axes_of
 
 
 def _cut(a: Array, axis: int, start: int | None, stop: int | None) -> Array:
-    """``a[start:stop]`` along ``axis``."""
+    """Return ``a[start:stop]`` along ``axis``."""
     return a[(slice(None),) * axis + (slice(start, stop),)]
 
 
 def _along(a: Array, ndim: int, axis: int) -> Array:
-    """A 1-D array laid along ``axis`` of ``ndim`` axes."""
+    """Reshape a 1-D array to ``ndim`` axes, all of length 1 except ``axis``."""
     return np.reshape(a, (1,) * axis + (-1,) + (1,) * (ndim - axis - 1)) if a.ndim else a
 
 
@@ -53,23 +53,24 @@ def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
 
 
 def _gradient(f: Any, *varargs: Any, axis: Axis = None, edge_order: int = 1) -> Any:
-    """Differences of second order inside and of ``edge_order`` at the edges; also in the coordinates."""
+    """Return differences of second order inside and of ``edge_order`` at the edges, differentiable in the coordinates too."""
     f = array_of(f)
     if edge_order not in (1, 2):
         raise ArgumentError(f"gradient takes edge_order 1 or 2, got {edge_order}")
     axes = axes_of(f.ndim, axis)
-    spacings = [array_of(s) for s in varargs] or [np.asarray(1.0)]
+    spacings = [array_of(s) for s in varargs] or [np.ones_like(values_of(f).real, shape=())]
     if len(spacings) == 1 and not spacings[0].ndim:
         spacings *= len(axes)
     if len(spacings) != len(axes):
         raise ArgumentError(f"gradient takes a spacing for each of the {len(axes)} axes, got {len(varargs)}")
     dtype = f.dtype if f.dtype.kind in "fc" else np.dtype(float)
-    slopes = [_slope(f, s, i, edge_order).astype(dtype) for s, i in zip(spacings, axes)]
+    slopes = [_slope(f, s, i, edge_order) for s, i in zip(spacings, axes)]
+    slopes = [slope if slope.dtype == dtype else slope.astype(dtype) for slope in slopes]
     return slopes[0] if len(slopes) == 1 else tuple(slopes)
 
 
 def _slope(f: Array, spacing: Any, axis: int, edge_order: int) -> Array:
-    """df/dx along one axis; ``spacing`` is the step, or the coordinates."""
+    """Return df/dx along one axis; ``spacing`` is the step or the coordinates."""
     n = f.shape[axis]
     if n < edge_order + 1:
         raise ShapeError(f"gradient needs {edge_order + 1} points along each axis, got {n}")
@@ -79,7 +80,13 @@ def _slope(f: Array, spacing: Any, axis: int, edge_order: int) -> Array:
     if spacing.ndim:
         h = spacing[1:] - spacing[:-1]
         if not isinstance(spacing, Tensor) and (h == h[0]).all():
-            h = h[0]  # even steps; what is differentiated depends on all coordinates nevertheless
+            h = h[0]  # even steps; a Tensor keeps all steps, because its gradient depends on every coordinate
+    if not h.ndim and edge_order == 1:  # one difference for all points: at an end, its neighbour is itself
+        right = np.concatenate([_cut(f, axis, 1, None), _cut(f, axis, -1, None)], axis=axis)
+        left = np.concatenate([_cut(f, axis, None, 1), _cut(f, axis, None, -1)], axis=axis)
+        steps = np.full_like(values_of(f).real, 2, shape=(n,))
+        steps[0] = steps[-1] = 1
+        return (right - left) / _along(steps * (1.0 * h), f.ndim, axis)
     inner = _inner_slope(f, h, axis)
     return np.concatenate([_edge(f, h, axis, edge_order, 0), inner, _edge(f, h, axis, edge_order, -1)], axis=axis)
 
@@ -93,7 +100,7 @@ def _inner_slope(f: Array, h: Any, axis: int) -> Array:
 
 
 def _edge(f: Array, h: Any, axis: int, order: int, end: int) -> Array:
-    """The one-sided slope at the first (0) or last (-1) point; seen from the last, all steps are negative."""
+    """Return the one-sided slope at the first (0) or last (-1) point; from the last point, all steps are negative."""
     points = range(3) if end == 0 else range(-1, -4, -1)
     y = [_cut(f, axis, i, i + 1 or None) for i in points[: order + 1]]
     sign = 1 if end == 0 else -1
@@ -102,7 +109,7 @@ def _edge(f: Array, h: Any, axis: int, order: int, end: int) -> Array:
         return (y[1] - y[0]) / p
     q = sign * (h[points[1]] if h.ndim else h)
     terms = -(2.0 * p + q) / (p * (p + q)) * y[0], (p + q) / (p * q) * y[1], -p / (q * (p + q)) * y[2]
-    first, second, third = terms if end == 0 else terms[::-1]  # added as NumPy adds them
+    first, second, third = terms if end == 0 else terms[::-1]  # in the order in which NumPy adds them
     return first + second + third
 
 
@@ -121,7 +128,8 @@ def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     if x is not None:
         x = array_of(x)
         dx = _along(np.diff(x), y.ndim, axis) if x.ndim == 1 else np.diff(x, axis=axis)
-    return np.sum(dx * (_cut(y, axis, 1, None) + _cut(y, axis, None, -1)) / 2.0, axis=axis)
+    pairs = _cut(y, axis, 1, None) + _cut(y, axis, None, -1)
+    return np.sum((pairs if type(dx) is float and dx == 1.0 else dx * pairs) * 0.5, axis=axis)
 
 
 def _average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
@@ -138,7 +146,7 @@ def _average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = Fa
 
 
 def _fitting(weights: Array, a: Array, axis: Axis) -> Array:
-    """Weights of the shape of ``a``, or one for each place along ``axis``, so that they broadcast against ``a``."""
+    """Reshape weights of the shape of ``a``, or of its axes ``axis``, so that they broadcast against ``a``."""
     if weights.shape == a.shape:
         return weights
     axes = () if axis is None else axes_of(a.ndim, axis)
@@ -157,13 +165,13 @@ composite(np.average, _average)
 
 
 def _double(value: Any) -> Array:
-    """NumPy interpolates in double precision."""
+    """Convert to double precision, in which NumPy interpolates."""
     value = array_of(value)
     return value.astype(np.complex128 if value.dtype.kind == "c" else np.float64)
 
 
 def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> Any:
-    """Differentiable in x, xp and fp. At a knot the slope to its right counts; outside of the knots it is 0."""
+    """Interpolate, differentiably in x, xp and fp. The slope at a knot is the one to its right; outside the knots it is 0."""
     x, xp, fp = _double(x), _double(xp), _double(fp)
     if xp.ndim != 1 or xp.shape != fp.shape or not xp.shape[0]:
         raise ShapeError(f"interp takes xp and fp of one length, at least 1, got shapes {xp.shape} and {fp.shape}")
@@ -199,7 +207,7 @@ def _linspace(
     like = values_of(width)
     k = np.arange(num, dtype=np.result_type(step, 1.0), like=like).reshape((-1,) + (1,) * width.ndim)
     points = k * step + start
-    if endpoint and num > 1:  # exactly there
+    if endpoint and num > 1:  # the last point is exactly stop
         points = np.concatenate([points[:-1], np.expand_dims(np.broadcast_to(array_of(stop), width.shape), 0)])
     points = np.moveaxis(points, 0, axis)
     if dtype is not None:

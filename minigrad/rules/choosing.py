@@ -1,4 +1,4 @@
-"""Functions that choose among arrays or leave elements out: compositions of ``where``, ``take`` and ``concatenate``."""
+"""Functions that choose among arrays or drop elements, composed of ``where``, ``take`` and ``concatenate``."""
 
 import functools
 import operator
@@ -9,20 +9,21 @@ import numpy as np
 
 from ..device import to_host
 from ..engine.functions import composite
+from ..engine.methods import values_of
 from ..engine.types import Array
 from ..errors import ArgumentError, DTypeError, OutOfRangeError
-from .indexing import _array, _brought_inside, _plain, scatter_add
+from .axes import array_of
+from .indexing import _array, _brought_inside, scatter_add
 
 
 def _common_dtype(values: Sequence[Any]) -> Any:
-    """NumPy's promotion, in which a Python number is weak."""
+    """Return the dtype of NumPy's promotion, in which a Python number is weak."""
     return np.result_type(*[v if type(v) in (int, float, complex) else _values(v).dtype for v in values])
 
 
 def _values(value: Any) -> Array:
-    """What has no derivative, such as a condition or an index, as a plain array."""
-    value = _plain(value)
-    return value if hasattr(value, "dtype") else np.asarray(value)
+    """Return an argument without a derivative, such as a condition or an index, as a plain array."""
+    return array_of(values_of(value))
 
 
 def _cast(a: Array, dtype: Any) -> Array:
@@ -30,7 +31,7 @@ def _cast(a: Array, dtype: Any) -> Array:
 
 
 def _choose(a: Any, choices: Any, mode: str = "raise") -> Any:
-    index, choices = _array(_plain(a), a), list(choices)
+    index, choices = _array(values_of(a), a), list(choices)
     n = len(choices)
     if index.dtype.kind not in "biu":
         raise DTypeError(f"choose needs integers that say which choice to take, got {index.dtype}")
@@ -60,7 +61,7 @@ def _select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0
 
 
 def _piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Any:
-    """Each function is called with the elements where its condition holds, and with nothing else."""
+    """Call each function with only the elements where its condition holds."""
     one = (bool, np.bool)
     single = isinstance(condlist, one) or (x.ndim and (isinstance(condlist[0], one) or np.ndim(condlist[0]) == 0))
     conditions = [_values(c).astype(bool) for c in ([condlist] if single else condlist)]
@@ -87,37 +88,37 @@ def _compress(condition: Any, a: Any, axis: int | None = None) -> Any:
     condition = _values(condition)
     if condition.ndim != 1:
         raise ArgumentError(f"compress needs a condition of 1 axis, got shape {condition.shape}")
-    return np.take(a, _places(condition, a), axis)
+    return np.take(a, _indices_where(condition, a), axis)
 
 
-def _places(condition: Any, a: Array) -> Array:
-    """Where the condition holds, in the library of ``a``."""
-    places, array = np.flatnonzero(condition), _plain(a)
-    return np.asarray(places, like=array) if isinstance(places, np.ndarray) and hasattr(array, "dtype") else places
+def _indices_where(condition: Any, a: Array) -> Array:
+    """Return the indices where the condition holds, as an array of the library of ``a``."""
+    indices, array = np.flatnonzero(condition), values_of(a)
+    return np.asarray(indices, like=array) if isinstance(indices, np.ndarray) and hasattr(array, "dtype") else indices
 
 
 def _rows(a: Array, order: Any, axis: int) -> Array:
-    """The elements along ``axis``, in the order of a host array of indices."""
+    """Return the elements along ``axis`` that a host array of indices picks, in its order."""
     return a[(slice(None),) * axis + (order.tolist(),)]
 
 
 def _flat_or(a: Array, axis: int | None) -> tuple[Array, int]:
-    """``axis=None`` means: of the array laid out flat."""
+    """Return the array and a non-negative axis; for ``axis=None``, the flattened array and 0."""
     return (np.ravel(a), 0) if axis is None else (a, range(a.ndim)[axis])
 
 
 def _delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     arr, axis = _flat_or(arr, axis)
-    return _rows(arr, np.delete(np.arange(arr.shape[axis]), to_host(_plain(obj))), axis)
+    return _rows(arr, np.delete(np.arange(arr.shape[axis]), to_host(values_of(obj))), axis)
 
 
 def _insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
-    """Behind ``arr`` stand the new values, as broadcast; then all are taken in the order that NumPy gives to indices."""
+    """Append the broadcast values to ``arr``, then take all elements in the order that ``np.insert`` gives their indices."""
     arr, axis = _flat_or(arr, axis)
     n, shape = arr.shape[axis], list(arr.shape)
-    obj, values = to_host(_plain(obj)), _array(values, arr)
-    shape[axis] = np.insert(np.arange(n), obj, 0).size - n  # at how many places
-    if shape[axis] == 1:  # any number of values at one place
+    obj, values = to_host(values_of(obj)), _array(values, arr)
+    shape[axis] = np.insert(np.arange(n), obj, 0).size - n  # the number of insertions
+    if shape[axis] == 1:  # one insertion takes any number of values
         values = np.reshape(values, (1,) * (arr.ndim - values.ndim) + values.shape)
         values = np.moveaxis(values, 0, axis) if np.ndim(obj) == 0 and not isinstance(obj, slice) else values
         shape[axis] = values.shape[axis]
@@ -135,7 +136,7 @@ select = composite(np.select, _select)
 piecewise = composite(np.piecewise, _piecewise)
 compress = composite(np.compress, _compress)
 extract = composite(
-    np.extract, lambda condition, arr: np.take(np.ravel(arr), _places(np.ravel(_values(condition)), arr))
+    np.extract, lambda condition, arr: np.take(np.ravel(arr), _indices_where(np.ravel(_values(condition)), arr))
 )
 delete = composite(np.delete, _delete)
 insert = composite(np.insert, _insert)

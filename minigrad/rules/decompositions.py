@@ -1,16 +1,17 @@
-"""``np.linalg`` of square systems and of the matrix decompositions. All of it works on stacks of matrices.
+"""``np.linalg`` of square systems and of the matrix decompositions, for stacks of matrices.
 
-What has no derivative is never given one quietly:
+Where a derivative does not exist, the rules do not invent one:
 
-* Eigenvectors and singular vectors are known up to a sign, or of complex matrices up to a phase: a loss must not depend on
-  it. A real loss that does gets the derivative for the sign that came out; a complex one is refused.
-* Vectors of equal eigenvalues or equal singular values have no derivative: it comes out as NaN or infinite.
-  Eigenvalues and singular values alone, without the vectors, always have one of first order.
+* Eigenvectors and singular vectors are determined up to a sign, and those of complex matrices up to a phase. A loss must not
+  depend on this choice. If it does, real vectors give the derivative for the computed sign, and complex ones raise
+  UnsupportedError.
+* The vectors of equal eigenvalues or equal singular values have no derivative: the gradient is NaN or infinite.
+  Eigenvalues and singular values without the vectors always have a first derivative.
 * ``cholesky``, ``eigh`` and ``eigvalsh`` read one triangle of their matrix, so the gradient lies in that triangle.
 
-The formulas are those of M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
-differentiation" (2008), and for complex vectors of Z.-Q. Wan and S.-X. Zhang, arXiv:1909.02659. They are written for the
-cotangent ``conj(g)``, which pairs with dA as tr(conj(g)^H dA).
+The formulas are from M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
+differentiation" (2008). Those for complex vectors are from Z.-Q. Wan and S.-X. Zhang, arXiv:1909.02659. They are written for
+the cotangent ``conj(g)``, which pairs with dA as tr(conj(g)^H dA).
 """
 
 from typing import Any
@@ -26,12 +27,12 @@ from .linalg import identity
 
 
 def _t(x: Array) -> Array:
-    """The transpose of each matrix."""
+    """Return the transpose of each matrix."""
     return np.swapaxes(x, -1, -2)
 
 
 def _h(x: Array) -> Array:
-    """The conjugate transpose of each matrix."""
+    """Return the conjugate transpose of each matrix."""
     return np.conjugate(np.swapaxes(x, -1, -2))
 
 
@@ -47,21 +48,26 @@ def _column(x: Array) -> Array:
 
 
 def _solve_rule_b(g: Array, a: Array, b_shape: tuple[int, ...]) -> Array:
-    """``a^-T g``; only a 1-D b is a vector, as in NumPy 2."""
+    """Return ``a^-T g``; only a 1-D b is a vector, as in NumPy 2."""
     return np.linalg.solve(_t(a), _column(g))[..., 0] if len(b_shape) == 1 else np.linalg.solve(_t(a), g)
 
 
 def _solve_rule_a(g: Array, ans: Array, a: Array, b_shape: tuple[int, ...]) -> Array:
-    """``-(a^-T g) x^T``"""
+    """Return ``-(a^-T g) x^T``."""
+    return solve_rules(g, None, ans, a, b_shape)[0]
+
+
+def solve_rules(g: Array, needs: Any, ans: Array, a: Array, b_shape: tuple[int, ...]) -> tuple[Array, Array]:
+    """Return both cotangents from one system of equations: ``-(a^-T g) x^T`` and ``a^-T g``."""
     w = _solve_rule_b(g, a, b_shape)
-    return -_column(w) * _row(ans) if len(b_shape) == 1 else -w @ _t(ans)
+    return -_column(w) * _row(ans) if len(b_shape) == 1 else -w @ _t(ans), w
 
 
 def _cofactors(a: Array, det: Array) -> Array:
-    """The derivative of the determinant: ``det(a) a^-T``, which is a polynomial and so exists for singular matrices too.
+    """Return the derivative of the determinant, ``det(a) a^-T``. It is a polynomial, so it exists for singular matrices too.
 
-    ``det(a)`` and the inverse come from the same LU factors and their errors cancel, however small the determinant, as
-    long as it is not 0 (Stewart, "On the adjugate matrix", 1998); then the singular value decomposition a = U S V^H gives
+    ``det(a)`` and the inverse come from the same LU factors. Their errors cancel, however small a nonzero determinant is
+    (Stewart, "On the adjugate matrix", 1998). If a determinant is 0, the singular value decomposition a = U S V^H gives
     det(U) det(V^H) conj(U) cofactors(S) conj(V^H).
     """
     if np.all(det != 0):
@@ -73,7 +79,7 @@ def _cofactors(a: Array, det: Array) -> Array:
 
 
 def _slogdet_rule(g: dict[int, Array], ans: Any, a: Array) -> Any:
-    """``a^-T`` times the cotangent of the logarithm; the sign of a complex determinant turns with its angle."""
+    """Return ``a^-T`` times the cotangent of the logarithm plus, for a complex determinant, that of its angle."""
     turn = 0
     if 0 in g and np.iscomplexobj(a):
         z = g[0] * ans[0]
@@ -82,14 +88,14 @@ def _slogdet_rule(g: dict[int, Array], ans: Any, a: Array) -> Any:
 
 
 def _pinv(a: Array, /, rcond: Any = None, rtol: Any = 1e-15) -> Array:
-    """As in NumPy, ``rtol=None`` stands for the larger side times the precision."""
+    """Call NumPy's pinv; as there, ``rtol=None`` means the length of the larger side times the precision."""
     if rcond is None:
         rcond = max(a.shape[-2:]) * np.finfo(a.dtype).eps if rtol is None else rtol
     return np.linalg.pinv(a, rcond)
 
 
 def _pinv_rule(g: Array, ans: Array, a: Array) -> Array:
-    """Golub and Pereyra, "The differentiation of pseudo-inverses ..." (1973), eq. 4.12: right where the rank is constant."""
+    """Apply Golub and Pereyra, "The differentiation of pseudo-inverses ..." (1973), eq. 4.12, for a constant rank."""
     p, c = ans, np.conjugate(g)
     rows, columns = p @ _h(p) @ (c - c @ a @ p), (c - p @ a @ c) @ _h(p) @ p
     return _t(rows + columns - p @ _t(g) @ p)
@@ -108,29 +114,30 @@ pinv = primitive(np.linalg.pinv, _pinv).vjp(a=_pinv_rule)
 
 
 def _half_triangle(like: Array) -> Array:
-    """1 below the diagonal, 1/2 on it: what makes a Hermitian matrix out of its lower triangle, and back."""
+    """Return 1 below the diagonal, 1/2 on it and 0 above it."""
     eye = identity(like.shape[-1], like)
     return np.tril(np.ones_like(eye)) - 0.5 * eye
 
 
 def _into_triangle(g: Array, lower: bool) -> Array:
-    """The gradient with respect to a Hermitian matrix, where only one triangle of the matrix is read."""
+    """Move the gradient of a Hermitian matrix into the one triangle that the function reads."""
     half = _half_triangle(g)
     return (g + _h(g)) * (half if lower else _t(half))
 
 
 def _cholesky_forward(a: Array, /, upper: bool = False) -> Array:
-    if upper and not isinstance(a, np.ndarray):  # CuPy's has no such keyword
+    if upper and not isinstance(a, np.ndarray):  # CuPy's cholesky has no such keyword
         return _h(np.linalg.cholesky(_h(a)))
     return np.linalg.cholesky(a, upper=True) if upper else np.linalg.cholesky(a)
 
 
 def _cholesky_rule(g: Array, ans: Array, upper: bool) -> Array:
-    """``L^-H F(L^H conj(g)) L^-1`` with F taking the lower triangle and half of the diagonal."""
+    """Return ``L^-H F(L^H conj(g)) L^-1``, where F takes the lower triangle and half of the diagonal."""
     if upper:
         return _h(_cholesky_rule(_h(g), _h(ans), False))
     inner = _t(ans) @ g * _half_triangle(g)
-    return _into_triangle(_t(np.linalg.solve(_h(ans), _t(np.linalg.solve(_t(ans), inner)))), True)
+    inverse = np.linalg.inv(ans)
+    return _into_triangle(_t(inverse) @ inner @ np.conjugate(inverse), True)
 
 
 def _qr_forward(a: Array, /, mode: Any = "reduced") -> Any:
@@ -142,9 +149,9 @@ def _qr_forward(a: Array, /, mode: Any = "reduced") -> Any:
 
 
 def _qr_rule(g: Any, ans: Any, a: Array, mode: str) -> Array:
-    """Walter and Lehmann, arXiv:1009.6112: ``(Q' + Q copyltu(M)) R^-H`` with ``M = R R'^H - Q'^H Q``, Q' and R' the cotangents.
+    """Return ``(Q' + Q copyltu(M)) R^-H`` with ``M = R R'^H - Q'^H Q`` for cotangents Q' and R' (arXiv:1009.6112).
 
-    The columns of a beyond the square are ``Q R2``, a product like any other.
+    The formula is by Walter and Lehmann. The columns of ``a`` beyond the square are the product ``Q R2``.
     """
     (q, r), g = (ans, g) if mode == "reduced" else (np.linalg.qr(a), {1: g})
     gq = np.conjugate(g[0]) if 0 in g else np.zeros_like(q)
@@ -166,24 +173,24 @@ qr = primitive(np.linalg.qr, _qr_forward).vjp(a=_qr_rule)
 
 
 def _check_phase(name: str, turning: Array, inner: Array) -> None:
-    """Refuse a loss that changes when a complex vector is multiplied by a phase: ``turning`` is its derivative by that."""
+    """Raise if the loss depends on the phase of a complex vector; ``turning`` is its derivative with respect to the phase."""
     turning, inner = values_of(turning), values_of(inner)
     if np.iscomplexobj(turning) and inner.size:
         rounding = float(np.finfo(turning.dtype).eps) ** 0.5
         if bool(np.max(np.abs(np.imag(turning))) > rounding * (1 + np.max(np.abs(inner)))):
             raise UnsupportedError(
-                f"the vectors of a complex {name} are known up to a phase each, and this loss depends on the phase: "
-                "it has no derivative. Use what does not, such as np.abs(v) or v @ v.conj().mT"
+                f"the vectors of a complex {name} are determined up to a phase, and this loss depends on the phase: "
+                "it has no derivative. Use a function without the phase, such as np.abs(v) or v @ v.conj().mT"
             )
 
 
 def _gaps(w: Array, eye: Array) -> Array:
-    """``w_j - w_i``, and 1 on the diagonal. Equal values give 0, hence infinity or NaN."""
+    """Return ``w_j - w_i``, and 1 on the diagonal. Equal values give 0, and the quotient is infinite or NaN."""
     return _row(w) - _column(w) + eye
 
 
 def _eigh_rule(g: dict[int, Array], ans: Any, UPLO: Any) -> Array:
-    """``V (diag(w') + (V^H V') / (w_j - w_i)) V^H``, w' and V' the cotangents."""
+    """Return ``V (diag(w') + (V^H V') / (w_j - w_i)) V^H`` for the cotangents w' and V'."""
     w, v = ans
     eye = identity(w.shape[-1], v)
     inner = eye * _row(g.get(0, 0 * w))
@@ -200,7 +207,7 @@ def _eigvalsh_rule(g: Array, a: Array, UPLO: Any) -> Array:
 
 
 def _eig_rule(g: dict[int, Array], ans: Any) -> Array:
-    """As eigh, with V^-1 in the place of V^H, and the columns of V kept at length 1."""
+    """Apply the rule of eigh with V^-1 instead of V^H; the columns of V keep length 1."""
     w, v = ans
     eye = identity(w.shape[-1], v)
     inner = eye * _row(np.conjugate(g[0]) if 0 in g else 0 * w)
@@ -208,13 +215,13 @@ def _eig_rule(g: dict[int, Array], ans: Any) -> Array:
         rotated = _h(v) @ np.conjugate(g[1])
         along = np.sum(rotated * eye, axis=-1)
         _check_phase("eig", along, rotated)
-        stretch = _h(v) @ v * _row(0.5 * (along + np.conjugate(along)))
-        inner = inner + (rotated - stretch) / np.conjugate(_gaps(w, eye)) * (1 - eye)
+        lengthening = _h(v) @ v * _row(0.5 * (along + np.conjugate(along)))
+        inner = inner + (rotated - lengthening) / np.conjugate(_gaps(w, eye)) * (1 - eye)
     return np.conjugate(np.linalg.solve(_h(v), inner @ _h(v)))
 
 
 def _svd_rule(g: Any, ans: Any, a: Array, full_matrices: bool, compute_uv: bool) -> Array:
-    """The derivative of ``a = U diag(s) V^H``; ``X = skew(U^H U')`` and ``Y = skew(V^H V')``, with cotangents U' and V'."""
+    """Differentiate ``a = U diag(s) V^H``; X is ``skew(U^H U')`` and Y is ``skew(V^H V')`` for the cotangents U' and V'."""
     if not compute_uv:
         u, _, vh = np.linalg.svd(a, full_matrices=False)
         return np.conjugate(u) * _row(g) @ np.conjugate(vh)
@@ -263,13 +270,13 @@ svd = primitive(
 
 
 def _tensorinv(a: Any, ind: int = 2) -> Any:
-    """The inverse of the matrix whose rows are the first ``ind`` axes."""
+    """Invert the matrix whose rows are the first ``ind`` axes."""
     rows, columns = np.shape(a)[:ind], np.shape(a)[ind:]
     return np.reshape(np.linalg.inv(np.reshape(a, (int(np.prod(rows)), -1))), columns + rows)
 
 
 def _tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
-    """The x with ``tensordot(a, x, x.ndim) == b``."""
+    """Return the x with ``tensordot(a, x, x.ndim) == b``."""
     if axes is not None:
         last = [int(i) % np.ndim(a) for i in axes]
         a = np.transpose(a, [i for i in range(np.ndim(a)) if i not in last] + last)
@@ -277,8 +284,8 @@ def _tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     return np.reshape(np.linalg.solve(np.reshape(a, (-1, int(np.prod(x_shape)))), np.reshape(b, -1)), x_shape)
 
 
-# NumPy's eigvals may order the values differently from eig, whose vectors the derivative needs. lstsq has no rule here:
-# np.linalg.pinv(a) @ b says the same and has one.
+# The derivative of eigvals needs the vectors of eig, and NumPy's eigvals may order the values differently. lstsq has no
+# rule; np.linalg.pinv(a) @ b computes the same and has one.
 composite(np.linalg.eigvals, lambda a: np.linalg.eig(a)[0])
 composite(np.linalg.svdvals, lambda x, /: np.linalg.svd(x, compute_uv=False))
 composite(np.linalg.tensorinv, _tensorinv)

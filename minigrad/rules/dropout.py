@@ -1,4 +1,4 @@
-"""Dropout as a function of its counters: the same numbers give the same mask, wherever and whenever it is made."""
+"""Dropout with a mask that depends only on a key and a step, so the same key and step always give the same mask."""
 
 import math
 from typing import Any
@@ -10,7 +10,7 @@ from ..engine.types import Array
 
 
 def mask(x: Array, key: int, step: int, threshold: int) -> Array:
-    """0 where an element of x is dropped, elsewhere what makes up for it: 16 random bits an element, four from a number."""
+    """Return 0 where an element of x is dropped and ``scale_of(threshold)`` elsewhere; each element uses 16 random bits."""
     size = math.prod(x.shape)
     philox = np.random.Philox(key=np.array([key, step], np.uint64))
     bits = philox.random_raw(-(-size // 4)).view(np.uint16)[:size].reshape(x.shape)
@@ -18,19 +18,19 @@ def mask(x: Array, key: int, step: int, threshold: int) -> Array:
 
 
 def scale_of(threshold: int) -> float:
-    """What keeps the mean where ``threshold`` of every 65536 elements are dropped."""
+    """Return the factor that keeps the mean when ``threshold`` of every 65536 elements are dropped."""
     return 65536 / (65536 - threshold)
 
 
 def _dropout(x: Array, /, key: int, step: int, threshold: int) -> Array:
-    """``x`` with ``threshold`` of every 65536 elements set to 0, and the others scaled so that the mean stays.
+    """Set ``threshold`` of every 65536 elements of ``x`` to 0 and scale the others so that the expected value is kept.
 
-    Srivastava et al. 2014, JMLR 15. The bits come from the counter-based generator Philox (Salmon et al. 2011).
+    See Srivastava et al. 2014, JMLR 15. The bits come from the counter-based generator Philox (Salmon et al. 2011).
     """
     return x * mask(x, key, step, threshold)
 
 
-# Linear in x, and so its own derivative.
+# Dropout is linear in x, so its derivative is dropout with the same mask.
 dropout: Any = primitive(_dropout, name="dropout").vjp(
     x=lambda g, key, step, threshold: dropout(g, key=key, step=step, threshold=threshold)
 )

@@ -1,23 +1,26 @@
 """Einstein summation: ``np.einsum("ij,jk->ik", a, b)`` over any number of arrays.
 
-The derivative of a sum of products with respect to one factor is a sum of the other products, so it is an einsum too:
-the operand's labels become the output, and the cotangent takes its place among the inputs.
+The derivative of a sum of products with respect to one operand is a sum of products of the others, so it is an einsum too:
+the labels of the operand become the output, and the cotangent replaces the operand among the inputs.
 """
 
+import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from ..engine.primitive import primitive
+from ..engine.primitive import Primitive, primitive
+from ..engine.sums import MIN_PRODUCT
 from ..engine.types import Array
 from ..errors import ArgumentError
-from .linalg import identity
+from .linalg import identity, matmul
 
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # in the order in which implicit output sorts them
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # labels, in the order of an implicit output
 
 
 def _einsum_call(*operands: Any, **keywords: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """``einsum("ij,jk", a, b)`` or ``einsum(a, [0, 1], b, [1, 2], [0, 2])``."""
+    """Accept both forms, ``einsum("ij,jk", a, b)`` and ``einsum(a, [0, 1], b, [1, 2], [0, 2])``."""
     if operands and isinstance(operands[0], str):
         return operands[1:], {"subscripts": operands[0], **keywords}
     arrays, labels = operands[: len(operands) // 2 * 2 : 2], [_letters(part) for part in operands[1::2]]
@@ -34,8 +37,9 @@ def _letters(labels: Any) -> str:
         ) from error
 
 
-def _explicit(subscripts: str, ndims: list[int]) -> tuple[list[str], str]:
-    """The labels of each operand and of the output, with the dots spelled out and an implied output written down."""
+@lru_cache(maxsize=256)
+def _explicit(subscripts: str, ndims: tuple[int, ...]) -> tuple[list[str], str]:
+    """Return the labels of each operand and of the output; dots become letters, and an implied output becomes explicit."""
     inputs, arrow, output = subscripts.replace(" ", "").partition("->")
     terms = inputs.split(",")
     if not arrow:
@@ -48,21 +52,60 @@ def _explicit(subscripts: str, ndims: list[int]) -> tuple[list[str], str]:
     return spelled, output.replace("...", dots)
 
 
+@lru_cache(maxsize=256)
+def _as_product(subscripts: str, ndims: tuple[int, int]) -> tuple[list[int], list[int], list[int], int, int] | None:
+    """Return how an einsum is a product of two stacks of matrices, or None if it is not or its subscripts may be wrong.
+
+    These are the axes of the first operand as (batch, rows, summed), those of the second as (batch, summed, columns), the
+    places of the output's axes among (batch, rows, columns), and the numbers of batch and of summed axes.
+    """
+    terms, output = _explicit(subscripts, ndims)
+    lengths = [len(part) for part in (*terms, output)]
+    if [len(set(part) & set(_LETTERS)) for part in (*terms, output)] != lengths or lengths[:-1] != [*ndims]:
+        return None
+    a, b = terms
+    batch, summed = [c for c in output if c in a and c in b], [c for c in a if c in b and c not in output]
+    rows, columns = [c for c in output if c in a and c not in b], [c for c in output if c in b and c not in a]
+    found = batch + rows + columns
+    if len(found) != len(output) or {*found, *summed} != {*a, *b} or not summed or (batch and found == batch):
+        return None
+    first, second = [a.index(c) for c in batch + rows + summed], [b.index(c) for c in batch + summed + columns]
+    return first, second, [found.index(c) for c in output], len(batch), len(summed)
+
+
+def _einsum(*operands: Array, subscripts: str, optimize: Any = False) -> Any:
+    if len(operands) == 2 and (how := _as_product(subscripts, (np.ndim(operands[0]), np.ndim(operands[1])))):
+        a, b = operands[0].transpose(how[0]), operands[1].transpose(how[1])
+        n, m = how[3], a.ndim - how[4]
+        summed, columns = a.shape[m:], b.shape[n + how[4] :]
+        large = a.size * math.prod(columns) >= MIN_PRODUCT  # NumPy's einsum is faster for smaller ones
+        if large and b.shape == a.shape[:n] + summed + columns and {a.dtype.char, b.dtype.char} <= {*"fdFD"}:
+            rows, size = math.prod(a.shape[n:m]), math.prod(summed)
+            stacks = a.reshape(*a.shape[:n], rows, size), b.reshape(*a.shape[:n], size, math.prod(columns))
+            # NumPy multiplies without BLAS, slowly, if neither rows nor columns are contiguous.
+            pair = [z if min(z.strides[-2:]) == z.itemsize else z.copy() for z in stacks]
+            with np.errstate(all="ignore"):  # NumPy's einsum gives no warnings
+                return matmul(*pair).reshape(a.shape[:m] + columns).transpose(how[2])[()]
+    return np.einsum(subscripts, *operands, optimize=optimize)
+
+
 def _einsum_rule(g: Array, i: int, args: list[Array], subscripts: str, optimize: Any) -> Array:
-    terms, output = _explicit(subscripts, [np.ndim(a) for a in args])
+    terms, output = _explicit(subscripts, tuple(map(np.ndim, args)))
     mine, shape = terms[i], np.shape(args[i])
-    factors, others = [g, *args[:i], *args[i + 1 :]], [output, *terms[:i], *terms[i + 1 :]]
+    factors, others = [g, *args[:i], *args[i + 1 :]], ",".join([output, *terms[:i], *terms[i + 1 :]])
     labels = "".join(dict.fromkeys(mine))
-    known = "".join(label for label in labels if any(label in other for other in others))
-    sums = np.einsum(f"{','.join(others)}->{known}", *factors, optimize=optimize)
-    # A label that stands in no other term was summed over: there the cotangent is the same all along.
+    known = "".join(label for label in labels if label in others)
+    sums = einsum(*factors, subscripts=f"{others}->{known}", optimize=optimize)
+    if known == mine and sums.shape == shape:
+        return sums
+    # A label that occurs in no other term was summed over, so the cotangent is constant along it.
     sums = np.reshape(sums, [sums.shape[known.index(c)] if c in known else 1 for c in labels])
     sums = np.broadcast_to(sums, [max(n, shape[mine.index(c)]) for c, n in zip(labels, sums.shape)])
     return _on_diagonal(sums, labels, mine)
 
 
 def _on_diagonal(array: Array, labels: str, repeated: str) -> Array:
-    """Zeros with ``array`` on the diagonal that a repeated label picks: the transpose of ``"ii->i"``."""
+    """Return zeros with ``array`` on the diagonal that a repeated label picks: the transpose of ``"ii->i"``."""
     fresh = iter([letter for letter in _LETTERS if letter not in repeated])
     seen, target, terms, factors = "", "", [labels], [array]
     for label in repeated:
@@ -77,8 +120,4 @@ def _on_diagonal(array: Array, labels: str, repeated: str) -> Array:
     return np.einsum(f"{','.join(terms)}->{target}", *factors) if len(terms) > 1 else array
 
 
-einsum = primitive(
-    np.einsum,
-    lambda *operands, subscripts, optimize=False: np.einsum(subscripts, *operands, optimize=optimize),
-    bind=_einsum_call,
-).vjp_each(_einsum_rule)
+einsum: Primitive = primitive(np.einsum, _einsum, bind=_einsum_call).vjp_each(_einsum_rule)

@@ -1,9 +1,10 @@
-"""Fourier transforms. They are linear, so a rule is the transposed transform, without conjugation.
+"""Fourier transforms. They are linear, so each rule is the transposed transform, without conjugation.
 
-The matrix of ``fft``, F_jk = exp(-2 pi i j k / n), is symmetric: its transpose is itself, whatever ``norm`` it is scaled by.
-The real transforms leave out half of a spectrum that is its own mirror image; n-dimensional ones go axis by axis.
+The matrix of ``fft``, F_jk = exp(-2 pi i j k / n), is symmetric, so it is its own transpose for every ``norm``. The real
+transforms omit the mirrored half of the spectrum. The n-dimensional transforms go axis by axis.
 """
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -19,7 +20,7 @@ _SWAPPED: dict[Norm, Norm] = {None: "forward", "backward": "forward", "ortho": "
 
 
 def _resize(g: Array, length: int, axis: int) -> Array:
-    """What the transform cut off or filled with zeros, undone: ``g`` filled with zeros or cut off along ``axis``."""
+    """Undo the truncation or zero padding of the transform: pad or truncate ``g`` to ``length`` along ``axis``."""
     axis %= g.ndim
     here = (*[slice(None)] * axis, slice(min(length, g.shape[axis])))
     if g.shape[axis] >= length:
@@ -28,7 +29,7 @@ def _resize(g: Array, length: int, axis: int) -> Array:
 
 
 def _irfft_rule(g: Array, a_shape: tuple[int, ...], axis: int, norm: Norm) -> Array:
-    """Every frequency stands for two, its own and the mirrored one, but for 0 and, of an even length, the middle one."""
+    """Return the gradient of ``irfft``: a frequency counts twice if it has a mirror image (not 0, and not n / 2)."""
     n, axis = g.shape[axis], axis % g.ndim
     half = np.conjugate(np.fft.rfft(g, None, axis, _SWAPPED[norm]))
     paired = slice(1, (n + 1) // 2)
@@ -62,33 +63,24 @@ ifftshift = primitive(np.fft.ifftshift, lambda x, /, axes=None: np.fft.ifftshift
 
 
 def _steps(a: Array, s: Any, axes: Any) -> list[tuple[int | None, int]]:
-    """For each axis the length of the transform (None: that of the input) and its number. In s, -1 is the input's length."""
+    """Return (length, axis) per transformed axis. None and, in ``s``, -1 mean the length of the input along this axis."""
     if axes is None:
         axes = range(-len(s), 0) if s is not None else range(np.ndim(a))
     if s is not None and len(s) != len(axes):
-        raise ArgumentError(f"the lengths s={s} and the axes {tuple(axes)} must be as many")
+        raise ArgumentError(f"s={s} and the axes {tuple(axes)} must have the same number of items")
     lengths = [None] * len(axes) if s is None else [np.shape(a)[i] if n == -1 else n for n, i in zip(s, axes)]
     return list(zip(lengths, axes))
 
 
-def _fftn(a: Any, s: Any = None, axes: Any = None, norm: Norm = None) -> Any:
-    for n, axis in reversed(_steps(a, s, axes)):
-        a = np.fft.fft(a, n, axis, norm)
-    return a
+def _axis_by_axis(last: Callable[..., Any], others: Callable[..., Any], default: Any = None) -> Callable[..., Any]:
+    """Return a transform of several axes that starts with the last one."""
 
+    def transformed(a: Any, s: Any = None, axes: Any = default, norm: Norm = None) -> Any:
+        for i, (n, axis) in enumerate(reversed(_steps(a, s, axes))):
+            a = (others if i else last)(a, n, axis, norm)
+        return a
 
-def _ifftn(a: Any, s: Any = None, axes: Any = None, norm: Norm = None) -> Any:
-    for n, axis in reversed(_steps(a, s, axes)):
-        a = np.fft.ifft(a, n, axis, norm)
-    return a
-
-
-def _rfftn(a: Any, s: Any = None, axes: Any = None, norm: Norm = None) -> Any:
-    *others, (last_n, last_axis) = _steps(a, s, axes)
-    a = np.fft.rfft(a, last_n, last_axis, norm)
-    for n, axis in reversed(others):
-        a = np.fft.fft(a, n, axis, norm)
-    return a
+    return transformed
 
 
 def _irfftn(a: Any, s: Any = None, axes: Any = None, norm: Norm = None) -> Any:
@@ -98,13 +90,13 @@ def _irfftn(a: Any, s: Any = None, axes: Any = None, norm: Norm = None) -> Any:
     return np.fft.irfft(a, last_n, last_axis, norm)
 
 
-composite(np.fft.fftn, _fftn)
-composite(np.fft.ifftn, _ifftn)
-composite(np.fft.rfftn, _rfftn)
+composite(np.fft.fftn, _axis_by_axis(np.fft.fft, np.fft.fft))
+composite(np.fft.ifftn, _axis_by_axis(np.fft.ifft, np.fft.ifft))
+composite(np.fft.rfftn, _axis_by_axis(np.fft.rfft, np.fft.fft))
 composite(np.fft.irfftn, _irfftn)
-composite(np.fft.fft2, lambda a, s=None, axes=(-2, -1), norm=None: _fftn(a, s, axes, norm))
-composite(np.fft.ifft2, lambda a, s=None, axes=(-2, -1), norm=None: _ifftn(a, s, axes, norm))
-composite(np.fft.rfft2, lambda a, s=None, axes=(-2, -1), norm=None: _rfftn(a, s, axes, norm))
+composite(np.fft.fft2, _axis_by_axis(np.fft.fft, np.fft.fft, (-2, -1)))
+composite(np.fft.ifft2, _axis_by_axis(np.fft.ifft, np.fft.ifft, (-2, -1)))
+composite(np.fft.rfft2, _axis_by_axis(np.fft.rfft, np.fft.fft, (-2, -1)))
 composite(np.fft.irfft2, lambda a, s=None, axes=(-2, -1), norm=None: _irfftn(a, s, axes, norm))
 composite(np.fft.hfft, lambda a, n=None, axis=-1, norm=None: np.fft.irfft(np.conjugate(a), n, axis, _SWAPPED[norm]))
 composite(np.fft.ihfft, lambda a, n=None, axis=-1, norm=None: np.conjugate(np.fft.rfft(a, n, axis, _SWAPPED[norm])))

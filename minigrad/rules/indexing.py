@@ -1,4 +1,4 @@
-"""Picking elements, and its transpose: adding a cotangent back where the elements were picked."""
+"""Indexing, and its transpose, which adds a cotangent at the positions of the picked elements."""
 
 import math
 import operator
@@ -7,17 +7,19 @@ from typing import Any
 import numpy as np
 
 from ..device import is_device_array, zeros
+from ..engine.methods import values_of
 from ..engine.primitive import Primitive, primitive
-from ..engine.tensor import Tensor
 from ..engine.types import Array
 from ..errors import ArgumentError, UnsupportedError
 
 Shape = tuple[int, ...]
 _BASIC = (slice, int, np.integer)
+_LARGE = 1 << 12  # elements of an array whose positions are computed from those along each axis; a table is slower
+_WIDE = 256  # elements of a row; adding rows of at least so many one by one is faster than adding at a flat index
 
 
 def _is_basic(index: Any) -> bool:
-    """Whether the index picks no element twice and gives a view: integers, slices, None and Ellipsis."""
+    """Return whether the index has only integers, slices, None and Ellipsis, so that it gives a view without repetition."""
     parts = index if isinstance(index, tuple) else (index,)
     return all(
         part is None or part is Ellipsis or (isinstance(part, _BASIC) and type(part) is not bool) for part in parts
@@ -25,28 +27,40 @@ def _is_basic(index: Any) -> bool:
 
 
 def _scatter_add(updates: Array, /, index: Any, shape: Shape) -> Array:
-    """Zeros of ``shape``, with ``updates`` added at ``index``; an element named twice gets both contributions."""
-    if updates.dtype.kind == "c" and is_device_array(updates):  # where complex numbers cannot be added at an index
+    """Return zeros of ``shape`` with ``updates`` added at ``index``; a repeated position gets every contribution."""
+    if updates.dtype.kind == "c" and is_device_array(updates):  # CuPy's add.at takes no complex numbers
         return _scatter_add(updates.real, index, shape) + 1j * _scatter_add(updates.imag, index, shape)
-    if _is_basic(index):
-        out = zeros(shape, updates)
+    index = index[0] if isinstance(index, tuple) and len(index) == 1 else index
+    out, kind = zeros(shape, updates), getattr(index, "dtype", np.dtype(object)).kind
+    if kind == "b" or _is_basic(index):  # no element is picked twice
         out[index] = updates
-        return out
-    out = zeros(shape, updates)
-    # one flat index: all that CuPy's add.at takes, and several times faster in NumPy's
-    np.add.at(out.reshape(-1), _positions(index, shape, out).reshape(-1), updates.reshape(-1))
+    elif kind in "iu" and math.prod(shape[1:]) >= _WIDE and type(out) is np.ndarray:
+        for i, row in zip(index.reshape(-1).tolist(), updates.reshape(-1, *shape[1:])):
+            out[i] += row
+    else:  # One flat index: CuPy's add.at takes no other, and NumPy's is several times faster with it.
+        np.add.at(out.reshape(-1), _positions(index, shape, out).reshape(-1), updates.reshape(-1))
     return out
 
 
 def _positions(index: Any, shape: Shape, like: Array) -> Array:
-    """The places, in an array of ``shape`` laid out flat, of the elements that ``index`` picks."""
-    rows = index[0] if isinstance(index, tuple) and len(index) == 1 else index
-    if (
-        getattr(rows, "dtype", np.dtype(bool)).kind in "iu"
-    ):  # whole rows, as for an embedding: no need to number them all
-        width = math.prod(shape[1:])
-        return rows.reshape(-1, 1).astype(np.intp) * width + np.arange(width, like=like)
-    return np.arange(math.prod(shape), like=like).reshape(shape)[index]
+    """Return the flat positions of the elements that ``index`` picks from an array of ``shape``."""
+    *whole, last = index if isinstance(index, tuple) else (index,)
+    size, integers = math.prod(shape), [getattr(part, "dtype", np.dtype(bool)).kind in "iu" for part in (*whole, last)]
+    if integers[-1] and all(isinstance(part, slice) and part == slice(None) for part in whole):  # take, or an embedding
+        n, width = shape[len(whole)], math.prod(shape[len(whole) + 1 :])
+        flat: Any = last.astype(np.intp, copy=False)
+        if whole:
+            flat = np.arange(0, math.prod(shape[: len(whole) + 1]), n, like=like).reshape(-1, 1) + flat.reshape(-1) % n
+        return flat if width == 1 else flat.reshape(-1, 1) * width + np.arange(width, like=like)
+    if size < _LARGE or integers != [True] * len(shape):
+        return np.arange(size, like=like).reshape(shape)[index]
+    flat = 0
+    for part, n in zip(
+        (*whole, last), shape
+    ):  # without a table of all positions, which may be many more than are picked
+        signed = part.astype(np.intp, copy=False)
+        flat = flat * n + (np.where(signed < 0, signed + n, signed) if part.size and part.min() < 0 else signed)
+    return flat
 
 
 def _take_rule(g: Array, a_shape: Shape, indices: Any, axis: int | None) -> Array:
@@ -58,8 +72,8 @@ def _take_rule(g: Array, a_shape: Shape, indices: Any, axis: int | None) -> Arra
 def _take_call(
     a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    indices = _plain(indices)
-    if not isinstance(indices, (int, np.integer)):  # one number stays a basic index, which needs no add.at
+    indices = values_of(indices)
+    if not isinstance(indices, (int, np.integer)):  # one integer stays a basic index, which needs no add.at
         indices = _array(indices, a)
     if mode != "raise":
         indices = _brought_inside(indices, math.prod(np.shape(a)) if axis is None else np.shape(a)[axis], mode, "take")
@@ -67,7 +81,7 @@ def _take_call(
 
 
 def _brought_inside(indices: Any, n: int, mode: str, name: str) -> Array:
-    """The indices in [0, n) that NumPy's modes "wrap" and "clip" make of any."""
+    """Map any indices into [0, n) as NumPy's modes "wrap" and "clip" do."""
     if mode not in ("wrap", "clip"):
         raise ArgumentError(f"{name} takes mode='raise', 'wrap' or 'clip', got {mode!r}")
     if not n:
@@ -75,21 +89,16 @@ def _brought_inside(indices: Any, n: int, mode: str, name: str) -> Array:
     return np.mod(indices, n) if mode == "wrap" else np.clip(indices, 0, n - 1)
 
 
-def _plain(value: Any) -> Any:
-    """Indices or conditions, which have no derivative: the plain array of a Tensor, anything else as it is."""
-    return value._array if isinstance(value, Tensor) else value
-
-
 def _array(value: Any, like: Array) -> Array:
-    """An array or Tensor as it is; a number or a list as an array in the library of ``like``."""
+    """Return an array or Tensor unchanged, and a number or list as an array of the library of ``like``."""
     if hasattr(value, "dtype"):
         return value
-    array = like._array if isinstance(like, Tensor) else like
+    array = values_of(like)
     return np.asarray(value, like=array) if hasattr(array, "dtype") else np.asarray(value)
 
 
 def _along_axis(arr_shape: Shape, indices: Any, axis: int) -> tuple[Any, ...]:
-    """The full index that ``take_along_axis`` stands for: every other axis counts through."""
+    """Return the full index that ``take_along_axis`` stands for, with an arange along every other axis."""
     grid: list[Any] = []
     for i, n in enumerate(arr_shape):
         shape = [1] * len(arr_shape)
@@ -113,12 +122,12 @@ def _where_call(condition: Any, *branches: Any) -> tuple[tuple[Any, ...], dict[s
 def _clip_call(
     a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """NumPy calls the bounds ``a_min, a_max`` or ``min, max``."""
+    """Accept both names of the bounds, ``a_min, a_max`` and ``min, max``."""
     return (a, a_min if min is None else min, a_max if max is None else max), {}
 
 
 def _within(a: Array, a_min: Any, a_max: Any) -> Array:
-    """Where clipping leaves ``a`` as it is; a value on a bound counts as inside."""
+    """Return where clipping leaves ``a`` unchanged; a value on a bound counts as inside."""
     above = True if a_min is None else a >= a_min
     return above & (True if a_max is None else a <= a_max)
 

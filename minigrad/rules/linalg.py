@@ -1,4 +1,4 @@
-"""Products of matrices."""
+"""Products of matrices and of sequences."""
 
 import math
 from typing import Any
@@ -7,15 +7,16 @@ import numpy as np
 
 from ..engine.functions import composite
 from ..engine.methods import values_of
-from ..engine.primitive import primitive
+from ..engine.primitive import Primitive, primitive
 from ..engine.types import Array
 from ..errors import ArgumentError, ShapeError
+from .axes import array_of
 
-# A 1-D operand is a row (left) or a column (right); leading axes are a batch, which broadcasts: the engine sums over it.
+# A 1-D operand is a row (left) or a column (right). Leading axes are batch axes; the engine sums over the broadcast ones.
 
 
 def _matmul_x(g: Array, x_shape: tuple[int, ...], y: Array) -> Array:
-    """``g y^T``"""
+    """Return ``g y^T``."""
     if y.ndim == 1:
         return np.expand_dims(g, -1) * y
     if len(x_shape) == 1:
@@ -26,12 +27,12 @@ def _matmul_x(g: Array, x_shape: tuple[int, ...], y: Array) -> Array:
 
 
 def _matmul_y(g: Array, x: Array, y_shape: tuple[int, ...]) -> Array:
-    """``x^T g``"""
+    """Return ``x^T g``."""
     if len(y_shape) == 1:
-        return np.expand_dims(g, -1) * x
+        return np.matmul(np.reshape(g, -1), np.reshape(x, (g.size, y_shape[0]))) if x.ndim > 1 else g * x
     if x.ndim == 1:
         return np.expand_dims(x, -1) * np.expand_dims(g, -2)
-    if len(y_shape) == 2 < x.ndim:  # here instead of a batch and its sum
+    if len(y_shape) == 2 < x.ndim:  # one product over all rows instead of a batch and its sum
         return np.matmul(x.reshape(n := math.prod(x.shape[:-1]), x.shape[-1]).swapaxes(0, 1), g.reshape(n, g.shape[-1]))
     return np.matmul(x.swapaxes(-1, -2), g)
 
@@ -42,37 +43,38 @@ matmul = primitive(np.matmul, also=[np.linalg.matmul]).vjp(x=_matmul_x, y=_matmu
 
 
 def identity(n: int, like: Array) -> Array:
-    """The n x n identity matrix in the dtype and library of ``like``: a plain array, also beside Tensors."""
+    """Return the n x n identity matrix in the dtype and library of ``like``, as a plain array even if ``like`` is a Tensor."""
     return np.eye(n, dtype=like.dtype, like=values_of(like))
 
 
 def _paired_axes(a_ndim: int, b_ndim: int, axes: Any) -> tuple[list[int], list[int], list[int], list[int]]:
-    """The axes of ``a`` and of ``b`` that are summed over, in pairs, and then the free ones of each."""
-    if np.ndim(axes) == 0 and not isinstance(axes, (list, tuple)):
+    """Return the summed axes of ``a`` and of ``b`` in pairs, then the free axes of each."""
+    if not isinstance(axes, (list, tuple)) and np.ndim(axes) == 0:
         axes = range(a_ndim - axes, a_ndim), range(axes)
-    of_a, of_b = [[int(i) % ndim for i in np.ravel(part)] for part, ndim in zip(axes, (a_ndim, b_ndim))]
+    pairs = zip([[part] if isinstance(part, int) else np.ravel(part) for part in axes], (a_ndim, b_ndim))
+    of_a, of_b = [[int(i) % ndim for i in part] for part, ndim in pairs]
     free_a, free_b = [i for i in range(a_ndim) if i not in of_a], [i for i in range(b_ndim) if i not in of_b]
     return of_a, of_b, free_a, free_b
 
 
 def _contraction_a(g: Array, a_ndim: int, b: Array, axes: Any) -> Array:
-    """The cotangent of ``a``: ``g`` contracted with ``b`` over what came from ``b``, its axes in the order of ``a``'s."""
+    """Contract ``g`` with ``b`` over the free axes of ``b``, and order the axes as in ``a``: the cotangent of ``a``."""
     of_a, of_b, free_a, free_b = _paired_axes(a_ndim, np.ndim(b), axes)
     order = free_a + [of_a[k] for k in np.argsort(of_b)]
-    product = np.tensordot(g, b, (list(range(len(free_a), np.ndim(g))), free_b))
+    product = np.tensordot(g, b, (list(range(len(free_a), np.ndim(g))), free_b)) if np.ndim(g) else g * b
     return np.transpose(product, np.argsort(order).tolist())
 
 
 def _contraction_b(g: Array, a: Array, b_ndim: int, axes: Any) -> Array:
-    """The cotangent of ``b``, in the same way."""
+    """Contract ``a`` with ``g`` over the free axes of ``a``, and order the axes as in ``b``: the cotangent of ``b``."""
     of_a, of_b, free_a, free_b = _paired_axes(np.ndim(a), b_ndim, axes)
     order = [of_b[k] for k in np.argsort(of_a)] + free_b
-    product = np.tensordot(a, g, (free_a, list(range(len(free_a)))))
+    product = np.tensordot(a, g, (free_a, list(range(len(free_a))))) if np.ndim(g) else a * g
     return np.transpose(product, np.argsort(order).tolist())
 
 
 def _dot_axes(a_ndim: int, b_ndim: int) -> Any:
-    """``dot`` sums over the last axis of ``a`` and the second-to-last of ``b``, or its only one."""
+    """Return the axes that ``dot`` sums over: the last of ``a`` and the second-to-last, or only, axis of ``b``."""
     return (-1, max(-2, -b_ndim)) if a_ndim and b_ndim else 0
 
 
@@ -97,38 +99,36 @@ outer = primitive(np.outer, lambda a, b, /: np.outer(a, b)).vjp(
     b=lambda g, a, b_shape: np.reshape(np.matmul(np.reshape(a, -1), g), b_shape),
 )
 vdot = primitive(np.vdot, lambda a, b, /: np.vdot(a, b)).vjp(
-    a=lambda g, a_shape, b: np.reshape(np.conjugate(g * b), a_shape),
-    b=lambda g, a, b_shape: np.reshape(g * np.conjugate(a), b_shape),
+    a=lambda g, a_shape, b: np.reshape((g * b).conjugate(), a_shape),
+    b=lambda g, a, b_shape: np.reshape(g * a.conjugate(), b_shape),
 )
 
 
 # --- products written as other products -----------------------------------------------------------------------------
 
 
-def _kron(a: Array, b: Array) -> Array:
-    """Every element of ``a`` times all of ``b``: the axes interleave, those of ``a`` first."""
-    ndim = max(np.ndim(a), np.ndim(b))
-    rows, columns = [(1,) * (ndim - np.ndim(x)) + np.shape(x) for x in (a, b)]
-    wide_a = np.reshape(a, [n for m in rows for n in (m, 1)])
-    wide_b = np.reshape(b, [n for m in columns for n in (1, m)])
-    return np.reshape(wide_a * wide_b, [m * n for m, n in zip(rows, columns)])
+def _products(g: Array, a_shape: tuple[int, ...], b_shape: tuple[int, ...]) -> Array:
+    """Return the cotangent of ``kron`` as a matrix with a row for each element of ``a``, a column for each of ``b``."""
+    rows, columns = [(1,) * (g.ndim - len(shape)) + shape for shape in (a_shape, b_shape)]
+    n, m, even, odd = math.prod(rows), math.prod(columns), [*range(0, 2 * g.ndim, 2)], [*range(1, 2 * g.ndim, 2)]
+    blocks = np.reshape(g, [n for pair in zip(rows, columns) for n in pair])
+    if n < m:  # the longer rows are copied faster
+        return np.reshape(np.transpose(blocks, even + odd), (n, m))
+    return np.reshape(np.transpose(blocks, odd + even), (m, n)).swapaxes(0, 1)
 
 
-def _cross(a: Array, b: Array, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Array:
-    """The vector product. A vector of two components has the third one 0, and two of them give only the third one."""
-    if axis is not None:
-        axisa = axisb = axisc = axis
-    u, v = np.moveaxis(a, axisa, -1), np.moveaxis(b, axisb, -1)
-    u, v = [[x[..., i] for i in range(x.shape[-1])] for x in (u, v)]
-    third = u[0] * v[1] - u[1] * v[0]
-    if len(u) == len(v) == 2:
-        return third
-    u, v = [*u, 0][:3], [*v, 0][:3]
-    return np.stack([u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], third], axis=axisc)
+def _cross_rule(g: Array, shape: tuple[int, ...], other: Array, axis: int | None, *axes: int) -> Array:
+    """Return ``other x g``, the cotangent of ``a`` in ``a x other``; ``axes`` are those of ``a``, ``other`` and ``g``."""
+    mine, others, of_g = axes if axis is None else (axis,) * 3
+    b = np.moveaxis(other, others, -1)
+    flat = shape[mine] == b.shape[-1] == 2  # g is the third component
+    g = np.pad(np.expand_dims(g, -1), [(0, 0)] * g.ndim + [(2, 0)]) if flat else np.moveaxis(g, of_g, -1)
+    b = np.pad(b, [(0, 0)] * (b.ndim - 1) + [(0, 1)]) if b.shape[-1] == 2 else b
+    return np.moveaxis(np.cross(b, g)[..., : shape[mine]], -1, mine % len(shape) - len(shape))
 
 
 def _matrix_power(a: Array, n: int) -> Array:
-    """Repeated squaring."""
+    """Compute the power by repeated squaring."""
     if n <= 0:
         return _matrix_power(np.linalg.inv(a), -n) if n else 0 * a  # a**0 is constant
     if n == 1:
@@ -137,16 +137,21 @@ def _matrix_power(a: Array, n: int) -> Array:
     return half @ half @ a if n % 2 else half @ half
 
 
-kron = primitive(np.kron, lambda a, b, /: np.kron(a, b)).reference(_kron)
+kron = primitive(np.kron, lambda a, b, /: np.kron(a, b)).vjp(
+    a=lambda g, a_shape, b: np.reshape(np.matmul(_products(g, a_shape, np.shape(b)), np.reshape(b, -1)), a_shape),
+    b=lambda g, a, b_shape: np.reshape(np.matmul(np.reshape(a, -1), _products(g, np.shape(a), b_shape)), b_shape),
+)
 cross = primitive(
-    np.cross,
-    lambda a, b, /, axisa=-1, axisb=-1, axisc=-1, axis=None: np.cross(a, b, axisa, axisb, axisc, axis),
-).reference(_cross)
+    np.cross, lambda a, b, /, axisa=-1, axisb=-1, axisc=-1, axis=None: np.cross(a, b, axisa, axisb, axisc, axis)
+).vjp(
+    a=lambda g, a_shape, b, axis, axisa, axisb, axisc: _cross_rule(g, a_shape, b, axis, axisa, axisb, axisc),
+    b=lambda g, a, b_shape, axis, axisa, axisb, axisc: _cross_rule(-g, b_shape, a, axis, axisb, axisa, axisc),
+)
 matrix_power = primitive(np.linalg.matrix_power, lambda a, /, n: np.linalg.matrix_power(a, n)).reference(_matrix_power)
 
 
 def _vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """``sum(conj(x1) * x2)`` along ``axis``"""
+    """Return ``sum(conj(x1) * x2)`` along ``axis``."""
     row, column = np.conjugate(np.moveaxis(x1, axis, -1)), np.moveaxis(x2, axis, -1)
     return np.matmul(np.expand_dims(row, -2), np.expand_dims(column, -1))[..., 0, 0]
 
@@ -164,7 +169,7 @@ def _outer_of_vectors(x1: Any, x2: Any, /) -> Any:
 
 
 def _multi_dot(arrays: Any) -> Any:
-    """The product of all, in the order that needs the fewest multiplications; the first and the last may be vectors."""
+    """Multiply all arrays in the order that needs the fewest multiplications; the first and the last may be vectors."""
     chain = list(arrays)
     if len(chain) < 2:
         raise ArgumentError(f"np.linalg.multi_dot takes at least two arrays, got {len(chain)}")
@@ -184,9 +189,9 @@ def _multi_dot(arrays: Any) -> Any:
 
 
 def _best_splits(sizes: list[int]) -> dict[tuple[int, int], int]:
-    """For each stretch i ... j of a chain of matrices, matrix i being ``sizes[i] x sizes[i + 1]``, where to part it.
+    """Return the best split of each part i ... j of a chain of matrices; matrix i is ``sizes[i] x sizes[i + 1]``.
 
-    Cormen, Leiserson, Rivest and Stein, Introduction to Algorithms, chapter 15.2, Matrix-chain multiplication.
+    See Cormen, Leiserson, Rivest and Stein, Introduction to Algorithms, chapter 15.2, Matrix-chain multiplication.
     """
     n = len(sizes) - 1
     cost = {(i, i): 0 for i in range(n)}
@@ -208,3 +213,43 @@ composite(np.linalg.vecdot, _vecdot)
 composite(np.vecdot, _vecdot)
 composite(np.matvec, lambda x1, x2, /: np.matmul(x1, np.expand_dims(x2, -1))[..., 0])
 composite(np.vecmat, lambda x1, x2, /: np.matmul(np.expand_dims(np.conjugate(x1), -2), x2)[..., 0, :])
+
+
+# --- convolution and correlation: ``c[k] = sum_i a[i] v[k - i]`` for all k, of which each mode keeps a part ---
+
+
+# ``mode`` is "full", or "valid" where ``a`` is at least as long as ``v``; each derivative is one of the other kind or "valid".
+convolve: Primitive = primitive(lambda a, v, /, mode="full": np.convolve(a, v, mode), name="convolve").vjp(
+    a=lambda g, v, mode: convolve(g, v[::-1], mode="valid" if mode == "full" else "full"),
+    v=lambda g, a, mode: convolve(g, a[::-1], mode="valid") if mode == "full" else convolve(a[::-1], g, mode="valid"),
+)
+
+
+def _convolved(a: Array, v: Array, mode: str) -> Array:
+    if mode not in ("full", "same", "valid"):
+        raise ArgumentError(f"mode is 'full', 'same' or 'valid', got {mode!r}")
+    a, v = (v, a) if len(a) < len(v) else (a, v)
+    start = (len(v) - 1) // 2
+    return convolve(a, v)[start : start + len(a)] if mode == "same" else convolve(a, v, mode=mode)
+
+
+def _convolve(a: Any, v: Any, mode: str = "full") -> Any:
+    return _convolved(*_sequences(a, v), mode)
+
+
+def _correlate(a: Any, v: Any, mode: str = "valid") -> Any:
+    a, v = _sequences(a, v)
+    if len(a) >= len(v):
+        return _convolved(a, np.conjugate(v)[::-1], mode)
+    return _convolved(np.conjugate(v), a[::-1], mode)[::-1]
+
+
+def _sequences(a: Array, v: Array) -> tuple[Array, Array]:
+    a, v = (np.reshape(x, (-1,)) if not x.ndim else x for x in (array_of(a), array_of(v)))
+    if a.ndim != 1 or v.ndim != 1 or not a.shape[0] or not v.shape[0]:
+        raise ShapeError(f"convolution takes two 1-D arrays that are not empty, got shapes {a.shape} and {v.shape}")
+    return a, v
+
+
+composite(np.convolve, _convolve)
+composite(np.correlate, _correlate)

@@ -10,8 +10,7 @@ from ..engine.methods import values_of
 from ..engine.primitive import Primitive
 from ..engine.registry import registry
 from ..errors import UnsupportedError
-from . import trigonometric  # noqa: F401 - with it all ufuncs are declared
-from .reductions import logsumexp
+from .reductions import logsumexp  # importing it also declares the rules of all ufuncs, which the loop below needs
 
 REDUCE: dict[np.ufunc, Callable[..., Any]] = {
     np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min, np.fmax: np.nanmax,
@@ -20,7 +19,7 @@ REDUCE: dict[np.ufunc, Callable[..., Any]] = {
 
 
 class UfuncMethod:
-    """What a method of a ufunc does on Tensors: a composition of NumPy functions."""
+    """A method of a ufunc on Tensors, written as a composition of NumPy functions."""
 
     def __init__(self, ufunc: np.ufunc, method: str, composition: Callable[..., Any]) -> None:
         self.name = f"np.{ufunc.__name__}.{method}"
@@ -28,7 +27,7 @@ class UfuncMethod:
         registry[ufunc, method] = self
 
     def call_numpy(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """The call as NumPy's protocols deliver it."""
+        """Run the call with the arguments from NumPy's protocols."""
         return self.composition(*args, **kwargs)
 
 
@@ -37,12 +36,12 @@ def _over(function: Callable[..., Any], array: Any, axis: Any = 0, **keywords: A
 
 
 def _running_extreme(ufunc: np.ufunc, array: Any, axis: int = 0, **keywords: Any) -> Any:
-    """The extreme so far. Its gradient goes to the latest element that attains it."""
+    """Return the running extreme. Its gradient goes to the latest element that attains it."""
     if keywords:
         raise UnsupportedError(f"np.{ufunc.__name__}.accumulate of a Tensor does not take {', '.join(keywords)}")
     values = np.swapaxes(values_of(array), axis, -1)
-    found = (values == ufunc.accumulate(values, axis=-1)) | np.isnan(values)
-    latest = np.maximum.accumulate(np.where(found, np.arange(values.shape[-1]), 0), axis=-1)
+    attained = (values == ufunc.accumulate(values, axis=-1)) | np.isnan(values)
+    latest = np.maximum.accumulate(np.where(attained, np.arange(values.shape[-1]), 0), axis=-1)
     return np.take_along_axis(array, np.swapaxes(latest, axis, -1), axis=axis)
 
 

@@ -1,8 +1,8 @@
 """The fused functions of neural networks.
 
-Each stands here twice, one below the other: the forward in plain NumPy, and its derivative, which is a rule or, as
-``.reference(...)``, the forward itself read as a composition of other primitives. What computes them faster hangs itself on
-them from outside (``minigrad/kernels``); the tests hold it to what stands here.
+Each has a forward in plain NumPy and a derivative: either a rule, or ``.reference(...)``, which differentiates the forward as
+a composition of other primitives. Faster kernels are attached from ``minigrad/kernels``, and the tests compare them with the
+definitions in this file.
 """
 
 import math
@@ -20,16 +20,16 @@ from .special import erf
 # --- softmax: exp(x) / sum exp(x) -----------------------------------------------------------------------------------
 
 
-LOWEST = -1e30  # a masked score: exp(LOWEST - max) is exactly 0, and a fully masked row stays finite
+LOWEST = -1e30  # the score of a masked key: exp(LOWEST - max) is exactly 0, and a fully masked row stays finite
 
 
 def largest(x: Array, axis: int = -1) -> Array:
-    """What is subtracted before exp; 0 along an axis of length 0, which has no maximum (and CuPy's max no ``initial``)."""
+    """Return the maximum along ``axis``, or 0 for an axis of length 0; CuPy's max has no ``initial``."""
     return x.max(axis=axis, keepdims=True) if x.size else x.sum(axis=axis, keepdims=True)
 
 
 def _softmax(x: Array, /, axis: int = -1) -> Array:
-    """``exp(x) / sum(exp(x))`` along ``axis``, stable for large inputs: the maximum is subtracted first. Bridle 1990.
+    """Return ``exp(x) / sum(exp(x))`` along ``axis`` (Bridle 1990); subtracting the maximum first keeps large inputs stable.
 
     Example:
         >>> import minigrad as mg
@@ -50,7 +50,7 @@ softmax = primitive(_softmax, name="softmax").vjp(
 
 
 def _log_softmax(x: Array, /, axis: int = -1) -> Array:
-    """``x - log(sum(exp(x)))`` along ``axis``, stable for large inputs.
+    """Return ``x - log(sum(exp(x)))`` along ``axis``, stable for large inputs.
 
     Example:
         >>> import numpy as np
@@ -73,7 +73,7 @@ log_softmax = primitive(_log_softmax, name="log_softmax").vjp(
 
 
 def _relu(x: Array, /) -> Array:
-    """``max(x, 0)``; its derivative at 0 is 0. Nair and Hinton 2010.
+    """Return ``max(x, 0)``, whose derivative at 0 is 0 (Nair and Hinton 2010).
 
     Example:
         >>> import minigrad as mg
@@ -89,7 +89,7 @@ relu = primitive(_relu, name="relu").vjp(x=lambda g, ans: g * (ans > 0))
 
 
 def _sigmoid(x: Array, /) -> Array:
-    """``1 / (1 + exp(-x))``, without overflow: ``exp(x) / (1 + exp(x))`` where x is negative.
+    """Return ``1 / (1 + exp(-x))``, computed as ``exp(x) / (1 + exp(x))`` for negative x to avoid overflow.
 
     Example:
         >>> import numpy as np
@@ -98,15 +98,15 @@ def _sigmoid(x: Array, /) -> Array:
         array([0. , 0.5, 1. ])
     """
     e = np.exp(-np.abs(x))
-    return np.where(x >= 0, 1.0, e) / (1 + e)
+    return np.maximum(x >= 0, e) / (1 + e)
 
 
-# sigmoid(-x) is 1 - sigmoid(x) without the difference, in which what is small would be lost.
+# sigmoid(-x) equals 1 - sigmoid(x), but the difference would lose the digits of a small result.
 sigmoid: Primitive = primitive(_sigmoid, name="sigmoid").vjp(x=lambda g, x, ans: g * ans * sigmoid(-x))
 
 
 def _silu(x: Array, /) -> Array:
-    """``x * sigmoid(x)``, which others call swish. Hendrycks and Gimpel 2016, arXiv:1606.08415, section 2.
+    """Return ``x * sigmoid(x)``, also called swish (Hendrycks and Gimpel 2016, arXiv:1606.08415, section 2).
 
     Example:
         >>> import numpy as np
@@ -120,17 +120,17 @@ def _silu(x: Array, /) -> Array:
 silu = primitive(_silu, name="silu").vjp(x=lambda g, x: g * sigmoid(x) * (1 + x * sigmoid(-x)))
 
 TANH_SCALE, TANH_CUBIC = math.sqrt(2 / math.pi), 0.044715
-FLAT = 30.0  # from |x| = 22 on gelu by tanh is x or 0 to the last bit of a float64; a cube or its slope would overflow far out
+FLAT = 30.0  # bound on |x| before the cube, which could overflow: beyond 22, gelu by tanh equals x or 0 in float64
 
 
 def _gelu(x: Array, /, approximate: str = "none") -> Array:
-    """Gaussian error linear unit, ``x * Phi(x)`` (Hendrycks and Gimpel 2016, arXiv:1606.08415).
+    """Return the Gaussian error linear unit ``x * Phi(x)`` (Hendrycks and Gimpel 2016, arXiv:1606.08415).
 
-    ``approximate="none"`` is exact, ``0.5 x (1 + erf(x / sqrt(2)))``; ``"tanh"`` is the paper's approximation
-    ``0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))``, in which ``(1 + tanh(u)) / 2`` is ``sigmoid(2 u)``.
+    ``approximate="none"`` is exact: ``0.5 x (1 + erf(x / sqrt(2)))``. ``"tanh"`` is the paper's approximation
+    ``0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))``, computed with ``(1 + tanh(u)) / 2 = sigmoid(2 u)``.
 
     Raises:
-        ArgumentError: ``approximate`` is something else.
+        ArgumentError: ``approximate`` is neither "none" nor "tanh".
 
     Example:
         >>> import numpy as np
@@ -156,7 +156,7 @@ gelu = primitive(_gelu, name="gelu").reference(_gelu)
 
 
 def _affine(x: Array, weight: Array, bias: Array, /) -> Array:
-    """``x @ weight + bias``; x: (..., in), weight: (in, out), bias: (out,). Others call it Linear or Dense.
+    """Return ``x @ weight + bias`` for x (..., in), weight (in, out) and bias (out,); also called Linear or Dense.
 
     Example:
         >>> import numpy as np
@@ -178,9 +178,9 @@ affine = primitive(_affine, name="affine").reference(_affine)
 
 
 def _layer_norm(x: Array, gamma: Array, beta: Array, /, eps: float = 1e-5) -> Array:
-    """``(x - mean) / sqrt(var + eps) * gamma + beta`` over the last axis, with the biased variance.
+    """Return ``(x - mean) / sqrt(var + eps) * gamma + beta`` over the last axis, with the biased variance.
 
-    x: (..., d); gamma, beta: (d,). Ba, Kiros and Hinton 2016, arXiv:1607.06450, eq. 4.
+    x: (..., d); gamma, beta: (d,). See Ba, Kiros and Hinton 2016, arXiv:1607.06450, eq. 4.
 
     Example:
         >>> import numpy as np
@@ -191,7 +191,7 @@ def _layer_norm(x: Array, gamma: Array, beta: Array, /, eps: float = 1e-5) -> Ar
                [-1.,  1.]])
     """
     centred = x - np.mean(x, axis=-1, keepdims=True)
-    centred = centred - np.mean(centred, axis=-1, keepdims=True)  # what rounding left: all of almost equal numbers
+    centred = centred - np.mean(centred, axis=-1, keepdims=True)  # removes the rounding error of the mean
     variance = np.mean(centred * centred, axis=-1, keepdims=True)
     return centred / np.sqrt(variance + eps) * gamma + beta
 
@@ -205,14 +205,14 @@ REDUCTIONS: dict[str, Callable[[Any], Any]] = {"mean": np.mean, "sum": np.sum, "
 
 
 def _cross_entropy(logits: Array, labels: Array, /, reduction: str = "mean") -> Array:
-    """``-log softmax(logits)[label]``, averaged over all labels (``reduction``: "mean", "sum" or "none").
+    """Return ``-log softmax(logits)[label]``, averaged over all labels (``reduction``: "mean", "sum" or "none").
 
     logits: (..., classes) floating; labels: (...) integers in [0, classes).
 
     Raises:
         OutOfRangeError: a label is not in [0, classes).
-        ShapeError, DTypeError: ``labels`` have another shape, or are no integers.
-        ArgumentError: ``reduction`` is something else.
+        ShapeError, DTypeError: ``labels`` do not have the shape of ``logits`` without the last axis, or are not integers.
+        ArgumentError: ``reduction`` is not "mean", "sum" or "none".
 
     Example:
         >>> import numpy as np
@@ -229,13 +229,13 @@ def _cross_entropy(logits: Array, labels: Array, /, reduction: str = "mean") -> 
 
 
 def _of_labels(logits: Array, labels: Array, /, reduction: str = "mean") -> Array:
-    """The same for labels that have been checked."""
+    """Compute the cross entropy of labels that have been checked."""
     picked = np.take_along_axis(log_softmax(logits), labels[..., None], axis=-1)[..., 0]
     return REDUCTIONS[reduction](-picked)
 
 
 def check_labels(scores: Array, labels: Array, reduction: str, function: str = "cross_entropy") -> None:
-    """Raise unless ``labels`` (...) are classes of ``scores`` (..., classes)."""
+    """Raise unless ``labels`` (...) are integers in [0, classes) for ``scores`` (..., classes)."""
     if reduction not in REDUCTIONS:
         raise ArgumentError(f"{function} takes reduction='mean', 'sum' or 'none', got {reduction!r}")
     if getattr(labels, "dtype", np.dtype(object)).kind not in "iu":

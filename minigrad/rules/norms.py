@@ -1,6 +1,6 @@
 """Norms of vectors and of matrices.
 
-At 0, where a norm has no derivative, its gradient is 0; elements that tie for a maximum share the gradient.
+At 0, where a norm has no derivative, its gradient is 0. Elements that tie for a maximum share the gradient.
 """
 
 from typing import Any
@@ -11,36 +11,27 @@ from ..engine.functions import composite
 from ..engine.methods import Axis
 from ..engine.primitive import primitive
 from ..engine.types import Array
-
-
-def _axes(ndim: int, axis: Axis) -> tuple[int, ...]:
-    if axis is None:
-        return tuple(range(ndim))
-    return tuple(int(i) % ndim for i in np.ravel(axis))
+from .axes import axes_of
 
 
 def _norm(x: Array, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> Array:
-    axes = _axes(np.ndim(x), axis)
+    axes = axes_of(np.ndim(x), axis)
     if ord is None or ord in ("fro", "f") or (ord == 2 and len(axes) == 1):
-        return _root(np.sum(_squares(x), axis=axes, keepdims=keepdims), 2)
+        squares = np.real(x * np.conjugate(x)) if np.iscomplexobj(x) else x * x  # |x|^2, smooth at 0
+        return _root(np.sum(squares, axis=axes, keepdims=keepdims), 2)
     if len(axes) == 1:
         return _vector_norm(x, ord, axes, keepdims)
     return _matrix_norm(x, ord, axes, keepdims)
 
 
-def _squares(x: Array) -> Array:
-    """``|x|^2``, smooth at 0"""
-    return np.real(x * np.conjugate(x)) if np.iscomplexobj(x) else x * x
-
-
 def _root(total: Array, p: float) -> Array:
-    """``total ** (1/p)``, with the derivative 0 at 0."""
+    """Return ``total ** (1/p)``, with the derivative 0 at 0."""
     zero = total == 0
     return np.where(zero, 0 if p > 0 else np.inf, np.where(zero, 1, total) ** (1 / p))
 
 
 def _vector_norm(x: Array, ord: float, axes: tuple[int, ...], keepdims: bool) -> Array:
-    """``sum(|x|^p)^(1/p)`` and its limits; 0 counts the elements that are not 0."""
+    """Return ``sum(|x|^p)^(1/p)`` and its limits; order 0 counts the nonzero elements."""
     size = np.abs(x)
     if ord == np.inf:
         return np.max(size, axis=axes, keepdims=keepdims)
@@ -56,7 +47,7 @@ def _vector_norm(x: Array, ord: float, axes: tuple[int, ...], keepdims: bool) ->
 
 
 def _matrix_norm(x: Array, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Array:
-    """1 and inf: the largest sum of a column, or of a row; 2: the largest singular value; "nuc": their sum."""
+    """Return the largest column sum (1), row sum (inf) or singular value (2), or the sum of the singular values ("nuc")."""
     if ord in ("nuc", 2, -2):
         s = np.abs(np.linalg.svd(np.moveaxis(x, axes, (-2, -1)), compute_uv=False))
         ans = np.sum(s, axis=-1) if ord == "nuc" else np.max(s, axis=-1) if ord == 2 else np.min(s, axis=-1)
@@ -75,8 +66,8 @@ norm = primitive(
 
 
 def _norm_over_axes(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2) -> Any:
-    """The norm of all elements along the axes, as of one long vector."""
-    axes = _axes(np.ndim(x), axis)
+    """Return the norm of the elements along the axes, taken as one vector."""
+    axes = axes_of(np.ndim(x), axis)
     rest = tuple(i for i in range(np.ndim(x)) if i not in axes)
     shape = [np.shape(x)[i] for i in rest]
     if axis is None or len(axes) != 1:
@@ -88,7 +79,7 @@ def _norm_over_axes(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord
 
 
 def _cond(x: Any, p: Any = None) -> Any:
-    """``norm(x) norm(x^-1)``; of order 2, or None, the ratio of the largest to the smallest singular value."""
+    """Return ``norm(x) norm(x^-1)``; for the orders 2 and None, the ratio of the largest to the smallest singular value."""
     if p is None or p in (2, -2):
         s = np.linalg.svd(x, compute_uv=False)
         return s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]

@@ -1,10 +1,11 @@
-"""``np.pad`` in all its modes."""
+"""``np.pad`` in all its modes, except "empty" and user-defined functions."""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ..device import zeros
 from ..engine.functions import composite
 from ..engine.primitive import primitive
 from ..engine.types import Array
@@ -16,7 +17,7 @@ _PICKING: dict[str, Callable[..., Any]] = {"maximum": np.max, "minimum": np.min,
 
 
 def _widths(pad_width: Any, ndim: int) -> Widths:
-    """(before, after) for each axis, from any of the forms that NumPy takes."""
+    """Return (before, after) for each axis, from any form that NumPy accepts."""
     if isinstance(pad_width, dict):
         pairs = [(0, 0)] * ndim
         for axis, width in pad_width.items():
@@ -26,7 +27,7 @@ def _widths(pad_width: Any, ndim: int) -> Widths:
     if ndim and widths.dtype.kind not in "iu":
         raise ArgumentError(f"pad needs integer widths, got {pad_width!r}")
     if (widths < 0).any():
-        raise ArgumentError(f"pad cannot take a negative width, got {pad_width!r}: use slices to cut off")
+        raise ArgumentError(f"pad cannot take a negative width, got {pad_width!r}: use slices to remove elements")
     return [(before, after) for before, after in np.broadcast_to(widths, (ndim, 2)).tolist()]
 
 
@@ -42,7 +43,7 @@ def _pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> A
 
 
 def _pad_mode(array: Array, width: Widths, mode: str, options: dict[str, Any]) -> Any:
-    """One axis after the other, each time from what the axes before have made, as NumPy does it."""
+    """Pad one axis after the other, as NumPy does. The padding of an axis also covers the padding of the axes before it."""
     for axis, (before, after) in enumerate(width):
         if not before and not after:
             continue
@@ -50,14 +51,17 @@ def _pad_mode(array: Array, width: Widths, mode: str, options: dict[str, Any]) -
         if mode in _PICKING:
             array = _with_extremes(array, axis, (before, after), _PICKING[mode], options.get("stat_length"))
         elif mode in _COPYING and options.get("reflect_type", "even") == "even":
-            array = array[(*here, np.pad(np.arange(n), (before, after), mode, **options).tolist())]  # type: ignore[call-overload]
+            copied = np.pad(np.arange(n), (before, after), mode, **options)  # type: ignore[call-overload]
+            edges = np.take(array, np.delete(copied, slice(before, before + n)).tolist(), axis=axis)
+            first, last = edges[(*here, slice(before))], edges[(*here, slice(before, None))]
+            array = np.concatenate([first, array, last], axis=axis)
         else:
             array = _weighted(array, axis, (before, after), mode, options)
     return array
 
 
 def _weighted(array: Array, axis: int, width: tuple[int, int], mode: str, options: dict[str, Any]) -> Array:
-    """The matrix of weights is what NumPy makes of the identity. Constants (``end_values``) have no derivative."""
+    """Multiply by the padded identity matrix. Only derivatives use the result, so constants (``end_values``) are left out."""
     chosen = {name: value for name, value in options.items() if name != "end_values" and value is not None}
     if "stat_length" in chosen:
         chosen["stat_length"] = (_of_axis(chosen["stat_length"], axis, array.ndim), (1, 1))
@@ -79,10 +83,20 @@ def _with_extremes(array: Array, axis: int, width: tuple[int, int], extreme: Any
     return np.concatenate([first, array, last], axis=axis)
 
 
-pad_constant = primitive(lambda array, /, width, options: np.pad(array, width, "constant", **options), name="pad").vjp(
-    array=lambda g, array_shape, width: g[
-        tuple(slice(before, before + n) for (before, _), n in zip(width, array_shape))
-    ]
+def _inside(width: Widths, shape: tuple[int, ...]) -> tuple[slice, ...]:
+    return tuple(slice(before, before + n) for (before, _), n in zip(width, shape))
+
+
+def _pad_constant(array: Array, /, width: Widths, options: dict[str, Any]) -> Array:
+    if options:
+        return np.pad(array, width, "constant", **options)
+    ans = zeros(tuple(sum(pair) + n for pair, n in zip(width, array.shape)), array)
+    ans[_inside(width, array.shape)] = array
+    return ans
+
+
+pad_constant = primitive(_pad_constant, name="pad").vjp(
+    array=lambda g, array_shape, width: g[_inside(width, array_shape)]
 )
 pad_mode = primitive(
     lambda array, /, width, mode, options: np.pad(array, width, mode, **options), name="pad_mode"

@@ -1,4 +1,4 @@
-"""NumPy functions without a derivative: given a Tensor they see its array and give plain values."""
+"""NumPy functions without a derivative. They compute with the array of a Tensor and return plain values."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ IN_PLACE: dict[Any, str] = {
 
 
 class InPlaceFunction:
-    """A NumPy function that writes into its argument, which the tape may have kept: refused."""
+    """A NumPy function that writes into its argument. A call raises, because the tape may have kept the argument."""
 
     def __init__(self, function: Any, instead: str) -> None:
         self.instead = instead
@@ -54,7 +54,7 @@ def _full_like(
     shape: Any = None,
     device: Any = None,
 ) -> Any:
-    """A fill value that requires a gradient is broadcast, so that it keeps its place on the tape."""
+    """Broadcast a fill value that requires a gradient, so that the result stays on the tape."""
     if not (isinstance(fill_value, Tensor) and fill_value.requires_grad):
         keywords = {"dtype": dtype, "order": order, "subok": subok, "shape": shape, "device": device}
         return plain_full_like.call_numpy((a, fill_value), {k: v for k, v in keywords.items() if v is not None})
