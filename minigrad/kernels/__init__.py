@@ -1,10 +1,10 @@
-"""Speed, attached from outside: kernels that hang themselves on the primitives of ``minigrad/rules``, threads, BLAS, allocator.
+"""Everything that is only for speed: kernels for the primitives of ``minigrad/rules``, threads, BLAS and the allocator.
 
-Importing this package attaches NumPy's kernels. It may be taken out, and so may ``compiled/`` in it: everything
-computes through the plain rules then, to the same numbers.
+Importing this package attaches the NumPy kernels. You may delete this package, or only its folder ``compiled/``. Then the
+plain rules compute the same results, up to rounding.
 """
 
-from . import numpy, stretches  # noqa: F401 - attach themselves
+from . import numpy, stretches  # noqa: F401 - these modules attach themselves when they are imported
 from .allocator import keep_freed_memory
 from .switches import compiled_kernels
 from .threads import num_threads, set_num_threads

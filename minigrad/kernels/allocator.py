@@ -1,16 +1,17 @@
-"""One setting of the C library's allocator, made when minigrad is imported."""
+"""Tune the memory allocator of the C library when minigrad is imported."""
 
 import ctypes
 
-_M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD = -1, -2, -3  # glibc's malloc.h
+_M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD = -1, -2, -3  # constants of glibc's malloc.h
 
 
 def keep_freed_memory() -> None:
-    """Let glibc keep the memory of freed arrays for the next ones, instead of handing it back to the system at once.
+    """Make glibc reuse the memory of freed arrays instead of returning it to the system at once.
 
-    A training step makes and frees the same arrays over and over. By default glibc returns each of more than 128 KiB, and
-    the system then clears every page anew: at the toy benchmark 2,700 page faults a step, a third of its time. The peak
-    of a program's memory stays what it was; after it less is given back. Nothing happens where the C library is another.
+    A training step allocates and frees the same arrays again and again. By default glibc returns each array of more than
+    128 KiB to the system, which then clears every page again. In the toy benchmark this caused 2,700 page faults per step and
+    took a third of the time. The peak memory of a program does not change, but less memory is returned after the peak. With
+    another C library this function is a no-op.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt
@@ -18,4 +19,4 @@ def keep_freed_memory() -> None:
         return  # Windows, macOS, musl
     mallopt(_M_TRIM_THRESHOLD, 1 << 30)
     mallopt(_M_TOP_PAD, 64 << 20)
-    mallopt(_M_MMAP_THRESHOLD, 32 << 20)  # the most that glibc allows
+    mallopt(_M_MMAP_THRESHOLD, 32 << 20)  # the maximum that glibc allows

@@ -1,8 +1,9 @@
-"""The threads of the library that computes NumPy's matrix products.
+"""Control the threads of OpenBLAS, the library that computes NumPy's matrix products.
 
-OpenBLAS keeps its threads spinning for 25 to 100 ms after each product, in wait for the next one: they take the cores from
-ours, and one product in a step can take one core for the whole of it. For the many small products of attention, waking them
-costs more than they save, too. So where minigrad divides the work itself, each product gets one thread.
+After each product the threads of OpenBLAS spin for 25 to 100 ms while they wait for the next product. They take cores from
+minigrad's threads: a single product per step can block one core for the whole step. Also, for the many small products of
+attention, waking these threads takes longer than they save. So each product gets one thread inside operations that minigrad
+itself divides among threads.
 """
 
 from __future__ import annotations
@@ -15,21 +16,24 @@ from typing import Any
 
 import numpy as np
 
-_PREFIXES, _SUFFIXES = ("scipy_openblas", "openblas"), ("64_", "")  # NumPy's wheels; what a system or conda installs
+_PREFIXES, _SUFFIXES = (
+    ("scipy_openblas", "openblas"),
+    ("64_", ""),
+)  # of NumPy's wheels; of a system's or conda's library
 
 
 class Blas:
-    """Switches it to one thread and back; without effect where NumPy has another library than OpenBLAS."""
+    """Switches OpenBLAS to one thread and back. With another BLAS library its methods are no-ops."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._users: set[int] = set()  # the threads that have an operation under way
+        self._users: set[int] = set()  # the threads with a running operation
         self._before = 0
         self._functions: tuple[Callable[[], int], Callable[[int], Any]] | None = None
         self._looked = False
 
     def one_thread(self) -> None:
-        """Until this thread calls :meth:`as_before`."""
+        """Use one thread per product until this thread calls :meth:`as_before`."""
         if not self._looked:
             self._functions, self._looked = _openblas(), True
         if self._functions is None:
@@ -49,7 +53,7 @@ class Blas:
             self._users.discard(threading.get_ident())
 
     def after_fork(self) -> None:
-        """In a forked child no operation is under way: the threads that ran them are not there."""
+        """Restore the number of threads in a forked child, where no operation is running."""
         self._lock = threading.Lock()
         if self._users and self._functions is not None:
             self._functions[1](self._before)
@@ -57,7 +61,7 @@ class Blas:
 
 
 def _openblas() -> tuple[Callable[[], int], Callable[[int], Any]] | None:
-    """What reads and sets its number of threads."""
+    """Return the functions of OpenBLAS that read and set its number of threads, or None."""
     for path in _libraries():
         try:
             library = ctypes.CDLL(path)
@@ -73,15 +77,15 @@ def _openblas() -> tuple[Callable[[], int], Callable[[int], Any]] | None:
 
 
 def _libraries() -> list[str]:
-    """Paths of OpenBLAS: in NumPy's wheel, or among what this process has loaded."""
-    root = os.path.dirname(np.__file__)  # not pathlib, which would be a tenth of the import
+    """Return the paths of OpenBLAS: in NumPy's wheel, or among the libraries that this process has loaded."""
+    root = os.path.dirname(np.__file__)  # pathlib would take a tenth of the import time of minigrad
     for folder in (f"{root}.libs", os.path.join(root, ".dylibs")):
         try:
-            found = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if "openblas" in name]
+            paths = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if "openblas" in name]
         except OSError:
             continue
-        if found:
-            return found
+        if paths:
+            return paths
     try:
         with open("/proc/self/maps") as maps:
             return list(dict.fromkeys(line.split(maxsplit=5)[-1].strip() for line in maps if "openblas" in line))

@@ -1,4 +1,4 @@
-"""The switch between NumPy's kernels and those that numba compiles."""
+"""Switch between the NumPy kernels and the kernels that numba compiles."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from ..engine.kernels import Kernel, reference_mode
 from ..engine.registry import primitives
 from ..errors import UnsupportedError, import_extra
 
-_replaced: dict[str, Kernel | None] = {}  # NumPy's kernels (or none), by primitive, while the compiled ones stand there
+_replaced: dict[str, Kernel | None] = {}  # by primitive, the NumPy kernel (or None) that a compiled kernel has replaced
 
 
 def compiled_kernels(enabled: bool = True) -> None:
-    """Let the functions of neural networks (softmax, layer_norm, attention ...) and Adam run loops that numba compiles.
+    """Use loops compiled by numba for the functions of neural networks (softmax, layer_norm, attention ...) and for Adam.
 
-    They go over memory once where NumPy goes several times. All numbers stay the same to rounding, whatever the number of
-    threads; float32 and float64 on the host are served, all else is computed as before. A graph keeps to the kernels that
-    were on when it was recorded.
+    The loops read memory once; NumPy reads it several times. The results are the same up to rounding, and do not depend on
+    the number of threads. The loops handle float32 and float64 on the host. Other arrays are computed as before. The
+    backward of a graph uses the kernels that were on when the graph was recorded.
 
-    The first call of each function compiles it, which takes up to two seconds. numba keeps what it compiled in
-    ``__pycache__`` beside minigrad's files or, where that cannot be written to, in the user's cache folder (or where the
-    environment variable NUMBA_CACHE_DIR says), and later processes read it from there.
+    The first call of each function compiles it, which takes up to two seconds. numba stores the compiled code in
+    ``__pycache__`` next to minigrad's files, and later processes read it from there. If that folder is not writable, numba
+    uses the user's cache folder. The environment variable NUMBA_CACHE_DIR names another folder.
 
     Args:
         enabled: False switches back to NumPy.
 
     Raises:
         MissingExtraError: numba is not installed.
-        UnsupportedError: the folder ``minigrad/kernels/compiled`` has been taken out.
+        UnsupportedError: the folder ``minigrad/kernels/compiled`` has been deleted.
 
     Example:
         >>> import minigrad as mg
@@ -49,13 +49,13 @@ def compiled_kernels(enabled: bool = True) -> None:
         return
     import_extra("numba", "fast", "compiled_kernels()")
     try:
-        from .compiled import attention, neural  # noqa: F401 - they hang themselves on their primitives
+        from .compiled import attention, neural  # noqa: F401 - these modules attach themselves when they are imported
     except ImportError as error:
         if error.name != f"{__package__}.compiled":
             raise
         raise UnsupportedError(
             "compiled_kernels() needs the folder minigrad/kernels/compiled, which has been taken out of this copy of minigrad: "
-            "the other kernels compute the same numbers, or install minigrad anew"
+            "the other kernels compute the same numbers, or install minigrad again"
         ) from error
     for name, primitive in primitives.items():
         if "compiled" in primitive.kernels and name not in _replaced:
@@ -69,7 +69,7 @@ def compiled() -> bool:
 
 
 def compiled_adam() -> Callable[..., None] | None:
-    """Give the step of Adam that numba compiles, while the compiled kernels are switched on."""
+    """Return the compiled step of Adam, or None if the compiled kernels are switched off."""
     if not compiled() or reference_mode.active():
         return None
     from .compiled.adam import adam_step

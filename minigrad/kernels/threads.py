@@ -1,7 +1,7 @@
-"""More than one core for one operation: its rows in parts, a thread each.
+"""Run one operation on several cores. Each thread computes a part of the rows.
 
-NumPy lets go of Python's lock inside its loops, so two threads get two cores; handing work over costs some 50 us, so only
-large arrays are divided. What a kernel computes must not depend on how: the parts differ with the number of threads.
+NumPy releases Python's global lock inside its loops, so two threads can use two cores. Handing work to a thread takes about
+50 us, so only large arrays are divided. The parts depend on the number of threads, but the result of a kernel must not.
 """
 
 from __future__ import annotations
@@ -22,64 +22,63 @@ from .blas import blas
 if TYPE_CHECKING:
     from queue import SimpleQueue
 
-_LARGE = 1 << 22  # elements computed, about two milliseconds; below, handing over costs more than it saves
-BLOCK = 1 << 18  # elements: some arrays of so many share a third-level cache
-# NumPy hands Python's lock over around each of its loops: with shorter blocks threads wait for one another.
-_SHORT = 1 << 16
-PARTS = 4  # in which work is dealt out at least: the number of threads must not change shapes, and with them last bits
+_LARGE = 1 << 22  # elements of work, about two milliseconds; for less work the overhead of threads exceeds the gain
+BLOCK = 1 << 18  # elements in a block; several arrays of this size fit into a third-level cache together
+_SHORT = 1 << 16  # the fewest elements in a block; with shorter blocks threads often wait for Python's lock
+PARTS = 4  # the least number of parts of large work; the shapes, and so the last bits, must not depend on the threads
 B = TypeVar("B")
 T = TypeVar("T")
 _Task = tuple[contextvars.Context, Callable[[int, int], object], "_Part"]
 
 
 def _cores() -> int:
-    """The cores this process may use, or fewer if OMP_NUM_THREADS, which other libraries obey too, says so."""
+    """Return the number of cores that this process may use. OMP_NUM_THREADS can reduce it, as in other libraries."""
     here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    wanted = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()  # then come those of nested levels
+    wanted = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()  # further numbers are for nested levels
     return min(here, max(int(wanted), 1)) if wanted.isdecimal() else here
 
 
 class _Here(threading.local):
-    """Whether this thread is one of the workers, whose own operations are not divided again."""
+    """Whether this thread is a worker. Operations inside a worker are not divided again."""
 
     worker = False
 
 
 class _Part:
-    """A part of the work of a thread that waits for it."""
+    """A part of the work, and how the thread that waits for it gets the result."""
 
     def __init__(self, start: int, stop: int, answers: SimpleQueue[None]) -> None:
         self.start = start
         self.stop = stop
-        self.answers = answers  # wakes the thread up
+        self.answers = answers  # an item in this queue wakes the waiting thread
         self.asked_by: FrameType | None = None
         self.sent = self.done = False
         self.error: BaseException | None = None
 
 
 _here = _Here()
-_tasks: SimpleQueue[_Task] | None = None  # made when it is first needed: the import of its module takes a millisecond
+_tasks: SimpleQueue[_Task] | None = None  # made at the first use, because importing `queue` takes a millisecond
 _count = _cores()
 _started = 0
 _starting = threading.Lock()
 
 
 def num_threads() -> int:
-    """How many threads share the work of one large operation.
+    """Return the number of threads that share the work of one large operation.
 
     Example:
         >>> import minigrad as mg
-        >>> mg.num_threads() >= 1  # by default the cores that this process may use
+        >>> mg.num_threads() >= 1  # the default is the number of cores that this process may use
         True
     """
     return _count
 
 
 def set_num_threads(count: int) -> None:
-    """Let that many threads share the work of one large operation; by default one for each core.
+    """Set the number of threads that share the work of one large operation. The default is one per core.
 
-    NumPy's matrix products have threads of their own, which this does not change, except that inside a divided operation
-    each product has one.
+    NumPy's BLAS library has its own threads for matrix products. This setting does not change their number. There is
+    one exception: while minigrad's threads share an operation, each matrix product inside it uses one thread.
 
     Raises:
         ArgumentError: ``count`` is not a positive integer.
@@ -103,10 +102,10 @@ def set_num_threads(count: int) -> None:
 
 
 def in_parts(function: Callable[[int, int], object], count: int, work: int) -> None:
-    """Call ``function(start, stop)`` for parts that make up ``range(count)``, at the same time if it is worth it.
+    """Call ``function(start, stop)`` for parts that cover ``range(count)``, in parallel if there is enough work.
 
     Args:
-        work: roughly how many elements are computed in all, intermediate ones too.
+        work: the approximate number of elements that are computed in total, including intermediate results.
     """
     if _here.worker:
         function(0, count)
@@ -123,13 +122,13 @@ def in_parts(function: Callable[[int, int], object], count: int, work: int) -> N
 
 
 def in_blocks(function: Callable[..., T], *arrays: Any, passes: float = 8) -> list[T]:
-    """``function(*parts)`` for blocks of the rows of ``arrays``, in which a pass still finds in a cache what the last one left.
+    """Call ``function(*parts)`` for blocks of the rows of ``arrays`` that fit into a cache, and return the results in order.
 
-    The first array says how many rows make a block. The blocks are the same whatever the number of threads, and the results
-    come in their order: sums over them are the same to the bit.
+    The first array determines the number of rows in a block. The blocks do not depend on the number of threads, so sums over
+    the results are the same to the last bit.
 
     Args:
-        passes: over the first array, about as many as take the time of ``function``.
+        passes: the approximate time of ``function``, measured in passes over the first array.
     """
     size = arrays[0].size
     blocks = blocks_of(len(arrays[0]), size, passes)
@@ -139,7 +138,7 @@ def in_blocks(function: Callable[..., T], *arrays: Any, passes: float = 8) -> li
 
 
 def blocks_of(count: int, size: int, passes: float) -> list[slice]:
-    """The blocks of :func:`in_blocks` for ``count`` rows of ``size`` numbers in all."""
+    """Return the blocks of :func:`in_blocks` for ``count`` rows with ``size`` elements in total."""
     wanted = -(-size // BLOCK)
     if size >= 2 * _SHORT and passes * size >= _LARGE:
         wanted = max(wanted, min(PARTS, size // _SHORT))
@@ -150,7 +149,7 @@ def blocks_of(count: int, size: int, passes: float) -> list[slice]:
 
 
 def for_each(function: Callable[[B], T], parts: Sequence[B], work: int) -> list[T]:
-    """``function`` of each, at the same time if that much ``work`` is worth it; the results come in their order."""
+    """Call ``function`` for each part, in parallel if there is enough ``work``, and return the results in order."""
     results: list[Any] = [None] * len(parts)
 
     def some(start: int, stop: int) -> None:
@@ -172,26 +171,27 @@ def _divide(function: Callable[[int, int], object], count: int, parts: int) -> N
     try:
         for part in others:
             part.asked_by = sys._getframe()
-            tasks.put((contextvars.copy_context(), function, part))  # with np.errstate as it is here
+            tasks.put((contextvars.copy_context(), function, part))  # the copy includes np.errstate
             part.sent = True
         function(0, bounds[1])
     except BaseException as error:
         errors.append(error)
-    while not all(part.done for part in others if part.sent):  # they write into the arrays of whoever catches an error
+    # Wait for all parts, even after an error or Ctrl-C: they write to arrays that the caller may use again.
+    while not all(part.done for part in others if part.sent):
         try:
             answers.get()
-        except BaseException as interrupt:  # Ctrl-C has to wait, too
+        except BaseException as interrupt:
             errors.append(interrupt)
     errors += [part.error for part in others if part.error is not None]
     try:
         if errors:
             raise errors[0]
     finally:
-        del errors, others  # the error holds this frame, and with it the arrays, as long as the frame holds the error
+        del errors, others  # breaks the reference cycle of the error and this frame, which would keep the arrays alive
 
 
 def _start(workers: int) -> bool:
-    """Whether there are workers: as many, or as the system allows."""
+    """Start up to this number of workers, as far as the system allows. Return whether there is at least one worker."""
     global _started, _tasks
     with _starting:
         if _tasks is None:
@@ -202,7 +202,7 @@ def _start(workers: int) -> bool:
             thread = threading.Thread(target=_work, args=(_tasks,), daemon=True, name=f"minigrad-{_started}")
             try:
                 thread.start()
-            except RuntimeError:  # the system has no more, or the program is ending
+            except RuntimeError:  # the system allows no more threads, or the program is ending
                 break
             _started += 1
         return _started > 0
@@ -212,19 +212,19 @@ def _work(tasks: SimpleQueue[_Task]) -> None:
     _here.worker = True
     while True:
         context, function, part = tasks.get()
-        asked_by, part.asked_by = part.asked_by, None  # guards/warnings.py goes on from here
+        asked_by, part.asked_by = part.asked_by, None  # guards/warnings.py reads this variable
         try:
             context.run(function, part.start, part.stop)
-        except BaseException as error:  # it is the caller's, who waits
+        except BaseException as error:  # _divide raises it in the waiting thread
             part.error = error
-        del context, function, asked_by  # what they hold is not to live until the next task
+        del context, function, asked_by  # otherwise they would keep their arrays alive until the next task
         part.done = True
         part.answers.put(None)
         del part
 
 
 def _forget_threads() -> None:
-    """In a forked child only the forking thread lives on."""
+    """Reset the workers in a forked child, where only the forking thread exists."""
     global _started, _tasks, _starting
     _started, _tasks, _starting = 0, None, threading.Lock()
 

@@ -1,1 +1,1 @@
-"""Kernels that numba compiles. :func:`minigrad.compiled_kernels` imports them, as they need numba to be there."""
+"""Kernels that numba compiles. :func:`minigrad.compiled_kernels` imports them, because they need numba."""

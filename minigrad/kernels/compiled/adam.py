@@ -1,4 +1,4 @@
-"""A step of Adam in one pass over memory."""
+"""A step of the optimizer Adam in one pass over memory."""
 
 import math
 
@@ -21,10 +21,11 @@ def adam_step(
     correction1: float,
     correction2: float,
 ) -> None:
-    """One step of Adam: ``p``, and its means ``m`` and ``v``, are changed in place by the gradient ``g``.
+    """Update the parameter ``p`` and the means ``m`` and ``v`` in place with the gradient ``g``, in one step of Adam.
 
-    ``correction1`` is ``1 - beta1**t`` in step t, and ``correction2`` likewise. What is not contiguous or not of the dtype of
-    ``p`` is copied and written back; what is neither float32 nor float64 is computed in float64.
+    In step t ``correction1`` is ``1 - beta1**t`` and ``correction2`` is ``1 - beta2**t``. Arrays that are not contiguous or
+    not of the dtype of ``p`` are copied, and the results are written back. If ``p`` is neither float32 nor float64, the step
+    is computed in float64.
     """
     dtype = p.dtype if p.dtype in TINY else np.dtype(np.float64)
     written = [a if a.flags.carray and a.dtype == dtype else np.array(a, dtype, order="C") for a in (p, m, v)]

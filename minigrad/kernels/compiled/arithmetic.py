@@ -1,12 +1,13 @@
-"""Loops over arrays that numba compiles: what the other modules of this folder run in place of NumPy's passes over memory.
+"""Compile loops over arrays with numba. The other modules of this folder run them instead of several NumPy operations.
 
-Each stands here as plain Python for one element, or one row, at a time. Three things make it fast. The processor computes
-eight or sixteen elements at once where a loop has no branches and calls nothing, so ``exp`` is a polynomial here, and
-``a if c else b`` picks one of two results. A row is read from memory once and stays in the cache for the loops that
-follow. And threads, which Python's lock does not hold up here, may take the rows between them.
+Each loop is written in plain Python for one element or one row at a time. It is fast for three reasons. First, the processor
+computes eight or sixteen elements at once if a loop has no branches and no calls. So ``exp`` is a polynomial here, and
+``a if c else b`` computes both results and picks one. Second, a row is read from memory once and stays in the cache for the
+loops that follow. Third, the loops release Python's global lock, so threads can share the rows.
 
-The compiler may reorder what :func:`plus` adds up, for that is what computing sixteen at once means, but nothing else:
-``(x - largest) - y`` must not become ``x - (largest + y)``. Nor may it assume that there are no NaN or infinite numbers.
+The compiler may reorder the additions in :func:`plus`, so that it can sum sixteen elements at once. It must reorder nothing
+else: it must not turn ``(x - largest) - y`` into ``x - (largest + y)``, and must not assume that there are no NaNs or
+infinite numbers.
 """
 
 import math
@@ -20,21 +21,23 @@ import numpy as np
 from numba import types
 from numba.extending import overload, register_jitable
 
-_REORDER = {"reassoc", "nsz", "contract"}  # LLVM's words: (a + b) + c = a + (b + c), -0 = 0, and a * b + c in one step
+# LLVM's names for what it may do: treat (a + b) + c as a + (b + c), treat -0 as 0, and compute a * b + c in one step.
+_REORDER = {"reassoc", "nsz", "contract"}
 _EXACTLY = {"contract"}
-# numba takes what an earlier process compiled unless the kernel's own file changed since; this tells when this one did.
+# numba's cache only checks whether the file of the loop has changed. This checksum makes it also notice changes of this file.
 _VERSION = zlib.crc32(Path(__file__).read_bytes())
 
 
 class CompiledLoop(dict[Any, Callable[..., Any]]):
-    """A loop over arrays of each dtype, compiled (or read from numba's cache) when it is first asked for.
+    """A loop over arrays, as a dict from a dtype to the compiled function.
 
-    ``signature`` has a word for each argument: ``r2`` is an array of two axes that is read, ``w2`` one that is written;
-    ``i1`` and ``b2`` are read and hold int64 and bool; ``n`` is an integer and ``x`` a number. Arrays are contiguous.
+    The first use of a dtype compiles the loop or reads it from numba's cache. ``signature`` has a word for each argument:
+    ``r2`` is an array of two axes that the loop reads, ``w2`` is one that it writes, ``i1`` and ``b2`` are arrays of int64
+    and bool that it reads, ``n`` is an integer and ``x`` is a float. Arrays are contiguous.
     """
 
     def __init__(self, function: Callable[..., Any], signature: str) -> None:
-        function.__qualname__ += f"-{_VERSION}"  # the cache's files are named after it
+        function.__qualname__ += f"-{_VERSION}"  # the names of the cache files contain it
         self.function = function
         self.signature = signature
 
@@ -49,14 +52,15 @@ class CompiledLoop(dict[Any, Callable[..., Any]]):
         kinds["w"] = kinds["r"]
 
         def argument(word: str) -> Any:
-            kind = kinds[word[0]]  # an array that may be written to can also be passed for one that is read
+            kind = kinds[word[0]]
+            # numba passes a writeable array as a read-only argument, too
             return types.Array(kind, int(word[1]), "C", readonly=word[0] != "w") if len(word) > 1 else kind
 
         arguments = tuple(argument(word) for word in self.signature.split())
         options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": _EXACTLY}
         try:
             made = numba.njit(arguments, cache=True, **options)(self.function)
-        except (RuntimeError, OSError):  # no folder for the cache can be written to
+        except (RuntimeError, OSError):  # no folder for the cache is writeable
             made = numba.njit(arguments, **options)(self.function)
         self[dtype] = made
         return made
@@ -66,10 +70,10 @@ def compiled(signature: str) -> Callable[[Callable[..., Any]], CompiledLoop]:
     return lambda function: CompiledLoop(function, signature)
 
 
-# --- What the kernels call ------------------------------------------------------------------------------------------
+# --- Functions that the loops call ----------------------------------------------------------------------------------
 
-# Of each dtype: itself, the integer of that size, bits of the fraction, 1.0 as bits, ln 2 in two parts, the terms of exp, and
-# what exp makes 0.
+# For each numba type: the NumPy type, the integer type of its size, the number of fraction bits, the bits of 1.0, ln 2 as the
+# sum of two parts, the degree of the polynomial of exp, and the argument below which exp returns 0.
 _FORMATS: dict[Any, tuple[Any, ...]] = {
     types.float32: (np.float32, np.int32, 23, 127 << 23, 0.693359375, -2.12194440e-4, 7, -87.0),
     types.float64: (np.float64, np.int64, 52, 1023 << 52, 6.93147180369123816490e-01, 1.90821492927058770002e-10, 13, -708.0),
@@ -77,22 +81,22 @@ _FORMATS: dict[Any, tuple[Any, ...]] = {
 
 
 def exp(x: Any) -> Any:
-    """``e ** x`` for x <= 0, to the last digits; 0 where it would have fewer (subnormals slow everything down)."""
+    """Compute ``e ** x`` for x <= 0 to nearly full precision. Return 0 instead of a subnormal result, which would be slow."""
 
 
 @overload(exp, jit_options={"fastmath": _EXACTLY})
 def _exp_for(x: Any) -> Any:
-    """With n the integer next to x / ln 2 and r = x - n ln 2: 2^n, put together from bits, times Taylor's e^r."""
+    """Compute 2^n e^r with n = round(x / ln 2) and r = x - n ln 2. The bits of n give 2^n, and a Taylor series gives e^r."""
     real, integer, fraction, one, high, low, terms, lowest = _FORMATS[x]
     coefficients = tuple(real(1 / math.factorial(k)) for k in range(terms, -1, -1))
-    rounding = real(1.5 * 2.0**fraction)  # added to a number, it leaves the nearest integer in the lowest bits
+    rounding = real(1.5 * 2.0**fraction)  # adding this puts the nearest integer into the lowest bits
     per_ln2, high, low, lowest, zero = real(1 / math.log(2)), real(high), real(low), real(lowest), real(0)
     fraction, one = integer(fraction), integer(one)
 
     def of(x: Any) -> Any:
         shifted = x * per_ln2 + rounding
         n = shifted - rounding
-        r = x - n * high  # exact: `high` ends in zeros
+        r = x - n * high  # exact, because the last bits of `high` are zeros
         r = r - n * low
         p = zero
         for c in coefficients:
@@ -105,12 +109,12 @@ def _exp_for(x: Any) -> Any:
 
 
 def largest(row: Any) -> Any:
-    """The maximum of a row, or NaN if there is one (at least a positive one), as a loop without branches."""
+    """Return the maximum of a row in a loop without branches. If a NaN with a positive sign is in the row, return NaN."""
 
 
 @overload(largest)
 def _largest_for(row: Any) -> Any:
-    """As integers, the bits of positive numbers are in the numbers' order; those of negative ones in the opposite."""
+    """Compare the bits as integers. They have the order of the floats if positive, and the opposite order if negative."""
     real, integer = _FORMATS[row.dtype][:2]
     sign = integer(8 * integer().itemsize - 1)
     magnitude = integer(np.iinfo(integer).max)
@@ -131,13 +135,13 @@ def _largest_for(row: Any) -> Any:
 
 @register_jitable(fastmath=_REORDER)
 def plus(total: Any, term: Any) -> Any:
-    """``total + term``, in a sum that may be taken in any order."""
+    """Return ``total + term``. The compiler may change the order of a sum of such additions."""
     return total + term
 
 
 @register_jitable(fastmath=_EXACTLY)
 def share_out(row: Any, smallest: Any) -> None:
-    """Divide a row by its sum, which leaves a row of zeros as it is; what is below ``smallest`` then becomes 0."""
+    """Divide a row by its sum. A row of zeros stays the same. Then set elements below ``smallest`` to 0."""
     real = row.dtype.type
     total = real(0)
     for j in range(row.size):
@@ -149,7 +153,7 @@ def share_out(row: Any, smallest: Any) -> None:
 
 
 def logistic(x: Any) -> Any:
-    """``1 / (1 + exp(-x))``, without overflow: ``e / (1 + e)`` with e = exp(x) where x is negative."""
+    """Compute ``1 / (1 + exp(-x))`` without overflow, as ``e / (1 + e)`` with e = exp(x) if x is negative."""
 
 
 @overload(logistic, jit_options={"fastmath": _EXACTLY})
@@ -165,7 +169,7 @@ def _logistic_for(x: Any) -> Any:
 
 
 def logistic_and_slope(x: Any) -> Any:
-    """``logistic(x)`` and its derivative ``logistic(x) * logistic(-x)``, in which nothing cancels."""
+    """Return ``logistic(x)`` and its derivative ``logistic(x) * logistic(-x)``, without cancellation."""
 
 
 @overload(logistic_and_slope, jit_options={"fastmath": _EXACTLY})
@@ -181,12 +185,12 @@ def _logistic_and_slope_for(x: Any) -> Any:
 
 
 def normal(x: Any) -> Any:
-    """The standard normal distribution's function and density at x, in float32."""
+    """Return the cumulative distribution function and the density of the standard normal distribution, accurate to float32."""
 
 
-# With t = 1 / (1 + |x| / 4) the distribution's function at -|x| is exp(-x^2/2) t P(t). This is the P through 10 Chebyshev
-# points in |x| <= 13.2 (relative error 1e-8), the highest power first. The form is that of Abramowitz and
-# Stegun, Handbook of Mathematical Functions, 7.1.26.
+# The coefficients of P, the highest power first. With t = 1 / (1 + |x| / 4) the cumulative distribution function at -|x| is
+# exp(-x^2/2) t P(t). The polynomial interpolates 10 Chebyshev points in |x| <= 13.2, with a relative error of 1e-8. The form
+# is that of Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26.
 _TAIL = (
     0.0147429729, -0.0526992796, 0.0275947863, 0.0610279095, -0.0148980690,
     0.1017996418, 0.0666303756, 0.0967009998, 0.0993448477, 0.0997558171,

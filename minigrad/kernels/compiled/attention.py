@@ -1,4 +1,4 @@
-"""The compiled kernel of scaled dot-product attention: products by BLAS, and one loop over the scores between them."""
+"""The compiled kernel of scaled dot-product attention. BLAS computes the products, and one loop computes the softmax."""
 
 import functools
 from typing import Any
@@ -29,7 +29,7 @@ def _attention_forward(
 ) -> Any:
     if not fits(query, key, value) or not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
         return NotImplemented
-    if bias is None and query.shape[-2] * key.shape[-2] >= LONG:  # strips in a cache are worth more than compiled loops
+    if bias is None and query.shape[-2] * key.shape[-2] >= LONG:  # strips save more time than compiled loops
         return attention_forward(query, key, value, mask, bias, scale, num_heads)
     together = masks_of(mask, bias, scores_shape(query, key, num_heads))
     if together is None:
@@ -45,7 +45,8 @@ def _attention_forward(
     def some(w: Array, q: Array, k: Array, v: Array, context: Array, *parts: Array) -> None:
         allowed, ends, added = all_of(parts)
         np.matmul(q, k.swapaxes(-1, -2), out=w)
-        scaled = factor <= 0 or added is not None  # else in softmax; there the largest product is the largest score
+        # The softmax loop can scale the scores itself if the factor is positive, which keeps the maximum, and without a bias.
+        scaled = factor <= 0 or added is not None
         if scaled:
             w *= factor
         if added is not None:
@@ -63,7 +64,7 @@ def _no_mask(keys: int) -> tuple[Array, Array]:
 
 
 def _spans(mask: Any, weights: Array) -> tuple[Array, Array]:
-    """The mask as the kernel reads it, each axis but the last as in ``weights`` or 1, and the spans of its rows."""
+    """Return the mask with the last axis of ``weights`` (other axes may be 1), and the ``spans`` of its rows."""
     if mask is None:
         return _no_mask(weights.shape[-1])
     if mask.shape[-1] != weights.shape[-1]:
@@ -91,13 +92,13 @@ def _attention_backward(
     results = [np.empty(t.shape, t.dtype) for t in (query, key, value)]
     dq, dk, dv = (sequences(t, num_heads) for t in results)
     factor = scale_of(q.shape[-1], scale)
-    inner, outer = (1.0, factor) if needs[4] else (factor, 1.0)  # the bias takes the gradient of the scaled scores
+    inner, outer = (1.0, factor) if needs[4] else (factor, 1.0)  # d_bias needs the gradient of the scaled scores
     softmax_backward = by_rows.attention_weights_backward[weights.dtype]
     d_bias = BiasGradient(bias, query, key, num_heads, weights.dtype) if needs[4] else None
     divided, all_of = shared_or_divided(ends, *(d_bias.divided if d_bias else ()))
 
     def some(w: Array, q: Array, k: Array, v: Array, do: Array, dq: Array, dk: Array, dv: Array, *parts: Array) -> Any:
-        ends, *stretch = all_of(parts)
+        ends, *target = all_of(parts)
         np.matmul(w.swapaxes(-1, -2), do, out=dv)
         ds = np.matmul(do, v.swapaxes(-1, -2), dtype=w.dtype, order="C")
         softmax_backward(w, ds, ends, inner)
@@ -105,7 +106,7 @@ def _attention_backward(
             q, k = q * outer, k * outer
         np.matmul(ds, k, out=dq)
         np.matmul(ds.swapaxes(-1, -2), q, out=dk)
-        return d_bias and d_bias.add(ds, *stretch)
+        return d_bias and d_bias.add(ds, *target)
 
     sums = in_blocks(some, weights, q, k, v, do, dq, dk, dv, *divided, passes=passes_of(query, weights))
     return *results, None, d_bias and d_bias.result(sums)

@@ -1,6 +1,6 @@
-"""The kernels that go over elements: activations and Adam.
+"""The compiled loops over elements: activations and Adam.
 
-They are compiled as ``arithmetic.py`` says; each gets a stretch of its arrays, as ``over_elements`` cuts them.
+``arithmetic.py`` explains how they are compiled. ``over_elements`` calls each loop with parts of the arrays.
 """
 
 import math
@@ -64,7 +64,7 @@ def gelu_backward(g: Array, x: Array, dx: Array) -> None:
         dx[i] = g[i] * (share + x[i] * density)
 
 
-# (1 + tanh(u)) / 2 is logistic(2 u); here 2 u = x (_LINEAR + _CUBIC x^2).
+# The loops below use (1 + tanh(u)) / 2 = logistic(2 u) with 2 u = x (_LINEAR + _CUBIC x^2).
 _LINEAR = 2 * TANH_SCALE
 _CUBIC = _LINEAR * TANH_CUBIC
 
@@ -103,7 +103,7 @@ def adam(
     root: float,
     eps: float,
 ) -> None:
-    """``p -= step * m / (root * sqrt(v) + eps)``, after the means ``m`` and ``v`` took in ``g``."""
+    """Update the means ``m`` and ``v`` with ``g``, then compute ``p -= step * m / (root * sqrt(v) + eps)``."""
     real = p.dtype.type
     rest_1, rest_2 = real(1 - beta_1), real(1 - beta_2)
     for i in range(p.size):

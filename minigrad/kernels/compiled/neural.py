@@ -1,6 +1,6 @@
-"""The compiled kernels of the fused functions, beside those of ``kernels/numpy``.
+"""The compiled kernels of the fused functions, an alternative to ``kernels/numpy``.
 
-Here is what prepares the arrays; the loops stand in ``rows.py`` and ``elementwise.py``.
+This file prepares the arrays. The loops are in ``rows.py`` and ``elementwise.py``.
 """
 
 from typing import Any
@@ -19,10 +19,10 @@ from .arrays import TINY, fits, flat_labels, matrix, over_elements, over_rows, p
 # --- softmax and log_softmax ----------------------------------------------------------------------------------------
 
 
-def _hang_rows(primitive: Primitive, loop: CompiledLoop, backward_loop: CompiledLoop, *by_dtype: Any) -> None:
-    """A kernel for a function of each row, whose derivative is made from the answer.
+def _attach_rows(primitive: Primitive, loop: CompiledLoop, backward_loop: CompiledLoop, *by_dtype: Any) -> None:
+    """Attach a kernel for a row-wise function whose derivative is computed from its result.
 
-    ``by_dtype`` are tables of numbers that ``loop`` takes behind its arrays.
+    ``by_dtype`` are dicts from a dtype to a number, which ``loop`` gets after its arrays.
     """
 
     def forward(x: Array, axis: int = -1) -> Any:
@@ -40,8 +40,8 @@ def _hang_rows(primitive: Primitive, loop: CompiledLoop, backward_loop: Compiled
     primitive.kernel("compiled", forward, backward)
 
 
-_hang_rows(neural.softmax, by_rows.softmax, by_rows.softmax_backward, TINY)
-_hang_rows(neural.log_softmax, by_rows.log_softmax, by_rows.log_softmax_backward)
+_attach_rows(neural.softmax, by_rows.softmax, by_rows.softmax_backward, TINY)
+_attach_rows(neural.log_softmax, by_rows.log_softmax, by_rows.log_softmax_backward)
 
 
 # --- relu, sigmoid, silu and gelu -----------------------------------------------------------------------------------
@@ -60,10 +60,10 @@ def _elementwise_backward(loop: CompiledLoop, g: Array, kept: Array) -> tuple[Ar
     return (dx,)
 
 
-def _hang_elementwise(
+def _attach_elementwise(
     primitive: Primitive, loop: CompiledLoop, backward_loop: CompiledLoop, keeps_x: bool = False
 ) -> None:
-    """A kernel for a function of each element, whose derivative is made from the answer or from ``x``."""
+    """Attach a kernel for an elementwise function whose derivative is computed from its result or from ``x``."""
 
     def forward(x: Array) -> Any:
         return (_elementwise(loop, x), None) if fits(x) else NotImplemented
@@ -77,9 +77,9 @@ def _hang_elementwise(
     primitive.kernel("compiled", forward, from_x if keeps_x else from_answer)
 
 
-_hang_elementwise(neural.relu, elementwise.relu, elementwise.relu_backward)
-_hang_elementwise(neural.sigmoid, elementwise.sigmoid, elementwise.sigmoid_backward, keeps_x=True)
-_hang_elementwise(neural.silu, elementwise.silu, elementwise.silu_backward, keeps_x=True)
+_attach_elementwise(neural.relu, elementwise.relu, elementwise.relu_backward)
+_attach_elementwise(neural.sigmoid, elementwise.sigmoid, elementwise.sigmoid_backward, keeps_x=True)
+_attach_elementwise(neural.silu, elementwise.silu, elementwise.silu_backward, keeps_x=True)
 
 
 def _gelu_forward(x: Array, approximate: str = "none") -> Any:
@@ -87,7 +87,7 @@ def _gelu_forward(x: Array, approximate: str = "none") -> Any:
         return NotImplemented
     if approximate == "tanh":
         return _elementwise(elementwise.gelu_tanh, x), None
-    if x.dtype == np.float64:  # the error function to 16 digits takes as long compiled as in NumPy
+    if x.dtype == np.float64:  # compiling does not make a 16-digit error function faster
         return gelu_forward(x, approximate)
     return _elementwise(elementwise.gelu, x), None
 
@@ -120,7 +120,7 @@ def _layer_norm_forward(x: Array, gamma: Array, beta: Array, eps: float = 1e-5) 
 def _layer_norm_backward(g: Array, needs: Needs, x: Array, gamma: Array, saved: Array) -> tuple[Any, ...]:
     dtype, dx = x.dtype, np.empty(x.shape, x.dtype)
     rows = matrix(g, dtype)
-    blocks = -(-len(rows) // by_rows.BLOCK)  # each of which has its own sums
+    blocks = -(-len(rows) // by_rows.BLOCK)  # each block has its own sums
     d_gamma, d_beta = np.empty((2, blocks, rows.shape[1]), dtype)
     arguments = (matrix(x, dtype), plain(gamma, dtype), saved, matrix(dx, dtype), d_gamma, d_beta)
     over_rows(by_rows.layer_norm_backward, rows, *arguments, blocks=blocks)
@@ -143,7 +143,7 @@ def _cross_entropy_forward(logits: Array, labels: Array, reduction: str = "mean"
         or logits.shape[:-1] != labels.shape
         or not by_rows.within[logits.dtype](numbers, 0, logits.shape[-1])
     ):
-        neural.check_labels(logits, labels, reduction)  # raises
+        neural.check_labels(logits, labels, reduction)  # raises an error in all of these cases
     rows = matrix(logits, logits.dtype)
     losses, saved = np.empty(len(rows), logits.dtype), np.empty((len(rows), 2), logits.dtype)
     over_rows(by_rows.cross_entropy, rows, numbers, losses, saved)

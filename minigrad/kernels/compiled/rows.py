@@ -1,6 +1,6 @@
-"""The kernels that go over rows: sums, softmax, cross-entropy, layer norm, and the inner part of attention.
+"""The compiled loops over rows: softmax, cross-entropy, layer norm, and the softmax of attention.
 
-They are compiled as ``arithmetic.py`` says; ``start`` and ``stop`` are the rows that a thread takes.
+``arithmetic.py`` explains how they are compiled. A thread runs a loop on the rows from ``start`` to ``stop``.
 """
 
 import math
@@ -15,7 +15,7 @@ from .arithmetic import compiled, exp, largest, plus, share_out
 
 @compiled("r2 w2 x n n")
 def softmax(x: Array, ans: Array, smallest: float, start: int, stop: int) -> None:
-    """What would be below ``smallest`` is 0."""
+    """Compute the softmax of each row. Results below ``smallest`` become 0."""
     real = x.dtype.type
     for i in range(start, stop):
         row, out = x[i], ans[i]
@@ -65,7 +65,7 @@ def log_softmax_backward(g: Array, ans: Array, dx: Array, start: int, stop: int)
 
 @compiled("i1 n n")
 def within(numbers: Array, lowest: int, end: int) -> bool:
-    """Whether all are at least ``lowest`` and below ``end``."""
+    """Whether all numbers are at least ``lowest`` and below ``end``."""
     outside = 0
     for i in range(numbers.size):
         outside += (numbers[i] < lowest) | (numbers[i] >= end)
@@ -74,7 +74,7 @@ def within(numbers: Array, lowest: int, end: int) -> bool:
 
 @compiled("r2 i1 w1 w2 n n")
 def cross_entropy(logits: Array, labels: Array, losses: Array, saved: Array, start: int, stop: int) -> None:
-    """``saved`` takes of each row what makes a probability of a logit: the maximum, and 1 / the sum of exp."""
+    """Compute the loss of each row. ``saved`` gets the maximum of each row and 1 / sum(exp(row - maximum))."""
     real = logits.dtype.type
     for i in range(start, stop):
         row = logits[i]
@@ -91,7 +91,7 @@ def cross_entropy(logits: Array, labels: Array, losses: Array, saved: Array, sta
 def cross_entropy_backward(
     logits: Array, g: Array, labels: Array, saved: Array, dx: Array, start: int, stop: int
 ) -> None:
-    """``g`` is one number for each row."""
+    """Compute the gradient of the logits. ``g`` has one element per row."""
     for i in range(start, stop):
         row, out = logits[i], dx[i]
         most, scale = saved[i, 0], g[i] * saved[i, 1]
@@ -102,14 +102,16 @@ def cross_entropy_backward(
 
 # --- layer_norm ------------------------------------------------------------------------------------------------------
 
-BLOCK = 128  # rows that are summed by themselves: the order of a sum must not depend on the number of threads
+BLOCK = (
+    128  # rows in a block, which has its own sums; so the order of additions does not depend on the number of threads
+)
 
 
 @compiled("r2 r1 r1 w2 w2 x n n")
 def layer_norm(
     x: Array, gamma: Array, beta: Array, ans: Array, saved: Array, eps: float, start: int, stop: int
 ) -> None:
-    """``saved`` takes of each row its mean, what rounding left of it, and 1 / its standard deviation."""
+    """Normalise each row. ``saved`` gets its mean, the rounding error of the mean, and 1 / its standard deviation."""
     real = x.dtype.type
     width = real(x.shape[1])
     for i in range(start, stop):
@@ -120,7 +122,7 @@ def layer_norm(
         mean = total / width
         for j in range(row.size):
             left = plus(left, row[j] - mean)
-        left /= width  # all that there is of a row of almost equal numbers
+        left /= width  # the rounding error of the mean, which matters if a row is almost constant
         for j in range(row.size):
             squares = plus(squares, (row[j] - mean - left) * (row[j] - mean - left))
         inverse = real(1) / math.sqrt(squares / width + real(eps))
@@ -135,7 +137,7 @@ def layer_norm(
 def layer_norm_backward(
     g: Array, x: Array, gamma: Array, saved: Array, dx: Array, d_gamma: Array, d_beta: Array, start: int, stop: int
 ) -> None:
-    """By blocks of rows, as ``d_gamma`` and ``d_beta`` get a sum for each."""
+    """Compute the gradients. ``start`` and ``stop`` count blocks; ``d_gamma`` and ``d_beta`` get one sum per block."""
     real = x.dtype.type
     width = real(x.shape[1])
     for block in range(start, stop):
@@ -161,12 +163,12 @@ def layer_norm_backward(
 # --- attention ------------------------------------------------------------------------------------------------------
 
 
-_TOGETHER = 32  # what the processor computes at a time, about: of a row of 33 the last takes as long as the others
+_TOGETHER = 32  # about as many elements as the processor computes at a time; ends are rounded up to a multiple of this
 
 
 @compiled("b4")
 def spans(mask: Array) -> Array:
-    """Of each row of a mask: an end behind which all is False, and how many are True."""
+    """Return two numbers for each row of a mask: an end from which on all elements are False, and the count of True."""
     ends = np.empty((*mask.shape[:3], 2), np.int64)
     for i, j, k in np.ndindex(mask.shape[:3]):
         row = mask[i, j, k]
@@ -182,16 +184,17 @@ def spans(mask: Array) -> Array:
     return ends
 
 
-_LOWEST = -1e30  # of a masked score, as in rules/neural.py: a row of nothing but -inf and masked scores gives zeros
-# A weight of less becomes 0: what the backward pass multiplies it with is small too.
+_LOWEST = -1e30  # a masked score, as in rules/neural.py; a row with only -inf and masked scores gives zeros
+# Smaller weights become 0 in float32 and in float64. They would not change the gradient noticeably.
 _NEGLIGIBLE, _NEGLIGIBLE_DOUBLE = 1e-30, 1e-290
 
 
 @compiled("w4 b4 i4 x")
 def attention_weights(scores: Array, mask: Array, ends: Array, scale: float) -> None:
-    """Softmax of the scaled scores (sequences, heads, queries, keys), in place; ``ends`` are the ``spans`` of the mask.
+    """Replace the scores (sequences, heads, queries, keys) by the softmax of the scaled scores, in place.
 
-    An axis of the mask is as long as that of the scores, or 1; ``scale`` is positive.
+    ``ends`` are the ``spans`` of the mask. Each axis of the mask is as long as that of the scores, or 1. ``scale`` must be
+    positive.
     """
     real = scores.dtype.type
     for n in range(scores.shape[0]):
@@ -200,7 +203,7 @@ def attention_weights(scores: Array, mask: Array, ends: Array, scale: float) -> 
                 row = scores[n, h, q]
                 a, b, c = n if len(ends) > 1 else 0, h if ends.shape[1] > 1 else 0, q if ends.shape[2] > 1 else 0
                 end, count = ends[a, b, c]
-                keys = row[:end]  # a causal mask leaves half of it
+                keys = row[:end]  # with a causal mask, this is half of the row on average
                 if count < end:
                     allowed = mask[a, b, c]
                     for j in range(keys.size):
@@ -210,7 +213,7 @@ def attention_weights(scores: Array, mask: Array, ends: Array, scale: float) -> 
                     most = real(_LOWEST)
                 for j in range(keys.size):
                     keys[j] = exp((keys[j] - most) * real(scale))
-                if count < end:  # a masked score need not be so low any more, now that it is scaled
+                if count < end:  # a small scale may have given masked scores a weight
                     allowed = mask[a, b, c]
                     for j in range(keys.size):
                         keys[j] = keys[j] if allowed[j] else real(0)
@@ -221,7 +224,7 @@ def attention_weights(scores: Array, mask: Array, ends: Array, scale: float) -> 
 
 @compiled("r4 w4 i4 x")
 def attention_weights_backward(weights: Array, d: Array, ends: Array, scale: float) -> None:
-    """From the gradient ``d`` of the weights that of the scores, in place."""
+    """Replace ``d``, the gradient of the weights, by the gradient of the scores, in place."""
     real = d.dtype.type
     for n in range(d.shape[0]):
         for h in range(d.shape[1]):

@@ -1,4 +1,4 @@
-"""The kernels for NumPy's arrays, which save passes over memory. Importing this package attaches them."""
+"""The kernels for NumPy arrays, which make fewer passes over memory. Importing this package attaches them."""
 
-# ruff: noqa: F401 - they attach themselves
-from . import activations, affine, attention, cross_entropy, dropout, layer_norm, matmul, reductions, softmax
+# ruff: noqa: F401 - these modules attach themselves when they are imported
+from . import activations, affine, attention, cross_entropy, dropout, layer_norm, linalg, matmul, reductions, softmax

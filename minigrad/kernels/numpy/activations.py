@@ -1,4 +1,4 @@
-"""relu, sigmoid, silu and gelu, in blocks in which a pass still finds what the last one left in the cache."""
+"""Kernels of relu, sigmoid, silu and gelu. They work on blocks that stay in the cache between two passes."""
 
 import math
 from typing import Any
@@ -35,7 +35,7 @@ relu.kernel(np.ndarray, _relu_forward, _relu_backward)
 
 
 def _with_slope(fill: Any) -> Any:
-    """A forward that ``fill(x, ans, slope)`` computes block by block: the answer, and its derivative for the backward."""
+    """Return a forward that calls ``fill(x, ans, slope)`` for each block. ``slope``, the derivative, is for the backward."""
 
     def forward(x: Array) -> Any:
         if x.dtype.char not in "fd":
@@ -61,21 +61,20 @@ def _times_slope(g: Array, needs: Needs, saved: Array) -> tuple[Array]:
 
 
 def _fill_sigmoid(x: Array, ans: Array, slope: Array) -> None:
-    """With e = exp(-|x|): 1 / (1 + e) or exp(x) / (1 + e), and e / (1 + e)^2, in which nothing overflows or cancels."""
+    """With e = exp(-|x|), compute 1 / (1 + e) or e / (1 + e), and the slope e / (1 + e)^2, without overflow or cancellation."""
     np.abs(x, out=slope)
     np.negative(slope, out=slope)
     np.exp(slope, out=slope)
     share = slope + 1
     np.divide(1, share, out=share)
-    np.minimum(x, filled(BLOCK, x.dtype, 0.0)[: len(x)], out=ans)
-    np.exp(ans, out=ans)  # a second one takes less time than to choose between 1 and e
+    np.maximum(slope, x >= 0, out=ans)  # 1 or e, faster than np.where
     ans *= share
     slope *= share
     slope *= share
 
 
 def _fill_silu(x: Array, ans: Array, slope: Array) -> None:
-    """``x s`` and ``s + x s'`` with s = sigmoid(x)."""
+    """Compute ``x s`` and its derivative ``s + x s'`` with s = sigmoid(x)."""
     _fill_sigmoid(x, ans, slope)
     slope *= x
     slope += ans
@@ -120,7 +119,7 @@ def gelu_backward(g: Array, needs: Needs, x: Array, saved: Array, approximate: s
     dx = np.empty(x.shape, x.dtype)
 
     def exact(x: Array, cdf: Array, g: Array, d: Array) -> None:
-        """Phi(x) + x exp(-x^2/2) / sqrt(2 pi)"""
+        """Compute g (Phi(x) + x exp(-x^2/2) / sqrt(2 pi)). ``cdf`` is Phi(x)."""
         with np.errstate(over="ignore"):  # exp(-inf) is 0
             np.multiply(x, x, out=d)
         d *= -0.5
@@ -131,8 +130,8 @@ def gelu_backward(g: Array, needs: Needs, x: Array, saved: Array, approximate: s
         d *= g
 
     def with_tanh(x: Array, t: Array, g: Array, d: Array) -> None:
-        """(1 + t)/2 + x (1 - t^2)/2 * sqrt(2/pi) (1 + 3 * 0.044715 x^2); far out 1 - t^2 is 0, and x^2 may overflow"""
-        other = t * t
+        """Compute g ((1 + t)/2 + x (1 - t^2)/2 * sqrt(2/pi) (1 + 3 * 0.044715 x^2))."""
+        other = t * t  # the factor 1 - t^2 comes first: it is 0 for large x, where x^2 alone could overflow
         np.subtract(1, other, out=other)
         other *= x
         np.multiply(other, x, out=d)

@@ -1,4 +1,4 @@
-"""``x W + b``, whose large products are divided among minigrad's own threads."""
+"""The kernel of ``x W + b``. It divides large products among minigrad's threads."""
 
 from typing import Any
 
@@ -10,14 +10,14 @@ from ...rules.neural import affine
 from ..threads import PARTS, for_each
 from .rows import Needs, as_rows
 
-# Numbers, in as well as out, from which on a product is divided among minigrad's own threads. Smaller ones are left to those
-# of NumPy's library, which would be in the way of ours (blas.py).
+# The fewest elements, both of x and of the result, of a product that is divided among minigrad's threads. For smaller ones
+# OpenBLAS may use its own threads (see blas.py).
 LARGE_PRODUCT = 1 << 17
-_CLEARED = 1 << 15  # numbers of a result that ndarray.dot, which starts faster than np.matmul, fills with zeros in vain
+_CLEARED = 1 << 15  # elements of a result; ndarray.dot starts faster than np.matmul, but clears its result needlessly
 
 
 def product(x: Array, y: Array) -> Array:
-    """``x @ y`` of matrices."""
+    """Compute ``x @ y`` of two matrices."""
     return x.dot(y) if len(x) * y.shape[1] < _CLEARED else np.matmul(x, y)
 
 
@@ -26,12 +26,12 @@ def part_of_rows(n: int, i: int) -> slice:
 
 
 def divides(x: Array, columns: int) -> bool:
-    """Whether ``x @ y``, with so many columns, is dealt out to minigrad's own threads. Only the shapes decide."""
+    """Whether ``x @ y``, with this number of columns, is divided among minigrad's threads. It depends on the shapes only."""
     return x.size >= LARGE_PRODUCT and x.size // x.shape[-1] * columns >= LARGE_PRODUCT
 
 
 def divided_product(x: Array, y: Array, bias: Array | None = None) -> Array:
-    """``x @ y + bias``: the rows of a matrix, or, times as many others, the matrices of a stack are dealt out."""
+    """Compute ``x @ y + bias`` in parts of the first axis: the rows of a matrix, or the matrices of two stacks."""
     ans = np.empty((*x.shape[:-1], y.shape[-1]), x.dtype)
 
     def one(i: int) -> None:
@@ -47,7 +47,7 @@ def divided_product(x: Array, y: Array, bias: Array | None = None) -> Array:
 def _affine_forward(x: Array, weight: Array, bias: Array) -> Any:
     if x.ndim < 2 or weight.ndim != 2 or bias.ndim != 1 or x.shape[-1] != weight.shape[0]:
         return NotImplemented
-    if not weight.dtype == bias.dtype == x.dtype:  # integers
+    if not weight.dtype == bias.dtype == x.dtype:  # some are integers
         return NotImplemented
     rows = as_rows(x)
     if divides(rows, weight.shape[1]):
@@ -68,7 +68,7 @@ def affine_backward(g: Array, needs: Needs, x: Array, weight: Array, bias: Any =
             sums.dot(g2) if needs[2] else None,
         )
     dx, db = np.empty(rows.shape, x.dtype), np.empty((PARTS, weight.shape[1]), x.dtype)
-    by_columns = PARTS * weight.size > rows.size  # then a sum for each part would take more memory than x
+    by_columns = PARTS * weight.size > rows.size  # if true, one weight gradient per part would take more memory than x
     dw = np.empty(weight.shape if by_columns else (PARTS, *weight.shape), x.dtype)
 
     def one(i: int) -> None:

@@ -1,7 +1,8 @@
-"""Scaled dot-product attention, a few sequences at a time: their scores are still in the cache when the next pass comes.
+"""The kernel of scaled dot-product attention. It works on a few sequences at a time, whose scores stay in the cache.
 
-Of long ones it is a strip of queries at a time, against the keys that one of them sees. Where the weights are many, the
-backward computes them again: memory grows with the length, not with its square (Dao et al. 2022, arXiv:2205.14135).
+For long sequences it works on one *strip* of queries at a time, together with the keys that any of these queries may see. If
+there are many weights, the backward computes them again instead of keeping them. Memory then grows with the length of a
+sequence, not with the square of the length (Dao et al. 2022, arXiv:2205.14135).
 """
 
 import math
@@ -16,14 +17,14 @@ from ...rules.attention import broadcasts, is_mask, scale_of, scaled_dot_product
 from ...rules.neural import LOWEST
 from ..threads import for_each, in_blocks
 from .rows import Needs, as_rows, row_sums
-from .softmax import exp_in_place, softmax_in_place
+from .softmax import exp_into, softmax_in_place
 
 Shape = tuple[int, ...]
-LONG = 1 << 18  # scores of a head, 512 queries and as many keys: from so many on, strips
-# So many of them at a time, but of no fewer queries: of shorter strips threads wait for one another (kernels/threads.py).
-# Of no more where each query has a mask of its own: in longer strips a causal one leaves less to skip.
-_STRIP, _FEWEST, _MOST = 1 << 18, 64, 256
-_KEPT = 1 << 24  # weights in all, 64 MiB in float32: more are computed again
+LONG = 1 << 18  # scores of a head, such as 512 queries times 512 keys; from this number on, strips are used
+_STRIP = 1 << 18  # scores in a strip, within the limits below
+_FEWEST = 64  # the fewest queries in a strip; with shorter strips threads wait for one another (kernels/threads.py)
+_MOST = 256  # the most queries in a strip if the mask differs between queries; shorter strips of a causal mask see fewer keys
+_KEPT = 1 << 24  # the most weights to keep, 64 MiB in float32; if there are more, the backward computes them again
 
 
 def attention_forward(
@@ -69,15 +70,15 @@ def attention_backward(
     if isinstance(saved, tuple) and not needs[4]:
         _long_backward(saved, factor, q, k, v, do, o, dq, dk, dv)
         return *results, None, None
-    if isinstance(saved, tuple):  # the gradient of a bias may be as large as the weights
+    if isinstance(saved, tuple):  # the gradient of a bias may be as large as the weights, so strips save no memory
         saved = _weights(None, q, k, factor, *saved[1:])
-    inner, outer = (1.0, factor) if needs[4] else (factor, 1.0)  # the bias takes the gradient of the scaled scores
+    inner, outer = (1.0, factor) if needs[4] else (factor, 1.0)  # d_bias needs the gradient of the scaled scores
     d_bias = BiasGradient(bias, query, key, num_heads, saved.dtype) if needs[4] else None
 
-    def some(w: Any, q: Any, k: Any, v: Any, do: Any, o: Any, dq: Any, dk: Any, dv: Any, *stretch: Any) -> Any:
+    def some(w: Any, q: Any, k: Any, v: Any, do: Any, o: Any, dq: Any, dk: Any, dv: Any, *target: Any) -> Any:
         np.matmul(w.swapaxes(-1, -2), do, out=dv)
         ds = np.matmul(do * inner, v.swapaxes(-1, -2))
-        terms = do.swapaxes(1, 2) * o.swapaxes(1, 2)  # sum_j w_j dw_j = do . o: shorter than over keys
+        terms = do.swapaxes(1, 2) * o.swapaxes(1, 2)  # sum_j w_j dw_j = do . o, which has fewer terms than keys
         along = row_sums(as_rows(terms), ones(terms.shape[-1], terms.dtype)).reshape(terms.shape[:-1])
         along *= inner
         ds -= along.swapaxes(1, 2)[..., None]
@@ -86,7 +87,7 @@ def attention_backward(
             q, k = q * outer, k * outer
         np.matmul(ds, k, out=dq)
         np.matmul(ds.swapaxes(-1, -2), q, out=dk)
-        return d_bias and d_bias.add(ds, *stretch)
+        return d_bias and d_bias.add(ds, *target)
 
     divided = d_bias.divided if d_bias else ()
     sums = in_blocks(some, saved, q, k, v, do, o, dq, dk, dv, *divided, passes=passes_of(query, saved))
@@ -94,7 +95,7 @@ def attention_backward(
 
 
 def _long_forward(q: Array, k: Array, v: Array, context: Array, factor: float, masks: Sequence[Any]) -> tuple[Any, ...]:
-    """Writes the context; gives for each head the strips that are kept, then mask and bias."""
+    """Write the context. Return the kept strips of each head, then the mask and the bias."""
     keys = k.shape[-2]
     masks = [None if a is None else np.broadcast_to(a, (*q.shape[:2], a.shape[2], keys)) for a in masks]
     keep = math.prod(q.shape[:-1]) * keys <= _KEPT
@@ -115,7 +116,7 @@ def _long_backward(saved: Any, factor: float, *arrays: Array) -> None:
 
     def one(n: int, q: Any, k: Any, v: Any, do: Any, o: Any, dq: Any, dk: Any, dv: Any, *masks: Any) -> None:
         of_keys, of_values = np.zeros(k.shape, k.dtype), np.zeros(v.shape, v.dtype)
-        v = np.concatenate([v, np.ones((len(v), 1), v.dtype)], axis=1)  # with which the product takes `along` away
+        v = np.concatenate([v, np.ones((len(v), 1), v.dtype)], axis=1)  # multiplies `along` in the product below
         for strip, seen, weights, inverse in kept[n] or _strips(q, k, factor, *masks):
             g = do[strip] * inverse
             of_values[seen] += np.matmul(weights.T, g)
@@ -130,31 +131,31 @@ def _long_backward(saved: Any, factor: float, *arrays: Array) -> None:
 
 
 def _for_each_head(function: Callable[..., Any], q: Array, *arrays: Any) -> list[Any]:
-    """``function(n, *parts)`` for the n-th head: its part of each array (None stays None), all (sequences, heads, ...)."""
+    """Call ``function(n, *parts)`` for the n-th head, with its part of each array (sequences, heads, ...) or None."""
 
     def one(n: int) -> Any:
-        place = divmod(n, q.shape[1])
-        return function(n, q[place], *[array if array is None else array[place] for array in arrays])
+        index = divmod(n, q.shape[1])
+        return function(n, q[index], *[array if array is None else array[index] for array in arrays])
 
     count = math.prod(q.shape[:2])
     return for_each(one, range(count), count * LONG * 8)
 
 
 def _strips(q: Array, k: Array, factor: float, allowed: Any, added: Any) -> Iterator[tuple[slice, slice, Array, Array]]:
-    """Of one head, for each strip of queries: the keys that one of them sees, and their softmax as ``exp_in_place`` has it."""
+    """Yield each strip of queries of one head, the keys that any of these queries sees, and the results of ``exp_into``."""
     rows, seen, mask = max(_STRIP // len(k), _FEWEST), slice(0, len(k)), None
     if allowed is not None and len(allowed) > 1:
         rows = min(rows, _MOST)
     for strip in (slice(start, start + rows) for start in range(0, len(q), rows)):
         if allowed is not None:
             mask = allowed if len(allowed) == 1 else allowed[strip]
-            places = np.flatnonzero(mask.any(axis=0))
-            seen = slice(places[0], places[-1] + 1) if places.size else slice(0, 1)
+            keys = np.flatnonzero(mask.any(axis=0))
+            seen = slice(keys[0], keys[-1] + 1) if keys.size else slice(0, 1)
             mask = None if mask[:, seen].all() else mask[:, seen]
         scores = np.matmul(q[strip] * factor, k[seen].T)
         if added is not None:
             scores += (added if len(added) == 1 else added[strip])[:, seen]
-        yield strip, seen, scores, exp_in_place(scores, mask)
+        yield strip, seen, scores, exp_into(scores, scores, mask)
 
 
 def _weights(out: Any, q: Array, k: Array, factor: float, allowed: Any, added: Any) -> Array:
@@ -166,59 +167,61 @@ def _weights(out: Any, q: Array, k: Array, factor: float, allowed: Any, added: A
 
 
 class BiasGradient:
-    """The gradient of a bias from that of the scores, a block of sequences at a time: what is broadcast is added up at once.
+    """Computes the gradient of a bias from the gradient of the scores, for one block of sequences at a time.
 
-    ``divided`` holds what the blocks write to, each its own stretch; it is empty if all sequences share a bias.
+    If the sequences have different biases, ``divided`` has one array, and each block writes to its own part of it. If they
+    share a bias, ``divided`` is empty, and the results of the blocks are added.
     """
 
     def __init__(self, bias: Any, query: Any, key: Any, num_heads: int, dtype: Any) -> None:
         shape = scores_shape(query, key, num_heads)
         layout, whole = _layout(bias.shape, shape)
-        self.shape = bias.shape if math.prod(whole) == bias.size else whole  # the sweep sums over what is too many
+        self.shape = bias.shape if math.prod(whole) == bias.size else whole  # the sweep un-broadcasts `whole`
         self.swapped = math.prod(shape[:-3]) == 1
         self.layout = (layout[1], layout[0], *layout[2:]) if self.swapped else layout
         self.divided = [np.empty(self.layout, dtype)] if self.layout[0] != 1 else []
 
-    def add(self, scores: Array, stretch: Any = None) -> Any:
-        """What the scores of one block give: written to ``stretch``, or returned where there is none."""
-        part = unbroadcast(scores, (1 if stretch is None else len(scores), *self.layout[1:]))
-        if stretch is None:
+    def add(self, scores: Array, target: Any = None) -> Any:
+        """Un-broadcast the score gradients of one block. Write the result to ``target``, or return it if that is None."""
+        part = unbroadcast(scores, (1 if target is None else len(scores), *self.layout[1:]))
+        if target is None:
             return part
-        stretch[...] = part
+        target[...] = part
         return None
 
     def result(self, sums: Sequence[Any]) -> Any:
-        """From what ``add`` gave for each block, in their order."""
+        """Return the gradient. ``sums`` has the result of ``add`` for each block, in order."""
         d_bias = self.divided[0] if self.divided else sum(sums[1:], start=sums[0])
         return (d_bias.swapaxes(0, 1) if self.swapped else d_bias).reshape(self.shape)
 
 
 def passes_of(query: Array, weights: Array) -> float:
-    """For ``in_blocks``: at short sequences its products, which are of the queries' size, take longer than all the rest."""
+    """Return ``passes`` for ``in_blocks``. For short sequences the matrix products take most of the time."""
     return 8 + 32 * query.size / max(weights.size, 1)
 
 
 def sequences(x: Array, num_heads: int) -> Array:
-    """(..., length, heads * d) -> (sequences, heads, length, d), or (heads, 1, length, d) of one; a view where possible."""
+    """Reshape (..., length, heads * d) to (sequences, heads, length, d), or a single sequence to (heads, 1, length, d)."""
     shape = x.shape
     split = x.reshape(math.prod(shape[:-2]), shape[-2], num_heads, shape[-1] // num_heads)
     return _divisible(split.swapaxes(1, 2))
 
 
 def _divisible(x: Array) -> Array:
-    """(sequences, heads, ...) -> (heads, 1, ...) of one sequence: the first axis is the one that is divided."""
+    """Swap the first two axes of (sequences, heads, ...) if there is one sequence: threads divide the first axis."""
     return x.swapaxes(0, 1) if len(x) == 1 else x
 
 
 def scores_shape(query: Array, key: Array, num_heads: int) -> Shape:
-    """(..., heads, query, key), where both have the same batch."""
+    """Return the shape (..., heads, queries, keys) of the scores. ``query`` and ``key`` have the same batch shape."""
     return (*query.shape[:-2], num_heads, query.shape[-2], key.shape[-2])
 
 
 def masks_of(mask: Any, bias: Any, shape: Shape) -> tuple[Any, Any] | None:
-    """Mask and bias as they broadcast to what ``sequences`` makes of scores of this shape; what the bias excludes is masked.
+    """Return mask and bias so that they broadcast to scores of ``shape`` after ``sequences``.
 
-    None for what the plain form refuses, or knows better.
+    Scores that the bias makes very low are masked instead. The result is None if the plain rules must handle this case or
+    raise an error.
     """
     if mask is not None and not (is_mask(mask, len(shape)) and broadcasts(mask.shape, shape)):
         return None
@@ -228,35 +231,35 @@ def masks_of(mask: Any, bias: Any, shape: Shape) -> tuple[Any, Any] | None:
     added = None if bias is None else _of_sequences(bias, shape)
     if added is not None and (excluded := added <= LOWEST).any():
         allowed = ~excluded if allowed is None else allowed & ~excluded
-        added = np.where(excluded, 0, added)  # so low a score would make all of them wait for a search for the largest
+        added = np.where(excluded, 0, added)  # with very low scores exp_into would need the maximum of each row
     return allowed, added
 
 
 def shared_or_divided(*arrays: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Sequence[Any]]]:
-    """Those of the arrays (or Nones) that are divided as the sequences are, and what makes all of their parts.
+    """Return the arrays to divide like the sequences, and a function from their parts to all arrays.
 
-    An array of length 1 is for all sequences.
+    The function inserts the arrays that are not divided: None, and arrays of length 1, which all sequences share.
     """
-    places = [i for i, array in enumerate(arrays) if array is not None and len(array) > 1]
+    positions = [i for i, array in enumerate(arrays) if array is not None and len(array) > 1]
 
     def all_of(parts: Sequence[Any]) -> list[Any]:
         together = list(arrays)
-        for i, part in zip(places, parts):
+        for i, part in zip(positions, parts):
             together[i] = part
         return together
 
-    return [arrays[i] for i in places], all_of
+    return [arrays[i] for i in positions], all_of
 
 
 def _layout(own: Shape, shape: Shape) -> tuple[Shape, Shape]:
-    """For what broadcasts to the scores: (sequences or 1, heads or 1, ...), and its shape before the batch is one axis."""
+    """Return (sequences or 1, heads or 1, ...) for an array that broadcasts to the scores, and the same with all batch axes."""
     own = (1,) * (len(shape) - len(own)) + own
     whole = own if math.prod(own[:-3]) == 1 else (*shape[:-3], *own[-3:])
     return (math.prod(whole[:-3]), *whole[-3:]), whole
 
 
 def _of_sequences(array: Array, shape: Shape) -> Array:
-    """What broadcasts to scores of this shape as what broadcasts to those of ``sequences``."""
+    """Reshape an array that broadcasts to scores of ``shape`` so that it broadcasts to them after ``sequences``."""
     layout, whole = _layout(array.shape, shape)
     array = array.reshape(layout) if math.prod(layout) == array.size else np.broadcast_to(array, whole).reshape(layout)
     return array.swapaxes(0, 1) if math.prod(shape[:-3]) == 1 else array

@@ -1,4 +1,4 @@
-"""Cross-entropy, whose forward keeps the probabilities for its backward."""
+"""The kernel of cross-entropy. Its forward keeps the exponentials for the backward."""
 
 from typing import Any
 
@@ -6,36 +6,28 @@ import numpy as np
 
 from ...engine.sums import ones
 from ...engine.types import Array
-from ...rules.neural import REDUCTIONS, check_labels, cross_entropy, largest
-from ..threads import in_blocks
-from .rows import Needs, as_rows, row_sums
+from ...rules.neural import REDUCTIONS, check_labels, cross_entropy
+from .rows import Needs, as_rows
+from .softmax import exponentials
 
 
-def _cross_entropy_forward(logits: Array, labels: Array, reduction: str = "mean") -> tuple[Array, Array]:
+def _cross_entropy_forward(logits: Array, labels: Array, reduction: str = "mean") -> tuple[Array, Any]:
     check_labels(logits, labels, reduction)
-    rows, labels_of_rows = as_rows(logits), labels.reshape(-1)
-    n, classes = rows.shape
-    probabilities, losses = np.empty(rows.shape, rows.dtype), np.empty(n, rows.dtype)
-
-    def some(rows: Array, p: Array, labels: Array, losses: Array) -> None:
-        np.subtract(rows, largest(rows), out=p)
-        picked = p[np.arange(len(p)), labels]
-        np.exp(p, out=p)
-        total = row_sums(p, ones(classes, p.dtype))
-        p /= total[:, None]
-        np.subtract(np.log(total), picked, out=losses)
-
-    in_blocks(some, rows, probabilities, labels_of_rows, losses)
-    if reduction == "mean" and n:
-        return losses.dot(ones(n, rows.dtype, 1 / n)), probabilities
-    return REDUCTIONS[reduction](losses.reshape(labels.shape)), probabilities
+    top, e, total = exponentials(logits)
+    picked = as_rows(logits)[np.arange(len(e)), labels.reshape(-1)]
+    losses = (np.log(total) - (picked[:, None] - top)).reshape(labels.shape)
+    if reduction == "mean" and losses.size:
+        return losses.reshape(-1).dot(ones(losses.size, losses.dtype, 1 / losses.size)), (e, total)
+    return REDUCTIONS[reduction](losses), (e, total)
 
 
-def _cross_entropy_backward(g: Any, needs: Needs, saved: Array, logits_shape: Any, labels: Any, reduction: str) -> Any:
-    """softmax(logits) - one_hot(label), for each row times its cotangent."""
-    d = saved.copy()
-    d[np.arange(len(d)), labels.reshape(-1)] -= 1
-    d *= g.reshape(-1, 1) if reduction == "none" else g * (1 / len(d) if reduction == "mean" and len(d) else 1)
+def _cross_entropy_backward(g: Any, needs: Needs, saved: Any, logits_shape: Any, labels: Any, reduction: str) -> Any:
+    """Compute softmax(logits) - one_hot(label) for each row, times the cotangent of the row."""
+    e, total = saved
+    of_row = g.reshape(-1, 1) if reduction == "none" else g * (1 / len(e) if reduction == "mean" and len(e) else 1)
+    d = e * (of_row / total)
+    picked = np.arange(len(e)), labels.reshape(-1)
+    d[picked] = (e[picked] / total[:, 0] - 1) * (of_row[:, 0] if reduction == "none" else of_row)
     return d.reshape(logits_shape), None
 
 

@@ -1,4 +1,4 @@
-"""Dropout that keeps its mask for the backward pass, in which it would be drawn again otherwise."""
+"""The kernel of dropout. It keeps the mask for the backward pass; the plain rule draws the mask a second time."""
 
 import numpy as np
 

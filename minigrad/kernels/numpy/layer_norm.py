@@ -1,4 +1,4 @@
-"""Layer norm, a block of rows at a time."""
+"""The kernel of layer norm. It works on one block of rows at a time."""
 
 from typing import Any
 
@@ -20,8 +20,9 @@ def _layer_norm_forward(x: Array, gamma: Array, beta: Array, eps: float = 1e-5) 
 
     def some(x: Array, y: Array, scale: Array, result: Array) -> None:
         np.subtract(x, row_sums(x, share)[:, None], out=y)
-        y -= row_sums(y, share)[:, None]  # what rounding left: all that there is of a row of almost equal numbers
-        row_sums(np.multiply(y, y, out=result), share, out=scale[:, 0])
+        y -= row_sums(y, share)[:, None]  # the rounding error of the mean, which matters for almost constant rows
+        np.vecdot(y, y, out=scale[:, 0])
+        scale *= 1 / d
         scale += eps
         np.reciprocal(np.sqrt(scale, out=scale), out=scale)
         y *= scale
@@ -37,14 +38,14 @@ def _layer_norm_backward(g: Array, needs: Needs, saved: Any, x_shape: Any, gamma
     dx, shares = np.empty(normed.shape, normed.dtype), gamma * (1 / len(gamma))
 
     def some(y: Array, g: Array, scale: Array, result: Array) -> tuple[Any, Any]:
-        """dx = (g' - mean(g') - normed * mean(g' * normed)) / std with g' = g * gamma."""
-        scaled, sums = g * y, ones(len(g), g.dtype)
-        d_gamma, d_beta = sums.dot(scaled), sums.dot(g)
+        """Compute dx = (g' - mean(g') - normed * mean(g' * normed)) / std with g' = g * gamma."""
+        np.multiply(g, y, out=result)
+        sums = ones(len(g), g.dtype)
+        d_gamma, d_beta = sums.dot(result), sums.dot(g)
         if needs[0]:
-            along = row_sums(scaled, shares)[:, None]
-            np.multiply(g, gamma, out=result)
-            result -= row_sums(g, shares)[:, None]
-            result -= np.multiply(y, along, out=scaled)
+            np.multiply(y, row_sums(result, shares)[:, None], out=result)
+            result += row_sums(g, shares)[:, None]
+            np.subtract(g * gamma, result, out=result)
             result *= scale
         return d_gamma, d_beta
 

@@ -1,4 +1,4 @@
-"""``x @ y``: rows times a matrix as one product, as an affine map without a bias; large stacks on minigrad's own threads."""
+"""The kernel of ``x @ y``. A stack times one matrix becomes a single product. Minigrad's threads share large products."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ def _forward(x: Array, y: Array, **keywords: Any) -> Any:
     large = divides(x, y.shape[-1])
     if y.ndim > 2:
         return (divided_product(x, y), None) if large and x.shape[:-2] == y.shape[:-2] else NotImplemented
-    if x.ndim > 2 and not x.flags.c_contiguous:  # as_rows would copy it
+    if x.ndim > 2 and not x.flags.c_contiguous:  # as_rows would copy x
         return NotImplemented
     if x.ndim == 2 and not large:
         return NotImplemented

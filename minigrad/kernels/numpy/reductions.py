@@ -1,23 +1,25 @@
-"""``np.sum``, ``np.mean``, ``np.max`` and ``np.min`` in less time. Their derivatives are the plain rules."""
+"""Faster forwards of ``np.sum``, ``np.mean``, ``np.max`` and ``np.min``, and backwards of ``np.prod`` and ``np.cumprod``."""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ...engine.sums import LARGE, ones, sum_over
+from ...engine.sums import MIN_PRODUCT, ones, sum_over
 from ...engine.types import Array
 from ...rules import reductions
+from ...rules.axes import axes_of, expand
 
-_LONG = 1 << 12  # numbers in a row, of which NumPy finds the largest as fast as ``argmax`` does
-_WIDE = 1 << 8  # numbers in a product: of more NumPy's sum is more exact
-_MOST = 16  # such products in a row
-_EXACT = 1 << 24  # the largest count that float32 holds, in which the sum is divided
+_LONG = 1 << 12  # the longest row, in elements, for argmax; in longer rows np.max is as fast
+_WIDE = 1 << 8  # the most elements of a row in one product; NumPy's sum of more is more exact
+_MOST = 16  # the most products for one row
+_EXACT = 1 << 24  # the largest count for a mean; float32 represents all integers up to this one exactly
+_FEW = 1 << 9  # elements in total; NumPy sums fewer along one axis as fast
 _reduce: Callable[..., Any] = np.add.reduce
 
 
-def _extreme(place: Callable[..., Any]) -> Callable[..., Any]:
-    """Along contiguous rows by ``np.argmax`` (or ``argmin``), which is up to five times as fast."""
+def _extreme(index_of: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a forward for contiguous rows with ``np.argmax`` (or ``argmin``), which is up to five times as fast."""
 
     def forward(a: Array, axis: Any = None, keepdims: Any = False, **others: Any) -> Any:
         row = a.shape[-1]
@@ -25,14 +27,14 @@ def _extreme(place: Callable[..., Any]) -> Callable[..., Any]:
             return NotImplemented
         if a.ndim < 2 or not 1 < row <= _LONG or not a.flags.c_contiguous:
             return NotImplemented
-        where = place(a, -1, keepdims=keepdims)
+        where = index_of(a, -1, keepdims=keepdims)
         return a.take(where + np.arange(0, a.size, row).reshape(where.shape)), None
 
     return forward
 
 
 def _sum(a: Array, axis: Any = None, keepdims: Any = False, **others: Any) -> Any:
-    """Along one axis as the derivatives sum; else without NumPy's checks, which take as long as the sum of a small array."""
+    """Sum along one axis with ``sum_over``, or all elements without NumPy's checks, which take as long as a small sum."""
     if others or type(axis) not in (int, type(None)) or type(keepdims) is not bool:
         return NotImplemented
     if axis is None or not -a.ndim <= axis < a.ndim:
@@ -44,10 +46,10 @@ def _sum(a: Array, axis: Any = None, keepdims: Any = False, **others: Any) -> An
 
 
 def _of_wide_rows(a: Array, keepdims: bool) -> Any:
-    """Rows of more than ``_WIDE`` numbers: a product for each of equal parts, and the sum of these; else NumPy's sum."""
+    """Sum long rows with one product for each of several equal parts. If there are no equal parts, use NumPy's sum."""
     row = a.shape[-1]
     parts = -(-row // _WIDE)
-    if parts > _MOST or row % parts or a.size < LARGE or not a.flags.c_contiguous:
+    if parts > _MOST or row % parts or a.size < MIN_PRODUCT or not a.flags.c_contiguous:
         return _reduce(a, -1, keepdims=keepdims)
     sums = sum_over(a.reshape(*a.shape[:-1], parts, row // parts), (a.ndim,))
     total = sums[..., 0].dot(ones(parts, a.dtype))
@@ -61,7 +63,44 @@ def _mean(a: Array, **keywords: Any) -> Any:
     return total / (a.size // total.size), None
 
 
+def _all_safe(a: Array, axis: Any, factor: float) -> bool:
+    """Return whether no product along ``axis``, of any elements and at most ``factor``, can overflow, underflow or be 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs, of_factor = np.abs(np.log(np.abs(a))), np.log(factor)
+    return bool(sum_over(logs, axes_of(a.ndim, axis)).max() + of_factor < -np.log(np.finfo(a.dtype).tiny))
+
+
+def _product(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a forward for calls without ``dtype``, ``initial`` and ``where``."""
+
+    def forward(a: Array, axis: Any = None, **others: Any) -> Any:
+        known = a.size and not others.keys() - {"keepdims"}
+        return (np.asarray(function(a, axis, **others)), None) if known else NotImplemented
+
+    return forward
+
+
+def _prod_backward(g: Array, needs: Any, ans: Array, a: Array, a_shape: Any, axis: Any) -> tuple[Array]:
+    if not _all_safe(a, axis, 1):
+        return (reductions._prod_rule(g, a, a_shape, axis, True, 1),)
+    others = expand(ans, a_shape, axis) / a
+    others *= expand(g, a_shape, axis)
+    return (others,)
+
+
+def _cumprod_backward(g: Array, needs: Any, ans: Array, a: Array, a_shape: Any, axis: Any) -> tuple[Array]:
+    """Divide the sums of ``g * ans`` from each element on by the element."""
+    if axis is None or not _all_safe(a, axis, g.shape[axis] * np.abs(g).max()):
+        return (reductions._cumprod_rule(g, a, ans, a_shape, axis),)
+    back = (slice(None),) * (axis % a.ndim) + (slice(None, None, -1),)
+    sums = np.cumsum((g * ans)[back], axis)[back]
+    sums /= a
+    return (sums,)
+
+
+reductions.prod.kernel(np.ndarray, _product(np.prod), _prod_backward)
+reductions.cumprod.kernel(np.ndarray, _product(np.cumprod), _cumprod_backward)
 reductions.max.kernel(np.ndarray, _extreme(np.argmax))
 reductions.min.kernel(np.ndarray, _extreme(np.argmin))
-reductions.sum.kernel(np.ndarray, _sum)
+reductions.sum.kernel(np.ndarray, _sum, least=_FEW)
 reductions.mean.kernel(np.ndarray, _mean)

@@ -1,4 +1,4 @@
-"""What the kernels share: an array as rows, and their sums as products."""
+"""Helpers of the kernels: view an array as rows, and sum rows by a matrix product."""
 
 import math
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ Needs = Sequence[bool]
 
 
 def as_rows(a: Array) -> Array:
-    """``a`` as a matrix: all axes but the last in one."""
+    """Reshape ``a`` to a matrix. All axes except the last become one."""
     return a.reshape(-1, a.shape[-1]) if a.size else a.reshape(math.prod(a.shape[:-1]), a.shape[-1])
 
 
 def row_sums(rows: Array, weights: Array, out: Any = None) -> Array:
-    """``rows @ weights``, the sum of each row with these weights."""
-    if len(weights) == 5:  # of float32 rows of 5 OpenBLAS reads a number that nobody wrote: if it is a NaN, NumPy warns
+    """Compute ``rows @ weights``, the weighted sum of each row."""
+    if len(weights) == 5:  # for float32 rows of 5 OpenBLAS reads uninitialised memory; NumPy warns if that is a NaN
         return np.vecdot(rows, weights, out=out)
     return rows.dot(weights, out)
