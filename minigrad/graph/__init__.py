@@ -1,4 +1,4 @@
-"""The tape as a picture: a plain data model of what was recorded (record/), and views of it (draw/, pages/, watch/)."""
+"""A plain data model of the recorded computation (record/), and its views: pictures, pages and checks."""
 
 from .drawing import Drawing, draw_dot, make_dot
 from .record.model import Edge, Graph, ModuleBox, Node

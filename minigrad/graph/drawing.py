@@ -1,4 +1,4 @@
-"""``draw_dot``: from a Tensor to a drawing of how it was computed, which shows itself as text, picture or page."""
+"""``draw_dot`` makes a drawing of how a Tensor was computed. The drawing becomes text, a picture or a page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .draw.cells import MOST_NODES
 from .draw.depict import depict
 from .draw.diff import diff
 from .draw.dot import write_dot
-from .draw.graphviz import lay_out, responsive, scrolling
+from .draw.graphviz import lay_out, scrolling
 from .draw.picture import Picture
 from .draw.simplify import simplified
 from .draw.text import write_text
@@ -31,12 +31,12 @@ DRAWN_COLORS = ("grad", "time", "memory", "check")
 
 @dataclass(slots=True, repr=False)
 class Drawing(Graph):
-    """A graph, and how it is drawn, as for :func:`draw_dot`.
+    """A graph with the settings of its pictures.
 
-    Pictures alone are made smaller by that; ``nodes`` and ``edges`` are always the whole graph.
+    :func:`draw_dot` describes the settings. They make only pictures smaller: ``nodes`` and ``edges`` are the whole graph.
 
     Attributes:
-        rankdir: "LR" (left to right) or "TB" (top to bottom); None lets the size decide.
+        rankdir: "LR" (left to right), "TB" (top to bottom), or None: a small graph is drawn left to right.
     """
 
     rankdir: str | None = None
@@ -48,39 +48,39 @@ class Drawing(Graph):
 
     @classmethod
     def of(cls, graph: Graph, **how: Any) -> Drawing:
-        """A drawing of a graph, of which it has the nodes, not copies of them; ``how`` are its own fields."""
+        """Return a drawing that shares its nodes with ``graph``. ``how`` sets the fields that only a drawing has."""
         return cls(graph.nodes, graph.edges, graph.modules, graph.ends, graph.programs, **how)
 
     def drawn(self, most: float | None = None) -> Drawing:
-        """The graph as it is drawn: with its lanes, without views, with modules as boxes, as far as was asked for.
+        """Return the graph that the pictures show, simplified by ``depth``, ``views`` and ``most``.
 
-        With more nodes than ``most`` (by default ``max_nodes``) equal layers, and equal steps of a loop, become one, and then
-        modules become boxes.
+        If it has more than ``most`` nodes (by default ``max_nodes``), equal layers and equal steps of a loop are drawn once.
+        If that is not enough, modules become boxes.
         """
         most = self.max_nodes if most is None else most
         return simplified(self, most, depth=self.depth, views=self.views)
 
     def to_dot(self) -> str:
-        """The drawing in the DOT language. Needs no program."""
+        """Return the drawing in the DOT language. Graphviz is not needed for this."""
         return self.drawn().dot(explained=True)
 
     def dot(self, *, explained: bool = False) -> str:
-        """The nodes as they are, in the DOT language; with a legend below if ``explained``."""
+        """Return all nodes, not simplified, in the DOT language. ``explained`` adds a legend below."""
         return write_dot(self.picture(explained=explained))
 
     def picture(self, *, explained: bool = False) -> Picture:
-        """The nodes as they are, as a picture; with a legend below if ``explained``."""
+        """Return all nodes, not simplified, as a picture. ``explained`` adds a legend below."""
         return depict(self, rankdir=self.rankdir, color=self.color, tensors=self.tensors, explained=explained)
 
     def to_text(self, colour: bool | None = None) -> str:
-        """The graph as a tree for terminals, the loss first; ``None`` colours where the terminal can. Needs no program."""
+        """Return the graph as a tree of text, the loss first. ``colour=None`` uses colours in terminals that support them."""
         return write_text(self, colour)
 
     def diff(self, other: Graph) -> Drawing:
-        """``other`` as a change of this graph: added, removed and changed operations are marked, and coloured in drawings.
+        """Return a drawing of both graphs that marks the operations which ``other`` adds, removes or changes.
 
         Raises:
-            ArgumentError: ``other`` is no Graph.
+            ArgumentError: ``other`` is not a Graph.
         """
         if not isinstance(other, Graph):
             raise ArgumentError(
@@ -89,17 +89,17 @@ class Drawing(Graph):
         return diff(self, other if isinstance(other, Drawing) else Drawing.of(other))
 
     def to_svg(self) -> str:
-        """The drawing as SVG text, which scales to the width of its page: laid out by Graphviz where there is one, else by us.
+        """Return the drawing as SVG text. Graphviz computes the layout if it is installed, else minigrad does.
 
         Raises:
-            GraphError: the drawing is too large to be laid out.
+            GraphError: the drawing is too large for a layout.
         """
-        return responsive(self._lay_out("svg").decode())
+        return self._lay_out("svg").decode()
 
     def to_html(self, path: str | Path, *, language: str = "en") -> Path:
-        """Write a page with the drawing, which tells about a node what the trace knows when it is clicked: one file, offline.
+        """Write an HTML page with the drawing. A click on a node shows what the trace has recorded about it.
 
-        What is too large to be laid out is shown as DOT text, with a sentence that says so.
+        The page is one file and needs no network. If the drawing is too large for a layout, the page shows the DOT text.
 
         Raises:
             ArgumentError: ``language`` is not "en" or "ja".
@@ -108,18 +108,16 @@ class Drawing(Graph):
         return write_page(drawn, drawn.picture(), Path(path), language)
 
     def render(self, path: str | Path) -> Path:
-        """Write the drawing to ``path``, in the format its suffix names: .svg, .png, .pdf, .html, .dot or .gv, or .txt.
+        """Write the drawing to ``path``. Its suffix names the format: .svg, .png, .pdf, .html, .dot, .gv or .txt.
 
-        A .txt file gets the tree of :meth:`to_text`.
-
-        A picture has at most 2,500 nodes, and a PNG or PDF needs Graphviz. Otherwise the DOT text is written beside it, and
-        a warning says why.
+        A .txt file holds the tree of :meth:`to_text`. A picture has at most 2,500 nodes, and a PNG or PDF needs Graphviz.
+        Otherwise a .dot file with the DOT text is written instead, and a warning gives the reason.
 
         Returns:
-            The path of what was written.
+            The path of the written file.
 
         Raises:
-            ArgumentError: another suffix.
+            ArgumentError: the suffix is not one of these.
         """
         path = Path(path)
         suffix = path.suffix.lower()
@@ -147,7 +145,7 @@ class Drawing(Graph):
         return lay_out(self.drawn().picture(explained=True), format)
 
     def _repr_html_(self) -> str:
-        """For notebooks: as wide as there is room, down to half the size, and beyond that it scrolls."""
+        """Return HTML for a notebook. The drawing shrinks to the width of the cell, and scrolls if it is much wider."""
         try:
             return scrolling(self.to_svg())
         except GraphError as error:
@@ -165,33 +163,33 @@ def draw_dot(
     tensors: bool = False,
     views: bool = True,
 ) -> Drawing:
-    """The computation graph of ``tensor``: how it was computed from parameters and inputs. ``make_dot`` is the same.
+    """Return a drawing of the computation graph of ``tensor``. ``make_dot`` and ``draw_dot`` are the same function.
 
-    A value shows the norm of its ``grad`` ("grad -" while it has none); operations show theirs, and the modules they ran
-    in, if they were recorded inside ``with minigrad.trace():``. Call it again after ``backward()`` to see the gradients.
-    A backward pass that was recorded in a trace (``create_graph=True``) is a lane of its own, and dotted lines lead from the
-    operations of the forward pass to the first ones of their rules: ``draw_dot([y, dy, ddy])``.
+    A parameter or an input shows the norm of its ``grad`` ("grad -" while it has none). An operation shows the norm of its
+    gradient and the module it ran in if it was recorded inside ``with minigrad.trace():``. The drawing is a snapshot: call
+    ``draw_dot`` after ``backward()`` to see the gradients. Pass gradients too, as in ``draw_dot([y, dy, ddy])``, to draw the
+    backward passes that a trace recorded (``create_graph=True``). Dotted lines lead from an operation to its derivative rules.
 
     Args:
-        tensor: a Tensor, or a list of them, of which the first is the loss.
-        params: which tensors are parameters, and their names: a dict from name to Tensor, or anything with
-            ``named_parameters()``. Others are parameters if they are of a subclass of Tensor (``nn.Parameter``), else
-            inputs, and bear their ``Tensor.name``. A computed tensor in the dict is drawn as one that has a name, and an
-            array or Tensor that needs no gradient, which only a trace sees, under its name.
-        depth: how many levels of modules are open. Those below are one box each, which shows the gradient of its last
-            operation. By default all are open.
-        color: what the colours show: "grad" (the norm of the gradient, in bins of its logarithm), "time" (of the operation
-            and of its rules), "memory" (bytes kept for backward, of an array that several keep at the first), or "check" (as
-            ``check_edges``: which derivatives are right).
-        rankdir: "LR" for left to right, "TB" for top to bottom; by default up to 25 nodes lie left to right.
-        max_nodes: a drawing of more nodes is made smaller: equal layers that follow each other become one ("x 6"), and the
-            equal steps of a loop ("loop x 200"); if that is not enough and ``depth`` is not given, modules become boxes.
-        tensors: show the numbers, as cells ``data | grad``, in a drawing of at most 40 nodes. Needs a trace.
+        tensor: a Tensor or a list of Tensors. The first one is the loss.
+        params: the names of tensors: a dict from name to Tensor, or an object with ``named_parameters()``. A leaf in it is
+            drawn as a parameter. Any other leaf is a parameter if its class is a subclass of Tensor (``nn.Parameter``), else
+            an input, and shows its ``Tensor.name``. The dict may also name computed tensors. In a trace it may also name
+            arrays and Tensors that need no gradient.
+        depth: the number of open levels of modules (by default all). A module below them is one box with the gradient of its
+            last operation.
+        color: the meaning of the colours: "grad" (the norm of the gradient, in bins of its logarithm), "time" (of the
+            operation and of its rules), "memory" (the bytes kept for backward; an array that several operations keep counts
+            for the first) or "check" (which derivatives are right, as in ``check_edges``).
+        rankdir: "LR" for left to right, "TB" for top to bottom. By default graphs of up to 25 nodes are drawn left to right.
+        max_nodes: a drawing of more nodes is simplified. Three or more equal layers are drawn once ("x 6"), and so are the
+            equal steps of a loop ("loop x 200"). If that is not enough and ``depth`` is None, modules become boxes.
+        tensors: show the elements, as cells ``data | grad``, in a drawing of at most 40 nodes. This needs a trace.
         views: whether operations that only reshape are drawn.
 
     Raises:
-        GraphError: ``tensor`` was not recorded, or not in a trace although ``tensors`` or ``color`` need one.
-        ArgumentError: an argument is something else; or ``tensors=True`` for more than 40 nodes.
+        GraphError: ``tensor`` was not recorded, or ``tensors`` or ``color`` needs a trace and there was none.
+        ArgumentError: an argument has a wrong type or value, or ``tensors=True`` for more than 40 nodes.
 
     Example:
         >>> import numpy as np
@@ -208,11 +206,11 @@ def draw_dot(
         raise ArgumentError(f"draw_dot takes rankdir='LR' or 'TB', got {rankdir!r}")
     if color not in DRAWN_COLORS:
         hint = " (Drawing.diff() makes a graph that shows changes)" if color == "change" else ""
-        raise ArgumentError(f"draw_dot takes for color one of {', '.join(DRAWN_COLORS)}{hint}, got {color!r}")
+        raise ArgumentError(f"draw_dot takes one of {', '.join(DRAWN_COLORS)} for color{hint}, got {color!r}")
     if depth is not None and not (isinstance(depth, int) and depth >= 0):
-        raise ArgumentError(f"draw_dot takes for depth the number of levels of modules to open, got {depth!r}")
+        raise ArgumentError(f"draw_dot takes an integer from 0 on for depth, the open levels of modules, got {depth!r}")
     if not isinstance(max_nodes, int) or max_nodes < 1:
-        raise ArgumentError(f"draw_dot takes for max_nodes a number from 1 on, got {max_nodes!r}")
+        raise ArgumentError(f"draw_dot takes an integer from 1 on for max_nodes, got {max_nodes!r}")
     checked = color == "check"
     graph = capture(tensor, params, caller="check_edges" if checked else "draw_dot", origins=not checked)
     if checked:
@@ -229,7 +227,7 @@ make_dot = draw_dot
 
 
 def _check_trace(drawing: Drawing, argument: str) -> None:
-    """Raise unless the operations know what ``argument`` asks for."""
+    """Raise an error unless a trace has recorded what ``argument`` shows."""
     for node in drawing.operations():
         if node.seconds is None or (drawing.tensors and node.value is None):
             raise GraphError(

@@ -1,1 +1,1 @@
-"""Pictures and text of a graph: what is drawn of it, where it stands, and how it looks as DOT, SVG or text."""
+"""Pictures and text of a graph: simplification, layout, and output as DOT, SVG or text."""

@@ -1,4 +1,4 @@
-"""micrograd's cells: the numbers of a value and of its gradient, for lessons on small graphs."""
+"""Cells as in micrograd: the elements of a value and of its gradient, for lessons on small graphs."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from ..record.model import Node
 from ..record.numerals import number_text
 
-MOST_NODES = 40  # a lesson; in a larger drawing nobody reads numbers
-MOST_ELEMENTS = 12  # of an array that is written out
+MOST_NODES = 40  # nodes of a drawing with cells; in a larger one the numbers are too small to read
+MOST_ELEMENTS = 12  # elements of an array whose rows are written out
 MOST_COLUMNS = 6
 
 
 def cells(node: Node) -> list[list[str]]:
-    """Rows of a table: ``data`` and ``grad``, for an operation with several outputs a row each."""
+    """Return the rows of a table with ``data`` and ``grad``: one row per output."""
     if node.kind == "constant":
         return [[f"data {numbers(node.value)}"]]
     several = isinstance(node.value, tuple)
@@ -30,7 +30,7 @@ def cells(node: Node) -> list[list[str]]:
 
 
 def numbers(value: Any) -> str:
-    """A number, the rows of a small array, or the range of a large one; "-" for nothing."""
+    """Return the text of a number, the rows of a small array, or the range of a large one; "-" for None."""
     if value is None:
         return "-"
     array = np.asarray(value)

@@ -1,4 +1,4 @@
-"""From a graph to its picture: what labels say, how kinds differ, and what the colours mean."""
+"""Turns a graph into a picture: the labels, the shapes of the kinds, and the colours."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from ..record.model import Edge, Graph, ModuleBox, Node
 from .cells import cells, numbers
+from .folding import LOOP
 from .labels import Block, Cell, Letters, Lines, Piece, Table, plain, small, table_of
 from .lanes import KIND as LANE
 from .looks import (
@@ -24,14 +25,13 @@ from .looks import (
     not_finite,
     titles,
 )
-from .loops import KIND as LOOP
 from .picture import FONT, Box, Frame, Level, Line, Look, Picture
 
-LONGEST_ROW = 25  # a graph of more nodes runs from top to bottom
-LONGEST_NAME = 36  # characters of a name that a label shows; the tooltip has them all
-MOST_USES = 8  # of a value, up to which each has an edge from the value itself
+LONGEST_ROW = 25  # nodes of a graph that is drawn left to right; larger ones are drawn top to bottom
+LONGEST_NAME = 36  # characters of a name that a label shows; the tooltip has all of them
+MOST_USES = 8  # uses of a value with an edge each; with more uses, most edges begin at a copy of its name
 
-# Kinds differ in shape as well as in colour, so that a black-and-white print tells them apart too.
+# Kinds differ in shape and in colour, so that a black-and-white print distinguishes them too.
 STYLES: dict[str, Look] = {
     "operation": {"shape": "box", "style": "rounded,filled", "fillcolor": "#ffffff", "color": "#4a4a4a"},
     "named": {
@@ -65,14 +65,14 @@ def depict(
     tensors: bool = False,
     explained: bool = False,
 ) -> Picture:
-    """The whole graph as a picture.
+    """Return the picture of a whole graph.
 
     Args:
-        rankdir, color, tensors: as for ``draw_dot``.
-        explained: with a legend, if the colours say anything.
+        rankdir, color, tensors: the arguments of ``draw_dot``.
+        explained: whether to add a legend, if the colours show anything.
     """
     rankdir = rankdir or ("LR" if len(graph.nodes) <= LONGEST_ROW else "TB")
-    # The titles of modules out of the way of the edges, and the legend of a tall drawing where it begins
+    # Keep the titles of modules away from the edges, and put the legend of a tall drawing at its start.
     titles = {"labeljust": "l"} if rankdir == "LR" else {"labeljust": "r", "labelloc": "t"}
     whole = {"rankdir": rankdir, "fontname": FONT, "fontsize": "11", "nodesep": "0.2", "ranksep": "0.3"}
     depiction = _Depiction(graph, rankdir, mode(graph, color), tensors)
@@ -82,7 +82,7 @@ def depict(
 
 
 class _Depiction:
-    """The frames, boxes and lines of one picture."""
+    """Makes the frames, boxes and lines of one picture."""
 
     def __init__(self, graph: Graph, rankdir: str, color: str, tensors: bool) -> None:
         self.graph = graph
@@ -98,7 +98,7 @@ class _Depiction:
             self.again_into[graph.edges[number].target].append(number)
 
     def frames(self) -> list[Frame]:
-        """The whole, then a frame for each module, with the nodes in it."""
+        """Return the frame of the whole picture, then a frame for each module with its nodes."""
         members: dict[int | None, list[Node]] = defaultdict(list)
         children: dict[int | None, list[ModuleBox]] = defaultdict(list)
         for node in self.graph.nodes:
@@ -138,7 +138,7 @@ class _Depiction:
         yield from (Line(source=a, target=b, look=IN_ORDER) for a, b in pairwise(lanes))
 
     def origins(self) -> Iterator[Line]:
-        """From each operation a dotted line to the first one of its rules; the others are held near it, but not joined."""
+        """Yield a dotted line from each operation to the first one of its rules. Invisible lines keep the others near."""
         linked = set()
         for node in self.graph.nodes:
             if node.origin is None or node.origin == node.id:
@@ -151,7 +151,7 @@ class _Depiction:
             yield line
 
     def reference(self, number: int) -> Box:
-        """The name of a value that is read often, where edge ``number`` reads it."""
+        """Return a box with the name of a value that is read often, for the edge ``number``."""
         node = self.graph.nodes[self.graph.edges[number].source]
         title = Lines([[(plain(_shortened(titles(node)[0])), Letters(color=AGAIN["fontcolor"]))]])
         return Box(f"again{number}", "again", _tooltip(node), title, AGAIN, f"again{number}")
@@ -187,7 +187,7 @@ class _Depiction:
         return Box(f"node{node.id}", classes, _tooltip(node), self.label(node), look, f"n{node.id}")
 
     def label(self, node: Node) -> Block:
-        """Name and operation, shape and dtype, gradient: a line each. What is hot stands on a coloured strip."""
+        """Return a node's label: name and operation, shape and dtype, gradient, one per line. Heat is a coloured strip."""
         if node.kind == "constant" and node.change is None:
             if node.details:
                 return Lines([[(plain(node.details), Letters())]])
@@ -245,14 +245,16 @@ class _Depiction:
                     line.look["style"] = "dashed"
         if text:
             label: Block = Lines([[(plain(text.strip()), line.letters)]])
-            line.label = Table([[Cell(label)]]) if found == "wrong" else label  # with room beside the thick line
+            line.label = (
+                Table([[Cell(label)]]) if found == "wrong" else label
+            )  # a table leaves space for the thick line
         return line
 
 
 def _again(graph: Graph) -> set[int]:
-    """The edges that are drawn from the name of their source: all but the first of a value that is read very often.
+    """Return the edges that begin at a copy of their source's name: all except the first of a value with many uses.
 
-    An edge takes room on every level that it crosses, and Graphviz takes minutes for the weights of a long recurrence.
+    An edge takes space on every level that it crosses, and Graphviz takes minutes for the weights of a long recurrence.
     """
     seen: Counter[int] = Counter()
     uses = Counter(edge.source for edge in graph.edges)
@@ -265,11 +267,11 @@ def _again(graph: Graph) -> set[int]:
 
 
 def _beside(graph: Graph) -> dict[int, list[int]]:
-    """For each operation up to two parameters or constants to draw beside it: those that only it reads.
+    """Return up to two parameters or constants to draw next to each operation: those that only this operation reads.
 
-    Drawn before it, as Graphviz would, they stand level with the previous operation, and where modules are drawn as
-    boxes, two boxes with something on one level cannot stand one after the other: the drawing becomes a staircase.
-    In a large graph without modules, which has rows of many operations, before is the better place.
+    Graphviz would draw them before it, on the level of the previous operation. Two boxes of modules with nodes on the same
+    level cannot follow each other, so the drawing would become a staircase. A large graph without modules has rows of many
+    operations, and there the position before the operation is better.
     """
     uses = Counter(edge.source for edge in graph.edges)
     reads: dict[int, list[int]] = defaultdict(list)
@@ -279,10 +281,10 @@ def _beside(graph: Graph) -> dict[int, list[int]]:
     for operation, sources in reads.items():
         own = [i for i in sources if uses[i] == 1 and graph.nodes[i].kind in ("parameter", "constant")]
         module = graph.nodes[operation].module
-        if module is not None and graph.modules[module].kind == LOOP:  # what all its steps read stands outside of it
+        if module is not None and graph.modules[module].kind == LOOP:  # values that all its steps read stay outside
             own = [i for i in own if graph.nodes[i].module == module]
         if own and len(own) == len(sources) and graph.nodes[own[0]].kind == "constant":
-            own = own[1:]  # the data that a first layer reads come before it
+            own = own[1:]  # the data of a first layer come before it
         if own and (len(graph.nodes) <= LONGEST_ROW or graph.modules):
             beside[operation] = own[:2]
     return beside
@@ -294,7 +296,7 @@ def _tooltip(node: Node) -> str:
 
 
 def _within(module: ModuleBox | None, path: str) -> str:
-    """An attribute path without the part that the box around it says already."""
+    """Return an attribute path without the part that is the title of the box around it."""
     return path.removeprefix(f"{module.name}.") if module else path
 
 

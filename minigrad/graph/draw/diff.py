@@ -1,4 +1,4 @@
-"""What is different between two graphs: both in one, with every node marked as added, removed, changed or the same."""
+"""Merges two graphs into one and marks each node as added, removed, changed or the same."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ..record.model import AnyGraph, Graph, Node
 
 
 def diff(before: Graph, after: AnyGraph) -> AnyGraph:
-    """``after``, with ``Node.change`` set, and in it the nodes that only ``before`` has.
+    """Return ``after`` with ``Node.change`` set, and with the nodes that only ``before`` has.
 
-    Nodes are matched in the order of execution, as lines of a text are: by the operation and the module it ran in, values by
-    their kind and name. A matched one has "changed" if shape, dtype, keywords or operands have.
+    Nodes are matched in order of execution, like the lines of a text: operations by their name and module, values by their
+    kind and name. A matched node is "changed" if its shape, dtype, keywords or operands differ.
     """
     pairs = _matched(before, after)
     merged = copy.copy(after)
@@ -37,8 +37,8 @@ def diff(before: Graph, after: AnyGraph) -> AnyGraph:
 
 
 def _add_removed(before: Graph, merged: Graph, partner: dict[int, int]) -> None:
-    """Put the nodes that have gone, and the edges at them, into the merged graph, in an order that stays topological."""
-    position = dict(partner)  # in before -> in merged
+    """Insert the removed nodes and their edges into the merged graph. The order stays topological."""
+    position = dict(partner)  # ids in before -> ids in merged
     for node in before.nodes:
         if node.id not in position:
             number = position[node.id] = len(merged.nodes)

@@ -1,25 +1,24 @@
-"""A picture in the DOT language (https://graphviz.org/doc/info/lang.html): whole, or empty boxes of given sizes."""
+"""Writes a picture in the DOT language (https://graphviz.org/doc/info/lang.html), whole or as empty boxes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
-from .frames import Size
-from .labels import Cell, Legend, Letters, Lines, escaped, small
+from .labels import Letters, Size, escaped, legend_table
 from .picture import BOXES, INCH, LINES, Box, Element, Frame, Level, Line, Look, Picture
 
-LETTER = 5  # points, of one in a title
-ARRANGES = ("weight", "minlen", "constraint", "arrowhead")  # of a line: what moves boxes, or its own end
-TITLES = ("margin", "labeljust")  # of a frame: where its title stands
+LETTER = 5  # the width of a letter in a title, in points
+ARRANGES = ("weight", "minlen", "constraint", "arrowhead")  # attributes of a line that move boxes or its own end
+TITLES = ("margin", "labeljust")  # attributes of a frame that move its title
 EMPTY = 'BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0"'
 
 
 def write_dot(picture: Picture, dpi: int | None = None) -> str:
-    """The picture with all its looks. The same picture gives the same text, on any machine and in any run.
+    """Return the picture with all its attributes. The same picture gives the same text, on any machine and in any run.
 
     Args:
-        dpi: dots an inch of a PNG; other formats would only scale their coordinates by it.
+        dpi: the dots per inch of a PNG. Do not set it for other formats: it would only scale their coordinates.
     """
 
     def frame(frame: Frame) -> str:
@@ -43,38 +42,30 @@ def write_dot(picture: Picture, dpi: int | None = None) -> str:
         f"graph [{_look(whole | picture.look)}]",
         f"node [{_look(BOXES)}]",
         f"edge [{_look(LINES)}]",
-        *_legend(picture.legend),
+        *([f"label=<{legend_table(picture.legend).dot(Letters())}>"] if picture.legend else []),
     ]
     return _written(picture, head, frame, box, line)
 
 
-def write_sizes(picture: Picture, boxes: Mapping[str, Size], titles: Sequence[Size], labels: Mapping[int, Size]) -> str:
-    """Empty boxes for Graphviz to place: one for each box, for each title of a frame, and for each label of a line.
+def write_sizes(picture: Picture) -> str:
+    """Return empty boxes for Graphviz to place: one per box, per title of a frame, and per label of a line.
 
-    There is no text in it, so Graphviz needs no font.
-
-    Args:
-        boxes: sizes by name.
-        titles: of the frames, in their order; the first is the whole.
-        labels: of the lines that are shown, by number.
+    Graphviz needs no font for them, because they contain no text.
     """
-    numbers = {id(line): number for number, line in enumerate(picture.shown_lines())}
-    sizes = {id(frame): size for frame, size in zip(picture.frames, titles)}
 
     def frame(frame: Frame) -> str:
-        return f"graph [label=<{_empty(sizes[id(frame)])}> {_look(_only(frame.look, TITLES))}]"
+        return f"graph [label=<{_empty(frame.size)}> {_look(_only(frame.look, TITLES))}]"
 
     def box(box: Box) -> str:
-        width, height = (f"{each / INCH:.4f}" for each in boxes[box.name])
+        width, height = (f"{each / INCH:.4f}" for each in box.size)
         return f'{box.name} [shape=box fixedsize=true width={width} height={height} label=""]'
 
     def line(line: Line) -> str:
         if line.hidden:
             return _hidden(line)
-        number = numbers[id(line)]
-        label = f" label=<{_empty(labels[number])}>" if number in labels else ""
+        label = f" label=<{_empty(line.size)}>" if line.label else ""
         look = _look(_only(line.look, ARRANGES))
-        return f'{line.source} -> {line.target} [id="line{number}" {look}{label}]'
+        return f'{line.source} -> {line.target} [id="{line.id}" {look}{label}]'
 
     font = {"fontname": "Times"}
     head = [f"graph [{_look(picture.look | font)}]", f"node [{_look(BOXES | font)}]", f"edge [{_look(LINES | font)}]"]
@@ -88,9 +79,9 @@ def _written(
     box_text: Callable[[Box], str],
     line_text: Callable[[Line], str],
 ) -> str:
-    """The statements of a picture, a line each, indented as they are nested."""
+    """Return the statements of a picture, one per line, indented by their nesting."""
     lines = ["digraph minigrad {", *(f"  {text}" for text in head)]
-    around = [0]  # the frames that are open
+    around = [0]  # the open frames
     for number, frame in enumerate(picture.frames):
         while number and around[-1] != frame.parent:
             around.pop()
@@ -107,7 +98,7 @@ def _written(
 
 
 def _level(level: Level) -> str:
-    """One value before the operation, the other, by an invisible edge, after it."""
+    """Return statements that put one value before the operation, and the other after it by an invisible edge."""
     names = "; ".join([*level.values, level.operation])
     order = f"; {level.operation} -> {level.values[1]} [style=invis]" if len(level.values) == 2 else ""
     return f"{{ rank=same; {names}{order} }}"
@@ -118,7 +109,7 @@ def _hidden(line: Line) -> str:
 
 
 _WORD = re.compile(r"[\w.]+")
-_STYLED = ("style",)  # what is quoted although it may be a word
+_STYLED = ("style",)  # attributes whose value is always quoted
 
 
 def _look(look: Look, quoted: Sequence[str] = ()) -> str:
@@ -137,7 +128,7 @@ def _marks(element: Element) -> str:
 
 
 def _tooltip(element: Element) -> str:
-    """The text for a tooltip, of which Graphviz reads the backslashes once more."""
+    """Return the text of a tooltip, with its backslashes doubled for Graphviz."""
     return 'tooltip="{}"'.format(escaped(element.tooltip).replace("\\", r"\\"))
 
 
@@ -147,7 +138,7 @@ def _label(element: Element) -> str:
 
 def _title(frame: Frame, rankdir: str) -> str:
     title = frame.label.dot(frame.letters) if frame.label else ""
-    if rankdir == "TB" and not frame.anchor:  # as much room to its left: edges come in from above, in the middle
+    if rankdir == "TB" and not frame.anchor:  # space on the left too, so that edges from above miss the title
         room = f'<TD WIDTH="{LETTER * len(title)}"></TD>'
         title = f'<TABLE BORDER="0" CELLPADDING="0" CELLSPACING="0"><TR>{room}<TD>{title}</TD></TR></TABLE>'
     return f"label=<{title}>"
@@ -156,16 +147,3 @@ def _title(frame: Frame, rankdir: str) -> str:
 def _empty(size: Size) -> str:
     width, height = (max(1, round(each)) for each in size)
     return f'<TABLE {EMPTY} WIDTH="{width}" HEIGHT="{height}"><TR><TD><FONT POINT-SIZE="1"> </FONT></TD></TR></TABLE>'
-
-
-def _legend(rows: Legend) -> Iterator[str]:
-    """The label of the drawing: tables of coloured cells."""
-    if not rows:
-        return
-    yield 'label=<<TABLE BORDER="0" CELLSPACING="0">'
-    for row in rows:
-        yield '  <TR><TD ALIGN="LEFT"><TABLE BORDER="0" CELLBORDER="0" CELLSPACING="2" CELLPADDING="3"><TR>'
-        for text, color in row:
-            yield "    " + Cell(Lines([small(text)]), color).dot(Letters())
-        yield "  </TR></TABLE></TD></TR>"
-    yield "</TABLE>>"

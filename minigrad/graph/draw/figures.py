@@ -1,4 +1,4 @@
-"""Pictures by matplotlib: into files, without a window, and without a character that is drawn as a box."""
+"""Draws pictures with matplotlib into files, without a window. Characters that no font has are replaced."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ POINT = 1 / 72  # inches
 
 @contextlib.contextmanager
 def figure(width: float, height: float) -> Iterator[Any]:
-    """A new matplotlib Figure, sizes in inches. Draw and :func:`save` it inside the block, in which the font is set.
+    """Yield a new matplotlib Figure, with sizes in inches. Draw and :func:`save` it inside the block, which sets the font.
 
-    It is no figure of pyplot's: nothing stays in memory, and a notebook's settings are left alone.
+    pyplot is not used, so the figure is freed afterwards and a notebook's settings do not change.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
@@ -32,9 +32,9 @@ def figure(width: float, height: float) -> Iterator[Any]:
 
 
 def save(figure: Any, path: str | os.PathLike[str], dpi: int = 120) -> Path:
-    """Write a figure in the format that the suffix names; the same figure gives the same SVG.
+    """Write a figure in the format that the suffix names. The same figure gives the same SVG.
 
-    Every drawing of the project goes through here: a character that no font has is written in others (:mod:`.fonts`).
+    Every matplotlib picture of minigrad is saved here. :mod:`.fonts` replaces characters that no font has.
     """
     path = check_suffix(path)
     _make_readable(figure)
@@ -44,15 +44,15 @@ def save(figure: Any, path: str | os.PathLike[str], dpi: int = 120) -> Path:
 
 
 def _make_readable(figure: Any) -> None:
-    """Set what :func:`.fonts.readable` gives, and the fonts that draw it, in every text of a figure."""
+    """Set the text from :func:`.fonts.readable`, and the fonts for it, in every text of a figure."""
     axis_class = import_extra("matplotlib.axis", "train", "drawing").Axis
     text_class = import_extra("matplotlib.text", "train", "drawing").Text
     for axis in figure.findobj(axis_class):
         places = axis.get_majorticklocs()
         labels = list(map(str, axis.get_major_formatter().format_ticks(places)))
-        if fonts.lacking("".join(labels)):  # a tick takes its text from the axis whenever it is drawn
+        if fonts.lacking("".join(labels)):  # set on the axis, because a tick reads its text there at each drawing
             axis.set_ticks(places, fonts.place_labels(labels))
-        axis.get_ticklabels()  # makes the ticks, so that they are found
+        axis.get_ticklabels()  # creates the ticks, so that findobj returns them
     for text in figure.findobj(text_class):
         words = text.get_text()
         families = fonts.families(words)
@@ -63,22 +63,19 @@ def _make_readable(figure: Any) -> None:
 
 
 def check_suffix(path: str | os.PathLike[str]) -> Path:
-    """
-    Raises:
-        ArgumentError: the suffix names no format.
-    """
+    """Return the path, or raise an ArgumentError if its suffix names no format."""
     if Path(path).suffix.lower() not in SUFFIXES:
         raise ArgumentError(f"path {str(path)!r} names no format for a picture: end it in one of {', '.join(SUFFIXES)}")
     return Path(path)
 
 
 def plain_label(text: str, longest: int = 24) -> str:
-    """A text as a label: at most so many characters, :func:`.fonts.readable`, and "$" as it is."""
+    """Return a :func:`.fonts.readable` label of at most ``longest`` characters. "$" starts no formula in it."""
     text = fonts.readable(text)
     return (text if len(text) <= longest else text[: longest - 1] + "…").replace("$", r"\$")
 
 
 def text_width(text: str, size: float) -> float:
-    """About how wide a text is, in inches, in ``size`` points. East Asian characters are wider than Latin ones."""
+    """Return the estimated width of a text in inches, for ``size`` points. East Asian characters count as wider."""
     ems = sum(1.0 if unicodedata.east_asian_width(c) in "WF" else 0.65 for c in text)
     return ems * size * POINT

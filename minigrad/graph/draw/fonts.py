@@ -1,4 +1,4 @@
-"""Which installed font has which character; and for those that none has, what is written instead, and what to install."""
+"""Finds an installed font for each character. If there is none, it gives other text and names the font to install."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from typing import Any
 from ...errors import import_extra
 
 OWN = "DejaVu Sans"  # comes with Matplotlib
-LONGEST_NAME = 24  # characters of a label that names what cannot be drawn; a longer one would say less than a number
+LONGEST_NAME = 24  # characters of a label for a token that cannot be drawn; a longer one is replaced by a number
 
-# What is tried first, for the look of it; any font that has the character is taken.
+# Fonts that are tried first, because of their look. After them, any font with the character is used.
 _PREFERRED = (
     OWN, "Noto Sans CJK JP", "Noto Sans JP", "Hiragino Sans", "Yu Gothic", "MS Gothic", "IPAexGothic", "Noto Sans CJK SC",
     "Noto Sans CJK KR", "Droid Sans Fallback", "Arial Unicode MS", "Noto Serif CJK JP", "Noto Serif JP",
 )  # fmt: skip
-_UNASSIGNED = 0xEFFFD  # what has a glyph for it (Last Resort, Adobe Blank) draws boxes or nothing for all characters
+_UNASSIGNED = 0xEFFFD  # a font with a glyph for it (Last Resort, Adobe Blank) draws boxes or nothing for all characters
 _EAST_ASIAN = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC", "HALFWIDTH", "FULLWIDTH")
 _HEPBURN = {"si": "shi", "ti": "chi", "tu": "tsu", "hu": "fu", "zi": "ji", "di": "ji", "du": "zu"}
 _PUNCTUATION = {"、": ",", "。": ".", "・": "·", "ー": "-"}
 _BY_CATEGORY = {"Ps": "(", "Pe": ")", "Pi": "“", "Pf": "”", "Pd": "-", "Cf": "", "Mn": "", "Mc": "", "Me": ""}
 
-# Of the fonts that come with Matplotlib only this family: the others are for formulas, and one has boxes for everything.
+# The only family used of Matplotlib's own fonts: the others are for formulas, and one has boxes for all characters.
 _FONTCONFIG = """<fontconfig>
 <dir>{fonts}</dir><cachedir>{cache}</cachedir>
 <selectfont><acceptfont><glob>*/DejaVuSans*</glob></acceptfont><rejectfont><glob>*</glob></rejectfont></selectfont>
 </fontconfig>"""
 
-_family_of: dict[str, str | None] = {"\n": OWN}  # a character -> the family that draws it; None: there is none
-_said: set[str] = set()  # the fonts that the user was told to install
+_family_of: dict[str, str | None] = {"\n": OWN}  # a character -> the family that draws it, or None
+_said: set[str] = set()  # the fonts that a warning has named already
 
 
 def families(text: str) -> list[str]:
-    """The font families that draw a text together: Matplotlib's own, then those that have the characters it lacks.
+    """Return the font families for a text: Matplotlib's own, then others for the characters that it lacks.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
@@ -52,16 +52,16 @@ def families(text: str) -> list[str]:
 
 
 def lacking(text: str) -> str:
-    """The characters of a text that no installed font has, each once."""
+    """Return the characters of a text that no installed font has, each once."""
     _look_up(text)
     return "".join(c for c in dict.fromkeys(text) if _family_of[c] is None)
 
 
 def readable(text: str) -> str:
-    """The text, with something readable for each character that no font has; once, it is said which font to install.
+    """Return the text with a replacement for each character that no font has. A warning names the font to install, once.
 
-    Letters become Latin ones, one by one (こたつ: kotatsu), a symbol its name (🚀: [rocket]), and what has neither, as Chinese
-    characters have, the number that Unicode gives it (食: [U+98DF]).
+    Letters become Latin letters, one by one (こたつ: kotatsu). A symbol becomes its name (🚀: [rocket]). Any other character,
+    such as a Chinese one, becomes its Unicode number (食: [U+98DF]).
     """
     lacks = lacking(text)
     if not lacks:
@@ -81,7 +81,7 @@ def readable(text: str) -> str:
 
 
 def place_labels(texts: Sequence[str]) -> list[str]:
-    """A label for each place of a row: the text, :func:`readable`; "#4" for ``texts[4]`` if it has no short name."""
+    """Return a label for each text: the :func:`readable` text, or "#4" for ``texts[4]`` if it has no short replacement."""
     labels = list(map(readable, texts))
     for i, (text, label) in enumerate(zip(texts, labels)):
         if lacking(text) and (not label or "[U+" in label or len(label) > LONGEST_NAME):
@@ -91,7 +91,7 @@ def place_labels(texts: Sequence[str]) -> list[str]:
 
 @contextlib.contextmanager
 def no_remarks() -> Iterator[None]:
-    """Matplotlib does not log that a family, say of one weight, lacks the weight that was asked for: it is drawn in another."""
+    """Silence Matplotlib's log messages about a family without the requested weight. It uses another weight."""
     logger = logging.getLogger("matplotlib.font_manager")
     before = logger.level
     logger.setLevel(logging.ERROR)
@@ -103,7 +103,7 @@ def no_remarks() -> Iterator[None]:
 
 @contextlib.contextmanager
 def lent_to_graphviz() -> Iterator[dict[str, str] | None]:
-    """The environment in which Graphviz finds Matplotlib's own font, where the machine has no font at all; else None."""
+    """Yield an environment where Graphviz finds Matplotlib's font, if the machine has no font; else None."""
     manager = import_extra("matplotlib.font_manager", "train", "drawing")
     if manager.findSystemFonts():
         yield None
@@ -117,11 +117,11 @@ def lent_to_graphviz() -> Iterator[dict[str, str] | None]:
         yield os.environ | {"FONTCONFIG_FILE": str(settings)}
 
 
-# Looking into the fonts
+# The search in the fonts
 
 
 def _look_up(text: str) -> None:
-    """Note for each character the first family that has it."""
+    """Store the first family that has each character."""
     unknown = {c for c in text if c not in _family_of}
     if not unknown:
         return
@@ -137,13 +137,13 @@ def _look_up(text: str) -> None:
 
 
 def _search(unknown: set[str], manager: Any) -> set[str]:
-    """Look for characters in each family that Matplotlib lists; those that are in none are returned."""
+    """Look for characters in each family that Matplotlib lists. Return the characters that no family has."""
     for family, entry in _candidates(manager):
         if not unknown:
             break
         if not _characters(entry.fname, getattr(entry, "index", 0), unknown):
             continue
-        try:  # the file that will be drawn with; where the list names one that was removed, Matplotlib makes a new list
+        try:  # the file that Matplotlib will use; if it was removed, Matplotlib makes a new list
             file = manager.fontManager.findfont(manager.FontProperties(family=[family]), fallback_to_default=False)
         except ValueError:
             continue
@@ -154,7 +154,7 @@ def _search(unknown: set[str], manager: Any) -> set[str]:
 
 
 def _candidates(manager: Any) -> list[tuple[str, Any]]:
-    """Each family with its most regular face whose file is there: the preferred first, then those without serifs."""
+    """Return each family with its most regular face whose file exists: the preferred ones first, then those without serifs."""
     faces: dict[str, tuple[tuple[bool, int], Any]] = {}
     for entry in manager.fontManager.ttflist:
         weight = manager.weight_dict.get(entry.weight, entry.weight)
@@ -170,7 +170,7 @@ def _candidates(manager: Any) -> list[tuple[str, Any]]:
 
 
 def _characters(file: str, face: int, wanted: Iterable[str]) -> set[str]:
-    """Which of the characters a font file has; none if it has placeholders for all, or cannot be read."""
+    """Return the characters that a font file has; none if it has placeholders for all, or cannot be read."""
     ft2font = import_extra("matplotlib.ft2font", "train", "drawing")
     try:
         font = ft2font.FT2Font(str(file), **({"face_index": face} if face else {}))
@@ -181,21 +181,21 @@ def _characters(file: str, face: int, wanted: Iterable[str]) -> set[str]:
 
 @functools.cache
 def _list_new_fonts() -> None:
-    """Tell Matplotlib of fonts that were installed after it wrote its list."""
+    """Add to Matplotlib's list the fonts that were installed after it was written."""
     manager = import_extra("matplotlib.font_manager", "train", "drawing")
     listed = {entry.fname for entry in manager.fontManager.ttflist}
     for file in sorted(set(manager.findSystemFonts()) - listed):
         with contextlib.suppress(
             Exception
-        ):  # one that it cannot use, as a font of coloured bitmaps: it leaves those out, too
+        ):  # Matplotlib cannot use this font and leaves it out too, for example one of coloured bitmaps
             manager.fontManager.addfont(file)
 
 
-# What is written instead
+# Replacements
 
 
 def _name(character: str) -> str | None:
-    """A character in others that can be drawn; None if it has only a number."""
+    """Return a replacement for a character in characters that can be drawn; None if it has only a number."""
     if character.isspace():
         return " "
     if character in _PUNCTUATION:
@@ -235,7 +235,7 @@ def _say_what_to_install(lacks: str) -> None:
 
 
 def _font_for(character: str) -> str:
-    """A font, in words, that has such characters."""
+    """Return the name of a font with such characters, in words."""
     name, category = unicodedata.name(character, ""), unicodedata.category(character)
     wide_punctuation = category[0] == "P" and unicodedata.east_asian_width(character) == "W"
     if name.startswith(_EAST_ASIAN) or wide_punctuation:

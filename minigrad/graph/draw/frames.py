@@ -1,33 +1,34 @@
-"""A layered layout of boxes in frames: what is in a frame is laid out first, then the frame is a box in what is around it.
+"""Computes a layered layout of boxes in frames. The content of a frame is laid out first, then the frame is one box.
 
-A value comes into a frame at one place and leaves it at one, however many read it there: so a line between frames is made of
-pieces, one for each frame that it comes through.
+A value enters a frame at one point and leaves it at one point, even if many operations read it there. So a line between
+frames has one piece in each frame that it passes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 
+from .labels import Size
 from .layered import Point, lay_out
+from .picture import INCH, Line, Picture
 
-PADDING = 10.0  # of a frame, around what is in it
+PADDING = 10.0  # the distance between a frame and its content
 
-Size = tuple[float, float]
 Key = tuple[Hashable, ...]
 
 
 @dataclass
 class Placed:
-    """Where everything stands.
+    """The positions of all parts of a picture.
 
     Attributes:
-        size: of the whole.
+        size: the size of the whole picture.
         boxes: the centre of each box.
         frames: left, top, width and height of each frame.
-        titles: the centres of their titles.
-        routes: of each line its points, between which it is straight or bends within a layer.
-        labels: the centres of those of lines.
+        titles: the centre of each frame's title.
+        routes: the points of each line. Between them the line is straight or bends within a layer.
+        labels: the centres of the lines' labels, by the line's id.
     """
 
     size: Size
@@ -35,12 +36,12 @@ class Placed:
     frames: dict[int, tuple[float, float, float, float]] = field(default_factory=dict)
     titles: dict[int, Point] = field(default_factory=dict)
     routes: list[list[Point]] = field(default_factory=list)
-    labels: dict[int, Point] = field(default_factory=dict)
+    labels: dict[str, Point] = field(default_factory=dict)
 
 
 @dataclass
 class _Inside:
-    """What is in one frame, laid out: all places count from its left upper corner."""
+    """The layout of the content of one frame. All positions are relative to its left upper corner."""
 
     size: Size
     centres: dict[Key, Point]
@@ -48,35 +49,20 @@ class _Inside:
 
 
 class FrameLayout:
-    """
-    Args:
-        sizes: of the boxes.
-        parents: of each frame but the first, which is the whole, the frame around it.
-        homes: the frame of each box.
-        titles: the size of each frame's title.
-        lines: between boxes.
-        labels: of some lines the size of a label.
-    """
+    """Computes the positions of a picture."""
 
-    def __init__(
-        self,
-        sizes: Mapping[str, Size],
-        parents: Sequence[int],
-        homes: Mapping[str, int],
-        titles: Sequence[Size],
-        lines: Sequence[tuple[str, str]],
-        labels: Mapping[int, Size],
-        rankdir: str,
-        gap: tuple[float, float],
-    ) -> None:
-        self.sizes, self.parents, self.homes, self.titles = sizes, parents, homes, titles
-        self.lines, self.label_sizes, self.rankdir, self.gap = lines, labels, rankdir, gap
-        self.members: list[dict[Key, Size]] = [{} for _ in parents]
-        self.pieces: list[dict[tuple[Key, Key], None]] = [{} for _ in parents]
+    def __init__(self, picture: Picture, rankdir: str) -> None:
+        self.rankdir = rankdir
+        self.gap = INCH * float(picture.look["nodesep"]), INCH * float(picture.look["ranksep"])
+        self.parents = [frame.parent for frame in picture.frames]
+        self.titles = [frame.size for frame in picture.frames]
+        self.homes = {box.name: number for number, box in picture.boxes()}
+        self.members: list[dict[Key, Size]] = [{} for _ in self.parents]
+        self.pieces: list[dict[tuple[Key, Key], None]] = [{} for _ in self.parents]
         self.inside: dict[int, _Inside] = {}
-        for box, home in homes.items():
-            self.members[home]["box", box] = sizes[box]
-        self.ways = [self._way(number) for number in range(len(lines))]
+        for home, box in picture.boxes():
+            self.members[home]["box", box.name] = box.size
+        self.ways = [self._way(line) for line in picture.shown_lines()]
 
     def _outwards(self, box: str) -> list[int]:
         found = [self.homes[box]]
@@ -84,10 +70,10 @@ class FrameLayout:
             found.append(self.parents[found[-1]])
         return found
 
-    def _way(self, number: int) -> list[tuple[int, tuple[Key, Key]]]:
-        """The pieces of a line: the frame that each is in, and what it joins there."""
-        source, target = self.lines[number]
-        up, down = self._outwards(source), self._outwards(target)
+    def _way(self, line: Line) -> list[tuple[int, tuple[Key, Key]]]:
+        """Return the pieces of a line: the frame of each, and the two things that it joins there."""
+        source = line.source
+        up, down = self._outwards(source), self._outwards(line.target)
         shared = next(frame for frame in up if frame in down)
         way: list[tuple[int, tuple[Key, Key]]] = []
         start: Key = ("box", source)
@@ -95,10 +81,10 @@ class FrameLayout:
             way.append((frame, (start, ("out", source))))
             start = ("frame", frame, source)
         into = down[: down.index(shared)][::-1]
-        ends: list[Key] = [*(("frame", frame, source) for frame in into), ("box", target, number)]
-        if number in self.label_sizes:
-            label: Key = ("label", number)
-            self.members[shared][label] = self.label_sizes[number]
+        ends: list[Key] = [*(("frame", frame, source) for frame in into), ("box", line.target, line.id)]
+        if line.label:
+            label: Key = ("label", line.id)
+            self.members[shared][label] = line.size
             way += [(shared, (start, label)), (shared, (label, ends[0]))]
         else:
             way.append((shared, (start, ends[0])))
@@ -111,7 +97,7 @@ class FrameLayout:
         return way
 
     def place(self) -> Placed:
-        for frame in reversed(range(len(self.parents))):  # inner ones come after those around them
+        for frame in reversed(range(len(self.parents))):  # inner frames come after the frames around them
             self._lay_out(frame)
             if frame:
                 self.members[self.parents[frame]]["frame", frame] = self._frame_size(frame)
@@ -123,14 +109,17 @@ class FrameLayout:
                 (x, y), (width, height) = self.inside[parent].centres["frame", frame], self._frame_size(frame)
                 left, top = corners[parent][0] + x - width / 2, corners[parent][1] + y - height / 2
                 placed.frames[frame] = (left, top, width, height)
-                placed.titles[frame] = (left + self._beside_lines(frame), top + (PADDING + self.titles[frame][1]) / 2)
+                placed.titles[frame] = (
+                    left + self._beside_lines(frame),
+                    top + (PADDING + self.titles[frame][1]) / 2,
+                )
                 corners[frame] = (left + self._indent(frame), top + self._head(frame))
             for key, (x, y) in self.inside[frame].centres.items():
                 x, y = x + corners[frame][0], y + corners[frame][1]
                 if key[0] == "box":
                     placed.boxes[str(key[1])] = (x, y)
                 elif key[0] == "label":
-                    placed.labels[int(str(key[1]))] = (x, y)
+                    placed.labels[str(key[1])] = (x, y)
         for way in self.ways:
             route = [
                 (x + corners[frame][0], y + corners[frame][1])
@@ -141,7 +130,7 @@ class FrameLayout:
         return placed
 
     def _beside_lines(self, frame: int) -> float:
-        """The middle of a title: at the left, unless a line comes in there, else beside it or at the right."""
+        """Return the middle of a title: at the left, or if a line enters there, next to the line or at the right."""
         wide, room = self.titles[frame][0], self._frame_size(frame)[0] - 0.8 * PADDING
         centres = self.inside[frame].centres
         lines = [x + self._indent(frame) for key, (x, _) in centres.items() if key[0] == "in" and self.rankdir != "LR"]
@@ -180,7 +169,7 @@ class FrameLayout:
             self._extend(frame, a, b, route)
 
     def _port(self, key: Key, side: str) -> float | None:
-        """How far from the middle of an inner frame a value comes in or leaves; None if it is no frame."""
+        """Return a value's entry or exit on an inner frame, relative to the frame's middle; None if it is not a frame."""
         if key[0] != "frame":
             return None
         inner, (width, height) = int(str(key[1])), self._frame_size(int(str(key[1])))
@@ -190,7 +179,7 @@ class FrameLayout:
         return x + self._indent(inner) - width / 2
 
     def _extend(self, frame: int, a: Key, b: Key, route: list[Point]) -> None:
-        """Lead the ends of a route at the frame's own sides out to its border."""
+        """Extend the ends of a route at the frame's sides to its border."""
         width, height = self._frame_size(frame)
         left, top = self._indent(frame), self._head(frame)
         across = self.rankdir == "LR"

@@ -1,4 +1,4 @@
-"""A picture in, a file out: by Graphviz, from wherever it is installed; an SVG by our own layout where it is not."""
+"""Turns a picture into a file with an installed Graphviz. Without Graphviz, an SVG uses minigrad's own layout."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from .dot import write_dot
 from .picture import Picture
 from .svg import write_svg
 
-MOST_NODES = 2500  # beyond it a layout takes minutes, and nobody could read it
+MOST_NODES = 2500  # nodes of a drawing; the layout of a larger one takes minutes, and it could not be read
 
-DOTS_PER_INCH = 144  # of a PNG: sharp on a slide
+DOTS_PER_INCH = 144  # the resolution of a PNG, sharp enough for a slide
 
-# In a process of its own, where it is to look for fonts elsewhere: within this one it may have looked before.
+# A separate process, used if Graphviz needs another font path. In this process it may have read its fonts already.
 PYGRAPHVIZ = """
 import sys, pygraphviz
 dot = sys.stdin.buffer.read().decode()
 sys.stdout.buffer.write(pygraphviz.AGraph(string=dot).draw(format=sys.argv[1], prog="dot"))
 """
 
-SMALLEST = 0.7  # of its size: a wider picture scrolls rather than shrink further
+SMALLEST = 0.7  # the smallest scale of a picture; a wider one scrolls
 
 
 def lay_out(picture: Picture, format: str) -> bytes:
-    """The picture as a file: "svg", "png" or "pdf".
+    """Return the bytes of the picture as a file of the format "svg", "png" or "pdf".
 
-    An SVG is written in the fonts of whoever looks at it, so :mod:`.svg` draws it, and of Graphviz it has only the places;
-    without Graphviz these are our own. A PNG and a PDF are Graphviz' own, in the fonts of this machine.
+    :mod:`.svg` writes an SVG, because the reader's fonts are not known here. Graphviz, or else minigrad's own layout, gives
+    only the positions. Graphviz writes a PNG or PDF entirely, with the fonts of this machine.
 
     Raises:
         MissingExtraError: Graphviz is not installed, and the format is not SVG.
@@ -40,8 +40,8 @@ def lay_out(picture: Picture, format: str) -> bytes:
     nodes = sum(box.classes != "again" for _, box in picture.boxes())
     if nodes > MOST_NODES:
         raise GraphError(
-            f"the drawing has {nodes} nodes, and above {MOST_NODES} laying it out takes too long: collapse its modules by "
-            "draw_dot(..., depth=1), draw a smaller part, or take its DOT text, to_dot() or render('graph.dot')"
+            f"the drawing has {nodes} nodes, and a layout of more than {MOST_NODES} takes too long: collapse modules with "
+            "draw_dot(..., depth=1), draw a smaller part, or use the DOT text, to_dot() or render('graph.dot')"
         )
     if format != "svg":
         return typeset(write_dot(picture, dpi=DOTS_PER_INCH if format == "png" else None), format)
@@ -52,10 +52,9 @@ def lay_out(picture: Picture, format: str) -> bytes:
 
 
 def typeset(dot: str, format: str) -> bytes:
-    """The picture that Graphviz makes of DOT text: by the system's ``dot`` program if there is one, else by pygraphviz.
+    """Return the picture that Graphviz makes from DOT text, by the system's ``dot`` program or else by pygraphviz.
 
-    A character that no font of this machine has is written in others, as in every drawing (:mod:`.fonts`), where matplotlib
-    is there to look into the fonts.
+    If matplotlib is installed, :mod:`.fonts` replaces the characters that no font of this machine has.
     """
     try:
         dot = fonts.readable(dot)
@@ -78,18 +77,8 @@ def _run(dot: str, format: str, environment: dict[str, str] | None = None) -> by
     return run.stdout
 
 
-def responsive(svg: str) -> str:
-    """The SVG with a viewBox alone instead of a fixed size: as wide as its page, but no wider than it was drawn."""
-    return re.sub(
-        r'<svg width="([\d.]+pt)" height="[\d.]+pt"',
-        r'<svg style="width: 100%; max-width: \1; height: auto"',
-        svg,
-        count=1,
-    )
-
-
 def scrolling(svg: str) -> str:
-    """HTML for a page of any width: the drawing fits it down to 70 % of its size; beyond that it can be scrolled."""
+    """Return HTML for a page of any width. The drawing shrinks down to 70 % of its size, and then scrolls."""
     (width,) = re.findall(r"max-width: ([\d.]+)pt", svg)
     svg = svg[svg.index("<svg") :].replace("max-width:", f"min-width: {SMALLEST * float(width):.0f}pt; max-width:", 1)
     return f'<div style="overflow-x: auto; background: #fff">{svg}</div>'

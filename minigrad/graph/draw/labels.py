@@ -1,4 +1,4 @@
-"""Labels as blocks: lines of text and tables, measured without a font, and written as SVG or as a label of DOT."""
+"""Labels made of lines of text and tables. They are measured without a font, and written as SVG or as a DOT label."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from itertools import zip_longest
 
 from .layered import text_width
 
-FONT = "Verdana,DejaVu Sans,Helvetica,Arial,sans-serif"  # as wide as was measured, where there is one of the first two
-BOLD = 1.13  # as wide as regular letters
-LINE = 1.25  # of the size
-SLACK = 4.0  # around a text, which it may use up
-WIDEST = 0.62  # em, of every letter of a typewriter's font, which stands in for a missing one
+FONT = "Verdana,DejaVu Sans,Helvetica,Arial,sans-serif"  # the measured widths are those of the first two
+BOLD = 1.13  # the width of bold letters relative to regular ones
+LINE = 1.25  # the height of a line relative to the font's size
+SLACK = 4.0  # the space around a text, which a wider font may use
+WIDEST = 0.62  # the width of a monospace letter in em; such a font may replace a missing one
 
 
-SPACING = 2.0  # between the cells of a table, in Graphviz if nothing else is said
-SMALL = 9.0  # points, of what stands beside a name or below it
+SPACING = 2.0  # the distance between the cells of a table, which is Graphviz' default
+SMALL = 9.0  # the size of the small text next to a name or below it, in points
 
 
 @dataclass(frozen=True)
 class Letters:
-    """How a piece of text looks."""
+    """The look of a piece of text."""
 
     size: float = 11.0
     color: str = "black"
@@ -31,30 +31,31 @@ class Letters:
 
 
 Piece = tuple[str, Letters]
+Size = tuple[float, float]
 
 
 @dataclass
 class Lines:
-    """Lines of text, centred; each is pieces of it. A piece of several lines stands in a line alone."""
+    """Centred lines of text. Each line is a list of pieces. A piece of several lines has a line to itself."""
 
     written: list[list[Piece]]
 
     @property
     def lines(self) -> Iterator[list[Piece]]:
-        """The lines as they are drawn."""
+        """Yield the lines as they are drawn."""
         for line in self.written:
             split = [[(part, letters) for part in text.split("\n")] for text, letters in line]
             yield from ([piece for piece in pieces if piece] for pieces in zip_longest(*split))
 
-    def size(self) -> tuple[float, float]:
+    def size(self) -> Size:
         return max(map(_width, self.lines), default=0.0), sum(map(_height, self.lines))
 
     def dot(self, base: Letters) -> str:
-        """The lines as Graphviz' HTML-like label, in which letters differ from ``base``."""
+        """Return the lines as an HTML-like label of Graphviz, with tags for letters that differ from ``base``."""
         return "<BR/>".join("".join(_dot_piece(text, letters, base) for text, letters in line) for line in self.written)
 
     def svg(self, x: float, y: float, width: float, height: float) -> Iterator[str]:
-        """The lines in the middle of a rectangle, whose left upper corner is given."""
+        """Yield the lines in the middle of a rectangle with the left upper corner (x, y)."""
         y += (height - self.size()[1]) / 2
         for line in self.lines:
             if line:
@@ -64,7 +65,7 @@ class Lines:
 
 @dataclass
 class Cell:
-    """A cell of a table; ``left`` says that it is not centred."""
+    """A cell of a table. ``left`` aligns its content at the left instead of the centre."""
 
     content: Lines | Table
     fill: str | None = None
@@ -74,6 +75,7 @@ class Cell:
 
     def dot(self, base: Letters) -> str:
         look = f' COLSPAN="{self.span}"' if self.span > 1 else ""
+        look += ' ALIGN="LEFT"' if self.left else ""
         look += f' BORDER="1" COLOR="{self.outline}"' if self.outline else ""
         look += f' BGCOLOR="{self.fill}"' if self.fill else ""
         return f"<TD{look}>{self.content.dot(base)}</TD>"
@@ -81,18 +83,18 @@ class Cell:
 
 @dataclass
 class Table:
-    """Rows of cells; a row fills the table's width.
+    """Rows of cells. Each row fills the table's width.
 
     Attributes:
-        spacing: between cells.
-        padding: of a cell, around what is in it.
+        spacing: the distance between cells.
+        padding: the distance between a cell's border and its content.
     """
 
     rows: list[list[Cell]]
     spacing: float = SPACING
     padding: float = 2.0
 
-    def size(self) -> tuple[float, float]:
+    def size(self) -> Size:
         widths, heights = self._columns(), self._heights()
         return (
             sum(widths) + self.spacing * (len(widths) + 1),
@@ -100,13 +102,13 @@ class Table:
         )
 
     def dot(self, base: Letters) -> str:
-        """The table as Graphviz' HTML-like label, in which letters differ from ``base``."""
+        """Return the table as an HTML-like label of Graphviz, with tags for letters that differ from ``base``."""
         rows = "".join(f"<TR>{''.join(cell.dot(base) for cell in row)}</TR>" for row in self.rows)
         spacing = "" if self.spacing == SPACING else f' CELLSPACING="{self.spacing:g}"'
         return f'<TABLE BORDER="0"{spacing} CELLPADDING="{self.padding:g}">{rows}</TABLE>'
 
     def svg(self, x: float, y: float, width: float, height: float) -> Iterator[str]:
-        """The cells, of which the columns share what is left of the width."""
+        """Yield the cells. The columns share the extra width."""
         widths = self._columns()
         wide, high = self.size()
         more = max(0.0, width - wide) / len(widths) if len(self.rows) > 1 or len(widths) == 1 else 0.0
@@ -126,15 +128,15 @@ class Table:
             y += tall + self.spacing
 
     def _padding(self, cell: Cell) -> float:
-        """A cell's, with room between the text and a border or the end of a colour."""
+        """Return a cell's padding, with extra space between the text and a border or the edge of a colour."""
         return self.padding + 2 * bool(cell.outline or cell.fill)
 
     def _heights(self) -> list[float]:
         return [max(cell.content.size()[1] + 2 * self._padding(cell) for cell in row) for row in self.rows]
 
     def _columns(self) -> list[float]:
-        """As wide as the widest cell in a column; what spans several makes the last of them wider."""
-        count = max(sum(cell.span for cell in row) for row in self.rows)
+        """Return the width of each column's widest cell. A cell over several columns widens the last of them."""
+        count = max((sum(cell.span for cell in row) for row in self.rows), default=0)
         widths = [0.0] * count
         for spans in (False, True):
             for row in self.rows:
@@ -153,29 +155,29 @@ class Table:
 Block = Lines | Table
 
 
-Legend = list[list[tuple[str, str | None]]]  # rows of texts, with the colours they stand on
+Legend = list[list[tuple[str, str | None]]]  # rows of texts with their background colours
 
 
 def small(text: str, color: str = "black") -> list[Piece]:
-    """A line of small letters; none of no text. Its line breaks stay."""
+    """Return a line of small letters; an empty list for an empty text. Line breaks stay."""
     return [("\n".join(map(plain, text.split("\n"))), Letters(SMALL, color))] if text else []
 
 
 def plain(text: str) -> str:
-    """Text on one line, without the characters that XML forbids (its production [2])."""
-    if text.isprintable():  # the most are
+    """Return the text on one line, without the characters that XML forbids (its production [2])."""
+    if text.isprintable():  # the usual case
         return text
     text = re.sub(r"[\t\r\n]+", " ", text)
     return re.sub("[^ -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)
 
 
 def escaped(text: str) -> str:
-    """Text in a label of DOT. A backslash is doubled, for Graphviz puts the node's name in the place of \\N in any label."""
+    """Return text for a DOT label. Backslashes are doubled, because Graphviz replaces \\N by the node's name."""
     return html.escape(text).replace("\\", r"\\")
 
 
 def table_of(lines: Sequence[list[Piece]], rows: Sequence[Sequence[str]], color: str | None) -> Table:
-    """The lines of a label above rows of cells, of which the last is coloured."""
+    """Return the lines of a label above rows of cells. The last row is coloured."""
     width = max(map(len, rows))
     outline = "#8a8a8a" if width > 1 else None
     table = Table([[Cell(Lines([line for line in lines if line]), span=width)]], spacing=0.0, padding=1.0)
@@ -186,7 +188,7 @@ def table_of(lines: Sequence[list[Piece]], rows: Sequence[Sequence[str]], color:
 
 
 def legend_table(legend: Legend) -> Table:
-    """Rows of coloured cells, each as wide as its texts."""
+    """Return rows of coloured cells, each as wide as its text."""
     rows = ([Cell(Lines([small(text)]), color) for text, color in row] for row in legend)
     return Table([[Cell(Table([row], padding=3.0), left=True)] for row in rows], spacing=0.0)
 
@@ -209,7 +211,7 @@ def _height(line: list[tuple[str, Letters]]) -> float:
 
 
 def _line(line: list[tuple[str, Letters]], x: float, y: float, room: float) -> str:
-    """A line of text; its length is fixed where the letters of a wide font would not have room."""
+    """Return a line of text. Its length is fixed if a wide font would not fit."""
     size = line[0][1].size
     widest = sum(max(WIDEST * letters.size * len(text), text_width(text, letters.size)) for text, letters in line)
     fixed = f' textLength="{_width(line):.2f}" lengthAdjust="spacingAndGlyphs"' if widest > room + SLACK else ""

@@ -1,7 +1,7 @@
-"""A layered layout of our own: boxes on layers, every line from a layer to a lower one, in plain Python.
+"""Computes a layered layout in plain Python: boxes on layers, and every line from a layer to a lower one.
 
-The steps are Sugiyama's: circles are broken and boxes put on layers (:mod:`.ranks`), each layer is put in an order with few
-crossings (:mod:`.crossings`), boxes get their places on the layer (:mod:`.straight`), and lines their ways between the boxes.
+The steps are those of Sugiyama. Cycles are broken and boxes are put on layers (:mod:`.ranks`). Each layer gets an order with
+few crossings (:mod:`.crossings`). Boxes get their positions on the layer (:mod:`.straight`). Lines get routes between them.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from .straight import straighten
 Point = tuple[float, float]
 Ports = tuple[float | None, float | None]
 
-LOOP = 16.0  # how far a line from a box to itself goes out
-PORT = 14.0  # at most between two lines that end on one side of a box
-STEEP = 0.06  # of the distance that a line goes sideways: room between the layers, so that it does not lie flat
-MOST_ROOM = 60.0  # that is added for it
+LOOP = 16.0  # the width of a line from a box to itself
+PORT = 14.0  # the largest distance between two lines that end on one side of a box
+STEEP = 0.06  # extra height between layers, as a share of a line's sideways distance, so that it is not too flat
+MOST_ROOM = 60.0  # the largest extra height
 
-# The advance of the characters in 1/100 em, of DejaVu Sans and Verdana, which are wider than most.
+# The widths of the characters of DejaVu Sans and Verdana in 1/100 em. Most fonts are narrower.
 _ADVANCES = {
     30: " 'IJijl",
     37: ",./:;\\|",
@@ -45,13 +45,12 @@ _ADVANCE = {character: advance / 100 for advance, characters in _ADVANCES.items(
 
 @dataclass
 class Laid:
-    """A drawing.
+    """A finished layout.
 
     Attributes:
-        width, height: of the whole; its left upper corner is (0, 0), and y grows downwards.
-        centres: of the boxes.
-        routes: of each line its points, from the border of its source to that of its target. Between two of them it never
-            passes a box.
+        width, height: the size of the whole. Its left upper corner is (0, 0), and y grows downwards.
+        centres: the centres of the boxes.
+        routes: the points of each line, from its source's border to its target's border. The segments touch no box.
     """
 
     width: float
@@ -61,7 +60,7 @@ class Laid:
 
 
 def text_width(text: str, size: float) -> float:
-    """How wide a line of text is in a sans font of this size: rather too much than too little, for nobody knows the font."""
+    """Return an upper estimate of a line's width in a sans font of this size. The reader's font is not known."""
     return size * sum(_ADVANCE.get(c) or (1.0 if unicodedata.east_asian_width(c) in "WF" else 0.9) for c in text)
 
 
@@ -77,15 +76,14 @@ def lay_out(
 ) -> Laid:
     """Place boxes, and lines between them, so that lines point down (``rankdir="TB"``) or to the right ("LR").
 
-    The same input gives the same drawing. Parts that no line joins stand side by side.
+    The same input gives the same layout. Parts that no line joins are placed side by side.
 
     Args:
         sizes: the width and the height of each box.
-        lines: of each line the numbers of two boxes. Lines may repeat, lead from a box to itself, and form circles, of which
-            a line each leads back up.
-        gap: between the boxes of a layer, and between two layers.
-        first, last: boxes that are alone on the first and on the last layer. Then no part stands below another.
-        ports: for each line how far from the middle of its source and of its target it ends, None where that is open.
+        lines: the two boxes of each line. Lines may repeat and form loops and cycles; one line of a cycle leads back up.
+        gap: the distance between the boxes of a layer, and between two layers.
+        first, last: the only boxes on the first and on the last layer. If there are any, no part is placed below another.
+        ports: the distances of each line's ends from the middle of its source and its target, or None to choose them.
     """
     across = rankdir == "LR"
     turned = [(height, width) if across else (width, height) for width, height in sizes]
@@ -122,7 +120,7 @@ def _across(laid: Laid) -> Laid:
 
 
 def _parts(boxes: int, lines: Sequence[tuple[int, int]]) -> list[tuple[list[int], list[int]]]:
-    """The boxes and the lines of each connected part, in the order of their first boxes."""
+    """Return the boxes and the lines of each connected part, in the order of their first boxes."""
     leader = list(range(boxes))
 
     def lead(box: int) -> int:
@@ -143,7 +141,7 @@ def _parts(boxes: int, lines: Sequence[tuple[int, int]]) -> list[tuple[list[int]
 
 
 def _shelves(sizes: Sequence[tuple[float, float]], gap: tuple[float, float], one_row: bool) -> list[Point]:
-    """The left upper corners of drawings side by side, in rows where one would be a ribbon."""
+    """Return the left upper corners of layouts side by side. They are in several rows if one row would be too wide."""
     area = sum((width + gap[0]) * (height + gap[1]) for width, height in sizes)
     widest = max([width for width, _ in sizes] + [2 * area**0.5])
     corners, x, y, high = [], 0.0, 0.0, 0.0
@@ -163,7 +161,7 @@ def _lay_out_part(
     last: Collection[int],
     ports: Sequence[Ports],
 ) -> Laid:
-    """One connected part, from top to bottom."""
+    """Lay out one connected part, from top to bottom."""
     ranks = rank(len(sizes), lines, first, last)
     uncross(ranks)
     loops = {a for a, b in lines if a == b}
@@ -191,7 +189,7 @@ def _lay_out_part(
 
 
 def _bands(ranks: Ranking, x: Sequence[float], sizes: Sequence[tuple[float, float]], gap: float) -> list[Point]:
-    """The top and the bottom of each layer."""
+    """Return the top and the bottom of each layer."""
     bands: list[Point] = []
     top = 0.0
     for layer in ranks.layers:
@@ -210,7 +208,7 @@ def _routes(
     centres: Sequence[Point],
     ports: Sequence[Ports],
 ) -> list[list[Point]]:
-    """The way of each line: straight down past the boxes of a layer, and sideways between two layers."""
+    """Return the route of each line: straight down past the boxes of a layer, and sideways between two layers."""
     layer_of = {vertex: number for number, layer in enumerate(ranks.layers) for vertex in layer}
     starts = _ports(ranks, x, sizes, ports, down=True)
     ends = _ports(ranks, x, sizes, ports, down=False)
@@ -236,8 +234,8 @@ def _routes(
 def _ports(
     ranks: Ranking, x: Sequence[float], sizes: Sequence[tuple[float, float]], given: Sequence[Ports], down: bool
 ) -> list[float]:
-    """Where each line leaves the lower side of a box (``down``), or comes in on its upper side: in the order of their ways."""
-    at: dict[int, dict[tuple[float, int, int], list[int]]] = {}  # box -> the next vertex and the lines that go there
+    """Return where each line leaves a box's lower side (``down``) or enters its upper side, in the order of the routes."""
+    at: dict[int, dict[tuple[float, int, int], list[int]]] = {}  # box -> the next vertex and the lines to it
     found = [0.0] * len(ranks.chains)
     for number, chain in enumerate(ranks.chains):
         if not chain:

@@ -1,4 +1,4 @@
-"""What the colours of a drawing say: the heat of a node, the verdict on an edge, and the legend that explains them."""
+"""The colours of a drawing: the heat of a node, the verdict on an edge, and the legend that explains them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import numpy as np
 from ..record.model import Edge, Graph, Node
 from ..record.numerals import number_text
 
-RAMP = ("#fdf3e7", "#fbdcbd", "#f8bd8d", "#f19a63", "#e67845")  # light: black letters are readable on each
-CHANGES = {  # fill, outline, and a sign for those who see no colours
+RAMP = ("#fdf3e7", "#fbdcbd", "#f8bd8d", "#f19a63", "#e67845")  # the heat, in colours light enough for black letters
+CHANGES = {  # fill, outline, and a sign for readers who cannot see the colours
     "added": ("#cfead0", "#2f7d32", "+"),
     "removed": ("#f7d0d0", "#b3261e", "−"),
     "changed": ("#fbe9b0", "#8a6414", "~"),
@@ -43,12 +43,12 @@ WORDS = {
 
 @dataclass
 class Heat:
-    """Five bins of a number that nodes have.
+    """Five bins for a number of each node.
 
     Attributes:
-        limits: the lower ends of the bins but the first.
-        texts: the same in words.
-        numbers: node id -> the number; what has none is missing.
+        limits: the lower ends of the bins, except the first.
+        texts: the descriptions of the bins.
+        numbers: the number of each node, by its id. A node without a number is missing.
     """
 
     limits: list[float]
@@ -56,36 +56,36 @@ class Heat:
     numbers: Mapping[int, float]
 
     def color(self, number: int) -> str | None:
-        """Of a node, by its id; None if it has no number."""
+        """Return the colour of a node by its id; None if it has no number."""
         value = self.numbers.get(number)
         return None if value is None else RAMP[sum(value >= limit for limit in self.limits)]
 
 
 def titles(node: Node) -> tuple[str, str]:
-    """What a node is called, and the operation that stands beside it in small letters: none if the name says it already."""
+    """Return a node's name, and its operation for the small text next to it (empty if the name contains it)."""
     operation = node.operation or ""
     if node.boxed:
         return node.name or node.label, operation
     if re.fullmatch(rf"{re.escape(operation or node.kind)} \d+", node.label):
-        return operation or node.kind, ""  # nobody has named it, and in a drawing a number says nothing
+        return operation or node.kind, ""  # the program has no name for it, and a drawing does not need its number
     said = re.search(rf"(?<!\w){re.escape(operation)}(?!\w)", node.label)
     return node.label, "" if said else operation
 
 
 def in_prose(node: Node) -> str:
-    """An operation in a sentence: ``'h' (tanh)``."""
+    """Return an operation for a sentence: ``'h' (tanh)``."""
     name, operation = titles(node)
     return f"'{name}'" + (f" ({operation})" if operation and operation != name else "")
 
 
 def operand_in_prose(edge: Edge, graph: Graph) -> str:
-    """An operand in a sentence: by the rule's name, which the causes use, and by the program's."""
+    """Return an operand for a sentence, by the rule's name (used in the causes) and by the program's name."""
     label = graph.nodes[edge.source].label
     return edge.argument + ("" if label == edge.argument else f" ('{label}')")
 
 
 def gradient_text(node: Node, digits: int = 3) -> str:
-    """Its gradient: of a single number the number itself, of an array the norm, which is called one."""
+    """Return the gradient of a node as text: a single number, or the norm of an array, marked as a norm."""
     if node.spread is not None and number_text(node.spread[0], digits) != number_text(node.spread[1], digits):
         return f"|grad| {number_text(node.spread[0], digits)} … {number_text(node.spread[1], digits)}"
     if node.gradient is None:
@@ -96,7 +96,7 @@ def gradient_text(node: Node, digits: int = 3) -> str:
 
 
 def mode(graph: Graph, color: str | None) -> str:
-    """What to colour: ``color``, what was asked for, or else what the graph was made to show."""
+    """Return the meaning of the colours: ``color``, or if it is None, what the graph was made to show."""
     if color not in (None, "grad"):
         return str(color)
     if any(node.change for node in graph.nodes):
@@ -106,7 +106,7 @@ def mode(graph: Graph, color: str | None) -> str:
 
 
 def heat(graph: Graph, color: str) -> Heat | None:
-    """The heat of the nodes; None where there is nothing to show."""
+    """Return the heat of the nodes; None if there is nothing to show."""
     if color == "grad":
         norms = {node.id: node.spread[1] if node.spread else node.gradient for node in graph.nodes}
         return _decades({number: norm for number, norm in norms.items() if norm and math.isfinite(norm)})
@@ -116,7 +116,7 @@ def heat(graph: Graph, color: str) -> Heat | None:
 
 
 def _decades(norms: Mapping[int, float]) -> Heat | None:
-    """A bin for each power of ten, the middle one that of the median: the outer ones are for what vanishes and explodes."""
+    """Return one bin per power of ten, with the median in the middle. The outer bins show what vanishes or explodes."""
     if not norms:
         return None
     middle = math.floor(math.log10(statistics.median_low(norms.values())))
@@ -125,7 +125,7 @@ def _decades(norms: Mapping[int, float]) -> Heat | None:
 
 
 def _fifths(numbers: Mapping[int, float], text: Callable[[float], str]) -> Heat | None:
-    """Five equal steps up to the largest."""
+    """Return five bins of equal width up to the largest number."""
     largest = max(numbers.values(), default=0)
     if not largest:
         return None
@@ -134,19 +134,19 @@ def _fifths(numbers: Mapping[int, float], text: Callable[[float], str]) -> Heat 
 
 
 def amounts(graph: Graph, color: str) -> dict[int, str]:
-    """The time or the bytes of each operation, in words."""
+    """Return the time or the bytes of each operation as text."""
     if color == "time":
         return {number: seconds_text(value) for number, value in times(graph).items()}
     return {number: bytes_text(value) for number, value in own_bytes(graph).items()} if color == "memory" else {}
 
 
 def times(graph: Graph) -> dict[int, float]:
-    """How long each operation and its rules took, in seconds."""
+    """Return the time of each operation and its rules, in seconds."""
     return {n.id: n.seconds + (n.backward_seconds or 0.0) for n in graph.nodes if n.seconds is not None}
 
 
 def own_bytes(graph: Graph) -> dict[int, float]:
-    """The bytes of the arrays that each operation keeps, of an array that several keep at the first: so they add up."""
+    """Return the bytes that each operation keeps. An array that several keep counts for the first, so the sum is right."""
     seen: set[int] = set()
     found: dict[int, float] = {}
     for node in graph.nodes:
@@ -171,14 +171,14 @@ def bytes_text(size: float) -> str:
 
 
 def worst(edges: Iterable[Edge]) -> Edge | None:
-    """The one with the greatest error, of those that are wrong if there are any; unclear ones count for the least."""
+    """Return the edge with the largest error. Wrong edges come before right ones, and right ones before unclear ones."""
     ranks = {"wrong": 2, "agrees": 1, "unclear": 0}
     checked = [edge for edge in edges if edge.verdict is not None]
     return max(checked, key=lambda edge: (ranks[edge.verdict or ""], edge.error or 0.0), default=None)
 
 
 def not_finite(value: Any) -> str:
-    """What an operation's value has that is no number, in words; empty if there is nothing."""
+    """Return "NaN" or "infinity" in words if an operation's value holds one; else an empty text."""
     arrays = [np.asarray(part) for part in (value if isinstance(value, tuple) else (value,))]
     arrays = [array for array in arrays if array.dtype.kind in "fc"]
     words = [word for word, test in (("nan", np.isnan), ("∞", np.isinf)) if any(test(array).any() for array in arrays)]
@@ -186,7 +186,7 @@ def not_finite(value: Any) -> str:
 
 
 def legend(graph: Graph, color: str, shown: Heat | None) -> list[list[tuple[list[str], str | None]]]:
-    """Rows of texts with the colours they stand on (None: on none). A text is a name in ``WORDS`` and what it is about."""
+    """Return rows of texts with their background colours (or None). A text is a key in ``WORDS`` and its values."""
     rows: list[list[tuple[list[str], str | None]]] = []
     if shown is not None:
         texts = shown.texts
@@ -203,5 +203,5 @@ def legend(graph: Graph, color: str, shown: Heat | None) -> list[list[tuple[list
 
 
 def in_words(text: list[str]) -> str:
-    """A text of the legend for a drawing; pages have words of their own."""
+    """Return a text of the legend for a drawing. Pages have their own words."""
     return WORDS.get(text[0], text[0]).format(*text[1:])

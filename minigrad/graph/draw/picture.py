@@ -1,12 +1,13 @@
-"""A drawing as plain data: frames, boxes with labels, lines, and how each looks. It is written as DOT text or as SVG."""
+"""The plain data of a picture: frames, boxes with labels, lines, and their looks. It is written as DOT text or as SVG."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar
 
-from .labels import Block, Legend, Letters
+from .labels import Block, Legend, Letters, Size
 
 FONT = "Helvetica,Arial,sans-serif"
 INCH = 72.0  # of DOT's sizes, in points
@@ -17,13 +18,21 @@ BOXES: Look = {"fontname": FONT, "fontsize": "11", "height": "0.3", "width": "0.
 LINES: Look = {"fontname": FONT, "fontsize": "9", "color": "#5a5a5a", "arrowsize": "0.6"}
 
 
+FOLD = 7.0  # the size of a note's corner, of a cylinder's lid, and the depth of a 3D box
+RING = 4.0  # the distance between the two outlines of a named value
+BESIDE = 2.0  # the distance between a line and its label
+
+# The size of each shape, relative to a rectangle.
+SHAPES = {"octagon": (2 * FOLD, FOLD), "cylinder": (0.0, 2 * FOLD), "note": (FOLD, 0.0), "box3d": (FOLD, FOLD)}
+
+
 @dataclass
 class Element:
-    """What can be seen and clicked in a picture.
+    """A visible part of a picture that can be clicked.
 
     Attributes:
-        id, classes, tooltip: of its group in an SVG.
-        look: the attributes in which it differs from others of its kind.
+        id, classes, tooltip: the attributes of its group in an SVG.
+        look: the attributes that differ from others of its kind.
     """
 
     id: str = ""
@@ -35,8 +44,13 @@ class Element:
 
     @property
     def letters(self) -> Letters:
-        """Those of the label, unless it says otherwise."""
+        """The default letters of the label."""
         return Letters(self._points, self.look.get("fontcolor", "black"))
+
+    @property
+    def size(self) -> Size:
+        """The size of its label. For a frame, the label is the title."""
+        return self.label.size() if self.label else (0.0, 0.0)
 
 
 @dataclass
@@ -45,14 +59,30 @@ class Box(Element):
 
     name: str = ""
 
+    @cached_property
+    def size(self) -> Size:
+        """The size of its label, with the space that its shape needs."""
+        look = BOXES | self.look
+        wide, high = super().size
+        across, down = (INCH * float(margin) for margin in look["margin"].split(","))
+        more_wide, more_high = SHAPES.get(look.get("shape", ""), (0.0, 0.0))
+        extra = 2 * RING * (look.get("peripheries") == "2")
+        least = (INCH * float(look["width"]), INCH * float(look["height"]))
+        return max(wide + 2 * across + more_wide, least[0]) + extra, max(high + 2 * down + more_high, least[1]) + extra
+
 
 @dataclass
 class Line(Element):
-    """A line between two boxes, by their names. One of ``style="invis"`` only holds them near each other."""
+    """A line between two boxes, by their names. With ``style="invis"`` it only keeps them near each other."""
 
     source: str = ""
     target: str = ""
     _points: ClassVar[float] = 9.0
+
+    @property
+    def size(self) -> Size:
+        width, height = super().size
+        return width + 2 * BESIDE, height + 2 * BESIDE
 
     @property
     def hidden(self) -> bool:
@@ -61,7 +91,7 @@ class Line(Element):
 
 @dataclass
 class Level:
-    """Boxes that stand level: a value before the operation that reads it, and if there are two the other after it."""
+    """Boxes on the same level: an operation with one value before it, and possibly another value after it."""
 
     values: list[str]
     operation: str
@@ -72,10 +102,10 @@ class Frame(Element):
     """A frame around boxes, and around other frames.
 
     Attributes:
-        name: no other frame of its picture has it; "" is the whole.
+        name: a name that is unique in the picture; "" is the whole picture.
         parent: the number of the frame around it.
-        anchor: the name of an invisible point in it, by which frames are kept in their order.
-        content: what is in it but in no inner frame.
+        anchor: the name of an invisible point inside, which keeps the frames in order.
+        content: the boxes and levels that are in no inner frame.
     """
 
     name: str = ""
@@ -86,13 +116,13 @@ class Frame(Element):
 
 @dataclass
 class Picture:
-    """A drawing, of which nothing has a place yet.
+    """A picture before its layout.
 
     Attributes:
-        look: attributes of the whole, such as ``rankdir``.
-        frames: the first is the whole; a frame comes after the one around it, and what is in it before what comes after it.
-        color: what the colours show, as for ``draw_dot``.
-        legend: what they mean.
+        look: attributes of the whole picture, such as ``rankdir``.
+        frames: the frames. The first one is the whole picture. Inner frames follow the frame around them directly.
+        color: the meaning of the colours, as in ``draw_dot``.
+        legend: the explanation of the colours.
     """
 
     look: Look = field(default_factory=dict)
@@ -106,7 +136,7 @@ class Picture:
         return self.look.get("rankdir", "TB")
 
     def boxes(self) -> Iterator[tuple[int, Box]]:
-        """Each box, and the number of the frame that it is in."""
+        """Yield each box with the number of its frame."""
         for number, frame in enumerate(self.frames):
             yield from ((number, item) for item in frame.content if isinstance(item, Box))
 

@@ -1,4 +1,4 @@
-"""The places that Graphviz gives to boxes whose sizes are ours: it measures no text, and so needs no font."""
+"""Reads the positions that Graphviz gives to boxes of known sizes. It measures no text, so it needs no font."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .picture import Picture
 
 @dataclass(frozen=True)
 class Stroke:
-    """A line as it is drawn: an SVG path up to the base of an arrowhead, and the arrowhead's tip; both are one without it."""
+    """A drawn line: an SVG path up to the base of its arrowhead, and the arrowhead's tip. Without one the two coincide."""
 
     path: str
     base: Point
@@ -21,7 +21,7 @@ class Stroke:
 
 
 def read_places(text: str, picture: Picture) -> tuple[Placed, list[Stroke]]:
-    """What Graphviz says, as JSON, of the DOT text that :func:`.dot.write_sizes` writes, with y growing downwards."""
+    """Read Graphviz' JSON for the DOT text from :func:`.dot.write_sizes`. In the result y grows downwards."""
     whole = json.loads(text)
     left, low, right, high = map(float, whole["bb"].split(","))
 
@@ -40,16 +40,16 @@ def read_places(text: str, picture: Picture) -> tuple[Placed, list[Stroke]]:
         placed.boxes[box.name] = point(things[box.name]["pos"])
     lines = {line["id"]: line for line in whole.get("edges", ()) if "id" in line}
     strokes = []
-    for number in range(len(picture.shown_lines())):
-        line = lines[f"line{number}"]
+    for shown in picture.shown_lines():
+        line = lines[shown.id]
         if "lp" in line:
-            placed.labels[number] = point(line["lp"])
+            placed.labels[shown.id] = point(line["lp"])
         strokes.append(_stroke(line["pos"], point))
     return placed, strokes
 
 
 def _stroke(text: str, point: Callable[[str], Point]) -> Stroke:
-    """A line from its Bézier curves: "e,x,y" is the tip of its arrowhead."""
+    """Return a line from the text of its Bézier curves. "e,x,y" is the tip of its arrowhead."""
     words = text.partition(";")[0].split()
     curve = [point(word) for word in words if word[0] not in "es"]
     tip = next((point(word[2:]) for word in words if word[0] == "e"), curve[-1])

@@ -1,4 +1,4 @@
-"""The first half of a layered drawing: on which layer each box stands, and how a long line passes the layers between."""
+"""Puts the boxes of a layered drawing on layers, and adds bends where long lines pass the layers between."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-MOST_LONG_LINES = 4  # of one box, up to which each has a path of its own; more share one, from which they branch off
+MOST_LONG_LINES = 4  # long lines of one box with separate paths; more of them share one path and branch off it
 
 
 @dataclass
 class Ranking:
-    """Boxes and bends on layers. What joins two of them joins neighbouring layers.
+    """Boxes and bends on layers. They are the vertices, and only vertices of neighbouring layers are joined.
 
     Attributes:
-        layers: from top to bottom the vertices of each layer, from left to right; a number below ``boxes`` is a box.
-        boxes: how many vertices are boxes; the others are bends, where a long line passes a layer.
-        above, below: of each vertex what it is joined to on the layer above and below.
-        chains: of each line all its vertices, from top to bottom; empty for one from a box to itself.
-        turned: whether the line goes up.
+        layers: the vertices of each layer, from left to right. The layers go from top to bottom.
+        boxes: the number of boxes. Vertices with smaller numbers are boxes; the others are bends of long lines.
+        above, below: the neighbours of each vertex on the layer above and below.
+        chains: all vertices of each line, from top to bottom; empty for a line from a box to itself.
+        turned: whether each line goes up.
     """
 
     layers: list[list[int]]
@@ -33,10 +33,10 @@ class Ranking:
 def rank(
     boxes: int, lines: Sequence[tuple[int, int]], first: Collection[int] = (), last: Collection[int] = ()
 ) -> Ranking:
-    """Every box on a layer below all that lead to it, but for the lines that close a circle: these are turned.
+    """Put every box on a layer below all boxes that lead to it. Lines that close a cycle are turned.
 
     Args:
-        first, last: boxes that are alone on the first and on the last layer.
+        first, last: the only boxes on the first and on the last layer.
     """
     turned = _turned(boxes, lines)
     down = [(b, a) if up else (a, b) for (a, b), up in zip(lines, turned)]
@@ -45,7 +45,7 @@ def rank(
     for vertex, number in enumerate(layer):
         ranks.layers[number].append(vertex)
     long = Counter(a for a, b in down if layer[b] - layer[a] > 1)
-    trunks: dict[tuple[int, int], int] = {}  # of a box whose long lines share a path: the bend on a layer
+    trunks: dict[tuple[int, int], int] = {}  # the bend on a layer of the shared path of a box's long lines
     links: dict[tuple[int, int], None] = {}
     vertices = boxes
     for a, b in down:
@@ -68,7 +68,7 @@ def rank(
 
 
 def _turned(boxes: int, lines: Sequence[tuple[int, int]]) -> list[bool]:
-    """Which lines close a circle: those that lead back to a box from which a search, in the order given, came to them."""
+    """Return whether each line closes a cycle: in a depth-first search it leads back to a box on the current path."""
     leaving: list[list[tuple[int, int]]] = [[] for _ in range(boxes)]
     into = [0] * boxes
     for number, (a, b) in enumerate(lines):
@@ -77,7 +77,7 @@ def _turned(boxes: int, lines: Sequence[tuple[int, int]]) -> list[bool]:
             into[b] += 1
     state = [0] * boxes  # 1: on the path of the search, 2: done
     turned = [False] * len(lines)
-    for start in sorted(range(boxes), key=lambda box: into[box] > 0):  # what nothing leads to comes first
+    for start in sorted(range(boxes), key=lambda box: into[box] > 0):  # boxes without incoming lines come first
         if state[start]:
             continue
         state[start], path = 1, [(start, iter(leaving[start]))]
@@ -96,7 +96,7 @@ def _turned(boxes: int, lines: Sequence[tuple[int, int]]) -> list[bool]:
 
 
 def _layers(boxes: int, lines: Sequence[tuple[int, int]], first: Collection[int], last: Collection[int]) -> list[int]:
-    """The layer of each box: by the longest path to it, then pulled to where its lines are shorter."""
+    """Return the layer of each box. The longest path to it decides, then it moves to where its lines are shorter."""
     above: list[list[int]] = [[] for _ in range(boxes)]
     below: list[list[int]] = [[] for _ in range(boxes)]
     for a, b in lines:
@@ -105,7 +105,7 @@ def _layers(boxes: int, lines: Sequence[tuple[int, int]], first: Collection[int]
     waits = list(map(len, above))
     order = [box for box in range(boxes) if not waits[box]]
     layer = [0] * boxes
-    for box in order:  # which grows
+    for box in order:  # the loop appends to order
         for target in below[box]:
             layer[target] = max(layer[target], layer[box] + 1)
             waits[target] -= 1
@@ -120,5 +120,5 @@ def _layers(boxes: int, lines: Sequence[tuple[int, int]], first: Collection[int]
                 layer[box] = max(layer[source] for source in above[box]) + 1
     lowest, highest = min(layer, default=0) - 1, max(layer, default=0) + 1
     layer = [lowest if box in first else highest if box in last else old for box, old in enumerate(layer)]
-    number = {old: new for new, old in enumerate(sorted(set(layer)))}  # without layers that nobody stands on
+    number = {old: new for new, old in enumerate(sorted(set(layer)))}  # removes empty layers
     return [number[old] for old in layer]

@@ -1,67 +1,63 @@
-"""Smaller graphs of large ones: modules as one box, equal layers as one, without views. Each gives a new graph."""
+"""Functions that simplify a graph: they collapse modules, fold equal layers and drop views. Each returns a new graph."""
 
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 import re
-from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from itertools import groupby
 
-from ..record.model import AnyGraph, Edge, Graph, Node
+from ..record.model import AnyGraph, Edge, Graph, ModuleBox, Node
+from .folding import LOOP, Unit, enough, program
 from .lanes import with_lanes
 from .looks import worst
-from .loops import KIND as LOOP, with_loops
 
-# Operations that only look at the same numbers in another way.
+# Operations that only reshape their operand.
 VIEWS = {"reshape", "ravel", "transpose", "swapaxes", "moveaxis", "squeeze", "expand_dims", "broadcast_to", "positive"}
 
 
 def simplified(graph: AnyGraph, most: float, *, depth: int | None = None, views: bool = True) -> AnyGraph:
-    """The graph as it is drawn: as ``views`` and ``depth`` say, and if that makes more than ``most`` nodes, smaller.
+    """Return the graph as it is drawn: first ``views`` and ``depth`` apply, then it is reduced to about ``most`` nodes.
 
-    First equal layers and the rounds of a loop become one; if that is not enough and ``depth`` leaves it open, modules
-    become boxes.
+    Equal layers and the steps of a loop are drawn once. If that is not enough and ``depth`` is None, modules become boxes.
     """
     whole = graph if views else without_views(graph)
     outer = 0
     if any(node.lane for node in graph.operations()):
-        whole, outer = with_lanes(whole), 1  # the lanes are modules around all others
+        whole, outer = _with_modules_in_use(with_lanes(whole)), 1  # the lanes are modules around all others
     depth = None if depth is None else depth + outer
     small = whole if depth is None else collapse(whole, depth)
     if len(small.nodes) <= most:
         return small
-    folded = fold(with_loops(whole, _look_of_round))
+    folded = fold(whole)
     depth = depth_for(folded, most) if depth is None else depth
     return folded if depth is None else collapse(folded, depth)
 
 
 def collapse(graph: AnyGraph, depth: int) -> AnyGraph:
-    """Each module at nesting level ``depth`` (0: the outermost) as one node of the kind "module".
+    """Draw each module at nesting level ``depth`` (0: the outermost) as one node of the kind "module".
 
-    Its name and operation are the module's path and class, its shape, dtype and gradient those of the last operation in it, its
-    times, bytes and number of operations (``Node.count``) those of all, its ``error`` and ``verdict`` the worst. A value that
-    only one module reads goes into its box. Edges keep the name of one argument, and where a module was called several times,
-    go round in circles.
+    Its name and operation are the module's path and class. It has the shape, dtype and gradient of its last operation, the
+    sums of all times and bytes, the number of operations in ``Node.count``, and the worst ``error`` and ``verdict``. A value
+    that only one module reads goes into its box. Merged edges keep the name of one argument, and they may form cycles.
     """
     boxes = _boxes(graph, depth)
     last = {box: node.id for node, box in zip(graph.nodes, boxes) if box is not None and node.operation is not None}
     stands_for = [node.id if box is None else last.get(box, node.id) for node, box in zip(graph.nodes, boxes)]
     new = _merged(graph, stands_for, boxes=set(last.values()))
-    drawn = sorted(set(stands_for))
-    inside: dict[int, list[Node]] = defaultdict(list)
-    for node, number in zip(graph.nodes, stands_for):
-        inside[number].append(node)
     checked: dict[int, list[Edge]] = defaultdict(list)
     for edge in graph.edges:
         if stands_for[edge.source] == stands_for[edge.target]:
             checked[stands_for[edge.source]].append(edge)
-    for node, number in zip(new.nodes, drawn):
+    for node, (number, inside) in zip(new.nodes, _groups(graph, stands_for).items()):
         box = boxes[number]
         if box is not None and box in last:
             module = graph.modules[box]
-            _sum_up(node, inside[number])
-            changes = {n.change for n in inside[number]}
+            _sum_up(node, inside)
+            changes = {n.change for n in inside}
             node.change = changes.pop() if len(changes) == 1 else "changed"
             found = worst(checked[number])
             node.error, node.verdict = (found.error, found.verdict) if found else (None, None)
@@ -73,7 +69,7 @@ def collapse(graph: AnyGraph, depth: int) -> AnyGraph:
 
 
 def depth_for(graph: Graph, most: float) -> int | None:
-    """The greatest depth at which the collapsed graph has at most ``most`` nodes; None if it has that few as it is."""
+    """Return the largest depth that collapses the graph to at most ``most`` nodes; None if it has so few already."""
     if len(graph.nodes) <= most:
         return None
     for depth in range(max(_levels(graph), default=-1), 0, -1):
@@ -84,67 +80,106 @@ def depth_for(graph: Graph, most: float) -> int | None:
 
 
 def fold(graph: AnyGraph) -> AnyGraph:
-    """Sibling modules that do the same one after the other, such as layers of a stack, as one: ``ModuleBox.count`` is 6.
+    """Draw equal layers in a row once, and the equal steps of a loop too. ``ModuleBox.count`` is their number.
 
-    Two do the same if their operations, their shapes, and who reads what among them are the same, and if both or neither
-    stand out: by a gradient that is zero, not finite or missing, a wrong derivative, a change. The first stays; what came from
-    the last comes from it, and the edges from one to the next are gone. Times and bytes are those of all.
+    :func:`.folding.program` finds them, so pages show the same ones. Steps are drawn once only if all or none of them are
+    special: a gradient that is zero, not finite or missing, a wrong derivative, a change. The first step stays. Edges from
+    the last step begin at the first one instead, and edges between the steps are dropped. Times and bytes are the sums.
     """
-    stands_for, counts = _twins(graph)
-    folded = _merged(graph, stands_for)
-    folded.edges = [
-        edge for edge in folded.edges if edge.source < edge.target
-    ]  # from one to the next: back to the first
-    copies: dict[int, list[Node]] = defaultdict(list)
-    for node, number in zip(graph.nodes, stands_for):
-        copies[number].append(node)
-    for node, number in zip(folded.nodes, sorted(copies)):
-        if len(copies[number]) > 1:
-            _sum_up(node, copies[number])
-            norms = [n.gradient for n in copies[number] if n.gradient]
+    found = _Fold(graph)
+    boxed = copy.copy(graph)
+    boxed.nodes, boxed.modules = found.nodes, found.modules
+    folded = _merged(boxed, found.stands_for)
+    folded.edges = [edge for edge in folded.edges if edge.source < edge.target]  # the others joined two steps
+    for node, copies in zip(folded.nodes, _groups(graph, found.stands_for).values()):
+        if len(copies) > 1:
+            _sum_up(node, copies)
+            norms = [n.gradient for n in copies if n.gradient]
             node.spread = (min(norms), max(norms)) if norms and all(map(math.isfinite, norms)) else None
-            node.signed = node.signed if len({n.signed for n in copies[number]}) == 1 else None
+            node.signed = node.signed if len({n.signed for n in copies}) == 1 else None
             node.label = re.sub(r"\[\d+\]$", "", node.label)
-    for module in folded.modules:
-        module.count *= counts.get(module.id, 1)
-    return _with_modules_in_use(folded)
+    return folded
 
 
-def _twins(graph: Graph) -> tuple[list[int], dict[int, int]]:
-    """For each node the one that stands for it in :func:`fold`, and how many modules each module with twins stands for."""
-    into = graph.edges_into()
-    inside: dict[int, list[Node]] = defaultdict(list)
-    for node in graph.nodes:
-        number = node.module
-        while number is not None:
-            inside[number].append(node)
-            number = graph.modules[number].parent
-    stands_for = list(range(len(graph.nodes)))
-    first_of: dict[Hashable, int] = {}
-    counts: dict[int, int] = {}
-    gone: set[int | None] = set()
-    for module in graph.modules:
-        nodes = inside[module.id]
-        if module.parent in gone or not nodes:
-            gone.add(module.id)
-            continue
-        loop = module.kind == LOOP
-        look = module.name if loop else _look(nodes, into)  # the rounds of a loop have been compared
-        first = first_of.setdefault((module.parent, module.kind, look), module.id)
-        twins = {node.id for node in inside[first]}
-        reads = {edge.source for node in nodes for edge in into.get(node.id, ())} - {node.id for node in nodes}
-        if first != module.id and (loop or any(stands_for[source] in twins for source in reads)):
-            counts[first] = counts.get(first, 1) + 1
-            gone.add(module.id)
-            for node, twin in zip(nodes, inside[first]):
-                stands_for[node.id] = twin.id
-    for number, twin_id in enumerate(stands_for):  # the loops in twins come after the twins
-        stands_for[number] = stands_for[twin_id]
-    return stands_for, counts
+class _Fold:
+    """A walk through the units of a graph, from outside to inside.
+
+    Attributes:
+        nodes: copies of the graph's nodes, with the modules of the drawing.
+        modules: the modules that are drawn, and a box around the first step of each loop.
+        stands_for: the node that is drawn instead, for each node.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.into = graph.edges_into()
+        self.readers: dict[int, set[int]] = defaultdict(set)
+        for edge in graph.edges:
+            self.readers[edge.source].add(edge.target)
+        self.stands_for = list(range(len(graph.nodes)))
+        self.loops: Counter[int | None] = Counter()
+        self.numbers: dict[int | None, int | None] = {None: None}  # from the old to the new ids of the drawn modules
+        self.homes: dict[int, int] = {}  # from a node to the box around its step
+        self.modules: list[ModuleBox] = []
+        waiting: list[tuple[Unit, int | None, int]] = [(program(graph), None, 1)]
+        while waiting:  # no recursion, because modules may be nested deeper than Python's limit
+            waiting += reversed(list(self.inside(*waiting.pop())))
+        self.nodes = [copy.copy(node) for node in graph.nodes]
+        for node in self.nodes:
+            node.module = self.homes.get(node.id, self.numbers.get(node.module))
+            self.stands_for[node.id] = self.stands_for[self.stands_for[node.id]]
+
+    def inside(self, unit: Unit, around: int | None, count: int) -> Iterator[tuple[Unit, int | None, int]]:
+        """Yield the drawn units in a unit, each with the module around it and the number of equal units it stands for."""
+        if unit.kind == LOOP:
+            yield from self.steps(unit, around)
+            return
+        if unit.module is not None:
+            module = self.graph.modules[unit.module]
+            around = self.numbers[unit.module] = self.box(module.name, module.kind, around, count)
+        for inner in itertools.chain(*unit.iterations):
+            yield inner, around, 1
+
+    def steps(self, loop: Unit, around: int | None) -> Iterator[tuple[Unit, int | None, int]]:
+        """Yield the steps of a loop, but only the first of those that look the same."""
+        own = [self.own_values(step) for step in loop.operations]
+        nodes = []
+        for step, values in zip(loop.operations, own):
+            usual = (value for operand, value in values.items() if operand in own[1])  # not the loop's initial values
+            nodes.append([self.graph.nodes[number] for number in sorted({*step, *usual})])
+        for _, equal in groupby(zip(nodes, loop.iterations), key=lambda step: _look(step[0], self.into)):
+            steps = list(equal)
+            first, units = steps[0]
+            if not enough(units, len(steps)):
+                yield from ((unit, around, 1) for _, several in steps for unit in several)
+                continue
+            for twins, _ in steps[1:]:
+                for node, twin in zip(twins, first):
+                    self.stands_for[node.id] = twin.id
+            if loop.module is not None:  # layers have boxes
+                yield units[0], around, len(steps)
+                continue
+            self.loops[around] += 1
+            name = LOOP if self.loops[around] == 1 else f"{LOOP} {self.loops[around]}"
+            box = self.box(name, LOOP, around, len(steps))
+            for node in first:
+                if self.homes.get(node.id, self.numbers.get(node.module, -1)) == around:
+                    self.homes[node.id] = box
+            yield from ((unit, box, 1) for unit in units)
+
+    def box(self, name: str, kind: str, around: int | None, count: int) -> int:
+        self.modules.append(ModuleBox(len(self.modules), name, kind, around, count))
+        return self.modules[-1].id
+
+    def own_values(self, step: Sequence[int]) -> dict[int, int]:
+        """Return the values that only this step reads, by the number of the operand."""
+        inside = set(step)
+        read = enumerate(edge.source for operation in step for edge in self.into[operation])
+        return {i: v for i, v in read if self.graph.nodes[v].operation is None and self.readers[v] <= inside}
 
 
 def without_views(graph: AnyGraph) -> AnyGraph:
-    """Without the operations that only reshape: what read them reads their operand."""
+    """Drop the operations that only reshape. Their readers read their operand instead."""
     into = graph.edges_into()
     ends = {number for number, _ in graph.ends}
     stands_for = list(range(len(graph.nodes)))
@@ -158,8 +193,8 @@ def without_views(graph: AnyGraph) -> AnyGraph:
 
 
 def _boxes(graph: Graph, depth: int) -> list[int | None]:
-    """For each node the module at nesting level ``depth`` that it is in."""
-    at_depth: list[int | None] = []  # for each module the one at that level that it is, or is in
+    """Return for each node the module around it at nesting level ``depth``."""
+    at_depth: list[int | None] = []  # for each module, itself or the module around it at that level
     for module, level in zip(graph.modules, _levels(graph)):
         outer = None if module.parent is None else at_depth[module.parent]
         at_depth.append(module.id if level == depth else outer)
@@ -167,24 +202,19 @@ def _boxes(graph: Graph, depth: int) -> list[int | None]:
 
 
 def _levels(graph: Graph) -> list[int]:
-    """How deep each module is nested."""
+    """Return the nesting level of each module."""
     levels: list[int] = []
-    for module in graph.modules:  # a module comes after the one around it
+    for module in graph.modules:  # a module comes after the module around it
         levels.append(0 if module.parent is None else levels[module.parent] + 1)
     return levels
 
 
-def _look_of_round(nodes: Sequence[Node], into: dict[int, list[Edge]]) -> Hashable:
-    """What must be equal of two rounds of a loop: not the keywords, such as an index."""
-    return _look(nodes, into, details=False)
-
-
-def _look(nodes: Sequence[Node], into: dict[int, list[Edge]], details: bool = True) -> Hashable:
-    """What must be equal of two modules that are drawn as one."""
+def _look(nodes: Sequence[Node], into: Mapping[int, Sequence[Edge]]) -> Hashable:
+    """Return a key that is equal for steps that may be drawn as one."""
     local = {node.id: i for i, node in enumerate(nodes)}
     return tuple(
         (
-            *(node.kind, node.operation, node.shape, node.dtype, node.details if node.operation and details else ""),
+            *(node.kind, node.operation, node.shape, node.dtype, _keywords(node)),
             *(node.change, node.tainted, node.lane, _state(node.gradient)),
             tuple((edge.argument, local.get(edge.source, -1), edge.output) for edge in into.get(node.id, ())),
             tuple(edge.verdict for edge in into.get(node.id, ())),
@@ -193,13 +223,25 @@ def _look(nodes: Sequence[Node], into: dict[int, list[Edge]], details: bool = Tr
     )
 
 
+def _keywords(node: Node) -> str:
+    """Return the keywords of an operation as text, without an index, which differs in each step."""
+    return "" if node.operation in (None, "getitem") else node.details
+
+
 def _state(gradient: float | None) -> str:
     return "none" if gradient is None else "zero" if gradient == 0 else "number" if math.isfinite(gradient) else "bad"
 
 
-def _sum_up(node: Node, several: Iterable[Node]) -> None:
-    """Make ``node`` stand for several: with the times, bytes and operations of all of them."""
-    several = list(several)
+def _groups(graph: Graph, stands_for: Sequence[int]) -> dict[int, list[Node]]:
+    """Return for each drawn node the nodes that it stands for."""
+    groups: dict[int, list[Node]] = {number: [] for number in sorted(set(stands_for))}
+    for node, number in zip(graph.nodes, stands_for):
+        groups[number].append(node)
+    return groups
+
+
+def _sum_up(node: Node, several: Sequence[Node]) -> None:
+    """Give ``node`` the sums of the times, bytes and operations of several nodes."""
     seconds = [n.seconds for n in several if n.seconds is not None]
     backward_seconds = [n.backward_seconds for n in several if n.backward_seconds is not None]
     node.seconds = sum(seconds) if seconds else None
@@ -215,10 +257,10 @@ def _merged(
     boxes: Collection[int] = (),
     outputs: Mapping[int, int | None] | None = None,
 ) -> AnyGraph:
-    """A graph of those nodes that stand for themselves; an edge at another is drawn at the one that stands for it.
+    """Return a graph of the nodes that stand for themselves. Edges at other nodes move to the node that stands for them.
 
-    Equal edges become one, and those inside a stand-in are gone. Between two nodes there is only one edge if either is in
-    ``boxes``. ``outputs`` says of nodes that are gone which of several outputs of their stand-in they were.
+    Equal edges are merged, and edges inside one stand-in are dropped. If a node is in ``boxes``, only one edge joins it to
+    another node. ``outputs`` has, for dropped nodes, the index among several outputs of their stand-in.
     """
     outputs = outputs or {}
     new = copy.copy(graph)
@@ -253,7 +295,7 @@ def _merged(
 
 
 def _with_modules_in_use(graph: AnyGraph) -> AnyGraph:
-    """Drop the modules in which nothing is drawn any more, in place."""
+    """Drop, in place, the modules without any drawn node."""
     used: set[int | None] = {node.module for node in graph.nodes}
     for module in reversed(graph.modules):
         if module.id in used:

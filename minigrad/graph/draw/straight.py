@@ -1,8 +1,8 @@
-"""How far right each box of a layered drawing stands: long lines straight, boxes near what they are joined to.
+"""Computes the horizontal positions of a layered drawing, with straight long lines and boxes near their neighbours.
 
-After Brandes and Köpf, "Fast and simple horizontal coordinate assignment" (2001): vertices that are joined are lined up in
-columns, from each of the four corners of the drawing; each of the four makes a drawing without overlaps, and the place of a
-vertex is between the middle two.
+The method is from Brandes and Köpf, "Fast and simple horizontal coordinate assignment" (2001). Joined vertices are aligned
+in columns, once from each of the four corners of the drawing. Each of the four layouts has no overlaps. A vertex is placed in
+the middle between its two middle positions.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from .ranks import Ranking
 
 
 def straighten(ranks: Ranking, widths: Sequence[float], gap: float) -> list[float]:
-    """The middle of each vertex, from left to right; on every layer they keep their order and their distance.
+    """Return the horizontal middle of each vertex. The order and the gap on every layer are kept.
 
     Args:
-        widths: of the vertices.
-        gap: between two boxes on a layer; lines may come nearer.
+        widths: the widths of the vertices.
+        gap: the distance between two boxes on a layer. Lines may be closer.
     """
     conflicts = _conflicts(ranks)
     found = []
@@ -32,7 +32,7 @@ def straighten(ranks: Ranking, widths: Sequence[float], gap: float) -> list[floa
     extents = [_extent(x, widths) for x in found]
     left, right = min(extents, key=lambda extent: extent[1] - extent[0])
     for i, (low, high) in enumerate(extents):
-        shift = right - high if i % 2 else left - low  # those that were packed to the right keep to the right
+        shift = right - high if i % 2 else left - low  # layouts packed to the right are aligned at the right
         found[i] = [value + shift for value in found[i]]
     middle = [sum(sorted(values)[1:3]) / 2 for values in zip(*found)]
     low, _ = _extent(middle, widths)
@@ -47,7 +47,7 @@ def _extent(x: Sequence[float], widths: Sequence[float]) -> tuple[float, float]:
 
 
 def _conflicts(ranks: Ranking) -> set[tuple[int, int]]:
-    """The joints, top and bottom, that cross one between two bends of long lines: these are to be straight before others."""
+    """Return the joints (top, bottom) that cross a joint between two bends. Long lines have priority to be straight."""
     found = set()
     boxes = ranks.boxes
     place = {vertex: i for layer in ranks.layers for i, vertex in enumerate(layer)}
@@ -68,7 +68,7 @@ def _conflicts(ranks: Ranking) -> set[tuple[int, int]]:
 def _columns(
     layers: Sequence[Sequence[int]], neighbours: Sequence[Sequence[int]], conflicts: set[tuple[int, int]], count: int
 ) -> list[int]:
-    """The vertex that each is lined up with, itself or one on an earlier layer: each with the median of its neighbours."""
+    """Return the vertex that each one is aligned with: the median of its neighbours above, or itself."""
     column = list(range(count))
     place = {vertex: i for layer in layers for i, vertex in enumerate(layer)}
     for layer in layers:
@@ -86,7 +86,7 @@ def _columns(
 
 
 def _packed(layers: Sequence[Sequence[int]], column: Sequence[int], widths: Sequence[float], gap: float) -> list[float]:
-    """Where the vertices stand if every column is as far left as it can be, then as near to the next as it can be."""
+    """Return the positions when every column is as far left as possible, then as near to the next one as possible."""
     apart: dict[tuple[int, int], float] = {}
     for layer in layers:
         for a, b in pairwise(layer):
@@ -100,7 +100,7 @@ def _packed(layers: Sequence[Sequence[int]], column: Sequence[int], widths: Sequ
         waits[b] += 1
     order = [root for root in after if not waits[root]]
     x = dict.fromkeys(after, 0.0)
-    for root in order:  # which grows
+    for root in order:  # the loop appends to order
         for other, distance in after[root]:
             x[other] = max(x[other], x[root] + distance)
             waits[other] -= 1

@@ -1,4 +1,4 @@
-"""A picture as SVG by plain Python alone, at the places that Graphviz gives or at our own."""
+"""Writes a picture as SVG in plain Python, at the positions from Graphviz or from minigrad's own layout."""
 
 from __future__ import annotations
 
@@ -8,85 +8,58 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 from .dot import write_sizes
-from .frames import FrameLayout, Placed, Size
+from .frames import FrameLayout, Placed
 from .labels import FONT, Block, legend_table
 from .layered import Point
-from .picture import BOXES, INCH, LINES, Box, Element, Frame, Line, Look, Picture
+from .picture import FOLD, LINES, RING, Box, Element, Frame, Line, Look, Picture
 from .places import Stroke, read_places
 
 MARGIN = 6.0  # around the picture
-FOLD = 7.0  # of the corner of a note, the lid of a cylinder, the depth of a box
-RING = 4.0  # between the two outlines of a named value
-ARROW = 7.0  # length of an arrowhead
+ARROW = 7.0  # the length of an arrowhead
 DASHES = {"dashed": ' stroke-dasharray="5,2"', "dotted": ' stroke-dasharray="1,4"'}
 
 
 def write_svg(picture: Picture, graphviz: Callable[[str], str] | None = None) -> str:
-    """The picture as SVG, with groups, ids and classes like those of Graphviz' SVGs.
+    """Return the picture as SVG, with groups, ids and classes like those of Graphviz.
 
-    Its texts are measured here, so that they stay in their boxes whatever fonts the reader has.
+    The texts are measured here, so that they stay in their boxes with any font of the reader.
 
     Args:
-        graphviz: gives the places, as JSON, for DOT text without; by default the places are our own.
+        graphviz: a function from DOT text to JSON with positions. By default minigrad's own layout is used.
     """
-    painter = _Painter(picture)
-    return painter.svg(painter.placed_by(graphviz) if graphviz else painter.placed())
+    if graphviz:
+        placed, strokes = read_places(graphviz(write_sizes(picture)), picture)
+    else:
+        lanes = any(frame.anchor for frame in picture.frames)
+        rankdir = "TB" if lanes else picture.rankdir  # lanes are drawn below each other
+        placed = FrameLayout(picture, rankdir).place()
+        strokes = [_stroke(route, line, rankdir) for route, line in zip(placed.routes, picture.shown_lines())]
+    return _painted(picture, placed, strokes)
 
 
-class _Painter:
-    """The nodes, frames and lines of one picture."""
-
-    def __init__(self, picture: Picture) -> None:
-        self.picture, self.lines = picture, picture.shown_lines()
-        self.homes = {box.name: number for number, box in picture.boxes()}
-        self.boxes = {box.name: _box_size(box) for _, box in picture.boxes()}
-        self.titles = [frame.label.size() if frame.label else (0.0, 0.0) for frame in picture.frames]
-        labels = {number: line.label.size() for number, line in enumerate(self.lines) if line.label}
-        self.labels = {number: _grown(size, 2.0) for number, size in labels.items()}
-        self.legend = legend_table(picture.legend) if picture.legend else None
-
-    def placed(self) -> tuple[Placed, list[Stroke]]:
-        lanes = any(frame.anchor for frame in self.picture.frames)
-        rankdir = "TB" if lanes else self.picture.rankdir  # lanes one below the other
-        parents = [frame.parent for frame in self.picture.frames]
-        gap = (INCH * float(self.picture.look["nodesep"]), INCH * float(self.picture.look["ranksep"]))
-        ends = [(line.source, line.target) for line in self.lines]
-        found = FrameLayout(self.boxes, parents, self.homes, self.titles, ends, self.labels, rankdir, gap).place()
-        strokes = []
-        for route, line in zip(found.routes, self.lines):
-            strokes.append(_stroke(route, 0.0 if line.look.get("arrowhead") == "none" else _head(line), rankdir))
-        return found, strokes
-
-    def placed_by(self, graphviz: Callable[[str], str]) -> tuple[Placed, list[Stroke]]:
-        return read_places(graphviz(write_sizes(self.picture, self.boxes, self.titles, self.labels)), self.picture)
-
-    def svg(self, layout: tuple[Placed, list[Stroke]]) -> str:
-        placed, strokes = layout
-        width, height = placed.size
-        legend_width, legend_height = self.legend.size() if self.legend else (0.0, 0.0)
-        on_top = self.legend is not None and self.picture.look.get("labelloc") == "t"
-        shift = legend_height + MARGIN if on_top else 0.0
-        whole = max(width, legend_width) + 2 * MARGIN, height + legend_height + (2 + bool(self.legend)) * MARGIN
-        parts = [
-            f'<svg width="{whole[0]:.2f}pt" height="{whole[1]:.2f}pt" viewBox="0 0 {whole[0]:.2f} {whole[1]:.2f}" '
-            f'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">',
-            f'<g id="graph0" class="graph" font-family="{FONT}" transform="translate({MARGIN:g} {MARGIN + shift:g})">',
-            f'<rect fill="white" x="{-MARGIN:g}" y="{-MARGIN - shift:g}" width="{whole[0]:.2f}" height="{whole[1]:.2f}"/>',
-        ]
-        if self.legend:
-            top = -shift if on_top else height + MARGIN
-            parts += [
-                '<g id="graph-legend" class="legend">',
-                *self.legend.svg(0.0, top, legend_width, legend_height),
-                "</g>",
-            ]
-        for number, rectangle in placed.frames.items():
-            parts += _frame(self.picture.frames[number], rectangle, placed.titles.get(number))
-        for number, (line, stroke) in enumerate(zip(self.lines, strokes)):
-            parts += _line(line, stroke, placed.labels.get(number))
-        for _, box in self.picture.boxes():
-            parts += _node(box, self.boxes[box.name], placed.boxes[box.name])
-        return "\n".join([*parts, "</g>", "</svg>"]) + "\n"
+def _painted(picture: Picture, placed: Placed, strokes: list[Stroke]) -> str:
+    legend = legend_table(picture.legend)
+    legend_size = legend.size()
+    on_top = bool(legend.rows) and picture.look.get("labelloc") == "t"
+    shift = legend_size[1] + MARGIN if on_top else 0.0
+    width = max(placed.size[0], legend_size[0]) + 2 * MARGIN
+    height = placed.size[1] + legend_size[1] + (2 + bool(legend.rows)) * MARGIN
+    parts = [
+        f'<svg style="width: 100%; max-width: {width:.2f}pt; height: auto" viewBox="0 0 {width:.2f} {height:.2f}" '
+        f'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">',
+        f'<g id="graph0" class="graph" font-family="{FONT}" transform="translate({MARGIN:g} {MARGIN + shift:g})">',
+        f'<rect fill="white" x="{-MARGIN:g}" y="{-MARGIN - shift:g}" width="{width:.2f}" height="{height:.2f}"/>',
+    ]
+    if legend.rows:
+        top = -shift if on_top else placed.size[1] + MARGIN
+        parts += ['<g id="graph-legend" class="legend">', *legend.svg(0.0, top, *legend_size), "</g>"]
+    for number, rectangle in placed.frames.items():
+        parts += _frame(picture.frames[number], rectangle, placed.titles.get(number))
+    for line, stroke in zip(picture.shown_lines(), strokes):
+        parts += _line(line, stroke, placed.labels.get(line.id))
+    for _, box in picture.boxes():
+        parts += _node(box, placed.boxes[box.name])
+    return "\n".join([*parts, "</g>", "</svg>"]) + "\n"
 
 
 def _frame(frame: Frame, rectangle: tuple[float, float, float, float], title: Point | None) -> Iterator[str]:
@@ -98,8 +71,8 @@ def _frame(frame: Frame, rectangle: tuple[float, float, float, float], title: Po
     return _group(frame, "cluster", [shape, *_centred(frame.label, title)])
 
 
-def _node(box: Box, size: Size, middle: Point) -> Iterator[str]:
-    (x, y), (width, height) = middle, size
+def _node(box: Box, middle: Point) -> Iterator[str]:
+    (x, y), (width, height) = middle, box.size
     shapes = list(_shape(box.look, x - width / 2, y - height / 2, width, height))
     down = FOLD / 2 if box.look.get("shape") in ("cylinder", "box3d") else 0.0
     return _group(box, "node", [*shapes, *_centred(box.label, (x, y + down))])
@@ -126,7 +99,7 @@ def _centred(label: Block | None, middle: Point | None) -> Iterator[str]:
 
 
 def _group(element: Element, kind: str, parts: list[str]) -> Iterator[str]:
-    """One element of the picture, with its id, its classes, and what a browser tells about it."""
+    """Yield the group of one element, with its id, its classes and its tooltip."""
     classes = " ".join(filter(None, [kind, element.classes]))
     yield f'<g id="{html.escape(element.id)}" class="{html.escape(classes)}">'
     yield f"<title>{html.escape(element.tooltip)}</title>"
@@ -135,26 +108,6 @@ def _group(element: Element, kind: str, parts: list[str]) -> Iterator[str]:
 
 
 # Shapes
-
-
-def _grown(size: Size, by: float) -> Size:
-    return size[0] + 2 * by, size[1] + 2 * by
-
-
-def _box_size(box: Box) -> Size:
-    """The size of a box: its label's, with room for what its shape needs."""
-    look = BOXES | box.look
-    (wide, high) = box.label.size() if box.label else (0.0, 0.0)
-    across, down = (INCH * float(margin) for margin in look["margin"].split(","))
-    more_wide, more_high = {
-        "octagon": (2 * FOLD, FOLD),
-        "cylinder": (0.0, 2 * FOLD),
-        "note": (FOLD, 0.0),
-        "box3d": (FOLD, FOLD),
-    }.get(look.get("shape", ""), (0.0, 0.0))
-    extra = 2 * RING * (look.get("peripheries") == "2")
-    least = (INCH * float(look["width"]), INCH * float(look["height"]))
-    return max(wide + 2 * across + more_wide, least[0]) + extra, max(high + 2 * down + more_high, least[1]) + extra
 
 
 def _shape(look: Look, x: float, y: float, width: float, height: float) -> Iterator[str]:
@@ -194,7 +147,7 @@ def _shape(look: Look, x: float, y: float, width: float, height: float) -> Itera
 
 
 def _rectangle(look: str, x: float, y: float, width: float, height: float, corner: float) -> str:
-    """A path, as Graphviz writes it: style sheets and scripts look for that."""
+    """Return a path in the form of Graphviz, which style sheets and scripts look for."""
     if not corner:
         return _polygon(look, (x, y), (x + width, y), (x + width, y + height), (x, y + height))
     turn = f"{corner:g} {corner:g} 0 0 1"
@@ -223,20 +176,21 @@ def _polyline(look: str, *points: Point) -> str:
 
 
 def _head(line: Line) -> float:
-    """The length of a line's arrowhead."""
+    """Return the length of a line's arrowhead."""
     return ARROW + 1.5 * (float(line.look.get("penwidth", 1)) - 1)
 
 
 def _arrow(stroke: Stroke, length: float) -> tuple[Point, ...]:
-    """The corners of an arrowhead."""
+    """Return the corners of an arrowhead."""
     (x, y), (x0, y0) = stroke.tip, stroke.base
     far = math.hypot(x - x0, y - y0)
     across, down = 0.36 * length * (y - y0) / far, 0.36 * length * (x - x0) / far
     return (x, y), (x0 - across, y0 + down), (x0 + across, y0 - down)
 
 
-def _stroke(route: list[Point], head: float, rankdir: str) -> Stroke:
-    """A line through the points of a route, bent between the layers, where it has room, with room for its arrowhead."""
+def _stroke(route: list[Point], line: Line, rankdir: str) -> Stroke:
+    """Return a line through the points of a route. It bends between the layers and ends at its arrowhead."""
+    head = 0.0 if line.look.get("arrowhead") == "none" else _head(line)
     (x0, y0), (x, y) = route[-2:]
     loop = len(route) == 4 and (route[0][0] == route[-1][0] if rankdir == "TB" else route[0][1] == route[-1][1])
     if (rankdir == "LR") != loop:

@@ -1,4 +1,4 @@
-"""The graph as text: a tree from the loss down to what it was computed from. The same graph gives the same text."""
+"""Writes a graph as text: a tree from the loss down to the leaves. The same graph gives the same text."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ..record.document import printable
 from ..record.model import Edge, Graph, Node
 from .looks import gradient_text, titles
 
-DEEPEST = 24  # levels; what lies deeper begins a tree of its own, or the lines of a long chain would run off the screen
+DEEPEST = 24  # levels of a tree; deeper nodes begin a new tree, so that a long chain fits the screen
 
 _COLOURS = {"parameter": "33", "input": "34", "constant": "90", "loss": "32", "named": "35"}
 
 
 def write_text(graph: Graph, colour: bool | None = None) -> str:
-    """The operations, each above its operands: name, operation, shape, dtype, and gradient: its norm, if it is an array.
+    """Return the operations, each above its operands, with name, operation, shape, dtype and gradient (an array's norm).
 
-    What several operations read is written out once, and is ``^ name`` everywhere else. ``colour=None``
-    colours for a terminal that can (NO_COLOR, https://no-color.org, is respected), and never a file.
+    A node that several operations read is written once, and as ``^ name`` everywhere else. ``colour=None`` uses colours in
+    a terminal that supports them, unless NO_COLOR (https://no-color.org) is set, and never in a file.
     """
     if colour is None:
         colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
@@ -45,7 +45,7 @@ class _Tree:
         return "\n".join(self.lines) + "\n"
 
     def below(self, root: int) -> list[int]:
-        """Write the tree under one node, iteratively. Returns the nodes that lie too deep and come later."""
+        """Write the tree under one node, without recursion. Return the nodes that are too deep and come later."""
         later: list[int] = []
         self.written.add(root)
         waiting = self.children(root, "", 1)
@@ -76,7 +76,7 @@ class _Tree:
         return output + self.label(node)
 
     def reference(self, node: Node) -> str:
-        """What a node is called: no other is called so."""
+        """Return the label of a node, which is unique."""
         return printable(node.label) + f" #{node.id}" * (self.called[node.label] > 1 and node.operation is not None)
 
     def label(self, node: Node) -> str:

@@ -1,1 +1,1 @@
-"""Interactive pages of one file each: the stepper, a drawing to click in, attention maps. Their scripts are in assets/."""
+"""Interactive pages, one file each: the stepper, a drawing with clickable nodes, attention maps. assets/ has the scripts."""

@@ -1,4 +1,4 @@
-"""Who looks where: the attention weights of a model, every head with its tokens, as a picture and as a page."""
+"""``attention_maps`` shows the attention weights of a model as a picture or a page, with the tokens of each head."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_ACROSS = 8  # heads in a row of the picture
 
 @dataclass(frozen=True)
 class Map:
-    """Attention weights (query, key), and what stands at each place: the queries look at the keys."""
+    """Attention weights (query, key) with the tokens of both axes. The queries look at the keys."""
 
     title: str
     queries: Sequence[str]
@@ -41,10 +41,10 @@ class Layer:
     """The attention of one layer.
 
     Attributes:
-        part: "encoder", "decoder", "cross", or whatever the model calls it; "" if the model has one stack of layers.
-        number: of the layer in that part, from 1 on.
-        queries, keys: the tokens that look, and those looked at.
-        weights: (heads, query, key).
+        part: "encoder", "decoder", "cross", or the model's other name for it; "" if the model has one stack of layers.
+        number: the number of the layer in that part, counted from 1.
+        queries, keys: the tokens of the queries and of the keys.
+        weights: the attention weights, of shape (heads, query, key).
     """
 
     part: str
@@ -56,7 +56,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class AttentionMaps:
-    """What :func:`attention_maps` found; ``layers`` are in the order in which the model has them."""
+    """The result of :func:`attention_maps`. ``layers`` are in the order of the model."""
 
     layers: list[Layer]
 
@@ -69,7 +69,7 @@ class AttentionMaps:
             return self.to_html(Path(folder) / "maps.html").iframe()
 
     def maps(self, across: int = MOST_ACROSS) -> list[list[Map]]:
-        """Each head as a :class:`Map`, in rows: one for a layer, or several where it has more than ``across`` heads."""
+        """Return each head as a :class:`Map`, in rows of at most ``across`` heads. Each layer begins a new row."""
         rows = []
         for layer in self.layers:
             name = f"{layer.part}, layer {layer.number}" if layer.part else f"layer {layer.number}"
@@ -81,22 +81,22 @@ class AttentionMaps:
         return rows
 
     def plot(self, path: str | os.PathLike[str], *, caption: str = "") -> Path:
-        """Draw every head into a file: .svg, .png or .pdf.
+        """Draw every head into a .svg, .png or .pdf file.
 
         Raises:
-            ArgumentError: another suffix.
+            ArgumentError: the suffix is not one of these.
             MissingExtraError: matplotlib is not installed.
         """
         return draw_maps(self.maps(), path, caption=caption)
 
     def to_html(self, path: str | os.PathLike[str], *, language: str = "en") -> Page:
-        """Write a page in which layer and head can be chosen and each token asked where it looks. It needs no network.
+        """Write a page where the reader chooses a layer, a head and a token. It needs no network.
 
         Args:
-            language: of the page as it is first shown, "en" or "ja"; the reader can switch.
+            language: the first language of the page, "en" or "ja". The reader can switch.
 
         Raises:
-            ArgumentError: another language.
+            ArgumentError: ``language`` is another one.
         """
         check_language(language)
         layers = [
@@ -122,29 +122,28 @@ def attention_maps(
     key_tokens: Sequence[str] | None = None,
     example: int = 0,
 ) -> AttentionMaps:
-    """Who looks where in ``model``: every head of every layer, with its tokens.
+    """Return the attention weights of every head of every layer of ``model``, with the tokens.
 
     Args:
-        model: anything with ``attention_weights(*inputs)`` that gives for each layer an array or Tensor (batch, heads, query,
-            key), or (batch, query, key) for a single head; or a dict of such lists by name, as encoder-decoders have. It
-            is asked in evaluation mode, without recording.
-        inputs: what the model takes: a tuple of several arguments, or the only one.
-        tokens: what stands at each place, padding included; a text stands for its characters. By default the places have
-            numbers.
-        path: where to draw: .svg, .png or .pdf for a picture, .html for a page.
-        key_tokens: what is looked at, where that is another sequence than the one that looks: the source of an
-            encoder-decoder, whose target ``tokens`` are then. Of a dict "encoder" has these on both sides, "decoder" has
-            ``tokens`` on both sides.
-        example: which of the batch.
+        model: an object with a method ``attention_weights(*inputs)``. For each layer it returns an array or Tensor (batch,
+            heads, query, key), or (batch, query, key) for a single head. An encoder-decoder returns a dict of such lists by
+            name. The method is called in evaluation mode, without recording.
+        inputs: the argument of the model, or a tuple of several arguments.
+        tokens: the text at each position, padding included (a string is split into characters), or None for numbers.
+        path: the file to draw: .svg, .png or .pdf for a picture, .html for a page.
+        key_tokens: the tokens of the keys, if keys and queries come from different sequences. In an encoder-decoder they are
+            the source, and ``tokens`` are the target. If the model returns a dict, "encoder" has ``key_tokens`` on both sides
+            and "decoder" has ``tokens`` on both sides.
+        example: the index in the batch.
 
     Raises:
-        ArgumentError: the model has no ``attention_weights``, or gives something else; ``example`` is not in the batch;
-            there are more or fewer tokens than places; the suffix of ``path`` names no format.
+        ArgumentError: the model has no ``attention_weights`` or it returns another type, ``example`` is not in the batch,
+            the number of tokens is not the number of positions, or the suffix of ``path`` names no format.
 
     Example:
         >>> import numpy as np
         >>> import minigrad as mg
-        >>> class Model:  # those of models/ have the method
+        >>> class Model:  # the classes of `models` already have this method
         ...     def attention_weights(self, ids):
         ...         return [np.full((1, 2, 3, 3), 1 / 3)]  # one layer: (batch, heads, query, key)
         >>> maps = mg.attention_maps(Model(), np.array([[4, 7, 1]]), tokens="cat")  # path="maps.html" draws them
@@ -173,7 +172,7 @@ def attention_maps(
 
 
 def _weights(model: Any, inputs: Any) -> Mapping[str, Sequence[Any]]:
-    """The layers by the name of their part, "" if there is only one."""
+    """Return the layers by the name of their part, "" if there is only one part."""
     if not callable(getattr(model, "attention_weights", None)):
         raise ArgumentError(
             f"attention_maps needs a model with a method attention_weights(*inputs), which {type(model).__name__} lacks"
@@ -193,7 +192,7 @@ def _weights(model: Any, inputs: Any) -> Mapping[str, Sequence[Any]]:
 
 @contextlib.contextmanager
 def _evaluating(model: Any) -> Iterator[None]:
-    """The model in evaluation mode, if it has modes; afterwards each module is in the mode it was in."""
+    """Set the model to evaluation mode if it has modes. Afterwards restore the mode of each module."""
     has_modes = hasattr(model, "modules") and hasattr(model, "eval")
     before = [(module, module.training) for module in model.modules()] if has_modes else []
     if has_modes:
@@ -206,7 +205,7 @@ def _evaluating(model: Any) -> Iterator[None]:
 
 
 def _one_example(weights: Any, example: int, where: str) -> np.ndarray[Any, Any]:
-    """(batch, heads, query, key) or (batch, query, key) -> (heads, query, key), on the host."""
+    """Return the weights (heads, query, key) of one example, on the host."""
     array = to_host(weights.data if isinstance(weights, Tensor) else weights)
     shape = np.shape(array)
     if len(shape) not in (3, 4) or not all(shape[1:]):
@@ -223,26 +222,26 @@ def _texts(name: str, given: Any) -> list[str]:
     texts = list(given)
     if not all(isinstance(text, str) for text in texts):
         wrong = next(text for text in texts if not isinstance(text, str))
-        raise ArgumentError(f"{name} must be texts, one for each place of one sequence, got {type(wrong).__name__}")
+        raise ArgumentError(f"{name} must be texts, one for each position of one sequence, got {type(wrong).__name__}")
     return texts
 
 
 def _fitting(given: list[str] | None, count: int, side: str, part: str, number: int) -> list[str]:
-    """The texts for the places of one side; numbers if there are none."""
+    """Return the tokens of one axis; numbers if none were given."""
     if given is None:
         return [str(i) for i in range(count)]
     if len(given) != count:
         where = f"layer {number} of {part!r}" if part else f"layer {number}"
         raise ShapeError(
-            f"{len(given)} tokens were given for the {side} of {where}, which has {count}: give one for each place, padding "
-            "and special tokens included; where one sequence looks at another, tokens are of the one that looks and "
-            "key_tokens of the other"
+            f"{len(given)} tokens were given for the {side} of {where}, which has {count}: give one for each position, "
+            "padding and special tokens included; if one sequence looks at another, tokens belong to the one that looks "
+            "and key_tokens to the other"
         )
     return given
 
 
 def visible(token: str) -> str:
-    """A token that can be seen: a space as "␣"."""
+    """Return a visible form of a token: "␣" for a space."""
     return VISIBLE.get(token, token.replace("\n", "⏎").replace("\t", "⇥"))
 
 
@@ -260,15 +259,15 @@ def draw_maps(
     cell: float | None = None,
     dpi: int = 120,
 ) -> Path:
-    """Draw attention weights into a file, .svg, .png or .pdf: one panel for each map, all on one scale of colours.
+    """Draw attention weights into a .svg, .png or .pdf file: one panel for each map, all on the same colour scale.
 
     Args:
-        looks_from, looks_at: what the queries and the keys do.
-        caption: above the picture; ``captions`` above each row.
-        cell: the side of one weight in inches; by default as large as the labels need, and smaller for long sequences.
+        looks_from, looks_at: the labels of the queries' and the keys' axes.
+        caption: a text above the picture. ``captions`` are texts above each row.
+        cell: the side of one weight in inches. By default it fits the labels, and is smaller for long sequences.
 
     Raises:
-        ArgumentError: another suffix, or there is no map.
+        ArgumentError: the suffix is not one of these, or there is no map.
         MissingExtraError: matplotlib is not installed.
     """
     check_suffix(path)
@@ -304,14 +303,14 @@ def _labels(tokens: Sequence[str]) -> list[str]:
 
 
 class _PanelRow:
-    """Panels beside each other. All sizes in inches; a panel has labels on the left if its neighbour there has others."""
+    """A row of panels. Sizes are in inches. A panel has labels on its left if they differ from those of its left neighbour."""
 
     FONT = 8.0  # points
 
     def __init__(self, maps: Sequence[Map], cell: float, caption: str) -> None:
         self.maps, self.cell, self.caption = maps, cell, plain_label(caption, 200)
         self.titles = [plain_label(m.title, 60) for m in maps]
-        self.top = 0.6 if caption else 0.3  # the room above the panels
+        self.top = 0.6 if caption else 0.3  # the space above the panels
         self.font = min(self.FONT, max(5.0, cell / POINT / 1.15))
         self.labels = [(_labels(m.queries), _labels(m.keys)) for m in maps]
         self.upright = max(text_width(key, self.font) for _, keys in self.labels for key in keys) <= cell
@@ -331,12 +330,12 @@ class _PanelRow:
     def draw(self, fig: Any, left: float, top: float, largest: float, looks_from: str, looks_at: str) -> Any:
         width, height = fig.get_size_inches()
         fig.text(left / width, (top - 0.1) / height, self.caption, fontsize=10, va="top")
-        step = max(1, round(self.font * 1.1 * POINT / self.cell + 0.3))  # of so many labels one, where they are tight
+        step = max(1, round(self.font * 1.1 * POINT / self.cell + 0.3))  # every step-th label is drawn
         for i, (each, title, (queries, keys)) in enumerate(zip(self.maps, self.titles, self.labels)):
             wide, tall = self.cell * len(keys), self.cell * len(queries)
             x, y = left + self.starts[i], top - self.top - tall
             ax = fig.add_axes((x / width, y / height, wide / width, tall / height))
-            ax.set_facecolor("#d8d8d8")  # what is NaN
+            ax.set_facecolor("#d8d8d8")  # the colour of NaN
             image = ax.imshow(each.weights, cmap="Blues", vmin=0, vmax=largest, aspect="auto", interpolation="nearest")
             ax.set_title(title, fontsize=8, pad=3, loc="left")
             turn = {} if self.upright else {"rotation": 90}

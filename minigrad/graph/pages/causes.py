@@ -1,4 +1,4 @@
-"""Why an operation made a NaN or an infinity, in a sentence that names the operand at fault and its number."""
+"""Writes a sentence about the cause of a NaN or an infinity. It names the operand and the element that caused it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Sentences = dict[str, str]  # by language
 
 
 def given() -> Sentences:
-    """Of a value that no operation made."""
+    """Return the sentence for a leaf that already held a NaN or an infinity."""
     return _sentences("given")
 
 
 def forward_cause(node: Node, operands: Sequence[Edge], labels: Sequence[str]) -> Sentences:
-    """Why a result is not finite, though its operands are, or hold infinities that are meant."""
+    """Return why a result is not finite although its operands are, or hold only intended infinities."""
     bad = first_bad(node.value)
     values = {edge.argument: edge.value for edge in operands}
     numbers = numbers_there(node.primitive, bad, values)
@@ -40,8 +40,8 @@ def forward_cause(node: Node, operands: Sequence[Edge], labels: Sequence[str]) -
 
 
 def backward_cause(node: Node, operands: Sequence[Edge], edge: Edge, labels: Sequence[str]) -> Sentences:
-    """Why a derivative is not finite, though the gradient that arrived is."""
-    if not is_bad(edge.raw):  # it is so once it is summed over broadcast axes
+    """Return why a derivative is not finite although the gradient that arrived is."""
+    if not is_bad(edge.raw):  # the sum over broadcast axes overflowed
         return _sentences("sum", **_limits(first_bad(edge.contribution).dtype))
     bad = first_bad(edge.raw)
     values = {operand.argument: operand.value for operand in operands} | {"ans": node.value, "g": node.cotangent}
@@ -52,7 +52,7 @@ def backward_cause(node: Node, operands: Sequence[Edge], edge: Edge, labels: Seq
 
 
 def sum_cause(node: Node) -> Sentences:
-    """Why a gradient is not finite, though all that was added to it is."""
+    """Return why a gradient is not finite although all its contributions are."""
     return _sentences("sum", **_limits(np.dtype(node.dtype)))
 
 

@@ -1,26 +1,26 @@
-"""A page where it is read: as a file, inside another page, or in a notebook."""
+"""The path of a page, and its display inside another page or in a notebook."""
 
 from __future__ import annotations
 
 import html
 from pathlib import Path
 
-MOST_INLINE = 20_000_000  # characters that a notebook keeps for one page
+MOST_INLINE = 20_000_000  # bytes of the largest page that a notebook shows
 HEIGHT = 720
 _Path = type(Path())  # before Python 3.12, Path itself cannot be derived from
 
 
 class Page(_Path):  # type: ignore[misc, valid-type]
-    """The path of a page. In Jupyter it shows the page itself, also where no server can be reached."""
+    """The path of a page. Jupyter shows the page itself, and needs no server for it."""
 
     __slots__ = ()
 
     def iframe(self, src: str | None = None, *, height: int = HEIGHT) -> str:
-        """HTML that shows the page inside another.
+        """Return HTML that shows the page inside another page.
 
         Args:
-            src: where the page will lie, as the other page names it; without, the page itself is put into the text.
-            height: in pixels.
+            src: the address of this page for the other page. By default the HTML contains the whole page.
+            height: the height in pixels.
         """
         what, text = ("srcdoc", self.read_text(encoding="utf-8")) if src is None else ("src", src)
         return (
@@ -29,7 +29,7 @@ class Page(_Path):  # type: ignore[misc, valid-type]
         )
 
     def _repr_html_(self) -> str | None:
-        """None where there is nothing to show: the path then prints as paths do."""
+        """Return the HTML for a notebook, or None if there is no page. Then the notebook prints the path."""
         try:
             if self.suffix.lower() not in (".html", ".htm") or not self.is_file():
                 return None

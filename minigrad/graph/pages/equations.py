@@ -1,7 +1,7 @@
-"""The right-hand side of a step as a tree: ``g * (1 - y^2)`` with references in the place of the rule's formal names.
+"""Turns the right-hand side of a step, such as ``g * (1 - y^2)``, into a tree with references to the rule's arguments.
 
-The page writes the program's names, or this run's numbers, where the tree has a reference, so one tree serves both, and stays
-right when a reader changes a number. The kinds of branches are listed in ``KINDS``.
+The page replaces a reference by the program's name or by the number of this run. So one tree serves both, and stays right
+when a reader changes a number. ``KINDS`` lists the kinds of branches.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .formulas import Formula, _parted
+from ._written_formulas import JAPANESE
+from .formulas import Formula, parted
 
 Tree = list[Any]
 
@@ -44,46 +45,43 @@ _SIGNS: dict[type[ast.AST], str] = {
     ast.Eq: "=",
     ast.NotEq: "≠",
 }
-_ANY, _SUM, _PRODUCT, _SIGN, _POWER = range(5)  # what binds tighter is greater
+_ANY, _SUM, _PRODUCT, _SIGN, _POWER = range(5)  # precedences: a larger one binds tighter
 _MINUS: Tree = ["op", "−"]
 
 
 def equation(found: Formula, operation: str, argument: str, values: Mapping[str, Any]) -> Tree:
-    """The tree of one edge.
+    """Return the tree of one edge.
 
     Args:
-        found: the rule.
-        operation, argument: whose it is.
-        values: what :func:`formula_values` gives: it says which names are arguments, and the numbers of the others.
+        found: the formula of the rule.
+        operation, argument: the operation and argument of the rule.
+        values: the result of :func:`formula_values`. It decides which names are arguments, and gives other names' values.
     """
     if operation == "einsum" and (exact := _einsum(int(argument), values)) is not None:
         return exact
     special = _SPECIAL.get(f"{operation}.{argument}")
     given = special(values) if special is not None else None
-    head, words = _parted(found.text if given is None else given[0])
-    words_ja = found.text_ja[len(head) + 1 :].strip() if given is None else given[1]
+    head, words = parted(given or found.text)
     try:
         tree = _Builder(found.answer, values).tree(_parsed(head))
-    except (SyntaxError, KeyError):  # a cross product, or what a rule of the user's is written with
+    except (SyntaxError, KeyError):  # a cross product, or any syntax in a rule of the user
         return ["words", {"en": found.text, "ja": found.text_ja}]
-    return ["row", tree, ["words", {"en": words, "ja": words_ja or words}]] if words else tree
+    return ["row", tree, ["words", {"en": words, "ja": JAPANESE.get(words, words)}]] if words else tree
 
 
 @lru_cache(maxsize=256)
 def _parsed(text: str) -> ast.expr:
-    """A formula, whose text is nearly Python."""
+    """Return the syntax tree of a formula, whose text is nearly Python."""
     text = re.sub(r"\bpi (?=[a-z])", "pi * ", text)
     text = re.sub(r"\^-T\b", ".invT", text).replace("^T", ".T").replace("^-1", ".inv").replace("^", "**")
     return ast.parse(text, mode="eval").body
 
 
-# --- rules whose formula depends on the operands' shapes: the text, and its words in Japanese ---
-
-Special = tuple[str, str] | None
+# --- rules whose formula depends on the operands' shapes; a function returns its text, or None for the usual text ---
 
 
 def _einsum(argument: int, values: Mapping[str, Any]) -> Tree | None:
-    """The einsum that is the derivative, with its own subscripts; None where labels are missing, repeated or an ellipsis."""
+    """Return the derivative of an einsum as an einsum; None if labels are missing or repeated, or an ellipsis is used."""
     inputs, arrow, output = str(values["subscripts"]).replace(" ", "").partition("->")
     if "." in inputs:
         return None
@@ -98,69 +96,61 @@ def _einsum(argument: int, values: Mapping[str, Any]) -> Tree | None:
     return ["call", "einsum", ["words", {"en": subscripts, "ja": subscripts}], ["ref", "g"], *others]
 
 
-_FOR_EACH = ", for each matrix of the stack", "積み重ねた行列ごとに"
-_OVER_STACK = ", summed over the stack", "積み重ねた行列についての和"
-
-
-def _matmul_x(values: Mapping[str, Any]) -> Special:
-    x, y = np.ndim(values["x"]), np.ndim(values["y"])
+def _matmul_x(x: int, y: int) -> str | None:
     if y == 1:
-        return ("g * y" if x == 1 else "outer(g, y)"), ""
-    return (f"g @ y^T{_FOR_EACH[0]}", _FOR_EACH[1]) if x == 1 and y > 2 else None
+        return "g * y" if x == 1 else "outer(g, y)"
+    return "g @ y^T, for each matrix of the stack" if x == 1 and y > 2 else None
 
 
-def _matmul_y(values: Mapping[str, Any]) -> Special:
-    x, y = np.ndim(values["x"]), np.ndim(values["y"])
-    if x == 1:
-        return (f"outer(x, g){_FOR_EACH[0]}", _FOR_EACH[1]) if y > 2 else ("g * x" if y == 1 else "outer(x, g)", "")
-    if y == 1:
-        return ("diag(g) @ x", "") if x == 2 else ("g * x, each row by its element", "各行にその要素を掛ける")
-    return (f"x^T @ g{_OVER_STACK[0]}", _OVER_STACK[1]) if x > 2 == y else None
+def _matmul_y(x: int, y: int) -> str | None:
+    match x, y:
+        case 1, 1:
+            return "g * x"
+        case 1, 2:
+            return "outer(x, g)"
+        case 1, _:
+            return "outer(x, g), for each matrix of the stack"
+    return "x^T @ g, summed over the stack" if x > 2 >= y else None
 
 
-def _affine_weight(values: Mapping[str, Any]) -> Special:
-    x = np.ndim(values["x"])
-    return ("outer(x, g)", "") if x == 1 else (f"x^T @ g{_OVER_STACK[0]}", _OVER_STACK[1]) if x > 2 else None
-
-
-def _swapped(values: Mapping[str, Any]) -> Special:
+def _swapped(values: Mapping[str, Any]) -> str | None:
     shape = np.shape(values["a"])
-    return ("g^T", "") if len(shape) == 2 and np.shape(values["ans"]) == shape[::-1] != shape else None
+    return "g^T" if len(shape) == 2 and np.shape(values["ans"]) == shape[::-1] != shape else None
 
 
-def _dot(argument: str) -> Callable[[Mapping[str, Any]], Special]:
+def _dot(argument: str) -> Callable[[Mapping[str, Any]], str | None]:
     other = "b" if argument == "a" else "a"
 
-    def text(values: Mapping[str, Any]) -> Special:
+    def text(values: Mapping[str, Any]) -> str | None:
         match np.ndim(values["a"]), np.ndim(values["b"]):
             case (0, _) | (_, 0) if np.ndim(values[argument]) < np.ndim(values[other]):
-                return f"sum(g * {other})", ""
+                return f"sum(g * {other})"
             case (0, _) | (_, 0) | (1, 1):
-                return f"g * {other}", ""
+                return f"g * {other}"
             case (2, 1) if argument == "a":
-                return "outer(g, b)", ""
+                return "outer(g, b)"
             case (1, 2) if argument == "b":
-                return "outer(a, g)", ""
+                return "outer(a, g)"
             case ((1 | 2), (1 | 2)):
                 return None
-        return f"g * {other}, summed over the axes that only {other} brought", f"{other} だけの軸についての和"
+        return f"g * {other}, summed over the axes that only {other} brought"
 
     return text
 
 
-def _vectors(text: str) -> Callable[[Mapping[str, Any]], Special]:
-    return lambda values: (text, "") if np.ndim(values["a"]) == 1 == np.ndim(values["b"]) else None
+def _vectors(text: str) -> Callable[[Mapping[str, Any]], str | None]:
+    return lambda values: text if np.ndim(values["a"]) == 1 == np.ndim(values["b"]) else None
 
 
-def _clip(values: Mapping[str, Any]) -> Special:
+def _clip(values: Mapping[str, Any]) -> str:
     low, high = ("" if values.get(name) is None else name for name in ("a_min", "a_max"))
-    return f"where({low}{' <= ' if low else ''}a{' <= ' if high else ''}{high}, g, 0)", ""
+    return f"where({low}{' <= ' if low else ''}a{' <= ' if high else ''}{high}, g, 0)"
 
 
-_SPECIAL: dict[str, Callable[[Mapping[str, Any]], Special]] = {
-    "matmul.x": _matmul_x,
-    "matmul.y": _matmul_y,
-    "affine.weight": _affine_weight,
+_SPECIAL: dict[str, Callable[[Mapping[str, Any]], str | None]] = {
+    "matmul.x": lambda values: _matmul_x(np.ndim(values["x"]), np.ndim(values["y"])),
+    "matmul.y": lambda values: _matmul_y(np.ndim(values["x"]), np.ndim(values["y"])),
+    "affine.weight": lambda values: _matmul_y(np.ndim(values["x"]), 2),
     "swapaxes.a": _swapped,
     "transpose.a": _swapped,
     "clip.a": _clip,
@@ -180,7 +170,7 @@ class _Builder:
         self.values = values
 
     def tree(self, node: ast.expr, at: int = _SUM) -> Tree:
-        """The tree of an expression, in parentheses if it stands where something binds tighter than itself."""
+        """Return the tree of an expression, in parentheses if its context ``at`` binds tighter."""
         tree, binds = self._tree(node)
         return tree if binds >= at else ["paren", tree]
 
@@ -241,7 +231,7 @@ def _level(op: ast.operator) -> int:
 
 
 def _without_minus(node: ast.expr) -> ast.expr | None:
-    """Of a product that begins with a minus what stands behind it; None of another."""
+    """Return a product that begins with a minus, without the minus; None for any other expression."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return node.operand
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.MatMult, ast.Div)):

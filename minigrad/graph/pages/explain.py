@@ -1,4 +1,4 @@
-"""``explain``: a page on which the backward pass is stepped through, one vector-Jacobian product at a time."""
+"""``explain`` writes a page that steps through the backward pass, one vector-Jacobian product at a time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .truth import MOST_CHECKED
 # Each builds on those before it.
 WHAT_IF = ["nd", "numpy", "python", "whatif"]
 PARTS = ["timeline", "places", "heat", "equation", "code", "camera", "parts", "hand", "scene", "node", "panel"]
-SCRIPTS = ["unpack", "arrays", "elements", *WHAT_IF, "mistakes", *PARTS, "quiz", "editing", "play", "lesson"]
+SCRIPTS = ["unpack", "arrays", *WHAT_IF, "mistakes", *PARTS, "quiz", "editing", "play", "lesson"]
 
 
 def explain(
@@ -36,35 +36,33 @@ def explain(
     lesson: Any = None,
     step: int | None = None,
 ) -> Page:
-    """Write a page that steps through the computation of ``tensor``, forward and backward: one file, which needs no network
-    and no server.
+    """Write a page that steps through the computation of ``tensor``, forward and backward.
 
-    It shows the program, its graph, and what each step does. Forward a step is an operation. Backward it is one
-    vector-Jacobian product, in the order in which ``backward()`` carries them out: the derivative of one operation by one
-    operand, as a formula in the program's own names and with this run's numbers, added to that operand's gradient. Where a
-    gradient must be summed because its operand was broadcast, that is a step of its own. Loops and equal layers are folded,
-    modules are closed until they are opened, so graphs of any size can be shown. The first NaN or infinity is marked, and why.
+    The page is one file and needs no network and no server. It shows the program, its graph, and the current step. A forward
+    step is one operation. A backward step is one vector-Jacobian product, in the order of ``backward()``: the derivative of
+    one operation with respect to one operand. The page shows it as a formula in the names of the program, with the numbers of
+    this run, and adds the result to the operand's gradient. The sum over broadcast axes is a separate step. Loops and equal
+    layers are folded, and modules are closed at first, so any graph can be shown. The first NaN or infinity is explained.
 
-    The computation must have been traced. If ``backward()`` has come through it, its numbers are shown; else they are
-    computed here, with the cotangent 1, and no ``grad`` is changed (hooks of the graph are called).
+    The computation must have been traced. If ``backward()`` has run, the page shows its numbers. Otherwise ``explain``
+    computes them with the cotangent 1. No ``grad`` is changed, but hooks of the graph are called.
 
     Args:
-        path: where the page goes.
-        params: names for tensors, as for :func:`draw_dot`.
-        language: of the page as it is first shown, "en" or "ja"; the reader can switch.
-        check: whether each derivative is compared with a finite difference, as ``check_edges`` does; by default in graphs of
-            up to 200 operations.
-        lesson: what a teacher says at which step, where the page stops and what it asks: a dict, the path of a JSON file, or
-            the name of a lesson that comes with minigrad ("chain_rule", "two_paths", "neuron_batch"). See docs/views.md.
-        step: which step of a training run this is, counted from 0; the page names it.
+        tensor: the computed Tensor.
+        path: the path of the page.
+        params: names for tensors, as in :func:`draw_dot`.
+        language: the first language of the page, "en" or "ja". The reader can switch.
+        check: compare each derivative with a finite difference, as in ``check_edges`` (default: if at most 200 operations).
+        lesson: explanations, stops and questions for the steps: a dict, the path of a JSON file, or the name of a lesson of
+            minigrad ("chain_rule", "two_paths", "neuron_batch"). See docs/views.md.
+        step: the number of the training step that the page names, counted from 0.
 
     Returns:
-        ``path``, which in a notebook shows the page itself.
+        ``path``. A notebook shows it as the page itself.
 
     Raises:
-        GraphError: ``tensor`` was not recorded, or not inside ``with minigrad.trace():``; or its graph was freed by a sweep
-            that is not the one to show.
-        ArgumentError: ``language``, ``check`` or ``params`` is something else; or a field of ``lesson`` is, which is named.
+        GraphError: ``tensor`` was not recorded in a trace, or a backward pass from another tensor has freed its graph.
+        ArgumentError: ``language``, ``check``, ``params`` or a field of ``lesson`` has a wrong value. The message names it.
 
     Example:
         >>> import pathlib, tempfile
@@ -91,7 +89,7 @@ def explain(
 
 
 def _swept(tensor: Tensor, params: Any) -> Graph:
-    """The graph with the contributions of a sweep that began at ``tensor``: the last one, or else a new one."""
+    """Return the graph with the contributions of a sweep from ``tensor``: the last one, or else a new one."""
     graph = capture(tensor, params, caller="explain")
     if not isinstance(tensor, Tensor):
         raise ArgumentError(f"explain needs a Tensor, got {type(tensor).__name__}")
@@ -101,25 +99,25 @@ def _swept(tensor: Tensor, params: Any) -> Graph:
         raise GraphError(f"explain({tensor._describe()}): it was given, not computed, so there is no step to show")
     if untraced:
         raise GraphError(
-            f"explain needs the values of the operations, and {untraced} of {len(operations)} were recorded without: compute "
-            "the tensor, all of it, inside 'with minigrad.trace():'"
+            f"explain needs the values of the operations, and {untraced} of {len(operations)} were recorded without values: "
+            "run the whole computation inside 'with minigrad.trace():'"
         )
     if _is_its_own_sweep(graph, tensor):
         return graph
     if any(entry.kept is None for entry in tape(tensor)):
         raise GraphError(
-            "explain has no backward pass to show: none from this tensor is written down, and what a new one needs was freed "
-            "by a backward pass from another; call explain before that, or give that one retain_graph=True"
+            "explain has no backward pass to show: the trace has recorded none from this tensor, and a backward pass from "
+            "another tensor has freed the graph; call explain before that pass, or give that pass retain_graph=True"
         )
     sweep({tensor._node: tensor._cotangent(None)}, retain_graph=True)
     return capture(tensor, params, caller="explain")
 
 
 def _is_its_own_sweep(graph: Graph, tensor: Tensor) -> bool:
-    """Whether the gradients that are noted began at ``tensor``.
+    """Return whether the recorded gradients come from a sweep that began at ``tensor``.
 
-    Not if another tensor's backward pass came through a part of the graph since: at its border what arrived is not the sum
-    of what was sent. Nor does it match where a hook changed it, which is as it should be.
+    They do not if the sweep of another tensor has passed through a part of the graph since. Then at the border of that part
+    a cotangent is not the sum of its contributions. Operations with hooks are left out, because a hook may change it too.
     """
     end, output = graph.ends[0]
     if cotangent_of(graph.nodes[end], output) is None:

@@ -1,4 +1,4 @@
-"""Interactive pages: one HTML file each, which needs no network, no server and no library."""
+"""Writes interactive pages. Each is one HTML file and needs no network, no server and no library."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LANGUAGES = ("en", "ja")
 
 
 def check_language(language: str, caller: str = "to_html") -> None:
-    """Raise ArgumentError for a language that the pages do not have."""
+    """Raise an ArgumentError for a language that the pages do not have."""
     if language not in LANGUAGES:
         raise ArgumentError(f"{caller} takes language='en' or 'ja', got {language!r}")
 
@@ -38,21 +38,21 @@ def save_page(
     drawing: str = "",
     more: Sequence[str] = (),
 ) -> Page:
-    """Write the page that the files in ``assets/`` called ``name`` make, with the header of all pages; gives its path.
+    """Write the page from the files ``name`` in ``assets/``, with the header of all pages, and return its path.
 
     Args:
-        data: for the script, which gets the words of all languages and ``language`` with it.
-        title: of the page until the script sets one; by default its word "title".
-        scripts: others that the page's own builds on.
-        drawing: HTML for the place in the body that is marked DRAWING.
-        more: names of further files of words and styles.
+        data: the data for the script. The words of all languages and ``language`` are added to it.
+        title: the title of the page until the script sets one; by default its word "title".
+        scripts: other scripts that the page's script needs.
+        drawing: HTML that replaces DRAWING in the body.
+        more: the names of more files of words and styles.
     """
     words: dict[str, dict[str, str]] = {each: {} for each in LANGUAGES}
     for each in [name, *more]:
         for spoken, found in json.loads(asset(f"{each}_words.json")).items():
             words[spoken] |= found
     body = asset(f"{name}.html").replace("HEADER\n", asset("header.html")).replace("DRAWING", drawing)
-    script = "\n".join(asset(f"{each}.js") for each in ["words", *scripts, name])
+    script = "\n".join(asset(f"{each}.js") for each in ["words", "elements", *scripts, name])
     style = "".join(asset(f"{each}.css") for each in ["views", name, *more])
     data = data | {"language": language, "words": words}
     text = page(title or words[language]["title"], body, script, data, style, language=language)
@@ -61,30 +61,31 @@ def save_page(
     return saved
 
 
-# However often the scripts ask, a large page is read once.
+# The data of a large page are parsed only once, even if the scripts ask for them often.
 _READ = """let parsedData;
 const pageData = () => (parsedData ??= JSON.parse(document.getElementById("data").textContent));
 """
 
 
 def page(title: str, body_html: str, script: str, data: Any, style: str = "", *, language: str = "en") -> str:
-    """A whole page: ``body_html``, then ``data`` as JSON, then ``script``, which reads it as ``pageData()``.
+    """Return a whole page: ``body_html``, then ``data`` as JSON, then ``script``, which reads it as ``pageData()``.
 
-    A content security policy lets the browser run and apply exactly this script and this style, named by their hashes, and
-    load nothing at all. So event handlers and ``style=`` attributes in ``body_html`` do nothing (a script may still set
-    ``element.style``), and what a parameter's name smuggles in is never executed.
+    A content security policy allows the browser only this script and this style, named by their hashes, and no loading at
+    all. So event handlers and ``style=`` attributes in ``body_html`` have no effect (a script may still set
+    ``element.style``), and code in a parameter's name is never run.
 
     Args:
-        title: plain text; it is escaped here.
-        body_html: HTML. Text of the user's in it must have been escaped (``html.escape``), a drawing comes from
-            :func:`inline`.
-        script: JavaScript. Data is to be shown by ``textContent``, never by ``innerHTML``.
-        data: what :func:`plain` takes.
+        title: plain text. It is escaped here.
+        body_html: HTML. Texts of the user must be escaped already (``html.escape``). A drawing comes from :func:`inline`.
+        script: JavaScript. It must show data by ``textContent``, never by ``innerHTML``.
+        data: data for :func:`plain`.
         style: CSS.
-        language: of the page as it is first shown.
+        language: the first language of the page.
     """
     if re.search(r"</script|<!--", script, re.IGNORECASE) or re.search(r"</style", style, re.IGNORECASE):
-        raise ValueError("a script must not hold '</script' or '<!--', nor a style '</style': they would end it there")
+        raise ValueError(
+            "a script must not contain '</script' or '<!--', nor a style '</style': they would end it there"
+        )
     script = f'"use strict";\n{_READ}{script}'
     allowed = f"script-src '{_hash(script)}'; style-src '{_hash(style)}'"
     return f"""<!DOCTYPE html>
@@ -106,19 +107,19 @@ def page(title: str, body_html: str, script: str, data: Any, style: str = "", *,
 
 
 def asset(name: str) -> str:
-    """The text of one of the files in ``assets/``: a script, a style sheet, words."""
+    """Return the text of a file in ``assets/``: a script, a style sheet, words."""
     return resources.files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def inline(svg: str) -> str:
-    """An SVG drawing as part of a page: without the prolog, and without a size and style of its own (the page's decide)."""
+    """Return an SVG drawing for a page: without prolog, size and style, which the page sets."""
     start = svg.index("<svg")
     head, rest = svg[start:].split(">", 1)
     return re.sub(r'\s(width|height|style)="[^"]*"', "", head) + ">" + rest
 
 
 def escaped_json(data: Any) -> str:
-    """JSON that may stand in a script element: no ``<``, so that nothing in it can end the element, and ASCII only."""
+    """Return JSON for a script element. It has no ``<``, which could end the element, and only ASCII."""
     text = json.dumps(plain(data), allow_nan=False, separators=(",", ":"))
     return text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")
 
@@ -128,17 +129,16 @@ _NUMBERS = {int, float}
 
 
 def plain(data: Any) -> Any:
-    """``data`` as what JSON knows: arrays become lists, and NaN and infinities the words that JavaScript's Number() reads.
+    """Return ``data`` as JSON types. Arrays become lists; NaN and infinities become words that JavaScript's Number() reads.
 
-    Numbers lose nothing: a float is written with as many digits as tell it from its neighbours. A complex number becomes
-    text.
+    Floats are written with enough digits to stay exact. A complex number becomes text.
     """
     if isinstance(data, dict):
         return {str(key): plain(value) for key, value in data.items()}
     if data is None or type(data) in _PLAIN:
         return data
     if isinstance(data, (list, tuple)):
-        types = set(map(type, data))  # long lists of numbers are left as they are
+        types = set(map(type, data))  # long lists of plain numbers need no copy
         if types <= _PLAIN or (types <= _NUMBERS and all(map(math.isfinite, data))):
             return data
         return [plain(value) for value in data]

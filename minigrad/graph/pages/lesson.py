@@ -1,25 +1,25 @@
-"""``explain(..., lesson=...)``: what a teacher says at which step, where the page stops, and what it asks.
+"""Reads a lesson for ``explain(..., lesson=...)``: the texts, stops and questions of the page.
 
-A lesson is a dict, or a JSON file of the same form. Only ``title`` is required. A text is a string, or one for each
-language: ``{"en": "...", "ja": "..."}``; a blank line begins a paragraph, and what stands between backquotes is set as code.
+A lesson is a dict, or a JSON file of the same form. Only ``title`` is required. A text is a string, or a dict with one for
+each language: ``{"en": "...", "ja": "..."}``. A blank line begins a paragraph. Text between backquotes is shown as code.
 
     {"title": TEXT,
-     "intro": TEXT,                 # what is read first
-     "program": ["line", ...],      # the program that it belongs to; ``lesson_program`` gives it as one text
+     "intro": TEXT,                 # the first text
+     "program": ["line", ...],      # the program of the lesson; ``lesson_program`` returns it as one text
      "steps": [{"at": PLACE,
-                "text": TEXT,       # shown from this step on, until the next; if a value is asked for, once it was found
-                "stop": true,       # "Next stop" and playing stop here; at a question they stop anyway
+                "text": TEXT,       # shown from this step to the next text; after a "value" question is answered
+                "stop": true,       # "Next stop" and playing stop here; they also stop at every question
                 "question": {"kind": "edge"}       # which edge is next? ``at`` is the step that goes along it
-                          | {"kind": "value"}      # what does this step of the backward pass give? It is hidden
+                          | {"kind": "value"}      # what is the result of this backward step? The page hides it
                           | {"kind": "choice", "text": TEXT,
                              "choices": [{"text": TEXT, "right": true, "feedback": TEXT}, ...]}}]}
 
-The questions "edge" and "value" take a "text" too, instead of the page's own words. What is said at one step twice is one.
+The questions "edge" and "value" also take a "text", which replaces the page's words. Two entries at one step are merged.
 
-A PLACE is the number of a step as the page counts them (0 is before the first), or better, because it survives a change
-of the program, words with the names that the page shows:
+A PLACE is the number of a step on the page (0 is before the first step), or words with the names on the page. Words are
+better, because they stay valid after a change of the program:
 
-    "start", "backward" (all values are known, no gradient but the loss's), "end"
+    "start", "backward" (all values are known, and only the loss has a gradient), "end"
     "forward of u"        u is computed
     "backward of u"       the rule of the operation that made u is applied, for the first of its operands
     "backward of u to w"  the same for the operand w
@@ -53,9 +53,9 @@ WHERE += "'gradient of NAME'"
 
 
 def lessons() -> list[str]:
-    """The names of the lessons that come with minigrad, with their programs.
+    """Return the names of the lessons in minigrad that have a program.
 
-    (Beside them stand what the pages of examples/lessons say: ``course/01_open`` and so on.)
+    (The folder also has the texts for the pages of examples/lessons: ``course/01_open`` and so on.)
     """
     files = _shipped("").iterdir()
     return sorted(file.name.removesuffix(".json") for file in files if file.name.endswith(".json"))
@@ -66,22 +66,22 @@ def _shipped(path: str) -> Any:
 
 
 def lesson_program(name: str) -> str:
-    """The program that a lesson of minigrad's belongs to. It defines ``loss``."""
+    """Return the program of a lesson of minigrad. It defines ``loss``."""
     program = _read(name).get("program")
     if program is None:
-        raise ArgumentError(f"lesson {name!r} has no 'program': its program stands in examples/lessons")
+        raise ArgumentError(f"lesson {name!r} has no 'program': its program is in examples/lessons")
     return "\n".join(program) + "\n"
 
 
 def validated(lesson: Any, data: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A lesson as the page has it: places are numbers of steps, texts are ``{"en": ..., "ja": ...}``.
+    """Return a lesson in the form of the page: places are numbers of steps, and texts are ``{"en": ..., "ja": ...}``.
 
     Args:
-        lesson: a dict, the path of a JSON file, the name of a lesson that comes with minigrad, or None.
-        data: what the page knows: its ``nodes`` with their names, its ``edges`` and ``steps``.
+        lesson: a dict, the path of a JSON file, the name of a lesson of minigrad, or None.
+        data: the data of the page: its ``nodes`` with their names, its ``edges`` and ``steps``.
 
     Raises:
-        ArgumentError: a field is unknown, missing, or of another kind, or a place is none of this program's.
+        ArgumentError: a field is unknown, missing or of a wrong type, or a place does not exist in this program.
     """
     if lesson is None:
         return None
@@ -99,14 +99,14 @@ def validated(lesson: Any, data: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _merged(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """In the order of the page; what is said at the same step twice ("end", and the gradient that comes last) is one."""
+    """Return the steps in the order of the page. Entries at the same step ("end", and the last gradient) are merged."""
     found: dict[int, dict[str, Any]] = {}
     for i, step in enumerate(steps):
         before = found.setdefault(step["at"], step)
         if before is step:
             continue
         if before["question"] and step["question"]:
-            raise ArgumentError(f"lesson.steps[{i}] asks at step {step['at']}, where another question is")
+            raise ArgumentError(f"lesson.steps[{i}] asks at step {step['at']}, which has another question")
         texts = [text for text in (before["text"], step["text"]) if text]
         joined = {language: "\n\n".join(text[language] for text in texts) for language in LANGUAGES} if texts else None
         stop, question = before["stop"] or step["stop"], before["question"] or step["question"]
@@ -126,7 +126,7 @@ def _read(lesson: Any) -> Any:
         file = _shipped(f"{lesson}.json")
         if not file.is_file():
             raise ArgumentError(
-                f"lesson={lesson!r} is no lesson of minigrad's{_instead(lesson, lessons())}; a file's name ends in .json"
+                f"lesson={lesson!r} is not a lesson of minigrad{_instead(lesson, lessons())}; a file's name ends in .json"
             )
         return json.loads(file.read_text(encoding="utf-8"))
     try:
@@ -138,7 +138,7 @@ def _read(lesson: Any) -> Any:
 
 
 def _instead(name: str, names: Iterable[str]) -> str:
-    """Which names there are: the ones that were probably meant, or some."""
+    """Return the end of an error message: the names that were probably meant, or some of the existing names."""
     there = list(dict.fromkeys(names))
     near = difflib.get_close_matches(name, there, 3)
     if near:
@@ -151,7 +151,7 @@ def _instead(name: str, names: Iterable[str]) -> str:
 
 
 def _fields(value: Any, where: str, kind: str) -> Mapping[str, Any]:
-    """``value``, a dict that has no other fields than this kind of thing may have."""
+    """Return ``value`` if it is a dict with only the fields of this kind; else raise."""
     if not isinstance(value, Mapping):
         raise ArgumentError(f"{where} takes a dict with {_listed(FIELDS[kind])}, got {value!r:.60}")
     for name in value:
@@ -177,7 +177,7 @@ def _program(lines: Any) -> None:
 
 
 def _text(value: Any, where: str) -> dict[str, str] | None:
-    """A text in all languages: the one there is stands in for those that are missing."""
+    """Return a text in all languages. A missing language gets the text of another."""
     if value is None:
         return None
     texts = dict.fromkeys(LANGUAGES, value) if isinstance(value, str) else value
@@ -202,9 +202,9 @@ def _flag(value: Mapping[str, Any], name: str, where: str) -> bool:
 def _step(value: Any, where: str, places: _StepNames) -> dict[str, Any]:
     step = _fields(value, where, "step")
     if "at" not in step:
-        raise ArgumentError(f"{where} needs 'at', the step that it speaks of: {WHERE}")
+        raise ArgumentError(f"{where} needs 'at', the step of this entry: {WHERE}")
     if len(step) == 1:
-        raise ArgumentError(f"{where} says nothing: give it 'text', 'stop': true or a 'question'")
+        raise ArgumentError(f"{where} is empty: give it 'text', 'stop': true or a 'question'")
     at = places.step(step["at"], f"{where}.at")
     question = step.get("question")
     return {
@@ -221,18 +221,18 @@ def _question(value: Any, where: str, at: int, places: _StepNames) -> dict[str, 
     if kind not in KINDS:
         raise ArgumentError(f"{where}.kind takes {_listed(KINDS)}, got {kind!r}")
     if kind != "choice" and "choices" in question:
-        raise ArgumentError(f"{where}.choices is for the kind 'choice', and this is {kind!r}")
+        raise ArgumentError(f"{where}.choices is only for the kind 'choice', got {kind!r}")
     if kind == "edge" and not places.is_product(at):
         raise ArgumentError(
             f"{where} asks for the next edge, but step {at} applies no rule: put it at a 'backward of NAME'"
         )
     if kind == "value" and places.asked(at) is None:
         raise ArgumentError(
-            f"{where} asks for a value, but step {at} is none of the backward pass, or gives too many numbers"
+            f"{where} asks for a value, but step {at} is not a backward step, or its result has too many elements"
         )
     text = _text(question.get("text"), f"{where}.text")
     if kind == "choice" and text is None:
-        raise ArgumentError(f"{where} needs a 'text': what is asked")
+        raise ArgumentError(f"{where} needs a 'text' with the question")
     choices = _choices(_list(question, "choices", where), where) if kind == "choice" else []
     return {"kind": kind, "text": text, "choices": choices}
 
@@ -256,7 +256,7 @@ def _choices(values: list[Any], where: str) -> list[dict[str, Any]]:
 
 
 class _StepNames:
-    """The steps of a program by the names that its page shows."""
+    """The steps of a program, by the names on its page."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self.edges = data["edges"]
@@ -272,13 +272,13 @@ class _StepNames:
         return at > 0 and self.steps[at - 1][0] == "product"
 
     def asked(self, at: int) -> Any:
-        """The numbers of what a step gives; None if it is no question."""
+        """Return the elements of a step's result; None if the page cannot ask for it."""
         kind, number = self.steps[at - 1] if at else ("forward", 0)
         array = None if kind == "forward" else self.edges[number]["raw" if kind == "product" else "amount"]
         return array.get("values") if array else None
 
     def step(self, place: Any, where: str) -> int:
-        """The number of the step that a place means."""
+        """Return the number of the step at a place."""
         most = len(self.steps)
         if isinstance(place, bool) or not isinstance(place, int | str):
             raise ArgumentError(f"{where} takes {WHERE}, got {place!r:.60}")
@@ -304,7 +304,7 @@ class _StepNames:
     def _forward(self, name: str, where: str) -> int:
         node = self._node(name, where)
         if ("forward", node) not in self.steps:
-            raise ArgumentError(f"{where}: no step computes {name!r}, it is given: say 'gradient of {name}'")
+            raise ArgumentError(f"{where}: no step computes {name!r}, because it is a leaf: use 'gradient of {name}'")
         return self.steps.index(("forward", node)) + 1
 
     def _backward(self, name: str, where: str) -> int:
@@ -324,7 +324,7 @@ class _StepNames:
             raise ArgumentError(
                 f"{where}: no step goes from {name!r} to {self.names[operand]!r}{_instead(self.names[operand], operands)}"
             )
-        raise ArgumentError(f"{where}: no step applies a rule of {name!r}: it is given, or no gradient comes to it")
+        raise ArgumentError(f"{where}: no step applies a rule of {name!r}: it is a leaf, or no gradient arrives at it")
 
     def _gradient(self, name: str, where: str) -> int:
         node = self._node(name, where)

@@ -1,4 +1,4 @@
-"""The data of a page as columns, with what many nodes and edges have alike written once: assets/unpack.js undoes it."""
+"""Packs the data of a page into columns, and writes equal values of many nodes and edges once (see assets/unpack.js)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 Data = dict[str, Any]
 
-# Of edges, what comes from the rule: many have the same.
+# The fields of an edge that come from its rule. Many edges share them.
 RULE = ("formula", "equation", "elementwise", "answer", "argument")
 ARRAYS = ("value", "raw", "amount", "sum")
 LISTS = ("values", "gradients")
@@ -19,7 +19,7 @@ LISTS = ("values", "gradients")
 
 @contextlib.contextmanager
 def collector_at_rest() -> Iterator[None]:
-    """Of the many lists and dicts that a page is made of none becomes garbage meanwhile: to look costs half the time."""
+    """Pause the garbage collector. The lists and dicts of a page all stay in use, and scanning them takes half the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -31,7 +31,7 @@ def collector_at_rest() -> Iterator[None]:
 
 @collector_at_rest()
 def packed(data: Data) -> Data:
-    """``nodes`` and ``edges`` as columns, in which a rule or an array is its number in ``rules`` or ``arrays``."""
+    """Return the data with ``nodes`` and ``edges`` as columns. Rules and arrays become numbers in ``rules`` and ``arrays``."""
     arrays = _Arrays()
     numbers: dict[str, int] = {}
     rules: list[Data] = []
@@ -43,11 +43,11 @@ def packed(data: Data) -> Data:
             rules.append(rule)
         edges.append({name: value for name, value in edge.items() if name not in rule} | {"rule": number})
     columns = {"nodes": _columns(data["nodes"], arrays), "edges": _columns(edges, arrays)}
-    return data | columns | {"packed": True, "rules": rules, "arrays": arrays.data()}
+    return data | columns | {"rules": rules, "arrays": arrays.data()}
 
 
 def _columns(rows: Sequence[Data], arrays: _Arrays) -> Data:
-    """For each field its values in all rows; of one that is the same everywhere only that."""
+    """Return the values of each field in all rows, or a single value if all rows have the same."""
     if not rows:
         return {"count": 0, "same": {}, "columns": {}}
     columns: dict[str, list[Any]] = {}
@@ -71,10 +71,10 @@ def _equal(a: Any, b: Any) -> bool:
 
 
 class _Arrays:
-    """Each array once: a gradient that many edges hand on is written a single time."""
+    """Stores each array once, even a gradient that many edges pass on."""
 
     def __init__(self) -> None:
-        self.flat: list[Any] = []  # the numbers of all, in order
+        self.flat: list[Any] = []  # the elements of all arrays, in order
         self.kind_of: list[int] = []
         self.kinds: dict[Any, int] = {}
         self.known: dict[Any, int] = {}
@@ -97,5 +97,5 @@ class _Arrays:
 
 
 def _shortest(values: Any) -> list[Any]:
-    """With as many digits as tell a number from its neighbours of the same dtype: of float32 half of what a double takes."""
+    """Return the elements with the fewest digits that keep their dtype's value: half as many for float32 as for float64."""
     return list(map(float, values.astype("U"))) if values.dtype == np.float32 else values.tolist()

@@ -1,4 +1,4 @@
-"""What the page of the stepper knows of a graph: nodes, edges, steps, scenes and the program, as plain data."""
+"""Collects the data of the stepper's page from a graph: nodes, edges, steps, scenes and the program."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from .truth import MOST_CHECKED, add_causes, add_checks
 if TYPE_CHECKING:
     from ..record.model import Edge, Graph, Node
 
-MOST_SHOWN = 64  # elements of an array; of a larger one the page knows shape, min, mean, max and norm
-MOST_SCALARS = 300  # in a graph whose leaves can be edited
+MOST_SHOWN = 64  # elements of an array on the page; a larger one has only shape, min, mean, max and norm there
+MOST_SCALARS = 300  # scalars in a graph whose leaves can be edited
 Data = dict[str, Any]
 
 
 @collector_at_rest()
 def page_data(graph: Graph, check: bool | None = None) -> Data:
-    """All that the page shows; ``check`` as for ``explain``.
+    """Return all data of the page. ``check`` has the same meaning as in ``explain``.
 
-    A step is ``["forward", node]``, then ``["product", edge]``, which applies an operation's rule, and whose result is added
-    to the operand's gradient, unless ``["fit", edge]`` follows, which first makes it one of the operand's: summed over
-    broadcast axes, real, cast.
+    A forward step is ``["forward", node]``. A backward step ``["product", edge]`` applies an operation's rule and adds the
+    result to the operand's gradient. If the result must first be summed over broadcast axes, made real or cast, a step
+    ``["fit", edge]`` follows and adds it instead.
     """
     total = sum(np.size(value) for node in graph.nodes for value in values_of(node))
     most = MOST_SCALARS if total <= MOST_SCALARS else MOST_SHOWN
@@ -65,7 +65,7 @@ def page_data(graph: Graph, check: bool | None = None) -> Data:
 
 
 def _steps(graph: Graph, edges: Sequence[Data], most: int) -> tuple[list[tuple[str, int]], int]:
-    """All steps, and how many are forward; fills in what the gradient of an edge's source is after it."""
+    """Return all steps, and the number of forward steps. Store with each edge its source's gradient after the step."""
     numbers = {id(edge): number for number, edge in enumerate(graph.edges)}
     steps = [("forward", node.id) for node in graph.operations()]
     turn = len(steps)
@@ -86,11 +86,11 @@ def _steps(graph: Graph, edges: Sequence[Data], most: int) -> tuple[list[tuple[s
     return steps, turn
 
 
-_dtype_name = cache(str)  # NumPy takes long for it
+_dtype_name = cache(str)  # cached, because str(dtype) is slow
 
 
 def array(value: Any, most: int = MOST_SHOWN) -> Data | None:
-    """An array for the page: its values, or of a large one a summary. None if it is none, or not of numbers."""
+    """Return an array for the page: its values, or a summary if it is large. None if it is not an array of numbers."""
     found = np.asarray(value)
     if value is None or found.dtype.kind not in "fciub":
         return None
@@ -133,7 +133,7 @@ def _node(node: Node, most: int) -> Data:
 
 
 def _changed(node: Node, operands: Sequence[Edge]) -> list[str]:
-    """What else happened to the values here: an operand was stretched, its type changed, values were cut off."""
+    """Return what else happened to the operands here: one was broadcast, its dtype changed, or values were clipped."""
     if node.operation is None or isinstance(node.value, tuple) or node.value is None:
         return []
     found = []
@@ -174,7 +174,7 @@ def _edge(edge: Edge, graph: Graph, into: Mapping[int, list[Edge]], most: int) -
 
 
 def _rule(edge: Edge, node: Node, operands: list[Edge]) -> Data:
-    """The local derivative: in formal names, and as a tree for the program's own."""
+    """Return the local derivative, as text with the rule's names, and as a tree for the program's names."""
     found = formula(node.primitive, edge.argument)
     if found is None:
         return {}

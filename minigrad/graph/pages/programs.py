@@ -1,4 +1,4 @@
-"""The stretches of the user's program that a page shows, and where in them each operation is."""
+"""Chooses the parts of the user's program that a page shows, and finds each operation in them."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ..record.model import Graph
 
-MOST_LINES = 400  # in all
-LONGEST = 80  # a function that is shown as a whole
-CONTEXT = 4  # lines around what is not
-LONGEST_LINE = 400  # characters
+MOST_LINES = 400  # lines of all parts together
+LONGEST = 80  # lines of a function that is shown as a whole
+CONTEXT = 4  # lines around an operation outside of such a function
+LONGEST_LINE = 400  # characters of a line
 
-Stretch = tuple[int, int]  # the first line and the last
+Stretch = tuple[int, int]  # a part of a file: its first line and its last
 
 
 def program(graph: Graph) -> tuple[list[dict[str, Any]], list[list[int] | None]]:
-    """The stretches, and for each node its span: ``[stretch, line, column, end line, end column]``, or None."""
+    """Return the parts, and for each node its span: ``[part, line, column, end line, end column]``, or None."""
     texts: dict[str, list[str]] = getattr(graph, "programs", None) or {}
     sources = [node.source for node in graph.nodes]
     used: dict[str, dict[int, int]] = {}  # file -> line -> the first operation there
@@ -27,7 +27,7 @@ def program(graph: Graph) -> tuple[list[dict[str, Any]], list[list[int] | None]]
         if source is not None and source.file in texts and 1 <= source.line <= len(texts[source.file]):
             used.setdefault(source.file, {}).setdefault(source.line, number)
     files: list[dict[str, Any]] = []
-    place: dict[tuple[str, int], int] = {}  # file, line -> number of the stretch
+    place: dict[tuple[str, int], int] = {}  # file, line -> number of the part
     left = MOST_LINES
     for file, lines in used.items():
         for first, last in _stretches(texts[file], lines):
@@ -38,7 +38,7 @@ def program(graph: Graph) -> tuple[list[dict[str, Any]], list[list[int] | None]]
             place |= {(file, line): len(files) for line in range(first, last + 1)}
             shown = [line.rstrip("\n")[:LONGEST_LINE] for line in texts[file][first - 1 : last]]
             files.append({"name": os.path.basename(file), "first": first, "lines": shown})
-    for source in sources:  # of a text that is not there the line itself may be, as in an older file
+    for source in sources:  # if the file's text is missing, as in an older trace, the source may still have its line
         if (
             source is not None
             and source.text
@@ -64,7 +64,7 @@ def _span(source: Any, place: dict[tuple[str, int], int], texts: dict[str, list[
 
 
 def _stretches(text: Sequence[str], used: dict[int, int]) -> list[Stretch]:
-    """What is shown of one file: the functions around the lines, or some lines around them; in order, none twice."""
+    """Return the parts of one file: the functions around the used lines, or some lines around them, in order."""
     functions = _functions(text)
     found = set()
     for line in used:

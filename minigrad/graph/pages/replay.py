@@ -1,8 +1,8 @@
-"""Forward functions and rules as trees, so that the page can compute a graph again: ``["multiply", "g", ["cos", "x"]]``.
+"""Turns forward functions and rules into trees, ``["multiply", "g", ["cos", "x"]]``, so that the page can run them.
 
-The page interprets them (``assets/python.js``) over NumPy's functions in JavaScript (``assets/numpy.js``). A number is
-itself, a text is a name, a list is a function and what it is given. What is written in NumPy goes along as a tree, and so do
-the helpers that it calls; what cannot be such a tree stands there by its name, which the page knows or not.
+The page interprets them (``assets/python.js``) with NumPy's functions in JavaScript (``assets/numpy.js``). A number is
+itself, a text is a name, and a list is a function with its arguments. Functions that are written in NumPy, and the helpers
+that they call, become trees. Any other function stays a name. The page can run it only if it has a function of this name.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import numpy as np
 from ...engine.primitive import Primitive
 from ..record.keywords import keyword_data
 from ..record.model import Graph
-from ._written_formulas import NAMES
-from .formulas import body_of, formula, rule_of
+from ._replayed import STAND_INS
+from .formulas import body_of, is_ours, rule_key, rule_of
 
 Tree = Any
 Data = dict[str, Any]
@@ -37,29 +37,22 @@ _BUILTINS = {
     "len": "len", "range": "range", "enumerate": "enumerate", "zip": "zip", "sum": "sum", "float": "float", "int": "float",
     "tuple": "tolist", "list": "tolist", "max": "maximum", "min": "minimum", "abs": "absolute",
 }  # fmt: skip
-# What numpy.js has besides NumPy's functions, as these are no trees.
+# Functions of numpy.js in addition to NumPy's, because they cannot be trees.
 LEAVES = {
-    "as_bias", "as_mask", "axes_of", "contract", "einsum_labels", "erf", "_paired_axes", "scatter_add", "unbroadcast",
+    "as_bias", "as_mask", "axes_of", "contract", "einsum_labels", "erf", "_paired_axes", "scatter_add", "sum_over",
+    "unbroadcast", "values_of",
 }  # fmt: skip
 
 
-# What the page computes where there are only words; what it cannot compute again, such as another norm, it says.
-_REPLAYED: dict[str, str] = {
-    "norm.x": "expand(g, x_shape, axis) * x * reciprocal(expand(ans, x_shape, axis))",
-    "einsum": "contract([g, *args[:i], *args[i + 1 :]], [(labels := einsum_labels(subscripts, args))[-1], *labels[:i], "
-    "*labels[i + 1 : -1]], labels[i], args, labels[:-1])",
-}
-
-
 class _NotATreeError(Exception):
-    """Nothing that the page can interpret."""
+    """The page cannot interpret this."""
 
 
 def replay_data(graph: Graph) -> Data:
-    """The operations of a graph, by name, and the helpers that their trees call: ``[parameters, defaults, body]``.
+    """Return the operations of a graph, by name, and the helpers that their trees call: ``[parameters, defaults, body]``.
 
-    An operation has its ``arguments``, what its keywords are by ``defaults``, the name of its ``forward`` function, and
-    ``vjp``: the tree of each argument's derivative (of any number of arguments under ``"*"``).
+    An operation has ``arguments``, the ``defaults`` of its keywords, the name of its ``forward`` function, and ``vjp``: the
+    tree of each argument's derivative (under ``"*"`` if the number of arguments varies).
     """
     trees = _Trees()
     used: dict[str, set[Any]] = {}
@@ -68,7 +61,7 @@ def replay_data(graph: Graph) -> Data:
     operations = {
         name: trees.operation(*primitives)
         for name, primitives in used.items()
-        if len(primitives) == 1 and isinstance(next(iter(primitives)), Primitive)  # two of one name: neither
+        if len(primitives) == 1 and isinstance(next(iter(primitives)), Primitive)  # two with one name are left out
     }
     return {"operations": operations, "helpers": trees.helpers}
 
@@ -95,25 +88,21 @@ class _Trees:
             return None
 
     def _derivative(self, primitive: Primitive, argument: str) -> Tree:
-        """The rule's formula; for a rule of several lines without one, the rule itself. None for what is no tree."""
-        found, rule = formula(primitive, argument), rule_of(primitive, argument)
-        if rule is None:
+        """Return the tree of the rule, or of its replacement; None if there is no tree."""
+        rule = rule_of(primitive, argument)
+        stand_in = STAND_INS.get(rule_key(primitive, argument)) if is_ours(rule) else None
+        if stand_in is None and (rule is None or primitive.composition is not None):
             return None
         try:
-            key = f"{primitive.name}.{argument}" if primitive.arguments else primitive.name
-            if key in _REPLAYED and str(rule.__module__).startswith("minigrad."):
-                return _Reader(self, NAMES).tree(ast.parse(_REPLAYED[key], mode="eval").body)
-            if found is not None and found.expression is not None:
-                return _Reader(self, found.names).tree(ast.parse(found.expression, mode="eval").body)
-            return None if primitive.composition is not None else self._helper(rule)[2]
+            return self._helper(stand_in or rule)[2]
         except _NotATreeError:
             return None
 
     def _name(self, function: Any) -> str:
-        """What the page calls a function: a helper's name begins with a colon.
+        """Return the page's name of a function. The name of a helper begins with a colon.
 
         Raises:
-            _NotATreeError: it is no tree, and nothing of NumPy's.
+            _NotATreeError: the function cannot become a tree and is not NumPy's.
         """
         plain = function.function if isinstance(function, Primitive) else function
         name, module = getattr(function, "__name__", ""), str(getattr(plain, "__module__", None) or "numpy")
@@ -141,13 +130,13 @@ class _Trees:
 
 
 class _Reader:
-    """Python's syntax tree as one of the page's; ``names`` are those of the module, ``own`` those of the function."""
+    """Turns Python's syntax tree into a tree for the page. ``names`` are the module's, ``own`` the function's."""
 
     def __init__(self, trees: _Trees, names: Mapping[str, Any], own: Iterable[str] = ()) -> None:
         self.trees, self.names, self.own = trees, names, set(own)
 
     def block(self, steps: list[ast.stmt]) -> Tree:
-        """Assignments and branches up to a ``return``. A check that raises was passed when the program ran."""
+        """Read assignments and branches up to a ``return``. Checks that raise are left out: the program has passed them."""
         if not steps:
             return None
         step, rest = steps[0], steps[1:]
@@ -244,7 +233,7 @@ class _Reader:
         raise _NotATreeError
 
     def _comparison(self, node: ast.Compare) -> Tree:
-        """``a <= b <= c`` is two of them."""
+        """Read a comparison. ``a <= b <= c`` becomes two."""
         found: Tree = None
         for left, op, right in zip([node.left, *node.comparators], node.ops, node.comparators):
             one: Tree = [_operator(op), self.tree(left), self.tree(right)]
@@ -253,7 +242,7 @@ class _Reader:
         return found
 
     def _object(self, node: ast.expr) -> Any:
-        """What a dotted name of the module stands for; None of anything else."""
+        """Return the object of a dotted name of the module; None for any other expression."""
         if isinstance(node, ast.Name) and node.id not in self.own:
             return self.names.get(node.id, getattr(builtins, node.id, {"np": np, "math": math}.get(node.id)))
         base = self._object(node.value) if isinstance(node, ast.Attribute) else None
@@ -270,7 +259,7 @@ class _Reader:
         more = [keywords] if keywords else []
         match node.func:
             case ast.Subscript(value=ast.Name() as table, slice=key) if isinstance(self._object(table), dict):
-                tree: Tree = None  # one of a table of functions
+                tree: Tree = None  # a choice from a table of functions
                 for name, function in self._object(table).items():
                     tree = [
                         "?",

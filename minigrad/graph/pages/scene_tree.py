@@ -1,4 +1,4 @@
-"""Where each operation and value of a graph is shown: the tree of a page's scenes."""
+"""Builds the tree of a page's scenes, which decides where each operation and value is shown."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..draw.folding import Folder, Unit
+from ..draw.folding import Unit, program, scene
 from ..record.model import Edge, Graph
 
 MOST_IN_SCENE = 60
 PART = 50
-MOST_OPERANDS = 24  # of one operation that are boxes beside it
+MOST_OPERANDS = 24  # operands of one operation that are boxes in its scene
 
 
 @dataclass(eq=False, slots=True)
 class Stage:
-    """What a scene shows at once: all of it, or one step of a loop.
+    """The part of a scene that is shown at once: all of it, or one step of a loop.
 
     Attributes:
         unit: the scene.
-        step: of a loop, from 0; else 0.
-        parent: what the scene is a box in.
-        depth: how many stages are around it.
-        values: ids of the values (no operations) that are boxes in it.
+        step: the step of a loop, from 0; else 0.
+        parent: the stage in which the scene is a box.
+        depth: the number of stages around it.
+        values: the ids of the values (not operations) that are boxes in it.
     """
 
     unit: Unit
@@ -40,8 +40,8 @@ class SceneTree:
 
     Attributes:
         program: the outermost scene.
-        stages: of each scene, one for each step.
-        home: the stage in which a node is a box.
+        stages: the stages of each scene, one per step.
+        home: the stage in which each node is a box.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -56,12 +56,12 @@ class SceneTree:
         self.order = {node.id: i for i, node in enumerate(n for n in graph.nodes if n.operation is not None)}
         self._values: dict[int, list[int]] = defaultdict(list)
         self._weights = self._boxes_with()
-        self.program = self._units()
+        self.program = program(graph)
         self._place(self.program, None)
         self._place_values()
 
     def _boxes_with(self) -> dict[int, int]:
-        """How many boxes each operation brings with it: its own, and those of values that it is the first to read."""
+        """Return the number of boxes of each operation: its own, and those of values that it is the first to read."""
         weights: dict[int, int] = {}
         seen: set[int] = set()
         for node in self.graph.nodes:
@@ -72,28 +72,15 @@ class SceneTree:
                 weights[node.id] = 1 + (len(values) if len(values) < MOST_OPERANDS else 1)
         return weights
 
-    # --- operations ---
-
-    def _units(self) -> Unit:
-        folder = Folder(self.graph.nodes, self.into)
-        content: dict[int | None, list[tuple[int, Unit]]] = defaultdict(list)
-        for node in self.graph.nodes:
-            if node.operation is not None:
-                content[node.module].append((node.id, folder.operation(node)))
-        for module in reversed(self.graph.modules):
-            found = sorted(content.pop(module.id, ()), key=lambda item: item[0])
-            if found:
-                unit = folder.module(module.id, module.kind, module.name, [unit for _, unit in found])
-                content[module.parent].append((found[0][0], unit))
-        units = folder.folded([unit for _, unit in sorted(content[None], key=lambda item: item[0])])
-        operations = [node.id for node in self.graph.nodes if node.operation is not None]
-        return Unit("program", -1, None, [units], [operations])
-
     def _place(self, unit: Unit, parent: Stage | None) -> None:
-        """Cut what is too long into parts, and note the stages of all that is inside."""
+        """Divide long scenes into parts, and note the stages of all units inside."""
         todo = [(unit, parent)]
-        while todo:  # no recursion: modules may be nested deeper than Python likes
+        while todo:  # no recursion, because modules may be nested deeper than Python's limit
             unit, parent = todo.pop()
+            if (
+                unit.kind == "loop" and unit.module is not None
+            ):  # a stack of layers; its steps are the contents of the layers
+                unit.iterations = [layer.iterations[0] for (layer,) in unit.iterations]
             unit.iterations = parted(unit.iterations, self._weights)
             depth = 0 if parent is None else parent.depth + 1
             stages = [Stage(unit, t, parent, depth) for t in range(len(unit.iterations))]
@@ -131,8 +118,8 @@ class SceneTree:
                         around = around.parent
 
     def _gather(self, stages: list[Stage]) -> None:
-        """Put many values that one operation reads, such as what a stack is made of, into parts of their own."""
-        groups: dict[int, list[int]] = defaultdict(list)  # a reader -> places in the list of values
+        """Put the values of an operation with many operands, such as a stack, into separate parts."""
+        groups: dict[int, list[int]] = defaultdict(list)  # a reader -> indices in the list of values
         for i, value in enumerate(stages[0].values):
             readers = {edge.target for edge in self.out_of[value]}
             if len(readers) == 1:
@@ -142,14 +129,14 @@ class SceneTree:
         for stage, step in zip(stages, stages[0].unit.iterations):
             for places in many:
                 for k in range(0, len(places), PART):
-                    unit = Unit("part", -1, None, [[]], [[]])
+                    unit = scene("part", -1, [[]])
                     values = [stage.values[i] for i in places[k : k + PART]]
                     self.stages[id(unit)] = [Stage(unit, 0, stage, stage.depth + 1, values)]
                     step.append(unit)
             stage.values = [value for i, value in enumerate(stage.values) if i not in gathered]
 
     def inside(self, unit: Unit) -> Iterator[int]:
-        """All nodes that are boxes in a scene or further inside."""
+        """Yield all nodes that are boxes in a scene or further inside."""
         yield from unit.all_operations()
         yield from self._values.get(id(unit), ())
 
@@ -166,7 +153,7 @@ class SceneTree:
         return common
 
     def _part_of_first(self, stage: Stage, reader: Stage) -> Stage:
-        """Parts mean nothing: what several of them read is in the first."""
+        """Return the first of several parts. A value that several parts read is shown there."""
         path = []
         while reader is not stage:
             path.append(reader)
@@ -179,7 +166,7 @@ class SceneTree:
         return stage
 
     def _align(self, stages: list[Stage]) -> None:
-        """Leave in a loop's steps only values that have a counterpart in each: the others belong to what is around it."""
+        """Keep in a loop's steps only values with a counterpart in each step. Move the others to the stage around it."""
         columns: dict[Any, list[tuple[int, int]]] = defaultdict(list)
         for t, stage in enumerate(stages):
             places = {o: q for q, o in enumerate(stage.unit.operations[t])}
@@ -199,7 +186,7 @@ class SceneTree:
 
 
 def title(tree: SceneTree, unit: Unit, labels: Sequence[str]) -> str:
-    """What a scene is called, in all languages: a module's name, a loop's result, a part's operations by their numbers."""
+    """Return a scene's title in all languages: a module's name, a loop's result, or the numbers of a part's operations."""
     graph = tree.graph
     if unit.module is not None:
         module = graph.modules[unit.module]
@@ -217,11 +204,11 @@ def title(tree: SceneTree, unit: Unit, labels: Sequence[str]) -> str:
 
 
 def parted(units: list[list[Unit]], weights: Mapping[int, int]) -> list[list[Unit]]:
-    """The content of a scene, and of a long one its parts, for each iteration alike.
+    """Return the content of a scene, divided into parts if it is long. Each iteration is divided in the same way.
 
     Args:
-        units: for each iteration those of the scene.
-        weights: of operations, how many boxes they bring with them; others count as 1.
+        units: the units of the scene, for each iteration.
+        weights: the numbers of boxes of operations. Other units count as 1.
     """
     while sum(weights.get(unit.node, 1) if unit.node is not None else 1 for unit in units[0]) > MOST_IN_SCENE:
         cuts = _cuts(units[0], weights)
@@ -232,7 +219,7 @@ def parted(units: list[list[Unit]], weights: Mapping[int, int]) -> list[list[Uni
 
 
 def _cuts(units: Sequence[Unit], weights: Mapping[int, int]) -> list[int]:
-    """Where parts of about equal weight end."""
+    """Return the ends of parts with about equal weight."""
     cuts, filled = [], 0
     for i, unit in enumerate(units):
         weight = weights.get(unit.node, 1) if unit.node is not None else 1
@@ -246,4 +233,4 @@ def _cuts(units: Sequence[Unit], weights: Mapping[int, int]) -> list[int]:
 def _part(units: list[Unit]) -> Unit:
     if len(units) == 1:
         return units[0]
-    return Unit("part", -1, None, [units], [sorted(o for unit in units for o in unit.all_operations())])
+    return scene("part", -1, [units])

@@ -1,7 +1,7 @@
-"""A graph as scenes: small drawings of one place each, laid out here, so that the page needs no layout program.
+"""Divides a graph into scenes, which are small drawings. They are laid out here, so the page needs no layout program.
 
-A scene is the program's top level, a module, a loop of which one step is shown at a time, or a part of what is too long. What
-lies outside of it but is connected with it is an alias at its rim, so both ends of each edge are in the scene of its target.
+A scene is the program's top level, a module, a loop that shows one step at a time, or a part of a long scene. A node outside
+of a scene that is connected with it is an alias at its border, so both ends of each edge are in the scene of its target.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 TEXT, SMALL, LINE = 13, 11, 18  # px
 PADDING = 22
-NUMBERS = 132  # width of "∂ -0.0000e-00 + -0.0000e-00"
-CELL, MOST_CELLS = 12, 8  # of a matrix that is drawn in its box
+NUMBERS = 132  # the width of "∂ -0.0000e-00 + -0.0000e-00" in px
+CELL, MOST_CELLS = 12, 8  # the size of a cell in px, and the most cells on a side, of a matrix drawn in its box
 WIDEST = 260
-MOST_AROUND = 24  # aliases of what only closed scenes read, and of what reads from here
-MOST_READERS = 2  # of one operation, as aliases
+MOST_AROUND = 24  # aliases for values that only closed scenes read, and for readers outside
+MOST_READERS = 2  # readers of one operation that are aliases
 
 
 def scenes(graph: Graph, labels: Sequence[str]) -> tuple[list[dict[str, Any]], list[int]]:
-    """The scenes as the page knows them, the program's first, and for each node the number of its scene."""
+    """Return the scenes for the page, the program's first, and for each node the number of its scene."""
     tree = SceneTree(graph)
     order = _in_order(tree)
     numbers = {id(unit): i for i, unit in enumerate(order)}
@@ -47,7 +47,7 @@ def scenes(graph: Graph, labels: Sequence[str]) -> tuple[list[dict[str, Any]], l
 
 
 def _in_order(tree: SceneTree) -> list[Unit]:
-    """All scenes, each before those inside it."""
+    """Return all scenes, each before the scenes inside it."""
     order, todo = [], [tree.program]
     while todo:
         unit = todo.pop()
@@ -72,7 +72,7 @@ def _about(tree: SceneTree, unit: Unit, numbers: Mapping[int, int], labels: Sequ
 
 
 def _size(node: Node, label: str) -> tuple[int, int]:
-    """Room for the name, the operation, the value and the gradient, or for both as heat cells."""
+    """Return the size of a box with name, operation, value and gradient, the last two as text or as heat cells."""
     lines = 2 if node.kind == "constant" else 3 if node.operation is None else 4
     width = max(text_width(label, TEXT), text_width(node.operation or "", SMALL), NUMBERS)
     height = LINE * lines + 12
@@ -93,7 +93,7 @@ def _scene_size(tree: SceneTree, unit: Unit, labels: Sequence[str]) -> tuple[int
 
 
 def _rounded(width: float) -> int:
-    """To steps of 16: equal layers shall have boxes of equal size, though one is called 9 and another 10."""
+    """Round up to a multiple of 16, so that boxes of equal layers have equal sizes, even if one is 9 and another 10."""
     return math.ceil(width / 16) * 16
 
 
@@ -101,11 +101,11 @@ def _rounded(width: float) -> int:
 
 
 class _Scene:
-    """Boxes and lines of one scene.
+    """The boxes and lines of one scene.
 
     Attributes:
-        boxes: for each its kind ("node", "scene", "alias") and for each step the id, or None.
-        lines: from box, to box -> for each step the ids of the edges.
+        boxes: the kind of each box ("node", "scene", "alias"), and its id in each step, or None.
+        lines: from (source box, target box) to the ids of the edges in each step.
     """
 
     def __init__(self, tree: SceneTree, unit: Unit, numbers: Mapping[int, int]) -> None:
@@ -114,7 +114,7 @@ class _Scene:
         self.steps = len(unit.iterations)
         self.stages: list[Stage] = tree.stages[id(unit)]
         self.boxes: list[tuple[str, list[int | None]]] = []
-        self._scenes: dict[int, Unit] = {}  # box -> the first step's
+        self._scenes: dict[int, Unit] = {}  # box -> its scene in the first step
         self.lines: dict[tuple[int, int], list[list[int]]] = {}
         self._aliases: dict[tuple[int | None, ...], int] = {}
         self._inside: dict[int, tuple[int, int]] = {}  # node -> step, box
@@ -156,7 +156,7 @@ class _Scene:
         found[t].append(edge)
 
     def _lines_inside(self) -> None:
-        """A line for each edge into what is inside; what it comes from outside is an alias, for all steps the same one."""
+        """Add a line for each edge into the scene. A source outside is an alias, the same one for all steps."""
         around = 0
         for column in zip(*(self._edges_into(t) for t in range(self.steps))):
             outside: list[int | None] = [None] * self.steps
@@ -183,7 +183,7 @@ class _Scene:
         return [(self._edges[id(edge)], edge) for o in self.unit.operations[t] for edge in into.get(o, ())]
 
     def _readers(self) -> None:
-        """Aliases of what reads a result from outside: there its gradient comes from."""
+        """Add aliases for readers outside of the scene. The gradients of its results come from them."""
         left = MOST_AROUND
         for box, (kind, ids) in enumerate(list(self.boxes)):
             if kind != "node":
@@ -209,7 +209,7 @@ class _Scene:
     # --- as data ---
 
     def look(self, sizes: Sequence[tuple[int, int]], labels: Sequence[str]) -> tuple[Any, ...]:
-        """The sizes of the boxes, and which lines there are: two scenes that look the same are laid out once."""
+        """Return the sizes of the boxes, and the lines. Scenes with the same look are laid out once."""
         found = []
         for box, (kind, ids) in enumerate(self.boxes):
             if kind == "scene":
@@ -230,7 +230,7 @@ class _Scene:
         return {"width": math.ceil(laid.width), "height": math.ceil(laid.height), **about}
 
     def ids(self) -> dict[str, Any]:
-        """What the boxes show, and the edges of the lines."""
+        """Return the contents of the boxes, and the edges of the lines."""
         loop = self.unit.kind == "loop"
         boxes = []
         for kind, ids in self.boxes:

@@ -1,4 +1,4 @@
-"""The drawing as a page: it scrolls, grows and shrinks, and tells about a node when it is clicked."""
+"""Writes a drawing as a page that scrolls and zooms, and that describes a node after a click on it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from .html import check_language, inline, save_page
 
 
 def write_page(graph: Graph, picture: Picture, path: Path, language: str) -> Path:
-    """The page of :meth:`Drawing.to_html`, for a graph as it is drawn and the picture of it."""
+    """Write the page of :meth:`Drawing.to_html`, from a simplified graph and its picture."""
     check_language(language)
     try:
         shown = inline(lay_out(picture, "svg").decode())
-        shown = re.sub(r"<title>[^<]*</title>\n?", "", shown)  # tooltips: the page tells more
+        shown = re.sub(r"<title>[^<]*</title>\n?", "", shown)  # no tooltips, because the page shows more
     except GraphError as error:
         shown = f"<p>{html.escape(str(error))}</p><pre>{html.escape(write_dot(picture))}</pre>"
     data = page_data(graph, picture.color)
@@ -33,7 +33,7 @@ def write_page(graph: Graph, picture: Picture, path: Path, language: str) -> Pat
 
 
 def page_data(graph: Graph, color: str | None = None) -> dict[str, Any]:
-    """What the page knows of each node, and what its colours mean; a list is a word of the page and what it is about."""
+    """Return the data of each node, and the meaning of its colours. A list is a word of the page with its values."""
     color = mode(graph, color)
     kinds = {node.kind for node in graph.nodes}
     end = graph.nodes[graph.ends[0][0]]
@@ -54,7 +54,7 @@ def _title(node: Node) -> str:
 
 
 def _searched(node: Node) -> str:
-    """What a search looks into: the operation and a name, but no label that is an expression of the source."""
+    """Return the text that a search reads: the operation and a name, but no label that is an expression."""
     names = [node.name, node.operation, node.label if re.fullmatch(r"[\w.\[\]]+", node.label) else None]
     return "\n".join(filter(None, names))
 

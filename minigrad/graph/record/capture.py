@@ -1,4 +1,4 @@
-"""From a Tensor to the graph of how it was computed."""
+"""Copies the tape behind a Tensor into a Graph."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ from .trace import Constant, ModuleCall, TraceNote, frozen_copy, norm, note_of, 
 def capture(
     tensors: Tensor | Sequence[Tensor], params: Any = None, *, caller: str = "capture", origins: bool = False
 ) -> Graph:
-    """The graph of how one or several tensors were computed; the first is its loss. ``params`` is as for :func:`draw_dot`.
+    """Return the graph of how one or several tensors were computed. The first one is its loss.
 
     Args:
-        origins: for a drawing of backward passes: with the operations whose rules they are part of, even where no number
-            of theirs was used (the second derivative of ``x**3`` does not depend on ``x**3``), and with the ``grad`` of each
-            leaf as its cotangent, because sweeps from several tensors came through.
+        params: names for tensors, as in :func:`draw_dot`.
+        origins: whether to prepare a drawing of backward passes. It then holds the forward operation of every rule, even
+            if the rule did not use its value (the second derivative of ``x**3`` does not depend on ``x**3``). The cotangent
+            of each leaf is its ``grad``, because sweeps began at several tensors.
 
     Raises:
-        ArgumentError: ``tensors`` or ``params`` is something else.
+        ArgumentError: ``tensors`` or ``params`` has a wrong type.
         GraphError: a tensor was not recorded.
     """
     found = [tensors] if isinstance(tensors, Tensor) else list(tensors) if isinstance(tensors, (list, tuple)) else []
@@ -53,7 +54,7 @@ def capture(
 
 
 def _with_origins(entries: list[Entry]) -> list[Entry]:
-    """Entries, the entries whose rules they are part of, and what led to those."""
+    """Return the entries, the forward entries whose rules recorded them, and all entries that those depend on."""
     while True:
         notes = map(note_of, entries)
         origins = {note.origin for note in notes if note is not None and note.origin is not None} - set(entries)
@@ -62,34 +63,41 @@ def _with_origins(entries: list[Entry]) -> list[Entry]:
         entries = wengert_list([*entries, *origins])
 
 
+def names_in(params: Any, caller: str, argument: str = "params") -> dict[str, Any]:
+    """Return the tensors by name: the items of a dict, or of ``named_parameters()``."""
+    if hasattr(params, "named_parameters"):
+        return dict(params.named_parameters())
+    if isinstance(params, Mapping):
+        return dict(params)
+    raise ArgumentError(
+        f"{caller} takes a dict from name to Tensor, or an object with named_parameters(), for {argument}, "
+        f"got {type(params).__name__}"
+    )
+
+
 def _named(params: Any, caller: str) -> dict[str, Any]:
-    """The names and tensors (or arrays) in ``params``."""
-    if params is not None and not isinstance(params, Mapping) and not hasattr(params, "named_parameters"):
-        raise ArgumentError(
-            f"{caller} takes for params a dict from name to Tensor or an object with named_parameters(), "
-            f"got {type(params).__name__}"
-        )
-    named = dict(params.named_parameters() if hasattr(params, "named_parameters") else params or {})
+    """Return the tensors (or arrays) in ``params`` by name."""
+    named = {} if params is None else names_in(params, caller)
     for name, value in named.items():
         if not isinstance(value, (Tensor, np.ndarray)) and not is_device_array(value):
             raise ArgumentError(f"params[{name!r}] must be a Tensor or an array, got {type(value).__name__}")
     return named
 
 
-_dtype_name = functools.cache(str)  # NumPy takes longer for it than a node takes for all the rest
+_dtype_name = functools.cache(str)  # cached, because str(dtype) takes longer than the rest of a node
 
 
 class _Capture:
-    """One walk along the Wengert list, which makes the nodes, edges and modules in a fixed order."""
+    """A walk along the Wengert list that makes the nodes, edges and modules in a fixed order."""
 
     def __init__(self, named: Mapping[str, Any]) -> None:
         self.graph = Graph()
-        # A place on the tape, or the id of a constant's array, -> its name; -> its node
+        # From a tape entry or leaf, or the id of a constant's array: to its name (names), to its node (numbers)
         self.names = {_place(value): str(name) for name, value in named.items()}
         self.numbers: dict[Any, int] = {}
         self.modules: dict[Any, int] = {}
         self.paths: dict[int, str] = {}
-        self.texts: dict[str, Sequence[str]] = {}  # of the files that only functions were called from
+        self.texts: dict[str, Sequence[str]] = {}  # the lines of files that called functions but no operations
         self.arrays: list[Any] = []  # keeps the constants alive as long as their ids are used
 
     def run(self, tensors: Sequence[Tensor], entries: Sequence[Entry]) -> Graph:
@@ -107,7 +115,7 @@ class _Capture:
         return self.graph
 
     def add(self, kind: str, place: Any, what: Any, operation: str | None, name: str | None, **more: Any) -> int:
-        """A new node for ``place``, with the shape and dtype of ``what``. Returns its number."""
+        """Add a node for ``place`` with the shape and dtype of ``what``, and return its id."""
         number = self.numbers[place] = len(self.graph.nodes)
         self.graph.nodes.append(
             Node(number, kind, operation, name or None, what.shape, _dtype_name(what.dtype), **more)
@@ -139,7 +147,7 @@ class _Capture:
         self.graph.edges += edges
 
     def operands(self, entry: Entry, note: TraceNote | None) -> list[Edge]:
-        """The edges into an operation, whose number is not known yet."""
+        """Return the edges into an operation. Their target is set later, when its id is known."""
         constants = {constant.position: constant for constant in note.constants} if note else {}
         names = entry.primitive.arguments or [str(i) for i in range(len(entry.parents))]
         edges = []
@@ -167,7 +175,7 @@ class _Capture:
         return edges
 
     def noted(self, note: TraceNote | None) -> dict[str, Any]:
-        """What a trace adds to the node of an operation."""
+        """Return the fields of an operation's node that come from a trace."""
         if note is None:
             return {}
         several = isinstance(note.answer, tuple)
@@ -188,14 +196,14 @@ class _Capture:
         }
 
     def value(self, place: Any) -> int:
-        """The number of the node for a parent or for the end of the tape; a leaf is new when it is first met."""
+        """Return the id of the node for a parent or for the end of the tape. A leaf gets its node at its first use."""
         if type(place) is Output:
-            self.graph.nodes[self.numbers[place.entry]].shape = None  # one of several
+            self.graph.nodes[self.numbers[place.entry]].shape = None  # the entry has several outputs
             return self.numbers[place.entry]
         if place not in self.numbers:
             tensor = place.tensor
             parameter = place in self.names or type(tensor) not in (Tensor, type(None))
-            held = tensor is not None and tensor._node is place  # else its data was replaced: the grad is another's
+            held = tensor is not None and tensor._node is place  # False if its data, and so its grad, was replaced
             self.add(
                 "parameter" if parameter else "input",
                 place,
@@ -209,7 +217,7 @@ class _Capture:
         return self.numbers[place]
 
     def constant(self, constant: Constant) -> int:
-        """The number of the node for an argument that needs no gradient: one for each array, if it still exists."""
+        """Return the id of the node for an argument that needs no gradient. Each array that still exists has one node."""
         array = constant.array() if constant.array else None
         place = constant if array is None else id(array)
         self.arrays.append(array)
@@ -219,10 +227,10 @@ class _Capture:
         return self.numbers[place]
 
     def module(self, calls: tuple[ModuleCall, ...]) -> int | None:
-        """The number of the innermost of these nested modules."""
+        """Return the id of the innermost of these nested modules."""
         parent = None
         for call in calls:
-            key = (parent, call.name, call.kind, call.identity)
+            key = parent, call
             if key not in self.modules:
                 self.modules[key] = len(self.graph.modules)
                 self.graph.modules.append(ModuleBox(len(self.graph.modules), call.name, call.kind, parent))
@@ -238,15 +246,16 @@ class _Capture:
                 source.module = self.common(source.module, target.module) if source.id in placed else target.module
                 placed.add(source.id)
 
+    @np.errstate(all="ignore")  # a sum may overflow, as it did in the sweep
     def sum_contributions(self) -> None:
-        """The cotangent of each value that is no operation."""
+        """Set the cotangent of each value to the sum of its contributions."""
         for edge in self.graph.contributions():
             node = self.graph.nodes[edge.source]
             if node.operation is None:
                 node.cotangent = edge.contribution if node.cotangent is None else node.cotangent + edge.contribution
 
     def take_gradients(self) -> None:
-        """The ``grad`` of each leaf in the place of the sum of its contributions."""
+        """Replace the cotangent of each leaf by its ``grad``."""
         for place, number in self.numbers.items():
             node = self.graph.nodes[number]
             if node.kind in ("parameter", "input"):
@@ -255,18 +264,13 @@ class _Capture:
                 node.cotangent = frozen_copy(tensor.grad) if held else None
 
     def common(self, a: int | None, b: int | None) -> int | None:
-        """The innermost module that both are part of."""
-        around = set()
-        while a is not None:
-            around.add(a)
-            a = self.graph.modules[a].parent
-        while b is not None and b not in around:
-            b = self.graph.modules[b].parent
-        return b
+        """Return the innermost module around both modules."""
+        pairs = zip(self.graph.around(a), self.graph.around(b))
+        return max((one for one, other in pairs if one == other), default=None)  # inner modules have larger ids
 
 
 def _place(value: Any) -> Any:
-    """Where a Tensor is on the tape; for one that is not there, and for an array, the id of the array."""
+    """Return the tape entry or leaf of a Tensor. For an array, or a Tensor that is not on the tape, return the array's id."""
     if not isinstance(value, Tensor):
         return id(value)
     return id(value._array) if value._node is None else entry_of(value._node)

@@ -1,7 +1,8 @@
-"""Each edge's own derivative beside a finite difference, on the numbers that its operation ran on."""
+"""Compares the derivative along each edge with a finite difference, at the operands of the traced run."""
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,10 +15,10 @@ from ...guards.differences import FIRST, ROUNDINGS, Differences, direction, weig
 from .again import Again, slope_along
 from .model import Edge, Graph, Node
 
-TOLERANCE = 1e-5  # a smaller relative error is none
-SEVERAL = 5  # times its own error is what a difference must be off by before a rule is called wrong
-TELLS = 1e-3  # the largest error of a difference, relative to the derivative, with which it can confirm a rule
-HIDDEN = 2.0**-12  # operands so much smaller than the largest are moved once more, by themselves
+TOLERANCE = 1e-5  # the smallest relative error that counts as one
+SEVERAL = 5  # a rule is wrong only if its error is this many times the possible error of the difference
+TELLS = 1e-3  # the largest relative error of a difference that can confirm a rule
+HIDDEN = 2.0**-12  # elements smaller than this share of the largest are also moved on their own
 
 REASONS = {
     "kink": "the function has a kink or a jump there, so there may be no derivative to compare with",
@@ -30,15 +31,15 @@ MEANT = {"bend": "kink", "jump": "kink", "doubt": "curvature", "rough": "roundin
 
 
 class Comparison(NamedTuple):
-    """The derivative of an operation by one operand, twice.
+    """The derivative of an operation with respect to one operand, from its rule and from finite differences.
 
     Attributes:
-        exact: by its rule, along directions of length 1.
-        numeric: by finite differences.
+        exact: the derivative from the rule, along a direction of length 1.
+        numeric: the derivative from finite differences.
         error: their difference, relative to the larger of the two.
-        uncertainty: what the finite difference itself may be off by, relative to the same.
+        uncertainty: the possible error of the finite difference, relative to the same size.
         verdict: "agrees", "unclear" or "wrong".
-        reason: why it is unclear: a key of ``REASONS``; else empty.
+        reason: the reason for "unclear", as a key of ``REASONS``; else empty.
     """
 
     exact: float
@@ -55,12 +56,7 @@ def check_derivatives(graph: Graph, *, step: float = FIRST, seed: int = 0) -> No
     Raises:
         GraphError: the computation was not traced.
     """
-    into = graph.edges_into()
-    rng = np.random.default_rng(seed)
-    found = []
-    for node in graph.operations():
-        if can_be_compared(node, into[node.id]):
-            found += compared(node, into[node.id], graph, rng, step)
+    found = comparisons(graph, step=step, seed=seed)
     if not found:
         raise GraphError(
             "check_edges needs the operands of the operations: compute the tensor inside 'with minigrad.trace():'"
@@ -70,15 +66,33 @@ def check_derivatives(graph: Graph, *, step: float = FIRST, seed: int = 0) -> No
         edge.verdict, edge.reason = comparison.verdict, REASONS.get(comparison.reason, "")
 
 
+def comparisons(
+    graph: Graph, *, step: float = FIRST, seed: int = 0, skipped: tuple[type[Exception], ...] = ()
+) -> list[tuple[Edge, Comparison]]:
+    """Compare the derivatives of all operations that can run again.
+
+    Args:
+        skipped: exceptions that leave out one operation. Other exceptions are raised.
+    """
+    into = graph.edges_into()
+    rng = np.random.default_rng(seed)
+    found = []
+    for node in graph.operations():
+        if can_be_compared(node, into[node.id]):
+            with contextlib.suppress(*skipped):
+                found += compared(node, into[node.id], graph, rng, step)
+    return found
+
+
 def can_be_compared(node: Node, operands: Sequence[Edge]) -> bool:
-    """Whether the operation can be carried out again."""
+    """Return whether the operation can run again."""
     return isinstance(node.primitive, Primitive) and bool(operands) and all(e.value is not None for e in operands)
 
 
 def compared(
     node: Node, operands: list[Edge], graph: Graph, rng: np.random.Generator, step: float = FIRST
 ) -> list[tuple[Edge, Comparison]]:
-    """The derivative of one operation by each of its operands, by its rule and by differences."""
+    """Compare the derivative of one operation by each of its operands."""
     differentiated = [edge for edge in operands if graph.nodes[edge.source].kind != "constant"]
     with np.errstate(all="ignore"):
         again = Again(node, operands, differentiated)
@@ -87,7 +101,7 @@ def compared(
 
 def _comparisons(again: Again, rng: np.random.Generator, step: float) -> Iterator[Comparison]:
     if not np.isfinite(again.here).all():
-        again.pulled(np.ones_like(again.here))  # a rule that raises, or gives another shape, says so
+        again.pulled(np.ones_like(again.here))  # raises the error of a rule that fails or returns a wrong shape
         for _ in again.values:
             yield Comparison(math.nan, math.nan, math.nan, math.inf, "unclear", "infinite")
         return
@@ -109,7 +123,7 @@ def _comparisons(again: Again, rng: np.random.Generator, step: float) -> Iterato
 
 
 def _compared(again: Again, i: int, v: Any, found: Differences, rng: np.random.Generator) -> Comparison:
-    """The derivative by operand ``i`` along ``v``, with as many steps as it takes: all of them, to call a rule wrong."""
+    """Compare the derivatives with respect to operand ``i``, along ``v``. A rule is wrong only if all steps disagree."""
     result = _judged(again, i, v, found, rng)
     if result.verdict != "agrees":
         for last in found.steps(result.reason == "rounding"):
@@ -122,43 +136,43 @@ def _compared(again: Again, i: int, v: Any, found: Differences, rng: np.random.G
 def _judged(
     again: Again, i: int, v: Any, found: Differences, rng: np.random.Generator, last: bool = False
 ) -> Comparison:
-    """What the rule says beside what the differences say so far."""
+    """Compare the rule with the differences found so far."""
     u = weights(found, rng)
     pulled = again.pulled(u)[i]
     exact, numeric = slope_along(v, pulled), float(np.sum(u * found.best.slope).real)
     errors = found.errors(abs(u))
     if math.isfinite(exact):  # the rule is rounded too
         errors["rounding"] += ROUNDINGS * float(again.kind.eps) * slope_along(abs(v), abs(pulled))
-    own, complete = sum(errors.values()) - errors["doubt"], bool(found.told.all())
+    own, complete = sum(errors.values()) - errors["doubt"], bool(found.reliable.all())
     verdict, reason = judged(exact, numeric, errors, complete, last)
     if verdict == "wrong" and last:
         errors |= again.objections(i, u, v, exact, found, rng)
         verdict, reason = judged(exact, numeric, errors, complete, last)
-    if not found.told.any():
-        verdict, reason = "unclear", "untold"
-    bend = float(np.sum(abs(u) * np.where(found.told, found.best.bend, 0.0)))
+    if not found.reliable.any():
+        verdict, reason = "unclear", "unreliable"
+    bend = float(np.sum(abs(u) * np.where(found.reliable, found.best.bend, 0.0)))
     if found.one_step and verdict == "agrees" and bend > abs(numeric) / 4 + 8 * errors["rounding"]:
-        verdict, reason = "unclear", "bend"  # for all that one step can tell
-    reason = found.why_untold() if reason == "untold" else reason
+        verdict, reason = "unclear", "bend"  # one step cannot exclude a bend
+    reason = found.why_unreliable() if reason == "unreliable" else reason
     lengths, scale = (_length(u), _length(v)), max(abs(exact), abs(numeric)) or 1.0
     along = [number / lengths[0] / lengths[1] for number in (exact, numeric)]
     return Comparison(along[0], along[1], abs(exact - numeric) / scale, own / scale, verdict, MEANT.get(reason, reason))
 
 
 def _length(v: Any) -> float:
-    """The Euclidean norm, of numbers whose squares may be too large or small; 1 of zeros."""
+    """Return the Euclidean norm, safe from overflow of the squares; 1 if all elements are 0."""
     largest = float(abs(v).max(initial=0.0))
     return largest * float(np.linalg.norm((v / largest).ravel())) if largest else 1.0
 
 
 def judged(exact: float, numeric: float, errors: Mapping[str, float], complete: bool, last: bool) -> tuple[str, str]:
-    """The verdict, and why it is unclear.
+    """Return the verdict, and the reason if it is unclear.
 
     Args:
-        errors: what the two may be apart by, and why. All of it speaks against calling the rule wrong; what the numeric
-            derivative may be off by, which is only a part, says whether it can confirm the rule.
-        complete: whether every number of the output took part.
-        last: whether no other steps are left. Only then two zeros, which rounding could have made, agree.
+        errors: the possible differences of the two derivatives, by their reason. Their sum decides whether the rule can be
+            called wrong. The errors of the numeric derivative alone decide whether it can confirm the rule.
+        complete: whether every element of the output took part.
+        last: whether no other steps are left. Only then do two zeros agree, because rounding could have made them.
     """
     own = errors["rounding"] + errors["curvature"] + errors.get("bend", 0.0)
     scale, off = max(abs(exact), abs(numeric)), abs(exact - numeric)
@@ -173,5 +187,5 @@ def judged(exact: float, numeric: float, errors: Mapping[str, float], complete: 
     if off > max(TOLERANCE * scale, beyond_doubt):
         return "wrong", ""
     if not complete:
-        return "unclear", "untold"
+        return "unclear", "unreliable"
     return "unclear", max((name for name in errors if name != "bend"), key=lambda name: errors[name])

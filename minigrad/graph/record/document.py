@@ -1,14 +1,13 @@
-"""What a saved trace says: values as JSON and back, and the check that it says something that can be run and drawn.
+"""The format of a saved trace: it turns values into JSON and back, and checks that a file can be run and drawn.
 
-After :func:`read` a document is well formed: every number names a node or a module that exists, operands and enclosing modules
-come before what they belong to (so that neither goes round in a circle), and texts are such as may be shown.
+A graph from :func:`read` is well formed. Every number is the id of a node or module that exists. An operand comes before its
+operation, and an outer module before an inner one, so that there are no cycles. All texts are printable.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from ..._source import SourceLine
 from ...errors import ArgumentError
 from ...serialize import CheckpointError, Maybe, require, short
+from .model import Edge, Graph, ModuleBox, Node
 
 KIND = "minigrad trace"
 FORM = {
@@ -35,99 +35,69 @@ LONGEST_SHOWN = 4096  # characters of a name, or of a line of a program
 LONGEST_PROGRAMS = 1 << 22  # characters of all programs together
 
 
-@dataclass
-class Operand:
-    """Where an argument comes from; ``value`` counts if it is not simply what came from there (``changed``)."""
+def read(about: Mapping[str, Any], arrays: Mapping[str, Any]) -> Graph:
+    """Return the graph of a file, without shapes and without the values that its operations compute.
 
-    node: int
-    output: int | None
-    changed: bool
-    value: Any = None
-
-
-@dataclass
-class Step:
-    """A node: a value that was given (``operation`` is None), or a call of a primitive."""
-
-    kind: str
-    name: str | None
-    module: int | None
-    operation: str | None = None
-    operands: dict[str, Operand] = field(default_factory=dict)
-    keywords: dict[str, Any] = field(default_factory=dict)
-    source: SourceLine | None = None
-    call: int | None = None
-    depth: int | None = None
-    value: Any = None  # of a parameter or input
-
-
-@dataclass
-class Document:
-    """A whole trace: its nodes in the order of execution, its modules as (name, class, parent), and what was saved.
-
-    ``programs`` has the lines of the files that it was computed by.
-    """
-
-    steps: list[Step]
-    modules: list[tuple[str, str, int | None]]
-    tensors: list[tuple[int, int]]
-    programs: dict[str, list[str]] = field(default_factory=dict)
-
-
-def read(about: Mapping[str, Any], arrays: Mapping[str, Any]) -> Document:
-    """The document that a file holds.
+    The value of an edge is None if it is the same as the value of its source.
 
     Raises:
-        CheckpointError: it is not well formed.
+        CheckpointError: the file is not well formed.
     """
     require(about, FORM, "the trace")
-    modules = [(_shown(name), _shown(kind), parent) for name, kind, parent in about["modules"]]
-    for number, (_, _, parent) in enumerate(modules):
+    graph = Graph(programs=_programs(about.get("programs", {})))
+    for number, (name, kind, parent) in enumerate(about["modules"]):
         _check_number(parent, number, f"the module around module {number}")
-    steps: list[Step] = []
-    for number, node in enumerate(about["nodes"]):
-        steps.append(_step(number, node, arrays))
-        _check_number(steps[-1].module, len(modules), f"the module of node {number}")
-        for operand in steps[-1].operands.values():
-            source = steps[operand.node]
-            if operand.changed and source.operation is None and source.value is None:
-                source.value = operand.value
-    tensors = [(number, output) for number, output in about["tensors"]]
-    for number, output in tensors:
-        _check_number(number, len(steps), "a saved tensor")
+        graph.modules.append(ModuleBox(number, _shown(name), _shown(kind), parent))
+    for number, written in enumerate(about["nodes"]):
+        graph.nodes.append(_node(number, written, arrays))
+        _check_number(written["module"], len(graph.modules), f"the module of node {number}")
+        if "operation" in written:
+            graph.edges += _edges(number, written["operands"], arrays)
+    for number, output in about["tensors"]:
+        _check_number(number, len(graph.nodes), "a saved tensor")
         _check_number(output, 1 << 30, "the output of a saved tensor")
-    if not tensors or steps[tensors[0][0]].operation is None:
+        graph.ends.append((number, output))
+    if not graph.ends or graph.nodes[graph.ends[0][0]].operation is None:
         raise CheckpointError("the trace ends in no operation: it has nothing to run")
-    for number, step in enumerate(steps):
-        value = step.value
-        if step.kind in ("parameter", "input") and not (isinstance(value, np.ndarray) and value.dtype.kind in "fc"):
-            raise CheckpointError(f"the trace has no array of floating numbers for node {number}, a {step.kind}")
-    return Document(steps, modules, tensors, _programs(about.get("programs", {})))
+    for edge in graph.edges:
+        source = graph.nodes[edge.source]
+        if source.operation is None and source.value is None:
+            source.value = edge.value
+    for node in graph.nodes:
+        floating = isinstance(node.value, np.ndarray) and node.value.dtype.kind in "fc"
+        if node.kind in ("parameter", "input") and not floating:
+            raise CheckpointError(f"the trace has no array of floating numbers for node {node.id} ({node.kind})")
+    return graph
 
 
-def _step(number: int, node: Mapping[str, Any], arrays: Mapping[str, Any]) -> Step:
+def _node(number: int, written: Mapping[str, Any], arrays: Mapping[str, Any]) -> Node:
     where = f"node {number} of the trace"
-    kinds = COMPUTED if "operation" in node else GIVEN
-    if node["kind"] not in kinds:
+    kinds = COMPUTED if "operation" in written else GIVEN
+    if written["kind"] not in kinds:
         raise CheckpointError(f"the kind of {where} must be one of {', '.join(kinds)}")
-    name = None if node["name"] is None else _shown(node["name"])
-    if "operation" not in node:
-        return Step(node["kind"], name, node["module"])
-    require(node, OPERATION, where)
-    operands = {}
-    for argument, written in node["operands"].items():
-        _check_number(written["node"], number, f"the operand {short(_shown(argument))} of {where}")
-        value = decode(written["value"], arrays) if "value" in written else None
-        operands[argument] = Operand(written["node"], written["output"], "value" in written, value)
-    keywords = {_shown(name): decode(value, arrays) for name, value in node["keywords"].items()}
-    source = None if node["source"] is None else _source(node["source"])
-    call, depth = node.get("call"), node.get("depth")
-    require([call, depth], (Maybe(int), Maybe(int)), f"the call of {where}")
-    return Step(node["kind"], name, node["module"], _shown(node["operation"]), operands, keywords, source, call, depth)
+    name = None if written["name"] is None else _shown(written["name"])
+    node = Node(number, written["kind"], None, name, None, "", module=written["module"])
+    if "operation" in written:
+        require(written, OPERATION, where)
+        node.operation = _shown(written["operation"])
+        node.keywords = {_shown(name): decode(value, arrays) for name, value in written["keywords"].items()}
+        node.source = None if written["source"] is None else _source(written["source"])
+        node.call, node.depth = written.get("call"), written.get("depth")
+        require([node.call, node.depth], (Maybe(int), Maybe(int)), f"the call of {where}")
+    return node
+
+
+def _edges(number: int, operands: Mapping[str, Any], arrays: Mapping[str, Any]) -> list[Edge]:
+    edges = []
+    for argument, operand in operands.items():
+        _check_number(operand["node"], number, f"the operand {short(_shown(argument))} of node {number} of the trace")
+        value = decode(operand.get("value"), arrays)
+        edges.append(Edge(operand["node"], number, argument, operand["output"], (), value))
+    return edges
 
 
 def _source(written: list[Any]) -> SourceLine:
-    """The place in the program, with the text that stood there. (0.1.0 wrote none, and the file of that name is not opened.)"""
+    """Return a line of the program, with its text. (Version 0.1.0 wrote no text. The file with that name is not opened.)"""
     form = (str, int, str, str, Maybe(int), Maybe(int), Maybe(int))
     sizes = [size for size in (3, 4, 7) if size >= len(written)]
     require(written, form[: sizes[0] if sizes else 7], "a place in the program")
@@ -136,7 +106,7 @@ def _source(written: list[Any]) -> SourceLine:
 
 
 def _programs(written: Any) -> dict[str, list[str]]:
-    """The texts of the programs. (Older files have none.)"""
+    """Return the texts of the programs. (Older files have none.)"""
     require(written, {str: [str]}, "the programs")
     if sum(len(line) + 1 for lines in written.values() for line in lines) > LONGEST_PROGRAMS:
         raise CheckpointError(f"the programs of the trace have more than {LONGEST_PROGRAMS:,} characters")
@@ -148,11 +118,11 @@ def _programs(written: Any) -> dict[str, list[str]]:
 
 def _check_number(number: int | None, end: int, what: str) -> None:
     if number is not None and not 0 <= number < end:
-        raise CheckpointError(f"{what} has the number {number}, and there is none before it that is called so")
+        raise CheckpointError(f"{what} has the number {number}, but no earlier node or module has this number")
 
 
 def programs_written(programs: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """Of the programs of a graph those that fit, as :func:`read` takes them: places in them stay the same."""
+    """Return the programs of a graph that :func:`read` accepts. Line and column numbers stay valid."""
     written, left = {}, LONGEST_PROGRAMS
     for file, lines in programs.items():
         size = sum(map(len, lines)) + len(lines)
@@ -164,7 +134,7 @@ def programs_written(programs: Mapping[str, list[str]]) -> dict[str, list[str]]:
 
 def _shown(text: str) -> str:
     if len(text) > LONGEST_SHOWN or not text.isprintable():
-        raise CheckpointError(f"the trace has a name that cannot be shown: {short(text)}")
+        raise CheckpointError(f"the trace has a text that is not printable or too long: {short(text)}")
     return text
 
 
@@ -172,7 +142,7 @@ def _shown(text: str) -> str:
 
 
 def encode(value: Any, array: Callable[[Any], Any], where: str) -> Any:
-    """A value as JSON; what JSON does not have is an object that says what it is. ``array`` puts arrays aside."""
+    """Return a value as JSON. A type that JSON lacks becomes an object with the type's name. ``array`` stores an array."""
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, np.ndarray):
@@ -195,22 +165,22 @@ def encode(value: Any, array: Callable[[Any], Any], where: str) -> Any:
         return {"slice": [encode(part, array, where) for part in (value.start, value.stop, value.step)]}
     if value is Ellipsis:
         return {"ellipsis": True}
-    raise ArgumentError(f"save_trace cannot write down {value!r}, which '{where}' was called with")
+    raise ArgumentError(f"save_trace cannot save {value!r}, a keyword of '{where}'")
 
 
 def decode(written: Any, arrays: Mapping[str, Any]) -> Any:
-    """What :func:`encode` wrote down.
+    """Return the value that :func:`encode` has written.
 
     Raises:
-        CheckpointError: it did not write that.
+        CheckpointError: :func:`encode` cannot have written this.
     """
     if written is None or isinstance(written, (bool, int, str)):
         return written
     if not isinstance(written, dict) or not 1 <= len(written) <= 2:
-        raise CheckpointError(f"the trace has a value that is none: a {type(written).__name__}")
+        raise CheckpointError(f"the trace has an invalid value of type {type(written).__name__}")
     kind, value = next(iter(written.items()))
     if kind not in _DECODERS:
-        raise CheckpointError(f"the trace has a value of the kind {short(kind)}, which is not known")
+        raise CheckpointError(f"the trace has a value of the unknown kind {short(kind)}")
     form, make = _DECODERS[kind]
     require(value, form, f"a {kind} in the trace")
     try:
@@ -218,12 +188,12 @@ def decode(written: Any, arrays: Mapping[str, Any]) -> Any:
     except (ValueError, TypeError, OverflowError, KeyError) as error:
         if isinstance(error, CheckpointError):
             raise
-        raise CheckpointError(f"the trace has a {kind} that is none: {error}") from error
+        raise CheckpointError(f"the trace has an invalid {kind}: {error}") from error
     return _as_complex(result) if kind == "array" and written.get("complex") else result
 
 
 def _as_complex(array: Any) -> Any:
-    """From pairs of real and imaginary parts."""
+    """Return the complex array of pairs of real and imaginary parts."""
     if array.dtype not in (np.float32, np.float64) or array.shape[-1:] != (2,):
         raise CheckpointError(f"the trace has {array.dtype} of shape {array.shape} for complex numbers")
     return np.ascontiguousarray(array).view(f"c{2 * array.itemsize}")[..., 0]
@@ -231,7 +201,7 @@ def _as_complex(array: Any) -> Any:
 
 def _dtype(text: str, arrays: Any) -> np.dtype[Any]:
     if not re.fullmatch(r"[<>|=][biufc]\d{1,2}", text):
-        raise CheckpointError(f"the trace has a type {short(text)}, which is none of numbers")
+        raise CheckpointError(f"the trace has a dtype {short(text)}, which is not a dtype of numbers")
     return np.dtype(text)
 
 
@@ -242,11 +212,11 @@ def _items(value: Any, arrays: Any) -> list[Any]:
 def _slice(value: Any, arrays: Any) -> slice:
     parts = _items(value, arrays)
     if not all(part is None or isinstance(part, (int, np.integer)) for part in parts):
-        raise CheckpointError("the trace has a slice whose ends are no integers")
+        raise CheckpointError("the trace has a slice with ends that are not integers")
     return slice(*parts)
 
 
-# For each kind the form of what is written, and what makes the value of it
+# From the kind of a value: the form in the file, and a function that makes the value from it
 _DECODERS: dict[str, tuple[Any, Callable[[Any, Mapping[str, Any]], Any]]] = {
     "array": (str, lambda name, arrays: arrays[name]),
     "scalar": (dict, lambda value, arrays: decode(value, arrays)[()]),
@@ -262,5 +232,5 @@ _DECODERS: dict[str, tuple[Any, Callable[[Any, Mapping[str, Any]], Any]]] = {
 
 
 def printable(text: str) -> str:
-    """Without what would break a line, or reach the terminal as an escape sequence."""
+    """Return a text without line breaks and without escape sequences for the terminal."""
     return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)

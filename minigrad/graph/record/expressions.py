@@ -1,71 +1,55 @@
-"""What stands in the user's program where an operation was called: its expression, its operands, and what it is assigned to.
+"""Finds the expression in the user's program that called an operation, its operands, and its target of assignment.
 
-Python says which characters an instruction was compiled from (PEP 657); ``ast`` finds the expression at that place.
+Python stores the characters that an instruction was compiled from (PEP 657), and ``ast`` finds the expression there.
 """
 
 from __future__ import annotations
 
 import ast
-import bisect
 import warnings
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 
 from ..._source import LONGEST_LINE, SourceLine
 
-MOST_UNPARSED = 200  # characters of an expression; a longer one is cut before anybody looks into it
-MOST_LINES = 8  # of the same
+MOST_UNPARSED = 200  # characters of an expression; a longer one is cut before it is parsed
+MOST_LINES = 8  # lines of an expression; a longer one is cut too
 MODULES = {"np", "numpy", "mg", "minigrad", "nn", "F", "functional", "math", "scipy", "special", "linalg"}
+Span = tuple[int, int, int, int]  # the first line and character, the last line and the character after it
 ASSIGNED = (ast.Assign, ast.AnnAssign, ast.NamedExpr)
 
 
 class Program:
-    """The expressions of one file, by their places.
+    """The expressions of one file, by their position."""
 
-    Args:
-        lines: of the file.
-        needed: the numbers of the lines that anybody will ask for: all else is left out.
-    """
-
-    def __init__(self, lines: Sequence[str], needed: Collection[int]) -> None:
-        self.lines = lines
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.lines = [line.rstrip("\r\n") for line in lines]
         self.parents: dict[ast.AST, ast.AST] = {}
-        self._at: dict[tuple[int, int, int, int], ast.AST] = {}
-        self._methods: dict[tuple[int, int], ast.Call] = {}  # by their ends
+        self._ending: dict[int, list[ast.AST]] = defaultdict(list)  # nodes that may be an instruction, by last line
+        self._at: dict[Span, ast.AST | None] = {}  # the nodes that were found before
         self._stored: dict[ast.AST, set[str]] = {}
         self._modules = set(MODULES)
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # Python has said it already
-                tree = ast.parse("\n".join(lines))
-        except (
-            SyntaxError,
-            ValueError,
-            RecursionError,
-            MemoryError,
-        ):  # a notebook's own commands; or a file from anywhere
+                warnings.simplefilter("ignore")  # Python has shown these warnings already
+                tree = ast.parse("\n".join(self.lines))
+        # commands of a notebook, or any other text in a file
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
             return
-        self._walk(tree, sorted(needed))
-
-    def _walk(self, tree: ast.AST, needed: list[int]) -> None:
-        waiting: list[ast.AST] = [tree]
-        while waiting:
-            node = waiting.pop()
+        nodes: list[ast.AST] = [tree]
+        for node in nodes:  # the loop appends to nodes
+            children = list(ast.iter_child_nodes(node))
+            nodes += children
+            self.parents.update(dict.fromkeys(children, node))
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 self._modules |= {(name.asname or name.name).partition(".")[0] for name in node.names}
             elif isinstance(node, (ast.expr, ast.AugAssign, ast.For)):
-                place = self.place(node)
-                self._at[place] = node
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                    self._methods[place[2:]] = node
-            for child in ast.iter_child_nodes(node):
-                if _needed(child, needed):
-                    self.parents[child] = node
-                    waiting.append(child)
+                self._ending[node.end_lineno or 0].append(node)
 
-    def place(self, node: ast.AST) -> tuple[int, int, int, int]:
-        """First line and character, last line and character, as a SourceLine has them."""
+    def place(self, node: ast.AST) -> Span:
+        """Return the first line and character, and the last line and character, as in a SourceLine."""
         first, last = node.lineno, node.end_lineno  # type: ignore[attr-defined]
         start, end = node.col_offset, node.end_col_offset  # type: ignore[attr-defined]
         return first, self._character(first, start), last, self._character(last, end)
@@ -75,21 +59,35 @@ class Program:
         return byte if text.isascii() else len(text.encode(errors="replace")[:byte].decode(errors="ignore"))
 
     def at(self, source: SourceLine) -> ast.AST | None:
-        """The expression (or augmented assignment) of an instruction; None if it is not to be found."""
+        """Return the expression (or augmented assignment) of an instruction; None if it cannot be found."""
         line, column, last, end = source.line, source.column, source.end_line, source.end_column
         if column is None or last is None or end is None or not 0 < line <= len(self.lines):
             return None
         if self.lines[line - 1].strip()[:LONGEST_LINE] != source.text:
-            return None  # the file is another by now
-        found = self._at.get((line, column, last, end))
-        if found is None:  # of a method's call over several lines Python notes where its name begins
-            found = self._methods.get((last, end))
-        return found
+            return None  # the file has changed since
+        span = line, column, last, end
+        if span not in self._at:
+            self._at[span] = self._find(span)
+        return self._at[span]
 
-    # What an expression is for
+    def _find(self, span: Span) -> ast.AST | None:
+        """Return the node of a span, or the call of a method that ends there.
+
+        For a method's call over several lines, Python stores where the method's name begins.
+        """
+        method = None
+        for node in self._ending[span[2]]:
+            place = self.place(node)
+            if place == span:
+                return node
+            if place[2:] == span[2:] and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                method = node
+        return method
+
+    # The use of an expression
 
     def target(self, node: ast.AST) -> tuple[ast.expr | None, bool]:
-        """What the value of an expression is assigned to; and whether it is one of several values of a comprehension."""
+        """Return the target of an expression's assignment, and whether a comprehension makes several such values."""
         if isinstance(node, ast.AugAssign):
             return node.target, False
         child, parent, element = node, self.parents.get(node), False
@@ -115,7 +113,7 @@ class Program:
         return next((target for target in found if target is not None), None), element
 
     def targets(self, node: ast.AST) -> list[ast.expr]:
-        """The names that the several results of one expression go to: ``a, b = expression``."""
+        """Return the targets of an expression with several results: ``a, b = expression``."""
         parent = self.parents.get(node)
         target = parent.targets[0] if isinstance(parent, ast.Assign) else None
         if not isinstance(target, (ast.Tuple, ast.List)) or not all(isinstance(each, ast.Name) for each in target.elts):
@@ -123,12 +121,12 @@ class Program:
         return target.elts
 
     def returned(self, node: ast.AST) -> bool:
-        """Whether a function returns it."""
+        """Return whether the expression is the returned value of a function."""
         parent = self.parents.get(node)
         return isinstance(parent, ast.Return) or (isinstance(parent, ast.Lambda) and parent.body is node)
 
     def handed(self, operand: ast.expr, call: ast.Call) -> ast.expr | None:
-        """What the parameter that an operand is was given in a call of its function; None if it is no parameter."""
+        """Return the argument of ``call`` for an operand that is a parameter of its function; None for other operands."""
         function: ast.AST | None = operand
         while function is not None and not isinstance(function, (ast.FunctionDef, ast.Lambda)):
             function = self.parents.get(function)
@@ -147,18 +145,18 @@ class Program:
         return call.args[place] if 0 <= place < len(call.args) and not any(map(_is_starred, call.args)) else None
 
     def _assigned(self, function: ast.FunctionDef | ast.Lambda) -> set[str]:
-        """The names that a function gives another value."""
+        """Return the names that a function assigns."""
         if function not in self._stored:
             names = (n for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
             self._stored[function] = {name.id for name in names}
         return self._stored[function]
 
     def taker(self, node: ast.AST) -> tuple[ast.expr | None, ast.expr | None]:
-        """What takes the elements of something, one after the other; and the something. ``x`` and ``xs`` in ``for x in xs``."""
+        """Return the target that takes elements one by one, and their container: ``x`` and ``xs`` in ``for x in xs``."""
         parent = self.parents.get(node)
         if isinstance(node, (ast.Tuple, ast.List)) and isinstance(node.ctx, ast.Store):  # a, b = xs
             return node, parent.value if isinstance(parent, ast.Assign) and node in parent.targets else None
-        if isinstance(node, ast.For):  # Python 3.11 names the loop, later ones the iterable
+        if isinstance(node, ast.For):  # the position is the loop's in Python 3.11, the iterable's in later versions
             parent, node = node, node.iter
         elif isinstance(node, (ast.ListComp, ast.GeneratorExp)) and len(node.generators) == 1:
             parent, node = node.generators[0], node.generators[0].iter
@@ -177,15 +175,15 @@ class Program:
                 return None, None
         return target if isinstance(target, ast.Name) else None, whole
 
-    # What goes into an expression
+    # The operands of an expression
 
     def callee(self, node: ast.AST) -> str:
-        """The last name of what is called."""
+        """Return the last name of the called function."""
         func = node.func if isinstance(node, ast.Call) else None
         return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
 
     def operand(self, node: ast.AST, operation: str, argument: str, position: int) -> ast.expr | None:
-        """The expression of one argument of an operation that is this expression and nothing else."""
+        """Return the expression of one argument. The operation must be this whole expression."""
         several: Sequence[ast.expr] = ()
         if isinstance(node, ast.BinOp):
             several = (node.left, node.right)
@@ -200,14 +198,12 @@ class Program:
                 if keyword.arg == argument:
                     return keyword.value
             several = self._arguments(node)
-            if (
-                argument.isdigit()
-            ):  # a function of any number of operands: of a list, or after a text that says what to do
+            if argument.isdigit():  # one of a variable number of operands, in a list or after a text (einsum)
                 return self.element(several, position)
         return several[position] if position < len(several) else None
 
     def only_operand(self, node: ast.AST, module: bool) -> ast.expr | None:
-        """What goes into a call into which, literals apart, only one thing can go. ``module``: a module may be called."""
+        """Return the only operand of a call, literals excepted; else None. ``module``: the call may be of a module."""
         if not isinstance(node, ast.Call) or node.keywords:
             return None
         given = node.args if module and not any(map(_is_starred, node.args)) else self._arguments(node)
@@ -215,7 +211,7 @@ class Program:
         return found[0] if len(found) == 1 else None
 
     def _arguments(self, call: ast.Call) -> list[ast.expr]:
-        """The arguments by position, of a method with its object."""
+        """Return the arguments by position. For a method, its object comes first."""
         given = list(call.args)
         if isinstance(call.func, ast.Attribute):
             root: ast.expr = call.func
@@ -228,14 +224,10 @@ class Program:
         return given[:starred]
 
     def element(self, given: Sequence[ast.expr], position: int) -> ast.expr | None:
-        """One of the operands that are handed over as a list."""
+        """Return one of the operands that the program passes as a list."""
         if given and isinstance(given[0], (ast.List, ast.Tuple)):
-            elements = given[0].elts
-            return (
-                elements[position]
-                if position < len(elements) and not any(map(_is_starred, elements[: position + 1]))
-                else None
-            )
+            before = given[0].elts[: position + 1]
+            return before[position] if position < len(before) and not any(map(_is_starred, before)) else None
         if len(given) == 1 and isinstance(given[0], (ast.Name, ast.Attribute)):
             return ast.Subscript(given[0], ast.Constant(position), ast.Load())
         if given and isinstance(given[0], ast.Constant):
@@ -243,7 +235,7 @@ class Program:
         return given[position] if len(given) > 1 and position < len(given) else None
 
     def text(self, node: ast.AST) -> str:
-        """An expression in Python's own notation, on one line; of a very long one beginning and end."""
+        """Return an expression as Python writes it, on one line. A very long one keeps only its beginning and end."""
         if isinstance(node, ast.AugAssign):
             node = node.target
         if hasattr(node, "lineno"):
@@ -260,18 +252,8 @@ class Program:
             return ""
 
 
-def _needed(node: ast.AST, needed: list[int]) -> bool:
-    """Whether one of these lines is in it. What has no place of its own is looked into."""
-    first, last = getattr(node, "lineno", None), getattr(node, "end_lineno", None)
-    if first is None or last is None or isinstance(node, (ast.Import, ast.ImportFrom)):
-        return True
-    first = min([first, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
-    number = bisect.bisect_left(needed, first)
-    return number < len(needed) and needed[number] <= last
-
-
 def _inside(target: ast.expr, places: Sequence[int]) -> ast.expr | None:
-    """The part of a target that takes the element at a place of what is assigned to it."""
+    """Return the part of a target that takes the element at these positions of the assigned value."""
     for place in places:
         if isinstance(target, (ast.Name, ast.Attribute)):
             target = ast.Subscript(target, ast.Constant(place), ast.Load())
@@ -285,7 +267,7 @@ def _inside(target: ast.expr, places: Sequence[int]) -> ast.expr | None:
 
 
 def same_name(callee: str, operation: str) -> bool:
-    """Whether a function is called as its operation is, or is NumPy's other name for it."""
+    """Return whether a function has the name of its operation, or NumPy's other name for it."""
     return callee == operation or getattr(vars(np).get(callee), "__name__", "") == operation
 
 

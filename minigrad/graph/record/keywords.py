@@ -1,4 +1,4 @@
-"""An operation's keywords as what JSON knows, so that a page can carry the operation out again."""
+"""Writes an operation's keywords as JSON, so that a page can run the operation again."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 
 def keyword_data(keywords: Mapping[str, Any]) -> dict[str, Any]:
-    """The keywords of an operation: numbers, text, None and tuples (as lists), and objects that name what JSON does not have.
+    """Return the keywords of an operation as JSON data. Numbers, text and None stay, and tuples become lists.
 
-    A slice is ``{"slice": [start, stop, step]}``, ``...`` is ``{"ellipsis": true}``, an array, or a list of numbers, is
-    ``{"array": {"shape": ..., "values": ...}}``, and anything else ``{"unknown": its type}``.
+    A slice becomes ``{"slice": [start, stop, step]}``, ``...`` becomes ``{"ellipsis": true}``, and an array or a list of
+    numbers becomes ``{"array": {"shape": ..., "values": ...}}``. Any other value becomes ``{"unknown": its type}``.
     """
     return {name: _data(value) for name, value in keywords.items()}
 
@@ -36,11 +36,11 @@ def _data(value: Any) -> Any:
 
 
 def _array(value: Any) -> Any:
-    """Of a list of numbers the array; None if it is something else."""
+    """Return the array of a list of numbers; None for any other value."""
     try:
         array = np.asarray(value)
     except ValueError:  # lists of unequal length
         return None
     if not array.size and isinstance(value, list):
-        array = array.astype(np.intp)  # as an index an empty list is one of integers
+        array = array.astype(np.intp)  # an empty list as an index has the dtype of integers
     return array if array.dtype.kind in "biuf" else None

@@ -1,4 +1,4 @@
-"""The tape as plain data: nodes, edges and modules, which every view (DOT, SVG ...) reads; it knows none of them."""
+"""The plain data of a graph: nodes, edges and modules. Every view (DOT, SVG ...) reads them."""
 
 from __future__ import annotations
 
@@ -9,52 +9,50 @@ from typing import Any, TypeVar
 
 from ..._source import SourceLine
 
-AnyGraph = TypeVar("AnyGraph", bound="Graph")  # what makes a smaller graph of a drawing gives a drawing
+AnyGraph = TypeVar("AnyGraph", bound="Graph")  # a function that simplifies a Drawing returns a Drawing
 
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """An operation, or a value that went into one.
+    """An operation, or a value that an operation reads.
 
     Attributes:
-        id: its place in the list of nodes, which is a topological order: the order of execution, each value before the
-            first operation that reads it.
-        count: how many operations a node of the kind "module" stands for (``collapse``), or that of folded layers; else 1.
-        copies: of how many equal modules a node of the kind "module" is the box (``fold``).
-        spread: the smallest and the largest gradient, of a node that stands for the same one in several layers (``fold``).
-        error, verdict: of a node of the kind "module" those of the worst edge inside it (``check_edges``).
-        kind: "operation", "loss" (the operation whose output is drawn), "module" (one drawn as a single box), "named" (an
-            operation whose output was given a name), "parameter", "input", or "constant" (an argument that needs no gradient;
-            only a trace sees it).
+        id: the index in ``Graph.nodes``. The nodes are in order of execution, and each value comes before the first
+            operation that reads it. This is a topological order.
+        count: the number of operations in a node of the kind "module" (``collapse``), or in one of folded layers; else 1.
+        copies: the number of equal modules that a node of the kind "module" stands for (``fold``).
+        spread: the smallest and the largest gradient, if the node stands for equal nodes of several layers (``fold``).
+        error, verdict: the error and the verdict of the worst edge inside a node of the kind "module" (``check_edges``).
+        kind: "operation", "loss" (the operation whose output is drawn), "module" (a module drawn as one box), "named" (an
+            operation whose output has a name), "parameter", "input" or "constant" (needs no gradient, only in a trace).
         operation: the primitive's name; None for a value.
-        name: what the user calls the value.
-        shape: of the value, or of the operation's output; None for an operation with several outputs (its edges say).
-        dtype: of the same.
-        watched: whether the gradient would be known: for values from ``.grad``, for operations from a trace.
-        gradient: the Euclidean norm of the gradient of the loss with respect to the value; None until one has arrived.
-        signed: the gradient itself where it is a single number; else None.
-        module: index into ``Graph.modules`` of the innermost module it belongs to, or None.
-        details: more about it, in words: an operation's keywords, a constant's value.
-        keywords: the metadata an operation was called with.
-        source: the place in the program that called it.
-        call: a number that it shares with the operations that the same call, or operator, of the program gave rise to.
-        callers: the places of the calls, in the program's own functions, that it was part of, innermost first.
-        depth: how many modules are around the one that the program called, if its call was of a module.
-        label: what it is called wherever one must tell it from others, by the words of the program; never empty, and no other
-            node of its graph has it, but for equal numbers.
-        seconds, backward_seconds: how long the operation and its rules took.
-        kept: the arrays that the operation keeps for its backward: numbers that tell them apart, and their bytes.
+        name: the name that the user has given to the value.
+        shape: the shape of the value or output. It is None for several outputs; ``Edge.shape`` has their shapes.
+        dtype: the dtype of the value or output.
+        watched: whether a gradient would be known: ``.grad`` of a value, or the trace of an operation.
+        gradient: the Euclidean norm of the gradient of the loss with respect to the value; None before one has arrived.
+        signed: the gradient itself if it is a single number; else None.
+        module: the index in ``Graph.modules`` of the innermost module around the node, or None.
+        details: a description in words: the keywords of an operation, the value of a constant.
+        keywords: the keywords that the operation was called with.
+        source: the line of the program that called the operation.
+        call: a number shared by all operations that one call, or one operator, of the program has carried out.
+        callers: the calls of the program's functions that led to the operation, innermost first.
+        depth: the number of modules around the module that the program called; None if it called something else.
+        label: the name in views, in the words of the program. It is unique, except for constants of equal value.
+        seconds, backward_seconds: the time that the operation and its rules took.
+        kept: the arrays that the operation keeps for its backward, as a dict from an array's number to its bytes.
         lane: 0 for the forward pass, 1 for operations that a backward pass recorded, 2 for those of its backward pass ...
-        origin: in a backward pass the id of the operation whose rules it is part of.
-        value: the array itself, which nobody can change; of an operation with several outputs a tuple.
-        primitive: what carried the operation out, for views that run it or read its rules: a Primitive or a Function class.
-        tainted: whether it holds NaN or infinity that came from the first operation that made one (``find_nan``).
-        culprit: of the operation that made the first one what it made, in words; else empty.
-        change: in a graph from ``diff``: "added", "removed" or "changed"; None for what is the same.
-        cotangent: the gradient of the loss with respect to it, as the last sweep left it; of an operation with several
-            outputs a dict from the number of an output. Of a value it is the sum of the contributions along its edges.
+        origin: in a backward pass, the id of the operation whose rule has called this operation.
+        value: the array, which is read-only. An operation with several outputs has a tuple.
+        primitive: the Primitive or Function class of the operation, for views that run it or read its rules.
+        tainted: whether it holds a NaN or infinity that came from the first operation that made one (``find_nan``).
+        culprit: a description of the first NaN or infinity if this operation has made it; else empty.
+        change: "added", "removed" or "changed" in a graph from ``diff``; None if the node is the same.
+        cotangent: the gradient of the loss with respect to the output, from the last sweep. Several outputs have a dict from
+            the number of an output. The cotangent of a value is the sum of the contributions along its edges.
 
-    Source, times, bytes, lanes, values and cotangents come from a trace, and are None, or empty, without.
+    Source, times, bytes, lanes, values and cotangents come from a trace. Without one they are None or empty.
     """
 
     id: int
@@ -98,30 +96,30 @@ class Node:
 
     @property
     def boxed(self) -> bool:
-        """Whether it is a module that is drawn as one node, maybe with the loss in it."""
+        """Whether the node is a module drawn as one box. The loss may be inside it."""
         return self.operation is not None and self.primitive is None
 
 
 @dataclass(slots=True, eq=False)
 class Edge:
-    """A value on its way into an operation.
+    """A value that an operation reads.
 
     Attributes:
-        source, target: ids of nodes.
+        source, target: the ids of the value's node and of the operation.
         argument: the name of the operation's argument.
-        output: which of several outputs of the source it is; None if the source has only one.
-        shape: of the value.
-        value: the operand as the operation saw it, which in-place changes may set apart from the source's value.
-        raw: what the operation's rule for this argument gave in the last sweep, as it gave it.
-        contribution: the same as an addend of the source's gradient: summed over broadcast axes, real and cast. The very
-            same array as ``raw`` where there was nothing to do.
+        output: the index of the value among several outputs of the source; None if the source has only one output.
+        shape: the shape of the value.
+        value: the operand as the operation read it. It differs from the source's value after a change in place.
+        raw: the result of the operation's rule for this argument in the last sweep.
+        contribution: ``raw`` as a term of the source's gradient: summed over broadcast axes, real and cast. It is the same
+            array as ``raw`` if nothing had to change.
 
-        error: what ``check_edges`` found: the relative error of the operation's derivative by this argument.
-        uncertainty: what the finite difference may itself be off by, relative to the same.
-        verdict: "agrees", "wrong", or "unclear" where finite differences cannot tell; None where it was not asked.
-        reason: why it is unclear, in words; else empty.
+        error: the relative error of the operation's derivative with respect to this argument, from ``check_edges``.
+        uncertainty: the possible error of the finite difference, relative to the same size.
+        verdict: "agrees", "wrong", or "unclear" where finite differences cannot decide; None without ``check_edges``.
+        reason: the reason for "unclear", in words; else empty.
 
-    The arrays come from a trace and are None without, or where no sweep came through.
+    The arrays come from a trace. They are None without one, and ``raw`` and ``contribution`` also before a sweep.
     """
 
     source: int
@@ -143,11 +141,11 @@ class ModuleBox:
     """A module (a layer) that ran during a trace.
 
     Attributes:
-        id: index into ``Graph.modules``; a module comes after the one it is part of.
-        name: its attribute path, as far as the module that called it knows it.
+        id: the index in ``Graph.modules``. A module comes after the module around it.
+        name: the attribute path of the module, as seen from the outermost module.
         kind: the name of its class.
-        parent: id of the module that called it; None for the outermost.
-        count: how many equal ones it stands for (``fold``).
+        parent: the id of the module that called it; None for the outermost module.
+        count: the number of equal modules that it stands for (``fold``).
     """
 
     id: int
@@ -162,8 +160,8 @@ class Graph:
     """A computation graph. It is a copy: a later ``backward()`` does not change it.
 
     Attributes:
-        ends: for each tensor that the graph was made of its node, and which of several outputs it is (0 if there is one).
-        programs: the lines of the files that its operations were called from, as they were then.
+        ends: the node and the output's index (0 if there is only one output) of each tensor that the graph was made from.
+        programs: the lines of the files that called the operations, as the files were at that time.
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -178,18 +176,26 @@ class Graph:
         return f"Graph({', '.join(counts)}; {len(self.edges)} edges)"
 
     def operations(self) -> Iterator[Node]:
-        """The nodes that are operations, in the order of execution."""
+        """Return the nodes that are operations, in order of execution."""
         return (node for node in self.nodes if node.operation is not None)
 
+    def around(self, module: int | None) -> list[int]:
+        """Return the ids of a module and of the modules around it, outermost first."""
+        found: list[int] = []
+        while module is not None:
+            found.insert(0, module)
+            module = self.modules[module].parent
+        return found
+
     def edges_into(self) -> dict[int, list[Edge]]:
-        """For each operation the edges of its operands, in the order of its arguments."""
+        """Return the edges of each operation's operands by its id, in the order of its arguments."""
         into: dict[int, list[Edge]] = {node.id: [] for node in self.operations()}
         for edge in self.edges:
             into[edge.target].append(edge)
         return into
 
     def contributions(self) -> list[Edge]:
-        """The edges along which the last sweep carried a cotangent, in its order: each is one vector-Jacobian product."""
+        """Return the edges that the last sweep has used, in its order. Each one is a vector-Jacobian product."""
         into = self.edges_into()
         backwards = sorted(into, reverse=True)
         return [edge for number in backwards for edge in into[number] if edge.contribution is not None]

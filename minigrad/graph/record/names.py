@@ -1,9 +1,9 @@
-"""What the nodes of a graph are called: as in the user's program, read from its text.
+"""Labels for the nodes of a graph, read from the text of the user's program.
 
-A value that has a name keeps it. Any other is called what the program calls it: the operand's expression (``w``,
-``self.W``), what the result is assigned to (``h``), or else the expression that computed it (``w * x``). What several nodes
-would be called, as in a loop, has an index in order of execution: ``h[0]``, ``h[1]``. Where there is no text, operations are
-called by their primitive and the number of their node: ``multiply 12``.
+A value that has a name keeps it. Otherwise the label is the operand's expression (``w``, ``self.W``), the name that the
+result is assigned to (``h``), or the expression that computed it (``w * x``). If several nodes would share a label, as in a
+loop, it gets an index in order of execution: ``h[0]``, ``h[1]``. Without the program's text, the label of an operation is its
+primitive and the number of its node: ``multiply 12``.
 """
 
 from __future__ import annotations
@@ -24,40 +24,35 @@ OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Call, ast.Subscript, ast.
 
 
 class Wanted(NamedTuple):
-    """What a node would be called, were it alone: an index comes after it; or not, if it is ``always`` one of several."""
+    """The label of a node before any index. ``several``: it gets an index even if it is the only node with this text."""
 
     text: str
-    simple: bool  # no operator stands outside of parentheses
+    simple: bool  # no operator is outside of parentheses
     several: bool = False
 
 
-def give_labels(
-    graph: Graph, paths: Mapping[int, str] | None = None, texts: Mapping[str, Sequence[str]] | None = None
-) -> None:
-    """Set ``Node.label`` of all nodes: never empty, and no two alike, but for equal numbers.
+def give_labels(graph: Graph, paths: Mapping[int, str], texts: Mapping[str, Sequence[str]]) -> None:
+    """Set ``Node.label`` of all nodes: never empty, and unique, except that constants of equal value share it.
 
     Args:
-        paths: to nodes that are attributes of modules.
-        texts: the lines of more files, which functions of the program were called from.
+        paths: the attribute paths of nodes that are attributes of modules.
+        texts: the lines of other files that have called functions of the program.
     """
-    _Names(graph, paths or {}, texts or {}).run()
+    _Names(graph, paths, texts).run()
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
-    """Without its middle, if it is longer."""
+    """Return a text without its middle if it is longer than ``longest``."""
     return text if len(text) <= longest else f"{text[: longest // 2]}…{text[-(longest - longest // 2 - 1) :]}"
 
 
 def expressions(places: Mapping[SourceLine, Sequence[str]]) -> dict[SourceLine | None, str]:
-    """For instructions, given with their programs, what their results are assigned to, or else their text, if it is known."""
-    needed: dict[str, set[int]] = defaultdict(set)
-    for place in places:
-        needed[place.file].add(place.line)
+    """Return for each place in a program the name that its result is assigned to, or else its text, if that is known."""
     programs: dict[str, Program] = {}
     found: dict[SourceLine | None, str] = {}
     for place, lines in places.items():
         if place.file not in programs:
-            programs[place.file] = Program([line.rstrip("\r\n") for line in lines], needed[place.file])
+            programs[place.file] = Program(lines)
         program = programs[place.file]
         here = program.at(place)
         if isinstance(here, OPERATIONS):
@@ -73,18 +68,15 @@ class _Names:
         self.end = graph.ends[0][0] if graph.ends else -1
         self.ends = {number for number, _ in graph.ends}
         self.groups: dict[tuple[object, int | None], list[Node]] = defaultdict(list)
-        self.needed: dict[str, set[int]] = defaultdict(set)
         for node in graph.operations():
             if node.source is not None and node.source.end_line is not None:
                 self.groups[node.source, node.call].append(node)
-                for place in (node.source, *node.callers):
-                    self.needed[place.file].add(place.line)
         self.programs: dict[str, Program] = {}
         self.readers: dict[int, list[Node]] = defaultdict(list)
         for edge in graph.edges:
             self.readers[edge.source].append(graph.nodes[edge.target])
         self.wanted: dict[int, Wanted] = {}
-        self.summands: dict[ast.Call, int] = {}  # how many the sum that is under way has had
+        self.summands: dict[ast.Call, int] = {}  # the terms that each running sum() has added so far
 
     def run(self) -> None:
         for nodes in self.groups.values():
@@ -93,7 +85,7 @@ class _Names:
         nodes = self.graph.nodes
         for node in nodes:
             node.label = _free(node.name, taken) if node.name else ""
-        for node in nodes:  # numbers are themselves, as often as they are read
+        for node in nodes:  # the label of a constant is its value, without an index
             if not node.name and node.kind == "constant" and node.details:
                 node.label = node.details
         for values in (True, False):
@@ -106,11 +98,11 @@ class _Names:
         self.index([node for node in nodes if not node.label], taken)
 
     def derived(self, node: Node) -> bool:
-        """Whether it is an operation of a backward pass that the program has no words for."""
+        """Return whether a node is an operation of a backward pass that has no text in the program."""
         return node.lane > 0 and node.source is not None and node.id not in self.wanted and node.id != self.end
 
     def rule(self, node: Node) -> None:
-        """Name it after the operation of the program whose rule it is part of, which has its label by then."""
+        """Derive the label of a rule's operation from the forward operation, which has its label already."""
         nodes, origin, order = self.graph.nodes, node, ""
         while origin.origin is not None:
             origin, order = nodes[origin.origin], order + "∂"
@@ -119,7 +111,7 @@ class _Names:
         self.wanted[node.id] = Wanted(f"{of}: {node.operation}", True)  # "∂(w * x): multiply"
 
     def index(self, nodes: Iterable[Node], taken: dict[str, int]) -> None:
-        """Label nodes by what they would be called, and the several that would be called the same by their order."""
+        """Give the wanted labels to nodes. Nodes with the same wanted label get an index in order of execution."""
         counts: dict[str, list[Node]] = defaultdict(list)
         for node in nodes:
             wanted = self.wanted.get(node.id)
@@ -136,7 +128,7 @@ class _Names:
                 counts[wanted.text].append(node)
         for text, alike in counts.items():
             if len(alike) > 1 and len({self.paths.get(node.id, "") for node in alike}) == len(alike):
-                for node in alike:  # self.W of several modules
+                for node in alike:  # self.W in several modules
                     node.label = _free(self.paths.get(node.id, text), taken)
                 continue
             short = shortened(text)
@@ -155,14 +147,12 @@ class _Names:
 
     def program(self, source: SourceLine) -> Program:
         if source.file not in self.programs:
-            lines = self.graph.programs.get(source.file)
-            if lines is None:
-                lines = [line.rstrip("\r\n") for line in self.texts.get(source.file, ())]
-            self.programs[source.file] = Program(lines, self.needed[source.file])
+            known = self.graph.programs.get(source.file)
+            self.programs[source.file] = Program(self.texts.get(source.file, ()) if known is None else known)
         return self.programs[source.file]
 
     def calls(self, node: Node) -> Iterator[tuple[Program, ast.Call]]:
-        """The calls of the program's own functions that an operation is part of, innermost first."""
+        """Yield the calls of the program's functions that led to an operation, innermost first."""
         assert node.source is not None
         function = node.source.function
         for place in node.callers:
@@ -171,12 +161,12 @@ class _Names:
             if not isinstance(call, ast.Call):
                 return
             if program.callee(call) != function and function not in ("forward", "__call__"):
-                return  # map(f, xs) is not what f returns
+                return  # the value of map(f, xs) is not the value that f returns
             yield program, call
             function = place.function
 
     def group(self, nodes: Sequence[Node]) -> None:
-        """The operations of one expression, carried out once."""
+        """Label the operations of one evaluation of an expression."""
         source = nodes[0].source
         assert source is not None
         program = self.program(source)
@@ -202,7 +192,7 @@ class _Names:
         self.only_value(nodes, program, here)
 
     def handed_over(self, nodes: Sequence[Node], program: Program, here: ast.AST) -> bool:
-        """Whether no expression is carried out, but elements of one are taken: ``for x in xs``, ``a, b = xs``, ``sum(xs)``."""
+        """Return whether the program takes elements of a value here: ``for x in xs``, ``a, b = xs``, ``sum(xs)``."""
         if isinstance(here, ast.Subscript) or any(node.operation != "getitem" for node in nodes):
             return not isinstance(here, OPERATIONS)
         taker, whole = program.taker(here)
@@ -219,50 +209,42 @@ class _Names:
         return True
 
     def result(self, nodes: Sequence[Node]) -> Node | None:
-        """The operation whose result is that of the expression: the only one that somebody else needs later."""
+        """Return the operation that computed the expression's result: the only one that is read outside of it."""
         last, called = nodes[-1], self.called(nodes[-1])
 
         def outside(reader: Node) -> bool:
             if reader.id <= last.id or called is None or reader.source is None or last.source is None:
                 return reader.id > last.id
-            place = reader.source.file, reader.source.function  # a module of the user's own, which the library calls?
-            return place == (last.source.file, last.source.function) or called not in self.around(reader)
+            place = reader.source.file, reader.source.function  # the library may call a module of the user
+            return place == (last.source.file, last.source.function) or called not in self.graph.around(reader.module)
 
         needed = [node for node in nodes if node.id in self.ends or any(map(outside, self.readers[node.id]))]
         return needed[0] if len(needed) == 1 else None
 
-    def around(self, node: Node) -> list[int]:
-        """The modules that a node is in, outermost first."""
-        found, number = [], node.module
-        while number is not None:
-            found.append(number)
-            number = self.graph.modules[number].parent
-        return found[::-1]
-
     def called(self, node: Node) -> int | None:
-        """The module that the program called, in which an operation is."""
-        around = self.around(node)
+        """Return the module that the program called and that ran this operation."""
+        around = self.graph.around(node.module)
         return around[node.depth] if node.depth is not None and 0 <= node.depth < len(around) else None
 
     def operation(self, node: Node, program: Program, here: ast.AST) -> None:
         if node.lane and isinstance(here, ast.Call) and not same_name(program.callee(here), str(node.operation)):
-            parts = program.targets(here)  # of a backward pass: the expression is grad(y, x), or backward()
+            parts = program.targets(here)  # in a backward pass the expression is grad(y, x) or backward()
             needed = node.id in self.ends or any(reader.source != node.source for reader in self.readers[node.id])
             if len(parts) == 1 and needed:
                 self.wanted[node.id] = Wanted(program.text(parts[0]), True)
             return
         target, several = program.target(here)
-        for outer, call in self.calls(node) if program.returned(here) else ():  # h = f(x), and this is what f returns
+        for outer, call in self.calls(node) if program.returned(here) else ():  # in h = f(x), f returns this value
             target, several = outer.target(call)
             if target is not None:
                 program = outer
             if target is not None or not outer.returned(call):
                 break
         if isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Constant):
-            target = target.value  # hs[t] = ...: t is not known
+            target = target.value  # in hs[t] = ..., t is not known
             several = True
         if isinstance(here, ast.Subscript) and isinstance(here.ctx, ast.Store):
-            target = here.value  # x[3] = 0 makes another x
+            target = here.value  # x[3] = 0 makes a new version of x
         if target is not None:
             self.wanted[node.id] = Wanted(program.text(target), True, several)
         elif isinstance(node.value, tuple) and (parts := program.targets(here)):
@@ -272,19 +254,19 @@ class _Names:
             self.wanted[node.id] = Wanted(printable(program.text(here)), simple)
 
     def inner(self, nodes: Iterable[Node], callee: str) -> None:
-        """Operations that the program does not know of: those inside a module, or in a function of the library."""
+        """Label the operations that the program does not show: those inside a module or a library function."""
         for node in nodes:
             path = _path(self.graph.modules[node.module].name) if node.module is not None else callee
             if path and not node.lane and node.id != self.end:
                 self.wanted[node.id] = Wanted(printable(f"{path}.{node.operation}"), True)
 
     def value(self, edge: Edge, program: Program, operand: ast.expr | None) -> None:
-        """Call what was given what the program calls it where it hands it to an operation; a name rather than another."""
+        """Label a leaf with its expression in the program where an operation reads it. A plain name is preferred."""
         node = self.graph.nodes[edge.source]
         if operand is None or node.operation is not None:
             return
         calls = self.calls(self.graph.nodes[edge.target]) if isinstance(operand, ast.Name) else ()
-        for outer, call in calls:  # f(x), of which f calls it t
+        for outer, call in calls:  # in a call f(x), x is the operand that f calls t
             handed = program.handed(operand, call)
             if handed is None:
                 break
@@ -297,7 +279,7 @@ class _Names:
             self.wanted[node.id] = Wanted(printable(program.text(operand)), simple)
 
     def summed(self, nodes: Sequence[Node], program: Program, call: ast.Call) -> None:
-        """The additions of Python's ``sum``, each of one element; the first is to 0."""
+        """Label the additions of Python's ``sum``. Each one adds one element; the first one adds to 0."""
         for node in nodes:
             total, *element = self.into[node.id]
             first = self.graph.nodes[total.source]
@@ -308,7 +290,7 @@ class _Names:
                 self.summands[call] += 1
 
     def only_value(self, nodes: Sequence[Node], program: Program, here: ast.AST) -> None:
-        """Of a function whose inside is not known: if one value goes in, and one can."""
+        """Label the input of a function of unknown content, if the expression has only one possible input."""
         inside = {node.id for node in nodes}
         edges = [edge for node in nodes for edge in self.into[node.id] if edge.source not in inside]
         given = [self.graph.nodes[edge.source] for edge in edges]
@@ -321,7 +303,7 @@ class _Names:
 
 
 def _path(name: str) -> str:
-    """The end of a module's path that is a name: ``attention``, ``layers.0``."""
+    """Return the end of a module's path, from its last name on: ``attention``, ``layers.0``."""
     parts = name.split(".")
     first = len(parts) - 1
     while first > 0 and parts[first].isdigit():
@@ -330,7 +312,7 @@ def _path(name: str) -> str:
 
 
 def _free(label: str, taken: dict[str, int]) -> str:
-    """The label, with a number after it if another node has it; which is then taken."""
+    """Return the label, with a number after it if another node has it, and mark the result as taken."""
     free, number = label, taken.get(label, 0)
     while free in taken:
         number += 1

@@ -1,4 +1,4 @@
-"""Numbers as text, in all views alike."""
+"""Writes numbers as text, in the same form for all views."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def number_text(value: Any, digits: int = 4) -> str:
-    """A number with so many significant digits: as Python writes it, but ``-0`` is 0 and an infinity is ∞."""
+    """Return a number as Python writes it, rounded to ``digits`` significant digits. ``-0`` is 0 and infinity is ∞."""
     value = value.item() if isinstance(value, (np.generic, np.ndarray)) else value
     if isinstance(value, complex):
         real, imaginary = number_text(value.real, digits), number_text(value.imag, digits)

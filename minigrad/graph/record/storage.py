@@ -1,4 +1,4 @@
-"""A traced computation in a file, and back on the tape in another process: data only, JSON and safetensors, never pickle."""
+"""Saves a traced computation to a file and runs it again from there. The file is JSON and safetensors, never pickle."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ...engine.tensor import Tensor, make_tensor
 from ...errors import AnomalyError, GraphError, MinigradError
 from ...serialize import CheckpointError, load_checkpoint, save_checkpoint, short
 from .capture import capture
-from .document import KIND, Document, Operand, Step, encode, printable, programs_written, read
+from .document import KIND, encode, printable, programs_written, read
 from .model import Edge, Graph, Node
 from .trace import ModuleCall, TraceNote, note_of, trace
 
-MOST_NUMBERS = 1 << 27  # in an array that a replay makes: 1 GiB of float64
-_SIZES = {"shape", "repeats", "width", "n", "indices_or_sections", "window"}  # keywords that say how large a result is
+MOST_NUMBERS = 1 << 27  # elements of an array that a replay makes: 1 GiB of float64
+_SIZES = {"shape", "repeats", "width", "n", "indices_or_sections", "window"}  # keywords that set the size of a result
 
 
 class UnknownPrimitiveError(CheckpointError, GraphError):
@@ -33,13 +33,13 @@ class UnknownPrimitiveError(CheckpointError, GraphError):
 
 @dataclass
 class Replay:
-    """A computation that was read from a file and run again, on the tape as if it had just been written.
+    """A computation that was read from a file and run again. It is on the tape like a new one.
 
     Attributes:
-        tensors: what was saved; the first is the loss.
-        leaves: the parameters and inputs by name, where gradients arrive.
-        parameters: those of them that were parameters.
-        named: computed tensors that had a name; a drawing shows it if they are among its ``params``.
+        tensors: the saved tensors. The first one is the loss.
+        leaves: the parameters and inputs by name. Gradients arrive at them.
+        parameters: the leaves that were parameters.
+        named: the computed tensors that had a name. A drawing shows these names if its ``params`` contain the tensors.
     """
 
     tensors: list[Tensor]
@@ -52,7 +52,7 @@ class Replay:
         return self.tensors[0]
 
     def gradients(self, seed: Any = None, retain_graph: bool = True) -> dict[str, np.ndarray[Any, Any]]:
-        """The gradient of the loss by each leaf, for the cotangent ``seed`` of the loss (1 by default)."""
+        """Return the gradient of the loss by each leaf, for the cotangent ``seed`` of the loss (1 by default)."""
         for leaf in self.leaves.values():
             leaf.grad = None
         self.loss.backward(seed, retain_graph=retain_graph)
@@ -60,13 +60,16 @@ class Replay:
 
 
 def save_trace(tensors: Tensor | Sequence[Tensor], path: str | os.PathLike[str], params: Any = None) -> None:
-    """Write how traced tensors were computed to a safetensors file: the operations, and the arrays they started from.
+    """Write a traced computation to a safetensors file: its operations, and the arrays that it began with.
+
+    Args:
+        tensors, params: a Tensor or a list of Tensors, and names for tensors, as in :func:`draw_dot`.
 
     Raises:
-        GraphError: the computation was not traced, or holds an operation that only the program itself can run again: a
-            ``Function``, a ``checkpoint``.
-        ArgumentError: an operation has a keyword that cannot be written down; (as CheckpointError) the first tensor was given
-            and not computed, or one of the others is no part of the computation.
+        GraphError: the computation was not traced, or contains an operation that only the program itself can run again,
+            such as a ``Function`` or a ``checkpoint``.
+        ArgumentError: an operation has a keyword that cannot be saved.
+        CheckpointError: the first tensor is a leaf, or another leaf in ``tensors`` is not part of the computation.
         MissingExtraError: safetensors is not installed.
 
     Example:
@@ -89,12 +92,12 @@ def save_trace(tensors: Tensor | Sequence[Tensor], path: str | os.PathLike[str],
         "tensors": [list(end) for end in graph.ends],
         "programs": programs_written(graph.programs),
     }
-    read(about, writer.arrays)  # nothing is written that could not be read
+    read(about, writer.arrays)  # a trace that load_trace could not read is not saved
     save_checkpoint(path, writer.arrays, about)
 
 
 class _TraceWriter:
-    """From nodes to JSON, with the arrays put aside under names of their own."""
+    """Turns nodes into JSON, and collects their arrays under separate names."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -103,16 +106,12 @@ class _TraceWriter:
         self._names: dict[int, str] = {}
 
     def array(self, array: Any) -> dict[str, Any]:
-        if id(array) not in self._names:
-            name = self._names[id(array)] = f"array{len(self.arrays)}"
-            self.arrays[name] = (
-                array.view(array.real.dtype).reshape(*array.shape, 2) if array.dtype.kind == "c" else array
-            )
-        return (
-            {"array": self._names[id(array)], "complex": True}
-            if array.dtype.kind == "c"
-            else {"array": self._names[id(array)]}
-        )
+        name = self._names.setdefault(id(array), f"array{len(self._names)}")
+        if array.dtype.kind != "c":
+            self.arrays[name] = array
+            return {"array": name}
+        self.arrays[name] = array.view(array.real.dtype).reshape(*array.shape, 2)
+        return {"array": name, "complex": True}
 
     def node(self, node: Node) -> dict[str, Any]:
         name = None if node.name is None else printable(node.name)
@@ -121,8 +120,8 @@ class _TraceWriter:
             return written
         if not isinstance(node.primitive, Primitive) or primitives.get(node.operation) is not node.primitive:
             raise GraphError(
-                f"save_trace cannot save '{node.operation}', which only this program can run again: declare it with "
-                "minigrad.primitive(..., name=...) under a name of its own"
+                f"save_trace cannot save '{node.operation}', because only this program can run it again: declare it with "
+                "minigrad.primitive(..., name=...) under a unique name"
             )
         operands = self.into[node.id]
         if node.value is None or any(edge.value is None for edge in operands):
@@ -137,7 +136,7 @@ class _TraceWriter:
         }
 
     def operand(self, edge: Edge) -> dict[str, Any]:
-        """Where it comes from, and its value if that is not simply what came from there."""
+        """Return the source of an operand, and the operand's value if it differs from that source's value."""
         source = self.graph.nodes[edge.source]
         written: dict[str, Any] = {"node": edge.source, "output": edge.output}
         computed = source.value[edge.output] if edge.output is not None else source.value
@@ -147,15 +146,15 @@ class _TraceWriter:
 
 
 def load_trace(path: str | os.PathLike[str]) -> Replay:
-    """Read what :func:`save_trace` wrote and run it again, inside a trace, on the arrays that were saved.
+    """Read a file of :func:`save_trace` and run its computation again, inside a trace, on the saved arrays.
 
-    The tensors it gives can be drawn, stepped through, and swept with any cotangent. A primitive of the user's own must have
-    been declared, under the same name, before.
+    The tensors of the Replay can be drawn, stepped through, and differentiated with any cotangent. If the computation uses
+    your own primitives, declare them under the same names first.
 
     Raises:
-        CheckpointError: there is no such file, it is no trace, or what it says cannot be run. If only because a primitive is
-            not known here, it is a GraphError as well. Any file gives this error or a Replay that every view can show. (What
-            it computes is up to its operations: like a program, it may ask for time and memory.)
+        CheckpointError: the file does not exist, holds no trace, or its computation cannot run. If a primitive is not
+            declared, the error is also a GraphError. Every view can show the Replay of any other file. (Like a program, it
+            may need much time and memory.)
         MissingExtraError: safetensors is not installed.
 
     Example:
@@ -178,32 +177,31 @@ def load_trace(path: str | os.PathLike[str]) -> Replay:
 
 
 class _TraceReader:
-    """Runs the operations of a file in their order."""
+    """Runs the operations of a file in order."""
 
-    def __init__(self, document: Document) -> None:
-        self.document = document
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.into = graph.edges_into()
         self.results: list[Any] = []
         self.replay = Replay([])
-        self.modules = [ModuleCall(object(), name) for name, _, _ in document.modules]
-        for number, (call, (_, kind, _)) in enumerate(zip(self.modules, document.modules)):
-            call.kind, call.identity = kind, number
+        self.calls = [ModuleCall(module.name, module.kind, module.id) for module in graph.modules]
 
     def run(self) -> Replay:
-        steps = self.document.steps
+        nodes = self.graph.nodes
         with enable_grad(), trace():
-            for number, step in enumerate(steps):
-                self.results.append(self.given(number, step) if step.operation is None else self.call(number, step))
-        self.replay.tensors = [self.output(number, output) for number, output in self.document.tensors]
+            for node in nodes:
+                self.results.append(self.given(node) if node.operation is None else self.call(node))
+        self.replay.tensors = [self.output(number, output) for number, output in self.graph.ends]
         self.rehearse()
-        for step, result in zip(steps, self.results):
-            if step.operation is not None and isinstance(result, Tensor):
-                result.name = step.name
-                if step.kind == "named" and step.name is not None:
-                    self.replay.named[step.name] = result
+        for node, result in zip(nodes, self.results):
+            if node.operation is not None and isinstance(result, Tensor):
+                result.name = node.name
+                if node.kind == "named" and node.name is not None:
+                    self.replay.named[node.name] = result
         return self.replay
 
     def rehearse(self) -> None:
-        """Run the backward pass once, and note nothing of it: a keyword that an operation takes may be none for its rule."""
+        """Run the backward pass once, without notes. A rule may fail on a keyword that its operation accepts."""
         entries = wengert_list(tensor._node for tensor in self.replay.tensors)
         noted = [entry.notes for entry in entries]
         for entry in entries:
@@ -211,87 +209,82 @@ class _TraceReader:
         try:
             sweep({tensor._node: np.ones_like(tensor._array) for tensor in self.replay.tensors}, retain_graph=True)
         except MinigradError:
-            pass  # it has no derivative, nor had it where it was saved
+            pass  # it has no derivative, and had none when it was saved
         except Exception as error:
             raise CheckpointError(f"the trace has no backward pass: {type(error).__name__}: {error}") from error
         finally:
             for entry, note in zip(entries, noted):
                 entry.notes = note
 
-    def given(self, number: int, step: Step) -> Tensor | None:
-        """The tensor of a parameter or input, with the value of its first use; None for a constant."""
-        if step.kind == "constant":
+    def given(self, node: Node) -> Tensor | None:
+        """Return the tensor of a parameter or input, with the value of its first use; None for a constant."""
+        if node.kind == "constant":
             return None
-        tensor = Tensor(step.value, requires_grad=True, name=step.name)
-        name = step.name or f"{step.kind}{number}"
+        tensor = Tensor(node.value, requires_grad=True, name=node.name)
+        name = node.name or f"{node.kind}{node.id}"
         self.replay.leaves[name] = tensor
-        if step.kind == "parameter":
+        if node.kind == "parameter":
             self.replay.parameters[name] = tensor
         return tensor
 
-    def call(self, number: int, step: Step) -> Any:
-        where = f"node {number} of the trace, {short(step.operation)},"
-        primitive = primitives.get(step.operation or "")
+    def call(self, node: Node) -> Any:
+        where = f"node {node.id} of the trace, {short(node.operation)},"
+        primitive = primitives.get(node.operation or "")
         if primitive is None:
             raise UnknownPrimitiveError(
-                f"the trace uses a primitive {short(step.operation)} that is not declared here: import its module first"
+                f"the trace uses a primitive {short(node.operation)} that is not declared here: import its module first"
             )
-        operands = {name: self.operand(operand) for name, operand in step.operands.items()}
+        operands = {edge.argument: self.operand(edge) for edge in self.into[node.id]}
         names = primitive.arguments or list(operands)
         if not operands.keys() <= set(names):
-            raise CheckpointError(f"{where} has the operands {short(', '.join(operands))}, and takes {list(names)}")
-        _check_sizes(step.keywords, where)
+            raise CheckpointError(f"{where} has the operands {short(', '.join(operands))}, but takes {list(names)}")
+        _check_sizes(node.keywords, where)
         try:
-            result = primitive(*[operands.get(name) for name in names], **step.keywords)
+            result = primitive(*[operands.get(name) for name in names], **node.keywords)
         except AnomalyError:
             raise
-        except Exception as error:  # whatever a primitive, maybe one of the user's own, makes of what the file gave it
-            raise CheckpointError(f"{where} cannot be run again: {type(error).__name__}: {error}") from error
+        except Exception as error:  # any primitive, even the user's own, may raise any error on the file's data
+            raise CheckpointError(f"{where} cannot run again: {type(error).__name__}: {error}") from error
         outputs = result if isinstance(result, (tuple, list)) else [result]
         if not outputs or not all(isinstance(output, Tensor) and output._node is not None for output in outputs):
-            raise CheckpointError(f"{where} gives nothing that depends on a parameter or an input")
+            raise CheckpointError(f"{where} has no output that depends on a parameter or an input")
         if any(output.size > MOST_NUMBERS for output in outputs):
-            raise CheckpointError(f"{where} gives more than {MOST_NUMBERS:,} numbers")
-        self.note(note_of(entry_of(outputs[0]._node)), step)
+            raise CheckpointError(f"{where} has an output of more than {MOST_NUMBERS:,} elements")
+        self.note(note_of(entry_of(outputs[0]._node)), node)
         return result
 
-    def note(self, note: TraceNote | None, step: Step) -> None:
-        """Put the place in the program back that the operation was first called from."""
+    def note(self, note: TraceNote | None, node: Node) -> None:
+        """Restore the line of the program that called the operation in the saved run."""
         assert note is not None
-        note.source, note.call, note.depth, note.callers = step.source, step.call or 0, step.depth, ()
-        note.program = self.document.programs.get(step.source.file, ()) if step.source is not None else ()
-        around: list[ModuleCall] = []
-        module = step.module
-        while module is not None:
-            around.insert(0, self.modules[module])
-            module = self.document.modules[module][2]
-        note.modules = tuple(around)
+        note.source, note.call, note.depth, note.callers = node.source, node.call or 0, node.depth, ()
+        note.program = self.graph.programs.get(node.source.file, ()) if node.source is not None else ()
+        note.modules = tuple(self.calls[number] for number in self.graph.around(node.module))
 
     def output(self, number: int, output: int | None) -> Any:
-        """The result of a node, or one of its several."""
+        """Return the result of a node, or one of its several results."""
         result = self.results[number]
         if not isinstance(result, (tuple, list)):
             return result
         if output is None or not 0 <= output < len(result):
-            raise CheckpointError(f"node {number} of the trace gives {len(result)} tensors, and not number {output}")
+            raise CheckpointError(f"node {number} of the trace has {len(result)} outputs, and no output {output}")
         return result[output]
 
-    def operand(self, operand: Operand) -> Any:
-        """A Tensor at its place on the tape, or a constant; with a value of its own where it had been changed in place."""
-        source, value = self.output(operand.node, operand.output), operand.value
-        if source is None:
-            return value
-        if not operand.changed:
-            return source
+    def operand(self, edge: Edge) -> Any:
+        """Return an operand on the tape, or a constant. It has the edge's value if the source was changed in place."""
+        source, value = self.output(edge.source, edge.output), edge.value
+        if source is None or value is None:
+            return value if source is None else source
         if not isinstance(value, np.ndarray) or (value.shape, value.dtype) != (source.shape, source.dtype):
-            raise CheckpointError(f"the trace has another kind of array for node {operand.node} than that node gives")
+            raise CheckpointError(
+                f"the trace has an array for node {edge.source} that differs in shape or dtype from that node"
+            )
         if type(source._node) is Leaf and np.array_equal(value, source._array, equal_nan=value.dtype.kind in "fc"):
             return source
         return make_tensor(value, source._node)
 
 
 def _check_sizes(keywords: Mapping[str, Any], where: str) -> None:
-    """Raise for a keyword that asks for an array which no honest trace has, before so much memory is asked for."""
+    """Raise an error for a keyword that would make an array too large, before memory is allocated for it."""
     for name in _SIZES & keywords.keys():
         asked = np.max(
             [np.max(np.abs(leaf), initial=0) for leaf in leaves(keywords[name]) if _is_number(leaf)], initial=0
@@ -299,7 +292,7 @@ def _check_sizes(keywords: Mapping[str, Any], where: str) -> None:
         if name == "shape":
             asked = max(asked, math.prod(leaf for leaf in leaves(keywords[name]) if isinstance(leaf, int)))
         if asked > MOST_NUMBERS:
-            raise CheckpointError(f"{where} asks with {name} for more than {MOST_NUMBERS:,} numbers")
+            raise CheckpointError(f"{where} has a keyword {name} that makes more than {MOST_NUMBERS:,} elements")
 
 
 def _is_number(value: Any) -> bool:

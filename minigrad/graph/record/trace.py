@@ -1,12 +1,11 @@
-"""``with trace():`` writes down, beside each operation, what a view wants to show and training does not need."""
+"""``with trace():`` records for each operation what the views show and training does not need."""
 
 from __future__ import annotations
 
 import contextlib
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
-from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -19,17 +18,17 @@ from ...guards.inplace import _arrays
 
 
 class trace:
-    """Inside ``with minigrad.trace():`` each recorded operation notes what a view of the graph shows.
+    """Record inside ``with minigrad.trace():`` what the views show about each operation.
 
-    That is its operands and its result, the line of the program that called it, the modules it ran in, what it keeps for
-    its backward and how long it took; and, once a sweep comes through it, the cotangent of its output and what its rules
-    made of that for each operand. Arrays are copied, to the host, because optimizers and users write in place.
+    A trace notes an operation's operands and result, the line of the program that called it, the modules around it, the
+    arrays that it keeps for its backward, and its time. A sweep (a backward pass) adds the cotangent of the output and
+    the results of the operation's rules. Arrays are copied to the host, because optimizers and users write in place.
 
-    The notes belong to the operations: they outlive the block and ``backward()`` (which may come after the block), and
-    are freed with the graph. Operations outside a trace are not slowed down.
+    The notes belong to the operations. They outlive the block and are freed with the graph, so ``backward()`` may come
+    after the block. Operations outside a trace are not slowed down.
 
     Args:
-        values: whether arrays are copied. Without, the notes hold no arrays, and drawings show shapes and norms.
+        values: whether arrays are copied. Without copies, drawings show only shapes and norms.
 
     Example:
         >>> import numpy as np
@@ -48,9 +47,8 @@ class trace:
         self.values = values
         self._pins: dict[int, tuple[weakref.ref[Any], Any]] = {}
         self._depth = 0
-        self._last: tuple[SourceLine, int, int] | None = (
-            None  # where the last operation was, and how far what it called
-        )
+        # The place of the last operation, the call it was part of, and the position inside that call
+        self._last: tuple[SourceLine, int, int] | None = None
         self._calls = 0
 
     def __enter__(self) -> Self:
@@ -58,9 +56,7 @@ class trace:
         self._depth += 1
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         active.leave(self)
         self._depth -= 1
         if not self._depth:
@@ -68,7 +64,7 @@ class trace:
             self._last = None
 
     def record(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
-        """Called by the engine for each entry; ``arrays`` begins with the arguments of the operation."""
+        """Note an entry, whose arguments come first in ``arrays``. The engine calls this for each entry."""
         note = TraceNote(entry, arrays, answer, seconds)
         self.locate(note)
         if self.values:
@@ -78,10 +74,10 @@ class trace:
         attach(entry, note)
 
     def locate(self, note: TraceNote) -> None:
-        """Note where the program is, and which call of the program's is under way.
+        """Note the running line of the program, and the number of the call on it that carries out the operation.
 
-        Of a module that is the call itself. Another function, of which nothing is kept, is taken to be the same call as long
-        as it goes on from one of its instructions to a later one.
+        A module's call is recognised by its frame. Frames of other functions are not kept. Two operations in a row belong to
+        one call of such a function if the same line called them and the second comes later in the function.
         """
         place = user_place()
         if place is None or place.callee is None:
@@ -99,7 +95,7 @@ class trace:
         note.call = self._calls
 
     def pin(self, value: Any) -> Any:
-        """A copy of an array on the host that nobody can change: one copy as long as the array stays as it is."""
+        """Return a read-only copy of an array on the host. It is copied again only after the array has changed."""
         if not isinstance(value, np.ndarray) and not is_device_array(value):
             return value
         host = to_host(value)
@@ -107,24 +103,21 @@ class trace:
         if reference is not None and reference() is value and _same(copy, host):
             return copy
         copy = frozen_copy(host)
-        with contextlib.suppress(TypeError):  # not every library's arrays take a weak reference
+        with contextlib.suppress(TypeError):  # arrays of some libraries do not support weak references
             self._pins[id(value)] = weakref.ref(value), copy
         return copy
 
 
-class ModuleCall:
-    """A module whose call was under way: its name, the name of its class, and a number that tells it from others."""
+class ModuleCall(NamedTuple):
+    """The call of a module that was running: its name, the name of its class, and a number of its own."""
 
-    __slots__ = ("identity", "kind", "name")
-
-    def __init__(self, owner: object, name: str) -> None:
-        self.name = name
-        self.kind = type(owner).__name__
-        self.identity = id(owner)
+    name: str
+    kind: str
+    identity: int
 
 
 class Constant:
-    """An argument of an operation that needs no gradient, so that the tape itself does not know it."""
+    """An argument of an operation that needs no gradient. The tape does not hold it, so the trace notes it."""
 
     __slots__ = ("array", "dtype", "position", "shape", "value")
 
@@ -134,32 +127,32 @@ class Constant:
         self.dtype = str(value.dtype if hasattr(value, "dtype") else np.asarray(value).dtype)
         self.value = value if isinstance(value, (int, float, complex, np.number)) else None
         self.array: weakref.ref[Any] | None = None
-        with contextlib.suppress(TypeError):  # a Python number takes no weak reference
+        with contextlib.suppress(TypeError):  # a Python number supports no weak reference
             self.array = weakref.ref(value)
 
 
 class TraceNote:
-    """What a trace knows about one operation.
+    """The notes of a trace about one operation.
 
     Attributes:
-        modules: those it ran in, outermost first.
-        source: the place in the user's program that called it.
-        program: the lines of the file that it is in.
+        modules: the modules around the operation, outermost first.
+        source: the line of the user's program that called it.
+        program: the lines of that file.
         callers: the calls of the program's functions around it, innermost first, each with its file's lines.
-        call: a number that it shares with the operations that the same call, or operator, of the program gave rise to.
+        call: a number shared by all operations that one call, or one operator, of the program has carried out.
         constants: the arguments that need no gradient.
-        depth: which of ``modules`` it is that the program called; None if it called something else.
-        names: of the tensors among the arguments that were given, not computed, by position.
-        paths: of those that have no name, and are attributes of a module that is running, the paths to them.
-        kept: the arrays it keeps for its backward, each as a number that tells it from others, and its bytes.
-        seconds, backward_seconds: how long the operation took, and its rules (None before a sweep).
-        lane: 0 in a forward pass, 1 for operations that a backward pass recorded, 2 for the backward pass of that ...
-        origin: in a backward pass the entry whose rules it is part of.
-        signed: of the last sweep the cotangent itself, if the operation's only output is a single number.
-        gradients: for each output that a sweep has reached the Euclidean norm of its cotangent; the last sweep's.
+        depth: the index in ``modules`` of the module that the program called; None if it called something else.
+        names: the names of the leaves among the arguments, by position.
+        paths: the attribute paths of leaves without a name that belong to a running module.
+        kept: the arrays that the operation keeps for its backward, as a dict from an array's number to its bytes.
+        seconds, backward_seconds: the time of the operation and of its rules (None before a sweep).
+        lane: 0 in a forward pass, 1 for operations that a backward pass recorded, 2 for those of its backward pass ...
+        origin: in a backward pass, the entry whose rule has called this operation.
+        signed: the cotangent of the last sweep, if the only output is a single number.
+        gradients: the Euclidean norm of the cotangent of each output that the last sweep has reached.
         arguments, answer: copies of the operands and of the result (a tuple of several); None without values.
-        cotangents, contributions: of the last sweep, copies of the cotangent of each output it has reached, and of what the
-            rules made of them for each operand, before un-broadcasting; empty without values.
+        cotangents, contributions: copies of the cotangents of the outputs in the last sweep, and of the rules' result for
+            each operand, before un-broadcasting; empty without values.
     """
 
     __slots__ = (
@@ -169,7 +162,7 @@ class TraceNote:
     )  # fmt: skip
 
     def __init__(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
-        self.modules = tuple(ModuleCall(owner, name) for owner, name in active.scopes)
+        self.modules = tuple(ModuleCall(name, type(owner).__name__, id(owner)) for owner, name in active.scopes)
         self.source: SourceLine | None = None
         self.program: Sequence[str] = ()
         self.callers: tuple[tuple[SourceLine, Sequence[str]], ...] = ()
@@ -177,11 +170,10 @@ class TraceNote:
         self.depth: int | None = None
         operands = enumerate(zip(entry.parents, arrays))
         self.constants = [Constant(i, a) for i, (parent, a) in operands if parent is None and a is not None]
-        leaves = [(i, node.tensor) for i, node in enumerate(entry.parents) if type(node) is Leaf]
-        self.names = {i: tensor.name for i, tensor in leaves if tensor is not None and tensor.name}
-        nameless = [(i, tensor) for i, tensor in leaves if tensor is not None and not tensor.name]
-        found = [(i, _path(tensor)) for i, tensor in nameless] if active.scopes else []
-        self.paths = {i: path for i, path in found if path is not None}
+        leaves = {i: node.tensor for i, node in enumerate(entry.parents) if type(node) is Leaf}
+        self.names = {i: tensor.name for i, tensor in leaves.items() if tensor is not None and tensor.name}
+        paths = {i: _path(tensor) for i, tensor in leaves.items() if tensor is not None and i not in self.names}
+        self.paths = {i: path for i, path in paths.items() if path is not None}
         self.kept = {number: array.nbytes for number, array in _kept_arrays(entry)}
         self.seconds = seconds
         self.backward_seconds: float | None = None
@@ -209,12 +201,12 @@ class TraceNote:
 
 
 def note_of(entry: Entry) -> TraceNote | None:
-    """What the latest trace wrote down about an entry; None if it was recorded outside of one."""
+    """Return the notes of the latest trace about an entry; None if it was recorded outside of a trace."""
     return next((note for note in entry.notes if isinstance(note, TraceNote)), None)
 
 
 def _path(tensor: Any) -> str | None:
-    """The path to a tensor that is an attribute of a module that is running, as far as the outermost knows it."""
+    """Return the attribute path of a running module's tensor, as seen from the outermost module."""
     for number, (owner, name) in reversed(list(enumerate(active.scopes))):
         for attribute, value in getattr(owner, "__dict__", {}).items():
             if value is tensor:
@@ -229,15 +221,15 @@ def _lane(node: Any) -> int:
 
 
 def _kept_arrays(entry: Entry) -> Iterator[tuple[int, Any]]:
-    """The arrays in what an entry keeps, each once."""
+    """Yield each array that an entry keeps, with its id."""
     for value in entry.kept or ():
         for array in [value] if is_device_array(value) else _arrays(value):
             yield id(array), array
 
 
 def frozen_copy(value: Any) -> Any:
-    """A copy on the host that nobody can change."""
-    copy = np.array(to_host(value.data if isinstance(value, Tensor) else value))
+    """Return a read-only copy on the host."""
+    copy = np.array(to_host(_array(value)))
     copy.flags.writeable = False
     return copy
 
@@ -249,13 +241,20 @@ def _same(copy: Any, now: Any) -> bool:
 
 
 def norm(array: Any) -> float:
-    """The Euclidean norm over all elements, in double precision: in float32 a square overflows from 1.8e19 on."""
-    values = array.data if isinstance(array, Tensor) else array
-    return float(np.linalg.norm(values.astype(np.complex128 if values.dtype.kind == "c" else np.float64)))
+    """Return the norm as a number. Double precision is needed: in float32 a square overflows from 1.8e19 on."""
+    return float(norm_there(_array(array)))
+
+
+def norm_there(array: Any) -> Any:
+    """Return the Euclidean norm over all elements, on the array's own device."""
+    return np.linalg.norm(array.astype(np.complex128 if array.dtype.kind == "c" else np.float64))
 
 
 def single(array: Any) -> complex | None:
-    """The number that an array consists of; None if there are several."""
-    values = array.data if isinstance(array, Tensor) else array
-    number: complex | None = to_host(values).item() if values.size == 1 else None
+    """Return the only element of an array; None if it has several."""
+    number: complex | None = to_host(_array(array)).item() if array.size == 1 else None
     return number
+
+
+def _array(value: Any) -> Any:
+    return value.data if isinstance(value, Tensor) else value

@@ -1,1 +1,1 @@
-"""What looks for trouble: wrong derivatives, the first NaN, gradients that vanish, time and memory."""
+"""Checks of a computation: wrong derivatives, the first NaN, vanishing gradients, time and memory."""

@@ -1,4 +1,4 @@
-"""``check_edges``: is each edge's own derivative right? A numeric check of every rule, on the numbers it ran on."""
+"""``check_edges`` compares each edge's derivative with a finite difference, at the operands of the traced run."""
 
 from __future__ import annotations
 
@@ -16,26 +16,28 @@ from ..record.model import Edge, Graph
 def check_edges(
     tensors: Tensor | Sequence[Tensor], params: Any = None, *, step: float = FIRST, seed: int = 0
 ) -> Drawing:
-    """Compare the derivative of each operation by each of its operands with a finite difference, and draw the result.
+    """Compare the derivative of each operation with respect to each operand with finite differences, in a drawing.
 
-    Every operation is run again by itself, in double precision, on the operands that the trace wrote down. For a random
-    direction ``v`` of one operand, in proportion to its numbers, central differences ``(f(x + h v) - f(x - h v)) / 2h`` give
-    the derivative of each number of the output, and what it may be off by. With weights ``u``, in which large and small
-    numbers count alike, the rule's ``<vjp(u), v>`` is compared with ``<u, differences>``. Where they differ, other steps are
-    tried. Neither ``backward()`` nor the rest of the graph matters: a wrong rule turns its own edges red, and no others.
+    Every operation runs again on its own, in double precision, on the operands that the trace has recorded. ``v`` is a random
+    direction of one operand, in proportion to its elements. Central differences ``(f(x + h v) - f(x - h v)) / 2h`` estimate
+    the derivative of each element of the output, and the error of this estimate. The cotangent ``u`` gives large and small
+    elements the same influence. ``<vjp(u), v>`` from the rule is compared with ``<u, differences>``. Where they differ, other
+    steps are tried. ``backward()`` is not needed. A wrong rule turns only its own edges red.
 
     Args:
-        step: the first ``h``, relative to each number.
+        tensors, params: a Tensor or a list of Tensors, and names for tensors, as in :func:`draw_dot`.
+        step: the first ``h``, relative to each element.
+        seed: the seed of the random directions and weights.
 
     Returns:
-        The graph, in which ``Edge.verdict`` is "agrees"; "wrong", if rule and differences are apart by more than five times
-        what the differences may be off by (``Edge.uncertainty``) and more than 1e-5; or "unclear" where differences cannot
-        tell, as at a kink (relu at 0): ``Edge.reason`` says why. ``Edge.error`` is the relative error. In drawings an edge
-        is green, red with its error, or grey.
+        The graph, with a verdict for each edge in ``Edge.verdict``, and the relative error in ``Edge.error``. "agrees" is
+        drawn in green. "wrong" is drawn in red with its error: rule and differences are apart by more than 1e-5, and by more
+        than five times the possible error of the differences (``Edge.uncertainty``). "unclear" is drawn in grey: differences
+        cannot decide, for example at a kink (relu at 0), and ``Edge.reason`` gives the reason.
 
     Raises:
         GraphError: the computation was not traced.
-        ArgumentError: ``tensors`` or ``params`` is something else.
+        ArgumentError: ``tensors`` or ``params`` has a wrong type.
 
     Example:
         >>> import minigrad as mg
@@ -52,7 +54,7 @@ def check_edges(
 
 
 def wrong_edges(graph: Graph) -> list[Edge]:
-    """The edges of a graph from :func:`check_edges` whose derivative is wrong.
+    """Return the edges with a wrong derivative, in a graph from :func:`check_edges`.
 
     Example:
         >>> import minigrad as mg

@@ -1,4 +1,4 @@
-"""``grad_flow``: the norms of gradients, parameters and updates through training, layer by layer."""
+"""``grad_flow`` notes the norms of gradients, parameters and updates during training, for each layer."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from .flow_views import draw, write_page, write_table
 
 
 class grad_flow(NotedSteps):
-    """Watch how the gradient flows: call ``step()`` after each ``optimizer.step()``, while the gradients are still there.
+    """Watch gradients during training: call ``step()`` after each ``optimizer.step()``, before the gradients are cleared.
 
-    A step notes, for every parameter p, the Euclidean norms of its gradient as the optimizer saw it (after clipping), of p
-    itself, and of its update ``p_after - p_before``. A *layer* is the module that holds parameters directly: "layers.0.query"
-    has "layers.0.query.weight" and ".bias"; its norm is that of its parameters together, ``sqrt(sum of squares)``. A parameter
-    that lies in no module is a layer by itself.
+    A step notes three Euclidean norms for every parameter p: that of its gradient as the optimizer saw it (after clipping),
+    that of p, and that of its update ``p_after - p_before``. A *layer* is a module that holds parameters directly:
+    "layers.0.query" holds "layers.0.query.weight" and ".bias". Its norm is the norm of all its parameters together,
+    ``sqrt(sum of squares)``. A parameter outside of modules is a layer by itself.
 
-    One copy of the parameters is kept, and at most ``most`` noted steps: when there are more, every second is dropped and
-    from then on half as many are noted. On a device a step makes one transfer.
+    One copy of the parameters is kept, and at most ``most`` noted steps. When there are more, every second one is dropped,
+    and from then on half as many are noted. On a device a step makes one transfer.
 
     Args:
-        model: anything with ``named_parameters()``, or a dict from name to Tensor. Parameters added later are not seen.
-        every: note each step (1), or every second ... The update is always that of one step.
-        most: noted steps to keep, at least 2.
+        model: an object with ``named_parameters()``, or a dict from name to Tensor. Parameters added later are ignored.
+        every: 1 notes each step, 2 notes every second step, and so on. The update is always that of a single step.
+        most: the largest number of noted steps to keep, at least 2.
 
     Attributes:
-        names: of the parameters.
-        layers: from the name of a layer to the places of its parameters in ``names``.
-        steps: the numbers, counted from 0, of the noted steps.
+        names: the names of the parameters.
+        layers: a dict from the name of a layer to the indices of its parameters in ``names``.
+        steps: the numbers of the noted steps, counted from 0.
 
     Raises:
-        ArgumentError: ``model`` is something else or has no parameters; ``every`` or ``most`` is too small.
+        ArgumentError: ``model`` has a wrong type or no parameters; ``every`` or ``most`` is too small.
 
     Example:
         >>> import minigrad as mg
@@ -60,40 +60,39 @@ class grad_flow(NotedSteps):
         return f"<pre>{html.escape(self.table())}</pre>" if self.steps else None
 
     def flags(self, **thresholds: Any) -> list[Flag]:
-        """What is wrong, each with a sentence: ``print(*flow.flags(), sep="\\n")``.
+        """Return what is wrong with the training. ``print(*flow.flags(), sep="\\n")`` shows a sentence for each flag.
 
         Args:
-            thresholds: those of :class:`Thresholds`, by name: ``flow.flags(patience=50, ratio=(1e-6, 1e-2))``.
+            thresholds: the fields of :class:`Thresholds`: ``flow.flags(patience=50, ratio=(1e-6, 1e-2))``.
         """
         return find_flags(self, Thresholds(**thresholds))
 
     def table(self) -> str:
-        """The last noted step, and how the gradient went, as text: a line for each layer; then the flags."""
+        """Return a text with a line for each layer: its norms at the last noted step. The flags follow."""
         return write_table(self, self.flags())
 
     __str__ = table
 
     def plot(self, path: str | os.PathLike[str]) -> Path:
-        """Draw heat maps, layer x step, of log10 of the norms of gradient, parameter and update: .svg, .png or .pdf.
+        """Draw heat maps (layer x step) of log10 of the three norms into a .svg, .png or .pdf file.
 
         Raises:
             GraphError: no step was noted.
-            ArgumentError: another suffix.
+            ArgumentError: the suffix is not one of these.
             MissingExtraError: matplotlib is not installed.
         """
         return draw(self, path)
 
     def to_html(self, path: str | os.PathLike[str], tensor: Tensor | None = None, *, language: str = "en") -> Path:
-        """Write a page in which a slider goes through training: heat map, numbers, flags, and the model's graph recoloured.
+        """Write a page with a slider over the noted steps. It shows a heat map, the norms, the flags and the model's graph.
 
         Args:
-            tensor: a loss of the model, computed inside ``with minigrad.trace():``, whose graph is drawn; without one the page
-                has no graph.
-            language: of the page as it is first shown, "en" or "ja"; the reader can switch.
+            tensor: a loss of the model, computed inside ``with minigrad.trace():``. The page draws its graph and colours it
+                by the selected step. Without ``tensor`` the page has no graph.
+            language: the first language of the page, "en" or "ja". The reader can switch.
 
         Raises:
             GraphError: no step was noted, or ``tensor`` was not recorded.
-            ArgumentError: ``language`` or ``tensor`` is something else.
-            MissingExtraError: no layout program is installed.
+            ArgumentError: ``language`` or ``tensor`` has a wrong value or type.
         """
         return write_page(self, self.flags(), path, tensor, language)

@@ -1,4 +1,4 @@
-"""What is wrong with a training, in words: vanishing, exploding and dead layers, and updates out of proportion."""
+"""Flags for problems of a training run: vanishing, exploding and dead layers, and updates out of proportion."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Flag:
-    """Something that is wrong. ``str(flag)`` says it in words.
+    """A problem of a training run. ``str(flag)`` describes it in a sentence.
 
     Attributes:
         kind: "vanishing", "exploding", "dead", "unchanged" or "ratio".
-        name: of the layer, or of the parameter where the rest of its layer is well.
-        first, last: the noted steps between which it was so.
-        words: which sentence says it.
-        values: the numbers in that sentence.
+        name: the name of the layer, or of a parameter if only this one is "dead" or "unchanged".
+        first, last: the first and the last noted step of the problem.
+        words: the key of the sentence.
+        values: the numbers in the sentence.
     """
 
     kind: str
@@ -41,22 +41,22 @@ class Flag:
 
 @functools.cache
 def flow_words() -> Any:
-    """The words of the page, by language; the sentences of the flags among them."""
+    """Return the words of the page and the sentences of the flags, by language."""
     return json.loads(asset("flow_words.json"))
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """From where on something is wrong.
+    """The limits beyond which something counts as wrong.
 
     Attributes:
         vanishing: a layer's gradient vanishes if its norm is below this ...
-        share: ... or below this share of the norm of the layer with the largest in the same step.
+        share: ... or below this share of the largest norm of any layer in the same step.
         exploding: it explodes if its norm is above this in any step, ...
-        growth: ... or grows by more than this factor from one noted step to the next, twice in a row; or if a NaN or an
-            infinity is in it, in the parameters or in the update.
-        ratio: between which limits the norm of the update should lie, divided by that of the parameters.
-        patience: for how many noted steps in a row a gradient must vanish or be exactly 0, or a ratio be out of its limits.
+        growth: ... or grows by more than this factor from one noted step to the next, twice in a row. A NaN or an infinity
+            in the gradient, the parameters or the update counts as exploding too.
+        ratio: the lower and upper limit of the norm of the update divided by the norm of the parameters.
+        patience: the number of noted steps in a row before a vanishing or zero gradient or a wrong ratio is flagged.
     """
 
     vanishing: float = 1e-7
@@ -69,10 +69,10 @@ class Thresholds:
 
 @np.errstate(all="ignore")  # infinite norms
 def find_flags(flow: NotedSteps, limits: Thresholds) -> list[Flag]:
-    """What is wrong with the layers whose parameters require a gradient, in the order of the layers.
+    """Return what is wrong with the layers whose parameters require a gradient, in the order of the layers.
 
-    "dead" is what never got a gradient, or one that is exactly 0; "unchanged" is what a gradient reaches, and which stays as it
-    is all the same. Of several times at which something was wrong the longest is told.
+    A layer is "dead" if it never got a gradient, or if its gradient is exactly 0. It is "unchanged" if a gradient arrives and
+    its parameters still do not change. If a problem comes several times, only the longest time is flagged.
     """
     gradients, updates, parameters = flow.norms("gradient"), flow.norms("update"), flow.norms("parameter")
     layers = [layer for layer in flow.layers if flow.trained(layer)]
@@ -95,7 +95,7 @@ def find_flags(flow: NotedSteps, limits: Thresholds) -> list[Flag]:
 
 
 class _Look:
-    """At one layer. NaN stands for "no gradient" and compares false with everything."""
+    """The search at one layer. NaN means "no gradient" and compares false with everything."""
 
     def __init__(self, steps: list[int], layer: str, limits: Thresholds) -> None:
         self.steps, self.layer, self.limits = steps, layer, limits
@@ -151,7 +151,7 @@ class _Look:
         limit: float = 0,
         name: str | None = None,
     ) -> bool:
-        """Flag the longest run of ``mask``, if it is long enough; ``value`` in the sentence is the middle one of ``shown``."""
+        """Flag the longest run of ``mask`` if it is long enough. The sentence shows the median of ``shown`` as ``value``."""
         start, stop = _longest(mask)
         if stop - start < self.limits.patience:
             return False
@@ -168,7 +168,7 @@ class _Look:
 
 
 def _longest(mask: Mask) -> tuple[int, int]:
-    """Start and stop of the longest run of True."""
+    """Return start and stop of the longest run of True."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(int), [0]])))
     runs = list(zip(edges[::2].tolist(), edges[1::2].tolist()))
     return max(runs, key=lambda run: run[1] - run[0], default=(0, 0))

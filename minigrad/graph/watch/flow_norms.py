@@ -1,8 +1,7 @@
-"""What ``grad_flow`` notes of each step: norms of gradients, parameters and updates."""
+"""The norms that ``grad_flow`` notes at each step: those of gradients, parameters and updates."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +10,8 @@ from numpy.typing import NDArray
 from ...device import to_host
 from ...engine.tensor import Tensor
 from ...errors import ArgumentError, GraphError
+from ..record.capture import names_in
+from ..record.trace import norm_there
 
 What = Literal["gradient", "parameter", "update"]
 WHATS: tuple[What, ...] = ("gradient", "parameter", "update")
@@ -18,7 +19,7 @@ Norms = NDArray[np.float64]
 
 
 class NotedSteps:
-    """The steps of a training, without their views: see ``grad_flow``, whose arguments and attributes these are."""
+    """The noted steps of a training run, without views. ``grad_flow`` describes the arguments and attributes."""
 
     def __init__(self, model: Any, *, every: int = 1, most: int = 500) -> None:
         if every < 1 or most < 2:
@@ -32,7 +33,7 @@ class NotedSteps:
         self.bad: dict[str, int] = {}  # parameter -> the first noted step with a NaN or an infinity in one of its norms
         self._parameters = list(named.values())
         self._every, self._most = every, most
-        self._count = 0  # of calls of step()
+        self._count = 0  # calls of step()
         self._rows: list[Norms] = []  # (what, parameter) for each noted step
         self._before: list[Any] | None = None
         self._copy_if_next_is_noted()
@@ -55,28 +56,28 @@ class NotedSteps:
         wanted = self._count % self._every == 0
         self._before = [np.array(p.data, like=p.data) for p in self._parameters] if wanted else None
 
-    @np.errstate(all="ignore")  # infinities and NaNs are told by flags()
+    @np.errstate(all="ignore")  # flags() reports infinities and NaNs
     def _measure(self, before: list[Any]) -> Norms:
-        """The norms (what, parameter): one array on the device, and one transfer."""
+        """Return the norms (what, parameter). They are computed in one array on the device, so one transfer is enough."""
         rows: list[list[Any]] = [[], [], []]
         missing = np.zeros((3, len(before)), bool)
         for i, (parameter, old) in enumerate(zip(self._parameters, before)):
             new, g = parameter.data, parameter.grad
             missing[0, i] = g is None
             for row, array in zip(rows, (new if g is None else g.data, new, new - old)):
-                row.append(_norm(array))
+                row.append(norm_there(array))
         found = np.array(to_host(np.stack([np.stack(row) for row in rows])))
         found[np.isnan(found)] = np.inf
         found[missing] = np.nan
         return found
 
     def norms(self, what: What = "gradient", by: Literal["layer", "parameter"] = "layer") -> dict[str, Norms]:
-        """From the name of each layer (or parameter) to its norms, one for each of ``steps``.
+        """Return a dict from the name of each layer (or parameter) to its norms, one for each of ``steps``.
 
-        NaN: there was no gradient. Infinity: there was a NaN or an infinity in it.
+        NaN means that there was no gradient. Infinity means that it held a NaN or an infinity.
 
         Raises:
-            ArgumentError: ``what`` or ``by`` is something else.
+            ArgumentError: ``what`` or ``by`` has another value.
         """
         if what not in WHATS or by not in ("layer", "parameter"):
             raise ArgumentError(
@@ -88,28 +89,25 @@ class NotedSteps:
         return {layer: together(table[:, places]) for layer, places in self.layers.items()}
 
     def ratios(self) -> dict[str, Norms]:
-        """From each layer to ``|update| / |parameter|`` of each of ``steps``; NaN where both are 0."""
+        """Return a dict from each layer to ``|update| / |parameter|`` at each of ``steps``; NaN where both are 0."""
         updates, parameters = self.norms("update"), self.norms("parameter")
         with np.errstate(all="ignore"):
             return {layer: updates[layer] / parameters[layer] for layer in self.layers}
 
     def named(self) -> dict[str, Tensor]:
-        """The parameters by name."""
+        """Return the parameters by name."""
         return dict(zip(self.names, self._parameters))
 
     def requires_gradient(self, place: int) -> bool:
-        """Whether the parameter at this place in ``names`` does: one that is frozen is never flagged."""
+        """Return whether the parameter at this index of ``names`` requires a gradient. A frozen one is never flagged."""
         return self._parameters[place].requires_grad
 
     def trained(self, layer: str) -> bool:
-        """Whether any parameter of the layer requires a gradient."""
+        """Return whether any parameter of the layer requires a gradient."""
         return any(map(self.requires_gradient, self.layers[layer]))
 
     def check_noted(self) -> None:
-        """
-        Raises:
-            GraphError: there is nothing to show.
-        """
+        """Raise a GraphError if no step was noted."""
         if not self.steps:
             raise GraphError(
                 "no step was noted: call flow.step() after optimizer.step(), or give fit on_step=flow.step"
@@ -117,24 +115,13 @@ class NotedSteps:
 
 
 def together(norms: Norms) -> Norms:
-    """(step, parameter) -> (step,): the norm of what lies beside each other; NaN where all are."""
+    """Return the norm of each row, (step, parameter) -> (step,). NaNs are left out; a row of NaNs gives NaN."""
     squares = np.nansum(norms * norms, axis=1)
     return np.where(np.isnan(norms).all(axis=1), np.nan, np.sqrt(squares))
 
 
-def _norm(array: Any) -> Any:
-    """The Euclidean norm in double precision, on the array's own device."""
-    wide = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
-    return np.linalg.norm(wide)
-
-
 def _named(model: Any) -> dict[str, Tensor]:
-    if not isinstance(model, Mapping) and not hasattr(model, "named_parameters"):
-        raise ArgumentError(
-            "grad_flow takes an object with named_parameters() or a dict from name to Tensor, "
-            f"got {type(model).__name__}"
-        )
-    named = dict(model if isinstance(model, Mapping) else model.named_parameters())
+    named = names_in(model, "grad_flow", "model")
     for name, value in named.items():
         if not isinstance(value, Tensor):
             raise ArgumentError(f"grad_flow: {name!r} must be a Tensor, got {type(value).__name__}")

@@ -1,4 +1,4 @@
-"""What ``grad_flow`` shows: a table, a picture, and a page in which a slider goes through training."""
+"""The views of ``grad_flow``: a table, a picture, and a page with a slider over the noted steps."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from ..draw.simplify import collapse, depth_for, without_views
 from ..pages.html import check_language, inline, save_page
 from ..record.capture import capture
 from .flow_flags import Flag
-from .flow_norms import Norms, NotedSteps
+from .flow_norms import WHATS, Norms, NotedSteps
 
-DECADES = 12  # at most so many are told apart by colour, the largest ones
-MOST_NODES = 100  # of the page's graph
+DECADES = 12  # the largest range of the colours, in powers of ten; smaller norms have the last colour
+MOST_NODES = 100  # nodes in the page's graph
 BAD, NONE, ZERO = "#c62828", "#d8d8d8", "#ffffff"
-WIDEST = 1e-7  # a norm in whose place the page writes others: "1.00e-07"
+WIDEST = 1e-7  # a placeholder as wide as any norm the page writes: "1.00e-07"
 
 
 def write_table(flow: NotedSteps, flags: Sequence[Flag]) -> str:
-    """The last noted step, the range of the gradient over training, and the flags."""
+    """Return the last noted step, the range of the gradient over training, and the flags, as text."""
     if not flow.steps:
         return "no step was noted"
     gradients, parameters, updates = flow.norms("gradient"), flow.norms("parameter"), flow.norms("update")
@@ -49,7 +49,7 @@ def write_table(flow: NotedSteps, flags: Sequence[Flag]) -> str:
 
 
 def norm_text(value: float) -> str:
-    """A norm; "-" for none."""
+    """Return a norm as text; "-" if there is none."""
     return "-" if np.isnan(value) else "nan/inf" if np.isinf(value) else "0" if value == 0 else f"{value:.2e}"
 
 
@@ -59,11 +59,7 @@ def norm_text(value: float) -> str:
 def draw(flow: NotedSteps, path: str | os.PathLike[str]) -> Path:
     flow.check_noted()
     labels = [plain_label(layer, 40) for layer in flow.layers]
-    tables = {
-        "gradient": flow.norms("gradient"),
-        "parameter": flow.norms("parameter"),
-        "update": flow.norms("update"),
-    }
+    tables = {what: flow.norms(what) for what in WHATS}
     left = max(text_width(label, 8) for label in labels) + 0.2
     wide, tall, gap = 3.2, max(1.2, 0.17 * len(labels)), 0.85
     width, height = left + len(tables) * (wide + gap), tall + 1.25
@@ -90,7 +86,7 @@ def draw(flow: NotedSteps, path: str | os.PathLike[str]) -> Path:
 
 
 def _heat_map(ax: Any, norms: Norms, steps: list[int]) -> Any:
-    """(layer, step) as colours, on a scale of powers of ten."""
+    """Draw norms (layer, step) as colours, on a scale of powers of ten."""
     from matplotlib.colors import LinearSegmentedColormap
 
     colors = LinearSegmentedColormap.from_list("flow", RAMP).with_extremes(bad=NONE, under=ZERO, over=BAD)
@@ -110,7 +106,7 @@ def _patch(corner: tuple[float, float], width: float, height: float, color: str)
 
 
 def limits(norms: Norms) -> tuple[float, float]:
-    """log10 of the smallest and the largest positive norm; some distance apart, but no more than DECADES."""
+    """Return log10 of the smallest and the largest positive norm, apart from each other but by at most DECADES."""
     positive = norms[np.isfinite(norms) & (norms > 0)]
     if not positive.size:
         return -1.0, 0.0
@@ -131,7 +127,7 @@ def write_page(
         "layers": [{"name": layer, "parameters": places} for layer, places in flow.layers.items()],
         "norms": {
             what: [[_rounded(value) for value in row] for row in np.stack(list(flow.norms(what, "parameter").values()))]
-            for what in ("gradient", "parameter", "update")
+            for what in WHATS
         },
         "flags": [
             {"kind": flag.kind, "name": flag.name, "words": flag.words, "values": flag.values, "first": flag.first}
@@ -150,7 +146,7 @@ def _rounded(value: float) -> float | None:
 
 
 def _graph(flow: NotedSteps, tensor: Tensor) -> dict[str, Any]:
-    """The drawing, and which of its elements stand for which parameters: nodes, modules as boxes, modules around nodes."""
+    """Return the drawing, and the parameters of each element: a node, a module as a box, a module around nodes."""
     graph = without_views(capture(tensor, flow.named(), caller="grad_flow.to_html"))
     depth = depth_for(graph, MOST_NODES)
     if depth is not None:
@@ -161,18 +157,18 @@ def _graph(flow: NotedSteps, tensor: Tensor) -> dict[str, Any]:
         places = _places(flow, node.name, node.kind)
         if places:
             elements[f"node{node.id}"] = places
-        # A norm in the label keeps room for those that the page writes there.
+        # A norm in the label reserves space for those that the page writes there.
         nodes.append(dataclasses.replace(node, watched=bool(places), gradient=WIDEST if places else None, change=None))
     for module in graph.modules:
         if module.name in flow.layers:
             elements[f"module{module.id}"] = flow.layers[module.name]
     drawn = dataclasses.replace(graph, nodes=nodes)
-    svg = lay_out(depict(drawn, color="check"), "svg").decode()  # which colours no node: the page does
+    svg = lay_out(depict(drawn, color="check"), "svg").decode()  # "check" colours no node here; the page colours them
     return {"svg": inline(svg), "elements": elements}
 
 
 def _places(flow: NotedSteps, name: str | None, kind: str) -> list[int]:
-    """The parameters that a node stands for: itself, or those of the module that it is."""
+    """Return the indices of the parameters that a node stands for: its own, or those of its module."""
     if kind == "parameter":
         return [flow.names.index(name)] if name in flow.names else []
     if kind != "module" or name is None:

@@ -1,4 +1,4 @@
-"""``with profile():`` where the time goes and what the tape keeps, per operation and per module."""
+"""``with profile():`` measures the time and the kept memory of each operation and each module."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from ..record.trace import note_of, trace
 
 @dataclass(slots=True, eq=False)
 class Event:
-    """One operation that ran, and what it cost.
+    """An operation that ran, with its time and its memory.
 
     Attributes:
         operation: the name of the primitive.
-        module: the path of the innermost module it ran in; "" outside of modules.
-        source: the place in the program that called it.
-        program: the lines of its file.
-        shape, dtype: of its output.
-        start, seconds: when its forward began, in seconds since the block was entered, and how long it took.
-        backward_start, backward_seconds: the same of its derivative rules; None if no sweep has come through.
-        kept: the arrays that the tape keeps for its backward: numbers that tell them apart, and their bytes.
-        new_bytes: the bytes of those of them that nothing had kept before.
-        freed_bytes: the bytes that the tape let go with it, because nothing else kept them any more.
-        freed_by: the operation whose backward let the last of ``kept`` go; None while something keeps one of them.
+        module: the path of the innermost module around it; "" outside of modules.
+        source: the line of the program that called it.
+        program: the lines of that file.
+        shape, dtype: the shape and dtype of its output.
+        start, seconds: the start of its forward, in seconds since the block was entered, and its duration.
+        backward_start, backward_seconds: the same for its derivative rules; None before a sweep has reached it.
+        kept: the arrays that the tape keeps for its backward, as a dict from an array's number to its bytes.
+        new_bytes: the bytes of the arrays in ``kept`` that no earlier operation kept.
+        freed_bytes: the bytes that the tape released in its backward, because no other operation kept them.
+        freed_by: the operation whose backward released the last array in ``kept``; None before that.
     """
 
     operation: str
@@ -55,7 +55,7 @@ class Event:
 
 @dataclass
 class Row:
-    """A line of a table: the sums over all events of one name."""
+    """A row of a table: the total times and bytes of all events of one name."""
 
     name: str
     calls: int = 0
@@ -65,15 +65,15 @@ class Row:
 
 
 class profile(trace):
-    """Inside ``with minigrad.profile() as p:`` each recorded operation is timed, forward and backward, and its bytes counted.
+    """Measure the time and the bytes of each operation recorded inside ``with minigrad.profile() as p:``.
 
-    It is a trace without values: drawings of what was computed inside show times and bytes too. The times of an operation
-    are those of the operation itself, without the Python of the program around it; profiling adds some microseconds
-    to each, which are not counted. ``print(p)`` shows the tables.
+    ``print(p)`` shows the tables. The times are those of the operation and of its rules, without the Python of the program
+    around them. Profiling adds some microseconds to each operation, which are not counted. A profile is also a trace without
+    values, so drawings of the computation show times and bytes too.
 
     Attributes:
-        events: what ran, in order.
-        peak_bytes: the most that ``kept_bytes`` has been.
+        events: the operations that ran, in order.
+        peak_bytes: the largest value that ``kept_bytes`` has had.
 
     Example:
         >>> import numpy as np
@@ -90,23 +90,23 @@ class profile(trace):
         self.events: list[Event] = []
         self.peak_bytes = 0
         self._kept_bytes = 0
-        # The number of an array -> who has kept it since somebody did, and whether they still do
+        # From the number of an array to the events that have kept it, each with whether it still does
         self._keepers: dict[int, dict[Event, bool]] = defaultdict(dict)
         self._began = perf_counter()
         self._swept: tuple[Entry, Event] | None = None
 
     @property
     def kept_bytes(self) -> int:
-        """The bytes of the distinct arrays that the tape keeps now, of what was recorded inside the block."""
+        """The bytes of the distinct arrays that the tape keeps now for operations recorded inside the block."""
         self._settle()
         return self._kept_bytes
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         self._settle()
         super().__exit__(*error)
 
     def record(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
-        """Called by the engine for each entry."""
+        """Note an entry. The engine calls this for each one."""
         super().record(entry, arrays, answer, seconds)
         self._settle()
         note = note_of(entry)
@@ -126,7 +126,7 @@ class profile(trace):
         attach(entry, _Watch(self, event))
 
     def _settle(self) -> None:
-        """The sweep frees what an entry keeps after its rules have run, so look at it when the next one comes."""
+        """Examine the last swept entry. The sweep frees its arrays after its rules, so this is called at the next entry."""
         if self._swept is not None:
             entry, event = self._swept
             self._swept = None
@@ -134,7 +134,7 @@ class profile(trace):
                 self._release(event, event)
 
     def _release(self, event: Event, by: Event) -> None:
-        """The entry of ``event`` has let its arrays go, in the backward of ``by`` or because its graph was freed."""
+        """Note that the entry of ``event`` has released its arrays, in the backward of ``by`` or with its graph."""
         for number, size in event.kept.items():
             keepers = self._keepers.get(number, {})
             if keepers.get(event):
@@ -149,24 +149,25 @@ class profile(trace):
     # Tables
 
     def by_operation(self) -> list[Row]:
-        """The sums for each kind of operation, the most expensive first."""
+        """Return the total times and bytes of each kind of operation, the slowest first."""
         return _rows(self.events, lambda event: event.operation)
 
     def by_module(self) -> list[Row]:
-        """The sums for each module, those of the modules inside it not included, the most expensive first."""
+        """Return the total times and bytes of each module without the modules inside it, the slowest first."""
         return _rows(self.events, lambda event: event.module or "(outside of modules)")
 
     def by_expression(self) -> list[Row]:
-        """The sums for what the program calls the results, or the expressions that computed them, the most expensive first.
+        """Return the total times and bytes of each result of the program, the slowest first.
 
-        A call of a module is one expression. Without the program's text it is the operation.
+        A row has the result's name in the program, or else its expression. A call of a module is one expression. If the
+        program's text is not known, the row has the operation's name.
         """
         places = {event.source: event.program for event in self.events if event.source is not None}
         called = expressions(places)
         return _rows(self.events, lambda event: called.get(event.source, event.operation))
 
     def table(self, most: int = 20) -> str:
-        """All tables as text."""
+        """Return all tables as text, each with at most ``most`` rows."""
         seconds = sum(event.seconds for event in self.events)
         backward = sum(event.backward_seconds or 0.0 for event in self.events)
         total = (
@@ -186,9 +187,10 @@ class profile(trace):
         return f"<pre>{html.escape(self.table())}</pre>"
 
     def save_chrome_trace(self, path: str | os.PathLike[str]) -> Path:
-        """Write the events for chrome://tracing or ui.perfetto.dev: forward and backward as two rows, and the bytes kept.
+        """Write the events to a file for chrome://tracing or ui.perfetto.dev.
 
-        The format is Google's "Trace Event Format": complete events ("X") in microseconds, and counters ("C").
+        Forward and backward are two rows, above a graph of the kept bytes. The format is Google's "Trace Event Format":
+        complete events ("X") in microseconds, and counters ("C").
         """
         written: list[dict[str, Any]] = [
             {"ph": "M", "pid": 0, "tid": lane, "name": "thread_name", "args": {"name": name}}
@@ -220,7 +222,7 @@ class profile(trace):
 
 
 class _Watch:
-    """The note that tells the profile when the rules of an entry have run, and when the entry is gone."""
+    """A note on an entry that calls the profile after the entry's rules, and when the entry is freed."""
 
     __slots__ = ("event", "profile")
 

@@ -1,9 +1,9 @@
-"""``find_nan``: after the fact, the operation that made the first NaN or infinity, why, and what it reached."""
+"""``find_nan`` finds the operation that made the first NaN or infinity, the reason, and the nodes it reached."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ...engine.tensor import Tensor
@@ -22,32 +22,34 @@ from ...guards.nonfinite import (
 from ..draw.looks import in_prose, operand_in_prose
 from ..drawing import Drawing
 from ..record.capture import capture
+from ..record.culprits import forward_marks, overflowing_sums
 from ..record.model import Edge, Graph, Node
 
 
 @dataclass
 class Provenance:
-    """Where a NaN or an infinity came from.
+    """The origin of the first NaN or infinity. ``str()`` describes it in words.
 
     Attributes:
-        graph: with ``Node.tainted`` set on everything the first one reached, which drawings shade.
-        node: the operation that made it.
-        edge: the operand whose derivative it is, if it was made in the backward pass; else None.
-        cause: why, in words.
+        graph: the graph. ``Node.tainted`` is True for every node that the first one reached; drawings shade these nodes.
+        node: the operation that made the first one.
+        edge: the operand whose derivative was the first one in the backward pass; None for the forward pass.
+        cause: the reason, in words.
+        made: the first array that holds a NaN or an infinity.
     """
 
     graph: Drawing
     node: Node
     edge: Edge | None
     cause: str
+    made: Any = field(repr=False)
 
     def __str__(self) -> str:
-        bad = self.node.value if self.edge is None else _of_edge(self.edge)
         what = in_prose(self.node)
         if self.edge is not None:
-            what = f"in backward, the derivative of {what} by {operand_in_prose(self.edge, self.graph)}"
-        lines = [f"{what} made the first {worst(bad)}: {self.cause}."]
-        lines += self._there(first_bad(bad))
+            what = f"in backward, the derivative of {what} with respect to {operand_in_prose(self.edge, self.graph)}"
+        lines = [f"{what} made the first {worst(self.made)}: {self.cause}."]
+        lines += self._there(self.made)
         if self.node.source is not None:
             lines.append(f"{self.node.source}: {self.node.source.text}")
         reached = sum(node.tainted for node in self.graph.nodes)
@@ -55,7 +57,7 @@ class Provenance:
         return "\n".join(lines)
 
     def _there(self, bad: Any) -> list[str]:
-        """Where the first bad number is, and what it was made from, as far as that is known."""
+        """Return where the first bad element is, and the operands' elements there, as far as they are known."""
         operands = {edge.argument: edge for edge in self.graph.edges if edge.target == self.node.id}
         values = {name: edge.value for name, edge in operands.items()}
         if self.edge is not None and not is_bad(self.edge.raw):
@@ -73,18 +75,20 @@ class Provenance:
 
 
 def find_nan(tensors: Tensor | Sequence[Tensor], params: Any = None) -> Provenance | None:
-    """The first operation of a traced computation that made a NaN or an infinity, forward or else backward.
+    """Return the first operation of a traced computation that made a NaN or an infinity.
 
-    Forward, that is the first in order of execution whose result is not finite although its operands are (a constant
-    infinity, such as the ``-inf`` of a mask, may be among them); backward, the first vector-Jacobian product that is not
-    finite although the cotangent that arrived is. ``print(find_nan(loss))`` says it in words, ``find_nan(loss).graph`` draws
-    what it reached.
+    The forward pass is searched first, in order of execution. The operation is the first one whose result is not finite
+    although its operands are finite. (A constant may hold an infinity, such as the ``-inf`` of a mask.) If the forward pass
+    is finite, the backward pass is searched. There the operation is the first one whose vector-Jacobian product is NaN or
+    infinite although the incoming cotangent is finite, or makes the sum of the contributions to a gradient overflow.
+    ``print(find_nan(loss))`` describes it in words, and ``find_nan(loss).graph`` draws the nodes that the NaN or infinity
+    reached. ``params`` has names for tensors, as in :func:`draw_dot`.
 
     Returns:
-        None if there is nothing but finite numbers.
+        None if all numbers are finite.
 
     Raises:
-        GraphError: the computation was not traced; or nothing was found, and not all of it was traced.
+        GraphError: the computation was not traced, or was traced only in part and that part is finite.
 
     Example:
         >>> import numpy as np
@@ -94,7 +98,7 @@ def find_nan(tensors: Tensor | Sequence[Tensor], params: Any = None) -> Provenan
         ...     loss = np.sum(np.sqrt(x))
         >>> loss.backward()
         >>> print(mg.find_nan(loss))
-        in backward, the derivative of 'np.sqrt(x)' by x made the first inf: the derivative of the square root...
+        in backward, the derivative of 'np.sqrt(x)' with respect to x made the first inf: the...
         The first is at [0], where x is 0.0.
         ...: loss = np.sum(np.sqrt(x))
         It reached 1 of the 3 nodes of the graph.
@@ -106,24 +110,28 @@ def find_nan(tensors: Tensor | Sequence[Tensor], params: Any = None) -> Provenan
     untraced = sum(node.value is None for node in graph.operations())
     if found is None and untraced:
         raise GraphError(
-            f"find_nan found nothing where it could look, but {untraced} operations were recorded without their values: "
-            "compute the tensor, all of it, inside 'with minigrad.trace():'"
+            f"find_nan found only finite numbers, but {untraced} operations were recorded without their values: "
+            "run the whole computation inside 'with minigrad.trace():'"
         )
     return found
 
 
 def _forward(graph: Graph) -> Provenance | None:
-    into = graph.edges_into()
-    for node in graph.operations():
-        operands = into[node.id]
-        made_here = is_bad(node.value) and not any(
-            is_bad(edge.value) and graph.nodes[edge.source].operation is not None for edge in operands
-        )
-        if made_here and (is_nan(node.value) or not any(is_bad(edge.value) for edge in operands)):
-            node.culprit = f"made the first {worst(node.value).replace('inf', '∞')}"
-            _spread(graph, node)
-            return Provenance(Drawing.of(graph), node, None, _why(graph, node, operands))
-    return None
+    marks, into = forward_marks(graph), graph.edges_into()
+
+    def came_from_before(edge: Edge) -> bool:
+        source = graph.nodes[edge.source]
+        made_bad = source.id in marks or source.value is None  # it was not traced
+        return is_bad(edge.value) and source.operation is not None and made_bad
+
+    marked = (node for node in graph.operations() if node.id in marks)
+    node = next((node for node in marked if not any(map(came_from_before, into[node.id]))), None)
+    if node is None:
+        return None
+    node.culprit = f"made the first {worst(node.value).replace('inf', '∞')}"
+    _spread(graph, node)
+    why = _why(graph, node, into[node.id])
+    return Provenance(Drawing.of(graph), node, None, why, first_bad(node.value))
 
 
 def _why(graph: Graph, node: Node, operands: Sequence[Edge]) -> str:
@@ -131,14 +139,15 @@ def _why(graph: Graph, node: Node, operands: Sequence[Edge]) -> str:
     numbers = numbers_there(node.primitive, bad, {edge.argument: edge.value for edge in operands})
     for edge in operands:
         if is_bad(numbers.get(edge.argument, edge.value)):
-            label = graph.nodes[edge.source].label
-            what = "a NaN" if is_nan(edge.value) else "an infinity"
-            return f"its operand '{label}' already held {what} when this computation began"
+            source, what = graph.nodes[edge.source], "a NaN" if is_nan(edge.value) else "an infinity"
+            given = source.operation is None
+            held = f"already held {what} when this computation began" if given else f"holds {what}"
+            return f"its operand '{source.label}' {held}"
     return why_forward(node.operation, numbers, bad)
 
 
 def _spread(graph: Graph, start: Node) -> None:
-    """Mark ``start`` and all operations it leads to whose values are not finite."""
+    """Mark ``start`` and all operations after it that it reaches and whose values are not finite."""
     start.tainted = True
     for edge in sorted(graph.edges, key=lambda edge: edge.target):
         target = graph.nodes[edge.target]
@@ -148,25 +157,32 @@ def _spread(graph: Graph, start: Node) -> None:
 
 def _backward(graph: Graph) -> Provenance | None:
     found: Provenance | None = None
-    into = graph.edges_into()
+    sums = overflowing_sums(graph)
     for edge in graph.contributions():
-        node, source = graph.nodes[edge.target], graph.nodes[edge.source]
-        if not is_bad(edge.contribution):
+        summed = sums.get(edge)
+        if summed is None and not is_bad(edge.contribution):
             continue
+        node, source = graph.nodes[edge.target], graph.nodes[edge.source]
         if found is None:
-            bad = first_bad(_of_edge(edge))
-            values = {e.argument: e.value for e in into[node.id]} | {"ans": node.value, "g": node.cotangent}
-            why = why_backward(node.operation, edge.argument, numbers_there(node.primitive, bad, values), bad)
-            if not is_bad(edge.raw):
-                why = f"its numbers are finite, and their sum over the broadcast axes is too large for {bad.dtype}"
-            if is_bad(node.cotangent):
-                why = "the gradient that arrived there was not finite already"
-            found = Provenance(Drawing.of(graph), node, edge, why)
-            node.culprit = f"derivative by {edge.argument}: the first {worst(bad).replace('inf', '∞')}"
+            made = first_bad(next(array for array in (summed, edge.raw, edge.contribution) if is_bad(array)))
+            found = Provenance(Drawing.of(graph), node, edge, _why_backward(graph, edge, made), made)
+            text = f"the first {worst(made).replace('inf', '∞')}"
+            if summed is None:
+                node.culprit = f"derivative by {edge.argument}: {text}"
+            else:
+                source.culprit = f"sum of its gradient: {text}"
         source.tainted = True
     return found
 
 
-def _of_edge(edge: Edge) -> Any:
-    """The derivative as its rule gave it, or else what is not finite once it is summed over broadcast axes."""
-    return edge.raw if is_bad(edge.raw) else edge.contribution
+def _why_backward(graph: Graph, edge: Edge, made: Any) -> str:
+    node = graph.nodes[edge.target]
+    if not is_bad(edge.contribution):
+        others = f"the other contributions to the gradient of '{graph.nodes[edge.source].label}'"
+        return f"its numbers are finite, and their sum with {others} is too large for {made.dtype}"
+    if is_bad(node.cotangent):
+        return "the gradient that arrived there was not finite already"
+    if not is_bad(edge.raw):
+        return f"its numbers are finite, and their sum over the broadcast axes is too large for {made.dtype}"
+    values = {e.argument: e.value for e in graph.edges_into()[node.id]} | {"ans": node.value, "g": node.cotangent}
+    return why_backward(node.operation, edge.argument, numbers_there(node.primitive, made, values), made)

@@ -1,4 +1,4 @@
-// Arrays as the page's data has them, as text: {shape, dtype, values}, or of a large one {shape, dtype, min, mean, max, norm}.
+// Writes the page's arrays as text: {shape, dtype, values}, or {shape, dtype, min, mean, max, norm} for a large one.
 
 function numberText(value, allDigits) {
   if (typeof value === "string" && value.endsWith("i")) return value; // complex
@@ -6,7 +6,7 @@ function numberText(value, allDigits) {
   if (Number.isNaN(x)) return "NaN";
   if (x === 0) return "0"; // also -0
   if (!Number.isFinite(x)) return x > 0 ? "∞" : "-∞";
-  if (allDigits) return String(x); // as many digits as tell x from its neighbours
+  if (allDigits) return String(x); // with all digits that distinguish x from its neighbours
   const near = Math.abs(x) >= 1e-3 && Math.abs(x) < 1e5;
   return near ? String(Number(x.toPrecision(4))) : x.toExponential(3).replace(/\.?0*e\+?/, "e");
 }
@@ -18,6 +18,15 @@ function isScalar(array) {
 function shapeText(shape) {
   return shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`;
 }
+
+// A short text for an array: its number, or its shape.
+function shortText(array) {
+  if (array === null) return "–";
+  return isScalar(array) ? numberText(array.values[0]) : shapeText(array.shape);
+}
+
+// The number that a reader typed, with a point or a comma; NaN if it is not a number.
+const typedNumber = (text) => (text.trim() === "" ? NaN : Number(text.trim().replace(",", ".")));
 
 function norm(array) {
   return array.values === undefined ? Number(array.norm) : Math.hypot(...array.values.map(Number));
@@ -42,10 +51,5 @@ function valuesText(array, allDigits) {
 
 // [1, 0, 2] for the seventh element ...
 function indexOf(flat, shape) {
-  const index = [];
-  for (let axis = shape.length - 1; axis >= 0; axis--) {
-    index.unshift(flat % shape[axis]);
-    flat = Math.floor(flat / shape[axis]);
-  }
-  return `[${index.join(", ")}]`;
+  return `[${nd.strides(shape).map((step, axis) => Math.floor(flat / step) % shape[axis]).join(", ")}]`;
 }

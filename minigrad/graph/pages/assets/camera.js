@@ -1,26 +1,26 @@
-// What part of a scene is seen: on the screen, a place of the scene is place * scale + (x, y). Pure geometry.
+// The visible part of a scene. A point p of the scene is at p * scale + (x, y) on the screen. Pure geometry.
 
 const camera = {
-  READABLE: 12 / 13, // the scale at which text is 12 px high; while stepping it is never smaller
+  READABLE: 12 / 13, // the scale at which text is 12 px high; stepping never uses a smaller one
   MARGIN: 14,
   scale: 1,
   x: 0,
   y: 0,
-  wanted: null, // the scale the reader asked for
+  wanted: null, // the scale that the reader has chosen
 
   fitScale({ width, height }, pane) {
     return Math.min((pane.width - 2 * this.MARGIN) / width, (pane.height - 2 * this.MARGIN) / height);
   },
 
-  // The whole scene, however small it then is.
+  // Show the whole scene, at any scale.
   fit(scene, pane) {
     this.wanted = null;
     this.scale = Math.max(0.02, Math.min(this.fitScale(scene, pane), 1.4));
     this.keepInside(scene, pane);
   },
 
-  // See these boxes, the first of which matters most: the whole scene if that is readable; else, from where the camera is, no
-  // further than needed. Of boxes too far apart the first is in the middle.
+  // Show these boxes. The first one is the most important. If the whole scene is readable, show it. Else move the camera no
+  // further than needed. If the boxes are too far apart, centre the first one.
   frame(boxes, scene, pane) {
     const all = Math.min(this.fitScale(scene, pane), 1.4);
     if (this.wanted === null && all >= this.READABLE) {
@@ -29,18 +29,17 @@ const camera = {
       return;
     }
     const usual = Math.max(this.wanted ?? 1, this.READABLE);
-    const seen = boxes.length === 0 ? [] : boxes;
-    const scale = [usual, 1, this.READABLE].filter((s) => s <= usual).find((s) => this.roomFor(seen, s, pane));
+    const scale = [usual, 1, this.READABLE].filter((s) => s <= usual).find((s) => this.roomFor(boxes, s, pane));
     const moved = this.scale !== (scale ?? usual);
     this.scale = scale ?? this.READABLE;
-    const focus = scale === undefined ? this.together(seen, pane) : seen;
+    const focus = scale === undefined ? this.together(boxes, pane) : boxes;
     if (focus.length === 0) return this.keepInside(scene, pane);
     if (moved || !focus.every((box) => this.isInside(box, pane))) this.centre(focus, pane);
     this.keepInside(scene, pane);
     if (!focus.every((box) => this.isInside(box, pane))) this.centre(focus, pane);
   },
 
-  // The first, and as many of the others as there is room for, the nearest first.
+  // The first box, and as many of the nearest others as fit.
   together([first, ...others], pane) {
     const apart = ({ x, y }) => Math.hypot(x - first.x, y - first.y);
     const found = first === undefined ? [] : [first];
@@ -69,7 +68,7 @@ const camera = {
     this.y = pane.height / 2 - ((top + bottom) / 2) * this.scale;
   },
 
-  // No more of the empty space around the scene than must be.
+  // Show as little empty space around the scene as possible.
   keepInside({ width, height }, pane) {
     const keep = (at, size, room) => (size + 2 * this.MARGIN <= room ? (room - size) / 2 : Math.min(this.MARGIN, Math.max(room - this.MARGIN - size, at)));
     this.x = keep(this.x, width * this.scale, pane.width);
@@ -88,8 +87,7 @@ const camera = {
   },
 
   isSeen(box, pane) {
-    const { left, right, top, bottom } = this.rect(box);
-    return right > 0 && bottom > 0 && left < pane.width && top < pane.height;
+    return overlap(this.rect(box), { left: 0, top: 0, right: pane.width, bottom: pane.height });
   },
 
   point([x, y]) {

@@ -1,8 +1,8 @@
-// The user's program beside its graph. Every line is cut into pieces where a subexpression begins or ends; a piece knows the
-// subexpressions around it, the smallest first, and each of those the operations that it carried out (in a loop, many).
+// The user's program next to its graph. Each line is divided where a subexpression begins or ends. A piece stores the
+// subexpressions around it, the smallest first, and each subexpression stores its operations (many in a loop).
 
 const code = (() => {
-  const files = original.program?.files ?? [];
+  const files = original.program.files;
   const spans = new Map(); // "file line column endLine endColumn" -> {key, span, nodes, pieces}
   const lines = []; // {file, number, row, note, outer}
   let hooks = null;
@@ -11,25 +11,15 @@ const code = (() => {
 
   const TOKENS = /(#.*$)|("""(?:.*?""")?|'''|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|\b(def|return|for|in|if|else|elif|while|with|as|import|from|class|lambda|not|and|or|None|True|False|yield|raise|try|except|pass|is|await|async|del|assert|global|nonlocal|break|continue)\b/g;
 
-  function collect() {
-    original.nodes.forEach(({ span }, node) => {
-      if (!span) return;
-      const key = span.join(" ");
-      if (!spans.has(key)) spans.set(key, { key, span, nodes: [], pieces: [] });
-      spans.get(key).nodes.push(node);
-    });
-    for (const one of spans.values()) one.nodes.sort((a, b) => timeline.computed[a] - timeline.computed[b]);
-  }
-
   const indentOf = (text) => text.length - text.trimStart().length;
 
-  // From where to where on this line a span reaches, [from, to).
+  // The part of this line in a span, [from, to).
   function reach([, line, column, endLine, endColumn], number, text) {
     const from = number === line ? column : indentOf(text);
     return [from, number === endLine ? endColumn : text.length];
   }
 
-  // `docstring`: whether the line begins within a string of several lines.
+  // `docstring`: whether the line begins inside a string of several lines.
   function tokens(text, docstring) {
     if (docstring) return [[0, /^.*?("""|''')|.*/.exec(text)[0].length, "string"]];
     return [...text.matchAll(TOKENS)].map((found) => {
@@ -55,7 +45,7 @@ const code = (() => {
     });
   }
 
-  // The largest operations of a line: what is written at its end.
+  // The outermost operations of a line. Their values are written at its end.
   function outermost(here, number) {
     const own = here.filter((one) => one.span[3] === number && original.nodes[one.nodes[0]].operation !== null);
     const holds = (a, b) => a !== b && before([a.span[1], a.span[2]], [b.span[1], b.span[2]]) && before([b.span[3], b.span[4]], [a.span[3], a.span[4]]);
@@ -66,17 +56,14 @@ const code = (() => {
 
   function build(host, given) {
     hooks = given;
-    collect();
-    const starting = files.map(() => new Map());
-    for (const one of spans.values()) {
-      for (let line = one.span[1]; line <= one.span[3]; line++) {
-        const at = starting[one.span[0]];
-        if (at === undefined) continue;
-        if (!at.has(line)) at.set(line, []);
-        at.get(line).push(one);
-      }
-    }
-    files.forEach((file, number) => host.append(fileBlock(file, starting[number], number)));
+    original.nodes.forEach(({ span }, node) => {
+      if (!span) return;
+      const key = span.join(" ");
+      if (!spans.has(key)) spans.set(key, { key, span, nodes: [], pieces: [] });
+      spans.get(key).nodes.push(node);
+    });
+    for (const { nodes } of spans.values()) nodes.sort((a, b) => timeline.computed[a] - timeline.computed[b]);
+    files.forEach((file, number) => host.append(fileBlock(file, number)));
     host.addEventListener("pointerover", (event) => hover(event.target.closest("[data-span]")?.dataset.span ?? null));
     host.addEventListener("pointerleave", () => hover(null));
     host.addEventListener("click", (event) => {
@@ -85,7 +72,8 @@ const code = (() => {
     });
   }
 
-  function fileBlock(file, here, number) {
+  function fileBlock(file, number) {
+    const here = [...spans.values()].filter(({ span }) => span[0] === number);
     const list = element("div", { class: "lines" });
     let docstring = false;
     const indent = Math.min(...file.lines.filter((text) => text.trim() !== "").map(indentOf));
@@ -93,10 +81,10 @@ const code = (() => {
       const inside = docstring;
       if ((text.match(/"""|'''/g) ?? []).length % 2 === 1) docstring = !docstring;
       const line = file.first + i;
-      const found = here.get(line) ?? [];
+      const found = here.filter(({ span }) => span[1] <= line && line <= span[3]);
       const note = element("span", { class: "inlay" });
       const row = element("div", { class: "line" }, element("span", { class: "number", "aria-hidden": "true" }, String(line)), element("code", {}, ...(text.trim() === "" ? ["\u200b"] : pieces(text, line, found, inside))), note);
-      if (text.trim() !== "") row.style.setProperty("--indent", indentOf(text) - indent); // a long line is broken below its own
+      if (text.trim() !== "") row.style.setProperty("--indent", indentOf(text) - indent); // a long line continues below its own indentation
       lines.push({ file: number, number: line, row, note, outer: outermost(found, line) });
       list.append(row);
     });
@@ -108,7 +96,7 @@ const code = (() => {
     hooks.hover(key === null ? null : nodeOf(spans.get(key)));
   }
 
-  // Of the operations that one piece of code carried out, the one that is nearest to the current step's.
+  // The operation of a piece of code that is nearest to the operation of the current step.
   function nodeOf(one) {
     const { target } = timeline.at(state.step) ?? { target: null };
     const now = target === null ? 0 : timeline.computed[target];
@@ -124,7 +112,7 @@ const code = (() => {
     return key;
   }
 
-  // active: the operation of the step; selected: what the panel describes; hover: what the pointer is on.
+  // active: the operation of the step; selected: the node in the panel; hover: the node under the pointer.
   function update({ active, selected, hover: over = null, backward }, host) {
     const moved = lit.active;
     const key = mark("active", active);
@@ -147,7 +135,7 @@ const code = (() => {
     if (top < box.top + 24 || bottom > box.bottom - 24) host.scrollTop += (top + bottom) / 2 - (box.top + box.bottom) / 2;
   }
 
-  // At the end of each line: what it has come to, and the gradient of that.
+  // Write at the end of each line its value and the gradient of that value.
   function notes() {
     for (const { note, outer } of lines) {
       if (outer.length === 0) continue;
@@ -159,9 +147,8 @@ const code = (() => {
     const node = one.nodes.length === 1 ? one.nodes[0] : nodeOf(one);
     const value = timeline.value(node, 0, state.step);
     if (value === null) return "";
-    const short = (array) => (isScalar(array) ? numberText(array.values[0]) : shapeText(array.shape));
-    const gradient = quiz.hides(state.step) && timeline.receiver(state.step) === node ? null : timeline.gradient(node, 0, state.step);
-    return gradient === null ? short(value) : `${short(value)}  ∂ ${isScalar(gradient) ? short(gradient) : "✓"}`;
+    const gradient = quiz.hidesGradient(node) ? null : timeline.gradient(node, 0, state.step);
+    return gradient === null ? shortText(value) : `${shortText(value)}  ∂ ${isScalar(gradient) ? shortText(gradient) : "✓"}`;
   }
 
   return { build, update, isEmpty: files.length === 0 };

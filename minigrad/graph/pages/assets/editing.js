@@ -1,34 +1,34 @@
-// What if a leaf had another value? whatif.js computes everything again; the page then shows those numbers instead.
+// Editing the value of a leaf. whatif.js computes everything again, and the page shows the new numbers.
 
 const editing = {
   edits: {}, // leaf -> its values in one list
   said: null,
-  reasons: {},
+  cannot: undefined, // {word, values}; null if it is possible
 
-  // Why it is not possible, as a sentence; null if it is.
+  // The reason why editing is not possible, as a sentence; null if it is possible.
   reason() {
-    if (!(words.language in this.reasons)) this.reasons[words.language] = whatIf.reason(original, words.language);
-    return this.reasons[words.language];
+    if (this.cannot === undefined) this.cannot = whatIf.reason(original);
+    return this.cannot && word(this.cannot.word, this.cannot.values);
   },
 
-  // The numbers of a leaf now; with element i replaced.
+  // The current numbers of a leaf, and the same with element i replaced.
   values: (node) => graph.nodes[node].values[0].values.map(Number),
   changed: (node, i, value) => editing.values(node).map((old, k) => (k === i ? value : old)),
 
-  // Give leaves other values, {node: [numbers]}, and compute; the caller renders.
+  // Set the values of leaves, {node: [numbers]}, and compute. The caller renders.
   apply(edits) {
     Object.assign(this.edits, edits);
     graph = this.compute();
   },
 
   set(node, i, text) {
-    const value = Number(text.trim().replace(",", "."));
-    this.said = text.trim() === "" || Number.isNaN(value) ? word("notNumber") : null;
+    const value = typedNumber(text);
+    this.said = Number.isNaN(value) ? word("notNumber") : null;
     if (this.said === null) {
       this.apply({ [node]: this.changed(node, i, value) });
       play.begin();
     }
-    // Only when the focus has arrived where it is going, for the panel is written again.
+    // Wait until the focus has arrived at its target, because the panel is written again.
     setTimeout(render);
   },
 
@@ -40,25 +40,25 @@ const editing = {
     render();
   },
 
-  // The graph with the values that follow from the edits.
+  // The graph with the values computed from the edits.
   compute() {
     const { values, cotangents, contributions } = whatIf.run(original, this.edits);
     const like = (array, old) => (array === null || old === null || old === undefined ? null : { ...array, dtype: old.dtype });
-    const nodes = original.nodes.map((node, i) => ({
-      ...node,
+    const changed = (row, fields) => Object.create(row, Object.getOwnPropertyDescriptors(fields));
+    const nodes = original.nodes.map((node, i) => changed(node, {
       values: node.values.map((old, output) => like(values[i][output], old)),
       gradients: node.gradients.map((old, output) => like(cotangents[i][output], old)),
     }));
     const edges = original.edges.map((edge, i) => {
-      if (contributions[i] === null) return { ...edge, value: null };
+      if (contributions[i] === null) return changed(edge, { value: null });
       const { raw, amount, sum } = contributions[i];
       const parts = { raw: like(raw, edge.raw), amount: like(amount, edge.amount), sum: like(sum, edge.sum) };
-      return { ...edge, ...parts, value: null, check: null };
+      return changed(edge, { ...parts, value: null, check: null });
     });
     return { ...original, nodes, edges };
   },
 
-  // What a node had in the program's run where it is other now: {value, gradient} as text, or null each; null if nothing is.
+  // A node's {value, gradient} in the program's run, as text, each null if it has not changed; null if neither has.
   ghost(number) {
     if (graph === original) return null;
     const changed = (...arrays) => {

@@ -1,15 +1,15 @@
 // Equations: trees, drawn as MathML and written as plain text. A tree is a nested list, ["row", a, b, ...], ["frac", a, b], ...
-// (pages/equations.py makes those of derivatives); "ref"s in it are replaced by names or by numbers before it is drawn.
-// Here made besides: ["name", "w * x"], ["vector", array], ["fold", axes, a].
+// (pages/equations.py makes those of derivatives). A "ref" is replaced by a name or a number before the tree is drawn.
+// This file adds ["name", "w * x"], ["vector", array], ["fold", axes, a].
 
 const equation = (() => {
   const op = (text) => ["op", text];
   const row = (...parts) => ["row", ...parts];
 
-  // A label that may stand beside a dot without parentheses.
+  // Whether a label needs no parentheses next to a dot.
   const isSimple = (label) => /^[\p{L}\p{N}_.\[\]ⁱ'"]+$/u.test(label) || /^[\p{L}\p{N}_.]+\([^()]*\)$/u.test(label) || /^[\p{L}\p{N}_.]*\[[^[\]]*\]$/u.test(label);
 
-  // Whether a label names a value; else it is the expression itself, which the equation's other side repeats.
+  // Whether a label is a name; else it is the expression itself, which the equation's other side repeats.
   const isName = (label) => (isSimple(label) && !label.includes("(")) || /^[\w.]+ \d+$/.test(label) || /^(∂.*|backward): \w+(\[\d+\])?$/.test(label);
 
   const derivative = (label) => ["d", labelOf(graph.end[0]), label];
@@ -26,7 +26,7 @@ const equation = (() => {
   const paren = (tree) => ["paren", tree];
   const tight = new Set(["·", "×", "/", "@", "^", "−", "-", "∘", "⊙"]);
 
-  // Parentheses where a name or number that came in for a letter needs them.
+  // Add parentheses where the name or number that replaces a letter needs them.
   function safe(tree) {
     if (!Array.isArray(tree) || ["num", "op", "words", "name", "d", "vector"].includes(tree[0])) return tree;
     const [kind, ...parts] = [tree[0], ...tree.slice(1).map(safe)];
@@ -39,7 +39,7 @@ const equation = (() => {
     return [kind, ...parts];
   }
 
-  // x^(2 − 1) is x, and x^(3 − 1) is x^2.
+  // Write x^(2 − 1) as x, and x^(3 − 1) as x^2.
   function tidy(tree) {
     if (!Array.isArray(tree)) return tree;
     const parts = tree.map(tidy);
@@ -51,7 +51,7 @@ const equation = (() => {
     return x - y === 1 ? base : ["sup", base, ["num", numberText(x - y)]];
   }
 
-  // An array within an equation: small ones as numbers, others by their shape.
+  // An array in an equation: a small one as numbers, a larger one by its shape.
   function numbers(array) {
     if (!array) return ["num", "?"];
     if (isScalar(array)) return ["num", numberText(array.values[0], state.digits)];
@@ -60,22 +60,11 @@ const equation = (() => {
 
   // One element of an array that is broadcast to a shape.
   function elementAt(array, shape, flat) {
-    if (!array?.values) return null;
-    const index = [];
-    for (let axis = shape.length - 1, rest = flat; axis >= 0; axis--) {
-      index.unshift(rest % shape[axis]);
-      rest = Math.floor(rest / shape[axis]);
-    }
-    let at = 0;
-    const added = shape.length - array.shape.length;
-    if (added < 0) return null;
-    array.shape.forEach((n, axis) => {
-      at = at * n + (n === 1 ? 0 : index[added + axis]);
-    });
-    return array.values[at];
+    if (!array?.values || array.shape.length > shape.length) return null;
+    return array.values[nd.places(array.shape, shape)[flat]];
   }
 
-  // Forward: what an operation is called in mathematics. The others are calls.
+  // The notation of forward operations in mathematics. The others are written as calls.
   const FORWARD = {
     add: (a, b) => row(a, op("+"), b),
     subtract: (a, b) => row(a, op("−"), b),
@@ -92,7 +81,7 @@ const equation = (() => {
     swapaxes: (a) => ["T", a],
   };
 
-  // The options of a call that are not what they usually are.
+  // The options of a call that differ from their defaults.
   const optionsOf = (details) => (details ?? "").split(", ").filter((part) => part !== "" && part !== "keepdims=False" && !part.endsWith("=None")).join(", ");
 
   const callText = (node) => {
@@ -109,7 +98,7 @@ const equation = (() => {
     return ["call", operation, ...operands, ...(options === "" ? [] : [["words", options]])];
   }
 
-  // The parts of a forward step: [u] = [w · x] = [0.5 · 0.8] = [0.4].
+  // The parts of a forward step, {left, sign, parts}: u = w · x = 0.5 · 0.8 = 0.4.
   function forward(node) {
     const edges = operandsOf(node).map((edge) => graph.edges[edge]);
     const names = edges.map((edge) => ["name", labelOf(edge.source)]);
@@ -122,10 +111,11 @@ const equation = (() => {
     const small = plain && arrays.some((array) => array?.values && array.values.length <= 4);
     const inside = small && arrays.every(Boolean) ? [safe(forwardTree(node, arrays.map(numbers)))] : [];
     const answer = graph.nodes[node].values.length > 1 ? ["words", word("outputs", { count: graph.nodes[node].values.length })] : value ? numbers(value) : null;
-    return [...left, ...inside, answer].filter(Boolean);
+    const [first, ...parts] = [...left, ...inside, answer].filter(Boolean);
+    return { left: first, sign: "=", parts };
   }
 
-  // The parts of a backward step, {left, sign, parts}: ∂loss/∂w += ∂loss/∂(w*x) · x = 0.625 · 0.8 = 0.5.
+  // The same for a backward step: ∂loss/∂w += ∂loss/∂(w*x) · x = 0.625 · 0.8 = 0.5.
   function backward(step) {
     const { kind, edge: number } = timeline.at(step);
     const edge = graph.edges[number];
@@ -143,17 +133,11 @@ const equation = (() => {
     return { left: before ? ["name", word("partFor"), left] : left, sign: before ? "=" : "+=", parts };
   }
 
-  function operandsByName(edge) {
-    const found = new Map();
-    for (const other of operandsOf(edge.target)) found.set(graph.edges[other].argument, graph.edges[other]);
-    return found;
-  }
-
   const isElementwise = (edge) => edge.elementwise && edge.raw?.values !== undefined && edge.raw.values.length > 4;
 
-  // The rule with names, and with numbers: of arrays at one element, where the rule goes element by element.
+  // The rule with names and with numbers. For an elementwise rule of arrays, the numbers are those of one element.
   function products(edge, hidden) {
-    const operands = operandsByName(edge);
+    const operands = new Map(operandsOf(edge.target).map((other) => [graph.edges[other].argument, graph.edges[other]]));
     const fillTidily = (look) => tidy(fill(edge.equation, look));
     const target = graph.nodes[edge.target];
     const g = target.gradients[0] ?? null;
@@ -196,43 +180,40 @@ const equation = (() => {
     return raw.shape.map((_, i) => i).filter((i) => i < extra || raw.shape[i] !== amount.shape[i - extra]);
   }
 
-  // Of a step, as text: for screen readers, the title and the tests.
+  function sides(step) {
+    const { kind, target } = timeline.at(step);
+    return kind === "forward" ? forward(target) : backward(step);
+  }
+
+  // The equation of a step as text, for screen readers, the title and the tests.
   function text(step) {
-    const at = timeline.at(step);
-    if (at === null) return "";
-    if (at.kind === "forward") return forward(at.target).map(textOf).join(" = ");
-    const { left, sign, parts } = backward(step);
+    if (timeline.at(step) === null) return "";
+    const { left, sign, parts } = sides(step);
     return `${textOf(left)} ${sign} ${parts.map(textOf).join(" = ")}`;
   }
 
-  // Of a step, as <math> elements, one for each side, so that a narrow page breaks the line between them.
+  // The equation of a step as <math> elements, one for each side, so that a narrow page can break the line between them.
   function math(step) {
-    const at = timeline.at(step);
-    if (at === null) return [];
-    const found = at.kind === "forward" ? forward(at.target) : backward(step);
-    const parts = Array.isArray(found) ? found.slice(1) : found.parts;
-    const left = Array.isArray(found) ? found[0] : found.left;
-    const signs = Array.isArray(found) ? parts.map(() => "=") : parts.map((_, i) => (i === 0 ? found.sign : "="));
+    if (timeline.at(step) === null) return [];
+    const { left, sign, parts } = sides(step);
     const first = mathElement("math", { displaystyle: "true" }, mathOf(left));
     return [first, ...parts.map((part, i) => {
-      const made = mathElement("math", { displaystyle: "true" }, mathElement("mo", { form: "infix" }, signs[i]), mathOf(part));
+      const made = mathElement("math", { displaystyle: "true" }, mathElement("mo", { form: "infix" }, i === 0 ? sign : "="), mathOf(part));
       if (i === parts.length - 1) made.setAttribute("class", "answer");
       return made;
     })];
   }
 
-  const spoken = (parts) => parts.map(textOf);
-
   function textOf(tree) {
     const [kind, ...parts] = tree;
     const wrapped = (part) => (bare(part)[0] === "row" && bare(part).length > 2 ? `(${textOf(part)})` : textOf(part));
     switch (kind) {
-      case "row": return spoken(parts).join(" ").replace(/\| (.*) \|/, "|$1|");
+      case "row": return parts.map(textOf).join(" ").replace(/\| (.*) \|/, "|$1|");
       case "paren": return `(${textOf(parts[0])})`;
       case "frac": return `${wrapped(parts[0])} / ${wrapped(parts[1])}`;
       case "sup": return `${wrapped(parts[0])}^${wrapped(parts[1])}`;
       case "sqrt": return `sqrt(${textOf(parts[0])})`;
-      case "call": return `${parts[0]}(${spoken(parts.slice(1)).join(", ")})`;
+      case "call": return `${parts[0]}(${parts.slice(1).map(textOf).join(", ")})`;
       case "T": return `${wrapped(parts[0])}ᵀ`;
       case "fold": return `${word("foldText", { axes: parts[0] })} ${textOf(parts[1])}`;
       case "d": return `∂${parts[0]}/∂${isSimple(parts[1]) ? parts[1] : `(${parts[1]})`}`;
@@ -268,7 +249,6 @@ const equation = (() => {
       case "num": return mathElement("mn", {}, signed(String(parts[0])));
       case "op": return mo(parts[0], parts[0] === "|" ? { stretchy: "false", form: "prefix" } : {});
       case "vector": return vector(parts[0]);
-      case "words": return mathElement("mtext", {}, textOf(tree));
       default: return mathElement("mtext", {}, textOf(tree));
     }
   }

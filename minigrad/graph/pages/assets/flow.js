@@ -1,8 +1,7 @@
-// Gradients through training: a slider chooses a step, and heat map, numbers and graph show the norms of that step.
+// Gradients during training. A slider chooses a step, and the heat map, the numbers and the graph show its norms.
 
 const data = pageData();
 const state = { at: data.steps.length - 1, what: "gradient", playing: null };
-const find = (id) => document.getElementById(id);
 const LAYER = 20; // pixels of a layer's row
 
 // Norms of a parameter: null where there was no gradient, Infinity where there was a NaN or an infinity.
@@ -53,14 +52,13 @@ function color(x) {
   return `rgb(${a.map((part, i) => Math.round(part + (b[i] - part) * (place - low))).join(", ")})`;
 }
 
-// What does not depend on the step: the cells, the names, the legend.
+// Make the parts that do not depend on the step: the cells, the names, the legend.
 function makeHeat() {
   range = limits();
   const canvas = find("cells");
   [canvas.width, canvas.height] = [data.steps.length, data.layers.length];
   canvas.style.height = `${LAYER * data.layers.length}px`;
-  canvas.setAttribute("role", "img");
-  canvas.setAttribute("aria-label", find("heat-title").textContent);
+  setAttributes(canvas, { role: "img", "aria-label": find("heat-title").textContent });
   const context = canvas.getContext("2d");
   data.layers.forEach(({ parameters }, i) =>
     data.steps.forEach((_, at) => {
@@ -71,16 +69,9 @@ function makeHeat() {
 }
 
 function makeNames() {
-  const boxes = (id, text) =>
-    find(id).replaceChildren(
-      ...data.layers.map((layer) => {
-        const box = document.createElement("div");
-        box.textContent = text(layer);
-        return box;
-      }),
-    );
-  boxes("names", ({ name }) => name);
-  boxes("values", () => "");
+  const boxes = (text) => data.layers.map((layer) => element("div", {}, text(layer)));
+  find("names").replaceChildren(...boxes(({ name }) => name));
+  find("values").replaceChildren(...boxes(() => ""));
   [...find("names").children].forEach((box, i) => {
     box.addEventListener("pointerenter", () => mark(data.layers[i].parameters));
     box.addEventListener("pointerleave", () => mark([]));
@@ -89,45 +80,31 @@ function makeNames() {
 
 function makeLegend() {
   const { ramp, bad, none, zero } = data.colors;
-  const item = (text, background, after = "") => {
-    const span = document.createElement("span");
-    const box = document.createElement("i");
+  const item = (background, before, after, kind = null) => {
+    const box = element("i", { class: kind });
     box.style.background = background;
-    span.append(text, box, after);
-    return span;
+    return element("span", {}, before, box, after);
   };
   const clipped = range[1] - range[0] >= data.decades ? "≤ " : "";
-  const scale = item(clipped + numberText(10 ** range[0]), `linear-gradient(to right, ${ramp.join(", ")})`, numberText(10 ** range[1]));
-  scale.querySelector("i").className = "ramp";
-  const others = [["zero", zero], ["none", none], ["bad", bad]].map(([word, box]) => item("", box, words.text(word)));
+  const [low, high] = range.map((power) => numberText(10 ** power));
+  const scale = item(`linear-gradient(to right, ${ramp.join(", ")})`, clipped + low, high, "ramp");
+  const others = [["zero", zero], ["none", none], ["bad", bad]].map(([name, background]) => item(background, "", word(name)));
   find("legend").replaceChildren(scale, ...others);
-  const ends = [data.steps[0], data.steps.at(-1)].map((step) => {
-    const span = document.createElement("span");
-    span.textContent = step;
-    return span;
-  });
-  find("axis").replaceChildren(...ends);
+  find("axis").replaceChildren(...[data.steps[0], data.steps.at(-1)].map((step) => element("span", {}, step)));
 }
 
 function makeFlags() {
   const items = data.flags.map(({ kind, name, words: sentence, values, first }) => {
-    const item = document.createElement("li");
-    const label = document.createElement("span");
-    label.className = "kind";
-    label.textContent = words.text(`kind_${kind}`);
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = `→ ${words.text("step")} ${first}`;
-    button.addEventListener("click", () => goTo(data.steps.findIndex((step) => step >= first)));
-    item.append(label, " ", words.text("flag", { name, sentence: words.text(sentence, values) }), " ", button);
-    return item;
+    const label = element("span", { class: "kind" }, word(`kind_${kind}`));
+    const said = word("flag", { name, sentence: word(sentence, values) });
+    const jump = () => goTo(data.steps.findIndex((step) => step >= first));
+    const link = element("button", { type: "button", onclick: jump }, `→ ${word("step")} ${first}`);
+    return element("li", {}, label, " ", said, " ", link);
   });
-  const fine = document.createElement("li");
-  fine.textContent = words.text("noFlags");
-  find("flags").replaceChildren(...(items.length ? items : [fine]));
+  find("flags").replaceChildren(...(items.length ? items : [element("li", {}, word("noFlags"))]));
 }
 
-// The graph: elements by id, each with the parameters it stands for and the text that shows a norm.
+// The graph's elements by id, each with its parameters and the text that shows a norm.
 const elements = [];
 
 function makeGraph() {
@@ -144,9 +121,7 @@ function makeGraph() {
     if (!box) continue;
     const text = [...group.querySelectorAll("text")].findLast((element) => /^\|?grad/.test(element.textContent));
     const frame = box.getBBox();
-    text?.removeAttribute("textLength"); // other numbers will stand there
-    text?.setAttribute("text-anchor", "middle");
-    text?.setAttribute("x", frame.x + frame.width / 2);
+    if (text) setAttributes(text, { textLength: null, "text-anchor": "middle", x: frame.x + frame.width / 2 }); // its number will change
     elements.push({ group, box, text: id.startsWith("node") ? text : undefined, parameters });
   }
 }
@@ -157,7 +132,7 @@ function mark(parameters) {
   }
 }
 
-// What depends on the step.
+// Write the parts that depend on the step.
 function update() {
   const { at } = state;
   const slider = find("step");
@@ -174,11 +149,11 @@ function update() {
   for (const { box, text, parameters } of elements) {
     const x = value(parameters, at);
     box.style.fill = color(x);
-    box.style.fillOpacity = 1; // of an open module it is less
+    box.style.fillOpacity = 1; // the SVG has a lower opacity for an open module
     if (text) text.textContent = numberText(x);
   }
   const playing = state.playing !== null;
-  find("play").textContent = words.text(playing ? "pause" : "play");
+  find("play").textContent = word(playing ? "pause" : "play");
   find("play").setAttribute("aria-pressed", playing);
 }
 
@@ -200,10 +175,10 @@ function tick() {
 }
 
 function showAll() {
-  const options = ["gradient", "parameter", "update", "ratio"].map((what) => new Option(words.text(what), what));
+  const options = ["gradient", "parameter", "update", "ratio"].map((what) => new Option(word(what), what));
   find("what").replaceChildren(...options);
   find("what").value = state.what;
-  find("heat-title").textContent = words.text(state.what === "ratio" ? "heatRatio" : "heat");
+  find("heat-title").textContent = word(state.what === "ratio" ? "heatRatio" : "heat");
   makeHeat();
   makeLegend();
   makeFlags();

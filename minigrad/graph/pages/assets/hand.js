@@ -10,7 +10,10 @@ class Hand {
     listen("pointerdown", (event) => this.down(event));
     listen("pointermove", (event) => this.move(event));
     for (const kind of ["pointerup", "pointercancel"]) listen(kind, (event) => this.pointers.delete(event.pointerId));
-    listen("pointerleave", () => this.leave());
+    listen("pointerleave", () => {
+      tip.show(null);
+      view.hooks.hover(null);
+    });
     listen("wheel", (event) => this.wheel(event));
     listen("click", (event) => this.click(event));
     listen("dblclick", (event) => this.open(event, true));
@@ -62,11 +65,6 @@ class Hand {
     this.view.hooks.hover(this.boxOf(event)?.node ?? null);
   }
 
-  leave() {
-    tip.show(null);
-    this.view.hooks.hover(null);
-  }
-
   boxOf(event) {
     const box = event.target.closest("[data-box]")?.dataset.box;
     return box === undefined ? null : (this.view.boxes[box]?.now ?? null);
@@ -77,7 +75,7 @@ class Hand {
     const { view } = this;
     const line = event.target.closest("[data-line]")?.dataset.line;
     const box = this.boxOf(event);
-    if (line !== undefined) return view.hooks.line(view.lines[line].edges(view.iteration));
+    if (line !== undefined) return view.hooks.line(places.edgesOf(view.lines[line].about, view.iteration));
     if (event.target.closest(".chip")) {
       const chip = event.target.closest(".chip");
       const about = view.boxes[chip.dataset.box]?.about;
@@ -86,11 +84,11 @@ class Hand {
     } else if (box) this.open(event, false);
   }
 
-  // A child scene opens at once; another place's value is selected, and gone to by a double click.
+  // A click opens a child scene. A click on a value of another scene selects it, and a double click goes there.
   open(event, doubled) {
     const box = this.boxOf(event);
     if (box === null) return;
-    if (box.node === null || box.node === undefined) {
+    if (box.node === null) {
       if (!doubled && typeof box.scene === "number") this.view.hooks.open(box.scene);
     } else if (doubled && box.alias) this.view.hooks.visit(box.node);
     else if (!doubled) this.view.hooks.select(box.node);

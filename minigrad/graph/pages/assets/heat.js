@@ -1,5 +1,5 @@
-// Small matrices as cells. How large a number is, the strength of the colour says; its sign the hue and, without colour, a bar:
-// negative cells have one. Not-a-number and infinity are crossed out.
+// Small matrices as cells. The strength of the colour shows the size of a number, and the hue its sign. Negative cells also
+// have a bar, which is visible without colour. NaN and infinity are crossed out.
 
 const heat = (() => {
   const MOST = 8;
@@ -14,12 +14,12 @@ const heat = (() => {
     return rows <= MOST && columns <= 2 * MOST ? { rows, columns } : null;
   }
 
-  // The size of a cell in a place of this size.
+  // The size of a cell in a space of this size.
   function cellSize({ rows, columns }, width, height) {
     return Math.floor(Math.min(width / columns, height / rows, 28));
   }
 
-  // The cells as an SVG group, few elements however many cells: one path for each strength and sign.
+  // The cells as an SVG group of few elements: one path for each strength and sign.
   function cells(array, x, y, size) {
     const { columns } = grid(array);
     const numbers = array.values.map(Number);
@@ -56,7 +56,7 @@ const heat = (() => {
     return { flat, text: `${indexOf(flat, array.shape)} ${numberText(array.values[flat], state.digits)}` };
   }
 
-  // A drawing of its own for the panel. choose(flat) is called for a click into a cell; `chosen` is framed.
+  // A separate drawing for the panel. A click on a cell calls choose(flat); `chosen` is framed.
   function picture(array, label, { choose = null, chosen = null, most = 26, width = 300 } = {}) {
     const size = Math.max(5, Math.min(most, Math.floor(width / grid(array).columns)));
     const { rows, columns } = grid(array);

@@ -1,13 +1,10 @@
-// A teacher's lesson: its text above the panes, the steps where it stops, and its questions.
+// A lesson: its texts above the panes, the steps where it stops, and its questions.
 
 const lesson = {
-  chosen: new Map(), // step -> which choice was made last
+  chosen: new Map(), // step -> the last choice
+  data: original.lesson, // or null
 
-  get data() {
-    return original.lesson ?? null;
-  },
-
-  // What the lesson says about exactly this step, or null.
+  // The lesson's entry for exactly this step, or null.
   at(step) {
     return this.data?.steps.find((one) => one.at === step) ?? null;
   },
@@ -18,23 +15,18 @@ const lesson = {
     return found?.kind === kind ? found : null;
   },
 
-  // Where the reader stands at a stop: before the step if it is to be guessed.
+  // The steps where playing stops. If the reader must guess the next edge, it is the step before.
   places() {
     const places = (this.data?.steps ?? []).filter(({ stop, question }) => stop || question !== null).map(({ at, question }) => (question?.kind === "edge" ? at - 1 : at));
     return [...new Set(places)].sort((a, b) => a - b);
   },
 
-  // Playing stops here.
-  stops(step) {
-    return this.places().includes(step);
-  },
-
-  // Whether it asks for what the other parts of the page would tell.
+  // Whether the lesson has questions. Then other parts of the page hide the answers.
   get asks() {
     return this.data?.steps.some(({ question }) => question !== null) ?? false;
   },
 
-  // The text that holds here: that of the last step that has one; not that of a step whose number is still asked for.
+  // The text for this step: that of the last step with a text, except a step whose value is still unanswered.
   text(step) {
     const last = this.data.steps.findLast((one) => one.at <= step && one.text !== null && !quiz.hides(one.at));
     return { text: last?.text ?? this.data.intro, now: last?.at === step };
@@ -94,7 +86,7 @@ const lesson = {
   },
 };
 
-// What stands between backquotes is code.
+// Text between backquotes is code.
 function setCode(text) {
   return text.split("`").map((part, i) => (i % 2 ? element("code", {}, part) : part));
 }

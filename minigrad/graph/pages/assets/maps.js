@@ -1,10 +1,9 @@
-// Who looks where: choose a layer and a head, and ask a token. What is shown follows from `state` alone.
+// Attention maps: the reader chooses a layer, a head and a token. Everything shown depends only on `state`.
 
-const SVG = "http://www.w3.org/2000/svg";
 const ROW = 24; // pixels of a token's row
-const WIDE = 160; // of the lines
+const WIDE = 160; // px, the width of the lines' area
 const FEW = 8; // weights in the table
-const LEAST = 0.04; // of the weights shown as lines while no token is asked
+const LEAST = 0.04; // the smallest weight with a line if no token is chosen
 
 const layers = pageData().layers.map((layer) => {
   const text = atob(layer.weights);
@@ -12,11 +11,10 @@ const layers = pageData().layers.map((layer) => {
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   return { ...layer, weights: new Float32Array(bytes.buffer) }; // (head, query, key)
 });
-// head: a number, or -1 for the mean; asked: {side, place} under the pointer or the focus, kept: the one that was clicked
+// head: a number, or -1 for the mean; asked: {side, place} of the token under the pointer or focus; kept: the clicked one
 const state = { layer: 0, head: 0, asked: null, kept: null };
-const find = (id) => document.getElementById(id);
 
-// The weights of a head as rows: one Float32Array for each query.
+// The weights of a head as rows, one Float32Array per query.
 function matrix(number, head) {
   const { queries, keys, heads, weights } = layers[number];
   const size = queries.length * keys.length;
@@ -36,18 +34,18 @@ function numberText(weight) {
   return Number.isNaN(weight) ? "NaN" : weight.toFixed(3);
 }
 
-function layerText({ part, number }) {
-  const known = words.all[words.language][part] ?? part;
-  return words.text("layerOf", { part: part ? `${known}: ` : "", number });
-}
+const partText = (part) => words.all[words.language][part] ?? part; // a model may have its own name for it
+const layerText = ({ part, number }) => word("layerOf", { part: part ? `${partText(part)}: ` : "", number });
+const headText = (head) => word("headNumber", { number: head + 1 });
+const otherSide = (side) => (side === "query" ? "key" : "query");
 
-// The weights that belong to a token: [place on the other side, weight], the largest first.
+// The weights of a token: [position on the other side, weight], the largest first.
 function ranked(rows, { side, place }) {
   const weights = side === "query" ? [...rows[place]] : rows.map((row) => row[place]);
   return weights.map((weight, i) => [i, weight]).sort((a, b) => b[1] - a[1]);
 }
 
-// A canvas with a pixel for each weight.
+// A canvas with one pixel per weight.
 function picture(rows, largest) {
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [rows[0].length, rows.length];
@@ -64,7 +62,7 @@ function picture(rows, largest) {
   return canvas;
 }
 
-// Thumbnails of all heads: a row for each layer.
+// Thumbnails of all heads, one row per layer.
 function showThumbnails() {
   const grid = find("thumbnails");
   const most = Math.max(...layers.map(({ heads }) => heads));
@@ -72,34 +70,17 @@ function showThumbnails() {
   grid.style.setProperty("--side", `${Math.max(20, Math.min(44, 270 / most))}px`);
   grid.replaceChildren();
   layers.forEach((layer, number) => {
-    if (layer.part && layer.part !== layers[number - 1]?.part) {
-      grid.append(labelled("div", words.all[words.language][layer.part] ?? layer.part, "part"));
-    }
-    grid.append(labelled("span", String(layer.number), "number"));
-    for (let head = 0; head < most; head++) {
-      if (head >= layer.heads) {
-        grid.append(document.createElement("span"));
-        continue;
-      }
-      const button = document.createElement("button");
-      button.type = "button";
-      button.dataset.layer = number;
-      button.dataset.head = head;
-      button.title = `${layerText(layer)}, ${words.text("headNumber", { number: head + 1 })}`;
-      button.setAttribute("aria-label", button.title);
-      const rows = matrix(number, head);
-      button.append(picture(rows, largestOf(rows)));
-      button.addEventListener("click", () => choose(number, head));
-      grid.append(button);
-    }
+    if (layer.part && layer.part !== layers[number - 1]?.part) grid.append(element("div", { class: "part" }, partText(layer.part)));
+    grid.append(element("span", { class: "number" }, String(layer.number)));
+    for (let head = 0; head < most; head++) grid.append(head < layer.heads ? thumbnail(number, head) : element("span"));
   });
 }
 
-function labelled(tag, text, kind) {
-  const element = document.createElement(tag);
-  element.className = kind;
-  element.textContent = text;
-  return element;
+function thumbnail(layer, head) {
+  const title = `${layerText(layers[layer])}, ${headText(head)}`;
+  const rows = matrix(layer, head);
+  const about = { type: "button", "data-layer": layer, "data-head": head, title, "aria-label": title, onclick: () => choose(layer, head) };
+  return element("button", about, picture(rows, largestOf(rows)));
 }
 
 function fillSelects() {
@@ -108,51 +89,37 @@ function fillSelects() {
     select.value = chosen;
   };
   options(find("layer"), layers.map((layer, i) => [i, layerText(layer)]), state.layer);
-  const heads = Array.from({ length: layers[state.layer].heads }, (_, i) => [i, words.text("headNumber", { number: i + 1 })]);
-  options(find("head"), [...heads, [-1, words.text("mean")]], state.head);
+  const heads = Array.from({ length: layers[state.layer].heads }, (_, i) => [i, headText(i)]);
+  options(find("head"), [...heads, [-1, word("mean")]], state.head);
 }
 
 // The tokens on both sides, and lines between them.
 function makeLines() {
   const { queries, keys } = layers[state.layer];
-  const widthOf = (texts, title) => Math.max(textWidth(words.text(title)), Math.min(220, 14 + Math.max(...texts.map(textWidth))));
+  const widthOf = (texts, title) => Math.max(textWidth(word(title)), Math.min(220, 14 + Math.max(...texts.map(textWidth))));
   const [left, right] = [widthOf(queries, "queries"), widthOf(keys, "keysSide")];
-  const svg = element("svg", { width: left + WIDE + right, height: ROW * (1 + Math.max(queries.length, keys.length)) + 4 });
-  svg.setAttribute("role", "group");
-  const paths = element("g", {});
-  svg.append(paths, side("queries", left, "end"), side("keysSide", left + WIDE, "start"));
-  const tokens = { query: [], key: [] };
-  for (const [name, texts, x, wide] of [["query", queries, 0, left], ["key", keys, left + WIDE, right]]) {
-    texts.forEach((text, place) => {
-      const group = element("g", { class: "token", role: "button", tabindex: "-1" });
-      const box = Math.min(wide, textWidth(text) + 12);
-      const rect = element("rect", { x: name === "query" ? x + wide - box : x, y: ROW * (place + 1) + 2, width: box, height: ROW - 4 });
-      const label = element("text", { x: name === "query" ? x + wide - 6 : x + 6, y: ROW * (place + 1) + 17 });
-      label.setAttribute("text-anchor", name === "query" ? "end" : "start");
-      label.textContent = shortened(text, wide - 12);
-      const title = element("title", {});
-      title.textContent = text;
-      group.append(title, rect, label);
-      group.dataset.side = name;
-      group.dataset.place = place;
-      tokens[name].push(group);
-      svg.append(group);
-    });
-  }
-  find("lines").replaceChildren(svg);
+  const paths = svgElement("g");
+  const heading = (name, x, anchor) => svgElement("text", { class: "side", x, y: 15, "text-anchor": anchor }, word(name));
+  const tokens = {
+    query: queries.map((text, place) => tokenBox(text, "query", place, left - 6, left)),
+    key: keys.map((text, place) => tokenBox(text, "key", place, left + WIDE + 6, right)),
+  };
+  const size = { width: left + WIDE + right, height: ROW * (1 + Math.max(queries.length, keys.length)) + 4 };
+  const headings = [heading("queries", left - 6, "end"), heading("keysSide", left + WIDE + 6, "start")];
+  find("lines").replaceChildren(svgElement("svg", { ...size, role: "group" }, paths, ...headings, ...tokens.query, ...tokens.key));
   return { tokens, paths, from: left, to: left + WIDE };
 }
 
-function side(word, x, anchor) {
-  const text = element("text", { class: "side", x: anchor === "end" ? x - 6 : x + 6, y: 15, "text-anchor": anchor });
-  text.textContent = words.text(word);
-  return text;
-}
-
-function element(name, attributes) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
+// A token in its box. The text of a key begins at x, and the text of a query ends there.
+function tokenBox(text, side, place, x, wide) {
+  const width = Math.min(wide, textWidth(text) + 12);
+  const isQuery = side === "query";
+  return svgElement(
+    "g", { class: "token", role: "button", tabindex: "-1", "data-side": side, "data-place": place },
+    svgElement("title", {}, text),
+    svgElement("rect", { x: isQuery ? x + 6 - width : x - 6, y: ROW * (place + 1) + 2, width, height: ROW - 4 }),
+    svgElement("text", { x, y: ROW * (place + 1) + 17, "text-anchor": isQuery ? "end" : "start" }, shortened(text, wide - 12)),
+  );
 }
 
 const measure = document.createElement("canvas").getContext("2d");
@@ -170,7 +137,7 @@ function shortened(text, width) {
 
 let drawn = null; // {tokens, paths, from, to, rows, largest}
 
-// Lines, tints and numbers for the token that is asked.
+// Draw the lines, tints and numbers for the chosen token.
 function update() {
   const { tokens, paths, from, to, rows, largest } = drawn;
   const asked = state.asked ?? state.kept;
@@ -185,7 +152,7 @@ function update() {
     ...found.map(([i, j, weight]) => {
       const [y1, y2, bend] = [ROW * (i + 1.5), ROW * (j + 1.5), (to - from) / 2];
       const opacity = (asked === null ? 0.6 : 1) * Math.min(1, weight / largest);
-      return element("path", { d: `M${from} ${y1} C${from + bend} ${y1} ${to - bend} ${y2} ${to} ${y2}`, "stroke-opacity": opacity.toFixed(3) });
+      return svgElement("path", { d: `M${from} ${y1} C${from + bend} ${y1} ${to - bend} ${y2} ${to} ${y2}`, "stroke-opacity": opacity.toFixed(3) });
     }),
   );
   for (const name of ["query", "key"]) {
@@ -207,85 +174,85 @@ function update() {
   drawMap(asked);
 }
 
-function tokenText({ side, place }) {
-  const layer = layers[state.layer];
-  return (side === "query" ? layer.queries : layer.keys)[place];
-}
+const tokenText = (side, place) => layers[state.layer][side === "query" ? "queries" : "keys"][place];
+const question = ({ side, place }) => word(side, { token: tokenText(side, place) });
 
 // "cat looks at: sat 0.610, on 0.220"
 function sentence(asked) {
-  const other = asked.side === "query" ? "key" : "query";
-  const few = ranked(drawn.rows, asked).slice(0, 3).map(([place, weight]) => `${tokenText({ side: other, place })} ${numberText(weight)}`);
-  return `${words.text(asked.side, { token: tokenText(asked) })}: ${few.join(", ")}`;
+  const few = ranked(drawn.rows, asked).slice(0, 3);
+  return `${question(asked)}: ${few.map(([place, weight]) => `${tokenText(otherSide(asked.side), place)} ${numberText(weight)}`).join(", ")}`;
 }
 
 function showAnswer(asked) {
-  const answer = find("answer");
-  answer.replaceChildren();
-  if (asked === null) return;
-  const other = asked.side === "query" ? "key" : "query";
-  const all = ranked(drawn.rows, asked);
-  answer.append(labelled("h2", words.text(asked.side, { token: tokenText(asked) }), ""));
-  if (all.every(([, weight]) => !(weight > 0))) {
-    answer.append(labelled("p", words.text("none"), "note"));
-    return;
-  }
-  const table = document.createElement("table");
-  const head = table.createTHead().insertRow();
-  for (const word of ["token", "place", "weight"]) head.append(labelled("th", words.text(word), ""));
-  const body = table.createTBody();
-  for (const [place, weight] of all.slice(0, FEW)) {
-    const row = body.insertRow();
-    for (const text of [tokenText({ side: other, place }), String(place), numberText(weight)]) row.insertCell().textContent = text;
-  }
-  answer.append(table);
-  const rest = all.slice(FEW);
-  if (rest.length) {
-    const sum = numberText(rest.reduce((total, [, weight]) => total + weight, 0));
-    answer.append(labelled("p", words.text("more", { count: rest.length, sum }), "note"));
-  }
+  find("answer").replaceChildren(...(asked === null ? [] : [element("h2", {}, question(asked)), ...answer(asked)]));
 }
 
-// The heat map, with the tokens as labels. On a canvas: a table of 128 by 128 cells would be slow.
-const heat = { canvas: null, left: 0, top: 0, side: 0 };
+function answer(asked) {
+  const all = ranked(drawn.rows, asked);
+  if (all.every(([, weight]) => !(weight > 0))) return [element("p", { class: "note" }, word("none"))];
+  const row = (tag, texts) => element("tr", {}, ...texts.map((text) => element(tag, {}, text)));
+  const head = row("th", ["token", "place", "weight"].map((name) => word(name)));
+  const body = all.slice(0, FEW).map(([place, weight]) => row("td", [tokenText(otherSide(asked.side), place), place, numberText(weight)]));
+  const table = element("table", {}, element("thead", {}, head), element("tbody", {}, ...body));
+  const rest = all.slice(FEW);
+  if (rest.length === 0) return [table];
+  const sum = numberText(rest.reduce((total, [, weight]) => total + weight, 0));
+  return [table, element("p", { class: "note" }, word("more", { count: rest.length, sum }))];
+}
+
+// The heat map, with the tokens as labels. It is a canvas, because a table of 128 by 128 cells would be slow.
+const heat = { canvas: null, left: 0, top: 0, side: 0, size: 0, upright: false };
 
 function drawMap(asked) {
   const { queries, keys } = layers[state.layer];
-  const { rows, largest } = drawn;
-  const longest = Math.max(queries.length, keys.length);
-  const side = Math.max(5, Math.min(26, Math.floor(460 / longest)));
-  const size = Math.max(8, Math.min(13, side - 2));
-  const step = Math.ceil(11 / side); // of so many labels one, where they are tight
-  const label = (texts) => Math.min(110, Math.max(...texts.map(textWidth)) * (size / 14) + 8);
-  const upright = label(keys) - 8 <= side;
-  const [left, top] = [label(queries), upright ? size + 8 : label(keys)];
-  const canvas = heat.canvas ?? document.createElement("canvas");
-  const ratio = window.devicePixelRatio || 1;
-  const [width, height] = [left + side * keys.length + 8, top + side * queries.length + 8];
-  [canvas.width, canvas.height] = [width * ratio, height * ratio];
-  [canvas.style.width, canvas.style.height] = [`${width}px`, `${height}px`];
-  canvas.setAttribute("role", "img");
-  canvas.setAttribute("aria-label", words.text("heat", { queries: queries.length, keys: keys.length }));
-  const context = canvas.getContext("2d");
-  context.scale(ratio, ratio);
+  const side = Math.max(5, Math.min(26, Math.floor(460 / Math.max(queries.length, keys.length))));
+  const size = Math.max(8, Math.min(13, side - 2)); // the size of the labels' font
+  const room = (texts) => Math.min(110, Math.max(...texts.map(textWidth)) * (size / 14) + 8);
+  const upright = room(keys) - 8 <= side;
+  Object.assign(heat, { side, size, upright, left: room(queries), top: upright ? size + 8 : room(keys) });
+  const context = emptyCanvas(heat.left + side * keys.length + 8, heat.top + side * queries.length + 8);
   context.save();
-  context.translate(left, top);
-  context.imageSmoothingEnabled = false;
-  context.drawImage(picture(rows, largest), 0, 0, side * keys.length, side * queries.length);
-  context.strokeStyle = "#9a9a9a";
-  context.strokeRect(-0.5, -0.5, side * keys.length + 1, side * queries.length + 1);
-  if (asked !== null) {
-    context.strokeStyle = "#b3261e";
-    context.lineWidth = 2;
-    if (asked.side === "query") context.strokeRect(-1, side * asked.place, side * keys.length + 2, side);
-    else context.strokeRect(side * asked.place, -1, side, side * queries.length + 2);
-  }
+  context.translate(heat.left, heat.top);
+  drawCells(context, asked);
   context.restore();
-  context.fillStyle = "#1c1c1c";
-  context.font = `${size}px ${getComputedStyle(document.body).fontFamily}`;
-  context.textBaseline = "middle";
-  context.textAlign = "right";
+  drawLabels(context);
+  heat.canvas.setAttribute("aria-label", word("heat", { queries: queries.length, keys: keys.length }));
+  find("largest").textContent = numberText(drawn.largest);
+}
+
+// Return the context of the canvas. Its unit is a pixel of the page.
+function emptyCanvas(width, height) {
+  if (heat.canvas === null) find("map").append((heat.canvas = element("canvas", { role: "img" })));
+  const ratio = window.devicePixelRatio || 1;
+  Object.assign(heat.canvas, { width: width * ratio, height: height * ratio });
+  Object.assign(heat.canvas.style, { width: `${width}px`, height: `${height}px` });
+  const context = heat.canvas.getContext("2d");
+  context.scale(ratio, ratio);
+  return context;
+}
+
+function drawCells(context, asked) {
+  const { side } = heat;
+  const { rows, largest } = drawn;
+  const [width, height] = [side * rows[0].length, side * rows.length];
+  context.imageSmoothingEnabled = false;
+  context.drawImage(picture(rows, largest), 0, 0, width, height);
+  context.strokeStyle = "#9a9a9a";
+  context.strokeRect(-0.5, -0.5, width + 1, height + 1);
+  if (asked === null) return;
+  context.strokeStyle = "#b3261e";
+  context.lineWidth = 2;
+  if (asked.side === "query") context.strokeRect(-1, side * asked.place, width + 2, side);
+  else context.strokeRect(side * asked.place, -1, side, height + 2);
+}
+
+function drawLabels(context) {
+  const { left, top, side, size, upright } = heat;
+  const { queries, keys } = layers[state.layer];
+  const step = Math.ceil(11 / side); // every step-th label is drawn
   const fitting = (text, room) => shortened(text, (room - 6) * (14 / size));
+  Object.assign(context, { fillStyle: "#1c1c1c", font: `${size}px ${getComputedStyle(document.body).fontFamily}` });
+  Object.assign(context, { textBaseline: "middle", textAlign: "right" });
   queries.forEach((text, i) => {
     if (i % step === 0) context.fillText(fitting(text, left), left - 5, top + side * (i + 0.5));
   });
@@ -298,9 +265,6 @@ function drawMap(asked) {
     context.fillText(upright ? text : fitting(text, top), 0, upright ? -size / 2 : 0);
     context.restore();
   });
-  if (heat.canvas === null) find("map").append(canvas);
-  Object.assign(heat, { canvas, left, top, side });
-  find("largest").textContent = numberText(largest);
 }
 
 // The cell under the pointer, or null.
@@ -338,45 +302,39 @@ function showAll() {
   show();
 }
 
-// What the reader does
+// Input of the reader
 
 function tokenOf(target) {
   const group = target.closest?.(".token");
   return group ? { side: group.dataset.side, place: Number(group.dataset.place) } : null;
 }
 
+const isSame = (a, b) => a?.side === b?.side && a?.place === b?.place;
+
 function ask(asked) {
-  if (state.asked?.side === asked?.side && state.asked?.place === asked?.place) return;
+  if (isSame(state.asked, asked)) return;
   state.asked = asked;
   update();
 }
 
 function keep(asked) {
-  const same = asked !== null && state.kept?.side === asked.side && state.kept.place === asked.place;
-  state.kept = same ? null : asked;
-  state.asked = null;
+  Object.assign(state, { kept: asked, asked: null });
   update();
-  if (state.kept) find("live").textContent = sentence(state.kept);
+  if (asked) find("live").textContent = sentence(asked);
 }
 
-function moveTo(asked) {
-  state.kept = asked;
-  state.asked = null;
-  update();
-  drawn.tokens[asked.side][asked.place].focus();
-  find("live").textContent = sentence(asked);
-}
+const toggle = (asked) => keep(isSame(state.kept, asked) ? null : asked);
 
 const lines = find("lines");
 lines.addEventListener("pointerover", (event) => ask(tokenOf(event.target)));
 lines.addEventListener("pointerleave", () => ask(null));
-lines.addEventListener("click", (event) => keep(tokenOf(event.target)));
+lines.addEventListener("click", (event) => toggle(tokenOf(event.target)));
 find("map").addEventListener("pointermove", (event) => {
   const cell = cellAt(event);
   ask(cell && { side: "query", place: cell[0] });
   const { queries, keys } = layers[state.layer];
   find("cell").textContent = cell
-    ? words.text("cell", { query: queries[cell[0]], i: cell[0], key: keys[cell[1]], j: cell[1], weight: numberText(drawn.rows[cell[0]][cell[1]]) })
+    ? word("cell", { query: queries[cell[0]], i: cell[0], key: keys[cell[1]], j: cell[1], weight: numberText(drawn.rows[cell[0]][cell[1]]) })
     : "\u00a0";
 });
 find("map").addEventListener("pointerleave", () => ask(null));
@@ -387,12 +345,16 @@ document.addEventListener("keydown", (event) => {
   const { heads, queries, keys } = layers[state.layer];
   const counts = { query: queries.length, key: keys.length };
   const now = tokenOf(event.target) ?? state.kept;
-  const to = (side, place) => moveTo({ side, place: Math.max(0, Math.min(counts[side] - 1, place)) });
+  const to = (side, wanted) => {
+    const place = Math.max(0, Math.min(counts[side] - 1, wanted));
+    keep({ side, place });
+    drawn.tokens[side][place].focus();
+  };
   const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
   if (step !== undefined) now === null ? to("query", 0) : to(now.side, now.place + step);
   else if (event.key === "ArrowLeft") to("query", now?.place ?? 0);
   else if (event.key === "ArrowRight") to("key", now?.place ?? 0);
-  else if (event.key === "Enter" && tokenOf(event.target)) keep(now);
+  else if (event.key === "Enter" && tokenOf(event.target)) toggle(now);
   else if (event.key === "Escape") keep(null);
   else if (event.key === "h") choose(state.layer, (state.head + 1) % heads);
   else if (event.key === "H") choose(state.layer, (state.head + heads - 1) % heads);

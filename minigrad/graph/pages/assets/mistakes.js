@@ -1,21 +1,20 @@
-// Which number a step asks for, and which usual mistake a wrong answer comes from. Pure functions of the page's data: a mistake
-// is known by its number, which is computed here; where two mistakes give the same number, or none fits, nothing is said.
+// Computes the right answer of a question, and finds the usual mistake behind a wrong answer. Pure functions of the page's
+// data. Each mistake gives a number. If two mistakes give the same number, or none fits the answer, there is no diagnosis.
 
 const mistakes = (() => {
-  const CLOSE = 0.01; // an answer as near as this, relatively, is right
+  const CLOSE = 0.01; // the relative error up to which an answer is right
   const numbersOf = (array) => (array?.values ?? []).map(Number);
   const near = (a, b, tolerance = CLOSE) => Math.abs(a - b) <= Math.max(tolerance * Math.abs(b), 1e-12);
-  const sameShape = (a, b) => a.length === b.length && a.every((n, axis) => n === b[axis]);
 
-  // The edges whose contributions make up the gradient of what an edge comes from, in the order of the steps.
+  // The edges that contribute to the gradient of an edge's source, in the order of the steps.
   function paths(edge, data) {
     const { source, output } = data.edges[edge];
     const adding = data.steps.filter(([kind, e]) => kind === "fit" || (kind === "product" && data.edges[e].amount === null));
     return adding.map(([, e]) => e).filter((e) => data.edges[e].source === source && data.edges[e].output === output);
   }
 
-  // What step number `step` asks for, {of: "raw" | "amount" | "sum", edge, at, right}: what the rule gives, the same made to fit
-  // its operand, or the gradient that it completes. `at` is the place of the largest number. null if it is no question.
+  // The question of a step, {of: "raw" | "amount" | "sum", edge, at, right}: the rule's result, this result in the operand's
+  // shape, or the gradient that it completes. `at` is the position of the largest element. null if there is no question.
   function question(step, data) {
     if (step === 0) return null;
     const [kind, number] = data.steps[step - 1];
@@ -35,7 +34,7 @@ const mistakes = (() => {
     return { ...asked, at, right: numbers[at], shape: array.shape };
   }
 
-  // The rule of the edge's operation for another argument, incoming gradient or operands; null where the page cannot compute it.
+  // The rule of the edge's operation for another argument, gradient or operands; null if the page cannot compute it.
   function rule(edge, data, { argument = edge.argument, incoming = null, change = (x) => x } = {}) {
     const node = data.nodes[edge.target];
     if (!whatIf.knows(data, edge.target) || node.values.length > 1) return null;
@@ -47,36 +46,35 @@ const mistakes = (() => {
       const g = incoming ?? nd.read(node.gradients[0]);
       return whatIf.vjp(data, edge.target, argument, g, operands, nd.read(node.values[0]));
     } catch {
-      return null; // a keyword or an index that is not known, shapes that do not fit
+      return null; // an unknown keyword or index, or shapes that do not fit
     }
   }
 
-  // What else the rule could have been taken to give, as whole arrays: [kind, array].
+  // Wrong results of the rule, as whole arrays: [kind, array].
   function wrongRules(edge, data) {
     const node = data.nodes[edge.target];
     const g = node.gradients.length === 1 && node.gradients[0]?.values ? nd.read(node.gradients[0]) : null;
     const found = [];
-    if (g !== null && (g.values.length === 1 || sameShape(g.shape, edge.raw.shape))) {
+    if (g !== null && (g.values.length === 1 || nd.sameShape(g.shape, edge.raw.shape))) {
       found.push(["local", rule(edge, data, { incoming: nd.full(g.shape, 1) })]);
-      if (sameShape(g.shape, edge.raw.shape)) found.push(["incoming", g]);
+      if (nd.sameShape(g.shape, edge.raw.shape)) found.push(["incoming", g]);
     }
     for (const other of data.edges.filter(({ target, argument }) => target === edge.target && argument !== edge.argument)) {
       found.push(["other", rule(edge, data, { argument: other.argument })]);
     }
     if (edge.raw.shape.length === 2) {
-      const turned = nd.transpose(nd.read(edge.raw), [1, 0]);
-      const again = (i, j) => turned.values[i * turned.shape[1] + j];
       const [rows, columns] = edge.raw.shape;
-      const read = nd.range(rows * columns).map((place) => [Math.floor(place / columns), place % columns]);
-      found.push(["transposed", nd.array(edge.raw.shape, read.map(([i, j]) => (i < columns && j < rows ? again(i, j) : NaN)))]);
+      const places = nd.range(rows * columns).map((place) => [Math.floor(place / columns), place % columns]);
+      const turned = places.map(([i, j]) => (i < columns && j < rows ? Number(edge.raw.values[j * columns + i]) : NaN));
+      found.push(["transposed", nd.array(edge.raw.shape, turned)]);
       const square = (x) => x.shape.length === 2 && x.shape[0] === x.shape[1];
       const change = (x, argument) => (argument !== edge.argument && square(x) ? nd.transpose(x, [1, 0]) : x);
       if (node.operation === "matmul") found.push(["transposed", rule(edge, data, { change })]);
     }
-    return found.filter(([, array]) => array !== null && sameShape(array.shape, edge.raw.shape));
+    return found.filter(([, array]) => array !== null && nd.sameShape(array.shape, edge.raw.shape));
   }
 
-  // All the usual mistakes: {kind, value}, the number that each gives instead of the one asked for.
+  // All usual mistakes: {kind, value}, with the number that each one gives instead of the right one.
   function mutants(asked, data) {
     const edge = data.edges[asked.edge];
     const found = [{ kind: "sign", value: -asked.right }];
@@ -99,7 +97,7 @@ const mistakes = (() => {
     return found;
   }
 
-  // One path alone, or all paths but one.
+  // Only one path, or all paths except one.
   function wrongSums(asked, data) {
     const addends = paths(asked.edge, data).map((e) => numbersOf(data.edges[e].amount ?? data.edges[e].raw)[asked.at]);
     return addends.flatMap((addend) => [
@@ -108,13 +106,13 @@ const mistakes = (() => {
     ]);
   }
 
-  // As a reader types it: how far off the last digit may be.
+  // The unit of the last digit that a reader typed.
   function unit(text) {
     const [, fraction = "", power = "0"] = /^[+-]?\d*(?:[.,](\d*))?(?:e([+-]?\d+))?$/i.exec(text.trim()) ?? [];
     return 10 ** (Number(power) - fraction.length);
   }
 
-  // "right"; the kind of the one mistake that gives this answer; or null. `answer`: the text that was typed, or a number.
+  // "right", the kind of the only mistake that gives this answer, or null. `answer` is the typed text, or a number.
   function diagnose(answer, asked, data) {
     const text = String(answer);
     const typed = Number(text.trim().replace(",", "."));

@@ -1,4 +1,4 @@
-// Small arrays: {shape, values}, the values in one list, the last axis running fastest. As much of NumPy as whatif.js needs.
+// Small arrays, {shape, values}, with the values in one list in row-major order. This is the part of NumPy for whatif.js.
 
 const nd = (() => {
   const sizeOf = (shape) => shape.reduce((product, n) => product * n, 1);
@@ -7,7 +7,9 @@ const nd = (() => {
   const scalar = (value) => array([], [value]);
   const full = (shape, value) => array(shape, new Array(sizeOf(shape)).fill(value));
 
-  // From the page's data, where NaN and infinities are words and booleans are booleans.
+  const sameShape = (a, b) => a.length === b.length && a.every((n, axis) => n === b[axis]);
+
+  // Read an array of the page's data, where NaN and infinities are words and booleans are booleans.
   const read = (data) => array(data.shape, data.values.map(Number));
 
   function strides(shape) {
@@ -29,11 +31,11 @@ const nd = (() => {
     });
   }
 
-  // The flat places that are reached from `from` by adding one of the offsets of each axis, the last axis running fastest.
+  // The flat indices `from` plus one offset of each axis, in row-major order.
   const grid = (from, offsetsOfAxes) =>
     offsetsOfAxes.reduce((places, offsets) => places.flatMap((place) => offsets.map((offset) => place + offset)), [from]);
 
-  // For each element of an array of the shape `to` the place of the one in `shape` that is broadcast there.
+  // For each element of an array of shape `to`, the flat index of the element of `shape` that is broadcast to it.
   function places(shape, to) {
     const steps = strides(shape);
     const added = to.length - shape.length;
@@ -42,14 +44,13 @@ const nd = (() => {
 
   function map(f, ...arrays) {
     const shape = broadcastShape(arrays.map((a) => a.shape));
-    const same = (a) => a.shape.length === shape.length && a.shape.every((n, axis) => n === shape[axis]);
-    const wide = arrays.map((a) => (same(a) ? a.values : places(a.shape, shape).map((place) => a.values[place])));
+    const wide = arrays.map((a) => (sameShape(a.shape, shape) ? a.values : places(a.shape, shape).map((place) => a.values[place])));
     return array(shape, range(sizeOf(shape)).map((i) => f(...wide.map((values) => values[i]))));
   }
 
   const pick = (a, from, shape) => array(shape, from.map((place) => a.values[place]));
 
-  // Zeros of `shape`, with each element of g added at its place; a place of -1 is none.
+  // Zeros of `shape`, with each element of g added at its index in `at`. An element with index -1 is dropped.
   function addAt(g, at, shape) {
     const sum = full(shape, 0);
     at.forEach((place, i) => {
@@ -63,7 +64,7 @@ const nd = (() => {
 
   const axesOf = (ndim, axis) => (axis === null ? range(ndim) : [axis].flat().map((i) => (i < 0 ? i + ndim : i))).filter((i) => i < ndim);
 
-  // The places of the elements that a reduction over `axis` takes together: a list for each element of the result.
+  // The indices of the elements that a reduction over `axis` combines: a list for each element of the result.
   function groups(shape, axis) {
     const steps = strides(shape);
     const reduced = axesOf(shape.length, axis);
@@ -72,22 +73,15 @@ const nd = (() => {
     return grid(0, offsets(kept)).map((start) => grid(start, offsets([...reduced].sort((a, b) => a - b))));
   }
 
-  // The places of the elements in the order that they have when the axes are permuted.
-  function transposed(shape, axes) {
-    const steps = strides(shape);
-    return grid(0, axes.map((axis) => range(shape[axis]).map((i) => i * steps[axis])));
+  // Permute the axes of an array.
+  function transpose(a, axes) {
+    const steps = strides(a.shape);
+    const places = grid(0, axes.map((axis) => range(a.shape[axis]).map((i) => i * steps[axis])));
+    return pick(a, places, axes.map((axis) => a.shape[axis]));
   }
 
-  const transpose = (a, axes) => pick(a, transposed(a.shape, axes), axes.map((axis) => a.shape[axis]));
-
-  function swapped(ndim, i, j) {
-    const axes = range(ndim);
-    [axes[i], axes[j]] = [axes[j], axes[i]];
-    return axes;
-  }
-
-  // einsum with lists of labels: the sum of the products over all labels that `output` does not have. A label in `output`
-  // that no factor has repeats the sum along its axis; one that stands there twice puts it on the diagonal.
+  // einsum with lists of labels: it sums the products over all labels that are not in `output`. A label of `output` that
+  // no factor has repeats the sum along its axis. A label that is twice in `output` puts the sum on the diagonal.
   function contract(factors, terms, output, sizes) {
     const labels = [...new Set([...terms.flat(), ...output])];
     const result = full(output.map((label) => sizes[label]), 0);
@@ -122,8 +116,8 @@ const nd = (() => {
     return range(Math.max(0, Math.ceil((last - first) / step))).map((i) => first + i * step);
   }
 
-  // An index as the page's data has it, as one entry for each axis of the array: {offsets}, or {advanced: array of offsets}.
-  // An entry without an axis of its own (None, ...) has the offsets [0], or none.
+  // Turn an index of the page's data into one entry for each axis of the array: {offsets}, or {advanced: array of offsets}.
+  // An entry without an axis of the array (None, ...) has the offsets [0], or none.
   function entries(shape, index) {
     const steps = strides(shape);
     const parts = Array.isArray(index) ? [...index] : [index];
@@ -160,7 +154,7 @@ const nd = (() => {
     });
   }
 
-  // What `a[index]` picks: the places of the elements, and the shape of the result.
+  // The elements that `a[index]` picks, as flat indices, and the shape of the result.
   function indexed(shape, index) {
     const all = entries(shape, index);
     const advanced = all.filter((entry) => entry.advanced);
@@ -183,24 +177,6 @@ const nd = (() => {
 
   return {
     addAt, array, axesOf, broadcastShape, contract, fit, full, grid, groups, indexed, labelSizes, map, pick, places, range, read,
-    scalar, sizeOf, strides, swapped, transpose, transposed,
+    sameShape, scalar, sizeOf, strides, transpose,
   };
-})();
-
-// Functions of a few numbers, in plain lists.
-
-const lists = (() => {
-  const sum = (values) => values.reduce((total, value) => total + value, 0);
-  const product = (values) => values.reduce((total, value) => total * value, 1);
-  const mean = (values) => sum(values) / values.length;
-  const largest = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
-  const deviations = (values) => values.map((value) => value - mean(values));
-
-  // The places of the numbers in ascending order, NaN at the end; equal ones stay in theirs.
-  function order(values) {
-    const compare = (i, j) => Number.isNaN(values[i]) - Number.isNaN(values[j]) || values[i] - values[j] || i - j;
-    return values.map((_, i) => i).sort(compare);
-  }
-
-  return { deviations, largest, mean, order, product, sum };
 })();

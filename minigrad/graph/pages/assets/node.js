@@ -1,6 +1,6 @@
-// What is known about one node, and how the panel shows arrays.
+// The panel's section about one node, and the arrays in the panel.
 
-// An array: a scalar as its number, a small matrix as cells with its numbers, a large one as a summary.
+// An array: a scalar as a number, a small matrix as cells with its numbers, a large one as a summary.
 function arrayView(array, { label = "", className = "", choose = null, chosen = null } = {}) {
   if (!array) return element("span", { class: "note" }, "–");
   if (isScalar(array) && array.shape.length === 0) return element("output", { class: `number ${className}` }, numberText(array.values[0], state.digits));
@@ -11,7 +11,7 @@ function arrayView(array, { label = "", className = "", choose = null, chosen = 
   return element("div", { class: "array" }, cells, numbers, element("div", { class: "note" }, choose ? `${about} · ${word("chooseCell")}` : about));
 }
 
-// A few cells without their numbers, which the pointer shows; else a number or a shape.
+// A small matrix as cells (the pointer shows their numbers); else a number or a shape.
 function smallView(array, label) {
   if (!array) return element("span", {}, "–");
   if (isScalar(array)) return element("span", { class: "number" }, numberText(array.values[0], state.digits));
@@ -39,7 +39,7 @@ function outputName(node, output) {
   return node.values.length > 1 ? ` [${output}]` : "";
 }
 
-// Stretching a small shape to a large one, or folding the large one back: the small cells, an arrow, the large cells.
+// Broadcasting a small shape to a large one, or summing back: the small cells, an arrow, the large cells.
 function folding(small, large, kind) {
   const two = (shape) => (shape.length === 0 ? [1, 1] : shape.length === 1 ? [1, shape[0]] : shape.slice(-2));
   const [a, b] = [two(small), two(large)].map(([rows, columns]) => [Math.min(rows, 6), Math.min(columns, 8)]);
@@ -48,13 +48,11 @@ function folding(small, large, kind) {
   const high = Math.max(a[0], b[0]) * size + 22;
   const block = ([rows, columns], x, shape, copies) => {
     const y = (high - 18 - rows * size) / 2;
-    const cells = [];
-    for (let i = 0; i < rows; i++) {
-      for (let j = 0; j < columns; j++) {
-        const isCopy = copies && ((i >= a[0]) || (j >= a[1]));
-        cells.push(svgElement("rect", { class: isCopy ? "copy" : "own", x: x + j * size + 1, y: y + i * size + 1, width: size - 2, height: size - 2 }));
-      }
-    }
+    const cells = nd.range(rows * columns).map((place) => {
+      const [i, j] = [Math.floor(place / columns), place % columns];
+      const isCopy = copies && (i >= a[0] || j >= a[1]);
+      return svgElement("rect", { class: isCopy ? "copy" : "own", x: x + j * size + 1, y: y + i * size + 1, width: size - 2, height: size - 2 });
+    });
     return [...cells, svgElement("text", { class: "label", x: x + (columns * size) / 2, y: high - 4, "text-anchor": "middle" }, shapeText(shape))];
   };
   const [first, second] = kind === "stretch" ? [[a, small, false], [b, large, true]] : [[b, large, true], [a, small, false]];
@@ -72,7 +70,7 @@ function folding(small, large, kind) {
   return svgElement("svg", { class: "folding", width: wide + 36, height: high, viewBox: `0 0 ${wide + 36} ${high}`, role: "img", "aria-label": label }, ...parts);
 }
 
-// The section about a node: its value, its gradient with all addends, the way to where it is complete.
+// The section about a node: its value, its gradient with all contributions, a button to the step that completes it.
 function nodeSection(number) {
   const node = graph.nodes[number];
   const list = [];
@@ -84,7 +82,7 @@ function nodeSection(number) {
     const shown = value === null ? element("span", { class: "note" }, word("notYet")) : arrayView(value, { label: labelOf(number) });
     list.push(...term(word("value") + outputName(node, output), shown));
   });
-  const told = timeline.adds(step) && timeline.receiver(step) === number; // by the section about the step
+  const told = timeline.adds(step) && timeline.receiver(step) === number; // the section about the step shows it
   if (node.kind !== "constant" && !told) node.gradients.forEach((_, output) => list.push(...term(word("gradientOf", { name: equation.derivativeText(number) }) + outputName(node, output), ...gradientOf(number, output))));
   const completed = timeline.completed(number);
   const buttons = [
@@ -97,7 +95,7 @@ function nodeSection(number) {
 
 function gradientOf(number, output) {
   const { step } = state;
-  if (quiz.hides(step) && timeline.receiver(step) === number) return ["?"];
+  if (quiz.hidesGradient(number)) return ["?"];
   const gradient = timeline.gradient(number, output, step);
   const arrivals = timeline.arrivals(number, output);
   if (arrivals.length === 0) {

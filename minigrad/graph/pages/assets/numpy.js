@@ -1,12 +1,12 @@
-// NumPy's functions over the arrays of nd.js, under NumPy's names, and what minigrad's own rules are made of besides. No
-// derivative is written here: the page's data brings those, as trees (python.js).
+// NumPy's functions for the arrays of nd.js, with NumPy's names, and other functions that minigrad's rules use. There are no
+// derivatives here: they are trees in the page's data (python.js).
 
 const numpy = (() => {
   const { array, axesOf, map, pick, range, sizeOf } = nd;
   const functions = new Map();
   const define = (name, parameters, f) => functions.set(name, Object.assign(f, { parameters: parameters.split(" ") }));
 
-  // A number, a list of numbers, or an array as the page's data has it, as an array.
+  // Turn a number, a list of numbers, or an array of the page's data into an array.
   function arrayOf(x) {
     if (Array.isArray(x)) return array([x.length], x.map(Number));
     if (x === null || typeof x !== "object") return nd.scalar(Number(x));
@@ -18,8 +18,8 @@ const numpy = (() => {
 
   // --- elementwise ---
 
-  // From -0.5 to 0.5 Math.expm1 and its kin are exact; erf is the series of exp(-x^2) (1 + 2x^2/3 + 4x^4/15 ...), all of
-  // whose terms are positive (Abramowitz and Stegun, 7.1.6).
+  // From -0.5 to 0.5, Math.expm1 and similar functions are exact. erf is the series exp(-x^2) (1 + 2x^2/3 + 4x^4/15 ...).
+  // All its terms are positive (Abramowitz and Stegun, 7.1.6).
   function erf(x) {
     if (Number.isNaN(x) || Math.abs(x) > 6) return Number.isNaN(x) ? x : Math.sign(x);
     let term = x;
@@ -32,8 +32,8 @@ const numpy = (() => {
   }
 
   const even = (x) => (Math.abs(x % 1) === 0.5 ? 2 * Math.round(x / 2) : Math.round(x));
-  const above = (x, y) => (x === y ? x : Math.max(x, y)); // what logaddexp takes out
-  const number = (x, y, better) => (Number.isNaN(x) ? y : Number.isNaN(y) ? x : better(x, y)); // the one that is no NaN
+  const above = (x, y) => (x === y ? x : Math.max(x, y)); // the number that logaddexp factors out
+  const number = (x, y, better) => (Number.isNaN(x) ? y : Number.isNaN(y) ? x : better(x, y)); // the number that is not NaN
   function remainder(x, y) {
     const rest = x % y;
     return rest !== 0 && rest < 0 !== y < 0 ? rest + y : rest;
@@ -59,7 +59,7 @@ const numpy = (() => {
     less: (x, y) => x < y, less_equal: (x, y) => x <= y, greater: (x, y) => x > y, greater_equal: (x, y) => x >= y,
     where: (condition, x, y) => (condition ? x : y),
   };
-  // Those that Math has by the same name.
+  // Functions of Math with the same name.
   for (const name of "sqrt cbrt exp expm1 log log2 log10 log1p sin cos tan sinh cosh tanh sign floor ceil trunc".split(" ")) {
     elementwise[name] = (x) => Math[name](x);
   }
@@ -75,12 +75,18 @@ const numpy = (() => {
 
   // --- along axes ---
 
-  const { deviations, largest, order, product, sum } = lists;
-  const variance = (values, ddof) => sum(deviations(values).map((d) => d * d)) / (values.length - (ddof ?? 0));
+  const sum = (values) => values.reduce((total, value) => total + value, 0);
+  const product = (values) => values.reduce((total, value) => total * value, 1);
+  const mean = (values) => sum(values) / values.length;
+  const largest = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
+  function variance(values, ddof) {
+    const middle = mean(values);
+    return sum(values.map((value) => (value - middle) ** 2)) / (values.length - (ddof ?? 0));
+  }
   const reductions = {
-    sum, prod: product, max: largest, mean: (values) => sum(values) / values.length, var: variance,
+    sum, prod: product, max: largest, mean, var: variance,
     min: (values) => -largest(values.map((value) => -value)), std: (values, ddof) => Math.sqrt(variance(values, ddof)),
-    any: (values) => Number(values.some(Boolean)), norm: (values) => Math.sqrt(sum(values.map((value) => value * value))),
+    any: (values) => Number(values.some(Boolean)),
   };
   for (const [name, f] of Object.entries(reductions)) {
     const reduce = (given, axis = null, keepdims = false, ddof = 0) => {
@@ -90,16 +96,22 @@ const numpy = (() => {
       const shape = a.shape.map((n, i) => (reduced.includes(i) ? 1 : n)).filter((_, i) => keepdims || !reduced.includes(i));
       return array(shape, nd.groups(a.shape, axis).map((group) => f(group.map((i) => a.values[i]), ddof)));
     };
-    define(name, `${name === "norm" ? "x" : "a"} axis keepdims${name === "var" || name === "std" ? " ddof" : ""}`, reduce);
+    define(name, `a axis keepdims${name === "var" || name === "std" ? " ddof" : ""}`, reduce);
   }
-  const norm = functions.get("norm");
+  define("sum_over", "array axes", (a, axes) => call("sum", a, axes, true));
   define("norm", "x ord axis keepdims", (x, ord = null, axis = null, keepdims = false) => {
     const euclidean = ord === null || ord === "fro" || (ord === 2 && axesOf(x.shape.length, axis).length === 1);
     if (!euclidean) throw Object.assign(new Error("another norm"), { keyword: "ord" });
-    return norm(x, axis, keepdims);
+    return call("sqrt", call("sum", call("square", x), axis, keepdims));
   });
 
-  // As many numbers as there were.
+  // The indices that sort the numbers, with NaN at the end. The sort is stable.
+  function order(values) {
+    const compare = (i, j) => Number.isNaN(values[i]) - Number.isNaN(values[j]) || values[i] - values[j] || i - j;
+    return values.map((_, i) => i).sort(compare);
+  }
+
+  // The number of elements that were reduced.
   const until = (values, i) => values.slice(0, i + 1);
   for (const [name, usual, f] of [
     ["cumsum", null, (a) => a.map((_, i) => sum(until(a, i)))], ["cumprod", null, (a) => a.map((_, i) => product(until(a, i)))],
@@ -114,7 +126,7 @@ const numpy = (() => {
     });
   }
 
-  // --- making arrays, and other shapes of them ---
+  // --- making and reshaping arrays ---
 
   const whole = (n) => new Array(n).fill({ slice: [null, null, null] });
   const shapeOf = (x) => (plain(x) ? [] : Array.isArray(x) ? [x.length] : arrayOf(x).shape);
@@ -163,18 +175,22 @@ const numpy = (() => {
     const n = a.shape.length;
     return nd.transpose(a, axes === null ? range(n).reverse() : axesOf(n, listOf(axes)));
   });
-  define("swapaxes", "a axis1 axis2", (a, i, j) => nd.transpose(a, nd.swapped(a.shape.length, ...axesOf(a.shape.length, [i, j]))));
+  define("swapaxes", "a axis1 axis2", (a, axis1, axis2) => {
+    const [i, j] = axesOf(a.shape.length, [axis1, axis2]);
+    return nd.transpose(a, range(a.shape.length).map((axis) => (axis === i ? j : axis === j ? i : axis)));
+  });
   define("flip", "m axis", (m, axis = null) => {
     const flipped = axesOf(m.shape.length, axis);
     return getitem(m, m.shape.map((_, i) => ({ slice: [null, null, flipped.includes(i) ? -1 : 1] })));
   });
   define("roll", "a shift axis", (a, shift, axis = null) => {
-    const shape = axis === null ? [sizeOf(a.shape)] : a.shape;
-    const shifts = shape.map(() => 0);
     const by = plain(shift) ? [shift] : listOf(shift);
-    axesOf(shape.length, axis).forEach((at, i) => (shifts[at] += by[i] ?? by[0]));
-    const steps = nd.strides(shape);
-    return pick(a, nd.grid(0, shape.map((n, at) => range(n).map((i) => remainder(i - shifts[at], n) * steps[at]))), a.shape);
+    const along = (rolled, at, shift) => {
+      const n = rolled.shape[at];
+      return call("take", rolled, range(n).map((i) => remainder(i - shift, n)), at);
+    };
+    if (axis === null) return array(a.shape, along(flat(a), 0, sum(by)).values);
+    return axesOf(a.shape.length, axis).reduce((rolled, at, i) => along(rolled, at, by[i] ?? by[0]), a);
   });
   for (const [name, keep] of [["tril", (above, k) => above <= k], ["triu", (above, k) => above >= k]]) {
     define(name, "m k", (m, k = 0) => {
@@ -185,19 +201,17 @@ const numpy = (() => {
     });
   }
   define("diagonal", "a offset axis1 axis2", (a, offset = 0, axis1 = 0, axis2 = 1) => {
-    const [first, second] = axesOf(a.shape.length, [axis1, axis2]);
-    const steps = nd.strides(a.shape);
+    const ends = axesOf(a.shape.length, [axis1, axis2]);
+    const moved = nd.transpose(a, [...range(a.shape.length).filter((axis) => !ends.includes(axis)), ...ends]);
+    const [rows, columns] = moved.shape.slice(-2);
     const [row, column] = [Math.max(-offset, 0), Math.max(offset, 0)];
-    const length = Math.max(0, Math.min(a.shape[first] - row, a.shape[second] - column));
-    const others = range(a.shape.length).filter((axis) => axis !== first && axis !== second);
-    const along = range(length).map((i) => i * (steps[first] + steps[second]));
-    const offsets = [...others.map((axis) => range(a.shape[axis]).map((i) => i * steps[axis])), along];
-    return pick(a, nd.grid(row * steps[first] + column * steps[second], offsets), [...others.map((axis) => a.shape[axis]), length]);
+    const along = range(Math.max(0, Math.min(rows - row, columns - column)));
+    return getitem(moved, [{ ellipsis: true }, along.map((i) => i + row), along.map((i) => i + column)]);
   });
 
   // --- picking ---
 
-  // An index as nd.js reads it.
+  // Read an index with nd.js.
   const indexOf = (x) => (Array.isArray(x) || x?.shape ? { array: arrayOf(x) } : x);
   const partsOf = (index) => (Array.isArray(index) ? index.map(indexOf) : [indexOf(index)]);
   function getitem(x, index) {
@@ -226,7 +240,7 @@ const numpy = (() => {
     return getitem(a, full.map((n, i) => (i === along ? indices : a.shape[i] === 1 ? array([1], [0]) : ofAxis(n, i))));
   });
 
-  // --- joining and splitting: blocks of consecutive elements, one of each part in turn ---
+  // --- joining and splitting: blocks of consecutive elements, taken from each part in turn ---
 
   define("concatenate", "arrays axis", (arrays, axis = 0) => {
     const parts = axis === null ? arrays.map(flat) : arrays;
@@ -257,7 +271,7 @@ const numpy = (() => {
     const right = b === 1 ? ["k"] : [...batch.slice(batch.length - b + 2), "k", "j"];
     return contract([x, y], [left, right], [...batch, ...(a === 1 ? [] : ["i"]), ...(b === 1 ? [] : ["j"])]);
   });
-  // The axes of two arrays that a product sums over, in pairs, and the free ones of each.
+  // The pairs of axes that a product of two arrays sums over, and the free axes of each array.
   function pairedAxes(a, b, axes) {
     const pairs = plain(axes) ? [range(axes).map((i) => a - axes + i), range(axes)] : axes.map((part) => [part?.array?.values ?? part].flat());
     const [ofA, ofB] = [axesOf(a, pairs[0]), axesOf(b, pairs[1])];
@@ -295,8 +309,8 @@ const numpy = (() => {
     return contract(operands, labels.slice(0, -1), labels.at(-1));
   });
 
-  // Checks that the program's own run has passed.
-  for (const name of ["as_mask", "as_bias"]) define(name, "x shape dtype", (x) => x);
+  // Checks that the run of the program has passed already.
+  for (const name of ["as_mask", "as_bias", "values_of"]) define(name, "x shape dtype", (x) => x);
 
   return { arrayOf, functions, listOf, numberOf };
 })();

@@ -1,7 +1,7 @@
-// The panel: what the step did, in words, as arrays, and whether it is true; and what is known about one node.
+// The panel: the current step in words and arrays, whether its derivative is right, and one selected node.
 
 const panel = {
-  // The line above all: which step, the equation, the check mark.
+  // The first line: the step, the equation, the check mark.
   title() {
     const { step } = state;
     const at = timeline.at(step);
@@ -42,7 +42,7 @@ const panel = {
     ];
   },
 
-  // How many derivatives were compared with differences, and whether one is wrong.
+  // The number of derivatives that were compared with differences, and whether one is wrong.
   totals() {
     const checks = original.edges.flatMap((edge, number) => (edge.check ? [{ number, ...edge.check }] : []));
     if (checks.length === 0) return [];
@@ -73,13 +73,13 @@ const panel = {
       jump ? button(`culprit${field}`, word("jumpCulprit"), () => (to > 0 ? go(to) : select(node)), { class: "primary" }) : null);
   },
 
-  // The first step in which an operation's rule makes of a finite gradient one that is not; undefined if none does.
+  // The first step whose rule turns a finite gradient into one that is not finite; undefined if there is none.
   spoiling(node) {
     if (graph.nodes[node].gradients.some(isOdd)) return undefined;
     return operandsOf(node).filter((edge) => isOdd(original.edges[edge].raw)).map((edge) => timeline.began[edge]).sort((a, b) => a - b)[0];
   },
 
-  // Whether a value or gradient made by this step is the first that is not a number, or follows from it.
+  // Whether a value or gradient of this step is the first that is not finite, or follows from it.
   health(node, field) {
     const kind = graph === original ? original.nodes[node][field] : null;
     const thing = (one) => (field === "bad" ? labelOf(one) : this.spoiling(one) === undefined ? equation.derivativeText(one) : word("derivativeOf", { name: labelOf(one) }));
@@ -113,7 +113,7 @@ const panel = {
     ];
   },
 
-  // What else happened to a value here: it was broadcast, cast, clipped.
+  // Other changes of a value here: it was broadcast, cast or clipped.
   changes(node, operands) {
     return (node.changed ?? []).flatMap((what) => {
       const shape = node.values[0]?.shape;
@@ -133,7 +133,7 @@ const panel = {
     const hidden = quiz.hides(state.step);
     const list = [];
     const local = hidden ? null : this.local(edge);
-    if (!hidden && !timeline.adds(state.step) && !isScalar(edge.raw)) list.push(...term(word("partGiven"), this.rawView(edge)));
+    if (!hidden && !timeline.adds(state.step) && !isScalar(edge.raw)) list.push(...term(word("partGiven"), arrayView(edge.raw, { label: word("partGiven"), className: "new", ...this.cellChoice(edge) })));
     if (!hidden && timeline.adds(state.step)) list.push(...this.sum(edge));
     const g = node.gradients[0];
     const told = edge.target === graph.end[0] && g && isScalar(g) ? "productTextEndArray" : g && isScalar(g) ? "productText" : "productTextArray";
@@ -146,12 +146,12 @@ const panel = {
     ];
   },
 
-  // Whether the operation takes the same value more than once, as v * v does.
+  // Whether the operation reads the same value more than once, like v * v.
   isOneOfSeveral(edge) {
     return operandsOf(edge.target).filter((other) => graph.edges[other].source === edge.source && graph.edges[other].output === edge.output).length > 1;
   },
 
-  // Of scalars: the rate at which the result changes with the operand, besides what comes in and what goes out.
+  // For scalars, also the rate at which the result changes with the operand.
   local(edge) {
     const g = graph.nodes[edge.target].gradients[0];
     if (!isScalar(g) || !isScalar(edge.raw) || graph.nodes[edge.target].values.length > 1) return null;
@@ -163,10 +163,8 @@ const panel = {
     return { g: text(before), local: second < 0 ? `(${text(second)})` : text(second), raw: text(after), first: rate(before), second: rate(second) };
   },
 
-  rawView(edge) {
-    const choose = equation.isElementwise(edge) ? chooseCell : null;
-    return arrayView(edge.raw, { label: word("partGiven"), className: "new", choose, chosen: choose ? state.cell : null });
-  },
+  // The view of an array with an element that the equation shows.
+  cellChoice: (edge) => (equation.isElementwise(edge) ? { choose: chooseCell, chosen: state.cell } : {}),
 
   // The two numbers that must agree.
   truth(at) {
@@ -192,7 +190,7 @@ const panel = {
     const name = equation.derivativeText(source) + outputName(graph.nodes[source], output);
     const count = timeline.arrivals(source, output).length;
     const addend = amountOf(timeline.at(step).edge);
-    const choose = timeline.at(step).kind === "product" && equation.isElementwise(edge) ? { choose: chooseCell, chosen: state.cell } : {};
+    const choose = timeline.at(step).kind === "product" ? this.cellChoice(edge) : {};
     const parts = before === null
       ? [labelled(count > 1 ? "firstAddend" : "onlyAddend", addend, "new", choose)]
       : [labelled("earlier", before), element("span", { class: "sign" }, "+"), labelled("this", addend, "new", choose), element("span", { class: "sign" }, "="), labelled("newTotal", total, "total")];

@@ -1,6 +1,6 @@
-// The parts of a drawn scene: a box, a line, and the chip that stands at the border for a box that is out of sight.
+// The parts of a drawn scene: a box, a line, and a chip at the border for a box that is out of sight.
 
-const ROW = 18; // px from one line of text to the next
+const ROW = 18; // the height of a line of text in px
 const INSET = 8;
 
 class BoxView {
@@ -9,30 +9,24 @@ class BoxView {
     const { x, y, w, h } = about;
     const left = x - w / 2;
     const top = y - h / 2;
-    const folder = about.scene !== undefined && about.scene !== null;
+    const folder = about.scene !== undefined;
     this.group = svgElement("g", { class: "box", role: "button", tabindex: "-1", "data-box": index });
     if (folder) this.group.append(svgElement("rect", { class: "shadow", x: left + 4, y: top + 4, width: w, height: h, rx: 7 }));
     this.shape = svgElement("rect", { class: "shape", x: left, y: top, width: w, height: h, rx: folder ? 7 : 5 });
     this.title = svgElement("title");
-    this.group.append(this.title, this.shape);
-    this.texts = {};
-    for (const name of ["name", "operation", "value", "gradient", "flag"]) {
-      this.texts[name] = svgElement("text", { class: `label ${name}` });
-      this.group.append(this.texts[name]);
-    }
-    this.bar = folder ? svgElement("g", { class: "progress" }) : null;
-    if (this.bar) this.group.append(this.bar);
+    const text = (name) => [name, svgElement("text", { class: `label ${name}` })];
+    this.texts = Object.fromEntries(["name", "operation", "value", "gradient", "flag"].map(text));
+    this.bar = svgElement("g", { class: "progress" });
     this.heats = svgElement("g");
-    this.group.append(this.heats);
+    this.group.append(this.title, this.shape, ...Object.values(this.texts), this.bar, this.heats);
   }
 
   update(box, lit) {
     this.now = box;
-    if (box.node !== null && box.node !== undefined) this.updateNode(box, lit);
-    else if (box.scene !== null && box.scene !== undefined) this.updateScene(box, lit);
+    if (box.node !== null) this.updateNode(box, lit);
+    else if (box.scene !== null) this.updateScene(box, lit);
     else setAttributes(this.group, { class: "box absent" }); // not in this iteration
-    const { box: at } = this.group.dataset;
-    setAttributes(this.group, { "data-end": null, tabindex: this.group.classList.contains("selected") ? "0" : "-1", "data-box": at });
+    setAttributes(this.group, { "data-end": null, tabindex: this.group.classList.contains("selected") ? "0" : "-1" });
   }
 
   updateNode({ node, alias }, lit) {
@@ -61,7 +55,7 @@ class BoxView {
     setAttributes(this.group, { "aria-label": text });
   }
 
-  // name, operation, value, gradient, one below the other; what there is no room for is left out, the operation first.
+  // Write name, operation, value and gradient below each other. If space is short, the operation is left out first.
   layOut(texts, flag) {
     const { w, h, x, y } = this.about;
     const room = w - 2 * INSET;
@@ -83,7 +77,7 @@ class BoxView {
     this.drawHeats(heats, texts, top + names.length * ROW - ROW / 2);
   }
 
-  // Room for the value and, beside it, the gradient as cells; null if they are none or the cells would be too small.
+  // The space for value and gradient as cells, side by side; null if there is none or the cells would be too small.
   heatSpace(texts, rows) {
     const grid = texts.valueArray && heat.grid(texts.valueArray);
     if (!grid || rows < 3) return null;
@@ -149,7 +143,7 @@ class BoxView {
     );
   }
 
-  // The first of the texts that has room, or the last one shortened: which, measured() says once all boxes are written.
+  // The first text that fits, or else the last one shortened. measured() decides once all boxes are written.
   write(name, options, x, y, room) {
     const part = this.texts[name];
     setAttributes(part, { x, y });
@@ -179,14 +173,10 @@ class BoxView {
     setText(name, options[0]);
     toMeasure.push({ part: name, options, room: about.w - 4 });
   }
-
-  cover(covered) {
-    this.group.classList.toggle("covered", covered);
-  }
 }
 
-// Texts that were written and may be too long. All are measured before any is changed: each change of another kind would have
-// the browser lay out the drawing anew.
+// Texts that were written and may be too long. All are measured before any is changed, because otherwise the browser would
+// lay out the drawing again after each change.
 const toMeasure = [];
 
 function measured() {
@@ -203,7 +193,7 @@ function measured() {
   }
 }
 
-// As much of a text, which is written in `part`, as there is room for, with an ellipsis.
+// The beginning of the text in `part` that fits, with an ellipsis.
 function cutAt(part, text, room) {
   const dots = parseFloat(getComputedStyle(part).fontSize); // no font's ellipsis is wider
   let [low, high] = [0, text.length];
@@ -230,12 +220,8 @@ class LineView {
     this.group = svgElement("g", { class: "edge" }, this.path, this.hit);
   }
 
-  edges(iteration) {
-    return places.edgesOf(this.about, iteration);
-  }
-
   update(iteration, at) {
-    const edges = this.edges(iteration);
+    const edges = places.edgesOf(this.about, iteration);
     const { step } = state;
     const isNow = at !== null && (at.kind === "forward" ? edges.some((edge) => graph.edges[edge].target === at.target) : edges.includes(at.edge));
     const direction = at?.kind === "forward" ? "forward" : "backward";
@@ -265,13 +251,13 @@ function smooth(points) {
   return parts.join("");
 }
 
-// Value and gradient of a node in a few characters.
+// A short text for the value and gradient of a node.
 function endText(node) {
   const { value, gradient, has } = nodeTexts(node);
   return has ? gradient.at(-1) : `= ${value[0]}`;
 }
 
-// A chip at the border of the pane for an end that is out of sight, joined to the line's end that is seen: {group, rect}.
+// A chip at the border of the pane for an end that is out of sight, joined to the visible end of the line: {group, rect}.
 function pinnedChip(end, box, view, others) {
   const { pane } = view;
   const group = svgElement("g", { class: `chip ${end.end}`, "data-end": end.end, "data-box": end.box, role: "button" });
@@ -281,17 +267,18 @@ function pinnedChip(end, box, view, others) {
   const text = `${labelOf(end.node)} ${endText(end.node)}`;
   shorten(label, text, Math.min(pane.width - 40, 240));
   const size = { width: label.getComputedTextLength() + 30, height: 26 };
-  const other = view.current.ends.find((one) => one !== end && view.boxes[one.box] && camera.isInside(view.boxes[one.box].about, pane));
-  const [fromX, fromY] = other ? camera.point([view.boxes[other.box].about.x, view.boxes[other.box].about.y]) : [pane.width / 2, pane.height / 2];
+  const ends = view.current.filter((one) => one !== end && view.boxes[one.box]).map((one) => view.boxes[one.box].about);
+  const other = ends.find((about) => camera.isInside(about, pane));
+  const [fromX, fromY] = other ? camera.point([other.x, other.y]) : [pane.width / 2, pane.height / 2];
   const [toX, toY] = box ? camera.point([box.about.x, box.about.y]) : [fromX, -100];
   const wish = box && wishedPlace(end.line?.about.points.map((p) => camera.point(p)), camera.rect(box.about), pane);
-  const kept = view.current.ends.filter((one) => one !== end && view.boxes[one.box]).map((one) => camera.rect(view.boxes[one.box].about));
-  const rect = chipPlace([fromX, fromY], [toX, toY], size, [...kept, ...others.map((chip) => chip.rect)], pane, wish);
+  const taken = [...ends.map((about) => camera.rect(about)), ...others.map((chip) => chip.rect)];
+  const rect = chipPlace([fromX, fromY], [toX, toY], size, taken, pane, wish);
   const arrow = Math.abs(toY - fromY) > Math.abs(toX - fromX) ? (toY < fromY ? "↑" : "↓") : toX < fromX ? "←" : "→";
   setAttributes(label, { x: rect.left + 22, y: rect.top + 17.5 });
   const onLine = end.line && wish && Math.hypot((rect.left + rect.right) / 2 - wish[0], (rect.top + rect.bottom) / 2 - wish[1]) < size.width / 2 + 8;
   group.prepend(
-    svgElement("path", { class: "tether", d: onLine ? "" : tether(rect, other && camera.rect(view.boxes[other.box].about), [fromX, fromY]) }),
+    svgElement("path", { class: "tether", d: onLine ? "" : tether(rect, other && camera.rect(other), [fromX, fromY]) }),
     svgElement("rect", { x: rect.left, y: rect.top, width: size.width, height: size.height, rx: 13 }),
     svgElement("text", { class: "way", x: rect.left + 9, y: rect.top + 17.5 }, arrow),
   );
@@ -307,7 +294,7 @@ function tether(rect, box, [x, y]) {
   return `M${cx} ${cy}L${to}`;
 }
 
-// Where a chip is best: on its box, if a part of that is seen, or where the line to it leaves the pane.
+// The best position of a chip: on its box if a part of it is visible, else where the line to it leaves the pane.
 function wishedPlace(points, { left, top, right, bottom }, pane) {
   if (right > 20 && left < pane.width - 20 && bottom > 10 && top < pane.height - 10) return [(Math.max(left, 0) + Math.min(right, pane.width)) / 2, (Math.max(top, 0) + Math.min(bottom, pane.height)) / 2];
   const inside = ([x, y]) => x >= 0 && y >= 0 && x <= pane.width && y <= pane.height;
@@ -316,29 +303,25 @@ function wishedPlace(points, { left, top, right, bottom }, pane) {
   return places.length === 0 ? null : places.reduce((best, place) => (gap(place) < gap(best) ? place : best));
 }
 
-// At the border, in the direction of the box that is out of sight, where it covers neither an end nor another chip.
+// A position at the border, towards the hidden box, where the chip covers neither an end nor another chip.
 function chipPlace([fromX, fromY], [toX, toY], { width, height }, taken, pane, wish) {
   const away = 6;
   const most = { x: pane.width - away - width, y: pane.height - away - height };
   const length = Math.hypot(toX - fromX, toY - fromY) || 1;
   const [dx, dy] = [(toX - fromX) / length, (toY - fromY) / length];
   const clamp = (at, high) => Math.max(away, Math.min(high, at));
+  const around = ([x, y]) => {
+    const [left, top] = [clamp(x - width / 2, most.x), clamp(y - height / 2, most.y)];
+    return { left, top, right: left + width, bottom: top + height };
+  };
   const reach = Math.max(pane.width, pane.height);
-  const at = (turn) => {
+  const atBorder = (turn) => {
     const [cos, sin] = [Math.cos(turn), Math.sin(turn)];
     const [x, y] = [fromX + (dx * cos - dy * sin) * reach, fromY + (dx * sin + dy * cos) * reach];
     const scale = Math.min(1, ...[[x - fromX, fromX, pane.width], [y - fromY, fromY, pane.height]].map(([d, o, high]) => (d === 0 ? 1 : d > 0 ? (high - o) / d : -o / d)));
-    const [left, top] = [clamp(fromX + (x - fromX) * scale - width / 2, most.x), clamp(fromY + (y - fromY) * scale - height / 2, most.y)];
-    return { left, top, right: left + width, bottom: top + height };
+    return around([fromX + (x - fromX) * scale, fromY + (y - fromY) * scale]);
   };
-  if (wish) {
-    const [left, top] = [clamp(wish[0] - width / 2, most.x), clamp(wish[1] - height / 2, most.y)];
-    const rect = { left, top, right: left + width, bottom: top + height };
-    if (!taken.some((other) => overlap(rect, other))) return rect;
-  }
-  for (let i = 0; i < 24; i++) {
-    const rect = at((i % 2 ? 1 : -1) * Math.ceil(i / 2) * (Math.PI / 12));
-    if (!taken.some((other) => overlap(rect, other))) return rect;
-  }
-  return at(0);
+  const turns = Array.from({ length: 24 }, (_, i) => (i % 2 ? 1 : -1) * Math.ceil(i / 2) * (Math.PI / 12));
+  const tries = [...(wish ? [around(wish)] : []), ...turns.map(atBorder)];
+  return tries.find((rect) => !taken.some((other) => overlap(rect, other))) ?? atBorder(0);
 }

@@ -1,14 +1,14 @@
-// Direct manipulation: a slider for each leaf, the loss and its gradients as they follow, and gradient descent, one step at a time.
-// The parts are made once and then only filled in, so that a slider that is being dragged stays under the finger.
+// A slider for each leaf, with the loss and the gradients that follow from it, and gradient descent, one step at a time.
+// The parts are made once and then only filled in, so that a slider stays under the finger while it is dragged.
 
 const play = {
   rate: "0.1",
-  losses: [], // from the values where descent began to those of now
+  losses: [], // from the start of the descent until now
   said: null,
-  parts: null, // what update() fills in
-  learns: new Map(), // leaf -> whether descent moves it
+  parts: null, // the parts that update() fills in
+  learns: new Map(), // leaf -> whether descent changes it
 
-  // The leaves that a gradient comes to.
+  // The leaves that get a gradient.
   leaves() {
     const isLeaf = ({ operation, kind, values, gradients }) =>
       operation === null && kind !== "constant" && values[0]?.dtype.startsWith("float") && values[0].values?.length > 0 && gradients[0] !== null;
@@ -17,14 +17,14 @@ const play = {
 
   loss: (data = graph) => Number(data.nodes[data.end[0]].values[data.end[1]].values[0]),
 
-  // Descent needs one number that the gradients are of.
+  // Descent needs a loss that is one number.
   hasLoss() {
     const [end, output] = original.end;
     const [value, seed] = [original.nodes[end].values[output], original.nodes[end].gradients[output]];
     return value?.values?.length === 1 && Number(seed?.values?.[0]) === 1;
   },
 
-  // Begin the history of the loss anew.
+  // Start the history of the loss again.
   begin() {
     this.losses = [];
     this.said = null;
@@ -38,9 +38,8 @@ const play = {
   },
 
   descend(times) {
-    const rate = Number(this.rate.trim().replace(",", "."));
-    this.said = null;
-    if (!Number.isFinite(rate) || this.rate.trim() === "") this.said = word("notNumber");
+    const rate = typedNumber(this.rate);
+    this.said = Number.isFinite(rate) ? null : word("notNumber");
     if (this.losses.length === 0) this.losses = [this.loss()];
     for (let i = 0; i < times && this.said === null; i++) {
       const edits = {};
@@ -87,7 +86,7 @@ const play = {
     section.replaceChildren(title, ...(this.hasLoss() ? [this.parts.loss, rows, ...this.descent()] : [rows]), this.foot());
   },
 
-  // One leaf: its name, a slider, a field, and below them its gradient. Of an array one element at a time.
+  // One leaf: its name, a slider, a field, and below them its gradient. An array shows one element at a time.
   row(leaf) {
     const [{ shape, values }] = original.nodes[leaf].values;
     const name = labelOf(leaf);
@@ -114,7 +113,7 @@ const play = {
     return element("div", { class: "leaf" }, title, row.slider, element("span", { class: "now" }, row.ghost, row.field), row.gradient);
   },
 
-  // How far the slider goes: from minus to plus twice the run's value, and at least 1, around it.
+  // The range of the slider around the run's value: twice its size to each side, and at least 1.
   frame(row) {
     const value = Number(original.nodes[row.leaf].values[0].values[row.at]);
     const reach = Number.isFinite(value) ? Math.max(1, 2 * Math.abs(value)) : 1;
@@ -139,7 +138,7 @@ const play = {
     return element("div", { class: "row" }, this.parts.reset, this.parts.note);
   },
 
-  // The number of now, and the run's own as a ghost before it where that was another.
+  // The current number, after the run's number as a ghost if they differ.
   change(target, label, now, before) {
     const parts = [element("span", {}, label), " = "];
     if (now !== before && !Number.isNaN(now)) {
@@ -148,10 +147,10 @@ const play = {
     target.replaceChildren(...parts, element("strong", {}, numberText(now, state.digits)));
   },
 
-  // While the quiz or a lesson asks, a gradient is told here no sooner than in the graph.
+  // While the quiz or a lesson asks, a gradient is shown here no sooner than in the graph.
   tells(leaf) {
     if (!quiz.on && !lesson.asks) return true;
-    if (quiz.hides(state.step) && timeline.receiver(state.step) === leaf) return false;
+    if (quiz.hidesGradient(leaf)) return false;
     return timeline.gradient(leaf, 0, state.step) !== null && timeline.missing(leaf, 0, state.step) === 0;
   },
 
@@ -177,7 +176,7 @@ const play = {
     slider.setAttribute("aria-valuetext", this.hasLoss() ? `${numberText(now)}, ${name} ${numberText(this.loss())}` : numberText(now));
     if (document.activeElement !== field) field.value = numberText(now, state.digits);
     const { shape, values } = original.nodes[leaf].values[0];
-    const label = `∂${name}/∂${behindSign(labelOf(leaf))}${values.length > 1 ? ` ${indexOf(at, shape)}` : ""}`;
+    const label = `${equation.derivativeText(leaf)}${values.length > 1 ? ` ${indexOf(at, shape)}` : ""}`;
     if (this.tells(leaf)) this.change(gradient, label, ...[graph, original].map(({ nodes }) => numbers(nodes[leaf].gradients[0])));
     else gradient.replaceChildren(`${label} = ?`);
     setText(ghost, now === before ? "" : numberText(before, state.digits));

@@ -1,12 +1,12 @@
-// Evaluates what replay.py makes of Python's expressions: a number, true, false or null is itself, a text is a name, and a list
-// is what it begins with, of the rest: ["multiply", "g", ["cos", "x"]]. An object at its end holds keywords.
+// Evaluates the trees from replay.py. A number, true, false or null is itself, and a text is a name. A list is a call of its
+// first entry with the others as arguments: ["multiply", "g", ["cos", "x"]]. An object at its end has the keywords.
 
 const python = (() => {
   const { functions, listOf, numberOf } = numpy;
   const isTrue = (x) => (x !== null && typeof x === "object" && !Array.isArray(x) ? Boolean(numberOf(x)) : Array.isArray(x) ? x.length > 0 : Boolean(x));
   const among = (x, all) => (Array.isArray(all) && all.some((one) => one?.shape) ? all[x] != null : listOf(all).includes(x));
 
-  // `own`: the helpers that came with the page, by name: [parameters, defaults, body].
+  // `own`: the helpers in the page's data, by name: [parameters, defaults, body].
   function interpreter(own) {
     const listed = (trees, names) => trees.flatMap((tree) => (tree?.[0] === "*" && Array.isArray(tree) ? listOf(evaluate(tree[1], names)) : [evaluate(tree, names)]));
     const assign = (target, value, names) => {
@@ -54,7 +54,7 @@ const python = (() => {
       return call(kind, listed(rest, names), Object.fromEntries(keywords));
     }
 
-    // A function of NumPy's, or a helper; a keyword that it does not know may be there if it says nothing.
+    // Call a NumPy function or a helper. An unknown keyword is allowed only if its value has no effect.
     function call(name, given, keywords = {}) {
       if (name === "add" && Array.isArray(given[0])) return [...given[0], ...given[1]];
       if (name === "equal" && given.some((x) => typeof x === "string")) return given[0] === given[1];
@@ -71,7 +71,7 @@ const python = (() => {
       return evaluate(body, names);
     }
 
-    // Whether all that a tree is made of is known.
+    // Whether all names in a tree are known.
     function knows(tree, seen = new Set()) {
       if (!Array.isArray(tree)) return tree === null || typeof tree !== "object" || Object.values(tree).every((one) => knows(one, seen));
       const [kind, ...rest] = tree;

@@ -1,24 +1,11 @@
-// The quiz: which edge is next, and what it brings. What is asked for stays hidden until it was answered. It keeps the score.
+// The quiz asks for the next edge and its result. The answer stays hidden until the reader has answered. It keeps the score.
 
-// Write a section anew; the focus stays on the part with the same data-key.
-function refill(section, parts) {
-  const inside = section.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
-  section.replaceChildren(...parts.filter((part) => part !== null));
-  section.hidden = section.childElementCount === 0;
-  if (inside === undefined) return;
-  const again = section.querySelector(`[data-key="${CSS.escape(inside)}"]`) ?? document.getElementById("next");
-  again?.focus({ preventScroll: true });
-}
-
-// A sentence with a mark that does not rest on colour: right is true, false, or null for neither.
+// A sentence with a mark that is visible without colour: right is true, false, or null for neither.
 function verdict(said) {
   const className = said.right === null ? "note" : said.right ? "right" : "wrong";
   const mark = said.right === null ? "" : said.right ? "✓ " : "✗ ";
   return element("p", { class: className, role: "status" }, mark + said.text);
 }
-
-// A label as it stands behind a ∂: in parentheses if it is more than a name.
-const behindSign = (label) => (equation.isSimple(label) ? label : `(${label})`);
 
 const quiz = {
   on: false,
@@ -27,13 +14,13 @@ const quiz = {
   typed: "",
   results: new Map(), // "edge 7", "value 7", "choice 7": {right: whether at the first try, done}
 
-  // What a step asks for; null if it is no question.
+  // The question of a step, or null.
   asked(step) {
     if (this.known?.step !== step || this.known.data !== graph) this.known = { step, data: graph, asked: mistakes.question(step, graph) };
     return this.known.asked;
   },
 
-  // Whether a question of this kind is put at a step: by the quiz, or by the lesson.
+  // Whether the quiz or the lesson asks a question of this kind at a step.
   puts(kind, step) {
     if (step < 1 || step > graph.steps.length) return false;
     const [does] = graph.steps[step - 1];
@@ -42,16 +29,21 @@ const quiz = {
     return kind === "value" ? this.asked(step) !== null : does === "product";
   },
 
-  // Whether what this step gives is hidden.
+  // Whether the result of this step is hidden.
   hides(step) {
     return step === state.step && this.puts("value", step);
+  },
+
+  // Whether the gradient of a node is hidden because this step adds to it.
+  hidesGradient(node) {
+    return this.hides(state.step) && timeline.receiver(state.step) === node;
   },
 
   asksEdge() {
     return !this.hides(state.step) && this.puts("edge", state.step + 1);
   },
 
-  // Note an answer; the first one counts.
+  // Note an answer. Only the first one counts.
   count(kind, step, right, done = right) {
     const key = `${kind} ${step}`;
     const before = this.results.get(key);
@@ -65,18 +57,18 @@ const quiz = {
 
   names(edge) {
     const { source, target } = graph.edges[edge];
-    const of = (node) => behindSign(labelOf(node));
     const names = { source: labelOf(source), target: labelOf(target), loss: labelOf(graph.end[0]) };
-    return { ...names, ofSource: of(source), ofTarget: of(target) };
+    const behindSign = (label) => (equation.isSimple(label) ? label : `(${label})`); // as written after a ∂
+    return { ...names, ofSource: behindSign(names.source), ofTarget: behindSign(names.target) };
   },
 
-  // --- what value ---
+  // --- the question for a value ---
 
   check(text) {
     const { step } = state;
     const asked = this.asked(step);
     this.typed = text;
-    if (text.trim() === "" || Number.isNaN(Number(text.trim().replace(",", ".")))) {
+    if (Number.isNaN(typedNumber(text))) {
       this.said = { right: null, text: word("notNumber") };
       return render();
     }
@@ -120,7 +112,7 @@ const quiz = {
       render();
       document.querySelector(".small-print").scrollIntoView({ block: "nearest" });
     };
-    const isProduct = timeline.at(step).kind === "product"; // of what is made to fit there is no rule to show
+    const isProduct = timeline.at(step).kind === "product"; // a "fit" step has no rule to show
     const buttons = [
       button("check", word("check"), () => this.check(input.value)),
       ...(isProduct ? [button("hint", word("hint"), hint)] : []),
@@ -129,9 +121,9 @@ const quiz = {
     return [element("p", { class: "question" }, text), element("div", { class: "row" }, input, ...buttons)];
   },
 
-  // --- which edge next ---
+  // --- the question for the next edge ---
 
-  // Whether an edge may be next: all of the gradient that comes in at its target has arrived, and it has not been used.
+  // Whether an edge may be next: the gradient of its target is complete, and the edge has not been used.
   stands(edge) {
     const { target, raw } = graph.edges[edge];
     if (raw === null) return "constant";
@@ -139,7 +131,7 @@ const quiz = {
     return graph.nodes[target].gradients.every((_, output) => timeline.missing(target, output, state.step) === 0) ? "ready" : "early";
   },
 
-  // What a click in the drawing does while an edge is asked for; null while none is. A line is an answer, a box is not.
+  // The effect of a click in the drawing while the quiz asks for an edge; else null. A line is an answer, a box is not.
   get pick() {
     return this.asksEdge() ? (edges, nodes) => (nodes.length > 0 ? select(nodes[0]) : this.choose(edges)) : null;
   },
@@ -163,7 +155,7 @@ const quiz = {
     render();
   },
 
-  // The edges to choose among without the mouse: the next one and up to three that come later.
+  // The edges to choose from without a mouse: the next one and up to three later ones.
   candidates() {
     const soon = graph.steps.slice(state.step, state.step + 60).filter(([kind]) => kind === "product");
     const picked = [...new Set([0, 2, 4, soon.length - 1].filter((i) => i < soon.length))].map((i) => soon[i][1]);

@@ -1,25 +1,24 @@
-// One scene, drawn: boxes, lines, and what a step lights in them. Only this scene is in the document; a step changes of it what
-// is other than before.
+// Draws one scene: boxes, lines, and the highlights of a step. Only this scene is in the document. A step changes only the
+// parts that differ.
 
 const GRADIENT = "∂";
 
-// What is written in the box of a node: each line as alternatives, the longest first.
+// The lines in the box of a node. Each line is a list of alternatives, the longest first.
 function nodeTexts(number) {
   const node = graph.nodes[number];
   const { step } = state;
   const values = node.values.map((_, output) => timeline.value(number, output, step));
   const known = timeline.known(number, step);
-  const short = (array) => (array === null ? "–" : isScalar(array) ? numberText(array.values[0]) : shapeText(array.shape));
-  const hidden = quiz.hides(step) && timeline.receiver(step) === number;
+  const hidden = quiz.hidesGradient(number);
   const gradients = node.values.map((_, output) => timeline.gradient(number, output, step));
-  const ghost = known ? (editing.ghost?.(number) ?? null) : null;
+  const ghost = known ? (editing.ghost(number)) : null;
   return {
     name: labelOf(number),
     operation: node.operation !== null && node.operation !== labelOf(number) ? node.operation : "",
     known,
     odd: known && values.some(isOdd),
     oddGradient: gradients.some(isOdd),
-    value: valueTexts(known ? values.map(short).join(", ") || "–" : "–", labelOf(number), ghost?.value),
+    value: valueTexts(known ? values.map(shortText).join(", ") || "–" : "–", labelOf(number), ghost?.value),
     valueArray: values.length === 1 ? values[0] : null,
     gradient: hidden ? [`${GRADIENT} ?`] : ghosted(gradientTexts(number, gradients), ghost?.gradient),
     gradientArray: hidden || gradients.length !== 1 ? null : gradients[0],
@@ -27,7 +26,7 @@ function nodeTexts(number) {
   };
 }
 
-// The value, after the one of the program's own run if it was edited; nothing where the name says it already, as with a constant.
+// The value, after the value of the program's run if it was edited. Empty if the name shows it already (a constant).
 function valueTexts(text, name, before) {
   if (text === name) return [""];
   return before ? [`${before} → ${text}`, text] : [text];
@@ -37,13 +36,13 @@ function ghosted(texts, before) {
   return before && texts[0] !== "" ? [`${GRADIENT} ${before} → ${texts.at(-1).replace(`${GRADIENT} `, "")}`, texts.at(-1)] : texts;
 }
 
-// Whether there is an infinity, or what is not a number, in an array.
+// Whether an array holds an infinity or NaN.
 function isOdd(array) {
   if (!array) return false;
   return array.values === undefined ? !Number.isFinite(Number(array.norm)) : array.values.some((value) => typeof value === "string" && !Number.isFinite(Number(value)) && !value.endsWith("i"));
 }
 
-// "∂ 0.61 + 0.22 = 0.83", or if that is too long "∂ 0.83"; of arrays the norm. Empty where no gradient is yet.
+// "∂ 0.61 + 0.22 = 0.83", or "∂ 0.83" if that is too long. Arrays show the norm. Empty before a gradient has arrived.
 function gradientTexts(number, gradients) {
   const known = gradients.filter((gradient) => gradient !== null);
   if (known.length === 0) return [""];
@@ -78,20 +77,19 @@ class SceneView {
     return places.scenes[this.number];
   }
 
-  // Draw a scene, if it is another than now.
+  // Draw a scene if it is not the current one.
   show(number, iteration) {
     this.iteration = iteration;
-    if (number === this.number) return false;
+    if (number === this.number) return;
     this.number = number;
     this.lines = this.scene.lines.map((line, i) => new LineView(line, i));
     this.boxes = this.scene.boxes.map((box, i) => new BoxView(box, i));
     this.world.replaceChildren(...this.lines.map((line) => line.group), ...this.boxes.map((box) => box.group));
     this.far = null;
-    camera.scale = 0; // wherever it was, that was elsewhere
-    return true;
+    camera.scale = 0; // the old position was in another scene
   }
 
-  // What stands for the step's two ends: the operation's box first, then those of its operands, or of the one that receives.
+  // The boxes at the step's two ends: the operation's box first, then those of its operands or of the receiving operand.
   ends() {
     const at = timeline.at(state.step);
     if (at === null) return [];
@@ -109,14 +107,13 @@ class SceneView {
 
   lineOf(node, { target, edge, kind }) {
     const wanted = kind === "forward" ? operandsOf(target).filter((e) => graph.edges[e].source === node) : [edge];
-    return this.lines.find((line) => wanted.some((e) => line.edges(this.iteration).includes(e)));
+    return this.lines.find((line) => wanted.some((e) => places.edgesOf(line.about, this.iteration).includes(e)));
   }
 
-  // Write what the step has made, and light what it uses.
+  // Write the results of the step, and highlight the values it uses.
   update(look) {
     const at = timeline.at(state.step);
-    const ends = this.ends();
-    this.current = { at, ends };
+    const ends = (this.current = this.ends());
     const lit = { ...look, receives: at?.source ?? null, applies: at?.target ?? null, active: new Map(ends.map((end) => [end.box, end])) };
     for (const line of this.lines) line.update(this.iteration, at);
     for (const box of this.boxes) box.update(places.box(this.number, box.index, this.iteration), lit);
@@ -124,16 +121,16 @@ class SceneView {
     measured();
   }
 
-  // Bring the step's ends, or a node, into sight.
+  // Bring the step's ends, or a node, into view.
   frame(node = null) {
-    const wanted = node === null ? this.current.ends.map(({ box }) => box) : [places.boxOf(this.number, this.iteration, node)];
+    const wanted = node === null ? this.current.map(({ box }) => box) : [places.boxOf(this.number, this.iteration, node)];
     const boxes = wanted.filter((i) => i >= 0).map((i) => this.scene.boxes[i]);
     const start = boxes.length === 0 && node === null ? [this.first()].filter(Boolean) : boxes;
     camera.frame(start, this.scene, this.pane);
     this.place();
   }
 
-  // What step 0 speaks of: where the next step will be.
+  // The box that step 0 shows: that of the next step.
   first() {
     const next = timeline.at(state.step + 1);
     return next === null ? undefined : this.scene.boxes[places.boxOf(this.number, this.iteration, next.target)];
@@ -144,7 +141,7 @@ class SceneView {
     this.place();
   }
 
-  // Apply the camera, and pin what is out of sight to the border.
+  // Apply the camera, and pin the hidden ends to the border.
   place() {
     const { scale, x, y } = camera;
     this.world.setAttribute("transform", `translate(${x} ${y}) scale(${scale})`);
@@ -158,7 +155,7 @@ class SceneView {
     this.hooks.placed(scale);
   }
 
-  // Zoomed out, only names are shown, and only those for which there is room.
+  // When zoomed out, show only the names that fit.
   sizeNames() {
     for (const box of this.boxes) box.sizeName(this.far);
     measured();
@@ -167,7 +164,7 @@ class SceneView {
   pin() {
     const { pane } = this;
     const chips = [];
-    for (const end of this.current.ends) {
+    for (const end of this.current) {
       const box = this.boxes[end.box];
       const inside = box !== undefined && camera.isInside(box.about, pane);
       if (box) setAttributes(box.group, { "data-end": inside ? end.end : null });
@@ -176,13 +173,13 @@ class SceneView {
     this.chips.replaceChildren(...chips.map((chip) => chip.group));
     if (this.far !== null) this.tag(chips);
     const taken = chips.map(({ rect }) => rect);
-    for (const box of this.boxes) box.cover(taken.some((rect) => overlap(rect, camera.rect(box.about))));
+    for (const { group, about } of this.boxes) group.classList.toggle("covered", taken.some((rect) => overlap(rect, camera.rect(about))));
     this.showAmount(taken);
   }
 
-  // Zoomed out so far that the ends' boxes have no room for their names: names beside them, where they cover no other.
+  // When the ends' boxes are too small for their names, write the names next to them, where they cover no other box.
   tag(chips) {
-    for (const { node, box: index } of this.current.ends) {
+    for (const { node, box: index } of this.current) {
       const box = this.boxes[index];
       if (!box?.texts.name.classList.contains("unreadable") || !camera.isInside(box.about, this.pane)) continue;
       const label = svgElement("text", { class: "label" });
@@ -192,26 +189,25 @@ class SceneView {
       const width = label.getComputedTextLength() + 10;
       const { left, right, top, bottom } = camera.rect(box.about);
       const y = (top + bottom) / 2;
-      const x = [right + 5, left - width - 5].find((at) => {
-        const rect = { left: at, right: at + width, top: y - 10, bottom: y + 10 };
-        return at > 2 && rect.right < this.pane.width - 2 && !chips.some((chip) => overlap(chip.rect, rect));
-      });
-      if (x === undefined || y < 12 || y > this.pane.height - 12) {
+      const beside = [right + 5, left - width - 5].map((x) => ({ left: x, right: x + width, top: y - 10, bottom: y + 10 }));
+      const fits = (rect) => rect.left > 2 && rect.right < this.pane.width - 2 && !chips.some((chip) => overlap(chip.rect, rect));
+      const rect = beside.find(fits);
+      if (rect === undefined || y < 12 || y > this.pane.height - 12) {
         group.remove();
         continue;
       }
-      chips.push({ group, rect: { left: x, right: x + width, top: y - 10, bottom: y + 10 } });
-      setAttributes(label, { x: x + 5, y: y + 4.5 });
-      group.prepend(svgElement("rect", { x, y: y - 10, width, height: 20, rx: 5 }));
+      chips.push({ group, rect });
+      setAttributes(label, { x: rect.left + 5, y: y + 4.5 });
+      group.prepend(svgElement("rect", { x: rect.left, y: rect.top, width, height: 20, rx: 5 }));
     }
   }
 
-  // What went along the step's line, written at it where there is room.
+  // Write the result of the step at its line if it fits.
   showAmount(taken) {
     this.amount.replaceChildren();
     const at = timeline.at(state.step);
     if (at === null || at.kind === "forward" || this.far !== null) return;
-    const line = this.current.ends.find((end) => end.line)?.line;
+    const line = this.current.find((end) => end.line)?.line;
     if (!line) return;
     const text = amountText(state.step);
     const label = svgElement("text", { class: "label", "text-anchor": "middle" }, text);
@@ -224,26 +220,20 @@ class SceneView {
     setAttributes(label, { x, y: y + 4.5 });
     this.amount.prepend(svgElement("rect", { x: x - width / 2, y: y - 10, width, height: 20, rx: 10 }));
   }
-
-  focus(index) {
-    this.boxes[index]?.group.focus({ preventScroll: true });
-  }
 }
 
-// What a step gave, in short.
+// A short text for the result of a step.
 function amountText(step) {
   if (quiz.hides(step)) return "?";
   const { kind, edge } = timeline.at(step);
-  const array = kind === "fit" ? graph.edges[edge].amount : graph.edges[edge].raw;
-  if (!array) return "–";
-  return isScalar(array) ? numberText(array.values[0]) : shapeText(array.shape);
+  return shortText(kind === "fit" ? graph.edges[edge].amount : graph.edges[edge].raw);
 }
 
 function overlap(a, b) {
   return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 }
 
-// The place on a line, the nearest to its middle, where a label of this size covers nothing; null if there is none.
+// The point of a line, nearest to its middle, where a label of this size covers nothing; null if there is none.
 function freePlace(points, width, height, taken, pane) {
   for (const t of [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9]) {
     for (const side of [0, 1, -1]) {
@@ -257,7 +247,7 @@ function freePlace(points, width, height, taken, pane) {
   return null;
 }
 
-// The point at a part t of a polyline's length.
+// The point at the share t of a polyline's length.
 function along(points, t) {
   const lengths = points.slice(1).map(([x, y], i) => Math.hypot(x - points[i][0], y - points[i][1]));
   let rest = t * lengths.reduce((a, b) => a + b, 0);

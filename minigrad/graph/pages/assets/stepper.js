@@ -1,16 +1,16 @@
-// The stepper: which step it is, and everything that follows from that. Each picture is made from the step's number alone.
+// The stepper: the current step, and everything that depends on it. Each picture is made only from the step's number.
 //
-// The floor plan, each storey knowing only those before it: words, arrays, elements (texts and small tools); timeline, places
-// (what is known at a step, and where in the program it is); equation, code, heat (one thing each, drawn); camera, parts, hand,
-// scene (the graph); node, panel (beside it); quiz, editing, play, lesson (what the reader does); and this.
+// The scripts in layers. Each layer uses only those before it: words, arrays, elements (texts and helpers); timeline, places
+// (the state at a step, and the place in the program); equation, code, heat (one drawing each); camera, parts, hand, scene
+// (the graph); node, panel (next to it); quiz, editing, play, lesson (input of the reader); and this script.
 
 const state = {
-  step: 0, // how many steps have been applied
-  scene: 0, // the one in sight, and of a loop the iteration
+  step: 0, // the number of applied steps
+  scene: 0, // the visible scene; iteration is that of a loop
   iteration: 0,
   selected: original.end[0],
   hover: null,
-  cell: 0, // of arrays that are taken element by element, the one whose numbers the equation shows
+  cell: 0, // the element that the equation of an elementwise operation shows
   playing: null,
   digits: false,
   matches: new Set(),
@@ -26,7 +26,7 @@ const view = new SceneView(find("graph"), {
   placed: (scale) => find("graph-pane").classList.toggle("small", scale < camera.READABLE),
 });
 
-// What is shown
+// Showing the state
 
 function render() {
   draw();
@@ -35,25 +35,26 @@ function render() {
 }
 
 function draw() {
-  const { step } = state;
-  const at = timeline.at(step);
-  const focused = document.activeElement?.dataset?.key;
   const inGraph = find("graph").contains(document.activeElement);
   view.show(state.scene, state.iteration);
   renderPlace();
-  const parts = (id, found) => find(id).replaceChildren(...found.filter((part) => part !== null));
-  parts("title-section", panel.title());
-  parts("step-section", panel.step());
-  parts("small-section", [panel.smallPrint()]);
-  parts("node-section", nodeSection(state.selected));
+  refill(find("title-section"), panel.title());
+  refill(find("step-section"), panel.step());
+  refill(find("small-section"), [panel.smallPrint()]);
+  refill(find("node-section"), nodeSection(state.selected));
   for (const part of [lesson, quiz, play]) part.render();
-  document.body.classList.toggle("in-backward", step > timeline.turn);
+  document.body.classList.toggle("in-backward", state.step > timeline.turn);
   renderControls();
-  // The last, as they measure: what is written after that would have the browser lay out the page again.
-  view.update({ selected: state.selected, hover: state.hover, matches: state.matches });
-  code.update({ active: at?.target ?? null, selected: state.selected, hover: state.hover, backward: step > timeline.turn }, find("code-pane"));
+  // Last, because they measure: any text written later would make the browser lay out the page again.
+  light();
   if (inGraph && document.activeElement === document.body) find("graph").focus({ preventScroll: true });
-  if (focused && document.activeElement === document.body) (document.querySelector(`[data-key="${CSS.escape(focused)}"]`) ?? find("next")).focus({ preventScroll: true });
+}
+
+// Highlight in graph and program the values of the step, the selection, and the node under the pointer.
+function light() {
+  const { step, selected, hover, matches } = state;
+  view.update({ selected, hover, matches });
+  code.update({ active: timeline.at(step)?.target ?? null, selected, hover, backward: step > timeline.turn }, find("code-pane"));
 }
 
 function renderControls() {
@@ -68,7 +69,7 @@ function renderControls() {
   setText(find("found"), foundText());
 }
 
-// Where the scene is: the way out, and of a loop which iteration.
+// The path of the scene, with links to the scenes around it, and the iteration of a loop.
 function renderPlace() {
   const path = places.path(state.scene, state.iteration);
   const key = `${path.map(({ scene, iteration }) => `${scene}.${iteration}`)} ${words.language}`;
@@ -81,9 +82,9 @@ function renderPlace() {
     const made = button(`path${i}`, title, () => open(scene, iteration), { class: "link", "aria-current": last ? "location" : null, disabled: last });
     return i === 0 ? [made] : [element("span", { "aria-hidden": "true" }, " › "), made];
   });
-  find("path").replaceChildren(...crumbs);
+  refill(find("path"), crumbs);
   find("path").scrollLeft = find("path").scrollWidth;
-  const loop = path.findLast(({ scene }) => places.scenes[scene].kind === "loop");
+  const loop = shownLoop();
   find("loop").hidden = loop === undefined;
   if (loop === undefined) return;
   const { count } = places.scenes[loop.scene];
@@ -98,13 +99,13 @@ function foundText() {
   return state.matches.size === 0 ? word("notFound") : `${state.match + 1} / ${state.matches.size}`;
 }
 
-// What a gradient has come to: of an array its norm.
+// The gradient so far; the norm for an array.
 function said({ source, edge }) {
   const text = gradientTexts(source, [timeline.gradient(source, graph.edges[edge].output, state.step)])[0];
   return word(text.startsWith("‖") ? "saidNorm" : "saidSum", { name: equation.derivativeText(source), gradient: text.replace(/^‖?∂‖? /, "") });
 }
 
-// Say to screen readers what the step did.
+// Describe the step to screen readers.
 function announce() {
   const where = word("stepOf", { step: state.step, count: timeline.count });
   const at = timeline.at(state.step);
@@ -129,7 +130,7 @@ function go(step) {
   link();
 }
 
-// See the scene of the step.
+// Show the scene of the step.
 function follow() {
   state.scene = places.of(state.step === 0 ? 1 : state.step);
   const target = timeline.at(Math.max(state.step, 1))?.target;
@@ -140,7 +141,7 @@ function link() {
   try {
     history.replaceState(null, "", `#step=${state.step}`);
   } catch {
-    // a frame without an address of its own
+    // a frame without its own address
   }
 }
 
@@ -149,7 +150,7 @@ function linked() {
   return found === null ? null : Number(found[1]);
 }
 
-// Looking at another place, without a step
+// Showing another scene, without a step
 
 function select(node) {
   state.selected = node;
@@ -170,13 +171,16 @@ function visit(node) {
 function open(scene, iteration) {
   const at = timeline.at(state.step);
   const now = at === null ? null : places.path(places.ofNode(at.target), places.iterationOfNode[at.target]).find((one) => one.scene === scene);
-  state.scene = scene;
-  state.iteration = now && iteration === 0 ? now.iteration : iteration;
+  enter(scene, now && iteration === 0 ? now.iteration : iteration);
+}
+
+function enter(scene, iteration) {
+  Object.assign(state, { scene, iteration });
   render();
   view.frame();
 }
 
-// Another iteration of the loop that is in sight, or around what is.
+// Show another iteration of the visible loop, or of the loop around the visible scene.
 function turnLoop(to) {
   const path = places.path(state.scene, state.iteration);
   const i = path.findLastIndex(({ scene }) => places.scenes[scene].kind === "loop");
@@ -184,24 +188,16 @@ function turnLoop(to) {
   const iteration = Math.min(Math.max(to, 0), places.scenes[loop].count - 1);
   const child = path[i + 1] && places.scenes[loop].boxes.find(({ scene }) => Array.isArray(scene) && scene.includes(path[i + 1].scene));
   const inside = child?.scene[iteration] ?? null;
-  open.plain(inside ?? loop, inside === null ? iteration : 0);
+  enter(inside ?? loop, inside === null ? iteration : 0);
 }
-
-open.plain = (scene, iteration) => {
-  Object.assign(state, { scene, iteration });
-  render();
-  view.frame();
-};
 
 const shownLoop = () => places.path(state.scene, state.iteration).findLast(({ scene }) => places.scenes[scene].kind === "loop");
 
 function setHover(node) {
   if (state.hover === node) return;
   state.hover = node;
-  view.update({ selected: state.selected, hover: node, matches: state.matches });
+  light();
   view.pin();
-  const active = timeline.at(state.step)?.target ?? null;
-  code.update({ active, selected: state.selected, hover: node, backward: state.step > timeline.turn }, find("code-pane"));
 }
 
 function chooseCell(flat) {
@@ -217,7 +213,7 @@ function playOn() {
     const { playing } = state;
     go(state.step + 1);
     if (state.playing !== playing) return;
-    if (lesson.stops?.(state.step) || quiz.on) stop();
+    if (lesson.places().includes(state.step) || quiz.on) stop();
     else state.playing = setTimeout(next, 1000 / Number(find("speed").value));
     renderControls();
   };
@@ -238,13 +234,12 @@ function togglePlay() {
 
 // Searching
 
-const isPlain = /^[\p{L}\p{N}_.\[\]]+$/u; // a name, and no expression of the program
+const isPlain = /^[\p{L}\p{N}_.\[\]]+$/u; // a name, not an expression of the program
 
 function search(text) {
   const wanted = text.trim().toLowerCase();
-  const modules = original.modules ?? [];
   const named = (node) => node.operation === null || isPlain.test(node.name);
-  const about = (node) => [named(node) ? node.name : "", node.operation, modules[node.module]?.name].join("\n").toLowerCase();
+  const about = (node) => [named(node) ? node.name : "", node.operation, original.modules[node.module]?.name].join("\n").toLowerCase();
   state.matches = new Set(wanted === "" ? [] : graph.nodes.flatMap((node, i) => (about(node).includes(wanted) ? [i] : [])));
   state.match = -1;
   render();
@@ -262,18 +257,18 @@ function leaveSearch() {
   find("graph").focus();
 }
 
-// Up and down in the scene: to the box before or after.
+// Go to the box before or after, in the scene.
 function move(by) {
   const now = Number(document.activeElement?.closest("[data-box]")?.dataset.box ?? places.boxOf(state.scene, state.iteration, state.selected));
   const order = view.boxes.map(({ index, about }) => ({ index, about })).sort((a, b) => a.about.y - b.about.y || a.about.x - b.about.x).map(({ index }) => index);
   const to = order[Math.min(Math.max(order.indexOf(now) + by, 0), order.length - 1)];
   const { node } = view.boxes[to].now;
-  if (node !== null && node !== undefined) select(node);
+  if (node !== null) select(node);
   if (!camera.isInside(view.boxes[to].about, view.pane)) {
     camera.frame([view.boxes[to].about], view.scene, view.pane);
     view.place();
   }
-  view.focus(to);
+  view.boxes[to].group.focus({ preventScroll: true });
 }
 
 const zoomBy = (factor) => {
@@ -301,7 +296,7 @@ const KEYS = {
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const { target, key } = event;
-  if (target.matches("select, textarea, input:not([type=checkbox])")) { // its keys are its own
+  if (target.matches("select, textarea, input:not([type=checkbox])")) { // it handles these keys itself
     if (key === "Escape" && target === find("search")) leaveSearch();
     if (key === "Enter" && target === find("search")) nextMatch();
     if (!(target === find("timeline") && key === " ")) return;
@@ -314,7 +309,7 @@ function onKey(event) {
   event.preventDefault();
 }
 
-// Light and dark
+// The light and the dark theme
 
 const isDark = () => (document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
 
@@ -365,7 +360,7 @@ new ResizeObserver(() => {
   if (view.number !== null && view.current) view.frame();
 }).observe(find("graph"));
 
-// Printed, what is seen keeps its proportions.
+// In print, the visible part keeps its proportions.
 addEventListener("beforeprint", () => view.svg.setAttribute("viewBox", `0 0 ${view.pane.width} ${view.pane.height}`));
 addEventListener("afterprint", () => view.svg.removeAttribute("viewBox"));
 

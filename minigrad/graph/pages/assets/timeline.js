@@ -1,18 +1,18 @@
-// What is known at which step. State 0 is before everything; the first `turn` steps are forward, each computes one operation;
-// the others are backward: "product" applies one operation's rule for one operand, and what it gives is added to that
-// operand's gradient, unless "fit" follows, which first makes it one of the operand's. All functions depend on the step's
-// number alone, so that going back restores exactly.
+// The state at each step. State 0 is before the first step. The first `turn` steps are forward, and each computes one
+// operation. The others are backward. "product" applies one operation's rule for one operand and adds the result to the
+// operand's gradient. If "fit" follows, it first changes the result to the operand's shape and adds it instead. All
+// functions depend only on the step's number, so going back restores the state exactly.
 
 const original = whole(unpacked(pageContents));
-let graph = original; // with other numbers while the reader edits a value
+let graph = original; // has other numbers while the reader edits a value
 
-// The scenes that are drawn like another take its geometry.
+// Scenes that look like another one use its geometry.
 function whole(data) {
-  for (const scene of data.scenes ?? []) {
+  for (const scene of data.scenes) {
     if (scene.like === undefined) continue;
     const model = data.scenes[scene.like];
-    const boxes = (scene.boxes ?? []).map((box, i) => ({ ...model.boxes[i], ...box }));
-    const lines = model.lines.map((line, i) => ({ ...line, ...scene.lines?.[i] }));
+    const boxes = scene.boxes.map((box, i) => ({ ...model.boxes[i], ...box }));
+    const lines = model.lines.map((line, i) => ({ ...line, ...scene.lines[i] }));
     Object.assign(scene, { ...model, ...scene, boxes, lines });
   }
   return data;
@@ -24,12 +24,12 @@ const operandsOf = (() => {
   return (node) => into[node];
 })();
 
-// What an operation saw as this operand.
+// The value of this operand when the operation read it.
 function operandOf(edge) {
   return edge.value ?? graph.nodes[edge.source].values[edge.output] ?? null;
 }
 
-// What a step adds to a gradient.
+// The array that a step adds to a gradient.
 function amountOf(edge) {
   return graph.edges[edge].amount ?? graph.edges[edge].raw;
 }
@@ -41,7 +41,7 @@ const timeline = {
   turn: original.turn,
   count: original.steps.length,
 
-  // What the step with this number, 1 to count, does; null at 0.
+  // The step with this number, 1 to count; null at 0.
   at(step) {
     if (step < 1 || step > this.count) return null;
     const [kind, number] = this.steps[step - 1];
@@ -50,12 +50,13 @@ const timeline = {
     return { kind, edge: number, target, source };
   },
 
-  // Whether the step adds to a gradient: not if its product must be made to fit first.
+  // Whether the step adds to a gradient. A product before a "fit" step does not.
   adds(step) {
     const at = this.at(step);
     return at !== null && (at.kind === "fit" || (at.kind === "product" && graph.edges[at.edge].amount === null));
   },
 
+  // The node to whose gradient the step adds, or null.
   receiver(step) {
     return this.at(step)?.source ?? null;
   },
@@ -73,13 +74,13 @@ const timeline = {
     return this.arrivals(node, output).length - this.arrived(node, output, step).length;
   },
 
-  // The step after which a node's gradient is complete; 0 if none leads there.
+  // The step after which a node's gradient is complete; 0 if it gets none.
   completed(node) {
     const last = graph.nodes[node].gradients.map((_, output) => this.arrivals(node, output).at(-1)?.step ?? 0);
     return Math.max(0, ...last);
   },
 
-  // The gradient so far, or null. That of the end is given, and begins the backward pass.
+  // The gradient so far, or null. The gradient of the end is given and starts the backward pass.
   gradient(node, output, step) {
     if (step < this.turn) return null;
     const all = graph.nodes[node].gradients[output] ?? null;
@@ -90,7 +91,7 @@ const timeline = {
     return arrived.length < arrivals.length || all === null ? graph.edges[arrived.at(-1).edge].sum : all;
   },
 
-  // The sum before the last addend that has arrived; null if that is the first.
+  // The sum before the last contribution that has arrived; null if it is the first.
   before(node, output, step) {
     const arrived = this.arrived(node, output, step);
     return arrived.length < 2 ? null : graph.edges[arrived.at(-2).edge].sum;
@@ -104,7 +105,7 @@ const timeline = {
     return this.known(node, step) ? (graph.nodes[node].values[output] ?? null) : null;
   },
 
-  // Whether a hook made another gradient of the sum.
+  // Whether a hook has changed the sum.
   hooked(node, output, step) {
     const all = graph.nodes[node].gradients[output] ?? null;
     const arrived = this.arrived(node, output, step);
@@ -117,9 +118,9 @@ const timeline = {
   },
 };
 
-// The step at which each node's value is there: 0 for what the program was given.
+// The step that computes each node's value; 0 for leaves.
 timeline.computed = new Int32Array(original.nodes.length);
-// The last step of each edge, and its first; 0 if nothing went along it.
+// The last step of each edge, and its first; 0 if no step uses it.
 timeline.done = new Int32Array(original.edges.length);
 timeline.began = new Int32Array(original.edges.length);
 

@@ -1,11 +1,8 @@
-// The page's data as the other scripts read it: nodes and edges as lists of objects, from the columns of packing.py. In a
-// large page their arrays are made when somebody asks for them.
-
-const LAZY_FROM = 2000; // rows
+// Turns the columns of packing.py into lists of nodes and edges for the other scripts. Arrays are made when they are first
+// read, because a reader looks at only some of the arrays of a large page.
 
 function unpacked(data) {
-  if (!data.packed) return data;
-  const { rules, arrays, packed, ...rest } = data;
+  const { rules, arrays, ...rest } = data;
   const array = arrayReader(arrays);
   const list = (numbers) => numbers.map(array);
   const arraysOfRow = { value: array, raw: array, amount: array, sum: array, values: list, gradients: list };
@@ -14,26 +11,22 @@ function unpacked(data) {
   return { ...rest, nodes, edges: unpackedRows(data.edges, arraysOfRow, ofRule) };
 }
 
-// readers: by the name of a field what its column holds; computed: by the name of a field a function of the row.
+// readers: for some fields, a function that reads a column's entry. computed: for other fields, a function of the row.
 function unpackedRows({ count, same, columns }, readers, computed) {
-  const names = Object.keys(columns);
-  const plain = names.filter((name) => readers[name] === undefined);
-  const fields = Object.entries(computed);
-  for (const name of names.filter((each) => !plain.includes(each))) {
-    fields.push([name, (row) => readers[name](columns[name][row.row])]);
+  const shared = { ...same };
+  const plain = [];
+  const field = (name, read) => Object.defineProperty(shared, name, once(name, read));
+  for (const [name, read] of Object.entries(computed)) field(name, read);
+  for (const [name, column] of Object.entries(columns)) {
+    if (readers[name]) field(name, ({ row }) => readers[name](column[row]));
+    else plain.push([name, column]);
   }
-  const lazy = count >= LAZY_FROM;
-  const shared = {};
-  if (lazy) for (const [name, read] of fields) Object.defineProperty(shared, name, once(name, read));
-  const rows = [];
-  for (let i = 0; i < count; i++) {
-    const row = Object.assign(Object.create(lazy ? shared : Object.prototype), same);
-    for (const name of plain) row[name] = columns[name][i];
+  return Array.from({ length: count }, (_, i) => {
+    const row = Object.create(shared);
     row.row = i;
-    if (!lazy) for (const [name, read] of fields) row[name] = read(row);
-    rows.push(row);
-  }
-  return rows;
+    for (const [name, column] of plain) row[name] = column[i];
+    return row;
+  });
 }
 
 // A field that is computed when it is first read.
@@ -47,7 +40,7 @@ function once(name, read) {
   };
 }
 
-// A function from an array's number to the array, which several rows may share; null for null.
+// A function from an array's number to the array; null for null. Several rows may share an array.
 function arrayReader({ flat, kinds, kindOf }) {
   const begins = new Int32Array(kindOf.length);
   for (let i = 1; i < kindOf.length; i++) begins[i] = begins[i - 1] + kinds[kindOf[i - 1]].size;

@@ -1,13 +1,12 @@
-// The drawing of a graph: it scrolls, grows and shrinks, and tells about a node when it is chosen.
+// The drawing of a graph. It scrolls and zooms, and the page describes the chosen node.
 
 const graph = pageData();
 const svg = document.querySelector("#graph svg");
-const find = (id) => document.getElementById(id);
-let scale = null; // of the drawing; null: as wide as the page, but no wider than it was drawn
+let scale = null; // the drawing's scale; null fits the page's width, up to the original size
 let chosen = null; // the number of a node
 let matches = []; // the numbers of the nodes that the reader searches for
 
-const PIXELS = 4 / 3; // of a point
+const PIXELS = 4 / 3; // pixels per point
 const FACTOR = 1.25;
 const drawn = svg ? svg.viewBox.baseVal.width * PIXELS : 1;
 
@@ -25,49 +24,38 @@ function resize(next) {
   scale = next === null ? null : Math.min(8, Math.max(0.02, next));
   svg.style.width = `${drawn * (scale ?? fitting())}px`;
   svg.style.height = "auto";
-  box.scrollLeft = middle * box.scrollWidth - box.clientWidth / 2; // what was in the middle stays there
+  box.scrollLeft = middle * box.scrollWidth - box.clientWidth / 2; // the middle stays in the middle
   box.scrollTop = height * box.scrollHeight - box.clientHeight / 2;
 }
 
-function add(parent, tag, text, name = "") {
-  const element = parent.appendChild(document.createElement(tag));
-  element.textContent = text;
-  element.className = name;
-  return element;
-}
-
-// A word with what it is about: ["below", "0.1"]
-function say([name, ...values]) {
-  return words.text(name, { a: values[0], b: values[1] });
-}
+// A word with its values: ["below", "0.1"]
+const say = ([name, a, b]) => word(name, { a, b });
 
 function show() {
   find("title").textContent = graph.title;
   document.title = graph.title;
-  find("kinds").replaceChildren();
-  for (const [kind, fill, outline] of graph.kinds) {
-    const element = add(find("kinds"), "span", words.text(kind));
-    element.style.background = fill;
-    element.style.borderColor = outline;
-  }
-  find("legend").replaceChildren();
-  for (const row of graph.legend) {
-    for (const [text, color] of row) add(find("legend"), color ? "i" : "span", say(text)).style.background = color ?? "none";
-  }
+  const kind = ([name, background, borderColor]) => coloured("span", word(name), { background, borderColor });
+  find("kinds").replaceChildren(...graph.kinds.map(kind));
+  const sample = ([text, background]) => coloured(background ? "i" : "span", say(text), { background });
+  find("legend").replaceChildren(...graph.legend.flat().map(sample));
   search(find("search").value);
-  const panel = find("panel");
-  panel.replaceChildren();
-  if (chosen === null) {
-    add(panel, "p", words.text(svg ? "how" : "undrawn"), "note");
-    return;
-  }
-  const node = graph.nodes[chosen];
-  add(panel, "h2", node.title);
-  const list = add(panel, "dl", "");
-  for (const [name, value] of node.facts) {
-    add(list, "dt", words.text(name));
-    add(list, "dd", Array.isArray(value) ? say(value) : value, name === "source" || name === "call" ? "code" : "");
-  }
+  const help = [element("p", { class: "note" }, word(svg ? "how" : "undrawn"))];
+  find("panel").replaceChildren(...(chosen === null ? help : about(graph.nodes[chosen])));
+}
+
+function coloured(tag, text, style) {
+  const made = element(tag, {}, text);
+  Object.assign(made.style, style);
+  return made;
+}
+
+function about({ title, facts }) {
+  const isCode = (name) => name === "source" || name === "call";
+  const rows = facts.flatMap(([name, value]) => [
+    element("dt", {}, word(name)),
+    element("dd", { class: isCode(name) ? "code" : null }, Array.isArray(value) ? say(value) : value),
+  ]);
+  return [element("h2", {}, title), element("dl", {}, ...rows)];
 }
 
 function choose(number) {
@@ -77,12 +65,12 @@ function choose(number) {
   show();
 }
 
-// The nodes in whose name or operation a text is.
+// The nodes whose name or operation contains a text.
 function search(text) {
   const wanted = text.trim().toLowerCase();
   matches = graph.nodes.flatMap((node, i) => (wanted && node.search.toLowerCase().includes(wanted) ? [i] : []));
   graph.nodes.forEach((_, i) => find(`node${i}`)?.classList.toggle("found", matches.includes(i)));
-  find("found").textContent = wanted ? words.text("found", { a: matches.length }) : "";
+  find("found").textContent = wanted ? word("found", { a: matches.length }) : "";
 }
 
 function nextMatch() {
@@ -92,13 +80,11 @@ function nextMatch() {
   find(`node${next}`).scrollIntoView({ block: "center", inline: "center" });
 }
 
-for (const element of document.querySelectorAll("#graph .node")) {
-  const number = Number(element.id.slice("node".length));
-  element.setAttribute("tabindex", "0");
-  element.setAttribute("role", "button");
-  element.setAttribute("aria-label", graph.nodes[number].title);
-  element.addEventListener("click", () => choose(number));
-  element.addEventListener("keydown", (event) => {
+for (const node of document.querySelectorAll("#graph .node")) {
+  const number = Number(node.id.slice("node".length));
+  setAttributes(node, { tabindex: "0", role: "button", "aria-label": graph.nodes[number].title });
+  node.addEventListener("click", () => choose(number));
+  node.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" && event.key !== " ") return;
     event.preventDefault();
     choose(number);

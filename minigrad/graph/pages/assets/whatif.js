@@ -1,31 +1,11 @@
-// What if a leaf had another value? Computes the values and gradients of the page's graph again, in double precision.
+// Computes the values and gradients of the page's graph again for other values of leaves, in double precision.
 
 const whatIf = (() => {
   const MOST_SCALARS = 300;
-  const SENTENCES = {
-    en: {
-      large: (n) => `The graph has ${n} numbers; up to ${MOST_SCALARS} can be edited.`,
-      operation: (name) => `The page cannot compute the operation '${name}' itself.`,
-      keyword: (name, keyword) => `The page cannot compute '${name}' with ${keyword} itself.`,
-      kind: (name) => `The page cannot compute with the kind of numbers that '${name}' gives.`,
-      changed: (name) => `'${name}' was changed in place between two operations.`,
-      differs: (name) =>
-        `The page gets another result for '${name}' than the program did: the operation, its rule, or a hook is the program's own.`,
-    },
-    ja: {
-      large: (n) => `グラフの数値は ${n} 個です。編集できるのは ${MOST_SCALARS} 個までです。`,
-      operation: (name) => `演算「${name}」は、このページでは計算できません。`,
-      keyword: (name, keyword) => `演算「${name}」の ${keyword} は、このページでは計算できません。`,
-      kind: (name) => `「${name}」の数値の種類は、このページでは計算できません。`,
-      changed: (name) => `「${name}」は、演算と演算の間で書き換えられています。`,
-      differs: (name) => `「${name}」の結果が、プログラムのものと違います。演算か、その規則か、フックがプログラム独自のものです。`,
-    },
-  };
-
-  // The operation of a node: what the page needs to compute it and its derivatives, from replay.py.
+  // The data from replay.py with which the page computes a node's operation and its derivatives.
   const operationOf = (data, node) => data.replay.operations[data.nodes[node].operation];
 
-  // Whether the page can compute a node, and the derivatives by the arguments along which the backward pass came.
+  // Whether the page can compute a node, and its derivatives by the arguments that the backward pass used.
   function knows(data, number) {
     const [operation, interpreter] = [operationOf(data, number), python.interpreter(data.replay.helpers)];
     const swept = data.edges.filter((edge) => edge.target === number && edge.raw !== null).map((edge) => edge.argument);
@@ -41,7 +21,7 @@ const whatIf = (() => {
     return [result].flat().map(numpy.arrayOf);
   }
 
-  // What the rule of a node gives for one argument, before un-broadcasting.
+  // The result of a node's rule for one argument, before un-broadcasting.
   function vjp(data, number, argument, g, operands, y) {
     const { arguments: names, defaults, vjp } = operationOf(data, number);
     const given = { ...defaults, ...data.nodes[number].keywords, g, ans: y, i: Number(argument), args: Object.values(operands) };
@@ -49,20 +29,15 @@ const whatIf = (() => {
     return numpy.arrayOf(python.interpreter(data.replay.helpers).evaluate(vjp[argument] ?? vjp["*"], given));
   }
 
-  const nameOf = (node) => node.operation ?? node.name ?? node.kind; // what cannot be computed is the operation
+  const nameOf = (node) => node.operation ?? node.name ?? node.kind; // the name of a node in messages
   const same = (a, b) => a.values.length === b.values.length && a.values.every((value, i) => Object.is(Number(value), Number(b.values[i])));
 
-  function edgesInto(data) {
+  // `edits`: the new values of some leaves, by number, each in one list. Returns for each node a list of its outputs'
+  // `values` and `cotangents` (null if none arrives), and for each edge of the recorded backward pass its contribution,
+  // {raw, amount, sum}: the rule's result, the array that is added, and the sum so far. All have the form of the data.
+  function run(data, edits = {}) {
     const into = data.nodes.map(() => []);
     data.edges.forEach((edge, number) => into[edge.target].push(number));
-    return into;
-  }
-
-  // `edits`: for some leaves, by number, the new values in one list. Gives, in the form of the data: of each node a list of
-  // its outputs' `values`, and of their `cotangents` (null where nothing arrives); of each edge along which the recorded
-  // backward pass came the `contributions`: {raw, amount, sum}, as the rule gives it, as it is added, and the sum so far.
-  function run(data, edits = {}) {
-    const into = edgesInto(data);
     const operands = (node) => Object.fromEntries(into[node].map((number) => {
       const edge = data.edges[number];
       return [edge.argument, values[edge.source][edge.output]];
@@ -94,7 +69,7 @@ const whatIf = (() => {
         const { source, output, argument } = data.edges[i];
         const raw = tried(number, () => vjp(data, number, argument, g, operands(number), y));
         const shape = values[source][output].shape;
-        const amount = raw.shape.length === shape.length && raw.shape.every((n, axis) => n === shape[axis]) ? raw : nd.fit(raw, shape);
+        const amount = nd.sameShape(raw.shape, shape) ? raw : nd.fit(raw, shape);
         const before = cotangents[source][output];
         const sum = before === null ? amount : nd.map((a, b) => a + b, before, amount);
         cotangents[source][output] = sum;
@@ -104,33 +79,33 @@ const whatIf = (() => {
     return { values, cotangents, contributions };
   }
 
-  // Why the graph cannot be computed again, as a sentence; null if it can. It is tried: what comes out must be what was
-  // recorded, to 9 digits, or to 3 where single precision took part.
-  function reason(data, language = "en") {
-    const say = SENTENCES[language];
+  // The reason why the graph cannot be computed again, {word, values}; null if it can. A trial run must give the recorded
+  // numbers to 9 digits, or to 3 digits if single precision took part.
+  function reason(data) {
+    const because = (word, values) => ({ word: `cannot_${word}`, values });
     const scalars = data.nodes.flatMap((node) => node.values).reduce((n, value) => n + (value ? nd.sizeOf(value.shape) : 0), 0);
-    if (scalars > MOST_SCALARS) return say.large(scalars);
+    if (scalars > MOST_SCALARS) return because("large", { n: scalars, most: MOST_SCALARS });
     for (const [number, node] of data.nodes.entries()) {
       const unread = node.values.length === 0 || node.values.some((value) => value === null || !value.values || value.dtype.startsWith("complex"));
       if (node.operation === null) {
-        if (unread) return say.kind(nameOf(node));
+        if (unread) return because("kind", { name: nameOf(node) });
         continue;
       }
-      if (!knows(data, number)) return say.operation(node.operation);
-      if (unread) return say.kind(nameOf(node));
+      if (!knows(data, number)) return because("operation", { name: node.operation });
+      if (unread) return because("kind", { name: nameOf(node) });
     }
     const changed = data.edges.find((edge) => edge.value !== null && !same(edge.value, data.nodes[edge.source].values[edge.output]));
-    if (changed) return say.changed(nameOf(data.nodes[changed.source]));
+    if (changed) return because("changed", { name: nameOf(data.nodes[changed.source]) });
     try {
       const wrong = firstDifference(data, run(data));
-      return wrong === null ? null : say.differs(nameOf(wrong));
+      return wrong === null ? null : because("differs", { name: nameOf(wrong) });
     } catch ({ keyword, node }) {
       const name = nameOf(data.nodes[node ?? data.end[0]]);
-      return keyword ? say.keyword(name, keyword) : say.differs(name); // an index, an axis ... of a kind that is not known
+      return because(keyword ? "keyword" : "differs", { name, keyword }); // an index, an axis ... of an unknown kind
     }
   }
 
-  // The first node whose value, or the last whose gradient, comes out otherwise than it was recorded.
+  // The first node whose value, or the last one whose gradient, differs from the recorded one.
   function firstDifference(data, result) {
     const single = data.nodes.some((node) => node.values.some((value) => /float(16|32)/.test(value.dtype)));
     const tolerance = single ? 1e-3 : 1e-9;

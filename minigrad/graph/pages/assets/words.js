@@ -1,6 +1,6 @@
-// The words of a page in the reader's language. data-word: the text of an element, data-label: what it is called.
+// The words of a page in the reader's language. data-word sets an element's text, and data-label its accessible name.
 
-const pageContents = pageData(); // read once: of a large graph that takes a while
+const pageContents = pageData(); // read once, because it is slow for a large graph
 
 const words = {
   all: pageContents.words,
@@ -10,7 +10,7 @@ const words = {
     return this.all[this.language][name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
   },
 
-  // Write the words of a language, then call again() for those that depend on the page's state.
+  // Write the words of a language, then call again() for the words that depend on the page's state.
   use(language, again) {
     this.language = language;
     document.documentElement.lang = language;
@@ -22,7 +22,7 @@ const words = {
     again();
   },
 
-  // Let the select with id "language" choose.
+  // Let the select with id "language" choose the language.
   listen(again) {
     const select = document.getElementById("language");
     select.value = this.language;
