@@ -3,13 +3,13 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import _numpy_needed  # noqa: F401 - first of all, as the rest needs it
+from . import _numpy_needed  # noqa: F401 - first, because the other modules need it
 
 # isort: split
 
 from . import rules  # noqa: F401 - fills the registry
 from ._version import __version__ as __version__
-from .engine import operators  # noqa: F401 - makes a faster form of each primitive that is declared from here on
+from .engine import operators  # noqa: F401 - gives each primitive declared after this import a faster form
 from .engine.kernels import reference_mode
 from .engine.modes import enable_grad, no_grad
 from .engine.primitive import Primitive, primitive
@@ -33,7 +33,7 @@ from .errors import (
     VersionError,
 )
 from .guards import (
-    inplace as _inplace,  # noqa: F401 - watches from the first operation on
+    inplace as _inplace,  # noqa: F401 - watches arrays from the first operation on
     warnings as _warnings,  # noqa: F401 - NumPy's warnings point at the user's line
 )
 from .rules.attention import scaled_dot_product_attention
@@ -143,7 +143,7 @@ __all__ = [
     "wrong_edges",
 ]
 
-# What is imported when it is first asked for: training needs none of it, and it takes longer than the rest.
+# Names that are imported on first use: training does not need them, and they take longer to import than the rest.
 _LATER = {
     "GradientError": "guards.checking",
     "attention_maps": "graph.pages.attention_maps",
@@ -169,7 +169,7 @@ _LATER = {
 }
 
 
-_MODULES = ("graph", "numpy", "scipy_special", "serialize", "tiny")  # so is what the pages call by name in one of these
+_MODULES = ("graph", "numpy", "scipy_special", "serialize", "tiny")  # imported on first use, too
 
 
 def __getattr__(name: str) -> Any:

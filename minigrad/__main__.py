@@ -1,4 +1,4 @@
-"""``python -m minigrad``: see ``python -m minigrad --help``."""
+"""Run the command line with ``python -m minigrad``; see ``python -m minigrad --help``."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Where in the user's program something happens."""
+"""Find the line of the user's program that is running."""
 
 from __future__ import annotations
 
@@ -11,21 +11,20 @@ from typing import NamedTuple
 
 from .errors import MARK
 
-LONGEST_LINE = 400  # characters of a line that are kept
-MOST_CALLERS = 4  # of a function, up to the program itself
+LONGEST_LINE = 400  # characters; longer source lines are cut
+MOST_CALLERS = 4  # the number of calling functions that a Place stores
 
 
 class SourceLine(NamedTuple):
-    """A place in the user's program: a line, and where it is known the very expression on it.
+    """A line of the user's program and, if Python knows it, the expression on the line.
 
     Attributes:
-        file: its path.
-        line: its number, from 1.
-        function: what it is in.
-        text: the line itself, stripped, as it was then: nobody opens the file later, least of all one that a saved trace
-            names. Empty if it cannot be read.
-        column: the character of the line, from 0, at which the instruction's expression begins.
-        end_line, end_column: where it ends: the line, and the character after its last. None where Python does not know.
+        file: the path of the file.
+        line: the line number, from 1.
+        function: the name of the function.
+        text: the stripped line at the time of recording; the file is not read again later. Empty if it cannot be read.
+        column: the character, from 0, at which the expression begins.
+        end_line, end_column: the line and the character after the last one of the expression. None if Python does not know.
     """
 
     file: str
@@ -41,13 +40,13 @@ class SourceLine(NamedTuple):
 
 
 class Place(NamedTuple):
-    """What a program is doing.
+    """The instruction that a program is executing.
 
     Attributes:
-        source: the instruction.
-        program: the lines of its file, as they were then; none if it cannot be read.
-        callers: the calls of functions of the user's own that are under way, innermost first, each with its program.
-        callee: what it called, as long as that runs: two calls from one place differ in it. None at the user's own frame.
+        source: the line of the instruction.
+        program: the lines of the file at that time; empty if it cannot be read.
+        callers: the running calls of the user's functions, innermost first, each with the lines of its file.
+        callee: the frame that the instruction called, which distinguishes two calls from one line. None if there is none.
     """
 
     source: SourceLine
@@ -57,18 +56,13 @@ class Place(NamedTuple):
 
 
 def of_library(module: str) -> bool:
-    """Whether a module is not the user's, who may have an ``nn`` of their own."""
+    """Return whether a module belongs to minigrad or NumPy; an ``nn`` may also be the user's."""
     package = module.partition(".")[0]
     return package in ("minigrad", "numpy") or (package == "nn" and hasattr(sys.modules.get(package), MARK))
 
 
-def user_frame() -> FrameType | None:
-    """The innermost frame that runs the user's own code."""
-    return _user_frame(sys._getframe(1))[0]
-
-
 def user_place() -> Place | None:
-    """What the user's own code is carrying out."""
+    """Return the instruction that the user's code is executing, with its callers."""
     frame, callee = _user_frame(sys._getframe(1))
     if frame is None:
         return None
@@ -81,19 +75,19 @@ def user_place() -> Place | None:
         between = outer.f_back
         outer, called = _user_frame(between)
         if outer is None or called not in (None, between):
-            break  # through the library, by more than the call of a module: who knows what it makes of the result
+            break  # the library called the function by more than a module call, so the caller may not see its result
         callers.append(_instruction(outer))
     return Place(source, program, callee, tuple(callers))
 
 
 def _instruction(frame: FrameType) -> tuple[SourceLine, Sequence[str]]:
-    """The instruction that a frame is at, and the lines of its program."""
+    """Return the current instruction of a frame and the lines of its file."""
     code = _known.get(id(frame.f_code)) or _CodePlaces(frame)
     return code.sources.get(frame.f_lasti) or code.source(frame), code.lines
 
 
 def _user_frame(frame: FrameType | None) -> tuple[FrameType | None, FrameType | None]:
-    """The innermost frame of the user's own, from ``frame`` outwards, and the one that it called."""
+    """Return the innermost frame of user code, from ``frame`` outwards, and the frame that it called."""
     callee = None
     while frame is not None and of_library(frame.f_globals.get("__name__", "")):
         frame, callee = frame.f_back, frame
@@ -101,19 +95,19 @@ def _user_frame(frame: FrameType | None) -> tuple[FrameType | None, FrameType | 
 
 
 class _CodePlaces:
-    """What is known of a code object, as long as there is one: looked up for every operation of a trace."""
+    """A cache of the source lines of a code object, which every operation of a trace looks up."""
 
     def __init__(self, frame: FrameType) -> None:
         code: CodeType = frame.f_code
         number = id(code)
         self.reference = weakref.ref(code, lambda _: _known.pop(number, None))
         self.lines: Sequence[str] = linecache.getlines(code.co_filename, frame.f_globals)
-        self.positions = list(code.co_positions())  # of each two bytes of its instructions
+        self.positions = list(code.co_positions())  # one per two bytes of instructions
         self.sources: dict[int, SourceLine] = {}
         _known[number] = self
 
     def source(self, frame: FrameType) -> SourceLine:
-        """The instruction that the frame is at."""
+        """Return the current instruction of the frame."""
         code, lines = frame.f_code, self.lines
         line = frame.f_lineno
         column = end_line = end_column = None
@@ -132,5 +126,5 @@ _known: dict[int, _CodePlaces] = {}
 
 
 def _character(line: str, byte: int) -> int:
-    """The character of a line at a byte of its UTF-8."""
+    """Return the character index for a byte index into the UTF-8 form of a line."""
     return byte if line.isascii() else len(line.encode(errors="surrogatepass")[:byte].decode(errors="ignore"))

@@ -7,7 +7,7 @@ from .errors import ArgumentError
 
 
 def leaves(tree: Any) -> list[Any]:
-    """The values in ``tree`` that are no containers, in order."""
+    """Return the values in ``tree`` that are not containers, in order."""
     if tree is None:
         return []
     if isinstance(tree, dict):
@@ -18,7 +18,7 @@ def leaves(tree: Any) -> list[Any]:
 
 
 def map_leaves(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
-    """``tree`` with each leaf replaced by ``function(leaf, ...)``, given the leaves at its place in ``others`` too."""
+    """Replace each leaf of ``tree`` by ``function(leaf, ...)``; further arguments are the matching leaves of ``others``."""
     if tree is None:
         return None
     if isinstance(tree, dict):
@@ -30,10 +30,10 @@ def map_leaves(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
 
 
 def check_structure(tree: Any, other: Any, what: str) -> None:
-    """Raise unless ``other`` has a leaf, or something that could be one, wherever ``tree`` has a leaf.
+    """Raise unless ``other`` is nested like ``tree``; where ``tree`` has a leaf, ``other`` may have any value except None.
 
     Raises:
-        ArgumentError: ``what``, the name of ``other``, does not fit.
+        ArgumentError: the structure differs; the message begins with ``what``, the name of ``other``.
     """
     if isinstance(tree, dict):
         fits = isinstance(other, dict) and tree.keys() == other.keys()

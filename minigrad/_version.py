@@ -1,3 +1,3 @@
-"""The version, which pyproject.toml says too."""
+"""The version, the same as in pyproject.toml."""
 
 __version__ = "0.1.0"

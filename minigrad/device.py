@@ -1,6 +1,6 @@
-"""Which library an array belongs to, and the few things NumPy's protocols cannot do for another one.
+"""Detect the library of an array, and do the few things that NumPy's protocols cannot do for other libraries.
 
-Arithmetic needs none of this: NumPy hands every ufunc and array function to the array's own library (NEP 13, NEP 18).
+Arithmetic needs no code here: NumPy passes every ufunc and array function to the library of the array (NEP 13, NEP 18).
 """
 
 from collections.abc import Callable, Sequence
@@ -20,49 +20,42 @@ from .errors import (
 
 
 def is_device_array(value: object) -> bool:
-    """Whether ``value`` is an array of another library that follows NumPy's protocols, such as ``cupy.ndarray``."""
+    """Return whether ``value`` is an array of another library that follows NumPy's protocols, such as ``cupy.ndarray``."""
     kind = type(value)
     return (
         not issubclass(kind, (np.ndarray, np.generic))
         and hasattr(kind, "__array_function__")
         and hasattr(kind, "__array_ufunc__")
-        and hasattr(
-            kind, "get"
-        )  # what brings it to the host; sparse, lazy and labelled arrays follow the protocols too
+        and hasattr(kind, "get")  # copies to the host; sparse, lazy and labelled arrays have the protocols without get
     )
 
 
 def zeros(shape: tuple[int, ...], like: Any) -> Any:
-    """An array of zeros beside ``like``, of its dtype; on the host in half the time of ``np.zeros_like``."""
+    """Return zeros on the device and of the dtype of ``like``; on the host, in half the time of ``np.zeros_like``."""
     return np.zeros_like(like, order="C", shape=shape) if is_device_array(like) else np.zeros(shape, like.dtype)
 
 
 def is_cupy(kind: type) -> bool:
-    """Whether an array of this type is one of CuPy's."""
+    """Return whether this array type is CuPy's."""
     return kind.__module__.partition(".")[0] == "cupy"
-
-
-def arange(stop: int, like: Any) -> Any:
-    """``np.arange(stop)`` in the library of the array ``like`` (NEP 35)."""
-    return np.arange(stop, like=like)
 
 
 # --- Moving ---
 
 
 def to_host(array: Any) -> Any:
-    """``array`` as a NumPy array; the same object if it is one already. From a device this waits for it."""
+    """Return ``array`` as a NumPy array, the same object if it is one already; this waits for a device."""
     return array.get() if is_device_array(array) else array
 
 
 def to_device(array: Any, device: str) -> Any:
-    """``array`` on "cpu" or "cuda" ("cuda:1" is the second GPU); the same object if it is there already.
+    """Return ``array`` on "cpu" or "cuda" ("cuda:1" is the second GPU), the same object if it is there already.
 
     Raises:
-        ArgumentError: there is no such kind of device.
+        ArgumentError: ``device`` is not "cpu", "cuda" or "cuda:N".
         MissingExtraError: CuPy is not installed.
         DeviceError: CuPy cannot be imported, there is no driver, or no such GPU.
-        OutOfMemoryError: the array does not fit beside what is there.
+        OutOfMemoryError: the free memory of the device is too small.
     """
     kind, _, number = device.partition(":")
     if kind == "cpu" and not number:
@@ -80,7 +73,7 @@ def to_device(array: Any, device: str) -> Any:
 
 
 def where_is(array: Any) -> str:
-    """ "on the host" or "on cuda:0"."""
+    """Return "on the host" or, for example, "on cuda:0"."""
     if not is_device_array(array):
         return "on the host"
     device: Any = getattr(array, "device", "another device")
@@ -88,7 +81,7 @@ def where_is(array: Any) -> str:
 
 
 def same_place(a: Any, b: Any) -> bool:
-    """Whether two arrays are both on the host, or both on one device."""
+    """Return whether two arrays are both on the host, or both on one device."""
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         return True
     return where_is(a) == where_is(b)
@@ -109,7 +102,7 @@ def _import_cupy(device: str) -> Any:
 
 
 def _unusable(cupy: Any, device: str, error: Exception) -> str:
-    """What CUDA's error means for somebody who asked for ``device``."""
+    """Explain a CUDA error for the requested ``device``."""
     text = str(error)
     if "InsufficientDriver" in text or "SystemDriverMismatch" in text:
         advice = "the NVIDIA driver is missing or older than CuPy's CUDA: install or update it (nvidia-smi shows it)"
@@ -126,12 +119,12 @@ def _unusable(cupy: Any, device: str, error: Exception) -> str:
 def check_range(integers: Any, count: int, error: Callable[[int], MinigradError]) -> None:
     """Raise ``error(worst)`` unless all integers are in [0, count).
 
-    An index that is not would wrap round silently on a device, which is waited for here.
+    Without this check a device would wrap such an index silently. The check waits for the device.
     """
     if not integers.size:
         return
     half = 1 << (8 * integers.dtype.itemsize - 1)
-    unsigned = integers.dtype.str.replace("i", "u")  # read so, negative ones are the largest: one pass finds both kinds
+    unsigned = integers.dtype.str.replace("i", "u")  # negative integers become the largest: one maximum finds both
     largest = int(to_host(integers.view(unsigned).max()))
     worst = largest - 2 * half if integers.dtype.kind == "i" and largest >= half else largest
     if not 0 <= worst < count:
@@ -142,19 +135,19 @@ def check_range(integers: Any, count: int, error: Callable[[int], MinigradError]
 
 
 def mixed_devices(operation: str, names: Sequence[str], arrays: Sequence[Any]) -> MixedDevicesError | None:
-    """The error for arguments some of which are on the host and some on a device; None if they are all in one place."""
+    """Return the error for arguments on different devices; None if all are on the host or on one device."""
     places = [where_is(a) if isinstance(a, np.ndarray) or is_device_array(a) else None for a in arrays]
     if len({place for place in places if place is not None}) < 2:
         return None
     listed = ", ".join(f"{name} {place}" for name, place in zip(names, places) if place is not None)
     return MixedDevicesError(
-        f"{operation} got arrays in several places ({listed}): bring them together, model.to('cuda') for a model and "
-        "minigrad.device.to_device(array, 'cuda') for an array, or both with 'cpu'"
+        f"{operation} got arrays in several places ({listed}): bring them together, with model.to('cuda') for a model and "
+        "minigrad.device.to_device(array, 'cuda') for an array, or use 'cpu' for both"
     )
 
 
 def out_of_memory(error: MemoryError, doing: str, arrays: Sequence[Any] = ()) -> OutOfMemoryError:
-    """The same error with what was being done, to which arrays, and how full the device's memory is."""
+    """Return the error with the operation, the arrays, and how full the memory of the device is."""
     described = ", ".join(f"shape {a.shape} {a.dtype}" for a in arrays if hasattr(a, "shape") and hasattr(a, "dtype"))
     message = f"out of memory in {doing}" + (f" ({described})" if described else "") + f": {str(error).rstrip('. ')}"
     if is_cupy(type(error)):
@@ -164,13 +157,13 @@ def out_of_memory(error: MemoryError, doing: str, arrays: Sequence[Any] = ()) ->
         )
     return OutOfMemoryError(
         message
-        + ". Ways out: a smaller batch (nn.fit(accumulate=...) makes up for it), minigrad.checkpoint around layers, "
-        "no_grad() where nothing is trained, or dropping the tensors that are no longer needed"
+        + ". Remedies: a smaller batch (nn.fit(accumulate=...) keeps the effective size), minigrad.checkpoint around layers, "
+        "no_grad() where nothing is trained, or deleting tensors that are no longer needed"
     )
 
 
 def _size(count: int) -> str:
-    """ "1.50 GiB"."""
+    """Format a number of bytes, such as "1.50 GiB"."""
     size, unit = float(count), "B"
     for larger in ("KiB", "MiB", "GiB", "TiB"):
         if size < 1024:

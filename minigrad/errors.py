@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-MARK = "__minigrad__"  # what the packages beside minigrad define
+MARK = "__minigrad__"  # a name that the packages nn and models define, so that they can be recognized
 
 
 class MinigradError(Exception):
-    """What every error raised by minigrad has in common.
+    """The base class of every error that minigrad raises.
 
     Example:
         >>> import minigrad as mg
         >>> try:
         ...     mg.Tensor([1, 2], requires_grad=True)
-        ... except mg.MinigradError as error:  # or what Python would raise: except TypeError
+        ... except mg.MinigradError as error:  # or the built-in one: except TypeError
         ...     print(type(error).__name__, isinstance(error, TypeError))
         DTypeError True
     """
@@ -40,7 +40,7 @@ class ArgumentError(MinigradError, ValueError):
 
 
 class ShapeError(ArgumentError):
-    """Shapes do not fit together.
+    """The shapes of arrays do not fit together.
 
     Example:
         >>> import minigrad as mg
@@ -56,7 +56,7 @@ class DTypeError(MinigradError, TypeError):
 
     Example:
         >>> import minigrad as mg
-        >>> mg.Tensor([1, 2], requires_grad=True)  # 1.0 and 2.0 have a derivative
+        >>> mg.Tensor([1, 2], requires_grad=True)  # write 1.0 and 2.0: integers have no derivative
         Traceback (most recent call last):
             ...
         minigrad.errors.DTypeError: requires_grad=True needs a floating or complex dtype, got int...
@@ -64,20 +64,20 @@ class DTypeError(MinigradError, TypeError):
 
 
 class UnsupportedError(MinigradError, TypeError):
-    """A function, a keyword or a conversion that has no derivative here.
+    """A function, a keyword or a conversion has no derivative in minigrad.
 
     Example:
         >>> import minigrad as mg
         >>> x = mg.Tensor(2.0, requires_grad=True)
-        >>> float(x)  # x.item() says that the derivative ends here
+        >>> float(x)  # x.item() makes clear that the derivative ends here
         Traceback (most recent call last):
             ...
-        minigrad.errors.UnsupportedError: write t.item() for the number: float(t) of the tensor...
+        minigrad.errors.UnsupportedError: write t.item() for the number: float(t) would cut the tensor...
     """
 
 
 class GraphError(MinigradError, RuntimeError):
-    """The tape cannot do what was asked: nothing was recorded, or it was freed already.
+    """The tape cannot be used: nothing was recorded, it was already freed, or a kept array was changed.
 
     Example:
         >>> import minigrad as mg
@@ -87,7 +87,7 @@ class GraphError(MinigradError, RuntimeError):
         >>> y.backward()
         Traceback (most recent call last):
             ...
-        minigrad.errors.GraphError: backward() came a second time through 'multiply', whose kept values were freed...
+        minigrad.errors.GraphError: backward() was called a second time through 'multiply', whose kept values were freed...
     """
 
 
@@ -102,17 +102,17 @@ class AnomalyError(MinigradError, RuntimeError):
         ...     np.sqrt(x).backward()
         Traceback (most recent call last):
             ...
-        minigrad.errors.AnomalyError: in backward, the derivative of 'sqrt' by x made inf: the derivative of the square root...
+        minigrad.errors.AnomalyError: in backward, the derivative of 'sqrt' with respect to x made inf: the derivative of...
     """
 
 
 class DeviceError(MinigradError, RuntimeError):
-    """A device cannot be used: there is no GPU, or no driver for it.
+    """A device cannot be used, for example because there is no GPU or no driver for it.
 
     Example:
         >>> import numpy as np
         >>> import minigrad as mg
-        >>> mg.device.to_device(np.ones(3), "cuda")  # on a machine with CuPy and without a GPU
+        >>> mg.device.to_device(np.ones(3), "cuda")  # on a machine with CuPy but without a GPU
         Traceback (most recent call last):
             ...
         minigrad.errors.DeviceError: device='cuda' cannot be used (cudaErrorNoDevice: no CUDA-capable device is detected)...
@@ -120,7 +120,7 @@ class DeviceError(MinigradError, RuntimeError):
 
 
 class MixedDevicesError(DeviceError, TypeError):
-    """An operation got arrays of the host and arrays on a device.
+    """An operation got arrays on the host and arrays on a device.
 
     Example:
         >>> import numpy as np
@@ -139,7 +139,7 @@ class OutOfMemoryError(MinigradError, MemoryError):
     Example:
         >>> import numpy as np
         >>> import minigrad as mg
-        >>> ones = np.broadcast_to(mg.Tensor(1.0), (10**9, 10**9))  # a view of one number
+        >>> ones = np.broadcast_to(mg.Tensor(1.0), (10**9, 10**9))  # a view of one element
         >>> ones * 2
         Traceback (most recent call last):
             ...
@@ -161,7 +161,7 @@ class OutOfRangeError(MinigradError, IndexError):
 
 
 class LinAlgError(MinigradError, np.linalg.LinAlgError):
-    """A matrix that the algorithm cannot take: it is singular, not square, or not positive definite.
+    """A matrix does not suit the algorithm, because it is singular, not square, or not positive definite.
 
     Example:
         >>> import numpy as np
@@ -178,7 +178,7 @@ class MissingExtraError(MinigradError, ImportError):
 
     Example:
         >>> import minigrad as mg
-        >>> mg.compiled_kernels()  # where numba is not installed
+        >>> mg.compiled_kernels()  # numba is not installed
         Traceback (most recent call last):
             ...
         minigrad.errors.MissingExtraError: compiled_kernels() needs numba: pip install numba
@@ -186,7 +186,7 @@ class MissingExtraError(MinigradError, ImportError):
 
 
 class VersionError(MinigradError, ImportError):
-    """NumPy is older than minigrad needs.
+    """The installed NumPy is older than minigrad needs.
 
     Example:
         >>> import subprocess, sys
@@ -198,7 +198,7 @@ class VersionError(MinigradError, ImportError):
 
 
 class ShadowedError(MinigradError, ImportError):
-    """A module of the user's is called ``nn`` or ``models``, and Python finds it before the one that comes with minigrad.
+    """Python finds another module ``nn`` or ``models`` before the one that comes with minigrad.
 
     Example:
         >>> import pathlib, subprocess, sys, tempfile
@@ -212,9 +212,9 @@ class ShadowedError(MinigradError, ImportError):
 
 
 def said_by_minigrad(error: BaseException) -> MinigradError | None:
-    """Return ``error``, or the nearest of its causes, that minigrad raised; None if there is none.
+    """Return ``error``, or the nearest of its causes, if minigrad raised it; None if there is no such error.
 
-    ``out[i] = t`` on a NumPy array, with a tracked ``t``, is refused by minigrad, but NumPy raises a ValueError from that.
+    For example, ``out[i] = t`` on a NumPy array with a tracked ``t`` makes minigrad raise, and NumPy a ValueError from that.
     """
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, MinigradError):
@@ -223,13 +223,13 @@ def said_by_minigrad(error: BaseException) -> MinigradError | None:
 
 
 def in_the_way(name: str) -> str | None:
-    """What to say if what Python finds as ``nn`` or ``models``, without importing it, is not minigrad's package."""
+    """Return a message if the ``nn`` or ``models`` that Python would import is not minigrad's package, else None."""
     spec = importlib.util.find_spec(name)
-    if spec is None or not spec.has_location:  # nothing, or a folder without __init__.py, which stands in nobody's way
+    if spec is None or not spec.has_location:  # nothing, or a folder without __init__.py, which hides no package
         return None
     loader: Any = spec.loader
     source = loader.get_source(name)
-    if source is None or MARK in source:  # a program that was packed without its sources cannot be asked
+    if source is None or MARK in source:  # a program packed without sources cannot be checked
         return None
     return (
         f"'{name}' is '{spec.origin}', not the package that comes with minigrad: rename that file or folder, "
@@ -238,10 +238,10 @@ def in_the_way(name: str) -> str | None:
 
 
 def check_ours(*names: str) -> None:
-    """See that packages which come with minigrad are what an import of these names finds.
+    """Check that an import of these names finds the packages that come with minigrad.
 
     Raises:
-        ShadowedError: something else stands in the way.
+        ShadowedError: Python would find another module first.
     """
     for name in names:
         if said := in_the_way(name):
@@ -249,10 +249,10 @@ def check_ours(*names: str) -> None:
 
 
 def import_extra(module: str, extra: str, purpose: str) -> ModuleType:
-    """Import an optional package, or say in one sentence what to install.
+    """Import an optional package, or raise an error that says what to install.
 
-    The sentence names the packages, not minigrad's ``extra`` that holds them: that works in any installation, whatever name
-    minigrad is distributed by, and on any command line.
+    The error names the packages, not minigrad's ``extra``. Such a command works in every installation, under any name of the
+    distribution, and in every shell.
 
     Raises:
         MissingExtraError: the package is not installed.
@@ -269,5 +269,5 @@ _TOGETHER = {
     "graph": "graphviz pygraphviz",
     "gpu": '"cupy-cuda12x[ctk]"',
     "mpi": "mpi4py impi-rt" if sys.platform == "win32" else "mpi4py mpich",
-}  # what is of use only as a whole, by its extra
-_DISTRIBUTED_AS = {"PIL": "pillow", "sklearn": "scikit-learn"}  # where the name to import is another
+}  # packages that are only useful together, by the extra
+_DISTRIBUTED_AS = {"PIL": "pillow", "sklearn": "scikit-learn"}  # packages whose import name differs

@@ -1,11 +1,11 @@
 """SciPy's special functions on Tensors: ``import minigrad.scipy_special as special``.
 
-SciPy's own are ufuncs, which ask their arguments first (NEP 13): once this module has been imported, ``scipy.special.erf(t)``
-works as ``special.erf(t)`` does. Where SciPy's is a plain Python function (``softmax``, ``log_softmax``, ``logsumexp``,
-``polygamma``, ``zeta``), call this module's. Arrays of a device are not supported, as by SciPy itself.
+SciPy's functions are mostly ufuncs, which pass the call to their arguments (NEP 13). So after this import,
+``scipy.special.erf(t)`` works like ``special.erf(t)``. For plain Python functions of SciPy (``softmax``, ``log_softmax``,
+``logsumexp``, ``polygamma``, ``zeta``), call the ones in this module. Device arrays are not supported, as in SciPy.
 
-Arguments by which a function has no elementary derivative (the order of a Bessel function, the ``a`` of an incomplete
-gamma function) must be plain numbers or arrays; a Tensor there that requires a gradient is refused.
+If a function has no elementary derivative with respect to an argument (the order of a Bessel function, the ``a`` of an
+incomplete gamma function), pass a plain number or array there. A Tensor that requires a gradient raises an error.
 """
 
 import math
@@ -16,6 +16,7 @@ import numpy as np
 
 from .engine.methods import Axis
 from .engine.primitive import Primitive, primitive
+from .engine.types import TensorLike
 from .errors import import_extra
 from .rules import neural, reductions
 
@@ -23,7 +24,7 @@ _special = import_extra("scipy.special", "scipy", "minigrad.scipy_special")
 
 
 def _declare(name: str, **rules: Callable[..., Any] | None) -> Primitive:
-    """SciPy's ufunc of that name as a primitive; with the prefix, for minigrad has an ``erf`` of its own."""
+    """Declare SciPy's ufunc as a primitive, with a prefix, because minigrad has another ``erf``."""
     return primitive(getattr(_special, name), getattr(_special, name), name=f"special.{name}").vjp(**rules)
 
 
@@ -40,21 +41,50 @@ erfinv = _declare("erfinv", y=lambda g, ans: g * (_ROOT_PI / 2) * np.exp(ans * a
 erfcinv = _declare("erfcinv", y=lambda g, ans: g * (-_ROOT_PI / 2) * np.exp(ans * ans))
 ndtr = _declare("ndtr", x=lambda g, x: g * (1 / _ROOT_2PI) * np.exp(-0.5 * x * x))
 ndtri = _declare("ndtri", y=lambda g, ans: g * _ROOT_2PI * np.exp(0.5 * ans * ans))
-# The density over the distribution function is a scaled erfc, which neither overflows nor cancels.
+# The density over the cumulative distribution function is sqrt(2 / pi) / erfcx, which neither overflows nor cancels.
 log_ndtr = _declare("log_ndtr", x=lambda g, x: g * math.sqrt(2 / math.pi) / erfcx(-x * _ROOT_HALF))
 
 # --- logistic functions ---------------------------------------------------------------------------------------------
 
-expit: Primitive = _declare("expit", x=lambda g, x, ans: g * ans * expit(-x))  # 1 - ans would lose what is small
+# expit(-x) equals 1 - ans, but the difference would lose the digits of a small result.
+expit: Primitive = _declare("expit", x=lambda g, x, ans: g * ans * expit(-x))
 log_expit = _declare("log_expit", x=lambda g, x: g * expit(-x))
 logit = _declare("logit", x=lambda g, x: g / (x * (1 - x)))
 
-# --- the gamma function and its kin ---------------------------------------------------------------------------------
+# --- the gamma function and related functions -----------------------------------------------------------------------
 
-# SciPy's polygamma and zeta give float64 for every dtype.
-_polygamma: Primitive = primitive(
-    lambda x, /, n: np.asarray(_special.polygamma(n, x), np.result_type(x, np.float32)), name="special.polygamma"
-).vjp(x=lambda g, x, n: g * polygamma(n + 1, x))
+# The terms of trigamma(z) - 1 / z, from z = 10 on: the Bernoulli numbers B_2k over z^(2k + 1), the highest power first.
+_BERNOULLI = [7 / 6, -691 / 2730, 5 / 66, -1 / 30, 1 / 42, -1 / 30, 1 / 6]
+
+
+def _trigamma(x: Any) -> Any:
+    """Sum 1 / (x + k)^2 for k < 10, and the asymptotic series at x + 10 (Abramowitz and Stegun, 6.4.6 and 6.4.12)."""
+    x = np.asarray(x, np.float64)
+    if x.size > 1 << 14:  # blocks that stay in the cache
+        flat = x.reshape(-1)
+        return np.concatenate([_trigamma(flat[i : i + (1 << 14)]) for i in range(0, x.size, 1 << 14)]).reshape(x.shape)
+    with np.errstate(over="ignore"):
+        inverse = 1 / (x + 10)
+        square, total = inverse * inverse, np.zeros_like(x)
+        for coefficient in _BERNOULLI:
+            total = total * square + coefficient
+        total = square * (0.5 + inverse * total)
+        for k in range(9, -1, -1):
+            total += np.square(1 / (x + k))
+    return total + inverse
+
+
+def _of_order(x: Any, /, n: int) -> Any:
+    """Return SciPy's polygamma, without the psi that it computes for every n. The result has the dtype of x."""
+    if n == 1 and np.size(x) > 256 and np.isrealobj(x) and np.all(np.asarray(x) > 0):
+        found = _trigamma(x)
+    else:
+        found = (-1.0) ** (n + 1) * math.gamma(n + 1) * _special.zeta(n + 1, x) if n else _special.psi(x)
+    return np.asarray(found, np.result_type(x, np.float32))
+
+
+_polygamma: Primitive = primitive(_of_order, name="special.polygamma").vjp(x=lambda g, x, n: g * polygamma(n + 1, x))
+# SciPy's zeta returns float64 for every dtype, so the result is cast.
 _zeta: Primitive = primitive(
     lambda q, /, x: np.asarray(_special.zeta(x, q), np.result_type(q, np.float32)), name="special.zeta"
 ).vjp(q=lambda g, q, x: -g * x * zeta(x + 1, q))
@@ -77,27 +107,27 @@ betainc = _declare(
 )
 
 
-def polygamma(n: int, x: Any) -> Any:
-    """The n-th derivative of ``digamma`` at x; n is a plain integer."""
+def polygamma(n: int, x: "TensorLike") -> Any:
+    """Return the n-th derivative of ``digamma`` at x; n is a plain integer."""
     return _polygamma(x, n=n)
 
 
-def zeta(x: float, q: Any = 1.0) -> Any:
-    """The Hurwitz zeta function, the sum of ``(q + k)**-x`` over k = 0, 1, ...; x is a plain number."""
+def zeta(x: float, q: "TensorLike" = 1.0) -> Any:
+    """Return the Hurwitz zeta function, the sum of ``(q + k)**-x`` over k = 0, 1, ...; x is a plain number."""
     return _zeta(q, x=x)
 
 
 # --- entropies: 0 log 0 is 0 ----------------------------------------------------------------------------------------
 
 
-def _log_or_0(log: Any, x: Any, y: Any, pole: float) -> Any:
-    """``log(y)``, and 0 where x is 0 and y at (or beyond) the pole of the logarithm."""
+def _log_or_0(log: Any, x: "Any", y: "Any", pole: float) -> Any:
+    """Return ``log(y)``, and 0 where x is 0 and y is at the pole of the logarithm, or beyond it."""
     both = (x == 0) & (y <= pole) if not np.iscomplexobj(y) else (x == 0) & (y == pole)
     return np.where(both, 0, log(np.where(both, 1, y)))
 
 
-def _ratio_or_0(x: Any, y: Any) -> Any:
-    """``x / y``, and 0 where both are 0."""
+def _ratio_or_0(x: "TensorLike", y: "TensorLike") -> Any:
+    """Return ``x / y``, and 0 where both are 0."""
     both = (x == 0) & (y == 0)
     return np.where(both, 0, x / np.where(both, 1, y))
 
@@ -127,22 +157,23 @@ i1e: Primitive = _declare(
     "i1e", x=lambda g, x, ans: g * (0.5 * (i0e(x) + np.exp(-np.abs(x)) * iv(2, x)) - np.sign(x) * ans)
 )
 
+
 # --- logarithms of sums of exponentials -----------------------------------------------------------------------------
 
 
-def logsumexp(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
-    """``log(sum(exp(a)))`` along ``axis`` (an int, a tuple, or None for all), stable for large inputs.
+def logsumexp(a: "TensorLike", axis: Axis = None, *, keepdims: bool = False) -> Any:
+    """Return ``log(sum(exp(a)))`` along ``axis`` (an int, a tuple, or None for all), stable for large inputs.
 
     For SciPy's weights ``b`` write ``logsumexp(a + np.log(b))``.
     """
     return reductions.logsumexp(a, axis=axis, keepdims=keepdims)
 
 
-def softmax(x: Any, axis: Axis = None) -> Any:
-    """``exp(x) / sum(exp(x))`` along ``axis``; as in SciPy over all elements by default, unlike ``minigrad.softmax``."""
+def softmax(x: "TensorLike", axis: Axis = None) -> Any:
+    """Return ``exp(x) / sum(exp(x))`` along ``axis``; by default, unlike ``minigrad.softmax``, over all elements."""
     return neural.softmax(x, axis=axis)
 
 
-def log_softmax(x: Any, axis: Axis = None) -> Any:
-    """``x - log(sum(exp(x)))`` along ``axis``; as in SciPy over all elements by default."""
+def log_softmax(x: "TensorLike", axis: Axis = None) -> Any:
+    """Return ``x - log(sum(exp(x)))`` along ``axis``; by default over all elements, as in SciPy."""
     return neural.log_softmax(x, axis=axis)

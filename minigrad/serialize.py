@@ -1,8 +1,8 @@
-"""The one door between files and the library: arrays as safetensors, what they mean as JSON beside them. Never pickle.
+"""Read and write files: arrays as safetensors, with a description in JSON. Pickle is never used.
 
-All that is read from a file comes through here and is checked before anything uses it: its size, the types of its arrays, how
-deep its JSON is nested, the form of what that says, and a checksum. A file that is not what it should be is a
-:class:`CheckpointError`, whatever is wrong with it; and no path in a file is ever opened.
+All other modules read files through this one. It checks a file before any use: its size, the dtypes of its arrays, the nesting
+of its JSON, the form of the data in it, and a checksum. Every defect of a file raises :class:`CheckpointError`. A path that
+occurs in a file is never opened.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from .engine.tensor import Tensor
 from .errors import ArgumentError, import_extra
 
 FORMAT = "minigrad-2"
-FIRST_FORMAT = "minigrad-1"  # of 0.1.0, which wrote no checksum
+FIRST_FORMAT = "minigrad-1"  # the format of 0.1.0, which has no checksum
 
 DTYPES = {"BOOL": "bool", "F16": "float16", "F32": "float32", "F64": "float64", "C64": "complex64"} | {
     f"{kind[0].upper()}{bits}": f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)
 }
 LONGEST_TEXT = 1 << 26  # characters of JSON, or bytes of a text file
 LONGEST_STRING = 1 << 20
-DEEPEST = 40  # lists and objects inside each other
-LARGEST_INTEGER = 1 << 128  # some write 10**30 for "as many as you like"
+DEEPEST = 40  # nesting levels of lists and objects
+LARGEST_INTEGER = 1 << 128  # large, because some programs write 10**30 for "unlimited"
 
 
 class CheckpointError(ArgumentError):
-    """A file is not there, is damaged, or is of something else. The message quotes at most 2,000 characters of it."""
+    """A file is missing, is damaged, or has other contents. The message has at most about 2,000 characters."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message if len(message) <= 2000 else f"{message[:1000]} ... {message[-1000:]}")
@@ -45,21 +45,21 @@ class CheckpointError(ArgumentError):
 
 
 def save_checkpoint(path: str | os.PathLike[str], arrays: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-    """Write named arrays (or Tensors) and a JSON-able description of them to a safetensors file, with a checksum over both.
+    """Write named arrays or Tensors, and a description for JSON, to a safetensors file with a checksum over both.
 
-    The file is complete or not there: it is written under a temporary name and then moved into place.
+    The file is written under a temporary name and then renamed, so an incomplete file never has the name ``path``.
 
     Raises:
         MissingExtraError: safetensors is not installed.
-        CheckpointError: ``about`` cannot be written as JSON that :func:`load_checkpoint` would read, or an array is of a type
-            that safetensors does not have. Nothing has been written.
+        CheckpointError: ``about`` cannot be written as JSON that :func:`load_checkpoint` reads, or safetensors does not have
+            the dtype of an array. In both cases nothing is written.
     """
     safetensors = import_extra("safetensors.numpy", "train", "saving a checkpoint")
     try:
         text = json.dumps(dict(about), ensure_ascii=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise CheckpointError(
-            f"about must be made of what JSON has (dict, list, str, number, bool, None): {error}"
+            f"about must consist of JSON values (dict, list, str, number, bool, None): {error}"
         ) from error
     _parsed(text, "about")
     host = {name: _little_endian(name, value) for name, value in arrays.items()}
@@ -77,34 +77,36 @@ def save_checkpoint(path: str | os.PathLike[str], arrays: Mapping[str, Any], abo
 def load_checkpoint(
     path: str | os.PathLike[str], form: Any = None, what: str = "checkpoint"
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The arrays and the description that :func:`save_checkpoint` wrote. Files of 0.1.0 have no checksum to be held to.
+    """Return the arrays and the description that :func:`save_checkpoint` wrote. Files of 0.1.0 have no checksum to compare.
 
     Args:
-        form: what the description must look like, as for :func:`require`.
-        what: the word for such a file, for the message that there is none.
+        form: the required form of the description, as for :func:`require`.
+        what: the word for such a file in the message for a missing file.
 
     Raises:
         MissingExtraError: safetensors is not installed.
-        CheckpointError: there is no such file, it is truncated or was changed, or it is not a minigrad checkpoint, or not one
-            of this ``form``.
+        CheckpointError: the file is missing, truncated or changed, is not a minigrad checkpoint file, or does not have this
+            ``form``.
     """
     arrays, metadata = read_arrays(path, what)
     written = metadata.get("format")
     if written not in (FORMAT, FIRST_FORMAT):
         raise CheckpointError(
-            f"'{path}' is a safetensors file, but no checkpoint of minigrad that this version reads (its format: "
+            f"'{path}' is a safetensors file, but not a checkpoint of minigrad that this version reads (its format is "
             f"{short(written)}, not {FORMAT!r})"
         )
     text = metadata.get("about", "")
     if written == FORMAT and metadata.get("checksum") != digest(arrays, FORMAT + text):
-        raise CheckpointError(f"'{path}' was damaged or changed after it was written: its checksum is another one")
+        raise CheckpointError(f"'{path}' was damaged or changed after it was written: its checksum does not match")
     if written == FIRST_FORMAT and "checksum" in metadata:
-        raise CheckpointError(f"'{path}' says {FIRST_FORMAT!r}, which has no checksum, and yet has one: it was changed")
+        raise CheckpointError(
+            f"'{path}' has the format {FIRST_FORMAT!r}, which has no checksum, but also a checksum: it was changed"
+        )
     try:
         about = _parsed(text, "about")
         require(about, dict, "about")
     except CheckpointError as error:
-        raise CheckpointError(f"'{path}' does not say what its arrays are (no JSON object 'about'): {error}") from error
+        raise CheckpointError(f"'{path}' does not describe its arrays (no JSON object 'about'): {error}") from error
     if form is not None:
         require(about, form, f"'{path}'")
     return arrays, about
@@ -113,25 +115,25 @@ def load_checkpoint(
 def read_arrays(
     path: str | os.PathLike[str], what: str = "file"
 ) -> tuple[dict[str, np.ndarray[Any, Any]], dict[str, str]]:
-    """The arrays in a safetensors file of any program, and the text beside them.
+    """Return the arrays and the text metadata of a safetensors file from any program.
 
     Raises:
         MissingExtraError: safetensors is not installed.
-        CheckpointError: there is no such file, it is no whole safetensors file, or has an array of a type that NumPy has not.
+        CheckpointError: the file is missing, is not a complete safetensors file, or has an array with a dtype NumPy lacks.
     """
     safetensors = import_extra("safetensors", "train", "reading a safetensors file")
     source = _file(path, what)
     arrays = {}
     try:
         with safetensors.safe_open(source, framework="numpy") as file:
-            for name in file.keys():  # noqa: SIM118 - the handle is no dict
+            for name in file.keys():  # noqa: SIM118 - the handle is not a dict
                 part = file.get_slice(name)
                 if part.get_dtype() not in DTYPES:
                     raise CheckpointError(
-                        f"'{path}' has {short(name)} as {part.get_dtype()}, which NumPy has not: it must be one of "
+                        f"'{path}' has {short(name)} as {part.get_dtype()}, which NumPy does not have: it must be one of "
                         f"{', '.join(DTYPES)}"
                     )
-                arrays[name] = file.get_tensor(name).reshape(part.get_shape())  # old ones give (1,) for ()
+                arrays[name] = file.get_tensor(name).reshape(part.get_shape())  # old safetensors return (1,) for ()
             return arrays, file.metadata() or {}
     except (safetensors.SafetensorError, ValueError, TypeError, OSError, MemoryError) as error:
         if isinstance(error, CheckpointError):
@@ -142,13 +144,10 @@ def read_arrays(
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
-    """
-    Raises:
-        CheckpointError: there is no such file, it is larger than 64 MiB, or no UTF-8.
-    """
+    """Return the text of a file; raise CheckpointError if it is missing, larger than 64 MiB, or not UTF-8."""
     source = _file(path, "file")
     if (size := source.stat().st_size) > LONGEST_TEXT:
-        raise CheckpointError(f"'{path}' has {size:,} bytes; a text of more than {LONGEST_TEXT:,} is not read")
+        raise CheckpointError(f"'{path}' has {size:,} bytes; the limit for a text is {LONGEST_TEXT:,}")
     try:
         return source.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -156,10 +155,10 @@ def read_text(path: str | os.PathLike[str]) -> str:
 
 
 def read_json(path: str | os.PathLike[str], form: Any) -> Any:
-    """What a JSON file says, of the ``form`` that :func:`require` takes.
+    """Return the value in a JSON file after a check of its ``form`` with :func:`require`.
 
     Raises:
-        CheckpointError: it is no such file.
+        CheckpointError: the file is missing, is not JSON, or does not have this form.
     """
     value = _parsed(read_text(path), f"'{path}'")
     require(value, form, f"'{path}'")
@@ -167,7 +166,7 @@ def read_json(path: str | os.PathLike[str], form: Any) -> Any:
 
 
 def digest(arrays: Mapping[str, Any], text: str) -> str:
-    """The SHA-256 of a text and of arrays on the host with their names, types and shapes, as 64 hexadecimal digits."""
+    """Return the SHA-256 of a text and of host arrays with their names, dtypes and shapes, as 64 hexadecimal digits."""
     total = hashlib.sha256(f"{len(text)}\n{text}".encode())
     for name in sorted(arrays):
         array = np.asarray(arrays[name])
@@ -176,25 +175,25 @@ def digest(arrays: Mapping[str, Any], text: str) -> str:
     return total.hexdigest()
 
 
-# What a description must look like
+# The form of a description
 
 
 @dataclass(frozen=True)
 class Maybe:
-    """Of a form: None will do too."""
+    """A form that also allows None."""
 
     form: Any
 
 
 def require(value: Any, form: Any, what: str) -> None:
-    """Raise unless a value from a file has a form.
+    """Raise unless a value from a file has the given form.
 
-    A form is a type or a union of types (``int | None``; a bool is no int); a text, for exactly this one; ``[form]`` for a
-    list of any length; a tuple of forms for a list of this length; ``{"name": form}`` for an object that has at least these
-    names, ``{str: form}`` for one with any; and ``Maybe(form)``. Lists and objects alone come from JSON, no tuples.
+    A form is a type or a union of types, such as ``int | None`` (a bool is not an int); a string, which must match exactly;
+    ``[form]`` for a list of any length; a tuple of forms for a list of this length; ``{"name": form}`` for an object with at
+    least these names; ``{str: form}`` for an object with any names; or ``Maybe(form)``. JSON has lists, but no tuples.
 
     Raises:
-        CheckpointError: it has another one; the message begins with ``what``.
+        CheckpointError: the value has another form; the message begins with ``what``.
     """
     if isinstance(form, Maybe):
         if value is not None:
@@ -214,7 +213,7 @@ def require(value: Any, form: Any, what: str) -> None:
             require(item, form[i if isinstance(form, tuple) else 0], f"{what}: item {i}")
     elif isinstance(form, str):
         if value != form:
-            raise CheckpointError(f"{what} is {short(value)}, not {form!r}: give the right file")
+            raise CheckpointError(f"{what} is {short(value)}, not {form!r}: pass the right file")
     else:
         _one_of(value, form, what)
 
@@ -226,17 +225,14 @@ def _one_of(value: Any, types_: Any, what: str) -> None:
 
 
 def _without_int(types_: Any) -> Any:
-    """Of a type or a union of types those that are not int, of which bool is a subclass."""
+    """Return the types of a type or union without int, because bool is a subclass of int."""
     return tuple(each for each in getattr(types_, "__args__", (types_,)) if each is not int)
 
 
 def _parsed(text: str, what: str) -> Any:
-    """
-    Raises:
-        CheckpointError: it is no JSON, or of a size that no honest file has.
-    """
+    """Return the value of a JSON text; raise CheckpointError if it is not JSON or exceeds a limit of this module."""
     if len(text) > LONGEST_TEXT:
-        raise CheckpointError(f"{what} has {len(text):,} characters; more than {LONGEST_TEXT:,} are not read")
+        raise CheckpointError(f"{what} has {len(text):,} characters; the limit is {LONGEST_TEXT:,}")
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -261,26 +257,28 @@ def _check_size(value: Any, what: str) -> None:
         except UnicodeEncodeError as error:
             raise CheckpointError(f"{what} has a text that is not Unicode: {error.reason}") from error
     if isinstance(value, str) and len(value) > LONGEST_STRING:
-        raise CheckpointError(f"{what} has a text of {len(value):,} characters; {LONGEST_STRING:,} are the most")
+        raise CheckpointError(f"{what} has a text of {len(value):,} characters; the limit is {LONGEST_STRING:,}")
     if isinstance(value, int) and abs(value) >= LARGEST_INTEGER:
         raise CheckpointError(f"{what} has an integer of more than 128 bits")
 
 
 def _little_endian(name: str, value: Any) -> np.ndarray[Any, Any]:
-    """An array as it lies in the file."""
+    """Return a value as a little-endian, contiguous array, as in the file."""
     array = np.asarray(to_host(value.data if isinstance(value, Tensor) else value), order="C")
     if array.dtype.name not in DTYPES.values():
-        raise CheckpointError(f"the array {name!r} is {array.dtype}, which a checkpoint has not: convert it before")
+        raise CheckpointError(
+            f"the array {name!r} is {array.dtype}, which a checkpoint file cannot hold: convert it first"
+        )
     return array.astype(array.dtype.newbyteorder("<"), copy=False)
 
 
 def _file(path: str | os.PathLike[str], what: str) -> Path:
-    if not Path(path).is_file():  # a device, such as /dev/zero, is none
+    if not Path(path).is_file():  # false for a device such as /dev/zero
         raise CheckpointError(f"no {what} at '{path}': write it first, or check the path")
     return Path(path)
 
 
-def short(value: Any) -> str:
-    """A value from a file as a message may quote it."""
+def short(value: object) -> str:
+    """Return a short form of a value from a file, for a message."""
     text = repr(value) if value is None or isinstance(value, (str, int, float)) else f"a {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."

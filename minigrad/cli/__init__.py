@@ -1,1 +1,1 @@
-"""The command line, ``minigrad``: its options, and the user's program that it runs."""
+"""The command line ``minigrad``: its options, and the runner of the user's program."""

@@ -1,4 +1,4 @@
-"""``minigrad launch -n 2 train.py ...``: a script on several processes, with MPI's own launcher."""
+"""``minigrad launch -n 2 train.py ...`` runs a script on several processes with the launcher of MPI."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..errors import ArgumentError, MissingExtraError, import_extra
 from .options import at_least
 
 INTERRUPTED = 130
-LAUNCHED = "MINIGRAD_LAUNCHED"  # in the environment of the processes
-_THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA")  # libraries, whose <NAME>_NUM_THREADS is obeyed
+LAUNCHED = "MINIGRAD_LAUNCHED"  # the environment variable that the processes can read
+_THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA")  # libraries that read <NAME>_NUM_THREADS
 EPILOG = """\
-It runs  mpiexec -n N python -m mpi4py SCRIPT ...  so that an error in one process ends all. Threads times processes
-is the number of cores, unless OMP_NUM_THREADS and its sisters say something else. Under mpiexec itself, or under
-Slurm, the same script runs as well. The script's own arguments come after its name.
+It runs  mpiexec -n N python -m mpi4py SCRIPT ...  so that an error in one process ends all processes. The cores are
+divided among the processes, unless OMP_NUM_THREADS and similar variables are set. The same script also runs under
+mpiexec itself or under Slurm. Arguments of the script follow its name.
 
 examples:
   minigrad launch -n 2 train.py --epochs 3
@@ -39,15 +39,15 @@ def add_to(commands: Any) -> None:
         allow_abbrev=False,
     )
     parser.add_argument("-n", type=at_least(1), required=True, metavar="N", dest="processes", help="how many processes")
-    help = "start it again, at most so often, when it fails (default: 0)"
+    help = "start a failed script again, at most N times (default: 0)"
     parser.add_argument("--restarts", type=at_least(0), default=0, metavar="N", help=help)
     parser.add_argument("script", metavar="SCRIPT", help="a Python file")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="its own arguments")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="arguments of the script")
     parser.set_defaults(launch=True)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the script until it succeeds, or the restarts are used up. Returns the exit status.
+    """Run the script until it succeeds or the restarts are used up, and return the exit status.
 
     Raises:
         ArgumentError: there is no such script.
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     for left in range(options.restarts, -1, -1):
         try:
             status = subprocess.run(command, env=_environment(options.processes), check=False).returncode
-        except KeyboardInterrupt:  # the processes got it, too
+        except KeyboardInterrupt:  # the processes were interrupted, too
             return INTERRUPTED
         if status in (0, INTERRUPTED) or not left:
             return status if status >= 0 else 128 - status
@@ -71,14 +71,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _mpiexec() -> str:
-    """The launcher beside this Python, which is the one of mpi4py's wheel, or the one on the path.
+    """Return the mpiexec next to this Python, where mpi4py's wheel puts it, or else the one on the path.
 
     Raises:
         MissingExtraError: mpi4py is not installed, or there is no launcher.
     """
     import_extra("mpi4py", "mpi", "minigrad launch")
-    beside = [os.path.dirname(sys.executable), os.path.join(sys.prefix, "Library", "bin")]  # the latter on Windows
-    for path in (os.pathsep.join(beside), None):
+    folders = [os.path.dirname(sys.executable), os.path.join(sys.prefix, "Library", "bin")]  # the latter on Windows
+    for path in (os.pathsep.join(folders), None):
         if found := shutil.which("mpiexec", path=path):
             return found
     wheel = "impi-rt" if sys.platform == "win32" else "mpich"
@@ -86,7 +86,7 @@ def _mpiexec() -> str:
 
 
 def _environment(processes: int) -> dict[str, str]:
-    """Each process gets its share of the cores, at least one, and what it prints is shown at once."""
+    """Return an environment that gives each process its share of the cores and shows its output at once."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     threads = {f"{library}_NUM_THREADS": str(max(1, cores // processes)) for library in _THREADS}
     return threads | {"PYTHONUNBUFFERED": "1"} | os.environ | {LAUNCHED: str(processes)}

@@ -1,4 +1,4 @@
-"""The command line: ``minigrad graph FILE.py:function`` and its sisters, each a view of a program of the user's own."""
+"""The command line: ``minigrad graph FILE.py:function`` and other commands, each a view of the user's program."""
 
 from __future__ import annotations
 
@@ -10,12 +10,9 @@ import warnings
 import webbrowser
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .._source import SourceLine
 from ..errors import ArgumentError, MinigradError
 from ..graph import draw_dot
 from ..graph.draw.looks import in_prose, operand_in_prose
@@ -23,30 +20,30 @@ from ..graph.drawing import FORMATS, Drawing
 from ..graph.pages.explain import explain
 from ..graph.pages.html import LANGUAGES
 from ..graph.record.capture import capture
-from ..graph.record.storage import Replay, load_trace, save_trace
-from ..graph.record.trace import norm, trace
+from ..graph.record.storage import load_trace, save_trace
+from ..graph.record.trace import norm
 from ..graph.watch.checks import check_edges, wrong_edges
 from ..graph.watch.profile import profile
 from ..graph.watch.provenance import find_nan
 from ..learn import cli as learn
 from . import launch
 from .options import at_least, file_to_write, numbers
-from .program import Computed, NoLoss, ProgramFailed, Target, first_bad_step, users_errors
+from .program import Computed, NoLoss, ProgramFailed, Saved, Target, users_errors
 
-FINE, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130  # exit statuses; 130 is what a shell gives for Ctrl-C
+FINE, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130  # exit statuses; a shell returns 130 for Ctrl-C
 TRACE = ".safetensors"
 
 DESCRIPTION = """\
 Look at how a program computes its gradients.
 
-TARGET is a program of your own:
+TARGET is your program:
   FILE.py:function   the function is called without arguments and returns the loss: a Tensor, a list of Tensors,
-                     or a pair (loss, params) with a dict from name to Tensor, or a module, that names the parameters
-  FILE.py            the file is run, and its variable `loss` counts (and `params` or `model`, if there is one);
-                     `profile` needs none
-  RUN.safetensors    what `minigrad save` wrote
-It runs inside minigrad.trace(); if it has not called backward(), that is done too. What comes after -- are the
-program's own arguments.
+                     or a pair (loss, params), where params is a dict from name to Tensor, or a module
+  FILE.py            the file is run, and its variable `loss` is used (and `params` or `model`, if there is one);
+                     `profile` needs no `loss`
+  RUN.safetensors    a file written by `minigrad save`
+The program runs inside minigrad.trace(). If it has not called backward(), minigrad calls it. Arguments after -- are
+passed to the program.
 """
 EXAMPLES = """\
   minigrad graph lesson.py:neuron                        the graph as text
@@ -57,19 +54,19 @@ EXAMPLES = """\
   minigrad nan train.py                                  where the first NaN came from
   minigrad save lesson.py:neuron --out run.safetensors
   minigrad replay run.safetensors --cotangent 2
-  minigrad learn init exercises                          thirty exercises, checked as you go
-  minigrad launch -n 2 train.py                          on two processes, which share out each batch
+  minigrad learn init exercises                          thirty exercises, checked while you work
+  minigrad launch -n 2 train.py                          on two processes, which divide each batch
 """
 EPILOG = f"""\
 examples:
 {EXAMPLES}
-exit status: 0, all is well; 1, `check` found a wrong derivative, `nan` a NaN, or your program raised (its traceback is
-shown); 2, it could not be done, and one sentence says why.
+exit status: 0, success; 1, `check` found a wrong derivative, `nan` found a NaN, or your program raised (its traceback
+is shown); 2, the command failed, and one sentence says why.
 """
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line. Returns the exit status."""
+    """Run the command line and return the exit status."""
     own, arguments = _split(sys.argv[1:] if argv is None else argv)
     options = _parsed(own)
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -79,15 +76,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             return learn.run(options)
         if hasattr(options, "launch"):
             return launch.run(options)
-        with ExitStack() as stack:
-            status: int = options.command(options, _Invocation(options.target, arguments, stack))
+        target = Saved(options.target) if options.target.lower().endswith(TRACE) else Target.parse(options.target)
+        with target.surroundings(arguments):  # until the command ends, because backward runs inside it too
+            status: int = options.command(options, target)
             sys.stdout.flush()
             return status
     except ProgramFailed as failure:
         sys.stdout.flush()
         failure.show()
         return FOUND
-    except BrokenPipeError:  # `| head` has seen enough; Python would complain when it flushes at the end
+    except BrokenPipeError:  # `| head` has ended; Python would print an error when it flushes at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINE
     except (MinigradError, OSError) as error:
@@ -99,52 +97,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Our arguments, and those of the program, which come after ``--``."""
+    """Split off the arguments of the program, which follow ``--``."""
     words = list(argv)
     if words[:1] == ["launch"]:
-        return words, []  # all that is behind the script's name is its own
+        return words, []  # everything after the name of the script belongs to the script
     end = words.index("--") if "--" in words else len(words)
     return words[:end], words[end + 1 :]
-
-
-# The program
-
-
-@dataclass
-class _Invocation:
-    """The target, and what runs it. It stays in the program's surroundings until the command ends: backward runs there too."""
-
-    target: str
-    arguments: list[str]
-    stack: ExitStack
-    module: str = ""  # what the program is called while it runs
-
-    def compute(self, watch: AbstractContextManager[Any] | None = None) -> Computed:
-        """What the target computes, inside a trace."""
-        if self.target.lower().endswith(TRACE):
-            with watch or nullcontext():
-                return _computed(self.replay())
-        target = Target.parse(self.target)
-        self.module = target.name
-        self.stack.enter_context(target.as_python_would(self.arguments))
-        found = target.run(watch or trace())
-        found.loss.name = found.loss.name or "loss"
-        return found
-
-    def first_bad(self) -> tuple[Computed, int | None]:
-        """What :func:`first_bad_step` finds; a trace has no steps."""
-        if self.target.lower().endswith(TRACE):
-            return self.compute(), None
-        return first_bad_step(self.compute, lambda: vars(sys.modules[self.module]))
-
-    def replay(self) -> Replay:
-        if not self.target.lower().endswith(TRACE):
-            raise ArgumentError(f"'{self.target}' is no trace: `minigrad save` writes them, into a file RUN{TRACE}")
-        return load_trace(self.target)
-
-
-def _computed(replay: Replay) -> Computed:
-    return Computed(replay.tensors, replay.parameters | replay.named, replay)
 
 
 def _with_backward(found: Computed) -> Computed:
@@ -163,11 +121,11 @@ def _with_backward(found: Computed) -> Computed:
     return found
 
 
-# The commands: each takes the options and the program, and returns the exit status
+# The commands. Each takes the options and the program and returns the exit status.
 
 
-def _explain(options: argparse.Namespace, run: _Invocation) -> int:
-    found, step = run.first_bad()
+def _explain(options: argparse.Namespace, target: Saved | Target) -> int:
+    found, step = target.first_bad()
     path = explain(found.loss, options.out, found.params, language=options.language, step=step)
     if step is not None:
         print(_of_step(step))
@@ -175,19 +133,19 @@ def _explain(options: argparse.Namespace, run: _Invocation) -> int:
 
 
 def _of_step(step: int) -> str:
-    return f"Step {step} is the first that is not finite (each backward() is one, counted from 0)."
+    return f"Step {step} is the first that is not finite (each backward() is one step, counted from 0)."
 
 
-def _graph(options: argparse.Namespace, run: _Invocation) -> int:
-    found = _with_backward(run.compute())
+def _graph(options: argparse.Namespace, target: Saved | Target) -> int:
+    found = _with_backward(target.compute())
     return _show(draw_dot(found.tensors, found.params), options)
 
 
-def _profile(options: argparse.Namespace, run: _Invocation) -> int:
+def _profile(options: argparse.Namespace, target: Saved | Target) -> int:
     costs = profile()
     found: Computed | None = None
     try:
-        found = _with_backward(run.compute(costs))
+        found = _with_backward(target.compute(costs))
     except NoLoss:
         if _wants_drawing(options):
             raise
@@ -199,16 +157,17 @@ def _profile(options: argparse.Namespace, run: _Invocation) -> int:
     return FINE
 
 
-def _check(options: argparse.Namespace, run: _Invocation) -> int:
-    found = run.compute()
+def _check(options: argparse.Namespace, target: Saved | Target) -> int:
+    found = target.compute()
     graph = check_edges(found.tensors, found.params)
     checked = [edge for edge in graph.edges if edge.verdict is not None]
     wrong, reasons = wrong_edges(graph), Counter(edge.reason for edge in checked if edge.verdict == "unclear")
     for edge in wrong:
         node = graph.nodes[edge.target]
         by = operand_in_prose(edge, graph)
-        print(f"wrong: the derivative of {in_prose(node)} by {by}, relative error {edge.error:.2g}")
-        _print_source(node.source)
+        print(f"wrong: the derivative of {in_prose(node)} with respect to {by}, relative error {edge.error:.2g}")
+        if node.source is not None:
+            print(f"  {node.source}: {node.source.text}")
     largest = max((edge.error or 0.0 for edge in checked if edge.verdict != "unclear"), default=0.0)
     print(
         f"{len(checked)} derivatives compared with finite differences: {len(wrong)} wrong"
@@ -221,8 +180,8 @@ def _check(options: argparse.Namespace, run: _Invocation) -> int:
     return FOUND if wrong else status
 
 
-def _nan(options: argparse.Namespace, run: _Invocation) -> int:
-    found, step = run.first_bad()
+def _nan(options: argparse.Namespace, target: Saved | Target) -> int:
+    found, step = target.first_bad()
     origin = find_nan(found.tensors, found.params)
     if origin is None:
         origin = find_nan(_with_backward(found).tensors, found.params)
@@ -235,15 +194,17 @@ def _nan(options: argparse.Namespace, run: _Invocation) -> int:
     return FOUND if origin else status
 
 
-def _save(options: argparse.Namespace, run: _Invocation) -> int:
-    found = run.compute()
+def _save(options: argparse.Namespace, target: Saved | Target) -> int:
+    found = target.compute()
     save_trace(found.tensors, options.out, found.params)
     print(f"{options.out}: written ({os.path.getsize(options.out):,} bytes)")
     return FINE
 
 
-def _replay(options: argparse.Namespace, run: _Invocation) -> int:
-    replay = run.replay()
+def _replay(options: argparse.Namespace, target: Saved | Target) -> int:
+    if not isinstance(target, Saved):
+        raise ArgumentError(f"'{options.target}' is not a trace: `minigrad save` writes one, into RUN{TRACE}")
+    replay = load_trace(target.path)
     loss = replay.loss
     gradients = replay.gradients(_cotangent(options.cotangent, loss))
     print(f"{loss.name or 'loss'}: {loss.item() if loss.size == 1 else f'shape {loss.shape}'}, run again")
@@ -256,19 +217,19 @@ def _replay(options: argparse.Namespace, run: _Invocation) -> int:
 
 
 def _cotangent(numbers: list[float] | None, loss: Any) -> Any:
-    """The numbers of --cotangent, one for each element of the loss or one for all, as an array of its shape."""
+    """Return the numbers of --cotangent, one per element of the loss or one for all, in the shape of the loss."""
     import numpy as np
 
     if numbers is None:
         return None
     if len(numbers) not in (1, loss.size):
         raise ArgumentError(
-            f"--cotangent takes 1 number or {loss.size}, as the loss has shape {loss.shape}, got {len(numbers)}"
+            f"--cotangent takes 1 number or {loss.size}, because the loss has shape {loss.shape}, got {len(numbers)}"
         )
     return np.broadcast_to(np.asarray(numbers).reshape(loss.shape if len(numbers) > 1 else ()), loss.shape)
 
 
-# What they show
+# Output of the commands
 
 
 def _wants_drawing(options: argparse.Namespace) -> bool:
@@ -292,7 +253,7 @@ def _show(graph: Drawing, options: argparse.Namespace) -> int:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         written = graph.render(path)
-    for warning in caught:  # there is no layout program, or the graph is too large: the DOT text was written instead
+    for warning in caught:  # without a layout program, or for too large a graph, the DOT text is written
         print(f"minigrad: {warning.message}", file=sys.stderr)
     return _written(written, options) if written == path else FAILED
 
@@ -304,12 +265,7 @@ def _written(path: Path, options: argparse.Namespace) -> int:
     return FINE
 
 
-def _print_source(source: SourceLine | None) -> None:
-    if source is not None:
-        print(f"  {source}: {source.text}")
-
-
-# The options
+# Options
 
 
 def _parsed(own: Sequence[str]) -> argparse.Namespace:
@@ -317,7 +273,7 @@ def _parsed(own: Sequence[str]) -> argparse.Namespace:
     options, unknown = parser.parse_known_args(own)
     if unknown:
         words = " ".join(unknown)
-        parser.error(f"there is no option {words}: if it is the program's, write it after --, as in  -- {words}")
+        parser.error(f"there is no option {words}: write options of the program after --, as in  -- {words}")
     return options
 
 
@@ -325,23 +281,27 @@ def _parser() -> argparse.ArgumentParser:
     from .._version import __version__
 
     parser = argparse.ArgumentParser(
-        "minigrad", description=DESCRIPTION, epilog=EPILOG, formatter_class=_Formatter, allow_abbrev=False
+        "minigrad",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"minigrad {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
-    def command(name: str, run: Callable[[argparse.Namespace, _Invocation], int], what: str) -> argparse.ArgumentParser:
+    def command(name: str, run: Callable[[argparse.Namespace, Any], int], what: str) -> argparse.ArgumentParser:
         examples = "\n".join(line for line in EXAMPLES.splitlines() if f"minigrad {name} " in line)
         added = commands.add_parser(
             name,
             help=what,
             description=f"{what.capitalize()}.",
             epilog=f"examples:\n{examples}",
-            formatter_class=_Formatter,
-            allow_abbrev=False,  # --n would be --no-views, and may be meant for the program
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,  # --n would mean --no-views, but may be an option of the program
         )
         target = f"RUN{TRACE}" if name == "replay" else "TARGET"
-        help = "what `minigrad save` wrote" if name == "replay" else f"FILE.py:function, FILE.py or RUN{TRACE}"
+        help = "a file written by `minigrad save`" if name == "replay" else f"FILE.py:function, FILE.py or RUN{TRACE}"
         added.add_argument("target", metavar=target, help=f"{help} (more: minigrad --help)")
         added.set_defaults(command=run)
         return added
@@ -358,10 +318,10 @@ def _parser() -> argparse.ArgumentParser:
     _add_drawing_options(costs, color="time")
     _add_drawing_options(command("check", _check, "compare each derivative with finite differences"))
     _add_drawing_options(command("nan", _nan, "find the operation that made the first NaN or infinity"))
-    save = command("save", _save, "write the computation to a file, as data that runs again anywhere")
+    save = command("save", _save, "write the computation to a file, as data that can be run again anywhere")
     save.add_argument("--out", type=file_to_write(TRACE), required=True, metavar=f"RUN{TRACE}")
-    replay = command("replay", _replay, "run what was saved again, forward and backward")
-    about = "what the backward pass begins with: a number, or one for each element of the loss (default: 1)"
+    replay = command("replay", _replay, "run a saved computation again, forward and backward")
+    about = "the start of the backward pass: one number, or one per element of the loss (default: 1)"
     replay.add_argument("--cotangent", type=numbers, metavar="X[,X...]", help=about)
     _add_drawing_options(replay)
     learn.add_to(commands)
@@ -369,31 +329,27 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Help that keeps its line breaks."""
-
-
 def _add_page_options(parser: argparse._ActionsContainer) -> None:
-    parser.add_argument("--language", choices=LANGUAGES, default="en", help="of a page (default: en)")
-    parser.add_argument("--open", action="store_true", help="show what was written in the browser")
+    parser.add_argument("--language", choices=LANGUAGES, default="en", help="language of a page (default: en)")
+    parser.add_argument("--open", action="store_true", help="open the written file in the browser")
 
 
 def _add_drawing_options(parser: argparse.ArgumentParser, color: str | None = None) -> None:
     group = parser.add_argument_group("drawing")
     group.add_argument(
-        "--out", type=file_to_write(*FORMATS), metavar="FILE", help=f"its suffix says what: {' '.join(FORMATS)}"
+        "--out", type=file_to_write(*FORMATS), metavar="FILE", help=f"the suffix sets the format: {' '.join(FORMATS)}"
     )
     group.add_argument(
         "--depth", type=at_least(0), metavar="N", help="modules at nesting level N become boxes (0: outermost)"
     )
     group.add_argument(
-        "--color", choices=("grad", "time", "memory"), default=color, help="what the colours of the nodes say"
+        "--color", choices=("grad", "time", "memory"), default=color, help="the meaning of the node colours"
     )
     group.add_argument("--rankdir", choices=("LR", "TB"), help="left to right, or top to bottom")
     group.add_argument(
-        "--max-nodes", type=at_least(1), metavar="N", help="draw modules as boxes above so many (default: 80)"
+        "--max-nodes", type=at_least(1), metavar="N", help="draw modules as boxes above N nodes (default: 80)"
     )
-    group.add_argument("--tensors", action="store_true", default=None, help="show the numbers, of up to 40 nodes")
+    group.add_argument("--tensors", action="store_true", default=None, help="show the numbers of up to 40 nodes")
     group.add_argument(
         "--no-views", dest="views", action="store_false", default=None, help="hide reshape, transpose ..."
     )

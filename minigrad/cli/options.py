@@ -1,4 +1,4 @@
-"""What the command line takes for a value: each raises before the program runs, which may take long."""
+"""Types of command-line values. They check a value before the program runs, because that may take long."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def file_to_write(*suffixes: str) -> Callable[[str], Path]:
-    """The ``type=`` of an option that names a file to write."""
+    """Return the ``type=`` of an option that names a file to write."""
 
     def file(text: str) -> Path:
         path = Path(text)
@@ -28,7 +28,7 @@ def at_least(least: int) -> Callable[[str], int]:
             raise argparse.ArgumentTypeError(f"must be at least {least}, got {value}")
         return value
 
-    count.__name__ = "int"  # argparse says: invalid int value
+    count.__name__ = "int"  # for argparse's message "invalid int value"
     return count
 
 

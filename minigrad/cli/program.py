@@ -1,4 +1,4 @@
-"""A program of the user's own, run as Python would run it, for the tensor that it computes. For the command line."""
+"""Run the user's program as Python would and return the tensor that it computes, for the command line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import difflib
 import inspect
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -18,18 +18,20 @@ from ..engine.observers import active
 from ..engine.tape import Entry, Leaf
 from ..engine.tensor import Tensor
 from ..errors import ArgumentError, ShadowedError, in_the_way, said_by_minigrad
+from ..graph.record.storage import load_trace
+from ..graph.record.trace import trace
 from ..graph.watch.first_bad import FirstBad, Stopped
 from ..graph.watch.provenance import find_nan
 
 
 @dataclass
 class Computed:
-    """What a program computed.
+    """The result of a program.
 
     Attributes:
-        tensors: the first is the loss.
-        params: a dict from name to Tensor, or a module; None if the program names none.
-        keep: what must stay alive as long as this does.
+        tensors: the computed tensors; the first is the loss.
+        params: a dict from name to Tensor, or a module; None if the program names no parameters.
+        keep: objects that must stay alive as long as this result.
     """
 
     tensors: list[Tensor]
@@ -42,10 +44,10 @@ class Computed:
 
 
 class Leaves:
-    """Inside the block, keeps the tensors alive that something is computed from.
+    """A context that keeps alive the tensors from which operations inside the block compute.
 
-    A leaf's place on the tape points at it weakly; when a function has returned, its local tensors would be gone, and with
-    them the gradients to show.
+    A leaf of the tape refers to its tensor weakly. Without this context, the local tensors of a function would be gone after
+    its return, and with them the gradients to show.
     """
 
     def __init__(self) -> None:
@@ -59,34 +61,52 @@ class Leaves:
         active.leave(self)
 
     def record(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
-        """Called by the engine for each entry."""
+        """Keep the leaf tensors of a new entry; the engine calls this."""
         leaves = (node.tensor for node in entry.parents if type(node) is Leaf)
         self.tensors.update((id(leaf), leaf) for leaf in leaves if leaf is not None)
 
 
 class NoLoss(ArgumentError):
-    """The file has run, and has no variable ``loss``."""
+    """The file has run and has no variable ``loss``."""
 
 
 class ProgramFailed(Exception):
-    """The user's program raised, which is the cause of this."""
+    """The user's program raised an error, which is the cause of this one."""
 
     def show(self) -> None:
-        """Print the traceback of the program as Python would, beginning with the program's own first line."""
+        """Print the traceback as Python would, but start it at the first line of the program."""
         error = self.__cause__
         assert error is not None
         sys.excepthook(type(error), error.with_traceback(_users(error.__traceback__)), error.__traceback__)
         said = said_by_minigrad(error)
         if said is not None and said is not error:
-            print(f"\nminigrad: {said}", file=sys.stderr)  # NumPy's own sentence is the last one of the traceback
+            print(f"\nminigrad: {said}", file=sys.stderr)  # the traceback ends with NumPy's message
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A trace written by ``minigrad save``. It needs no surroundings and has no steps."""
+
+    path: str
+
+    def surroundings(self, arguments: Sequence[str]) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext()
+
+    def compute(self, watch: trace | None = None) -> Computed:
+        with watch or contextlib.nullcontext():
+            replay = load_trace(self.path)
+        return Computed(replay.tensors, replay.parameters | replay.named, replay)
+
+    def first_bad(self) -> tuple[Computed, int | None]:
+        return self.compute(), None
 
 
 @dataclass(frozen=True)
 class Target:
-    """What the user asks to run: "FILE.py:function", or "FILE.py", whose variable ``loss`` counts then.
+    """The program to run: "FILE.py:function", or "FILE.py" with a variable ``loss``.
 
     Attributes:
-        name: what the program sees as its ``__name__``. Of a function's file not ``__main__``, so that what is under
+        name: the ``__name__`` of the program. For a function it is not ``__main__``, so that the code under
             ``if __name__ == "__main__":`` does not run.
     """
 
@@ -96,7 +116,7 @@ class Target:
 
     @classmethod
     def parse(cls, text: str) -> Target:
-        """Raises ArgumentError: there is no such file."""
+        """Parse TARGET; raise ArgumentError if there is no such file."""
         file, colon, function = text.rpartition(":")
         if not colon or not function.isidentifier() or Path(text).is_file():  # C:\lesson.py has a colon too
             file, function = text, ""
@@ -109,8 +129,8 @@ class Target:
         return cls(Path(file).absolute(), function or None, name)
 
     @contextlib.contextmanager
-    def as_python_would(self, arguments: Sequence[str]) -> Iterator[None]:
-        """Inside the block the program finds its neighbours and its arguments as under ``python FILE.py ARGUMENTS``."""
+    def surroundings(self, arguments: Sequence[str]) -> Iterator[None]:
+        """Set ``sys.path`` and ``sys.argv`` inside the block as ``python FILE.py ARGUMENTS`` does."""
         path, argv = list(sys.path), sys.argv
         before = sys.modules.get(self.name)
         sys.path.insert(0, str(self.file.resolve().parent))
@@ -123,14 +143,50 @@ class Target:
             if before is not None:
                 sys.modules[self.name] = before
 
-    def run(self, watch: contextlib.AbstractContextManager[Any]) -> Computed:
-        """Run the program inside ``watch``; of a function only the call, not the rest of its file.
+    def compute(self, watch: trace | None = None) -> Computed:
+        """Run the program inside ``watch``, a trace by default; for a function, only the call runs inside it.
 
         Raises:
-            ArgumentError: the program is not such that it gives a tensor.
-            ProgramFailed: it raised.
-            SystemExit: it ended itself with an exit status that says failure.
+            ArgumentError: the program does not compute a tensor.
+            ProgramFailed: the program raised an error.
+            SystemExit: the program ended itself with an exit status other than 0.
         """
+        found = self._run(watch or trace())
+        found.loss.name = found.loss.name or "loss"
+        return found
+
+    def first_bad(self) -> tuple[Computed, int | None]:
+        """Return the result of the program, or of its first step that is not finite, if there is one.
+
+        Returns:
+            The result and the number of its step, from 0. The number is None if the program has one step or no bad one.
+
+        Raises:
+            ProgramFailed: the program failed, and no bad step explains it; otherwise its traceback is printed. Other
+                exceptions that end a program are treated alike.
+        """
+        watch = FirstBad()
+        found: Computed | None = None
+        keep: Any = None
+        try:
+            found = keep = self.compute(watch)
+            tensor = watch.tensor()
+        except (ProgramFailed, ArgumentError, Stopped, SystemExit, KeyboardInterrupt) as stop:
+            tensor = watch.tensor(failed=True)
+            if tensor is None or find_nan(tensor) is None:
+                raise
+            keep = stop  # keeps the local variables of the program alive
+            if isinstance(stop, ProgramFailed):
+                stop.show()
+        step = watch.step if watch.steps > 1 or found is None else None
+        if found is not None and (tensor is None or tensor._node is found.loss._node):
+            return found, step
+        assert tensor is not None
+        tensor.name = "loss"
+        params = parameters_in(vars(sys.modules[self.name])) if found is None else found.params
+        return Computed([tensor], params, keep), step
+
+    def _run(self, watch: trace) -> Computed:
         if self.function is None:
             with watch, users_errors():
                 variables = self._execute()
@@ -145,20 +201,20 @@ class Target:
             if stop.code:
                 raise
             raise ArgumentError(f"{self.function}() called sys.exit() instead of returning the loss") from None
-        except TypeError as error:  # a module, say, whose forward takes arguments
+        except TypeError as error:  # for example, a module whose forward takes arguments
             raise ArgumentError(f"{self.function}() cannot be called without arguments: {error}") from None
         found = computed(result, f"{self.function}() returned", "return the loss")
         return Computed(found.tensors, found.params, leaves)
 
     def _execute(self) -> dict[str, Any]:
-        """Run the file. Returns its global variables."""
+        """Run the file and return its global variables."""
         module = types.ModuleType(self.name)
         module.__file__ = str(self.file)
         sys.modules[self.name] = module
         try:
             code = compile(self.file.read_bytes(), str(self.file), "exec", dont_inherit=True)
         except ValueError as error:
-            raise ArgumentError(f"'{self.file.name}' is no Python program ({error})") from None
+            raise ArgumentError(f"'{self.file.name}' is not a Python program ({error})") from None
         try:
             exec(code, module.__dict__)
         except SystemExit as stop:
@@ -167,31 +223,31 @@ class Target:
         return module.__dict__
 
     def _find(self, variables: Mapping[str, Any]) -> Any:
-        """The function, which can be called without arguments."""
+        """Return the function, after a check that it can be called without arguments."""
         assert self.function is not None
         function = variables.get(self.function)
         if self.function not in variables:
             raise ArgumentError(f"'{self.file.name}' has no function '{self.function}'{self._instead(variables)}")
         if not callable(function):
             raise ArgumentError(
-                f"'{self.function}' in '{self.file.name}' is no function but a {type(function).__name__}"
+                f"'{self.function}' in '{self.file.name}' is not a function but a {type(function).__name__}"
                 f"{self._instead(variables)}"
             )
         try:
             signature = inspect.signature(function)
-        except ValueError:  # a builtin that does not say
+        except ValueError:  # a builtin without a signature
             return function
         try:
             signature.bind()
         except TypeError:
             raise ArgumentError(
-                f"{self.function}{signature} needs arguments: write a function without any that calls it and returns "
-                f"the loss, and name that one"
+                f"{self.function}{signature} needs arguments: write a function without arguments that calls it and "
+                f"returns the loss, and name that function"
             ) from None
         return function
 
     def _instead(self, variables: Mapping[str, Any]) -> str:
-        """Which functions the file has: the one that was probably meant, or some."""
+        """Return a hint with the function that was probably meant, or some functions of the file."""
         own = [value for value in variables.values() if inspect.isfunction(value) and value.__module__ == self.name]
         functions = [function.__name__ for function in own]
         meant = difflib.get_close_matches(self.function or "", functions, 1) or functions[:5]
@@ -203,59 +259,23 @@ class Target:
                 f"'{self.file.name}' has run and has no variable 'loss': give the tensor that name, or name a function "
                 f"that returns it, {self.file.name}:function"
             )
-        found = computed(variables["loss"], f"the variable 'loss' of '{self.file.name}' is", "name the loss so")
+        found = computed(variables["loss"], f"the variable 'loss' of '{self.file.name}' is", "give the loss that name")
         return Computed(found.tensors, found.params or parameters_in(variables), variables)
 
 
 def parameters_in(variables: Mapping[str, Any]) -> Any:
-    """What names the parameters among a program's variables; None if nothing does."""
+    """Return the variable ``params`` or ``model`` if it names the parameters, else None."""
     return next(filter(_names_parameters, [variables.get(name) for name in ("params", "model")]), None)
 
 
-def first_bad_step(
-    compute: Callable[[FirstBad], Computed], variables: Callable[[], Mapping[str, Any]]
-) -> tuple[Computed, int | None]:
-    """What a program computes; or its first step that is not finite, if there is one.
-
-    Args:
-        compute: runs the program.
-        variables: gives the program's global variables.
-
-    Returns:
-        What was found, and the number of its step, from 0; None if the program has but one, or no bad one.
-
-    Raises:
-        ProgramFailed: and whatever else ends a program, unless a bad step explains it; then the traceback is shown.
-    """
-    watch = FirstBad()
-    found: Computed | None = None
-    keep: Any = None
-    try:
-        found = keep = compute(watch)
-        tensor = watch.tensor()
-    except (ProgramFailed, ArgumentError, Stopped, SystemExit, KeyboardInterrupt) as stop:
-        tensor = watch.tensor(failed=True)
-        if tensor is None or find_nan(tensor) is None:
-            raise
-        keep = stop  # and with it the locals of the program
-        if isinstance(stop, ProgramFailed):
-            stop.show()
-    step = watch.step if watch.steps > 1 or found is None else None
-    if found is not None and (tensor is None or tensor._node is found.loss._node):
-        return found, step
-    assert tensor is not None
-    tensor.name = "loss"
-    return Computed([tensor], found.params if found is not None else parameters_in(variables()), keep), step
-
-
 def computed(result: Any, what: str, remedy: str) -> Computed:
-    """A Tensor, a list of them, or a pair of one of these and parameters, as tensors and parameters.
+    """Convert a Tensor, a list of Tensors, or a pair of one of these and parameters.
 
     Args:
-        what, remedy: the beginning and the end of the sentence that says what it is instead.
+        what, remedy: the beginning and the end of the error message.
 
     Raises:
-        ArgumentError: it is something else.
+        ArgumentError: ``result`` is something else.
     """
     params = None
     if isinstance(result, tuple) and len(result) == 2 and not isinstance(result[1], Tensor):
@@ -270,31 +290,31 @@ def computed(result: Any, what: str, remedy: str) -> Computed:
         return Computed(tensors, params)
     found = "None" if result is None else f"a {type(result).__name__}"
     if isinstance(result, (tuple, list)):
-        found = f"an empty {type(result).__name__}" if not result else f"{found} with something else than Tensors"
+        found = f"an empty {type(result).__name__}" if not result else f"{found} with items that are not Tensors"
     raise ArgumentError(
-        f"{what} {found}, not a Tensor: {remedy} (a list of Tensors, or a pair (loss, params), will do too)"
+        f"{what} {found}, not a Tensor: {remedy} (a list of Tensors, or a pair (loss, params), is accepted too)"
     )
 
 
 @contextlib.contextmanager
 def users_errors() -> Iterator[None]:
-    """What the program raises inside the block becomes ProgramFailed.
+    """Turn an error of the program inside the block into ProgramFailed.
 
     Raises:
-        ProgramFailed
+        ProgramFailed: a line of the program took part in the error.
     """
     try:
         yield
     except Exception as error:
         if _users(error.__traceback__) is None and not isinstance(error, SyntaxError):
-            raise  # no line of the program is involved
+            raise  # no line of the program took part
         if said := _shadow(error):
             error.add_note(said)
         raise ProgramFailed from error
 
 
 def _shadow(error: Exception) -> str | None:
-    """What to say of an error that comes from the user's having an ``nn`` or ``models`` of their own."""
+    """Explain an error that arises because the user has another ``nn`` or ``models``; None for other errors."""
     module = ""
     if isinstance(error, AttributeError) and isinstance(error.obj, types.ModuleType):
         module = error.obj.__name__
@@ -305,7 +325,7 @@ def _shadow(error: Exception) -> str | None:
 
 
 def _users(traceback: TracebackType | None) -> TracebackType | None:
-    """The traceback from the program's own first line on; None if it has none of its lines."""
+    """Return the traceback from the first line of the program on; None if it has no such line."""
     while traceback is not None and _ours(traceback):
         traceback = traceback.tb_next
     return traceback

@@ -1,1 +1,1 @@
-"""What watches and checks: arrays changed in place, the first NaN, derivatives beside differences, NumPy's warnings."""
+"""Checks: in-place changes, the first NaN or infinity, derivatives against finite differences, and NumPy's warnings."""

@@ -1,4 +1,4 @@
-"""``with detect_anomaly():`` which operation was the first to make a NaN or an infinity, forward or backward, and why."""
+"""``with detect_anomaly():`` raises at the first operation that makes a NaN or an infinity, forward or backward."""
 
 from __future__ import annotations
 
@@ -13,34 +13,35 @@ from ..engine import observers
 from ..engine.observers import active, attach, sweeps_under_way
 from ..engine.tape import Entry, Leaf
 from ..engine.tensor import Tensor
+from ..engine.types import Array
 from ..errors import AnomalyError
 from .inplace import Seal
 from .nonfinite import first_bad, numbers_there, operands_there, place_of, why_backward, why_forward, worst
 
 
 class detect_anomaly:
-    """Inside the block the first operation that makes a NaN or an infinity raises, and so does the first derivative rule.
+    """Raise at the first operation, or derivative rule, inside the block that makes a NaN or an infinity.
 
-    The error names the operation, the file and line that called it, the operand and, where it is known, the cause. An
-    infinity that comes from a constant may pass (the ``-inf`` of a mask); a NaN may not. What was recorded inside the block is
-    also checked when ``backward()`` comes after it. Every array that the tape keeps is sealed, so that any in-place change
-    of one is found (docs/in-place.md). All this takes several times as long; outside the block it costs nothing.
+    The error names the operation, the file and line of the call, the operand and, if it is known, the cause. An infinity
+    from a constant, such as the ``-inf`` of a mask, is allowed; a NaN is not. Operations recorded inside the block are also
+    checked by a ``backward()`` after the block. Every array that the tape keeps is sealed, so that any in-place change of it
+    is found (docs/in-place.md). The block runs several times slower; outside it there is no overhead.
 
-    Operations that are not recorded, under ``no_grad()`` or on tensors that need no gradient, are not looked at.
+    Operations that are not recorded, under ``no_grad()`` or on tensors that need no gradient, are not checked.
 
     Raises:
-        AnomalyError: (from the operation, or from ``backward()``) with the explanation.
-        GraphError: (from ``backward()``) an array that was kept has been changed in place.
+        AnomalyError: (from the operation or from ``backward()``) the result or a derivative is NaN or infinite.
+        GraphError: (from ``backward()``) a kept array was changed in place.
 
     Example:
         >>> import numpy as np
         >>> import minigrad as mg
         >>> x = mg.Tensor([0.0, 4.0], requires_grad=True)
         >>> with mg.detect_anomaly():
-        ...     np.where(x > 0, np.sqrt(x), 0.0).sum().backward()  # the root of 0 is computed all the same
+        ...     np.where(x > 0, np.sqrt(x), 0.0).sum().backward()  # computes the root of 0 too
         Traceback (most recent call last):
             ...
-        minigrad.errors.AnomalyError: in backward, the derivative of 'sqrt' by x made nan: the square root of 0...
+        minigrad.errors.AnomalyError: in backward, the derivative of 'sqrt' with respect to x made nan: the square root of 0...
     """
 
     def __enter__(self) -> detect_anomaly:
@@ -55,10 +56,10 @@ class detect_anomaly:
         active.leave(self)
 
     def record(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
-        """Called by the engine for each entry; ``arrays`` begins with the arguments of the operation."""
+        """Check and seal a new entry, whose arguments come first in ``arrays``. The engine calls this for each entry."""
         origin = _Origin(user_place())
         for out in answer if isinstance(answer, (tuple, list)) else [answer]:
-            if not _finite(out) and not sweeps_under_way():  # in a sweep, what the rule makes of it counts
+            if not _finite(out) and not sweeps_under_way():  # in a sweep, only the rule's result counts
                 operands = dict(zip(_argument_names(entry), arrays))
                 if np.isnan(out).any() or not _may_pass(entry, operands):
                     raise AnomalyError(_forward_message(entry, operands, out) + str(origin))
@@ -66,15 +67,15 @@ class detect_anomaly:
         attach(entry, origin)
 
     def _before_sweep(self, entries: Sequence[Entry]) -> None:
-        """Look also at what was recorded before the block."""
-        if self in active.contexts:  # of this thread
+        """Check operations that were recorded before the block, too."""
+        if self in active.contexts:  # the contexts of this thread
             for entry in entries:
                 if not any(isinstance(note, _Origin) for note in entry.notes):
                     attach(entry, _Origin(None))
 
 
 class _Origin:
-    """Where an operation was called; checks what its derivative rules give."""
+    """A note with the place where an operation was called; checks the results of its derivative rules."""
 
     __slots__ = ("called",)
 
@@ -98,15 +99,15 @@ class _Origin:
         width = source.end_column - source.column
         return text if width == len(source.text) else f"{text}\n    {' ' * before}{'^' * width}"
 
-    def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any], seconds: float) -> None:
+    def backward(self, entry: Entry, cotangent: Array, contributions: Sequence[Any], seconds: float) -> None:
         for name, parent, contribution in zip(_argument_names(entry), entry.parents, contributions):
             if parent is not None and contribution is not None and not _finite(contribution):
-                if len(sweeps_under_way()) == 1:  # within another rule's sweep, what that rule makes of it counts
+                if len(sweeps_under_way()) == 1:  # in a sweep inside a rule, only that rule's result counts
                     raise AnomalyError(_backward_message(entry, name, cotangent, _array(contribution)) + str(self))
                 return
 
 
-# --- What and why ---
+# --- Messages ---
 
 
 def _array(value: Any) -> Any:
@@ -123,12 +124,12 @@ def _finite(value: Any) -> bool:
 
 
 def _kind(value: Any) -> str:
-    """The kind of an array's dtype; "" of other values."""
+    """Return the kind of an array's dtype, or "" for other values."""
     return getattr(getattr(value, "dtype", None), "kind", "")
 
 
 def _may_pass(entry: Entry, operands: Mapping[str, Any]) -> bool:
-    """Whether an infinite result only carries on an infinity of a constant, such as ``-inf`` in a mask."""
+    """Return whether an infinite result comes from an infinite constant, such as the ``-inf`` of a mask."""
     infinite = [parent for parent, value in zip(entry.parents, operands.values()) if not _finite(value)]
     return bool(infinite) and not any(isinstance(parent, Leaf) for parent in infinite)
 
@@ -137,7 +138,7 @@ def _argument_names(entry: Entry) -> Sequence[str]:
     return entry.primitive.arguments or [f"argument {i}" for i in range(len(entry.parents))]
 
 
-def _forward_message(entry: Entry, operands: Mapping[str, Any], out: Any) -> str:
+def _forward_message(entry: Entry, operands: Mapping[str, Any], out: Array) -> str:
     bad, operation = first_bad(out), entry.primitive.name
     tainted = [name for name, value in operands.items() if not _finite(value)]
     if tainted:
@@ -148,7 +149,7 @@ def _forward_message(entry: Entry, operands: Mapping[str, Any], out: Any) -> str
     return f"'{operation}' made {_made(bad)}: {cause}.\n{_where(bad)}{there}"
 
 
-def _backward_message(entry: Entry, name: str, cotangent: Any, contribution: Any) -> str:
+def _backward_message(entry: Entry, name: str, cotangent: Array, contribution: Array) -> str:
     assert entry.kept is not None
     bad, operation = first_bad(contribution), entry.primitive.name
     names = ("ans", *_argument_names(entry))
@@ -158,23 +159,23 @@ def _backward_message(entry: Entry, name: str, cotangent: Any, contribution: Any
     else:
         cause = why_backward(operation, name, numbers_there(entry.primitive, bad, kept | {"g": cotangent}), bad)
     there = operands_there(entry.primitive, bad, kept, lambda n: _called(entry, n), backward=True)
-    what = f"in backward, the derivative of '{operation}' by {_called(entry, name)}"
+    what = f"in backward, the derivative of '{operation}' with respect to {_called(entry, name)}"
     return f"{what} made {_made(bad)}: {cause}.\n{_where(bad)}{there}"
 
 
-def _where(bad: Any) -> str:
-    """Where the first NaN or infinity of an array is, in words."""
+def _where(bad: Array) -> str:
+    """Describe the position of the first NaN or infinity of an array."""
     count = int((~np.isfinite(bad)).sum())
     return f"{count} of {bad.size} elements, the first at {list(place_of(bad))}" if bad.ndim else "One number"
 
 
-def _made(bad: Any) -> str:
-    """Which of NaN and the infinities the first one is."""
+def _made(bad: Array) -> str:
+    """Return "nan", "inf" or "-inf" for the first one in an array."""
     return worst(bad[place_of(bad)])
 
 
 def _called(entry: Entry, name: str) -> str:
-    """An argument's name, and that of its tensor if it has one."""
+    """Return the name of an argument, and that of its tensor if the tensor has one."""
     names = list(_argument_names(entry))
     leaf = entry.parents[names.index(name)] if name in names else None
     tensor = leaf.tensor if isinstance(leaf, Leaf) else None

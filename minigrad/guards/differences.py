@@ -1,14 +1,14 @@
-"""Finite differences that know their own error.
+"""Finite differences with an estimate of their own error.
 
-The derivative of ``f`` at ``x`` along a direction ``v`` is estimated for each number of the output from ``f(x + t v)`` at a
-few small ``t``. Three things can spoil such an estimate, and each is measured for each number:
+The derivative of ``f`` at ``x`` along a direction ``v`` is estimated for each output element from ``f(x + t v)`` at a few small
+``t``. Such an estimate has three sources of error, and each is measured for each element:
 
-* *rounding*: a result is known to about ``eps`` times the largest number that went into it, which a small step magnifies;
-* *curvature*: a large step sees more than the tangent. Two steps, one half of the other, tell how much;
-* *a kink*: the differences to the two sides do not come together as the step shrinks.
+* *rounding*: a result has an error of about ``eps`` times the largest number that went into it, and a small step magnifies it;
+* *curvature*: over a large step the function leaves its tangent. Comparing a step with half that step measures by how much;
+* *a kink*: the differences on the two sides do not converge to each other as the step shrinks.
 
-So a step is neither right nor wrong. Where the error of the first one is too large, others are tried, each number of the
-output keeps the estimate with the least error, and estimates that contradict each other put all of them in doubt.
+If the error of the first step is too large, other steps are tried. Each output element keeps the estimate with the least error.
+If estimates contradict each other, the contradiction counts as an error of all of them.
 """
 
 from __future__ import annotations
@@ -22,24 +22,26 @@ import numpy as np
 
 from ..engine.types import Array
 
-FIRST = 2.0**-8  # of the steps, in units of the direction
+FIRST = 2.0**-8  # the first step, in units of the direction
 SMALLER = [2.0**-power for power in (14, 20, 26, 32, 38)]
 LARGER = [2.0**power for power in (4, 16, 28, 40, 52, 64)]
-ROUNDINGS = 4  # of one operation, each of which may be off by eps
-REACH = 2.0**150  # by how much the slopes may differ that are compared at once
-STRAIGHT = 2.0**-4  # of the slope: what the function may be bent by within a step that tells something
+ROUNDINGS = 4  # the assumed rounding error of a result, in units of eps
+REACH = (
+    2.0**150
+)  # a slope larger or smaller than the typical one by more than this factor is left out: it could overflow
+STRAIGHT = 2.0**-4  # the function may leave a straight line by this much within a step, relative to the slope
 
 
 class Estimate(NamedTuple):
-    """The derivative of each number of the output along a direction, and what it may be off by.
+    """The derivative of each output element along a direction, and its error.
 
     Attributes:
         slope: the derivative.
-        rounding: its error from the rounding of the function.
-        curvature: its error from the size of the step.
-        bend: by how much the differences to the two sides disagree.
-        step: with which it was made.
-        told: whether the function is straight within the step. Elsewhere the error, too, may be a mistake.
+        rounding: the error of the slope from the rounding of the function.
+        curvature: the error of the slope from the size of the step.
+        bend: the disagreement between the differences on the two sides.
+        step: the step of the estimate.
+        reliable: whether the function is nearly straight within the step, so that slope and error can be trusted.
     """
 
     slope: Array
@@ -47,26 +49,26 @@ class Estimate(NamedTuple):
     curvature: Array
     bend: Array
     step: Array
-    told: Array
+    reliable: Array
 
     @property
     def bent(self) -> Array:
-        """How far the function is from straight within the step."""
+        """The deviation of the function from a straight line within the step."""
         return self.curvature + self.bend
 
     @property
     def error(self) -> Array:
-        """The error of the slope, which counts the disagreement of the two sides in full."""
+        """The error of the slope, including the full disagreement of the two sides."""
         return self.rounding + self.bent
 
 
 class Differences:
-    """The derivative of a function along a direction, by more and more steps.
+    """The derivative of a function along a direction, refined step by step.
 
     Args:
-        move: ``f(x + t v)`` as one flat array, from ``t``.
-        here: ``f(x)``, in the same way.
-        kind: of the output's numbers: how they are rounded, relative to their size, and what the smallest of them is.
+        move: a function that maps ``t`` to ``f(x + t v)`` as one flat array.
+        here: ``f(x)`` as one flat array.
+        kind: the ``numpy.finfo`` of the output, with its precision and its smallest number.
     """
 
     def __init__(self, move: Callable[[float], Array], here: Array, kind: Any, step: float = FIRST) -> None:
@@ -81,48 +83,55 @@ class Differences:
         self.confirmed: Array = np.zeros(here.shape, bool)
 
     def count_in(self, coarse: Array) -> None:
-        """Say that numbers as large as these met inside the function, so that it is rounded as they are."""
+        """Increase the estimated rounding error, because numbers as large as ``coarse`` occur inside the function."""
         self._coarse = coarse
         least = ROUNDINGS * self._eps * coarse / self._step
         self.best = self.best._replace(rounding=np.maximum(self.best.rounding, least))
 
     @property
     def error(self) -> Array:
-        """The error of the best estimates; the bend counts from the second step on, as one step cannot judge it."""
+        """The error of the best estimates. One step alone cannot tell a bend from a kink, so it leaves out the bend."""
         return self.best.rounding + self.best.curvature if self.one_step else self.best.error
 
     @property
-    def told(self) -> Array:
-        """For each number whether there are estimates of its derivative whose error is known, and that confirm each other."""
-        return np.isfinite(self.best.curvature) if self.one_step else self.best.told & self.confirmed
+    def reliable(self) -> Array:
+        """Whether the estimates of each element's derivative have a known error and agree with each other."""
+        return np.isfinite(self.best.curvature) if self.one_step else self.best.reliable & self.confirmed
 
     def errors(self, sizes: Array) -> dict[str, float]:
-        """What the sum of the slopes, so weighted, may be off by, for each of the reasons."""
-        told = self.told
+        """Return the error of the sum of the slopes with the weights ``sizes``, for each source of error."""
+        reliable = self.reliable
         parts = {"rounding": self.best.rounding, "curvature": self.best.curvature, "doubt": self.doubt}
         if not self.one_step:
             parts["bend"] = self.best.bend
-        return {name: float(np.sum(sizes * np.where(told, part, 0.0))) for name, part in parts.items()}
+        return {name: float(np.sum(sizes * np.where(reliable, part, 0.0))) for name, part in parts.items()}
 
-    def why_untold(self) -> str:
-        """The reason for most of the numbers whose derivative is not known."""
-        best, untold = self.best, ~self.told
-        infinite, bent = untold & ~np.isfinite(best.curvature), untold & (best.bend > best.curvature)
+    def why_unreliable(self) -> str:
+        """Return "infinite" or "bend" if that makes the derivative of any element unreliable, and otherwise "curvature"."""
+        best, unreliable = self.best, ~self.reliable
+        infinite, bent = unreliable & ~np.isfinite(best.curvature), unreliable & (best.bend > best.curvature)
         return "infinite" if infinite.any() else "bend" if bent.any() else "curvature"
 
     def steps(self, coarse_first: bool) -> Iterator[bool]:
-        """Try other steps, one at each turn: first the larger ones, where rounding hides the derivative. True is the last."""
+        """Try one other step per iteration, larger steps first if ``coarse_first``. Yield True after the last step."""
         steps = (*LARGER, *SMALLER) if coarse_first else SMALLER
         self.one_step = False
         before, straight = self.best, np.ones(self._here.shape, bool)
         for number, step in enumerate(steps, 1):
             found = self._at(step)
-            if step > self._step:  # beyond where it is bent, nothing is straight
-                straight &= found.told
-                found = found._replace(told=straight)
+            if step > self._step:  # the function is never straighter over a larger step than over a smaller one
+                straight &= found.reliable
+                found = found._replace(reliable=straight)
             self._merge(found, before)
             before = found
             yield number == len(steps)
+
+    def roughness(self) -> Array:
+        """Return the roughness of each element within the step of its best estimate."""
+        rough = np.zeros(self._here.shape)
+        for step in np.unique(self.best.step):
+            rough = np.where(self.best.step == step, roughness(self._move, step), rough)
+        return rough
 
     def _at(self, step: float) -> Estimate:
         right, left, near_right, near_left = (self._move(t) for t in (step, -step, step / 2, -step / 2))
@@ -134,37 +143,37 @@ class Differences:
         usable = np.isfinite(slope) & np.isfinite(bend)
         slope, rounding = np.where(usable, slope, 0.0), np.where(usable, rounding, 0.0)
         curvature, bend = np.where(usable, abs(slope - near), np.inf), np.where(usable, bend, 0.0)
-        told = usable & (curvature + bend <= STRAIGHT * abs(slope) + 8 * rounding)
-        return Estimate(slope, rounding, curvature, bend, np.full(slope.shape, step), told)
+        reliable = usable & (curvature + bend <= STRAIGHT * abs(slope) + 8 * rounding)
+        return Estimate(slope, rounding, curvature, bend, np.full(slope.shape, step), reliable)
 
     def _merge(self, other: Estimate, before: Estimate) -> None:
-        """Keep the better estimates, number by number.
+        """Keep the better estimate of each element.
 
-        What is smooth is straight within every step that is small enough. So an estimate is given up if the function is bent
-        within a smaller step by more than rounding explains, and doubted if a smaller step contradicts it.
+        A smooth function is straight within every small enough step. So an estimate is rejected if the function bends within a
+        smaller step by more than rounding explains, and it is doubted if a smaller step contradicts it.
         """
         best, smaller = self.best, other.step < self.best.step
-        # What is bent less and less has a tangent, even if that is flat.
+        # `_at` compares the bend with the slope, so it rejects a slope of 0. A bend that shrinks with the step shows a tangent.
         shrinks = (other.step < before.step) & (16 * other.bent <= before.bent) & np.isfinite(before.bent)
-        other = other._replace(told=other.told | shrinks)
+        other = other._replace(reliable=other.reliable | shrinks)
         gap = abs(other.slope - best.slope)
-        contradict = best.told & other.told & (gap > 3 * (other.error + best.error))
+        contradict = best.reliable & other.reliable & (gap > 3 * (other.error + best.error))
         self.doubt = np.maximum(self.doubt, np.where(contradict, gap, 0.0))
-        self.confirmed = (self.confirmed | (best.told & other.told)) & ~contradict
+        self.confirmed = (self.confirmed | (best.reliable & other.reliable)) & ~contradict
         steep = other.rounding <= 2.0**-16 * abs(best.slope)
         visible = steep | ((best.slope == 0) & (other.bent > 2.0**10 * other.rounding))
-        uneven = smaller & ~other.told & visible & (other.bent > 3 * best.error + 8 * other.rounding)
-        told = best.told & ~uneven
-        better = np.where(told == other.told, other.error < best.error, other.told)
+        uneven = smaller & ~other.reliable & visible & (other.bent > 3 * best.error + 8 * other.rounding)
+        reliable = best.reliable & ~uneven
+        better = np.where(reliable == other.reliable, other.error < best.error, other.reliable)
         better = np.where(contradict, smaller, better)
-        best = best._replace(told=told)
+        best = best._replace(reliable=reliable)
         self.best = Estimate(*(np.where(better, b, a) for a, b in zip(best, other)))
 
 
 def direction(x: Array, rng: np.random.Generator) -> Array:
-    """A random direction that moves each number in proportion to its own size; infinity and NaN stay where they are.
+    """Return a random direction that moves each element in proportion to its size; infinity and NaN do not move.
 
-    Its numbers are not round. A step of 3072 would leave ``x % 3`` as it is, and rounding ``x + t v`` is counted anyway.
+    The elements are not round numbers, because a round step such as 3072 would leave ``x % 3`` unchanged.
     """
     drawn = rng.uniform(1, 2, x.shape)
     if x.dtype.kind == "c":
@@ -173,9 +182,9 @@ def direction(x: Array, rng: np.random.Generator) -> Array:
 
 
 def roughness(move: Callable[[float], Array], step: float) -> Array:
-    """How far each number of ``move(t)`` is from lying on a smooth curve, which a coarse or cancelled result does not.
+    """Return the distance of each element of ``move(t)`` from a smooth curve; rounded or cancelled results are rough.
 
-    Sixth differences of what is smooth shrink with the sixth power of the step, and those of what is rough do not.
+    The sixth differences of a smooth function shrink with the sixth power of the step, and those of a rough one do not.
     """
     rows = [np.array([move(k * step / 2**halved) for k in range(-3, 4)]) for halved in range(5)]
     sixth = [abs(np.tensordot(np.array([1, -6, 15, -20, 15, -6, 1.0]), row, axes=1)) / math.sqrt(924) for row in rows]
@@ -184,14 +193,14 @@ def roughness(move: Callable[[float], Array], step: float) -> Array:
 
 
 def jitter(x: Array, rng: np.random.Generator) -> Array:
-    """Random numbers of the sizes of those in ``x``, no two alike."""
+    """Return distinct random numbers of about the sizes of the elements of ``x``."""
     return np.where(x == 0, _sizes(x), np.where(np.isfinite(x), abs(x), 0.0)) * rng.uniform(-2, 2, x.shape)
 
 
 def _sizes(x: Array) -> Array:
-    """Powers of two that are the size of each number.
+    """Return the size of each element, rounded down to a power of two.
 
-    A zero has no size of its own: it gets that of the others of its array, at most 1. Infinity and NaN get 0.
+    A zero gets the median size of the other elements, but at most 1. Infinity and NaN get 0.
     """
     sizes = abs(x)
     known = np.isfinite(sizes) & (sizes > 0)
@@ -201,21 +210,21 @@ def _sizes(x: Array) -> Array:
 
 
 def weights(found: Differences, rng: np.random.Generator) -> Array:
-    """With which weight each number of the output is counted: so that large and small ones are seen alike.
+    """Return weights for the output elements, so that large and small slopes count alike in a sum.
 
-    One whose slope is as good as lost in its own error counts little, and one whose slope is so far from the others that their
-    products would leave the range of numbers not at all.
+    A slope that is barely larger than its error gets a small weight. A slope that differs from the typical one by more than a
+    factor of ``REACH`` gets the weight 0, because products with it could overflow.
     """
-    slope, told = found.best.slope, found.told
-    told = told if told.any() else np.isfinite(found.best.curvature)
-    error = np.where(told, found.error, 0.0)
-    known = told & (abs(slope) > error)
-    typical = np.median(abs(slope[known])) if known.any() else 1.0
-    sizes = np.maximum(np.where(known, abs(slope), typical), 2.0**20 * error)
+    slope, reliable = found.best.slope, found.reliable
+    reliable = reliable if reliable.any() else np.isfinite(found.best.curvature)
+    error = np.where(reliable, found.error, 0.0)
+    significant = reliable & (abs(slope) > error)
+    typical = np.median(abs(slope[significant])) if significant.any() else 1.0
+    sizes = np.maximum(np.where(significant, abs(slope), typical), 2.0**20 * error)
     if slope.size == 1:
-        return np.where(told, np.ones_like(slope), 0.0)
+        return np.where(reliable, np.ones_like(slope), 0.0)
     turned = np.where(slope == 0, 1.0, np.conjugate(slope) / np.where(slope == 0, 1.0, abs(slope)))
-    sizes = sizes / (typical if known.any() or not told.any() else np.median(sizes[told]))
+    sizes = sizes / (typical if significant.any() or not reliable.any() else np.median(sizes[reliable]))
     near = (sizes > 1 / REACH) & (sizes < REACH)
-    drawn = np.where(told & near, rng.uniform(0.5, 1.5, slope.shape) / np.where(near, sizes, 1.0), 0.0)
+    drawn = np.where(reliable & near, rng.uniform(0.5, 1.5, slope.shape) / np.where(near, sizes, 1.0), 0.0)
     return drawn * turned * np.exp(1j * rng.uniform(-1, 1, slope.shape)) if slope.dtype.kind == "c" else drawn * turned

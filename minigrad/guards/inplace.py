@@ -1,16 +1,17 @@
-"""In-place changes of arrays that the tape has kept: found when they are about to falsify a gradient.
+"""Detect in-place changes of arrays that the tape has kept, before they make a gradient wrong.
 
-Fingerprinting every array that every operation keeps would cost a tenth of a small multiply, so what is watched is chosen
-by who could write to it (docs/in-place.md has the measurements, and lists what is caught and what is not):
+A fingerprint of every kept array would cost a tenth of a small multiply, so only arrays that other code could write to are
+watched. docs/in-place.md has the measurements and lists which changes are caught.
 
-* An operand that is not differentiated, such as a plain array, has its fingerprint kept beside it, by the plan.
-* A tensor's own array is watched from the moment it is handed out, by ``t.data``, ``t.numpy()`` or ``t[...] = ...``,
-  while something else holds it too. What was recorded before that moment must not have changed since.
-* The array of a leaf that shares memory with its maker (``copy=False``) is sealed by each operation that keeps it.
-* Inside ``detect_anomaly()`` everything that is kept is sealed.
+* An operand that is not differentiated, such as a plain array: the plan keeps its fingerprint next to it.
+* The array of a tensor, from the moment when ``t.data``, ``t.numpy()`` or ``t[...] = ...`` hands it out while another object
+  holds it too. An operation recorded before that moment must find it unchanged.
+* The array of a leaf made with ``copy=False``, which shares memory with the caller: each operation that keeps it seals it.
+* Inside ``detect_anomaly()``, every kept array is sealed.
 
-A sweep runs code of the user's too: hooks, a ``Function.backward``, the second run of a checkpointed function. So what is
-watched when it begins is compared again as each derivative is computed, and what is handed out while it runs, from then on.
+A sweep (the backward pass) also runs user code: hooks, a ``Function.backward``, the second run of a checkpointed function.
+Therefore watched arrays, including those handed out during the sweep, are compared again before each derivative that reads
+them.
 """
 
 from __future__ import annotations
@@ -25,26 +26,27 @@ import numpy as np
 
 from ..engine import observers
 from ..engine.observers import attach, in_any_thread, sweeps_under_way
+from ..engine.plan import Plan
 from ..engine.tape import Entry, Leaf, next_sequence_number
-from ..engine.types import Pull
+from ..engine.types import Array, Pull
 from ..errors import GraphError
 
-_SMALL = 2048  # bytes; up to here the whole array counts
-_SAMPLES = 256  # at least, from a larger array
-_COLUMNS = 1021  # a prime, so that rows of another length do not line up
+_SMALL = 2048  # bytes; the fingerprint of an array up to this size covers all elements
+_SAMPLES = 256  # the least number of elements sampled from a larger array
+_COLUMNS = 1021  # 8-byte words per row of a checksum; a prime, so that rows of another length do not line up
 
 
-def fingerprint(array: Any, whole: bool = False) -> int | None:
-    """A number that changes with the contents of a NumPy array; None for anything else, which is not watched.
+def fingerprint(array: object, whole: bool = False) -> int | None:
+    """Return a number that depends on the contents of a NumPy array; None for any other value, which is not watched.
 
-    Of an array of more than 2 KiB the fingerprint sees some 256 elements spread evenly, or, if ``whole``, all of them.
+    For an array of more than 2 KiB it covers about 256 evenly spaced elements, or all elements with ``whole``.
     """
     if not isinstance(array, np.ndarray):
         return None
     if array.nbytes <= _SMALL:
         return hash(array.tobytes())
     if not whole:
-        flat = array.ravel("K") if array.flags.forc else array.flat  # never a copy of all of it
+        flat = array.ravel("K") if array.flags.forc else array.flat  # never copies the whole array
         return hash(flat[:: array.size // _SAMPLES | 1].tobytes())
     raw = array.ravel("K").view(np.uint8)
     end = raw.size - raw.size % (8 * _COLUMNS)
@@ -55,8 +57,8 @@ def fingerprint(array: Any, whole: bool = False) -> int | None:
 # --- Operands that are not differentiated ---
 
 
-def watch_constants(plan: Any) -> None:
-    """Let a new plan keep the fingerprints of the caller's own arrays behind all else, and compare them before it pulls."""
+def watch_constants(plan: Plan) -> None:
+    """Make a new plan append fingerprints of the caller's arrays to its kept values and compare them before it pulls."""
     if plan.constants:
         plan.keep = _with_fingerprints(plan)
         plan.pull, plan.pull_tensors = _checked(plan.pull), _checked(plan.pull_tensors)
@@ -65,7 +67,7 @@ def watch_constants(plan: Any) -> None:
 observers.plan_made.append(watch_constants)
 
 
-def _with_fingerprints(plan: Any) -> Callable[[Sequence[Any]], Sequence[Any]]:
+def _with_fingerprints(plan: Plan) -> Callable[[Sequence[Any]], Sequence[Any]]:
     keep, constants = plan.keep, tuple(plan.constants)
     if len(plan.positions) == len(constants) == 1 and not plan.extras:  # x * 2.0, x * array
         (only,) = plan.positions
@@ -84,7 +86,7 @@ def _with_fingerprints(plan: Any) -> Callable[[Sequence[Any]], Sequence[Any]]:
 
 
 def _checked(pull: Pull) -> Pull:
-    def check_and_pull(entry: Entry, g: Any) -> Sequence[Any]:
+    def check_and_pull(entry: Entry, g: Array) -> Sequence[Any]:
         check_constants(entry)
         return pull(entry, g)
 
@@ -92,7 +94,7 @@ def _checked(pull: Pull) -> Pull:
 
 
 def check_constants(entry: Entry) -> None:
-    """Compare the constants an entry keeps with their fingerprints."""
+    """Compare the constants that an entry keeps with their fingerprints."""
     kept, plan = entry.kept, entry.plan
     assert kept is not None
     for position, before in zip(plan.constants, kept[len(plan.names) :]):
@@ -104,17 +106,17 @@ def check_constants(entry: Entry) -> None:
 
 
 class _Sightings:
-    """What was in an array, or in views of it, when they were handed out.
+    """The fingerprints of an array, or of views of it, from the times when they were handed out.
 
     Attributes:
-        array: the array that owns the memory.
-        seen: when (a sequence number), which view, and its fingerprint then. A view is None for all of it, or the offset,
-            shape, strides and dtype of a view, since a view itself may be gone by the time of the sweep.
+        array: a weak reference to the array that owns the memory.
+        seen: (sequence number, view, fingerprint) for each time. A view is None for the whole array, or else its offset,
+            shape, strides and dtype, because the view itself may be gone when the sweep runs.
     """
 
     __slots__ = ("array", "seen")
 
-    def __init__(self, array: Any) -> None:
+    def __init__(self, array: Array) -> None:
         key = id(array)
         self.array = weakref.ref(array, lambda _: watched.pop(key, None))
         self.seen: list[tuple[int, _View, int | None]] = []
@@ -124,13 +126,13 @@ class _Sightings:
         seen = self.seen
         last = next((sighting for sighting in reversed(seen) if sighting[1] == view), None)
         if last is not None and last[2] == contents:
-            seen = [sighting for sighting in seen if sighting is not last]  # unchanged: the later moment covers more
-        self.seen = [*seen[-63:], (next_sequence_number(), view, contents)]  # a new list: other threads may be reading
+            seen = [sighting for sighting in seen if sighting is not last]  # unchanged: the later time covers more
+        self.seen = [*seen[-63:], (next_sequence_number(), view, contents)]  # a new list: other threads may read it
 
     def changed_since(self, seq: float, kept: Any, now: dict[_View, int | None]) -> bool:
-        """Whether a view that overlaps with ``kept`` is not what it was when first handed out after number ``seq``.
+        """Return whether a view that overlaps ``kept`` has changed since it was first handed out after number ``seq``.
 
-        ``now`` remembers the fingerprints of the views from one question to the next.
+        ``now`` caches the present fingerprints of the views between calls.
         """
         looked_at: list[_View] = []
         for when, view, contents in self.seen:
@@ -152,12 +154,12 @@ class _Holder:
     _array = np.empty(0)
 
 
-# By the attribute, and by the call itself. (Of a variable the count would differ between versions of Python.)
+# The reference count of an array that only an attribute holds. For a variable it would differ between Python versions.
 _HELD_ONCE = sys.getrefcount(_Holder._array)
 
 
 def _alone(tensor: Any) -> bool:
-    """Whether nothing but the tensor, no graph in particular, holds its array nor the one that this is a view of."""
+    """Return whether only the tensor, and no graph, holds its array and the array that it is a view of."""
     if sys.getrefcount(tensor._array) > _HELD_ONCE:
         return False
     if tensor._array.base is None:
@@ -167,13 +169,13 @@ def _alone(tensor: Any) -> bool:
 
 
 def handed_out(tensor: Any) -> None:
-    """The array of ``tensor`` is about to be in the hands of somebody who may write to it.
+    """Watch the array of ``tensor``, which is about to be handed out to code that may write to it.
 
-    Where something else holds it too, which may be a graph, a later change of it is an error in the backward of what has
-    been recorded up to now.
+    If another object holds the array too, it may be a graph. Then a later change is an error in the backward pass of the
+    operations recorded so far.
     """
     if not watched and sys.getrefcount(tensor._array) <= _HELD_ONCE and tensor._array.base is None:
-        return  # the usual case; the rest would say the same
+        return  # a shortcut for the usual case, with the same result
     if not isinstance(tensor._array, np.ndarray):
         return
     alone = _alone(tensor)
@@ -185,9 +187,9 @@ def handed_out(tensor: Any) -> None:
         return
     sightings = watched.get(id(owner)) or watched.setdefault(id(owner), _Sightings(owner))
     sightings.add(_view(tensor._array, owner))
-    if tensor._array.flags.writeable:  # as what hooks are given is not
+    if tensor._array.flags.writeable:  # the arrays that hooks take are read-only
         observers.exposed[threading.get_ident()] = True
-    if check_watched not in observers.before_sweep:  # from the first time on that there is something to check
+    if check_watched not in observers.before_sweep:  # added once there is something to check
         observers.before_sweep.append(check_watched)
 
 
@@ -195,9 +197,9 @@ observers.handed_out.append(handed_out)
 
 
 def check_watched(entries: Sequence[Entry]) -> None:
-    """Raise if one of ``entries``, about to be swept, keeps an array that has been changed since it was handed out.
+    """Raise if one of ``entries``, about to be swept, keeps an array that was changed after it was handed out.
 
-    What keeps one that has not been is compared again when its turn has come.
+    Unchanged arrays that were handed out are compared again when the sweep reaches their entries.
     """
     if observers.exposed:
         _forget_exposed()
@@ -209,7 +211,7 @@ def check_watched(entries: Sequence[Entry]) -> None:
 
 
 def _compare(entry: Entry, now: dict[int, dict[_View, int | None]]) -> bool:
-    """Whether ``entry`` keeps an array that was handed out since it was recorded; raise if that was changed."""
+    """Return whether ``entry`` keeps an array that was handed out after its recording; raise if that array has changed."""
     found = False
     for position, value in enumerate(entry.kept or ()):
         for array in _arrays(value):
@@ -231,25 +233,25 @@ observers.before_pull.append(_compare_pulled)
 
 
 class _WatchedBefore:
-    """A note: what the entry keeps was watched when the sweep began. A hook, say, may have written to it since."""
+    """A note on an entry whose kept arrays were watched when the sweep began; a hook, say, may have changed them since."""
 
-    def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any], seconds: float) -> None:
-        """``observed`` has told ``before_pull`` already."""
+    def backward(self, entry: Entry, cotangent: Array, contributions: Sequence[Any], seconds: float) -> None:
+        """Do nothing, because ``before_pull`` has already compared the arrays."""
 
 
 _AGAIN = _WatchedBefore()
 
 
 def _forget_exposed() -> None:
-    """A sweep begins, and compares everything. One that it may be part of, and those of other threads, are still exposed."""
+    """Forget the exposed arrays of this thread, unless the sweep runs inside another one, and those of ended threads."""
     if not sweeps_under_way():
         observers.exposed.pop(threading.get_ident(), None)
-    for thread in observers.exposed.keys() - sys._current_frames().keys():  # it has ended
+    for thread in observers.exposed.keys() - sys._current_frames().keys():  # the thread has ended
         observers.exposed.pop(thread, None)
 
 
 def check_kept(entry: Entry) -> None:
-    """Raise if something that an entry keeps has been changed: for forward mode, which reads it without a pull."""
+    """Raise if a kept value of an entry has changed; forward mode calls this, because it reads values without a pull."""
     if getattr(entry.plan, "constants", ()):  # a checkpointed entry has none before it is pulled
         check_constants(entry)
     for note in entry.notes:
@@ -259,7 +261,7 @@ def check_kept(entry: Entry) -> None:
 
 
 def _arrays(value: Any) -> Iterator[Any]:
-    """The arrays in a kept value: itself, or what a kernel saved, several outputs, an index."""
+    """Yield the arrays in a kept value, which is an array, or nested tuples and lists from a kernel or an index."""
     if isinstance(value, np.ndarray):
         yield value
     elif isinstance(value, (tuple, list)):
@@ -267,8 +269,8 @@ def _arrays(value: Any) -> Iterator[Any]:
             yield from _arrays(item)
 
 
-def _owner(array: Any) -> Any:
-    """The array whose memory a view shows."""
+def _owner(array: Array) -> Any:
+    """Return the array that owns the memory of a view."""
     owner = base = array
     while (base := getattr(base, "base", None)) is not None:
         if isinstance(base, np.ndarray):
@@ -276,14 +278,14 @@ def _owner(array: Any) -> Any:
     return owner
 
 
-def _view(array: Any, owner: Any) -> _View:
-    if array is owner or not (owner.base is None or owner.flags.forc):
+def _view(array: Array, owner: Array) -> _View:
+    if array is owner or not array.size or not (owner.base is None or owner.flags.forc):
         return None
     offset = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
     return offset, array.shape, array.strides, array.dtype
 
 
-def _take(owner: Any, view: _View) -> Any:
+def _take(owner: Array, view: _View) -> Any:
     if view is None:
         return owner
     offset, shape, strides, dtype = view
@@ -294,7 +296,7 @@ def _take(owner: Any, view: _View) -> Any:
 
 
 class Seal:
-    """A note with a fingerprint of what an entry keeps, compared when the entry is swept."""
+    """A note with the fingerprints of the values that an entry keeps; the sweep compares them at the entry."""
 
     __slots__ = ("prints", "whole")
 
@@ -306,7 +308,7 @@ class Seal:
     def _print(self, value: Any) -> list[int | None]:
         return [fingerprint(array, self.whole) for array in _arrays(value)]
 
-    def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any], seconds: float) -> None:
+    def backward(self, entry: Entry, cotangent: Array, contributions: Sequence[Any], seconds: float) -> None:
         self.check(entry)
 
     def check(self, entry: Entry) -> None:
@@ -317,11 +319,11 @@ class Seal:
 
 
 shared: weakref.WeakSet[Leaf] = weakref.WeakSet()
-"""The leaves whose arrays somebody else has too, because they were made with ``copy=False``."""
+"""The leaves that were made with ``copy=False``, so that the caller may hold their arrays."""
 
 
 def share(leaf: Leaf) -> None:
-    """From now on, and as long as ``leaf`` lives, operations are recorded the slow way, which seals what it gives."""
+    """Seal the array of ``leaf`` in each operation that keeps it; while the leaf lives, recording takes the slower path."""
     shared.add(leaf)
     in_any_thread.append(shared)
     weakref.finalize(leaf, in_any_thread.remove, shared).atexit = False
@@ -349,15 +351,15 @@ def _argument_names(entry: Entry) -> Sequence[str]:
 
 def _changed(entry: Entry, position: int) -> GraphError:
     primitive, name = entry.primitive, entry.plan.names[position]
-    which = {"ans": "its result", "saved": "what it saved"}.get(name, f"its argument '{name}'")
+    which = {"ans": "the result", "saved": "a saved value"}.get(name, f"argument '{name}'") + f" of '{primitive.name}'"
     arguments = _argument_names(entry)
     if name in arguments:
         leaf = entry.parents[arguments.index(name)]
         tensor = leaf.tensor if type(leaf) is Leaf else None
         if tensor is not None and tensor.name:
-            which += f", the tensor '{tensor.name}',"
+            which += f" (the tensor '{tensor.name}')"
     return GraphError(
-        f"an array that '{primitive.name}' keeps for its derivative, {which} has been changed in place since the forward "
-        "pass, so that the gradient would be wrong: change it after backward(), run the forward pass again, or give the "
-        "operation a copy (np.copy) of what will change"
+        f"{which} has been changed in place since the forward pass. The tape keeps this array for the derivative, so the "
+        "gradient would be wrong: change it after backward(), run the forward pass again, or give the operation a copy "
+        "(np.copy) of the array"
     )

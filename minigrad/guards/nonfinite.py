@@ -1,4 +1,4 @@
-"""What is known about a NaN or an infinity: which of them it is, where it is, what the operands are there, and why."""
+"""Describe a NaN or an infinity: its kind, its position, the operands at that position, and its cause."""
 
 from __future__ import annotations
 
@@ -9,34 +9,27 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..device import to_host
+from ..engine.primitive import Primitive
 from ..engine.registry import is_elementwise
 from ..engine.tensor import Tensor
+from ..engine.types import Array
 from ..rules.neural import affine
 
-MOST_TERMS = 3  # of a product of a row and a column
+MOST_TERMS = 3  # the number of terms of a matrix product that a message lists
 ARITHMETIC = {
-    "add",
-    "subtract",
-    "multiply",
-    "square",
-    "sum",
-    "mean",
-    "prod",
-    "dot",
-    "matmul",
-    "affine",
-}  # have no poles
+    *["add", "subtract", "multiply", "square", "sum", "mean", "prod", "dot", "matmul", "affine"]
+}  # operations without poles
 
 
 def arrays(value: Any) -> list[Any]:
-    """The floating arrays in an operand or a result: one, a tuple of them, or a dict."""
+    """Return the floating arrays of an operand or a result, which is one array, a tuple or a dict."""
     values = value if isinstance(value, tuple) else value.values() if isinstance(value, Mapping) else [value]
     found = [np.asarray(to_host(v._array if isinstance(v, Tensor) else v)) for v in values]
     return [array for array in found if array.dtype.kind in "fc"]
 
 
 def is_bad(value: Any) -> bool:
-    """Whether it holds a NaN or an infinity."""
+    """Return whether ``value`` contains a NaN or an infinity."""
     return value is not None and any(not np.isfinite(array).all() for array in arrays(value))
 
 
@@ -45,50 +38,50 @@ def is_nan(value: Any) -> bool:
 
 
 def worst(value: Any) -> str:
-    """Which of NaN and the infinities it holds, the worst first."""
+    """Return "nan", "inf" or "-inf": the first of these that ``value`` contains."""
     return "nan" if is_nan(value) else "inf" if any(np.isposinf(a.real).any() for a in arrays(value)) else "-inf"
 
 
 def first_bad(value: Any) -> Any:
-    """The first array that holds a NaN or an infinity."""
+    """Return the first array that contains a NaN or an infinity."""
     return next(array for array in arrays(value) if not np.isfinite(array).all())
 
 
-def place_of(array: Any) -> tuple[int, ...]:
-    """Where the first NaN or infinity of an array is."""
+def place_of(array: Array) -> tuple[int, ...]:
+    """Return the index of the first NaN or infinity of an array."""
     bad = ~np.isfinite(array)
     return tuple(map(int, np.unravel_index(np.argmax(bad), bad.shape)))
 
 
-# --- The operands there ---
+# --- The operands at that index ---
 
 
-def numbers_there(primitive: Any, bad: Any, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The numbers that the first bad one was made from, by name; only an elementwise operation tells which they are."""
+def numbers_there(primitive: Primitive, bad: Array, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return, by name, the operand elements at the first NaN or infinity, or {} if the operation is not elementwise."""
     numbers: dict[str, Any] = {}
     if not is_elementwise(primitive):
         return numbers
     place = place_of(bad)
     for name, value in values.items():
         array = np.asarray(None if isinstance(value, Mapping) else to_host(value))
-        if array.dtype.kind in "fciub" and _stretches(array.shape, bad.shape):
+        if array.dtype.kind in "fciub" and _broadcasts(array.shape, bad.shape):
             numbers[name] = np.broadcast_to(array, bad.shape)[place].item()
     return numbers
 
 
-def _stretches(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
-    """Whether broadcasting makes ``to`` of ``shape``."""
+def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    """Return whether ``shape`` broadcasts to the shape ``to``."""
     return len(shape) <= len(to) and all(n in (1, m) for n, m in zip(reversed(shape), reversed(to)))
 
 
 class Product(NamedTuple):
-    """The row and the column whose product is the first bad number of a matrix product.
+    """The row and the column whose product is the first NaN or infinity of a matrix product.
 
     Attributes:
         left, right: the names of the arguments.
-        row, column: the places of the two in them, as one would index them.
-        what: which terms are named, in words.
-        terms: products of two numbers: those that are not finite, or else the largest.
+        row, column: the indices of the row and of the column, as text.
+        what: a description of the listed terms.
+        terms: at most MOST_TERMS terms ``a * b`` of the product: those with a factor that is not finite, or else the largest.
     """
 
     left: str
@@ -99,8 +92,8 @@ class Product(NamedTuple):
     terms: str
 
 
-def product_there(primitive: Any, bad: Any, values: Mapping[str, Any]) -> Product | None:
-    """The row and the column of ``x @ y``, or of ``affine``'s ``x @ weight``, if their product is not finite."""
+def product_there(primitive: Primitive, bad: Array, values: Mapping[str, Any]) -> Product | None:
+    """Return the row and the column of ``x @ y``, or of ``x @ weight`` in ``affine``, if their product is not finite."""
     if getattr(primitive, "function", None) is not np.matmul and primitive is not affine:
         return None
     (left, x), (right, y) = [(name, np.asarray(to_host(v))) for name, v in itertools.islice(values.items(), 2)]
@@ -112,15 +105,15 @@ def product_there(primitive: Any, bad: Any, values: Mapping[str, Any]) -> Produc
     column = (*_own(place, y.shape[:-2]), every, *([] if j is None else [j]))
     pairs = list(zip(x[row].tolist(), y[column].tolist()))
     if not pairs or np.isfinite(x[row] @ y[column]):
-        return None  # affine's bias made it
-    given = [pair for pair in pairs if not np.isfinite(pair).all()]
-    terms = (given or sorted(pairs, key=lambda pair: abs(pair[0]) * abs(pair[1]), reverse=True))[:MOST_TERMS]
-    what = "terms that are not finite" if given else "largest terms"
+        return None  # the bias of affine is the cause
+    infinite = [pair for pair in pairs if not np.isfinite(pair).all()]
+    terms = (infinite or sorted(pairs, key=lambda pair: abs(pair[0]) * abs(pair[1]), reverse=True))[:MOST_TERMS]
+    what = "terms that are not finite" if infinite else "largest terms"
     return Product(left, _index(row), right, _index(column), what, ", ".join(f"{a:.4g} * {b:.4g}" for a, b in terms))
 
 
 def _own(place: list[Any], shape: tuple[int, ...]) -> list[Any]:
-    """The place in an operand that was broadcast along the leading axes."""
+    """Convert an index of the result into the index of an operand that was broadcast along the leading axes."""
     own = place[len(place) - len(shape) :]
     return [0 if size == 1 else index for index, size in zip(own, shape)]
 
@@ -130,11 +123,11 @@ def _index(place: tuple[Any, ...]) -> str:
 
 
 def operands_there(
-    primitive: Any, bad: Any, values: Mapping[str, Any], called: Callable[[str], str], *, backward: bool
+    primitive: Primitive, bad: Array, values: Mapping[str, Any], called: Callable[[str], str], *, backward: bool
 ) -> str:
-    """What made the first bad number, to go on a sentence that says where it is; empty if that is not known.
+    """Return the end of a sentence that gives the operands at the first NaN or infinity, or "" if unknown.
 
-    Nothing is known about the derivatives of a matrix product.
+    They are unknown for the derivatives of a matrix product.
     """
     numbers = numbers_there(primitive, bad, values)
     if numbers:
@@ -150,14 +143,14 @@ def operands_there(
 
 
 class Cause(NamedTuple):
-    """One usual cause.
+    """One common cause of a NaN or an infinity.
 
     Attributes:
-        test: whether it holds for the numbers at the place; its parameters say which it looks at (``ans`` is the result, ``g``
-            the gradient that arrives, ``by`` the name of the argument by which the derivative is taken).
-        key: of the sentence on a page.
+        test: a function that returns whether the cause applies. Its parameters name the values it reads: arguments, ``ans``
+            (the result), ``g`` (the incoming gradient) or ``by`` (the derivative is with respect to this argument).
+        key: the key of the longer text that the stepper page shows.
         words: the end of a sentence of an error message.
-        operand: the one that it is about.
+        operand: the name of the operand that the cause is about.
     """
 
     test: Callable[..., bool]
@@ -167,7 +160,7 @@ class Cause(NamedTuple):
 
 
 def cause(causes: Mapping[str, list[Cause]], operation: str | None, numbers: Mapping[str, Any]) -> Cause | None:
-    """The first cause that holds for the numbers; they must be real, as the tests compare them."""
+    """Return the first cause that applies to the numbers; None for complex ones, which the tests cannot compare."""
     if any(isinstance(number, complex) for number in numbers.values()):
         return None
     for found in causes.get(operation or "", ()):
@@ -177,19 +170,19 @@ def cause(causes: Mapping[str, list[Cause]], operation: str | None, numbers: Map
     return None
 
 
-def why_forward(operation: str | None, numbers: Mapping[str, Any], bad: Any) -> str:
-    """Why a result is not finite although its operands are, as the end of a sentence."""
+def why_forward(operation: str | None, numbers: Mapping[str, Any], bad: Array) -> str:
+    """Explain, as the end of a sentence, why an operation made a result that is not finite."""
     found = cause(FORWARD, operation, numbers)
     if found is not None:
         return found.words
     if np.isnan(bad[place_of(bad)]):
-        return "it is undefined for these operands, or overflows on the way"
-    too_large = f"it is too large for {bad.dtype}, which ends at {np.finfo(bad.dtype).max:.3g}"
+        return "it is undefined for these operands, or overflows inside the operation"
+    too_large = f"it is too large for {bad.dtype}, whose maximum is {np.finfo(bad.dtype).max:.3g}"
     return too_large if operation in ARITHMETIC else f"{too_large}, or infinite for these operands"
 
 
-def why_backward(operation: str | None, by: str, numbers: Mapping[str, Any], bad: Any) -> str:
-    """Why a derivative is not finite although the gradient that arrived is, as the end of a sentence."""
+def why_backward(operation: str | None, by: str, numbers: Mapping[str, Any], bad: Array) -> str:
+    """Explain, as the end of a sentence, why a derivative is not finite although the incoming gradient is."""
     found = cause(BACKWARD, operation, {**numbers, "by": by})
     return f"its formula is undefined or overflows {bad.dtype} for these values" if found is None else found.words
 
@@ -199,7 +192,7 @@ _LOGARITHM = [
     Cause(lambda x: x < 0, "log_negative", "the logarithm of a negative number is not real"),
 ]
 _BY_Y = [Cause(lambda y: y == 0, "by_zero", "it divides by 0", "y")]
-_OVER = "it overflows: from about 710 on in float64, 89 in float32 and 11 in float16"
+_OVER = "it overflows above about 710 in float64, 89 in float32 and 11 in float16"
 _OUTSIDE = [Cause(lambda x: abs(x) > 1, "domain", "it is defined for -1 <= x <= 1 only")]
 FORWARD: dict[str, list[Cause]] = {
     "log": _LOGARITHM,
@@ -228,7 +221,7 @@ FORWARD: dict[str, list[Cause]] = {
     "sinh": [Cause(lambda x: abs(x) > 1, "overflow", f"sinh of a large number: {_OVER}")],
     "cosh": [Cause(lambda x: abs(x) > 1, "overflow", f"cosh of a large number: {_OVER}")],
     "exp2": [
-        Cause(lambda x: x > 0, "overflow", "exp2 overflows: from 1024 on in float64, 128 in float32 and 16 in float16")
+        Cause(lambda x: x > 0, "overflow", "exp2 overflows from 1024 in float64, 128 in float32 and 16 in float16")
     ],
     "arcsin": _OUTSIDE,
     "arccos": _OUTSIDE,
@@ -240,11 +233,11 @@ FORWARD: dict[str, list[Cause]] = {
 }
 
 _TRAP = (
-    "its derivative is infinite there and the gradient that arrives is 0, as behind np.where: 0 * inf is nan. Replace the "
+    "its derivative is infinite there, and the incoming gradient is 0 (often from np.where): 0 * inf is nan. Replace the "
     "operand before the operation, f(np.where(ok, x, 1)), not only the result after it"
 )
 _POWER_SLOPE = "the derivative of x**y at x = 0 is infinite for y < 1"
-_POWER_LOG = "the derivative of x**y by y needs the logarithm of x, which is negative"
+_POWER_LOG = "the derivative of x**y with respect to y needs the logarithm of x, and x is negative"
 _AT_ONE = [Cause(lambda x: abs(x) == 1, "slope", "its derivative at -1 and 1 is infinite")]
 _SMALL = [Cause(lambda x: abs(x) < 1, "near_zero", "it divides by x, which is too near to 0")]
 BACKWARD: dict[str, list[Cause]] = {

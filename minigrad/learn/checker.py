@@ -146,7 +146,7 @@ def _start(scratch: str) -> subprocess.Popen[bytes]:
 
 
 def _wait(process: subprocess.Popen[bytes], answered: bytearray, seconds: float) -> bool:
-    """Wait for the end, or until it has not answered for so long that its own watch is held up: then True."""
+    """Wait for the process to end. Return True if it gives no answer for so long that its own time limit must have failed."""
     count, until = 0, time.monotonic() + STARTING + 8 * seconds
     while process.poll() is None:
         if len(answered) > count:
@@ -159,7 +159,7 @@ def _wait(process: subprocess.Popen[bytes], answered: bytearray, seconds: float)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """The process, and on POSIX those that it started."""
+    """Kill the process, and on POSIX also the processes that it started."""
     if os.name == "posix":
         with contextlib.suppress(ProcessLookupError, PermissionError):  # all have ended
             os.killpg(process.pid, signal.SIGKILL)

@@ -1,7 +1,7 @@
-"""The process that a learner's file runs in: ``python -m minigrad.learn.child``, with jobs on stdin and answers on stdout.
+"""Run a learner's file in a separate process, ``python -m minigrad.learn.child``: jobs on stdin, answers on stdout.
 
-A job is a file and programs that use it; an answer is a line of JSON, written as soon as its job is done, so that a job
-that takes the process down leaves those before it answered. What should come out is not known here.
+A job is a file and the programs that use it. An answer is a line of JSON, written as soon as its job is done, so that a crash
+does not lose the answers of earlier jobs. The expected values are not sent to this process.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from minigrad.learn.programs import HELPERS, draw, make_function, run_program
 def main() -> None:
     request = json.load(sys.stdin)
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # from here on print() goes where errors go, and cannot disturb the answers
+    os.dup2(2, 1)  # print() now writes to stderr and cannot disturb the answers
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     _limit("AS", request["megabytes"] << 20)
     _limit("FSIZE", 50 << 20)
     for job in request["jobs"]:
-        _limit("CPU", math.ceil(time.process_time() + request["seconds"]) + 2)  # where no thread of ours gets a turn
+        _limit("CPU", math.ceil(time.process_time() + request["seconds"]) + 2)  # if _watch cannot run
         done = threading.Event()
         main_thread = threading.main_thread().ident
         threading.Thread(
@@ -44,11 +44,11 @@ def main() -> None:
         answer = _answer(job)
         done.set()
         print(json.dumps(answer), file=answers, flush=True)
-    os._exit(0)  # threads of the learner's, and what was registered for the end, have no say
+    os._exit(0)  # does not wait for the learner's threads or run its exit handlers
 
 
 def _limit(kind: str, limit: int) -> None:
-    with contextlib.suppress(ImportError, AttributeError, ValueError, OSError):  # not on every system
+    with contextlib.suppress(ImportError, AttributeError, ValueError, OSError):  # some systems lack limits
         import resource
 
         which = getattr(resource, f"RLIMIT_{kind}")
@@ -56,9 +56,10 @@ def _limit(kind: str, limit: int) -> None:
 
 
 def _watch(done: threading.Event, seconds: float, answers: IO[str], path: str, main: int) -> None:
-    """When time is up, say where the program is, and end: it may be inside of an `except:` that would swallow any exception.
+    """Report the current line and end the process when its time is up; a learner's `except:` could catch an exception.
 
-    Time is the processor's, so that a busy computer makes nobody late; or the clock's, for who waits.
+    The limit is in CPU time, so that a busy computer does not cut programs short. A program that waits without using the CPU
+    is ended after six times the limit.
     """
     processor, clock = time.process_time(), time.monotonic()
     while time.process_time() - processor < seconds and time.monotonic() - clock < 6 * seconds:
@@ -73,7 +74,7 @@ def _watch(done: threading.Event, seconds: float, answers: IO[str], path: str, m
 
 
 def _answer(job: dict[str, Any]) -> dict[str, Any]:
-    """The values of a job's programs, in order, up to the first that fails."""
+    """Return the values of a job's programs, in order, up to the first that fails."""
     path = job["path"]
     values: list[Any] = []
     with np.errstate(all="ignore"):
@@ -106,7 +107,7 @@ def _value(case: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
 
 
 def _raised(error: BaseException, path: str, kind: str) -> dict[str, Any]:
-    """What a learner is told of an exception: its line is the innermost of the learner's file that it passed through."""
+    """Return the learner's message for an exception, with the innermost line of the learner's file in its traceback."""
     frames = [
         (frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == path
     ]
@@ -125,7 +126,7 @@ def _raised(error: BaseException, path: str, kind: str) -> dict[str, Any]:
 
 
 def _load(path: str) -> dict[str, Any]:
-    """The names that the learner's file defines. It is not run as `__main__`."""
+    """Return the names that the learner's file defines. The file is not run as `__main__`."""
     module = ModuleType("answer")
     module.__file__ = path
     sys.modules["answer"] = module  # dataclasses look for it
@@ -140,7 +141,7 @@ def _error(kind: str, text: str, path: str, line: int | None) -> dict[str, Any]:
 
 
 def _page(names: dict[str, Any], job: dict[str, Any]) -> dict[str, Any]:
-    """Make the stepper page of a program that the learner's functions are part of; the error says why there is none."""
+    """Return the stepper page of a program that uses the learner's functions, or the error that prevented it."""
     try:
         return {"values": [draw(names, job["page"])]}
     except BaseException as error:

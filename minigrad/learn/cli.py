@@ -14,8 +14,8 @@ from minigrad.errors import ArgumentError
 
 from .checker import Job, Verdict, check
 from .page import write_page
-from .report import next_task, overview, report, say, upcoming
-from .tasks import LANGUAGES, Task, find, tasks
+from .report import next_task, overview, report, upcoming
+from .tasks import LANGUAGES, Task, find, say, tasks
 
 STATE = "learn.json"
 RIGHT, WRONG = 0, 1

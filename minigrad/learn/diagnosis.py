@@ -1,7 +1,7 @@
-"""Which mistake a wrong number comes from: the answers are held against a bank of programs that are wrong in a known way.
+"""Find the mistake behind wrong numbers by comparing the answers with those of a bank of programs with known mistakes.
 
-A false diagnosis is worse than none. So a mistake is named only where a program of the bank gives the learner's numbers on
-all questions, the right ones and the wrong ones; and where two fit whose mistakes have different names, neither is.
+A false diagnosis is worse than none. So a mistake is named only if a program of the bank gives the learner's numbers on all
+questions, those answered right and those answered wrong. If two programs fit and their mistakes differ, none is named.
 """
 
 from __future__ import annotations
@@ -21,34 +21,33 @@ from .compare import compare
 from .data import decode, encode
 from .pattern import pattern
 from .programs import HELPERS, make_function, run_program
-from .tasks import AtMost, Case
+from .tasks import AtMost, Case, say
 
-FIT = 1e-9  # relative: a program of the bank does the same sums, perhaps in another order
+FIT = 1e-9  # relative tolerance, because a program of the bank may add the same numbers in another order
 Answers = list[tuple[Case, Any]]
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The name of a mistake, or None where none is certain, and the programs that fit."""
+    """The name of a mistake, or None if none is certain, and the programs that fit."""
 
     name: str | None
     fits: tuple[Mutant, ...]
 
 
 def diagnose(verdict: Verdict, language: str) -> str | None:
-    """What can be said of wrong numbers: where and by how much, and the mistake where it is certain."""
+    """Return a text that says where the numbers are wrong and by how much, and names the mistake if it is certain."""
     found = name_of(verdict)
     where = pattern(verdict.case, verdict.got, language) if verdict.case else None
     if found.name is None:
         return where
     notes = {one.of for one in found.fits if one.name == found.name}
     what = sentence(found.name, notes.pop() if len(notes) == 1 else "", language)
-    lead, stop = ("Probably: ", ".") if language == "en" else ("考えられる原因：", "。")
-    return "\n".join([*([where] if where else []), f"{lead}{what}{stop}"])
+    return "\n".join([*([where] if where else []), say(language, "probably", what=what)])
 
 
 def name_of(verdict: Verdict) -> Diagnosis:
-    """The mistake whose program gives the same answers to all questions, or else the same in each part that is wrong."""
+    """Return the mistake whose program gives the same answers to all questions, or else in each part that is wrong."""
     asked = [(case, got) for case, got in verdict.answers if _counts(case)]
     wrong = [(case, got) for case, got in asked if compare(case, got)]
     if not wrong:
@@ -60,12 +59,12 @@ def name_of(verdict: Verdict) -> Diagnosis:
 
 
 def _counts(case: Case) -> bool:
-    """Whether a question can tell mistakes apart. Long chains do not, and a wrong program may not come to their end."""
+    """Return whether a question can distinguish mistakes. Loops cannot, and a wrong program may not finish them."""
     return not isinstance(case.expected, AtMost) and "for _ in range" not in case.program
 
 
 def _one_name(fits: Iterable[Mutant]) -> Diagnosis:
-    """The name that all have that were written for the task; where none was, the name that all slips have."""
+    """Return the common name of the mutants written for the task, or of all mutants if none was; None if names differ."""
     fits = tuple(fits)
     closest = tuple(one for one in fits if one.written) or fits
     names = {one.name for one in closest}
@@ -73,7 +72,7 @@ def _one_name(fits: Iterable[Mutant]) -> Diagnosis:
 
 
 def _in_parts(programs: list[tuple[Mutant, Any]], order: Answers, wrong: int) -> Diagnosis:
-    """Where the parts of an answer are wrong each for itself: a name that fits every part that is wrong."""
+    """Diagnose each wrong part of an answer alone, and return the mistake if all parts have the same one."""
     program = order[0][0].program
     asked = [(case, got) for case, got in order if case.program == program]
     count = len(asked[0][0].expected) if isinstance(asked[0][0].expected, tuple) else 0
@@ -110,7 +109,7 @@ def _compiled(source: str) -> CodeType:
 
 
 def _fits(names: dict[str, Any], asked: Answers, part: int | None = None) -> bool:
-    """Whether the program gives the same answers; of their parts only one, where one is named."""
+    """Return whether the program gives the same answers, or the same value in ``part`` of each answer."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for case, got in asked:

@@ -19,8 +19,8 @@ from .checker import SECONDS, Verdict, ask
 from .compare import number
 from .data import decode, encode, part_of
 from .programs import FIXED, draw
-from .report import named, say, untouched
-from .tasks import LANGUAGES, Case
+from .report import named, untouched
+from .tasks import LANGUAGES, Case, say
 
 KINDS = ("scalar", "places", "nowhere", "shape", "nan", "nan_scalar")
 FORWARD = ("loss", "y", "out")  # what the first part of an answer is called where the others are its gradients

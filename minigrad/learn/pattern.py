@@ -7,40 +7,7 @@ from typing import Any
 import numpy as np
 
 from .compare import number
-from .tasks import Case
-
-WORDS = {
-    "en": {
-        "ratio": "{where} it is {ratio} times what it should be.",
-        "opposite": "{where} it has the opposite sign.",
-        "zero": "{where} it is 0.",
-        "offset": "{where} it is off by {offset}.",
-        "wrong": "It is wrong {where}, and right elsewhere.",
-        "all": "everywhere",
-        "column": "in column {i}",
-        "row": "in row {i}",
-        "positive": "where {name} > 0",
-        "negative": "where {name} <= 0",
-        "summed": "Summed to the shape {shape}, the numbers are right.",
-        "turned": "Transposed, the numbers are right.",
-        "reshaped": "In the shape {shape}, the numbers are right.",
-    },
-    "ja": {
-        "ratio": "{where}、正しい値の {ratio} 倍になっています。",
-        "opposite": "{where}、符号が逆になっています。",
-        "zero": "{where}、0 になっています。",
-        "offset": "{where}、{offset} だけずれています。",
-        "wrong": "違うのは{where}だけで、ほかは合っています。",
-        "all": "どこでも",
-        "column": "{i} 列目（0 から数えて）で",
-        "row": "{i} 行目（0 から数えて）で",
-        "positive": "{name} > 0 のところで",
-        "negative": "{name} <= 0 のところで",
-        "summed": "形 {shape} になるまで足し合わせると、数は合っています。",
-        "turned": "転置すると、数は合っています。",
-        "reshaped": "形を {shape} にすると、数は合っています。",
-    },
-}
+from .tasks import Case, sentences
 
 
 def pattern(case: Case, got: Any, language: str) -> str | None:
@@ -49,7 +16,7 @@ def pattern(case: Case, got: Any, language: str) -> str | None:
     if found is None:
         return None
     have, want, wrong = found
-    words = WORDS[language]
+    words: dict[str, str] = sentences(language)["pattern"]
     if wrong is None:
         return _of_another_shape(have, want, words)
     where = _where(wrong, case.inputs, words)
@@ -132,5 +99,5 @@ def _how_far(have: Any, want: Any) -> tuple[str, str] | None:
 
 
 def _round(value: float) -> bool:
-    """Of one number, a ratio says something only where it is 2, 3, 1 / 4 ..."""
+    """Return whether the ratio of two single numbers is informative: an integer such as 2 or 3, or its inverse."""
     return abs(value) < 100 and any(abs(x - round(x)) < 1e-7 and 1 < abs(round(x)) <= 12 for x in (value, 1 / value))

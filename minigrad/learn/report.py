@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +12,7 @@ from .checker import Verdict
 from .compare import number
 from .data import Code
 from .diagnosis import diagnose
-from .tasks import LANGUAGES, Case, Task, lessons, tasks
-
-
-@cache
-def words(language: str) -> dict[str, Any]:
-    assert language in LANGUAGES
-    texts: dict[str, Any] = json.loads((Path(__file__).parent / "words.json").read_text(encoding="utf-8"))
-    return texts[language]
-
-
-def say(language: str, key: str, **facts: Any) -> str:
-    text: str = words(language)[key]
-    return text.format(**facts)
+from .tasks import Case, Task, lessons, say, sentences, tasks
 
 
 def report(verdict: Verdict, language: str) -> str:
@@ -51,9 +37,9 @@ def report(verdict: Verdict, language: str) -> str:
         return "\n".join(lines)
     for about_it in (finding.facts.get("about"), case.about if case else None):
         if about_it:
-            lines.append(words(language)["about"][about_it].format(**finding.facts))
+            lines.append(sentences(language)["about"][about_it].format(**finding.facts))
     said = None
-    if untouched(verdict):  # of a task to find a mistake: nobody is told before they have looked
+    if untouched(verdict):  # in a task to find a mistake, an unchanged file gets no diagnosis
         lines += ["", *say(language, "unchanged", **facts).splitlines()]
     elif finding.kind in DIAGNOSED:
         said = diagnose(verdict, language)
@@ -68,7 +54,7 @@ def named(name: str, language: str) -> str:
     if rest and not start:
         return say(language, "gradient_of", name=rest)
     first, bracket, index = name.partition("[")
-    return words(language)["names"].get(first, first) + bracket + index
+    return sentences(language)["names"].get(first, first) + bracket + index
 
 
 def untouched(verdict: Verdict) -> bool:
@@ -92,7 +78,7 @@ def _question(case: Case, language: str) -> list[str]:
     """The program and its arguments, so that a learner can run it by hand."""
     head, *rest = [f"{name} = {_short(value)}" for name, value in case.inputs.items()] or [""]
     program = ["", *(f"    {line}" for line in case.program.splitlines())]
-    return [*program, f"  {words(language)['with']} {head}", *(f"    {line}" for line in rest)]
+    return [*program, f"  {sentences(language)['with']} {head}", *(f"    {line}" for line in rest)]
 
 
 def _short(value: Any) -> str:
@@ -114,7 +100,7 @@ def _short(value: Any) -> str:
 def _printed(verdict: Verdict, language: str) -> str:
     if not verdict.printed.strip():
         return ""
-    return "\n\n" + words(language)["printed"] + "\n" + verdict.printed[:2000].rstrip()
+    return "\n\n" + sentences(language)["printed"] + "\n" + verdict.printed[:2000].rstrip()
 
 
 def overview(passed: set[str], language: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -146,6 +147,18 @@ def folder() -> Path:
 @cache
 def _words(language: str) -> dict[str, Any]:
     return tomllib.loads((folder() / f"words_{language}.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def sentences(language: str) -> dict[str, Any]:
+    """What is said of answers."""
+    texts: dict[str, Any] = json.loads((Path(__file__).parent / "words.json").read_text(encoding="utf-8"))
+    return texts[language]
+
+
+def say(language: str, key: str, **facts: Any) -> str:
+    text: str = sentences(language)[key]
+    return text.format(**facts)
 
 
 def lessons(language: str) -> dict[int, str]:

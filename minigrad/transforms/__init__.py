@@ -1,1 +1,1 @@
-"""Functions of functions: what differentiates a function, forwards or backwards, and derivatives of one's own."""
+"""Transforms that differentiate functions in forward and reverse mode, and user-defined derivatives."""

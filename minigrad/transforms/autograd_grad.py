@@ -1,4 +1,4 @@
-"""autograd_grad: gradients with respect to chosen tensors of a tape, as PyTorch's ``torch.autograd.grad`` gives them."""
+"""autograd_grad: gradients with respect to chosen tensors of a tape, like PyTorch's ``torch.autograd.grad``."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import contextlib
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.arrays import owned_copy
+from ..engine.arrays import copied
 from ..engine.modes import enable_grad
 from ..engine.tape import Output, cotangent_of, sweep, wengert_list
 from ..engine.tensor import Tensor, at_new_node, make_tensor
+from ..engine.types import Array, TensorLike
 from ..errors import ArgumentError, GraphError
 from .grad import seeds_of
 
@@ -17,27 +18,29 @@ from .grad import seeds_of
 def autograd_grad(
     outputs: Tensor | Sequence[Tensor],
     inputs: Tensor | Sequence[Tensor],
-    grad_outputs: Any = None,
+    grad_outputs: TensorLike | Sequence[TensorLike | None] | None = None,
     retain_graph: bool = False,
     create_graph: bool = False,
     allow_unused: bool = False,
 ) -> tuple[Any, ...]:
-    """The gradients of ``outputs`` with respect to ``inputs``, which may be leaves or computed. Nobody's ``grad`` is touched.
+    """Return the gradients of ``outputs`` with respect to ``inputs`` (leaves or computed tensors). No ``grad`` is changed.
 
     Args:
-        grad_outputs: for each output its cotangent, None for 1 (outputs of one element); several outputs' results add up.
-        retain_graph: keep the kept values of the operations in between, so that they can be differentiated again.
-        create_graph: record the backward pass too, so that the gradients can themselves be differentiated; implies
-            ``retain_graph``.
-        allow_unused: give None for an input that the outputs do not depend on, rather than raise.
+        grad_outputs: one cotangent per output. None stands for 1, if the output has one element. The gradients of several
+            outputs are added.
+        retain_graph: keep the graph, so that it can be differentiated again.
+        create_graph: record the backward pass too, so that the gradients can be differentiated; implies ``retain_graph``.
+        allow_unused: return None for an input that the outputs do not depend on, instead of raising.
 
     Returns:
-        A tuple with a Tensor for each input.
+        A tuple with one Tensor per input.
 
     Raises:
-        GraphError: an output or an input requires no gradient, an input is unused, the graph was freed already, or a
+        GraphError: an output or an input requires no gradient, an input is unused, the graph was already freed, or a
             cotangent is missing for an output of several elements.
-        ArgumentError, ShapeError, DTypeError: ``grad_outputs`` does not fit. On all of these nothing has been changed.
+        ArgumentError, ShapeError, DTypeError: ``grad_outputs`` does not fit.
+
+    An error that is found before the backward pass starts leaves tensors and graph unchanged.
 
     Example:
         >>> import minigrad as mg
@@ -56,9 +59,9 @@ def autograd_grad(
         raise ArgumentError(f"grad_outputs has {len(cotangents)} item(s) for {len(outputs)} output(s)")
     with enable_grad() if create_graph else contextlib.nullcontext():
         seeds = seeds_of(outputs, cotangents, create_graph, "grad_outputs")
-        used = _places([t._node for t in outputs])
+        used = _keys([t._node for t in outputs])
         for i, t in enumerate(inputs):
-            if not allow_unused and _place(t._node) not in used:
+            if not allow_unused and _key(t._node) not in used:
                 raise _unused(i, t)
         found = sweep(
             seeds,
@@ -68,9 +71,9 @@ def autograd_grad(
         )
         gradients = [cotangent_of(t._node, found) for t in inputs]
         for i, (t, g) in enumerate(zip(inputs, gradients)):
-            if g is None and not allow_unused:  # a rule said so
+            if g is None and not allow_unused:  # a rule returned None
                 raise _unused(i, t)
-        return tuple(_of_its_own(g) for g in gradients)
+        return tuple(_unshared(g) for g in gradients)
 
 
 def _tensors(value: Any, name: str) -> tuple[Tensor, ...]:
@@ -88,14 +91,14 @@ def _tensors(value: Any, name: str) -> tuple[Tensor, ...]:
     return tensors
 
 
-def _place(node: Any) -> Any:
-    """What tells one place on the tape from another; there may be several Output objects for one."""
+def _key(node: Any) -> Any:
+    """Return a key of a node of the tape; several Output objects may stand for the same node."""
     return (node.entry, node.index) if type(node) is Output else node
 
 
-def _places(ends: Sequence[Any]) -> set[Any]:
-    """Every place on the tape that led to ``ends``."""
-    return {_place(node) for node in [*ends, *(parent for entry in wengert_list(ends) for parent in entry.parents)]}
+def _keys(ends: Sequence[Any]) -> set[Any]:
+    """Return the keys of all nodes of the tape that lead to ``ends``."""
+    return {_key(node) for node in [*ends, *(parent for entry in wengert_list(ends) for parent in entry.parents)]}
 
 
 def _unused(i: int, tensor: Tensor) -> GraphError:
@@ -104,9 +107,9 @@ def _unused(i: int, tensor: Tensor) -> GraphError:
     )
 
 
-def _of_its_own(g: Any) -> Tensor | None:
-    """A gradient as a Tensor that shares its array with nobody."""
+def _unshared(g: Array | None) -> Tensor | None:
+    """Return a gradient as a Tensor that shares its array with no other object."""
     if g is None:
         return None
-    result: Tensor = at_new_node(g) if isinstance(g, Tensor) else make_tensor(owned_copy(g), None)
+    result: Tensor = at_new_node(g) if isinstance(g, Tensor) else make_tensor(copied(g), None)  # both copy the array
     return result

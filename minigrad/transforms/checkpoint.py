@@ -1,9 +1,9 @@
-"""checkpoint: compute a segment of the forward pass twice, and keep nothing of it in between.
+"""checkpoint: recompute a segment of the forward pass in the backward pass instead of keeping its values.
 
-The operations of the segment are on the tape like any others, with their parents, so gradients of every order, gradients
-of what the function closes over, hooks and drawings need nothing special. Only what the entries *keep* is dropped when the
-function has returned. When a sweep comes to the first of them, the function runs again, the entries of that second run
-are matched with those of the first by their order, and hand over what they keep.
+The operations of the segment are ordinary entries of the tape, with their parents, so gradients of every order, gradients of
+the variables that the function closes over, hooks and drawings need no special code. Only the values that the entries *keep*
+are dropped when the function returns. When a sweep (the backward pass) reaches the first of these entries, the function runs
+again. The entries of the second run match those of the first by their order and supply the dropped values.
 """
 
 from __future__ import annotations
@@ -20,32 +20,33 @@ from ..engine.modes import enable_grad
 from ..engine.observers import active, in_any_thread, tell_pulled
 from ..engine.tape import Entry, Leaf
 from ..engine.tensor import Tensor, make_tensor
+from ..engine.types import Array
 from ..errors import GraphError
 
 R = TypeVar("R")
 
 
 def checkpoint(f: Callable[..., R], /, *args: Any, **kwargs: Any) -> R:
-    """``f(*args, **kwargs)``, keeping only its arguments and results for the backward pass, which runs ``f`` again.
+    """Return ``f(*args, **kwargs)`` and keep only its arguments and results; the backward pass runs ``f`` again.
 
-    Gradients are those of ``f`` itself, of any order, also with respect to tensors that ``f`` uses without being given them,
-    such as the parameters of a module: ``x = checkpoint(layer, x)``. For n layers of equal size, checkpoints around groups
-    of ``sqrt(n)`` need memory for about ``2 sqrt(n)`` layers at the price of one more forward pass (Chen et al. 2016,
+    The gradients are those of ``f``, of any order. They include tensors that ``f`` uses but does not take as arguments, such as
+    the parameters of a module: ``x = checkpoint(layer, x)``. For n layers of equal size, checkpoints around groups of
+    ``sqrt(n)`` layers need memory for about ``2 sqrt(n)`` layers and cost one more forward pass (Chen et al. 2016,
     arXiv:1604.06174). Checkpoints may be nested.
 
     ``f`` must do the same both times. ``nn.Dropout`` repeats its mask, and a ``numpy.random.Generator`` among the arguments
-    is replayed from the state that it has now; other side effects happen twice.
+    starts both runs from its present state. Other side effects happen twice.
 
     Raises:
-        GraphError: (in the sweep) the second run did something else, or gave other results than the first: what ``f``
-            reads has been changed in between, or is random.
+        GraphError: (in the backward pass) the second run recorded other operations or returned other results than the first,
+            because a value that ``f`` reads has changed, or is random.
 
     Example:
         >>> import numpy as np
         >>> import minigrad as mg
         >>> x = mg.Tensor(1.0, requires_grad=True)
         >>> y = mg.checkpoint(lambda x: np.exp(x * x - 1), x)
-        >>> [len(entry.kept) for entry in mg.tape(y)]  # nothing, until backward() runs the function again
+        >>> [len(entry.kept) for entry in mg.tape(y)]  # no operation keeps values until backward() runs f again
         [0, 0, 0]
         >>> y.backward()
         >>> x.grad.item()
@@ -59,7 +60,7 @@ def checkpoint(f: Callable[..., R], /, *args: Any, **kwargs: Any) -> R:
 
 
 class _Run:
-    """A context that collects the entries that one run makes, and the values of :func:`replayed` in it."""
+    """A context that collects the entries of one run and the values of :func:`replayed` in it."""
 
     def __init__(self, values: list[Any] | None) -> None:
         self.entries: list[Entry] = []
@@ -80,9 +81,9 @@ def _running(run: _Run) -> Iterator[_Run]:
 
 
 def replayed(make: Callable[[], R]) -> R:
-    """``make()``, but in the second run of a checkpointed function what it gave in the first.
+    """Return ``make()``; in the second run of a checkpointed function, return its value from the first run.
 
-    For what changes from call to call, such as the number that a dropout mask is made from.
+    Use it for values that change from call to call, such as the counter of a dropout mask.
     """
     if not in_any_thread:
         return make()
@@ -93,7 +94,7 @@ def replayed(make: Callable[[], R]) -> R:
                 try:
                     value: R = next(context.replay)
                 except StopIteration:
-                    raise _differs("it asked for more random numbers") from None
+                    raise _differs("it drew more random numbers") from None
                 break
             first_runs.append(context)
     else:
@@ -103,8 +104,8 @@ def replayed(make: Callable[[], R]) -> R:
     return value
 
 
-class _Given:
-    """A Tensor among the arguments, without its place on the tape: the second run needs only to know that it had one."""
+class _TensorArgument:
+    """A Tensor among the arguments without its node: the second run needs only whether the Tensor was tracked."""
 
     def __init__(self, tensor: Tensor) -> None:
         self.array = tensor._array
@@ -115,7 +116,7 @@ class _Given:
 
 
 class _Segment:
-    """A checkpointed call: how to run it again, and what the first run did."""
+    """A checkpointed call: the function and its arguments, and a description of the first run."""
 
     def __init__(self, f: Callable[..., Any], args: Any, kwargs: Any) -> None:
         self.f = f
@@ -124,27 +125,27 @@ class _Segment:
         self.done: list[tuple[Any, ...]] = []
         self.outputs: list[Any] = []
         self.dropped: list[int] = []
-        self.found: dict[int, tuple[Any, Any]] | None = None
+        self.restored: dict[int, tuple[Any, Any]] | None = None
 
     def drop(self, run: _Run, output: Any) -> None:
-        """Let go of what the entries of the first run keep."""
+        """Drop the values that the entries of the first run keep."""
         self.values = run.values
         self.done = [_description(entry) for entry in run.entries]
         self.outputs = _arrays(output)
         for i, entry in enumerate(run.entries):
             plan: Any = entry.plan
-            if entry.kept or isinstance(plan, _Dropped):  # a checkpoint inside of this one
+            if entry.kept or isinstance(plan, _Dropped):  # the latter is a checkpoint inside this one
                 self.dropped.append(i)
                 entry.plan, entry.kept = cast(Any, _Dropped(self, i, plan)), ()
 
     def restore(self, entry: Entry, index: int) -> None:
-        """Give ``entry``, which was number ``index``, its plan and what it keeps."""
-        if self.found is None:
-            self.found = self._run_again()
-        entry.plan, entry.kept = self.found.pop(index)
+        """Restore the plan and the kept values of ``entry``, number ``index`` of the first run."""
+        if self.restored is None:
+            self.restored = self._run_again()
+        entry.plan, entry.kept = self.restored.pop(index)
 
     def _run_again(self) -> dict[int, tuple[Any, Any]]:
-        args, kwargs = map_leaves(_to_give, self.arguments)
+        args, kwargs = map_leaves(_to_pass, self.arguments)
         with enable_grad(), _running(_Run(self.values)) as run:
             output = self.f(*args, **kwargs)
         done = [_description(entry) for entry in run.entries]
@@ -160,14 +161,14 @@ class _Segment:
 
 
 class _Dropped:
-    """The plan of an entry whose kept values were dropped: the first pull brings back both."""
+    """The plan of an entry whose kept values were dropped; the first pull restores the plan and the values."""
 
     def __init__(self, segment: _Segment, index: int, plan: Any) -> None:
         self.segment = segment
         self.index = index
         self.primitive, self.names, self.fresh = plan.primitive, plan.names, plan.fresh
 
-    def pull(self, entry: Entry, g: Any) -> Sequence[Any]:
+    def pull(self, entry: Entry, g: Array) -> Sequence[Any]:
         self.restore(entry)
         contributions = entry.plan.pull(entry, g)
         self.fresh = entry.plan.fresh
@@ -175,21 +176,21 @@ class _Dropped:
 
     def restore(self, entry: Entry) -> None:
         self.segment.restore(entry, self.index)
-        tell_pulled(entry)  # which had nothing to look at before
+        tell_pulled(entry)  # observers of the pull had no values to read before
 
-    def pull_tensors(self, entry: Entry, g: Any) -> Sequence[Any]:
+    def pull_tensors(self, entry: Entry, g: Array) -> Sequence[Any]:
         self.restore(entry)
         return entry.plan.pull_tensors(entry, g)
 
 
 def _to_keep(value: Any) -> Any:
     if isinstance(value, Tensor):
-        return _Given(value)
+        return _TensorArgument(value)
     return copy.deepcopy(value) if isinstance(value, np.random.Generator) else value
 
 
-def _to_give(value: Any) -> Any:
-    if isinstance(value, _Given):
+def _to_pass(value: Any) -> Any:
+    if isinstance(value, _TensorArgument):
         return value.tensor()
     return copy.deepcopy(value) if isinstance(value, np.random.Generator) else value
 
@@ -200,7 +201,7 @@ def _description(entry: Entry) -> tuple[Any, ...]:
 
 
 def _show(descriptions: Sequence[tuple[Any, ...]]) -> str:
-    """In words, none or one of them; the last item is which of the inputs need a gradient."""
+    """Describe the one operation in a list, or its absence; the last item says which inputs need a gradient."""
     return (
         "".join(f"{op.name} of shape {shape}, {dtype}, inputs {needs}" for op, shape, dtype, needs in descriptions)
         or "missing"
@@ -212,7 +213,7 @@ def _arrays(output: Any) -> list[Any]:
 
 
 def _close(before: Any, now: Any) -> bool:
-    """Equal but for the rounding in which two runs on the same machine may differ."""
+    """Return whether two arrays are equal up to the rounding in which two runs on one machine may differ."""
     if np.array_equal(before, now):
         return True
     if before.shape != now.shape or before.dtype.kind not in "fc":
@@ -224,6 +225,6 @@ def _close(before: Any, now: Any) -> bool:
 
 def _differs(what: str) -> GraphError:
     return GraphError(
-        f"a checkpointed function did not repeat itself: {what}. What it reads must not change before backward(), the "
-        "result not be written to, and random numbers come from a numpy Generator that is an argument of it"
+        f"a checkpointed function did not repeat itself: {what}. Do not change the values it reads or write to its result "
+        "before backward(), and draw random numbers from a numpy Generator that is an argument of it"
     )

@@ -17,29 +17,28 @@ from ..errors import GraphError, UnsupportedError
 from .forward_mode import push
 from .grad import Argnum, Recorded, check_arguments, check_no_step, choose, grad, is_tracked, result, seeds_of
 
-_AT_ONCE = 1 << 21  # numbers: as many directions are pushed together as this allows for the largest array on the tape
+_AT_ONCE = 1 << 21  # elements; bounds the number of directions pushed together times the largest array on the tape
 
 
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    """``f(*primals)`` and its derivative ``J @ tangents``, the change of the output when the inputs move along ``tangents``.
+    """Return ``f(*primals)`` and ``J @ tangents``, the change of the output when the inputs move along ``tangents``.
 
-    Forward mode: ``f`` is recorded, and one walk along the tape from its beginning carries the tangents to the output. It costs
-    about as much as ``f`` once more, and the memory of the tape; see
-    :mod:`minigrad.transforms.forward_mode`. Hooks are not called: they
-    see cotangents.
+    In forward mode, ``f`` is recorded and one walk from the start of the tape carries the tangents to the output. The walk
+    costs about as much as ``f`` and needs the memory of the tape; see :mod:`minigrad.transforms.forward_mode`. Hooks are not
+    called, because they take cotangents.
 
     Args:
         primals: the arguments of ``f``, a tuple or list.
-        tangents: as ``primals``, with arrays of the same shapes.
+        tangents: a container like ``primals``, with arrays of the same shapes.
 
     Raises:
-        ArgumentError, ShapeError, DTypeError: ``tangents`` is not like ``primals``.
+        ArgumentError, ShapeError, DTypeError: ``tangents`` does not have the structure, shapes and dtypes of ``primals``.
 
     Example:
         >>> import numpy as np
         >>> import minigrad as mg
         >>> value, change = mg.jvp(lambda x: x**2, [np.array([1.0, 2.0, 3.0])], [np.array([1.0, 0.0, 0.0])])
-        >>> change  # while the first element moves alone
+        >>> change  # only the first element moves
         array([2., 0., 0.])
     """
     check_arguments(primals, tangents, "primals", "tangents")
@@ -50,7 +49,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
 
 def _pushed(run: Recorded, tangents: Any, as_tensor: bool) -> Any:
-    """The tangent of the output, from those of the inputs."""
+    """Return the tangent of the output from those of the inputs."""
     create_graph = run.records(tangents)
     starts = seeds_of(run.inputs, tangents, create_graph, "a tangent")
     ends = [t._node for t in leaves(run.output) if is_tracked(t)]
@@ -66,16 +65,15 @@ def _pushed(run: Recorded, tangents: Any, as_tensor: bool) -> Any:
 
 
 def jacobian(f: Callable[..., Any], argnum: Argnum = 0, *, holomorphic: bool = False) -> Callable[..., Any]:
-    """A function that returns all partial derivatives of ``f(*args)`` by argument ``argnum`` (or several, a tuple).
+    """Return a function that computes all partial derivatives of ``f(*args)`` with respect to argument ``argnum``.
 
-    For arrays it gives an array of shape ``(*output.shape, *argument.shape)``. It takes the cheaper side: forward mode, where
-    the output has as many elements as the argument or more, and otherwise a reverse pass for each element of the output.
-    Where the output or the argument is a container, the result is one too: in the place of each array of the output stands a
-    container like the argument.
+    A tuple ``argnum`` names several arguments. For arrays the result has shape ``(*output.shape, *argument.shape)``. The
+    cheaper mode is used: forward mode if the output has at least as many elements as the argument, and otherwise one reverse
+    pass per element of the output. For containers, each array of the output is replaced by a container like the argument.
 
     Args:
-        holomorphic: inputs and outputs are complex, ``f`` is complex-differentiable, and the derivatives are ``df/dz``. (For
-            other complex functions differentiate by the real and the imaginary part.)
+        holomorphic: inputs and outputs are complex, ``f`` is complex-differentiable, and the derivatives are ``df/dz``.
+            Differentiate other complex functions with respect to the real and the imaginary part.
 
     Raises (when called):
         UnsupportedError: an input or output is complex without ``holomorphic``, or real with it; or an output is an integer
@@ -96,7 +94,7 @@ def jacobian(f: Callable[..., Any], argnum: Argnum = 0, *, holomorphic: bool = F
         check_no_step(run.output, "jacobian")
         _check_kind("input", run.inputs, holomorphic)
         _check_kind("output", run.output, holomorphic)
-        inputs, outputs = (sum(_size(t) for t in leaves(tree)) for tree in (run.inputs, run.output))
+        inputs, outputs = (sum(np.size(t) for t in leaves(tree)) for tree in (run.inputs, run.output))
         by_columns = inputs <= outputs and not _hooked(run)
         with enable_grad():
             try:
@@ -104,13 +102,15 @@ def jacobian(f: Callable[..., Any], argnum: Argnum = 0, *, holomorphic: bool = F
             except GraphError:
                 if not by_columns:
                     raise
-                found = _by_rows(run, create_graph=run.records(()))  # a rule that cannot be transposed, on arrays alone
+                found = _by_rows(run, create_graph=run.records(()))  # for a rule that cannot be transposed
 
         def of_output(output: Any) -> Any:
             def by(t: Tensor, primal: Any) -> Any:
                 as_tensor = isinstance(primal, Tensor)
                 derivatives = found.get((id(output), t._node))
-                return _zeros(output, t, as_tensor) if derivatives is None else result(derivatives, t, as_tensor)
+                if derivatives is None:
+                    derivatives = np.zeros_like(t._array, shape=np.shape(output) + t.shape)
+                return result(derivatives, t, as_tensor)
 
             by_inputs = map_leaves(by, run.inputs, run.primals)
             return by_inputs[0] if isinstance(argnum, int) else by_inputs
@@ -120,28 +120,28 @@ def jacobian(f: Callable[..., Any], argnum: Argnum = 0, *, holomorphic: bool = F
     return transformed
 
 
-Found = dict[tuple[int, Node], Any]  # by the output's id and the input's node an array of the shapes of both
+_Jacobians = dict[tuple[int, Node], Any]  # the Jacobian for each pair of an output's id and an input's node
 
 
 def _hooked(run: Recorded) -> bool:
-    """Whether a hook wants to see cotangents, which only a sweep has."""
+    """Return whether there are hooks; they take cotangents, which only reverse mode has."""
     ends = [t._node for t in leaves(run.output) if is_tracked(t)]
     return any(node.hooks is not None for node in (*wengert_list(ends), *run.starts))
 
 
-def _by_columns(run: Recorded, create_graph: bool) -> Found:
-    """Forward: every direction of an input is pushed, many at once."""
-    found: Found = {}
+def _by_columns(run: Recorded, create_graph: bool) -> _Jacobians:
+    """Push every direction of each input in forward mode, many at once."""
+    found: _Jacobians = {}
     ends = {id(t): t for t in leaves(run.output) if isinstance(t, Tensor) and t._node is not None and t.size}
     nodes = [t._node for t in ends.values()]
     most = max((int(np.prod(entry.shape)) for entry in wengert_list(nodes)), default=1)
     for t in leaves(run.inputs):
-        step = max(1, _AT_ONCE // max(most, _size(t)))
+        step = max(1, _AT_ONCE // max(most, np.size(t)))
         columns: dict[int, list[Any]] = {key: [] for key in ends}
-        for first in range(0, _size(t), step):
-            count = min(step, _size(t) - first)
-            each = np.zeros_like(t._array, shape=(count, _size(t)), order="C")
-            each.reshape(-1)[first :: _size(t) + 1] = 1  # down the diagonal
+        for first in range(0, np.size(t), step):
+            count = min(step, np.size(t) - first)
+            each = np.zeros_like(t._array, shape=(count, np.size(t)), order="C")
+            each.reshape(-1)[first :: np.size(t) + 1] = 1  # the diagonal
             directions = each.reshape(count, *t.shape)
             start = make_tensor(directions, None) if create_graph else directions
             pushed = push({t._node: start}, nodes, create_graph=create_graph, directions=count)
@@ -155,9 +155,9 @@ def _by_columns(run: Recorded, create_graph: bool) -> Found:
     return found
 
 
-def _by_rows(run: Recorded, create_graph: bool) -> Found:
-    """Reverse: a sweep for each element of the output, all along the same way."""
-    found: Found = {}
+def _by_rows(run: Recorded, create_graph: bool) -> _Jacobians:
+    """Sweep in reverse mode once per element of the output, each time over the same entries."""
+    found: _Jacobians = {}
     for t in leaves(run.output):
         if not isinstance(t, Tensor) or t._node is None:
             continue
@@ -175,36 +175,25 @@ def _by_rows(run: Recorded, create_graph: bool) -> Found:
     return found
 
 
-def _size(t: Any) -> int:
-    return int(np.prod(np.shape(t)))
-
-
-def _zeros(output: Any, t: Tensor, as_tensor: bool) -> Any:
-    zeros = np.zeros_like(t._array, shape=np.shape(output) + t.shape)
-    return Tensor(zeros, copy=False) if as_tensor else zeros[()]
-
-
 def _check_kind(what: str, tree: Any, holomorphic: bool) -> None:
     for leaf in leaves(tree):
         dtype = leaf.dtype if hasattr(leaf, "dtype") else np.dtype(type(leaf))
         if (dtype.kind == "c") != holomorphic:
-            way_out = (
+            remedy = (
                 "with holomorphic=True inputs and outputs are complex"
                 if holomorphic
-                else "pass holomorphic=True if the function is complex-differentiable, or differentiate by the real and the "
-                "imaginary part"
+                else "pass holomorphic=True if the function is complex-differentiable, or differentiate with respect to the "
+                "real and the imaginary part"
             )
-            raise UnsupportedError(f"jacobian: an {what} has dtype {dtype}: {way_out}")
+            raise UnsupportedError(f"jacobian: an {what} has dtype {dtype}: {remedy}")
 
 
 def hessian(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[..., Any]:
-    """A function that returns all second partial derivatives of ``f(*args)`` with respect to argument ``argnum``.
+    """Return a function that computes all second partial derivatives of ``f(*args)`` with respect to argument ``argnum``.
 
-    For an ``f`` that returns one number and an argument of shape ``(n,)`` that is the matrix ``(n, n)``; in general the
-    shape is ``(*output.shape, *argument.shape, *argument.shape)``, and containers nest as in :func:`jacobian`, of which
-    this is the jacobian: ``n`` directions are pushed through the recorded gradient. For a product with a vector: :func:`hvp`.
-
-    Raises (when called): as :func:`jacobian`.
+    For an ``f`` that returns one number and an argument of shape ``(n,)``, the result is the matrix ``(n, n)``. In general
+    the shape is ``(*output.shape, *argument.shape, *argument.shape)``. Containers nest as in :func:`jacobian`, and the errors
+    are the same. ``n`` directions are pushed through the recorded gradient. For a product with a vector use :func:`hvp`.
 
     Example:
         >>> import numpy as np
@@ -217,21 +206,22 @@ def hessian(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[..., Any]:
 
 
 def hvp(f: Callable[..., Any], primals: Sequence[Any], vectors: Sequence[Any]) -> tuple[Any, ...]:
-    """The Hessian of ``f`` at ``primals`` times ``vectors``, without the Hessian: the change of the gradient along ``vectors``.
+    """Return the Hessian of ``f`` at ``primals`` times ``vectors`` without computing the Hessian.
 
-    Forward over reverse: the gradient is recorded, and the vectors are pushed through it (Pearlmutter 1994).
+    The product is the change of the gradient along ``vectors``. It is computed forward over reverse: the gradient is recorded,
+    and the vectors are pushed through it (Pearlmutter 1994).
 
     Args:
-        f: returns one real number.
-        primals: its arguments, a tuple or list; all are differentiated.
-        vectors: as ``primals``, with arrays of the same shapes.
+        f: a function that returns one real number.
+        primals: the arguments of ``f``, a tuple or list; all are differentiated.
+        vectors: a container like ``primals``, with arrays of the same shapes.
 
     Returns:
         A tuple like ``primals``.
 
     Raises:
         UnsupportedError: ``f`` returned something other than a real scalar.
-        ArgumentError, ShapeError, DTypeError: ``vectors`` is not like ``primals``.
+        ArgumentError, ShapeError, DTypeError: ``vectors`` does not have the structure, shapes and dtypes of ``primals``.
 
     Example:
         >>> import numpy as np

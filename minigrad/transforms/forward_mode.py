@@ -1,14 +1,15 @@
-"""Forward mode: the tape walked from the beginning, and each entry turns the tangents of its inputs into that of its output.
+"""Forward mode: walk the tape from its start and compute the tangent of each output from the tangents of its inputs.
 
-No operation declares a second rule for it. There are four ways, from the declarations that exist:
+No operation declares a second rule for forward mode. The tangent follows from the existing declarations:
 
-- a *linear* operation pushes tangents through itself: the sum moves by the sum of the moves;
-- a *product* (``x @ y``) moves by itself with each factor in turn replaced by its tangent;
-- an *elementwise* rule is its own transpose: ``g * (1 - ans * ans)`` is right for a tangent in place of ``g``;
-- a reference composition is recorded again, and pushed through.
+- a *linear* operation is applied to the tangents of its inputs: the tangent of a sum is the sum of the tangents;
+- for a *product* such as ``x @ y``, each factor in turn is replaced by its tangent, and the terms are added;
+- an *elementwise* rule is its own transpose: in ``g * (1 - ans * ans)``, a tangent replaces ``g``;
+- a *reference composition*, which declares an operation in terms of others, is run again on a
+  tape of its own, and the tangents are carried along that tape.
 
-Any other rule is linear in ``g``, so that pulling back through the rule itself, seen as a function of ``g``, transposes it.
-Naming an operation below makes it faster and no more: without a name it is pushed in this last way.
+Every other rule is a linear function of ``g``, so reverse mode through the rule gives its transpose, which maps the tangents of
+the inputs to the tangent of the output. This works for all operations; listing an operation below only makes it faster.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.compositions import recomposed
 from ..engine.messages import cut_off
 from ..engine.modes import enable_grad
-from ..engine.plan import kept_tensors, recomposed
+from ..engine.plan import Plan, kept_tensors
 from ..engine.registry import is_elementwise, primitives
 from ..engine.tape import Entry, Leaf, Output, cotangent_of, sweep, to_sweep
 from ..engine.tensor import Tensor, at_new_node, make_tensor
@@ -30,55 +32,55 @@ from ..guards.inplace import check_kept
 
 LINEAR = """sum mean cumsum reshape transpose swapaxes squeeze expand_dims broadcast_to astype copy concatenate stack flip roll
     repeat sliding_window_view diagonal tril triu getitem scatter_add fft ifft rfft irfft fftshift ifftshift"""
-PRODUCTS = "matmul dot inner outer tensordot einsum convolve take take_along_axis"
-ELEMENTWISE = "relu sigmoid silu erf sinc where clip real imag round nan_to_num"  # and NumPy's ufuncs
+PRODUCTS = "matmul dot inner outer tensordot einsum kron cross convolve take take_along_axis"
+ELEMENTWISE = "relu sigmoid silu erf sinc where clip real imag round nan_to_num"  # besides NumPy's ufuncs
 _KIND = {primitives[name]: names for names in (LINEAR, PRODUCTS, ELEMENTWISE) for name in names.split()}
 
-Tangents = dict[Node, Any]  # as a sweep's cotangents: of an entry with several outputs a dict by index
+Tangents = dict[Node, Any]  # an entry with several outputs has a dict from output index to tangent
 
 
-@np.errstate(all="ignore")  # as a sweep: NumPy warned in the forward pass
+@np.errstate(all="ignore")  # because NumPy warned in the forward pass already
 def push(
     tangents: Mapping[Node, Array], ends: Iterable[Node], *, create_graph: bool = False, directions: int = 0
 ) -> Tangents:
     """Carry tangents along the tape, from the nodes of ``tangents`` to ``ends``.
 
-    Each entry in between is visited once, in the order of execution. With ``create_graph`` tangents are Tensors, and what is
-    computed of them is recorded (call it with recording switched on).
+    Each entry in between is visited once, in the order of execution. With ``create_graph`` the tangents are Tensors, and their
+    computation is recorded (recording must be switched on).
 
     Args:
-        directions: if not 0, tangents have an axis in front, of this length, and that many are pushed at once.
+        directions: if not 0, the number of directions to push at once: the length of an extra first axis of the tangents.
 
     Returns:
-        The tangent of every node that depends on one of the first; see ``cotangent_of`` for an ``Output``.
+        The tangent of every node that depends on a node of ``tangents``. ``cotangent_of`` finds that of an ``Output``.
 
     Raises:
-        GraphError: what an entry on the way keeps was released by a sweep, or has been changed in place.
+        GraphError: a value that an entry had saved was released by an earlier sweep or changed in place.
     """
     ends = list(ends)
     entries = to_sweep(ends, set(tangents))[0]
-    asked = _outputs([*ends, *(parent for entry in entries for parent in entry.parents)])
+    wanted = _outputs([*ends, *(parent for entry in entries for parent in entry.parents)])
     found: Tangents = dict(tangents)
     for entry in entries:
         if entry not in tangents:
             check_kept(entry)
             moves = [None if parent is None else cotangent_of(parent, found) for parent in entry.parents]
-            found[entry] = _Push(entry, asked.get(entry), create_graph, directions).push(moves)
+            found[entry] = _Push(entry, wanted.get(entry), create_graph, directions).push(moves)
     return found
 
 
 def _outputs(nodes: Iterable[Node]) -> dict[Entry, dict[int, Output]]:
-    """Of the entries with several outputs those that are asked for."""
-    asked: dict[Entry, dict[int, Output]] = {}
+    """Return, for each entry with several outputs, those of its outputs that are among ``nodes``."""
+    wanted: dict[Entry, dict[int, Output]] = {}
     for node in nodes:
         if type(node) is Output:
-            asked.setdefault(node.entry, {})[node.index] = node
-    return asked
+            wanted.setdefault(node.entry, {})[node.index] = node
+    return wanted
 
 
 @dataclass
 class _Push:
-    """One entry, and how it turns the tangents of its inputs, its *moves*, into that of its output."""
+    """Compute the tangent of the output of one entry from the tangents of its inputs, its *moves*."""
 
     entry: Entry
     outputs: dict[int, Output] | None
@@ -88,7 +90,9 @@ class _Push:
     def push(self, moves: list[Any]) -> Any:
         primitive = self.entry.primitive
         kind = _KIND.get(primitive) or (ELEMENTWISE if is_elementwise(primitive) else "")
-        rules = getattr(self.entry.plan, "rules", None)  # a Function of the user's and a checkpointed entry have none
+        plan = self.entry.plan
+        # A user-defined Function and a checkpointed entry have no such rules.
+        rules = plan.pullbacks if isinstance(plan, Plan) else None
         if self.outputs or rules is None:
             return self._one_by_one(moves)
         if primitive.composition is not None:
@@ -102,7 +106,7 @@ class _Push:
         return self._one_by_one(moves)
 
     def _one_by_one(self, moves: list[Any]) -> Any:
-        """Direction by direction."""
+        """Push one direction after the other."""
         if not self.directions:
             return self._transposed(moves)
         alone = replace(self, directions=0)
@@ -113,7 +117,7 @@ class _Push:
 
     def _linear(self, name: str, moves: list[Any]) -> Any:
         keywords = {key: value for key, value in self.entry.keywords.items() if key != "initial"}
-        if self.directions:  # the commonest work on many at once, behind the axis in front
+        if self.directions:  # the common operations take all directions at once, along the extra first axis
             if name == "broadcast_to":
                 return self._broadcast(moves[0])
             if name in ("reshape", "expand_dims", "squeeze") and keywords.get("order", "C") == "C":
@@ -129,11 +133,11 @@ class _Push:
         return kept_tensors(self.entry) if self.create_graph else self.entry.kept or ()
 
     def _of_matrices(self, moves: list[Any]) -> bool:
-        """Whether no factor has more than two axes, so that the axis of the directions is the only one in front."""
+        """Return whether no factor has more than two axes, so that the directions are the only batch axis."""
         return all(np.ndim(move) <= 3 for move in moves) and all(np.ndim(kept) <= 2 for kept in self.entry.kept or ())
 
     def _product(self, moves: list[Any]) -> Any:
-        """One factor after the other replaced by its tangent: the rule for a factor keeps the others."""
+        """Replace each factor in turn by its tangent and add the terms. The backward rules have saved the other factors."""
         entry = self.entry
         kept = dict(zip(entry.plan.names, self._kept()))
         names = entry.primitive.argument_names(len(moves))
@@ -161,7 +165,7 @@ class _Push:
         starts: dict[Node, Any] = {}
         for array, parent, move in zip(self.entry.kept or (), self.entry.parents, moves):
             value = array
-            if self.create_graph and parent is not None:  # the tangent depends on it, whether it moves or not
+            if self.create_graph and parent is not None:  # the new tangents depend on it even if it does not move
                 value = make_tensor(array, parent)
             if move is not None:
                 leaf = Leaf(None, array.shape, array.dtype)
@@ -171,11 +175,11 @@ class _Push:
         ans = recomposed(self.entry, inputs)
         with enable_grad():
             found = push(starts, [ans._node], create_graph=self.create_graph, directions=self.directions)
-        moved = found.get(ans._node)  # None: it does not depend on what moves
+        moved = found.get(ans._node)  # None: the answer does not depend on an input with a tangent
         return np.zeros_like(ans._array, shape=self._shape()) if moved is None else moved
 
     def _transposed(self, moves: list[Any]) -> Any:
-        """The rules are linear in ``g``: pull the tangents back through them, to a ``g`` that is 0."""
+        """Transpose the rules, which are linear in ``g``: record them at ``g = 0`` and pull the tangents back to ``g``."""
         entry = self.entry
         nodes: dict[Any, Any] = dict(self.outputs) if self.outputs else {None: entry}
         like = next(move for move in moves if move is not None)
@@ -183,10 +187,11 @@ class _Push:
         zeros = {key: np.zeros_like(raw, shape=node.shape, dtype=node.dtype) for key, node in nodes.items()}
         with enable_grad():
             g = {key: make_tensor(zeros[key], Leaf(None, node.shape, node.dtype)) for key, node in nodes.items()}
-            rules = None if self.create_graph else getattr(entry.plan, "rules", None)
-            given: Any = g if self.outputs else g[None]
-            pulled = (
-                [rule and rule(given, entry.kept) for rule in rules] if rules else entry.plan.pull_tensors(entry, given)
+            rules = entry.plan.pullbacks if isinstance(entry.plan, Plan) and not self.create_graph else None
+            probe: Any = g if self.outputs else g[None]
+            kept: Any = entry.kept
+            pulled: list[Any] = (
+                [rule and rule(probe, kept) for rule in rules] if rules else entry.plan.pull_tensors(entry, probe)
             )
             seeds: dict[Node, Any] = {}
             moving = [i for i, move in enumerate(moves) if move is not None and pulled[i] is not None]
@@ -204,10 +209,10 @@ class _Push:
         return moved if self.outputs else moved[None]
 
     def _check_zero(self, untracked: list[int], zeros: dict[Any, Any]) -> None:
-        """What does not depend on ``g`` along the tape must not depend on it at all: pull another ``g`` to see that.
+        """Check that contributions not connected to ``g`` on the tape are 0: compute them from a nonzero ``g``.
 
         Raises:
-            GraphError: it does, so that the tangent is not to be had from it.
+            GraphError: a contribution is not 0, so the tangent cannot be computed from it.
         """
         if not untracked:
             return
@@ -221,7 +226,7 @@ class _Push:
         return (self.directions, *self.entry.shape) if self.directions else self.entry.shape
 
     def _broadcast(self, move: Any) -> Any:
-        """A tangent as one of the output's shape, which its input was broadcast to."""
+        """Broadcast the tangent of an input to the shape of the output."""
         shape = self._shape()
         if move.shape == shape:
             return move
@@ -230,7 +235,7 @@ class _Push:
         return np.broadcast_to(move, shape)
 
     def _fitted(self, move: Any) -> Any:
-        """A tangent as one of the entry's output: of its shape and dtype, and real if that is real."""
+        """Broadcast and cast a tangent to the shape and dtype of the output; drop the imaginary part for a real output."""
         shape = self._shape()
         return _cast(move if move.shape == shape else np.broadcast_to(move, shape), self.entry.dtype)
 

@@ -1,7 +1,7 @@
-"""Function: an operation of your own with its forward and backward written out, as PyTorch users know it.
+"""Function: a user-defined operation with a forward and a backward, as in PyTorch.
 
-In minigrad's own style it is shorter: ``primitive(forward).vjp(x=rule)``. A Function is for what does not fit there: a
-backward that computes all gradients together, or values of any kind that it takes over from the forward.
+``primitive(forward).vjp(x=rule)`` is shorter. Use a Function if the backward computes all gradients together, or needs other
+values from the forward than its arguments and result.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ import numpy as np
 
 from .._tree import leaves
 from ..engine import observers
-from ..engine.arrays import as_array, owned_copy
+from ..engine.arrays import as_array, copied
 from ..engine.hooks import read_only
 from ..engine.modes import no_grad, recording
 from ..engine.observers import in_any_thread
 from ..engine.outputs import outputs as outputs_at
 from ..engine.tape import Entry, Output, new_entry
 from ..engine.tensor import Tensor, make_tensor
-from ..engine.types import Pull
+from ..engine.types import Array, Pull
 from ..errors import ArgumentError, GraphError, UnsupportedError
 
 
 class FunctionContext:
-    """``ctx``: what the backward of one call of a :class:`Function` gets from its forward.
+    """``ctx``: the object that passes values from the forward of one :class:`Function` call to its backward.
 
-    Plain values may be assigned to attributes of any name; tensors belong into :meth:`save_for_backward`.
+    Assign plain values to attributes of any name, and pass tensors to :meth:`save_for_backward`.
 
     Attributes:
-        needs_input_grad: for each argument of ``apply`` whether a gradient will be asked for.
-        saved_tensors: in backward, what was saved, in the same order.
+        needs_input_grad: one boolean per argument of ``apply``: whether it needs a gradient.
+        saved_tensors: in backward, the saved values in their order.
     """
 
     def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
@@ -42,22 +42,21 @@ class FunctionContext:
         self.saved_tensors: tuple[Any, ...] = ()
 
     def save_for_backward(self, *values: Any) -> None:
-        """Keep these Tensors (or arrays, or None) until backward is over.
+        """Keep these Tensors, arrays or Nones until the backward pass is over.
 
-        Inputs and outputs come back with their place on the tape, so that a backward written with differentiable operations can
-        be differentiated in its turn. Anything else is good for first derivatives only; a *constant* can be an attribute.
+        Saved inputs and outputs stay connected to the tape, so a backward that uses differentiable operations can itself be
+        differentiated. Other saved arrays allow first derivatives only; assign a *constant* to an attribute instead.
         """
         self.saved_tensors = values
 
 
 class Function:
-    """Subclass it, write ``forward`` and ``backward``, and call ``apply``.
+    """The base class of a user-defined operation: write ``forward`` and ``backward`` in a subclass and call ``apply``.
 
-    ``forward(ctx, *args, **kwargs)`` gets what ``apply`` got. It computes under ``no_grad()`` and returns a Tensor or
-    array, or a tuple of them. ``backward(ctx, *grads)`` gets a Tensor for each output (zeros for one that was not used)
-    and returns, for each positional argument of ``apply``, its gradient, or None. Floating arguments that are Tensors and
-    require gradients are positional; all others may be anything. With plain arrays only, ``apply`` gives what
-    ``forward`` gives.
+    ``forward(ctx, *args, **kwargs)`` takes the arguments of ``apply``. It runs under ``no_grad()`` and returns a Tensor, an
+    array, or a tuple of them. ``backward(ctx, *grads)`` takes one Tensor per output (zeros for an unused output) and returns
+    one gradient or None per positional argument of ``apply``. Pass Tensors that require gradients as positional arguments;
+    the other arguments may be anything. Without any Tensor, ``apply`` returns the result of ``forward``.
 
     Example:
         >>> from minigrad import Function, Tensor
@@ -87,12 +86,13 @@ class Function:
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
-        """Run ``forward`` and put it on the tape as one operation.
+        """Run ``forward`` and record it on the tape as one operation.
 
         Raises:
             UnsupportedError: a Tensor that requires a gradient is in a keyword argument or inside a container.
-            ArgumentError, GraphError: (in the sweep) ``backward`` returned too few or too many gradients, one for an argument
-                that is no Tensor, or one that was cut off from the tape although it is to be differentiated again.
+            ArgumentError: (in the backward pass) ``backward`` returned too few or too many gradients, or one for an argument
+                that is not a Tensor.
+            GraphError: (in the backward pass) a gradient is cut off from the tape although it is to be differentiated again.
         """
         started = perf_counter() if in_any_thread else 0.0
         cls._refuse_hidden_tensors(args, kwargs)
@@ -121,24 +121,24 @@ class Function:
         if any(isinstance(leaf, Tensor) and leaf.requires_grad for leaf in hidden):
             raise UnsupportedError(
                 f"{cls.__name__}.apply got a Tensor that requires a gradient in a keyword argument or a container, where it "
-                "would be cut off from the tape: pass it as a positional argument of its own"
+                "would be cut off from the tape: pass it as a separate positional argument"
             )
 
 
 class _FunctionOperation(NamedTuple):
-    """What stands in for the primitive of an entry."""
+    """The replacement for the primitive of an entry."""
 
     name: str
     arguments: tuple[str, ...]
 
 
 class _FunctionPlan:
-    """The plan of one call: what was saved, where it came from, and how a cotangent is pulled back.
+    """The plan of one call: it stores the origin of each saved value and pulls a cotangent back.
 
-    It holds nothing that leads back to it: reference counting frees it with its entry.
+    It is part of no reference cycle, so reference counting frees it with its entry.
     """
 
-    fresh = True  # _pull copies: a backward may fill one array of its own again and again
+    fresh = True  # _pull copies each gradient, because a backward may reuse its array
     positions = extras = ()
 
     def __init__(
@@ -148,7 +148,7 @@ class _FunctionPlan:
         self.ctx = ctx
         self.primitive = _FunctionOperation(function.__name__, _argument_names(function, len(args)))
         self.is_tensor = [isinstance(arg, Tensor) for arg in args]
-        self.outputs: list[Any] = []  # shape and dtype of each, if there are several
+        self.outputs: list[Any] = []  # the shape and dtype of each output if there are several
         self.origins = [_origin(value, args, outputs) for value in ctx.saved_tensors]
         self.wrapped = [isinstance(value, Tensor) for value in ctx.saved_tensors]
         self.names = [self.primitive.arguments[i] if kind == "argument" else kind for kind, i in self.origins]
@@ -158,7 +158,7 @@ class _FunctionPlan:
         self.pull: Pull = _pull
         self.pull_tensors: Pull = _pull_tensors
 
-    def backward(self, entry: Entry, g: Any, create_graph: bool) -> list[Any]:
+    def backward(self, entry: Entry, g: Array, create_graph: bool) -> list[Any]:
         ctx = copy.copy(self.ctx)
         ctx.saved_tensors = tuple(self._saved(entry, create_graph))
         grads = self._grads(g)
@@ -171,32 +171,30 @@ class _FunctionPlan:
         ]
 
     def _saved(self, entry: Entry, create_graph: bool) -> Sequence[Any]:
-        """What was saved, inputs and outputs with their nodes if the backward is recorded."""
+        """Return the saved values; if the backward is recorded, inputs and outputs have their nodes."""
         assert entry.kept is not None
         values: list[Any] = []
         for value, (kind, i), wrapped in zip(entry.kept, self.origins, self.wrapped):
-            if not create_graph:
-                values.append(make_tensor(value, None) if wrapped else value)
-            elif kind == "argument":
-                values.append(make_tensor(value, entry.parents[i]) if wrapped else value)
-            elif kind == "ans":
-                values.append(make_tensor(value, Output(entry, i, value.shape, value.dtype) if self.outputs else entry))
-            elif getattr(value, "dtype", np.dtype(bool)).kind in "fc":
+            node: Any = None
+            if create_graph and kind == "argument":
+                node = entry.parents[i]
+            elif create_graph and kind == "ans":
+                node, wrapped = Output(entry, i, value.shape, value.dtype) if self.outputs else entry, True
+            elif create_graph and getattr(value, "dtype", np.dtype(bool)).kind in "fc":
                 raise GraphError(
                     f"{self.function.__name__} saved an array that is neither one of its inputs nor one of its outputs, so "
-                    "that forward mode and a second derivative would take it for a constant: save inputs and outputs and "
+                    "forward mode and a second derivative would treat it as a constant: save inputs and outputs and "
                     "compute the rest in backward, or assign it to an attribute of ctx if it is a constant"
                 )
-            else:
-                values.append(make_tensor(value, None) if wrapped else value)
+            values.append(make_tensor(value, node) if wrapped else value)
         return values
 
     def _grads(self, g: Any) -> list[Tensor]:
-        """A Tensor for each output."""
+        """Return one cotangent Tensor per output."""
         if not isinstance(g, dict):
             return [g if isinstance(g, Tensor) else make_tensor(read_only(g), None)]
-        given = next(iter(g.values()))
-        like = given._array if isinstance(given, Tensor) else given
+        first = next(iter(g.values()))
+        like = first._array if isinstance(first, Tensor) else first
         grads = []
         for i, (shape, dtype) in enumerate(self.outputs):
             one = g[i] if i in g else np.zeros_like(like, shape=shape, dtype=dtype)
@@ -208,17 +206,17 @@ class _FunctionPlan:
         if len(gradients) != len(names):
             raise ArgumentError(
                 f"{name}.backward returned {len(gradients)} gradient(s) for {len(names)} argument(s) of forward "
-                f"({', '.join(names)}): return one for each, None where there is none"
+                f"({', '.join(names)}): return one for each, or None for no gradient"
             )
         for gradient, argument, is_tensor in zip(gradients, names, self.is_tensor):
             if gradient is not None and not is_tensor:
                 raise ArgumentError(
-                    f"{name}.backward returned a gradient for '{argument}', which was no Tensor: return None there"
+                    f"{name}.backward returned a gradient for '{argument}', which was not a Tensor: return None for it"
                 )
-            cut_off = not (isinstance(gradient, Tensor) and gradient.requires_grad)  # it is linear in grads
+            cut_off = not (isinstance(gradient, Tensor) and gradient.requires_grad)  # the gradient is linear in grads
             if gradient is not None and cut_off and all(t.requires_grad for t in grads) and np.any(_value(gradient)):
                 raise GraphError(
-                    f"{name}.backward returned a gradient for '{argument}' that is cut off from the tape, so that a second "
+                    f"{name}.backward returned a gradient for '{argument}' that is cut off from the tape, so a second "
                     "derivative would be wrong: compute it from the incoming gradients and ctx.saved_tensors with operations "
                     "on Tensors"
                 )
@@ -227,36 +225,36 @@ class _FunctionPlan:
 def _planned(
     function: type[Function], ctx: FunctionContext, args: Sequence[Any], outputs: Sequence[Any], ans: Any
 ) -> tuple[_FunctionPlan, Sequence[Any]]:
-    """The plan of a call, and what its entry keeps: what was saved, without the Tensors around them."""
+    """Return the plan of a call and the values that its entry keeps: the arrays of the saved Tensors."""
     plan = _FunctionPlan(function, ctx, args, outputs)
     arrays = ans if isinstance(ans, tuple) else (ans,)
     if isinstance(ans, tuple):
         plan.outputs = [(array.shape, array.dtype) for array in arrays]
     saved, ctx.saved_tensors = ctx.saved_tensors, ()
-    for told in observers.plan_made:
-        told(plan)
+    for observe in observers.plan_made:
+        observe(plan)
     kept = [arrays[i] if kind == "ans" else _value(value) for value, (kind, i) in zip(saved, plan.origins)]
     return plan, plan.keep(kept)
 
 
-def _pull(entry: Entry, g: Any) -> Sequence[Any]:
+def _pull(entry: Entry, g: Array) -> Sequence[Any]:
     plan: Any = entry.plan
     with no_grad():
         gradients = plan.backward(entry, g, create_graph=False)
-    return [None if t is None else owned_copy(_value(t)) for t in gradients]
+    return [None if t is None else copied(_value(t)) for t in gradients]
 
 
-def _pull_tensors(entry: Entry, g: Any) -> Sequence[Any]:
+def _pull_tensors(entry: Entry, g: Array) -> Sequence[Any]:
     plan: Any = entry.plan
     gradients = plan.backward(entry, g, create_graph=True)
     return [
-        t if t is None or getattr(t, "_node", None) is not None else make_tensor(owned_copy(_value(t)), None)
+        t if t is None or getattr(t, "_node", None) is not None else make_tensor(copied(_value(t)), None)
         for t in gradients
     ]
 
 
 def _origin(value: Any, args: Sequence[Any], outputs: Sequence[Any]) -> tuple[str, int]:
-    """Where a saved value came from: an argument, the answer, or neither."""
+    """Return the origin of a saved value: an argument, the answer, or neither."""
     for kind, candidates in (("argument", args), ("ans", outputs)):
         for i, candidate in enumerate(candidates):
             if value is candidate:
@@ -265,7 +263,7 @@ def _origin(value: Any, args: Sequence[Any], outputs: Sequence[Any]) -> tuple[st
 
 
 def _argument_names(function: type[Function], count: int) -> tuple[str, ...]:
-    """The names of the positional arguments of ``forward`` after ``ctx``."""
+    """Return the names of the positional arguments of ``forward`` after ``ctx``."""
     parameters = list(inspect.signature(function.forward).parameters.values())[1:]
     names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)][:count]
     return (*names, *(f"args{i}" for i in range(len(names), count)))

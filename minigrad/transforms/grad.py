@@ -1,8 +1,8 @@
-"""Functions of functions: ``grad`` and its kin.
+"""The transforms ``grad``, ``value_and_grad``, ``elementwise_grad`` and ``vjp``.
 
-A transform gives each input a fresh node on the tape, runs the function, and sweeps back to those nodes. It never touches
-anybody's ``.grad``, and transforms nest: in ``grad(lambda x: x * grad(lambda y: x + y)(x))`` the inner sweep ends at the
-inner node, so the two derivatives cannot be confused.
+A transform gives each input a fresh node on the tape, runs the function, and sweeps back to those nodes. It changes no
+``.grad``. Transforms nest: in ``grad(lambda x: x * grad(lambda y: x + y)(x))`` the inner sweep ends at the inner node, so the
+two derivatives cannot be confused.
 """
 
 from __future__ import annotations
@@ -18,26 +18,34 @@ from ..engine.arrays import as_array
 from ..engine.modes import enable_grad, recording
 from ..engine.tape import Leaf, entry_of, sweep, wengert_list
 from ..engine.tensor import Tensor, at_new_node, make_tensor
-from ..errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
-from ..guards.inplace import handed_out
+from ..engine.types import Array
+from ..errors import ArgumentError, DTypeError, GraphError, ShapeError, UnsupportedError
+from ..guards.inplace import fingerprint, handed_out
 
 Argnum = int | tuple[int, ...]
-STEPS = "booleans, counts and indices are steps without a derivative (a constant is 0.0 rather than 0)"
+STEPS = "integers and booleans have no derivative (if the function returns a constant, write 0.0 rather than 0)"
 
 
 class Recorded:
     """One call of ``f``, recorded from fresh nodes for its inputs.
 
     Attributes:
-        output: what ``f`` returned: Tensors, or what does not depend on any.
-        connected: whether it also depends on something tracked that is not an input, so that results stay on the tape.
+        output: the return value of ``f``: Tensors, or values that depend on no Tensor.
+        connected: True if the results stay on the caller's tape: ``output`` then depends on a tensor that is tracked there.
     """
 
     def __init__(self, f: Callable[..., Any], primals: Sequence[Any]) -> None:
         outside = recording()
         with enable_grad():
             self.inputs = map_leaves(_fresh, tuple(primals))
+            arrays = [t._array for t in leaves(self.inputs)]  # f may change the containers
+            before = [fingerprint(array) for array in arrays]
             self.output = f(*self.inputs)
+            if [fingerprint(array) for array in arrays] != before:
+                raise GraphError(
+                    "an input of the function was changed in place while the function ran, so the gradient would be wrong: "
+                    "let the function write to a copy (np.copy), or pass a copy if it writes through another variable"
+                )
         for leaf in leaves(self.output):
             _check_output(leaf)
         self.primals = tuple(primals)
@@ -47,18 +55,20 @@ class Recorded:
         self.as_tensor = any(isinstance(leaf, Tensor) for leaf in leaves(primals))
 
     def value(self) -> Any:
-        """The output for the caller: a Tensor where one went in or it stays on the tape, else NumPy's."""
+        """Return the output: as Tensors if an input is a Tensor or the output stays on the tape, and otherwise as arrays."""
         return map_leaves(lambda t: _outcome(t, self.connected, self.as_tensor), self.output)
 
     def pull(self, output: Any, cotangent: Any, what: str = "a cotangent") -> tuple[Any, ...]:
-        """The cotangents of the inputs, from one of ``output``, which is ``self.output`` or a part of it."""
+        """Return the cotangents of the inputs for the cotangent of ``output``, which is ``self.output`` or a part of it."""
         differentiable = map_leaves(lambda t: t if _kind(t)[1].kind in "fc" else None, output)
         try:
             check_structure(differentiable, cotangent, what)
         except ArgumentError as error:
             if len(leaves(differentiable)) == len(leaves(output)):
                 raise
-            raise ArgumentError(f"{error}; None stands for what has no cotangent: {STEPS}") from None
+            raise ArgumentError(
+                f"{error}; pass None as the cotangent of an integer or boolean output: {STEPS}"
+            ) from None
         create_graph = self.records(cotangent)
         seeds = seeds_of(differentiable, cotangent, create_graph, what)
         with enable_grad():
@@ -69,21 +79,21 @@ class Recorded:
         return gradients
 
     def records(self, direction: Any) -> bool:
-        """Whether a sweep that starts from ``direction`` is to be recorded."""
+        """Return whether to record a sweep from ``direction``, the cotangents or tangents that the caller passed."""
         return recording() and (self.connected or any(is_tracked(g) for g in leaves(direction)))
 
 
 def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-    """``f(*primals)`` and its pullback, which maps a cotangent of the output to cotangents of the inputs.
+    """Return ``f(*primals)`` and its pullback, which maps a cotangent of the output to cotangents of the inputs.
 
-    Inputs and output may be nested lists, tuples and dicts of arrays. A Tensor in gives a Tensor out, a NumPy array a
-    NumPy array; but where ``f`` also depends on a tensor from outside that requires a gradient, the results stay
-    connected to it and are Tensors (compute under ``no_grad()`` if that is not wanted).
+    Inputs and output may be nested lists, tuples and dicts of arrays. Tensors give Tensors, and NumPy arrays give NumPy arrays.
+    There is one exception: if ``f`` also depends on another tensor that requires a gradient, the results stay connected to that
+    tensor and are Tensors (run under ``no_grad()`` to avoid this).
 
     Raises:
         DTypeError: an input is not floating or complex.
-        ArgumentError, ShapeError: (the pullback) the cotangent is not like the output, with None in the place of integers
-            and booleans.
+        ArgumentError, ShapeError: (from the pullback) the structure or a shape of the cotangent differs from the output's.
+            Integer and boolean outputs need None.
 
     Example:
         >>> import numpy as np
@@ -91,13 +101,13 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
         >>> value, pullback = mg.vjp(lambda a, b: a * b, np.array([1.0, 2.0]), np.array([3.0, 4.0]))
         >>> value
         array([3., 8.])
-        >>> pullback(np.array([1.0, 10.0]))  # one cotangent for each input
+        >>> pullback(np.array([1.0, 10.0]))  # one cotangent per input
         (array([ 3., 40.]), array([ 1., 20.]))
     """
     run = Recorded(f, primals)
     for t in leaves((run.inputs, run.output)):
         if isinstance(t, Tensor):
-            handed_out(t)  # the caller holds their arrays, and may write to them before pulling back
+            handed_out(t)  # the caller holds their arrays and may write to them before calling the pullback
     return run.value(), lambda cotangent: run.pull(run.output, cotangent)
 
 
@@ -110,12 +120,12 @@ def check_arguments(primals: Any, others: Any, primals_name: str, others_name: s
     check_structure(list(primals), list(others), others_name)
 
 
-def is_tracked(value: Any) -> bool:
+def is_tracked(value: object) -> bool:
     return isinstance(value, Tensor) and value.requires_grad
 
 
 def _fresh(primal: Any) -> Tensor:
-    """The input as a new node on the tape, linked to where it came from if that is being recorded."""
+    """Return the input at a new node of the tape, which is connected to the old node if the input is tracked."""
     if isinstance(primal, Tensor) and primal.requires_grad:
         return at_new_node(primal)
     try:
@@ -130,45 +140,46 @@ def _fresh(primal: Any) -> Tensor:
 
 
 def _no_argument(primal: Any, error: DTypeError) -> DTypeError:
-    """The error for what is no array: an object that holds arrays is none, and the arrays are what there is to give."""
+    """Return the error for an argument that is not an array; for a module, the message says how to pass its arrays."""
     if hasattr(primal, "state_dict"):
         return DTypeError(
-            f"cannot differentiate with respect to an object of class {type(primal).__name__}, only to the arrays in it, as an "
-            "argument of their own. For a module of nn that is mg.grad(lambda parameters: nn.functional_call(module, "
-            "parameters, x).sum())(module.state_dict())"
+            f"cannot differentiate with respect to an object of class {type(primal).__name__}: pass its arrays as a "
+            "separate argument and differentiate with respect to that. For a module of nn write "
+            "mg.grad(lambda parameters: nn.functional_call(module, parameters, x).sum())(module.state_dict())"
         )
     return DTypeError(f"cannot differentiate with respect to an argument: {error}")
 
 
 def _check_output(leaf: Any) -> None:
-    """Raise if ``leaf`` is a container of another library around a Tensor: it would count as a constant."""
+    """Raise if ``leaf`` is an object of another library that holds a Tensor, because it would count as a constant."""
     inside = None if isinstance(leaf, (Tensor, np.ndarray)) else getattr(leaf, "data", None)
     if is_tracked(inside):
         raise UnsupportedError(
-            f"the function returned a {type(leaf).__name__} around a Tensor, whose derivative would be lost: return its .data"
+            f"the function returned a {type(leaf).__name__} around a Tensor, whose derivative would be lost: return the "
+            f"Tensor, which is the .data of the {type(leaf).__name__}"
         )
 
 
 def _reaches_outside(primals: Any, starts: list[Any], ends: list[Any]) -> bool:
-    """Whether the outputs also depend on something tracked that is not an input."""
+    """Return whether an input is tracked, or the outputs depend on a tracked tensor that is not an input."""
     if any(isinstance(leaf, Tensor) and leaf.requires_grad for leaf in leaves(primals)):
         return True
     first = min((node.seq for node in starts), default=0)
     parents = [*ends, *(parent for entry in wengert_list(ends, first) for parent in entry.parents)]
     others = [entry_of(node) for node in parents if node is not None and node not in starts]
-    # What is older than our inputs leads to leaves that are. A leaf without an owner that is younger was an input of a
-    # transform inside ``f``, over by now.
+    # A node older than our inputs comes from outside. A newer leaf comes from outside only if a Tensor owns it.
+    # A leaf that no Tensor owns was the input of a transform that ``f`` called and that has returned.
     return any(node.seq < first or (type(node) is Leaf and node.owner is not None) for node in others)
 
 
 def seeds_of(output: Any, cotangent: Any, create_graph: bool, what: str) -> dict[Any, Any]:
-    """For each node of ``output`` its cotangent, to start a sweep from."""
+    """Return the cotangent of each node of ``output``, from which a sweep starts."""
     seeds: dict[Any, Any] = {}
 
     def seed(t: Any, g: Any) -> None:
         if not is_tracked(t):
             if g is not None and np.shape(g) != np.shape(t):
-                raise ShapeError(f"{what} got shape {np.shape(g)} for an array of shape {np.shape(t)}")
+                raise ShapeError(f"{what} has shape {np.shape(g)} for an array of shape {np.shape(t)}")
             return
         g = t._cotangent(g, what)
         raw = g._array if isinstance(g, Tensor) else g
@@ -179,8 +190,8 @@ def seeds_of(output: Any, cotangent: Any, create_graph: bool, what: str) -> dict
     return seeds
 
 
-def result(gradient: Any, start: Tensor, as_tensor: bool) -> Any:
-    """A cotangent as the kind of array its input was; zeros if the output does not depend on that input."""
+def result(gradient: Array | None, start: Tensor, as_tensor: bool) -> Any:
+    """Return a cotangent as a Tensor or an array, like its input; zeros if the output does not depend on that input."""
     if gradient is None:
         gradient = np.zeros_like(start._array)
     if isinstance(gradient, Tensor):
@@ -198,10 +209,10 @@ def _outcome(t: Any, connected: bool, as_tensor: bool) -> Any:
 def choose(
     f: Callable[..., Any], argnum: Argnum, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Callable[..., Any], list[Any]]:
-    """``f`` as a function of the arguments that ``argnum`` names, and those arguments.
+    """Return ``f`` as a function of the arguments that ``argnum`` names, and those arguments.
 
     Raises:
-        ArgumentError: there is no such argument, or one is named twice.
+        ArgumentError: there is no such argument, or ``argnum`` names one twice.
     """
     numbers = (argnum,) if isinstance(argnum, int) else tuple(argnum)
     if any(not -len(args) <= i < len(args) for i in numbers):
@@ -220,21 +231,21 @@ def choose(
 
 
 def _kind(value: Any) -> tuple[Any, np.dtype[Any]]:
-    """Shape and dtype of an array or number; the shape is None for a container."""
+    """Return the shape and dtype of an array or number; the shape is None for a container."""
     if isinstance(value, (list, tuple, dict)) or value is None:
         return None, np.dtype(object)
     return getattr(value, "shape", ()), getattr(value, "dtype", np.dtype(type(value)))
 
 
 def value_and_grad(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[..., Any]:
-    """A function that returns ``f(*args)`` and its gradient with respect to argument ``argnum`` (or several, a tuple).
+    """Return a function that computes ``f(*args)`` and its gradient with respect to argument ``argnum`` (a tuple for several).
 
-    ``f`` must return one real number, and a floating one. For complex inputs the gradient is ``df/dx - i df/dy``, as in JAX.
-    What is a Tensor and what an array is as in :func:`vjp`: the gradient of a model by its input is a Tensor on the tape of the
-    parameters, so that a penalty on it can be differentiated by them.
+    ``f`` must return one real floating-point number. For complex inputs the gradient is ``df/dx - i df/dy``, as in JAX. The
+    results are Tensors or arrays as for :func:`vjp`. For example, the gradient of a model with respect to its input is a Tensor
+    that depends on the parameters, so a penalty on that gradient can be differentiated with respect to the parameters.
 
     Raises (when called):
-        UnsupportedError: ``f`` returned something other than a real scalar, or an integer or a boolean.
+        UnsupportedError: ``f`` did not return a real floating-point scalar.
         ArgumentError: there is no argument ``argnum``.
 
     Example:
@@ -264,7 +275,7 @@ def value_and_grad(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[..., A
 
 
 def grad(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[..., Any]:
-    """A function that returns the gradient of ``f`` with respect to argument ``argnum``: see :func:`value_and_grad`.
+    """Return a function that computes the gradient of ``f`` with respect to argument ``argnum``; see :func:`value_and_grad`.
 
     Example:
         >>> import minigrad as mg
@@ -283,14 +294,14 @@ def grad(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[..., Any]:
 
 
 def elementwise_grad(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[..., Any]:
-    """A function that returns the derivative of each element of ``f(*args)`` by the same element of argument ``argnum``.
+    """Return a function that differentiates each output element with respect to the same element of argument ``argnum``.
 
-    ``f`` must work element by element, like a ufunc: ``elementwise_grad(np.tanh)(x)`` is ``1 - np.tanh(x)**2``. It computes the
-    gradient of the *sum* of the output, which for any other ``f`` is something else; use :func:`jacobian` there.
+    ``f`` must work element by element, like a ufunc: ``elementwise_grad(np.tanh)(x)`` is ``1 - np.tanh(x)**2``. The result
+    is the gradient of the *sum* of the output. For any other ``f`` it is not the elementwise derivative: use :func:`jacobian`.
 
     Raises (when called):
-        UnsupportedError: ``f`` returned something other than a real array.
-        ShapeError: its shape is not that of the argument.
+        UnsupportedError: ``f`` did not return a real floating-point array.
+        ShapeError: the shape of the output is not that of the argument.
         ArgumentError: there is no argument ``argnum``.
 
     Example:
@@ -323,7 +334,7 @@ def elementwise_grad(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[...,
 
 
 def check_no_step(output: Any, transform: str) -> None:
-    """Raise if there is an integer or a boolean in ``output``."""
+    """Raise if ``output`` contains an integer or a boolean."""
     for leaf in leaves(output):
         dtype = _kind(leaf)[1]
         if dtype.kind in "biu":

@@ -47,7 +47,7 @@ def _written(label: str, source: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _given(task: Task) -> set[str]:
-    """The functions that the stub has finished: nobody changes those, but where the task is to mend the whole file."""
+    """Return the names of the stub's complete functions, or none if the task is to fix the whole file."""
     functions = [
         node for node in ast.walk(ast.parse(task.stub.read_text("utf-8"))) if isinstance(node, ast.FunctionDef)
     ]

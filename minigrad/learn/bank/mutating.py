@@ -53,7 +53,7 @@ _EVERYWHERE = ("transpose", "mean_for_sum", "sum_for_mean", "axis", "keepdims") 
 
 def _functions(tree: ast.Module, given: set[str]) -> Iterator[ast.FunctionDef]:
     for node in ast.walk(tree):
-        loops = any(isinstance(part, ast.While) for part in ast.walk(node))  # might not come to an end any more
+        loops = any(isinstance(part, ast.While) for part in ast.walk(node))  # a slip could make the loop endless
         if isinstance(node, ast.FunctionDef) and node.name not in given and not loops:
             yield node
 
