@@ -14,7 +14,6 @@ from .attention import (
     MultiplicativeAttention,
     SelfAttention,
 )
-from .attention_head import AttentionHead
 from .cache import KeyValueCache
 from .clipping import clip_grad_norm, clip_grad_value
 from .convert import from_torch_state, to_torch_state
@@ -35,11 +34,10 @@ from .losses import (
 from .masks import causal_mask, padding_mask, window_mask
 from .message_passing import MessagePassing, SimplifiedAttention
 from .module import Module, Parameter
-from .multi_head import MultiHeadAttention
+from .multi_head import AttentionHead, MultiHeadAttention, PackedMultiHeadAttention
 from .normalization import LayerNorm, RMSNorm
 from .optim import SGD, AdaGrad, Adam, AdamW, RMSProp
 from .optimizer import Optimizer
-from .packed import PackedMultiHeadAttention
 from .pooling import pool
 from .positional import LearnedPositions, PositionalEncoding, sinusoids
 from .recurrent import GRU, GRUCell
@@ -51,7 +49,7 @@ from .scores import AdditiveScore, CosineScore, DotScore, GeneralScore
 from .train import History, TrainingError, fit, load_weights
 from .transformer import TransformerDecoderLayer, TransformerEncoderLayer
 
-__minigrad__ = True  # tells it from an `nn` of the user's own: minigrad.errors.check_ours
+__minigrad__ = True  # minigrad.errors.check_ours looks for this name: another package `nn` does not have it
 
 __all__ = [
     "Module",
@@ -139,7 +137,7 @@ def __dir__() -> list[str]:
     return __all__
 
 
-if not TYPE_CHECKING:  # for which every name would exist
+if not TYPE_CHECKING:  # with __getattr__, a type checker would accept every name
 
     def __getattr__(name: str) -> object:
         from minigrad.internal import missing

@@ -1,12 +1,13 @@
-"""What the layers ask of their arguments."""
+"""Check and convert the arguments of layers and models."""
 
 from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from minigrad import ArgumentError, DTypeError, MixedDevicesError, OutOfRangeError, ShapeError, Tensor
-from minigrad.internal import as_array, check_range, fits, is_device_array, same_place, where_is
+from minigrad.internal import Array, TensorLike, as_array, check_range, is_device_array, same_place, where_is
 
 
 def check_positive(**sizes: int) -> None:
@@ -33,12 +34,8 @@ def check_interval(low: float, high: float, **values: float) -> None:
             raise ArgumentError(f"{name} must be {words}, got {value!r}")
 
 
-def as_input(x: Any, dtype: np.dtype[Any], layer: str) -> Tensor:
-    """``x`` as a Tensor in the dtype that a layer computes in; the gradient comes back in the dtype of ``x``.
-
-    Raises:
-        DTypeError: ``x`` is complex.
-    """
+def as_input(x: "TensorLike", dtype: np.dtype[Any], layer: str) -> Tensor:
+    """Return ``x``, which must be real, as a Tensor in the dtype of a layer; its gradient has the dtype of ``x``."""
     if not isinstance(x, Tensor):
         x = Tensor(x, copy=False)
     if x.dtype == dtype:
@@ -48,14 +45,8 @@ def as_input(x: Any, dtype: np.dtype[Any], layer: str) -> Tensor:
     return x.astype(dtype)
 
 
-def with_columns(x: Any, weight: Tensor, layer: str, what: str = "x") -> Tensor:
-    """``x`` as :func:`as_input` gives it, for a layer whose weight has an entry (or a row) for each of its columns.
-
-    Raises:
-        ShapeError: it has another number of columns.
-    """
-    if fits(x, weight):
-        return x
+def with_columns(x: "TensorLike", weight: Tensor, layer: str, what: str = "x") -> Tensor:
+    """Return ``as_input(x)``; raise a ShapeError unless ``x`` has a column for each row (or element) of ``weight``."""
     x = as_input(x, weight.dtype, layer)
     if x.shape[-1:] != weight.shape[:1]:
         sizes = ", ".join(map(str, weight.shape))
@@ -64,28 +55,27 @@ def with_columns(x: Any, weight: Tensor, layer: str, what: str = "x") -> Tensor:
 
 
 def check_counts(layer: str, query: tuple[int, ...], key: tuple[int, ...], value: tuple[int, ...]) -> None:
-    """Raise unless all shapes (batch, length, width) are of one batch, and each key has a value."""
+    """Raise unless all shapes (batch, length, width) have the same batch size, and each key has a value."""
     if key[0] != query[0] or value[:2] != key[:2]:
         raise ShapeError(
-            f"{layer} needs one batch size, and as many values as keys: got query {query}, key {key}, value {value}"
+            f"{layer} needs one batch size, and as many values as keys, got query {query}, key {key}, value {value}"
         )
 
 
-def plain(value: Any) -> Any:
-    """``value`` (an array, a list, or a Tensor of plain values) as an array, where it is.
+def as_given(value: "TensorLike") -> Tensor | Array:
+    """Return an array or a Tensor unchanged, and anything else as a NumPy array."""
+    return value if hasattr(value, "dtype") else np.asarray(value)
 
-    Raises:
-        DTypeError: it is no array of numbers, see ``minigrad._operands.as_array``.
-    """
+
+def plain(value: "TensorLike") -> NDArray[Any] | Array:
+    """Return the values of an array, a list or a Tensor as an array, on their device; raise a DTypeError if not numbers."""
     return value.data if isinstance(value, Tensor) else as_array(value)
 
 
-def beside(value: Any, array: Any) -> Any:
-    """``value`` (an array or a Tensor of plain values) as an array of the same library as ``array``, on its device.
+def beside(value: Any, array: Array) -> NDArray[Any] | Array:
+    """Return the values of an array, a list or a Tensor as an array of the library of ``array``, on its device.
 
-    Raises:
-        MixedDevicesError: ``value`` is on a device and ``array`` on the host, or on another device: nothing is fetched by
-            itself.
+    Raise a MixedDevicesError if this would copy from a device, because nothing is copied from a device implicitly.
     """
     if isinstance(value, Tensor):
         value = value.data
@@ -94,42 +84,39 @@ def beside(value: Any, array: Any) -> Any:
     if is_device_array(value):
         target = where_is(array).removeprefix("on ") if is_device_array(array) else "cpu"
         raise MixedDevicesError(
-            f"an argument of shape {value.shape} and dtype {value.dtype} is {where_is(value)}, and what it belongs to is "
-            f"{where_is(array)}: move the model, model.to('cuda'), or the argument, "
+            f"an argument of shape {value.shape} and dtype {value.dtype} is {where_is(value)}, and the array it is used with "
+            f"is {where_is(array)}: move the model, model.to('cuda'), or the argument, "
             f"minigrad.device.to_device(argument, '{target}')"
         )
     return np.asarray(value, like=array)
 
 
-def id_array(ids: Any, function: str) -> Any:
-    """``ids`` as an array (or Tensor).
-
-    Raises:
-        DTypeError: they are no array of numbers.
-        ShapeError: they are lists of different lengths.
-    """
+def id_array(ids: "TensorLike", function: str) -> Tensor | Array:
+    """Return ``ids`` as an array, or unchanged if a Tensor; raise a ShapeError for lists of different lengths."""
     try:
         return ids if isinstance(ids, Tensor) else as_array(ids)
     except DTypeError as error:
         if not isinstance(error.__cause__, ValueError):
             raise DTypeError(f"{function} takes integer ids: {error}") from error.__cause__
         raise ShapeError(
-            f"{function} got lists of different lengths: pad them to one length, and say with a mask what is padding"
+            f"{function} got lists of different lengths: pad them to one length, and mark the padding with a mask"
         ) from error
 
 
-def as_ids(ids: Any, count: int, function: str) -> Any:
-    """``ids`` as an array (or Tensor) of integers.
+def id_matrix(ids: "TensorLike", function: str, what: str = "ids of shape (batch, length)") -> Tensor | Array:
+    """Return ``id_array(ids)``; raise a ShapeError unless it has two axes."""
+    ids = id_array(ids, function)
+    if ids.ndim != 2:
+        raise ShapeError(f"{function} needs {what}, got {ids.shape}")
+    return ids
 
-    Raises:
-        ShapeError: they are lists of different lengths.
-        DTypeError: they are no integers.
-        OutOfRangeError: one is negative or not below ``count``.
-    """
+
+def as_ids(ids: "TensorLike", count: int, function: str) -> Tensor | Array:
+    """Return ``id_array(ids)``, which must hold integers (DTypeError) from 0 to ``count - 1`` (OutOfRangeError)."""
     ids = id_array(ids, function)
     if ids.dtype.kind not in "iu":
         raise DTypeError(f"{function} takes integer ids, got dtype {ids.dtype}: pass ids.astype(int)")
-    # Here rather than where they are used as indices, as one out of range would wrap round silently on a device.
+    # Checked here, because indexing on a device wraps an index that is out of range instead of raising.
     check_range(
         ids.data if isinstance(ids, Tensor) else ids,
         count,
@@ -140,12 +127,8 @@ def as_ids(ids: Any, count: int, function: str) -> Any:
     return ids
 
 
-def check_real(x: Any, layer: str) -> Tensor:
-    """``x`` as a Tensor.
-
-    Raises:
-        DTypeError: its dtype is not floating.
-    """
+def check_real(x: "TensorLike", layer: str) -> Tensor:
+    """Return ``x`` as a Tensor; raise a DTypeError unless its dtype is floating."""
     if not isinstance(x, Tensor):
         x = Tensor(x, copy=False)
     if x.dtype.kind != "f":

@@ -1,7 +1,7 @@
-"""Updating many small arrays as one, and large ones a block at a time: how optimizers get over their parameters quickly.
+"""Update small parameters together as one array and large ones in cache-sized blocks, for fast optimizer steps.
 
-An update is a dozen passes over its arrays. On 30 arrays of 32 numbers they cost what they cost on 30 of 10,000, and on
-millions of numbers each pass waits for memory, unless what one has left in the cache is there for the next.
+An update makes about a dozen passes over its arrays. On small arrays (30 arrays of 32 elements, say) the overhead of each
+NumPy call dominates. On millions of elements each pass waits for memory, unless the previous pass left them in the cache.
 """
 
 import itertools
@@ -13,14 +13,14 @@ import numpy as np
 
 from minigrad.internal import BLOCK, Array, in_parts
 
-_SMALL = 1 << 15  # elements of a parameter that is updated together with others
+_SMALL = 1 << 15  # elements; parameters up to this size are updated together, to save the overhead of calls
 Update = Callable[[Array, Array, Mapping[str, Any]], None]
 
 
 def update_in_blocks(update: Update, p: Array, g: Array, state: Mapping[str, Any]) -> None:
-    """``update(p, g, state)``, for an update that treats every element alike."""
+    """Run the elementwise ``update(p, g, state)`` block by block."""
     arrays = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
-    if not p.ndim:  # of which NumPy would make scalars, that cannot be written to
+    if not p.ndim:  # NumPy would make scalars of arrays without axes, which cannot be changed in place
         arrays = {name: array.reshape(1) for name, array in arrays.items()}
         update(p.reshape(1), g.reshape(1), {**state, **arrays})
         return
@@ -39,12 +39,12 @@ def update_in_blocks(update: Update, p: Array, g: Array, state: Mapping[str, Any
 
 
 class Division:
-    """How the parameters of an optimizer are updated: which alone, and which together, as long as their arrays stay.
+    """The division of an optimizer's parameters into those updated alone and those updated together.
 
     Attributes:
-        alone: the large ones on the host.
-        together: the small ones.
-        on_device: those that are not on the host.
+        alone: the indices of the large parameters on the host.
+        together: the groups of small parameters on the host.
+        on_device: the indices of the parameters on a device.
     """
 
     def __init__(
@@ -70,10 +70,10 @@ class Division:
         self._slots = tuple(slots)
         self._made_for = [
             (i, weakref.ref(p), state[i], [(name, state[i][name]) for name in slots]) for i, p in ready
-        ]  # weak: not to hold what is replaced
+        ]  # weak references, so that replaced arrays are released
 
     def holds(self, ready: Sequence[tuple[int, Array]], state: Sequence[dict[str, Any]], slots: Sequence[str]) -> bool:
-        """Whether it was made for these arrays, and what is remembered about them is (still) where it was."""
+        """Return whether the division was made for these parameters and arrays of state, and is still valid."""
         if len(ready) != len(self._made_for) or tuple(slots) != self._slots:
             return False
         for (i, p), (j, own, remembered, arrays) in zip(ready, self._made_for):
@@ -86,9 +86,9 @@ class Division:
 
 
 class Together:
-    """Small parameters of one dtype that are updated as one array.
+    """A group of small parameters of one dtype that are updated as one array.
 
-    What is remembered about them lies in one array a slot, of which each parameter's state has its stretch.
+    Each slot of their state is one flat array; the state of each parameter holds a view of its part.
     """
 
     def __init__(
@@ -103,16 +103,16 @@ class Together:
         ends = np.cumsum([p.size for p in parameters]).tolist()
         self._p = np.empty(ends[-1], parameters[0].dtype)
         self._g = np.empty_like(self._p)
-        stretches = [slice(end - p.size, end) for p, end in zip(parameters, ends)]
-        self._parts = [self._p[stretch].reshape(p.shape) for p, stretch in zip(parameters, stretches)]
+        slices = [slice(end - p.size, end) for p, end in zip(parameters, ends)]
+        self._parts = [self._p[part].reshape(p.shape) for p, part in zip(parameters, slices)]
         self._flat: dict[str, Array] = {}
         for name in slots:
             flat = self._flat[name] = np.concatenate([state[name] for state in states], axis=None)
-            for own, p, stretch in zip(states, parameters, stretches):
-                own[name] = flat[stretch].reshape(p.shape)
+            for own, p, part in zip(states, parameters, slices):
+                own[name] = flat[part].reshape(p.shape)
 
     def update(self, update: Update, parameters: Sequence[Any], state: Mapping[str, Any]) -> None:
-        """``update(p, g, state)`` for all the members among ``parameters``; ``state`` has what they have in common."""
+        """Run ``update(p, g, state)`` on all members at once; ``state`` holds the values that they share."""
         members = [parameters[i] for i in self.members]
         arrays = [member._array for member in members]
         np.concatenate(arrays, axis=None, out=self._p)
@@ -123,6 +123,6 @@ class Together:
 
 
 def _overlap(arrays: Sequence[Array]) -> bool:
-    """Whether any two of them may share memory: then the last to be written to would undo what happened to the others."""
+    """Return whether any two arrays may share memory. Copying the results back would then undo some of the updates."""
     bounds = sorted(np.lib.array_utils.byte_bounds(array) for array in arrays if array.size)
     return any(start < end for (_, end), (start, _) in itertools.pairwise(bounds))

@@ -1,34 +1,35 @@
-"""The whole sequence of a gated recurrent unit as two loops over plain arrays, and the weight's gradient as one product."""
+"""The forward and the backward pass of a GRU over a whole sequence, as loops over plain NumPy arrays."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-Array = Any
+from minigrad.internal import Array
 
 
-def _in_order(array: Array, reverse: bool) -> Array:
-    """(batch, length, ...) as (length, batch, ...), in the order in which it is read."""
+def _time_first(array: Array, reverse: bool) -> Array:
+    """Return a view (length, batch, ...) of (batch, length, ...), in the order in which the GRU reads the tokens."""
     array = array.swapaxes(0, 1)
     return array[::-1] if reverse else array
 
 
-def _as_given(array: Array, reverse: bool) -> Array:
-    """The way back."""
+def _batch_first(array: Array, reverse: bool) -> Array:
+    """Return a contiguous (batch, length, ...) array: undo :func:`_time_first`."""
     return np.ascontiguousarray((array[::-1] if reverse else array).swapaxes(0, 1))
 
 
 def gru_forward(
-    images: Array, initial: Array, weight: Array, bias: Array, is_token: Any = None, reverse: bool = False
+    images: Array, initial: Array, weight: Array, bias: Array, is_token: Array | None = None, reverse: bool = False
 ) -> Any:
+    """Return the states (batch, length, d), and the arrays for gru_backward; ``images`` is ``x W + b``, the input map."""
     batch, length, width = images.shape
     d = width // 3
-    gates = np.array(_in_order(images, reverse))  # r, z and the candidate n take the places of their images
-    memory = np.empty((length, batch, d), images.dtype)  # h U_n + c_n
+    gates = np.array(_time_first(images, reverse))  # the loop replaces x W + b by r, z and n, in place
+    memory = np.empty((length, batch, d), images.dtype)  # the candidate's third of `h @ weight + bias`
     states = np.empty((length + 1, batch, d), images.dtype)
     states[0] = initial
-    tokens = None if is_token is None else _in_order(is_token, reverse)
+    tokens = None if is_token is None else _time_first(is_token, reverse)
     for t in range(length):
         h, gate = states[t], gates[t]
         product = h.dot(weight)
@@ -46,18 +47,19 @@ def gru_forward(
         new *= gate[:, d : 2 * d]
         new += candidate
         states[t + 1] = new if tokens is None else np.where(tokens[t], new, h)
-    return _as_given(states[1:], reverse), (gates, memory, states)
+    return _batch_first(states[1:], reverse), (gates, memory, states)
 
 
 def gru_backward(
-    g: Array, needs: Sequence[bool], weight: Array, saved: Any, is_token: Any, reverse: bool
+    g: Array, needs: Sequence[bool], weight: Array, saved: Any, is_token: Array | None, reverse: bool
 ) -> tuple[Any, ...]:
+    """Return the gradients of the images, the initial state, the weight and the bias, each None if not needed."""
     gates, memory, states = saved
     length, batch, d = memory.shape
-    arriving = _in_order(g, reverse)
-    tokens = None if is_token is None else _in_order(is_token, reverse)
+    arriving = _time_first(g, reverse)
+    tokens = None if is_token is None else _time_first(is_token, reverse)
     d_images = np.empty(gates.shape, g.dtype)
-    d_products = np.empty(gates.shape, g.dtype)  # of h U + c
+    d_products = np.empty(gates.shape, g.dtype)  # the gradient of `h @ weight + bias`
     back = np.zeros((batch, d), g.dtype)
     for t in reversed(range(length)):
         r, z, n = gates[t, :, :d], gates[t, :, d : 2 * d], gates[t, :, 2 * d :]
@@ -75,7 +77,7 @@ def gru_backward(
             back += np.where(tokens[t], 0, total)
     rows = d_products.reshape(length * batch, 3 * d)
     return (
-        _as_given(d_images, reverse) if needs[0] else None,
+        _batch_first(d_images, reverse) if needs[0] else None,
         back if needs[1] else None,
         states[:-1].reshape(length * batch, d).T.dot(rows) if needs[2] else None,
         rows.sum(axis=0) if needs[3] else None,

@@ -1,4 +1,4 @@
-"""Ctrl-C at a moment when nothing is half done."""
+"""Defer Ctrl-C until an update or a write is complete."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any, Self
 
 
 class Interrupts:
-    """Inside ``with interrupts.deferred():`` the first Ctrl-C waits until the block is done; a second one does not.
+    """A handler of Ctrl-C that defers the first one to the end of a ``with interrupts.deferred():`` block, but not a second.
 
-    Only Python's main thread gets Ctrl-C, and only there can its handling be changed: in another thread, or where Ctrl-C is
-    ignored, this does nothing. What the program does on Ctrl-C (by default: raise KeyboardInterrupt) stays as it is.
+    Only Python's main thread receives Ctrl-C and can change its handler. In another thread, or if the program ignores Ctrl-C,
+    this class is a no-op. The program's own handler (by default, KeyboardInterrupt is raised) still runs.
     """
 
     def __init__(self) -> None:
-        self._previous: Any = None  # what handled SIGINT before
+        self._previous: Any = None  # the program's handler of SIGINT
         self._depth = 0
         self._seen = self._waiting = False
 
@@ -38,7 +38,7 @@ class Interrupts:
             self._previous(signal.SIGINT, None)
 
     def closing(self) -> None:
-        """The last thing in the ``with`` block: from here on the first Ctrl-C waits until everything is put back."""
+        """Defer the first Ctrl-C until ``__exit__`` has restored the handler; call this last in the ``with`` block."""
         self._depth += 1
 
     def _handle(self, number: int, frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""What a training run asks about the processes it is spread over."""
+"""The interface between a training run and the processes it runs in."""
 
 from __future__ import annotations
 
@@ -15,40 +15,37 @@ T = TypeVar("T")
 
 
 class OneProcess:
-    """There is one, this one. :class:`nn.parallel.Ranks` answers each of these in another way."""
+    """A run in this process alone. :class:`nn.parallel.Ranks` overrides every method for several processes."""
 
-    rank = 0  # the number of this process, of ...
-    size = 1  # ... so many
+    rank = 0  # the number of this process, from 0
+    size = 1  # the number of processes
 
     def share(self, batches: EpochBatches, epoch: int) -> Iterator[tuple[Any, int | None]]:
-        """This process's part of each batch of an epoch, and of how many examples it is; None: of the whole batch."""
+        """Yield this process's part of each batch and its number of examples, or None for a whole batch."""
         for batch in batches.epoch(epoch):
             yield batch, None
 
     def broadcast(self, *things: Any) -> None:
-        """Whatever the first process has, all have."""
+        """Give all processes the state of the first."""
 
     def overlapping(self, loss: Tensor, optimizer: Optimizer, count: int | None) -> AbstractContextManager[None]:
-        """In the block is ``loss.backward()``, the last one before ``average(optimizer, count)``."""
+        """Wrap the last ``loss.backward()`` before ``average(optimizer, count)``, to send gradients during the backward."""
         return nullcontext()
 
     def average(self, optimizer: Optimizer, count: int | None) -> None:
-        """The gradients become the mean over all processes, each weighed by its number of examples."""
+        """Replace each gradient by its mean over all processes, weighted by their numbers of examples."""
 
     def mean(self, value: float, count: int | None) -> float:
-        """The mean of a number over all processes, weighed likewise."""
+        """Return the mean of a number over all processes, weighted by ``count``."""
         return value
 
     def agree(self, what: str, value: Any, way_out: str) -> None:
-        """
-        Raises:
-            ArgumentError: processes have different ones of what should be the same.
-        """
+        """Raise an ArgumentError if the processes have different values."""
 
     def of_first(self, function: Callable[[], T]) -> T:
-        """What ``function()`` gives in the first process, the only one that runs it."""
+        """Return the result of ``function()`` in the first process, which alone runs it."""
         return function()
 
     def watched(self) -> AbstractContextManager[None]:
-        """In the block is work that no process should be late with."""
+        """Limit the time that the block may take."""
         return nullcontext()

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-_SMOOTHING = 50  # steps
+_SMOOTHING = 50  # steps; the bar shows the mean of the last losses, because single losses vary
 
 Show = Callable[[Sequence[float], Mapping[str, float] | None], None]
 
 
 def load_tqdm() -> Any:
-    """What shows a bar; None where it is not installed, as nobody's training is to fail for want of one."""
+    """Return tqdm, or None if it is not installed: training works without a progress bar."""
     try:
         from tqdm import tqdm
     except ImportError:
@@ -22,8 +22,7 @@ def load_tqdm() -> Any:
 
 @contextmanager
 def progress_bar(tqdm: Any, label: str, done: int, total: int) -> Iterator[Show]:
-    """A bar for one epoch, or nothing if ``tqdm`` is None. What is yielded shows the losses after a step, with metrics of
-    None, and at the end of the epoch its metrics, of which there may be none."""
+    """Yield ``show(losses, metrics)`` for the bar of an epoch (no bar if ``tqdm`` is None); metrics is None after a step."""
     if tqdm is None:
         yield lambda losses, metrics: None
         return

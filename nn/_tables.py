@@ -1,4 +1,4 @@
-"""Tables for notebooks, which show an object by its ``_repr_html_``."""
+"""Write HTML tables, which notebooks show for objects with a ``_repr_html_``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from html import escape
 
 
 def html_table(caption: str, header: Sequence[str], rows: Sequence[Sequence[str]], most: int = 12) -> str:
-    """A table as HTML without styles of its own: the notebook's fit its theme. Of many rows the first and the last."""
+    """Return a table as HTML, with at most ``most`` rows, the first and the last; the notebook's theme styles it."""
     cut = len(rows) > most
     shown = [*rows[: most // 2], ["…"] * len(header), *rows[-(most // 2) :]] if cut else rows
     lines = [_row("th", header), *(_row("td", row) for row in shown)]

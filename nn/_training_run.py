@@ -1,4 +1,4 @@
-"""A training run under way: the loop of :func:`nn.fit`, and the moments at which it may be interrupted and saved."""
+"""The loop of :func:`nn.fit`, its state, and the points at which it may be interrupted and saved."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .optimizer import Optimizer
 
 @dataclass
 class TrainingRun:
-    """The arguments of ``fit``, and how far it has come."""
+    """The arguments of ``fit`` and the progress of the run."""
 
     model: Module
     batches: EpochBatches
@@ -51,13 +51,13 @@ class TrainingRun:
     ranks: OneProcess = field(default_factory=OneProcess)
 
     def __post_init__(self) -> None:
-        self.history = History()  # as many metrics as epochs that are complete
-        self.updates = 0  # in the epoch under way
+        self.history = History()  # one dictionary of metrics per completed epoch
+        self.updates = 0  # in the current epoch
         self.dropouts = list(state.dropouts(self.model).values())
         self.dropout_steps = [dropout.step for dropout in self.dropouts]  # after the last update
-        self.whole = True  # False in the middle of a change, and after one that failed
-        self.saved = (0, 0)  # `_progress` at the last checkpoint
-        self.first_batch = ""  # its fingerprint, where there are checkpoints
+        self.whole = True  # False during an update or a write, and after one that failed
+        self.saved = (0, 0)  # `_progress` at the last checkpoint file
+        self.first_batch = ""  # the fingerprint of the first batch, if there are checkpoint files or several ranks
         self.first_lr = self.optimizer.lr if self.schedule is None else None
         self.interrupts = Interrupts()
 
@@ -76,29 +76,27 @@ class TrainingRun:
                 self.model.train()
                 self._run_epochs()
             finally:
-                self.model.eval()  # however it ended: what the model predicts from here on is not left to Dropout
+                self.model.eval()  # also after an error, so that Dropout does not change later predictions
         return self.history
 
     def _run_epochs(self) -> None:
-        """All that are left; what stops them finds everything put back and, if nothing is half done, saved."""
+        """Run the remaining epochs. On an error, restore the contexts and save the run unless an update is incomplete."""
         contexts = list(active.contexts)
         try:
             while len(self.history.metrics) < self.epochs and not self._out_of_patience():
                 self._run_epoch()
         except BaseException as error:
             for context in [context for context in active.contexts if context not in contexts]:
-                active.leave(context)  # Ctrl-C may have come between the end of a `with no_grad()` and its leaving
+                active.leave(context)  # Ctrl-C may come between the last line of a `with no_grad()` and its __exit__
             if self.whole and not isinstance(error, TrainingError):
-                with suppress(TrainingError):  # the first error tells more
+                with suppress(TrainingError):  # the first error is more informative
                     self._save()
             raise
         finally:
             self.interrupts.closing()
 
-    # An epoch and a step
-
     def _run_epoch(self) -> None:
-        """What is left of the epoch under way."""
+        """Run the rest of the current epoch."""
         epoch, total = len(self.history.metrics), math.ceil(len(self.batches) / self.accumulate)
         done = self.updates * self.accumulate
         batches = itertools.islice(self.ranks.share(self.batches, epoch), done, None)
@@ -122,10 +120,10 @@ class TrainingRun:
         self._save()
 
     def _step(self, group: list[tuple[Any, int | None]]) -> None:
-        """One update from the batches of ``group``, each with its number of examples where ranks share them."""
+        """Make one update from the batches of ``group``; ranks give each batch with its number of examples."""
         self.optimizer.zero_grad()
         loss = self._backward(group)
-        if not math.isfinite(loss):  # before the weights are changed by it
+        if not math.isfinite(loss):  # checked before it changes the weights
             raise self._stopped(f"the loss of step {self._progress[0]} is {loss}")
         self._clip()
         lr = self.optimizer.lr if self.schedule is None else self.schedule(self._progress[0])
@@ -146,7 +144,7 @@ class TrainingRun:
             clip_grad_value(self.optimizer.parameters, self.clip_value)
 
     def _backward(self, group: list[tuple[Any, int | None]]) -> float:
-        """Leave the gradients of the mean loss over all examples of ``group``, in all ranks, and give that loss."""
+        """Compute the mean loss over all examples of ``group`` in all ranks and its gradients; return that loss."""
         sizes = [_examples(batch) if count is None else count for batch, count in group] if len(group) > 1 else [1]
         count = group[0][1] if len(group) == 1 else sum(sizes)
         total: Any = 0.0
@@ -161,14 +159,12 @@ class TrainingRun:
         return self.ranks.mean(float(to_host(total)), count)
 
     def _loss(self, batch: Any) -> Tensor:
-        if not self.model.training:  # since the batch before, the user's program looked at what the model predicts
+        if not self.model.training:  # the user's program called model.eval() after the last batch
             self.model.train()
         loss = self.loss(self.model, batch)
         if not isinstance(loss, Tensor) or loss.shape != ():
             got = f"a Tensor of shape {loss.shape}" if isinstance(loss, Tensor) else f"{type(loss).__name__}"
-            raise ArgumentError(
-                f"loss(model, batch) must give one number as a Tensor without axes, got {got}: take a mean"
-            )
+            raise ArgumentError(f"loss(model, batch) must return a Tensor of shape (), got {got}: take a mean")
         return loss
 
     def _validated(self) -> dict[str, float]:
@@ -179,26 +175,26 @@ class TrainingRun:
             given = self.validate(self.model)
         self.model.train()
         if not isinstance(given, Mapping):
-            raise ArgumentError(f'validate must give numbers by name, {{"accuracy": 0.9}}, got {type(given).__name__}')
+            raise ArgumentError(
+                f'validate must return numbers by name, {{"accuracy": 0.9}}, got {type(given).__name__}'
+            )
         try:
             metrics = {str(name): float(value) for name, value in given.items()}
         except (TypeError, ValueError) as error:
-            raise ArgumentError(f"validate must give numbers by name, got {dict(given)!r}: {error}") from error
-        self.ranks.agree("what validate gave", metrics, "add the shares up, ranks.total(correct) / ranks.total(count)")
+            raise ArgumentError(f"validate must return numbers by name, got {dict(given)!r}: {error}") from error
+        self.ranks.agree("the result of validate", metrics, "use ranks.total(correct) / ranks.total(count)")
         if self.best is not None and self.best[1] not in metrics:
-            raise ArgumentError(f"best names {self.best[1]!r}, and validate gives {list(metrics)}")
+            raise ArgumentError(f"best names {self.best[1]!r}, but validate returns {list(metrics)}: name one of these")
         return metrics
-
-    # How far it has come
 
     @property
     def _progress(self) -> tuple[int, int]:
-        """Steps done, epochs complete."""
+        """Return the numbers of completed steps and completed epochs."""
         return len(self.history.losses), len(self.history.metrics)
 
     @contextmanager
     def _undivided(self) -> Iterator[None]:
-        """What must be done as a whole or not be saved at all."""
+        """Defer Ctrl-C in the block, and mark the run as not savable if the block fails."""
         with self.interrupts.deferred():
             self.whole = False
             yield
@@ -212,16 +208,14 @@ class TrainingRun:
             return False
         return len(self.history.metrics) - 1 - self.history.best_epoch(self.best) >= self.patience
 
-    # Checkpoints
-
     def _save(self) -> None:
-        """Write the last checkpoint, and before it the best one where an epoch has just been the best."""
+        """Write the last checkpoint file; before it the best one, if the epoch just completed is the best."""
         if self.files is None or self.ranks.rank or self._progress == self.saved:
             return
         with self._undivided():
             arrays, about = state.collect(self.model, self.optimizer)
             if name := state.not_finite(arrays):
-                raise self._stopped(f"after step {self._progress[0] - 1} {name} has a NaN or an infinity in it")
+                raise self._stopped(f"after step {self._progress[0] - 1} {name} contains NaN or infinity")
             for entry, step in zip(about["dropout"].values(), self.dropout_steps):
                 entry["step"] = step
             arrays["losses"] = np.array(self.history.losses, np.float64)
@@ -236,18 +230,18 @@ class TrainingRun:
         arrays, about = self.ranks.of_first(lambda: state.read(path))
         if about["kind"] == state.FIRST_KIND:
             raise CheckpointError(
-                f"'{path}' is of minigrad 0.1.0, which did not note what data a run had: nn.load_weights takes its weights, "
-                "and a run starts anew from there with resume=False"
+                f"'{path}' was written by minigrad 0.1.0, which did not record the data of a run: load its weights with "
+                "nn.load_weights, and start a new run with resume=False"
             )
         settings = self._settings()
         if None in (settings["the learning rate"], about["run"].get("the learning rate")):
-            del settings["the learning rate"]  # that of a schedule, which may be a new one
+            del settings["the learning rate"]  # one of the runs has a schedule, which may change
         for name, value in settings.items():
             state.same(path, name, about["run"].get(name), value)
         if about.get("precision") is not None:
             raise CheckpointError(
-                f"'{path}' is of a run with precision='float16', which fit no longer has: nn.load_weights takes its weights, "
-                "and a run starts anew from there with resume=False"
+                f"'{path}' is from a run with precision='float16', which fit no longer supports: load its weights with "
+                "nn.load_weights, and start a new run with resume=False"
             )
         state.restore(path, self.model, self.optimizer, arrays, about)
         self.history = History(arrays["losses"].tolist(), about["metrics"])
@@ -257,18 +251,18 @@ class TrainingRun:
         self.saved = self._progress
 
     def _say_other_schedule(self, lr: float) -> None:
-        """A new schedule is allowed, to train longer for instance, and never goes unsaid."""
+        """Warn if the schedule differs from that of the saved run, which is allowed, for instance to train longer."""
         step = len(self.history.losses) - 1
         given = lr if self.schedule is None or step < 0 else float(self.schedule(step))
         if given != lr:
             warnings.warn(
-                f"the schedule is another one than that of the run which goes on: step {step} had the learning rate {lr}, and "
-                f"would have {given} now; the steps from here on have the new one's",
+                f"the schedule differs from that of the resumed run: step {step} had the learning rate {lr}, and the new "
+                f"schedule gives {given}; the steps from here on use the new schedule",
                 stacklevel=5,
             )
 
     def _settings(self) -> dict[str, Any]:
-        """What must be the same when the run is resumed."""
+        """Return the settings that must be the same when the run is resumed."""
         described = self.batches.to_dict() if hasattr(self.batches, "to_dict") else {}
         return {
             "accumulate": self.accumulate,
@@ -279,25 +273,23 @@ class TrainingRun:
             "the content of the first batch, by its SHA-256": self.first_batch,
         }
 
-    # What is wrong
-
     def _stopped(self, what: str) -> TrainingError:
         kept = ""
         if self.files is not None and self.saved[0]:
-            kept = f" The checkpoint '{self.files.last}', from after {self.saved[0]} steps, is as it was."
+            kept = f" The checkpoint '{self.files.last}', written after {self.saved[0]} steps, is unchanged."
         return TrainingError(
-            f"{what} (steps count from 0). A smaller learning rate, a warm-up or clip_norm may help; fit inside `with "
-            f"minigrad.detect_anomaly():` names the operation that it comes from.{kept}"
+            f"{what} (steps count from 0). A smaller learning rate, a warm-up or clip_norm may help. Call fit inside `with "
+            f"minigrad.detect_anomaly():` to find the operation that caused it.{kept}"
         )
 
 
 def _examples(batch: Any) -> int:
-    """How many examples are in a batch: the length of it, or of the first array in it."""
+    """Return the number of examples in a batch: the length of the batch or of its first array."""
     parts = list(batch.values()) if isinstance(batch, dict) else batch
     first = parts[0] if isinstance(parts, (tuple, list)) and parts else parts
     if not np.shape(first):
         raise ArgumentError(
-            f"accumulate weighs batches by their number of examples, and finds none in {type(batch).__name__}: let a batch be "
-            "a tuple of arrays"
+            f"accumulate weights batches by their number of examples, and {type(batch).__name__} has none: make each batch a "
+            "tuple of arrays"
         )
     return int(np.shape(first)[0])

@@ -1,8 +1,7 @@
-"""What a checkpoint of :func:`nn.fit` holds: all that the losses to come depend on."""
+"""Read and write the checkpoint files of :func:`nn.fit`, which hold the state that a run needs to continue."""
 
 from __future__ import annotations
 
-import copy
 import json
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -17,7 +16,7 @@ from .module import Module
 from .optimizer import Optimizer
 
 KIND = "minigrad training state, version 2"
-FIRST_KIND = "minigrad training state, version 1"  # of 0.1.0, which did not note what the data were
+FIRST_KIND = "minigrad training state, version 1"  # written by 0.1.0, which did not record the data
 FORM = {
     "model": str,
     "config": object,
@@ -32,7 +31,7 @@ Arrays = dict[str, np.ndarray[Any, Any]]
 
 
 class TrainingError(MinigradError, RuntimeError):
-    """Training cannot go on: the loss, a gradient or a weight is no longer a finite number.
+    """Training stopped because the loss, a gradient or a weight is no longer finite.
 
     Example:
         >>> import numpy as np
@@ -48,7 +47,7 @@ class TrainingError(MinigradError, RuntimeError):
 
 
 class Files(NamedTuple):
-    """Where checkpoints go."""
+    """The paths of the checkpoint files."""
 
     last: Path
     best: Path
@@ -62,12 +61,12 @@ class Files(NamedTuple):
 
 
 def dropouts(model: Module) -> dict[str, Dropout]:
-    """The modules whose randomness counts their calls, by path."""
+    """Return the Dropout modules by path; their state is a key and a count of calls."""
     return {path: module for path, module in model.named_modules() if isinstance(module, Dropout)}
 
 
 def collect(model: Module, optimizer: Optimizer) -> tuple[Arrays, dict[str, Any]]:
-    """Arrays, the weights as ``model.<path>`` and the optimizer's memory as ``optimizer.<number>.<name>``; and the rest."""
+    """Return a run's arrays, named ``model.<path>`` and ``optimizer.<parameter index>.<name>``, and its other state."""
     state = optimizer.state_dict()
     arrays = {f"model.{path}": array for path, array in model.state_dict().items()}
     numbers: list[dict[str, Any]] = []
@@ -86,20 +85,16 @@ def collect(model: Module, optimizer: Optimizer) -> tuple[Arrays, dict[str, Any]
 
 
 def not_finite(arrays: Arrays) -> str | None:
-    """The name of the first array with a NaN or an infinity in it."""
+    """Return the name of the first array that contains NaN or infinity, or None."""
     return next((name for name, array in arrays.items() if not np.isfinite(array).all()), None)
 
 
 def read(path: Path) -> tuple[Arrays, dict[str, Any]]:
-    """The arrays and the description that ``fit`` wrote.
-
-    Raises:
-        CheckpointError: it is no whole checkpoint, or one that something else wrote.
-    """
+    """Return the arrays and the description in a checkpoint file that ``fit`` wrote, or raise a CheckpointError."""
     arrays, about = load_checkpoint(path)
     if about.get("kind") not in (KIND, FIRST_KIND):
         raise CheckpointError(
-            f"'{path}' is a checkpoint that fit did not write: it says {about.get('kind')!r}, not {KIND!r}"
+            f"'{path}' is a checkpoint that fit did not write: its kind is {about.get('kind')!r}, not {KIND!r}"
         )
     require(about, FORM, f"'{path}'")
     losses = arrays.get("losses")
@@ -109,10 +104,9 @@ def read(path: Path) -> tuple[Arrays, dict[str, Any]]:
 
 
 def restore(path: Path, model: Module, optimizer: Optimizer, arrays: Arrays, about: dict[str, Any]) -> None:
-    """Put back the weights, the optimizer's settings and memory, and where the dropouts stand.
+    """Restore the weights, the optimizer's settings and state, and the keys and steps of the Dropout modules.
 
-    Raises:
-        CheckpointError: they are of another model or another optimizer. Nothing has been changed.
+    If the file is from another model or optimizer, raise a CheckpointError and change nothing.
     """
     saved = about["optimizer"]
     same(path, "the model", about["model"], type(model).__name__)
@@ -120,27 +114,25 @@ def restore(path: Path, model: Module, optimizer: Optimizer, arrays: Arrays, abo
     same(path, "the model's weights", _forms(_with_prefix("model.", arrays)), _forms(model.state_dict()))
     same(path, "the optimizer", saved["name"], type(optimizer).__name__)
     same(path, "the list of the optimizer's settings", sorted(saved["settings"]), sorted(optimizer.settings))
-    for name in set(saved["settings"]) - {"lr"}:  # lr may change in the course of training
+    for name in set(saved["settings"]) - {"lr"}:  # lr may change during training
         same(path, f"{name} of the optimizer", saved["settings"][name], getattr(optimizer, name))
     same(path, "the list of Dropout layers", list(about["dropout"]), list(dropouts(model)))
     same(path, "the number of the optimizer's tensors", len(saved["numbers"]), len(optimizer.parameters))
     memory = [numbers | _with_prefix(f"optimizer.{i}.", arrays) for i, numbers in enumerate(saved["numbers"])]
     state = {"optimizer": saved["name"], "settings": saved["settings"], "parameters": memory}
     try:
-        copy.copy(optimizer).load_state_dict(state)  # a trial: the model may not fit
+        optimizer.load_state_dict(state)  # changes nothing on an error; the weights have been checked above
     except (ArgumentError, DTypeError) as error:
         raise CheckpointError(f"'{path}' does not fit: {error}") from error
     put_weights(path, model, arrays)
-    optimizer.load_state_dict(state)
     for name, module in dropouts(model).items():
         module.key, module.step = about["dropout"][name]["key"], about["dropout"][name]["step"]
 
 
 def put_weights(path: Path, model: Module, arrays: Arrays) -> None:
-    """``load_state_dict`` that keeps how each weight lies in memory: a product of another layout may differ in its last bit.
+    """Load the weights into the parameters' own arrays; raise a CheckpointError, with nothing changed, if they do not fit.
 
-    Raises:
-        CheckpointError: the weights do not fit; nothing has been changed.
+    The arrays stay, because a product with another memory layout may differ in its last bit.
     """
     before = [(parameter, parameter.data) for parameter in model.parameters()]
     try:
@@ -157,23 +149,23 @@ def _forms(arrays: Arrays) -> dict[str, str]:
 
 
 def _with_prefix(prefix: str, arrays: Arrays) -> Arrays:
-    """The arrays whose name begins so."""
+    """Return the arrays whose name begins with ``prefix``, without the prefix."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def same_config(path: Path, about: dict[str, Any], model: Module) -> None:
-    """Raise unless the checkpoint is of a model of this config. A setting that is newer than the file has its default."""
+    """Raise unless the file's config equals the model's. A setting that is missing in an older file has its default."""
     saved, config = about["config"], getattr(model, "config", None)  # type: Any, Any
     if isinstance(saved, dict) and hasattr(config, "from_dict"):
         try:
             saved = as_json(config.from_dict(saved).to_dict())
         except (ArgumentError, TypeError) as error:
-            raise CheckpointError(f"'{path}' has a config that is none of {type(config).__name__}: {error}") from error
+            raise CheckpointError(f"the config in '{path}' does not fit {type(config).__name__}: {error}") from error
     same(path, "the model's config", saved, config_of(model))
 
 
 def fingerprint(batch: Any) -> str:
-    """What is in a batch, as the digest of its arrays: of what is neither an array nor plain data, only the type counts."""
+    """Return a digest of the arrays in a batch. For an object that is neither an array nor plain data, only its type counts."""
     arrays = {}
     for number, leaf in enumerate(leaves(batch)):
         value = leaf.data if isinstance(leaf, Tensor) else leaf
@@ -183,7 +175,7 @@ def fingerprint(batch: Any) -> str:
 
 
 def config_of(model: Module) -> Any:
-    """``model.config`` as it comes back from JSON, or None."""
+    """Return ``model.config`` as it is after a round trip through JSON, or None."""
     config: Any = getattr(model, "config", None)
     try:
         return as_json(config.to_dict()) if hasattr(config, "to_dict") else None
@@ -194,12 +186,12 @@ def config_of(model: Module) -> Any:
 
 
 def as_json(value: Any) -> Any:
-    """A tuple becomes a list, as in a file."""
+    """Return a value as JSON stores it: a tuple becomes a list."""
     return json.loads(json.dumps(value))
 
 
 def same(path: Path, what: str, saved: Any, given: Any) -> None:
-    """Raise unless the checkpoint has what the run has."""
+    """Raise unless the checkpoint file and the run have the same value."""
     given = as_json(given)
     if saved == given:
         return
@@ -207,6 +199,6 @@ def same(path: Path, what: str, saved: Any, given: Any) -> None:
         differing = {key for key in saved | given if saved.get(key) != given.get(key)}
         saved, given = ({key: values.get(key) for key in sorted(differing)} for values in (saved, given))
     raise CheckpointError(
-        f"'{path}' is of another run: {what} is {saved!r} there and {given!r} here; make the run as it was, or start anew with "
-        "resume=False or another path"
+        f"'{path}' is from another run: {what} is {saved!r} there and {given!r} here; restore the setting, or start a new run "
+        "with resume=False or another path"
     )

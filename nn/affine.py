@@ -1,30 +1,29 @@
-"""The affine map, which others call Linear or Dense."""
-
-from typing import Any
+"""The affine map, also called Linear or Dense."""
 
 import numpy as np
 
 from minigrad import Tensor, affine
+from minigrad.internal import TensorLike, fits
 
 from . import init
 from ._checks import check_positive, with_columns
-from .module import Module, Parameter
+from .module import DType, Module, Parameter
 
 
 class Affine(Module):
-    """``x @ weight + bias``.
+    """The affine map ``x @ weight + bias``.
 
     Args:
         in_features, out_features: the widths of x and of the result.
-        rng: draws the weight (Xavier uniform); the bias starts at zero.
-        bias: whether there is one.
-        dtype: of the parameters, in which the layer computes.
+        rng: the generator that draws the weight, with :func:`nn.init.xavier_uniform`. The bias starts at zero.
+        bias: whether to add a bias.
+        dtype: the dtype of the parameters; the layer casts a real x to it.
 
     Shapes: x (..., in_features) -> (..., out_features); ``weight`` (in_features, out_features), ``bias`` (out_features,).
     PyTorch's Linear keeps the transpose of ``weight``.
 
     Raises:
-        ArgumentError: a width is no positive integer, or ``rng`` no generator.
+        ArgumentError: a width is not a positive integer, or ``rng`` is not a generator.
         ShapeError: the last axis of x is not in_features.
         DTypeError: x is complex.
 
@@ -45,14 +44,15 @@ class Affine(Module):
         *,
         rng: np.random.Generator,
         bias: bool = True,
-        dtype: Any = np.float32,
+        dtype: "DType" = np.float32,
     ) -> None:
         check_positive(in_features=in_features, out_features=out_features)
         self.weight = Parameter(init.xavier_uniform((in_features, out_features), rng=rng, dtype=dtype))
         self.bias = Parameter(np.zeros(out_features, dtype)) if bias else None
 
-    def forward(self, x: Any) -> Tensor:
-        x = with_columns(x, self.weight, "Affine")
+    def forward(self, x: "TensorLike") -> Tensor:
+        if not fits(x, self.weight):
+            x = with_columns(x, self.weight, "Affine")
         return x @ self.weight if self.bias is None else affine(x, self.weight, self.bias)
 
     def extra_repr(self) -> str:

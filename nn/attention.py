@@ -1,91 +1,98 @@
-"""Attention with one head: a query takes a weighted mean of values, the more of each the better its key fits.
+"""Attention with one head: the result for a query is a mean of the values, weighted by how well their keys match the query.
 
-One implementation, :class:`GlobalAttention`, and thin forms of it that differ in the score and in what they make queries,
-keys and values of. :mod:`nn.scores` has the scores, :mod:`nn.local_attention` those that look at a window only, and
-:class:`MultiHeadAttention` is the attention of Transformers.
+:class:`GlobalAttention` implements it. The other classes differ in the score and in the maps that compute queries, keys and
+values. :mod:`nn.scores` contains the scores, and :mod:`nn.local_attention` the layers that see only a window. Here ``key_dim``
+is the width of the key inputs. In :class:`MultiHeadAttention`, the layer of Transformers, ``key_dim`` is the width of a head.
 """
+
+from __future__ import annotations
 
 from typing import Any, Unpack
 
 import numpy as np
 
 from minigrad import ShapeError, Tensor
-from minigrad.internal import masked_softmax
+from minigrad.internal import TensorLike, masked_softmax
 
 from . import init
 from ._checks import as_input, check_counts, check_positive, check_real
 from .affine import Affine
 from .masks import Masks, known, mask_and_bias
-from .module import Module, Parameter
+from .module import DType, Module, Parameter
 from .scores import AdditiveScore, DotScore, GeneralScore, Score, make_score, plain_score
 
 
 class GlobalAttention(Module):
-    """``softmax(score(query, key)) value``, the softmax over all keys, and no weights but those of the score.
+    """Attention over all keys, ``softmax(score(query, key)) value``. Only the score can have parameters.
 
-    "Global" as in Luong et al. 2015, arXiv:1508.04025, section 3.1: every key takes part that a mask does not exclude.
+    Luong et al. 2015, arXiv:1508.04025, section 3.1, call it global: every key that no mask excludes takes part.
 
     Args:
-        score: "dot", "scaled_dot", "cosine", or a module (a function) that is called with query (batch, query, query_dim)
-            and key (batch, key, key_dim) and gives (batch, query, key): :mod:`nn.scores` has some.
+        score: "dot", "scaled_dot", "cosine", or a module or function that maps query (batch, query, query_dim) and key
+            (batch, key, key_dim) to scores (batch, query, key); see :mod:`nn.scores`.
 
     Calling it:
-        query: (batch, query, query_dim), or one query for each sequence, (batch, query_dim).
-        key: (batch, key, key_dim), by default the queries; value: (batch, key, value_dim), by default the keys.
-        key_mask, mask, bias, causal: :class:`nn.masks.Masks`, of scores (batch, query, key).
+        query: (batch, query, query_dim), or (batch, query_dim) for one query per sequence.
+        key: (batch, key, key_dim); the query by default.
+        value: (batch, key, value_dim); the key by default.
+        key_mask, mask, bias, causal: see :class:`nn.masks.Masks`; the scores are (batch, query, key).
 
-        The result is (batch, query, value_dim), or (batch, value_dim) for one query. A query with no key to attend to
-        gets zeros.
+        The result is (batch, query, value_dim), or (batch, value_dim) for one query per sequence. It is 0 for a query whose
+        keys are all masked.
 
     Raises:
         ArgumentError: no score has this name.
         ShapeError: inputs, scores or masks do not fit together.
         DTypeError: mask is not boolean, key_mask is floating, bias is boolean, or the inputs are not floating.
-        OutOfRangeError: an integer key_mask has other values than 0 and 1.
-        UnsupportedError: there is no option of this name.
+        OutOfRangeError: an integer key_mask contains values other than 0 and 1.
+        UnsupportedError: a keyword is none of the options of :class:`nn.masks.Masks`.
 
     Example:
         >>> import nn
         >>> attention = nn.GlobalAttention()
         >>> query, key, value = [[[9.0, 0.0]]], [[[9.0, 0.0], [0.0, 9.0]]], [[[10.0], [20.0]]]
-        >>> attention(query, key, value).tolist()  # the value of the key that fits
+        >>> attention(query, key, value).tolist()  # the value of the matching key
         [[[10.0]]]
-        >>> attention(query, key, value, key_mask=[[False, True]]).tolist()  # of the one that is left
+        >>> attention(query, key, value, key_mask=[[False, True]]).tolist()  # the value of the other key
         [[[20.0]]]
     """
 
     def __init__(self, score: str | Score = "dot") -> None:
         self.score = plain_score(score)
 
-    def forward(self, query: Any, key: Any = None, value: Any = None, **masks: Unpack[Masks]) -> Tensor:
+    def forward(
+        self, query: TensorLike, key: TensorLike | None = None, value: TensorLike | None = None, **masks: Unpack[Masks]
+    ) -> Tensor:
         q, k, v = self._project(*self._inputs(query, key, value))
         context = self._weights(q, k, **masks) @ v  # (batch, query, value_dim)
         return context if q.ndim == 3 else context[:, 0]
 
     def with_weights(
-        self, query: Any, key: Any = None, value: Any = None, **masks: Unpack[Masks]
+        self, query: TensorLike, key: TensorLike | None = None, value: TensorLike | None = None, **masks: Unpack[Masks]
     ) -> tuple[Tensor, Tensor]:
-        """What the call gives and :meth:`attention_weights`, from one pass: the weights are those that made the result."""
+        """Return the result of the call and its :meth:`attention_weights`, both from one pass."""
         q, k, v = self._project(*self._inputs(query, key, value))
         weights = self._weights(q, k, **masks)
         context = weights @ v
         return (context, weights) if q.ndim == 3 else (context[:, 0], weights[:, 0])
 
-    def attention_weights(self, query: Any, key: Any = None, value: Any = None, **masks: Unpack[Masks]) -> Tensor:
-        """How much each query takes of each value: (batch, query, key), or (batch, key) for one query.
+    def attention_weights(
+        self, query: TensorLike, key: TensorLike | None = None, value: TensorLike | None = None, **masks: Unpack[Masks]
+    ) -> Tensor:
+        """Return the weights of the values: (batch, query, key), or (batch, key) for one query per sequence.
 
-        Rows sum to 1, or to 0 where every key is masked.
+        Each row sums to 1, or to 0 if every key is masked.
         """
         q, k, _ = self._project(*self._inputs(query, key, value))
         weights = self._weights(q, k, **masks)
         return weights if q.ndim == 3 else weights[:, 0]
 
     def _project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """What the score and the mean are taken of."""
+        """Return the queries, keys and values that the score and the mean use. Subclasses override it."""
         return query, key, value
 
     def _weights(self, query: Tensor, key: Tensor, **masks: Unpack[Masks]) -> Tensor:
-        """(batch, query, key)"""
+        """Return the attention weights (batch, query, key)."""
         scores = self._scores(query, key)
         return masked_softmax(scores, *mask_and_bias(scores.shape, scores, masks))
 
@@ -97,7 +104,9 @@ class GlobalAttention(Module):
             raise ShapeError(f"the score must give the shape (batch, query, key) = {expected}, got {scores.shape}")
         return scores
 
-    def _inputs(self, query: Any, key: Any, value: Any) -> tuple[Tensor, Tensor, Tensor]:
+    def _inputs(
+        self, query: TensorLike, key: TensorLike | None, value: TensorLike | None
+    ) -> tuple[Tensor, Tensor, Tensor]:
         name = type(self).__name__
         dtype = next((parameter.dtype for parameter in self.parameters()), None)
         query = check_real(query, name) if dtype is None else as_input(query, dtype, name)
@@ -113,10 +122,11 @@ class GlobalAttention(Module):
 
 
 class DotProductAttention(GlobalAttention):
-    """``softmax(query key^T) value``, and with ``scale=True`` ``softmax(query key^T / sqrt(d)) value``.
+    """Attention with dot products, ``softmax(query key^T) value``. There are no parameters.
 
-    Without weights. Luong et al. 2015, arXiv:1508.04025, section 3.1, "dot"; scaled, Vaswani et al. 2017,
-    arXiv:1706.03762, eq. 1. Called as :class:`GlobalAttention`, whose errors it raises, with queries and keys of one width.
+    Luong et al. 2015, arXiv:1508.04025, section 3.1, "dot". With ``scale=True`` it is ``softmax(query key^T / sqrt(d)) value``,
+    Vaswani et al. 2017, arXiv:1706.03762, eq. 1. Queries and keys have the same width d. The call and the errors are those of
+    :class:`GlobalAttention`.
 
     Example:
         >>> import nn
@@ -132,11 +142,10 @@ class DotProductAttention(GlobalAttention):
 
 
 class AdditiveAttention(GlobalAttention):
-    """``softmax(v . tanh(query W + key U + b)) value``, for queries and keys of different widths.
+    """Additive attention, ``softmax(v . tanh(query W + key U + b)) value``, for queries and keys of any widths.
 
-    Bahdanau et al. 2014, arXiv:1409.0473, section 3.1 and appendix A.1.2. Called as :class:`GlobalAttention`, whose
-    errors it raises; there may be as many queries and keys as one likes. ``hidden_dim`` is the width inside, key_dim by
-    default; see :class:`AdditiveScore`.
+    Bahdanau et al. 2014, arXiv:1409.0473, section 3.1 and appendix A.1.2. :class:`AdditiveScore` describes the arguments.
+    The call and the errors are those of :class:`GlobalAttention`.
 
     Example:
         >>> import numpy as np
@@ -155,52 +164,53 @@ class AdditiveAttention(GlobalAttention):
         *,
         rng: np.random.Generator,
         bias: bool = True,
-        dtype: Any = np.float32,
+        dtype: DType = np.float32,
     ) -> None:
         super().__init__(AdditiveScore(query_dim, key_dim, hidden_dim, rng=rng, bias=bias, dtype=dtype))
 
 
 class MultiplicativeAttention(GlobalAttention):
-    """``softmax((query W) key^T) value``, with ``bias=True`` ``softmax((query W + b) key^T) value``.
+    """Multiplicative attention, ``softmax((query W) key^T) value``, or ``(query W + b)`` with ``bias=True``.
 
-    Luong et al. 2015, arXiv:1508.04025, section 3.1, "general". Called as :class:`GlobalAttention`, whose errors it
-    raises; see :class:`GeneralScore`.
+    Luong et al. 2015, arXiv:1508.04025, section 3.1, "general". :class:`GeneralScore` describes the arguments. The call and
+    the errors are those of :class:`GlobalAttention`.
 
     Example:
         >>> import numpy as np
         >>> import nn
         >>> attention = nn.MultiplicativeAttention(4, 6, rng=np.random.default_rng(0))
-        >>> query, key = np.ones((2, 4)), np.ones((2, 5, 6))  # one query for each sequence
+        >>> query, key = np.ones((2, 4)), np.ones((2, 5, 6))  # one query per sequence
         >>> attention(query, key).shape, attention.attention_weights(query, key).shape
         ((2, 6), (2, 5))
     """
 
     def __init__(
-        self, query_dim: int, key_dim: int, *, rng: np.random.Generator, bias: bool = False, dtype: Any = np.float32
+        self, query_dim: int, key_dim: int, *, rng: np.random.Generator, bias: bool = False, dtype: DType = np.float32
     ) -> None:
         super().__init__(GeneralScore(query_dim, key_dim, rng=rng, bias=bias, dtype=dtype))
 
 
 class Attention(GlobalAttention):
-    """``softmax(score(q, k)) v`` of affine images: ``q = query W_q + b_q``, ``k = key W_k + b_k``, ``v = value W_v + b_v``.
+    """Attention with learned maps: ``softmax(score(q, k)) v`` with ``q = query W_q + b_q`` and k, v computed the same way.
+
+    With ``score="scaled_dot"`` it is the attention of Vaswani et al. 2017, arXiv:1706.03762, section 3.2, with one head.
 
     Args:
-        query_dim, key_dim: the widths of queries and keys; q and k have the width key_dim.
-        value_dim: the width of v, and so of the result.
-        rng: draws the weights.
-        score: "dot", "scaled_dot", "cosine", "general", "biased_general", "additive", or a module that is called with q
-            and k and gives (batch, query, key). The dot product is not scaled unless one asks for it.
-        bias: whether there are b_q, b_k and b_v.
+        query_dim, key_dim: the widths of the query inputs and of the key inputs; q and k have the width key_dim.
+        value_dim: the width of v and of the result.
+        rng: the generator that draws the weights.
+        score: "dot", "scaled_dot", "cosine", "general", "biased_general", "additive", or a module or function that maps q
+            and k to scores (batch, query, key). "dot" does not scale the dot products.
+        bias: whether to add b_q, b_k and b_v.
 
-    Called as :class:`GlobalAttention`. The values may be (batch, key, key_dim), as by default, where they are the keys, and
-    become v; or (batch, key, value_dim), and are v as they come. (If the two widths are one, W_v is used.) What is raised is as
-    there. With ``score="scaled_dot"``: Vaswani et al. 2017, arXiv:1706.03762, section 3.2, with one head.
+    The call and the errors are those of :class:`GlobalAttention`, with one addition. Values of width key_dim, such as the keys,
+    are mapped to v. Values of width value_dim are used as v directly. If both widths are equal, the values are mapped.
 
     Example:
         >>> import numpy as np
         >>> import nn
         >>> attention = nn.Attention(4, 6, 8, rng=np.random.default_rng(0))
-        >>> query, key = np.ones((2, 3, 4)), np.ones((2, 5, 6))  # the keys are the values, too
+        >>> query, key = np.ones((2, 3, 4)), np.ones((2, 5, 6))  # the keys are also the values
         >>> attention(query, key).shape, attention.attention_weights(query, key).shape
         ((2, 3, 8), (2, 3, 5))
     """
@@ -214,7 +224,7 @@ class Attention(GlobalAttention):
         rng: np.random.Generator,
         score: str | Score = "dot",
         bias: bool = True,
-        dtype: Any = np.float32,
+        dtype: DType = np.float32,
     ) -> None:
         self.query = Affine(query_dim, key_dim, rng=rng, bias=bias, dtype=dtype)
         self.key = Affine(key_dim, key_dim, rng=rng, bias=bias, dtype=dtype)
@@ -237,11 +247,10 @@ class Attention(GlobalAttention):
 
 
 class SelfAttention(Attention):
-    """:class:`Attention` of a sequence to itself: x (batch, length, d_model) -> (batch, length, value_dim).
+    """An :class:`Attention` layer from a sequence to itself: x (batch, length, d_model) -> (batch, length, value_dim).
 
-    ``q = x W_q + b_q`` and ``k = x W_k + b_k`` have the width hidden_dim, which is d_model unless it is given, and so has
-    ``v = x W_v + b_v`` unless ``value_dim`` is given. Masks, bias, scores and what is raised are the same; the dot
-    product is not scaled unless ``score="scaled_dot"``.
+    ``q = x W_q + b_q`` and ``k = x W_k + b_k`` have the width ``hidden_dim``, by default d_model. ``v = x W_v + b_v`` has the
+    width ``value_dim``, by default hidden_dim. Scores, masks, bias and errors are those of :class:`Attention`.
 
     Example:
         >>> import numpy as np
@@ -265,7 +274,7 @@ class SelfAttention(Attention):
         value_dim: int | None = None,
         score: str | Score = "dot",
         bias: bool = True,
-        dtype: Any = np.float32,
+        dtype: DType = np.float32,
     ) -> None:
         hidden_dim = d_model if hidden_dim is None else hidden_dim
         value_dim = hidden_dim if value_dim is None else value_dim
@@ -274,27 +283,28 @@ class SelfAttention(Attention):
         )
         self.score = make_score(score, hidden_dim, hidden_dim, rng=rng, dtype=dtype)
 
-    def forward(self, x: Any, **masks: Unpack[Masks]) -> Tensor:  # type: ignore[override]  # there is one input
+    def forward(self, x: TensorLike, **masks: Unpack[Masks]) -> Tensor:  # type: ignore[override]  # there is one input
         return super().forward(x, **known(masks))
 
 
 class KeyValueAttention(GlobalAttention):
-    """Attention over states that are split: the first key_dim numbers are the key, the other value_dim the value.
+    """Attention over states ``h_t = [k_t, v_t]``: the first key_dim columns are the key, the other value_dim the value.
 
-    ``h_t = [k_t, v_t]``, and state t takes ``sum_s softmax_s(score(k_t, k_s)) v_s``: what finds a state need not be what it
-    has to say. Daniluk et al. 2017, arXiv:1702.04521, section 2.2 (who let state t see the few before it).
-
-    Called as :class:`GlobalAttention`, with states (batch, length, key_dim + value_dim) for query and key; of the queries the
-    key part is used. The result is (batch, query, value_dim), and what is raised is as there.
+    The result for state t is ``sum_s softmax_s(score(k_t, k_s)) v_s``. Daniluk et al. 2017, arXiv:1702.04521, section
+    2.2, where state t sees only a few states before it.
 
     Args:
+        key_dim, value_dim: the widths of the key part and of the value part of a state.
         score: as in :class:`Attention`; additive in the paper.
+
+    The call and the errors are those of :class:`GlobalAttention`. Queries and keys are states (batch, length, key_dim +
+    value_dim); only the key part of a query is used. The result is (batch, query, value_dim).
 
     Example:
         >>> import numpy as np
         >>> import nn
         >>> attention = nn.KeyValueAttention(3, 2, rng=np.random.default_rng(0))
-        >>> attention(np.ones((1, 4, 3 + 2)), causal=True).shape  # the values alone
+        >>> attention(np.ones((1, 4, 3 + 2)), causal=True).shape  # the width of the values
         (1, 4, 2)
     """
 
@@ -305,7 +315,7 @@ class KeyValueAttention(GlobalAttention):
         *,
         rng: np.random.Generator,
         score: str | Score = "additive",
-        dtype: Any = np.float32,
+        dtype: DType = np.float32,
     ) -> None:
         check_positive(value_dim=value_dim)
         self.key_dim, self.value_dim = key_dim, value_dim
@@ -325,13 +335,13 @@ class KeyValueAttention(GlobalAttention):
 
 
 class ContextAttention(GlobalAttention):
-    """One vector for a sequence, its tokens weighted by how important a learned query u finds them.
+    """A mean over the tokens of a sequence with the weights ``softmax(u . tanh(x W + b))`` and a learned query u.
 
-    ``softmax(u . tanh(x W + b))`` are the weights of the mean over x. Yang et al. 2016, "Hierarchical Attention Networks for
-    Document Classification" (NAACL), eq. 5 to 7. W and b are ``hidden.weight`` and ``hidden.bias``, u is ``query``.
+    Yang et al. 2016, "Hierarchical Attention Networks for Document Classification" (NAACL), eq. 5 to 7. W and b are
+    ``hidden.weight`` and ``hidden.bias``, u is ``query``.
 
-    Called with x (batch, length, input_dim) and ``key_mask``, ``mask`` and ``bias`` as in :class:`GlobalAttention` (there is
-    one query) -> (batch, input_dim); ``attention_weights`` gives (batch, length). What is raised is as there.
+    Calling it: x (batch, length, input_dim) -> (batch, input_dim), with ``key_mask``, ``mask`` and ``bias`` for scores
+    (batch, 1, length). The errors are those of :class:`GlobalAttention`.
 
     Example:
         >>> import numpy as np
@@ -345,7 +355,7 @@ class ContextAttention(GlobalAttention):
     """
 
     def __init__(
-        self, input_dim: int, hidden_dim: int | None = None, *, rng: np.random.Generator, dtype: Any = np.float32
+        self, input_dim: int, hidden_dim: int | None = None, *, rng: np.random.Generator, dtype: DType = np.float32
     ) -> None:
         hidden_dim = input_dim if hidden_dim is None else hidden_dim
         self.hidden = Affine(input_dim, hidden_dim, rng=rng, dtype=dtype)
@@ -353,24 +363,29 @@ class ContextAttention(GlobalAttention):
         self.score = DotScore()
 
     def forward(  # type: ignore[override]  # there is one input
-        self, x: Any, *, key_mask: Any = None, mask: Any = None, bias: Any = None
+        self,
+        x: TensorLike,
+        *,
+        key_mask: TensorLike | None = None,
+        mask: TensorLike | None = None,
+        bias: TensorLike | None = None,
     ) -> Tensor:
         return super().forward(self._queries(x), x, key_mask=key_mask, mask=mask, bias=bias)
 
     def attention_weights(  # type: ignore[override]  # there is one input
-        self, x: Any, *, key_mask: Any = None, mask: Any = None, bias: Any = None
+        self, x: TensorLike, *, key_mask: TensorLike | None = None, mask: TensorLike | None = None, bias: Any = None
     ) -> Tensor:
-        """How much the result takes of each token: (batch, length)."""
+        """Return the weight of each token in the result: (batch, length)."""
         return super().attention_weights(self._queries(x), x, key_mask=key_mask, mask=mask, bias=bias)
 
     def with_weights(  # type: ignore[override]  # there is one input
-        self, x: Any, *, key_mask: Any = None, mask: Any = None, bias: Any = None
+        self, x: TensorLike, *, key_mask: TensorLike | None = None, mask: TensorLike | None = None, bias: Any = None
     ) -> tuple[Tensor, Tensor]:
-        """The vectors (batch, input_dim) and the weights (batch, length) that made them."""
+        """Return the result of the call, (batch, input_dim), and its weights (batch, length), both from one pass."""
         return super().with_weights(self._queries(x), x, key_mask=key_mask, mask=mask, bias=bias)
 
-    def _queries(self, x: Any) -> Tensor:
-        """u for each sequence: (batch, hidden_dim)."""
+    def _queries(self, x: TensorLike) -> Tensor:
+        """Return u once per sequence: (batch, hidden_dim)."""
         x = as_input(x, self.query.dtype, "ContextAttention")
         if x.ndim != 3:
             raise ShapeError(f"ContextAttention needs x of shape (batch, length, input_dim), got {x.shape}")

@@ -1,20 +1,20 @@
-"""What attention remembers of the tokens it has seen, for decoding one token at a time."""
+"""A cache of the keys and values of earlier tokens, for decoding one token at a time."""
 
 from typing import Any
 
 import numpy as np
 
 from minigrad import GraphError, ShapeError, Tensor
-from minigrad.internal import array_of, make_tensor
+from minigrad.internal import Array, TensorLike, array_of, make_tensor
 
 from ._checks import beside
 
 
 class KeyValueCache:
-    """The keys and values of all tokens so far, so that decoding computes those of the new tokens only.
+    """The keys and values of all tokens so far. With a cache, each call computes only the keys and values of new tokens.
 
-    Make one for each attention layer and each batch of sequences, and give it at every call, under ``no_grad``: first with the
-    prompt, then with each token, (batch, 1, d_model), which sees the prompt and itself.
+    Make one cache per attention layer and per batch of sequences. Pass it to every call under ``no_grad``: first with the
+    prompt, then with one token at a time, (batch, 1, d_model).
 
     Example:
         >>> import numpy as np
@@ -29,18 +29,18 @@ class KeyValueCache:
     """
 
     def __init__(self) -> None:
-        self.length = 0  # how many tokens it holds
-        self._keys: Any = None  # (batch, capacity, width), of which the first `length` tokens are in use
+        self.length = 0  # the number of tokens in the cache
+        self._keys: Any = None  # (batch, capacity, width); only the first `length` tokens are valid
         self._values: Any = None
 
     @property
     def keys(self) -> Any:
-        """(batch, length, width), an array; None while empty."""
+        """The keys as an array (batch, length, width), a view; None if the cache is empty."""
         return None if self._keys is None else self._keys[:, : self.length]
 
     @property
     def values(self) -> Any:
-        """(batch, length, width), an array; None while empty."""
+        """The values as an array (batch, length, width), a view; None if the cache is empty."""
         return None if self._values is None else self._values[:, : self.length]
 
     def __repr__(self) -> str:
@@ -48,11 +48,11 @@ class KeyValueCache:
         return f"KeyValueCache({shape})"
 
     def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Add the keys and values of new tokens, (batch, new, width), and give all: (batch, length, width).
+        """Append the keys and values of new tokens, (batch, new, width), and return all: (batch, length, width).
 
         Raises:
-            GraphError: a gradient is recorded, which could not flow into what earlier calls computed.
-            ShapeError: they are of another batch or another layer. On either the cache is unchanged.
+            GraphError: keys or values require a gradient, which could not reach the tokens of earlier calls.
+            ShapeError: batch size, width or dtype differs from that of the cache. No error changes the cache.
         """
         if keys.requires_grad or values.requires_grad:
             raise GraphError(
@@ -62,15 +62,15 @@ class KeyValueCache:
         return make_tensor(k, None), make_tensor(v, None)
 
     def joined(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Give what :meth:`append` would, and add nothing: to look at."""
+        """Return what :meth:`append` would return, without changing the cache."""
         if not self.length:
             return keys, values
         k: Any = np.concatenate([self.keys, keys], axis=1)
         v: Any = np.concatenate([self.values, values], axis=1)
         return k, v
 
-    def _extend(self, keys: Any, values: Any) -> tuple[Any, Any]:
-        """The same of arrays."""
+    def _extend(self, keys: Array, values: Array) -> tuple[Any, Any]:
+        """Append arrays: :meth:`append` without its check for gradients."""
         for name, held, new in (("keys", self._keys, keys), ("values", self._values, values)):
             if held is None:
                 continue
@@ -86,14 +86,14 @@ class KeyValueCache:
         self.length = end
         return self._keys[:, :end], self._values[:, :end]
 
-    def select(self, rows: Any) -> None:
-        """Keep these sequences of the batch, in this order, as beam search does: ``rows`` (new batch,) are indices."""
+    def select(self, rows: "TensorLike") -> None:
+        """Replace the batch by the sequences with the indices ``rows``, (new batch,), as beam search does."""
         if self._keys is not None:
             rows = beside(rows, self._keys)
             self._keys, self._values = self._keys[rows], self._values[rows]
 
     def _written(self, held: Any, new: Any, end: int) -> Any:
-        """``held`` with ``new`` behind what is in use. A full buffer is replaced by one twice as long."""
+        """Write ``new`` after the tokens in ``held``, or in a buffer twice as long if ``held`` is full. Return the buffer."""
         if held is None or held.shape[1] < end:
             longer = np.empty((new.shape[0], 1 << end.bit_length(), new.shape[2]), new.dtype, like=new)
             if held is not None:

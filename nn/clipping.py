@@ -1,4 +1,4 @@
-"""Gradient clipping, between ``backward()`` and ``optimizer.step()``."""
+"""Gradient clipping, to be called between ``backward()`` and ``optimizer.step()``."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -12,16 +12,17 @@ from .optimizer import distinct
 
 
 def clip_grad_norm(parameters: Iterable[Tensor], max_norm: float) -> float:
-    """Scale all gradients together so that their norm, taken as one long vector, is at most ``max_norm``.
+    """Scale all gradients by one factor so that the norm of their concatenation is at most ``max_norm``.
 
-    Pascanu, Mikolov and Bengio 2013, arXiv:1211.5063, algorithm 1.
+    If the norm exceeds ``max_norm``, the factor is ``max_norm / norm``. Source: Pascanu, Mikolov and Bengio 2013,
+    arXiv:1211.5063, algorithm 1.
 
     Returns:
-        The norm before. ``max_norm=math.inf`` only measures it.
+        The norm before scaling. ``max_norm=math.inf`` only measures it.
 
     Raises:
-        ArgumentError: a gradient holds NaN or infinity; nothing has been scaled. Catch it and skip the step, or find out
-            where it comes from. Or max_norm is not positive.
+        ArgumentError: max_norm is not positive, or a gradient contains NaN or infinity. Nothing has been scaled. Catch the
+            error to skip the step, or find the cause with ``minigrad.detect_anomaly()``.
         GraphError: one of the parameters was computed.
 
     Example:
@@ -30,7 +31,7 @@ def clip_grad_norm(parameters: Iterable[Tensor], max_norm: float) -> float:
         >>> (weight * [3.0, 4.0]).sum().backward()
         >>> nn.clip_grad_norm([weight], 1.0)
         5.0
-        >>> weight.grad.numpy().round(4)  # shorter, in the same direction
+        >>> weight.grad.numpy().round(4)  # the same direction
         array([0.6, 0.8])
     """
     if not max_norm > 0:
@@ -40,7 +41,7 @@ def clip_grad_norm(parameters: Iterable[Tensor], max_norm: float) -> float:
     if not math.isfinite(norm):
         bad = next((t for t in tensors if t.grad is not None and not np.isfinite(t.grad.data).all()), tensors[0])
         raise ArgumentError(
-            f"the gradient of {bad._describe()} is not finite (the norm of all is {norm}): nothing was scaled"
+            f"the gradient of {bad._describe()} is not finite (the norm of all gradients is {norm}): nothing was scaled"
         )
     if norm > max_norm:
         _change_grads(tensors, lambda g, out: np.multiply(g, max_norm / norm, out=out))
@@ -48,7 +49,7 @@ def clip_grad_norm(parameters: Iterable[Tensor], max_norm: float) -> float:
 
 
 def clip_grad_value(parameters: Iterable[Tensor], max_value: float) -> None:
-    """Bring each element of each gradient into [-max_value, max_value]; NaN stays NaN.
+    """Clip each element of each gradient to [-max_value, max_value]; NaN stays NaN.
 
     Raises:
         ArgumentError: max_value is not positive.
@@ -59,7 +60,7 @@ def clip_grad_value(parameters: Iterable[Tensor], max_value: float) -> None:
         >>> weight = nn.Parameter([0.0, 0.0])
         >>> (weight * [3.0, -4.0]).sum().backward()
         >>> nn.clip_grad_value([weight], 3.5)
-        >>> weight.grad.tolist()  # in another direction
+        >>> weight.grad.tolist()  # the direction changes
         [3.0, -3.5]
     """
     if not max_value > 0:
@@ -73,12 +74,12 @@ def _norm(g: Array) -> float:
         norm = math.sqrt(float(to_host(np.vdot(g, g).real)))
         if math.isfinite(norm):
             return norm
-        largest = float(to_host(np.max(np.abs(g))))  # the squares may only have been too large for the dtype
+        largest = float(to_host(np.max(np.abs(g))))  # the squares may have overflowed the dtype
         return largest * float(to_host(np.linalg.norm(g / largest)))
 
 
 def _change_grads(tensors: list[Tensor], function: Callable[[Array, Array], Array]) -> None:
-    """Change gradients in place; those of ``create_graph`` are themselves on the tape and are replaced."""
+    """Change gradients in place, but replace those of ``create_graph``, which are on the tape themselves."""
     for t in tensors:
         assert t.grad is not None
         if t.grad.requires_grad:

@@ -1,11 +1,11 @@
-"""Weights to PyTorch and back: the arrays of a module under the names that PyTorch's counterpart has for them.
+"""Convert the weights of a module to the names and shapes of PyTorch's counterpart, and back.
 
     state = to_torch_state(layer)                                       # NumPy arrays
     theirs.load_state_dict({name: torch.from_numpy(a) for name, a in state.items()})
     from_torch_state(layer, theirs.state_dict())
 
-PyTorch itself is not imported. What differs: its Linear keeps the transpose of an Affine's weight, its MultiheadAttention the
-weights of queries, keys and values in one array, and the parts of its Transformer layers have other names.
+PyTorch itself is not imported. Its Linear stores the transpose of an Affine's weight, and its MultiheadAttention stores the
+weights of queries, keys and values in one array. The parts of its Transformer layers have other names.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,12 +17,10 @@ from minigrad import ArgumentError, ShapeError, Tensor
 from minigrad.internal import plain_array, to_host
 
 from .affine import Affine
-from .attention_head import AttentionHead
 from .embedding import TiedOutput
 from .module import DETACH, Module, Parameter, check_names, children
-from .multi_head import MultiHeadAttention
+from .multi_head import AttentionHead, MultiHeadAttention, PackedMultiHeadAttention
 from .normalization import LayerNorm
-from .packed import PackedMultiHeadAttention
 from .recurrent import GRU, GRUCell
 from .residual import Sequential
 from .transformer import TransformerDecoderLayer, TransformerEncoderLayer
@@ -31,19 +29,19 @@ Array = np.ndarray[Any, Any]
 
 
 def to_torch_state(module: Module, *, gradients: bool = False) -> dict[str, Array]:
-    """Copies of the parameters under PyTorch's names.
+    """Return copies of the parameters under PyTorch's names.
 
-    Affine is Linear; MultiHeadAttention, TransformerEncoderLayer and TransformerDecoderLayer are PyTorch's of (nearly) those
-    names, and TiedOutput is a Linear whose weight is the embedding's; GRUCell, LayerNorm, RMSNorm and Embedding are the same
-    in both. GRU is PyTorch's with one layer, and with ``reverse=True`` the second half of a bidirectional one.
-    Any other module is taken apart, and its parts keep the names of its attributes.
+    Affine corresponds to Linear, MultiHeadAttention to MultiheadAttention, and TiedOutput to a Linear that shares the
+    embedding's weight. GRU corresponds to PyTorch's GRU with one layer; with ``reverse=True`` it is the second direction of a
+    bidirectional one. TransformerEncoderLayer, TransformerDecoderLayer, GRUCell, LayerNorm, RMSNorm and Embedding have the same
+    name in PyTorch. Any other module is converted part by part, and its attributes keep their names.
 
     Args:
-        gradients: the gradients instead of the parameters, to compare them with PyTorch's; zeros where there is none.
+        gradients: whether to return the gradients, to compare them with PyTorch's; a missing gradient is returned as zeros.
 
     Raises:
-        ArgumentError: an attention has no counterpart in PyTorch: other widths of heads, rotary positions, another scale;
-            or a LayerNorm has none: ``eps_outside=True``.
+        ArgumentError: PyTorch has no counterpart, because an attention layer has rotary positions, a scale of its own, or
+            heads or outputs whose total width is not d_model, or because a LayerNorm has ``eps_outside=True``.
 
     Example:
         >>> import numpy as np
@@ -59,10 +57,10 @@ def from_torch_state(module: Module, state: Mapping[str, Any]) -> None:
     """Copy the arrays (or CPU tensors) of a PyTorch ``state_dict()`` into the parameters of ``module``.
 
     Raises:
-        ArgumentError: names are missing or unexpected; a parameter that stands under two names has two values.
+        ArgumentError: names are missing or unexpected, or a parameter with two names has two values.
         ShapeError, DTypeError: an array has another shape or dtype than its parameter.
-        UnsupportedError: a Tensor requires a gradient, which would be lost.
-            On any of these no parameter has been changed.
+        UnsupportedError: a Tensor in ``state`` requires a gradient, which would be lost.
+            After any of these errors no parameter has been changed.
 
     Example:
         >>> import numpy as np
@@ -90,7 +88,7 @@ def from_torch_state(module: Module, state: Mapping[str, Any]) -> None:
 
 
 class _StateEntry(NamedTuple):
-    """One of PyTorch's arrays: its name, and the parameters that stand in it one below the other."""
+    """One of PyTorch's arrays: its name, and the parameters that are concatenated in it along the first axis."""
 
     name: str
     stacked: list[Parameter]
@@ -110,7 +108,7 @@ def _stacked(arrays: list[Array]) -> Array:
 
 
 def _unstacked(array: Array, entry: _StateEntry) -> list[Array]:
-    """PyTorch's array taken apart into those of our parameters."""
+    """Split PyTorch's array into those of our parameters."""
     shapes = [p.shape[::-1] if entry.transposed else p.shape for p in entry.stacked]
     needed = shapes[0] if len(shapes) == 1 else (sum(shape[0] for shape in shapes), *shapes[0][1:])
     if array.shape != needed:
@@ -120,7 +118,7 @@ def _unstacked(array: Array, entry: _StateEntry) -> list[Array]:
 
 
 def _entries(value: Any, path: str = "") -> Iterator[_StateEntry]:
-    """PyTorch's arrays for ``value``, a module or what one may hold."""
+    """Yield PyTorch's arrays for ``value``, a module, a parameter or another attribute of a module."""
     if isinstance(value, Parameter):
         yield _StateEntry(path, [value], transposed=False)
     elif isinstance(value, Affine):
@@ -159,8 +157,8 @@ def _attention_entries(attention: MultiHeadAttention, path: str) -> Iterator[_St
         or attention.scale
     ):
         raise ArgumentError(
-            "PyTorch's MultiheadAttention has d_model queries, keys and values, no rotary positions and the scale of the "
-            f"paper, unlike {type(attention).__name__}({attention.extra_repr()})"
+            "PyTorch's MultiheadAttention has queries, keys and values of total width d_model, no rotary positions and the "
+            f"scale 1 / sqrt(key_dim), unlike {type(attention).__name__}({attention.extra_repr()})"
         )
     if packed or attention.context_dim == d_model:
         yield _StateEntry(_joined(path, "in_proj_weight"), weights, transposed=True)
@@ -180,13 +178,13 @@ def _layer_parts(layer: TransformerEncoderLayer | TransformerDecoderLayer) -> It
         norms.insert(1, layer.cross_attention_norm)
     yield "linear1", layer.feed_forward.hidden
     yield "linear2", layer.feed_forward.output
-    yield "gate", layer.feed_forward.gate  # of SwiGLU, which PyTorch's layers do not have
+    yield "gate", layer.feed_forward.gate  # only SwiGLU has a gate; PyTorch's layers have none
     for i, norm in enumerate(norms, 1):
         yield f"norm{i}", norm
 
 
 def _children(value: Any) -> Iterable[tuple[Any, Any]]:
-    """What is inside, under the names that PyTorch has for it."""
+    """Return the parts of a module under PyTorch's names."""
     if isinstance(value, TransformerEncoderLayer | TransformerDecoderLayer):
         return _layer_parts(value)
     if isinstance(value, TiedOutput):

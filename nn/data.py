@@ -1,4 +1,4 @@
-"""Batches: examples in an order that depends on nothing but a seed and the number of the epoch."""
+"""Batches: examples in an order that depends only on a seed and the number of the epoch."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ Array = np.ndarray[Any, Any]
 
 
 class EpochBatches(Protocol):
-    """What :func:`nn.fit` asks of its batches; :class:`Batches` is one.
+    """The interface of batches for :func:`nn.fit`, which :class:`Batches` implements.
 
-    With a ``to_dict()`` too, which gives what they depend on as JSON, a resumption with other batches is refused in words.
-    Without one it is refused by the content of the first batch.
+    An optional method ``to_dict()`` returns the settings of the batches as JSON data. :func:`nn.fit` compares them when it
+    resumes a run, and its error names the settings that differ. In any case it compares the content of the first batch.
     """
 
     def __len__(self) -> int:
-        """The number of batches in an epoch."""
+        """Return the number of batches in an epoch."""
 
     def epoch(self, n: int) -> Iterator[Any]:
-        """The batches of epoch n: the same ones whenever it is called with this n."""
+        """Return the batches of epoch n. Every call with the same n must return the same batches."""
 
 
 class Batches:
-    """Examples in batches, each example once an epoch.
+    """Batches of examples, with each example once per epoch.
 
-    The order in epoch n is a function of ``(seed, n)`` alone. So a run that is resumed sees the batches it would have seen,
-    nothing is drawn from a generator that somebody else uses, and nothing has to be saved.
+    The order in epoch n depends only on ``(seed, n)``. A resumed run therefore sees the same batches as an uninterrupted one,
+    without any saved state, and no other generator is affected.
 
     Args:
-        arrays: what has one row an example: arrays (on the host or on a device), columns and frames of pandas, all of one
-            length. A batch is a tuple of the chosen rows of each. With ``collate``, any sequences of one length, or only the
-            number of examples.
-        batch_size: examples in a batch; the last batch of an epoch may be smaller.
-        seed: of the order, >= 0.
-        shuffle: without it every epoch has the examples in their own order.
-        drop_last: leave a smaller last batch out (those examples take part in another epoch, as the order changes).
-        collate: makes the batch from the indices of its examples (integers, (batch,)), for data that is no array: lists of
-            different lengths to be padded, files to be read.
-        lengths: one number an example, for instance its count of tokens. Examples of about one length then go together, so
-            that little is padded; the order of the batches, and of the examples of one length, is shuffled.
+        arrays: arrays with one row per example (on the host or on a device), or pandas columns and frames, all of one length.
+            A batch is then a tuple with the chosen rows of each. With ``collate``, this may be any sequences of equal
+            length, or only the number of examples.
+        batch_size: the number of examples in a batch; the last batch of an epoch may be smaller.
+        seed: the seed of the order, >= 0.
+        shuffle: whether to shuffle; if False, every epoch has the examples in the order of the arrays.
+        drop_last: whether to leave out a last batch that is smaller. With ``shuffle``, these examples differ in each epoch.
+        collate: a function that makes the batch from the indices of its examples, (batch,) integers. Use it for data that is
+            not in arrays, for example lists of different lengths to pad, or files to read.
+        lengths: one number per example, for instance its number of tokens. Each batch then holds examples of similar length,
+            which keeps padding small. With ``shuffle``, the order of the batches and of examples of equal length is random.
 
     Raises:
-        ArgumentError: there are no examples, or no batch is full and ``drop_last`` leaves none; a setting is out of its range.
+        ArgumentError: there are no examples, ``drop_last`` leaves no batch, or a setting is out of its range.
         ShapeError: the arrays have different lengths.
 
     Example:
@@ -83,14 +83,14 @@ class Batches:
         self.collate = collate
         self.lengths = None if lengths is None else np.asarray(lengths)
         if self.lengths is not None and self.lengths.shape != (self.count,):
-            raise ShapeError(f"lengths must be one number an example, shape ({self.count},), got {self.lengths.shape}")
+            raise ShapeError(f"lengths must be one number per example, shape ({self.count},), got {self.lengths.shape}")
         if not len(self):
             raise ArgumentError(
                 f"drop_last leaves no batch: {self.count} examples do not fill one of batch_size={batch_size}"
             )
 
     def __len__(self) -> int:
-        """The number of batches in an epoch."""
+        """Return the number of batches in an epoch."""
         return self.count // self.batch_size if self.drop_last else -(-self.count // self.batch_size)
 
     def __repr__(self) -> str:
@@ -100,12 +100,12 @@ class Batches:
         return f"Batches({sizes}, {order}, seed={self.seed}{options})"
 
     def epoch(self, n: int) -> Iterator[Any]:
-        """The batches of epoch n, n = 0, 1, ..."""
+        """Yield the batches of epoch n, n = 0, 1, ..."""
         for indices in self.indices(n):
             yield self.batch(indices)
 
     def indices(self, n: int) -> list[Array]:
-        """Which examples are in each batch of epoch n."""
+        """Return the indices of the examples in each batch of epoch n."""
         rng = np.random.default_rng([self.seed, n])
         order = rng.permutation(self.count) if self.shuffle else np.arange(self.count)
         if self.lengths is not None:
@@ -116,14 +116,14 @@ class Batches:
         return [order[start : start + self.batch_size] for start in starts]
 
     def batch(self, indices: Array) -> Any:
-        """The batch of these examples."""
+        """Return the batch of the examples with these indices."""
         if self.collate is not None:
             return self.collate(indices)
         assert not isinstance(self.arrays, int)
         return tuple(array[beside(indices, array)] for array in self.arrays)
 
     def to_dict(self) -> dict[str, Any]:
-        """What the order depends on."""
+        """Return the settings that the order depends on."""
         return {
             "examples": self.count,
             "batch_size": self.batch_size,
@@ -135,11 +135,11 @@ class Batches:
 
 
 def _count(arrays: Any, collate: Any) -> int:
-    """How many examples there are."""
+    """Return the number of examples."""
     if isinstance(arrays, int):
         if collate is None:
             raise ArgumentError(
-                f"a number of examples needs collate, which makes the batches: got arrays={arrays} alone"
+                f"a number of examples needs collate, which makes the batches, got arrays={arrays} without it"
             )
         lengths = [arrays]
     elif isinstance(arrays, (list, tuple)) and arrays and all(map(_has_rows, arrays)):
@@ -147,21 +147,21 @@ def _count(arrays: Any, collate: Any) -> int:
         plain = [i for i, array in enumerate(arrays) if isinstance(array, (list, tuple))]
         if plain and collate is None:
             raise ArgumentError(
-                f"arrays has a list at place {plain[0]}: pass np.array(...), or collate, which makes the batches"
+                f"arrays has a list at index {plain[0]}: pass np.array(...), or collate, which makes the batches"
             )
     else:
         raise ArgumentError(
             f"arrays must be a list of arrays, Batches([inputs, labels], ...), got {type(arrays).__name__}"
         )
     if len(set(lengths)) > 1:
-        raise ShapeError(f"arrays must have as many rows as each other, one an example, got {lengths}")
+        raise ShapeError(f"arrays must have equal numbers of rows, one row per example, got {lengths}")
     if lengths[0] < 1:
         raise ArgumentError("there are no examples: every array is empty")
     return lengths[0]
 
 
 def _without_labels(arrays: Any) -> Any:
-    """Columns and frames (pandas, polars), which are indexed by label, as their arrays of numbers."""
+    """Convert columns and frames (pandas, polars), which are indexed by label, to arrays."""
     return [as_array(array) if hasattr(array, "to_numpy") else array for array in arrays]
 
 

@@ -1,4 +1,4 @@
-"""From scores of the next id to a whole sequence: greedy decoding and beam search, over any step function."""
+"""Greedy decoding and beam search, which build sequences from the scores of the next id that a step function returns."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,22 +14,23 @@ from ._checks import check_positive
 Array = np.ndarray[Any, Any]
 
 Step = Callable[[Array, Array], Any]
-"""``step(prefixes, parents)`` gives the scores of the next id, (n, vocabulary): logits or log-probabilities.
+"""``step(prefixes, parents)`` returns the scores of the next id, (n, vocabulary), as logits or log-probabilities.
 
-prefixes: (n, length) ids, each beginning with the start id, one id longer at every call. parents: (n,), which prefix of the
-call before each of them continues; at the first call, 0 to batch - 1, which input it belongs to. So what a step function
-keeps for every prefix (the input, a cache) it brings up to date with ``kept = kept[parents]``.
+``prefixes`` are (n, length) ids. Each prefix begins with the start id, and is one id longer at every call. ``parents`` are (n,)
+integers: each prefix continues the prefix with this index in the previous call. At the first call they are 0 to batch - 1, the
+indices of the inputs. A step function updates the values that it keeps per prefix (the input, a cache) with
+``kept = kept[parents]``.
 """
 
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A sequence that was decoded.
+    """A decoded sequence.
 
     Attributes:
-        ids: without the start id and without the end id.
-        log_probability: of these ids, and of the end if it was reached: ``sum_t log p(y_t | y_<t)``.
-        finished: whether the end id was reached, or only the greatest length.
+        ids: the ids without the start id and the end id.
+        log_probability: ``sum_t log p(y_t | y_<t)`` over these ids, and over the end id if it was reached.
+        finished: True if the end id was reached, False if the sequence was cut at the greatest length.
 
     Example:
         >>> import nn
@@ -45,30 +46,33 @@ class Hypothesis:
     finished: bool = False
 
     def score(self, alpha: float = 0.6) -> float:
-        """``log P(y) / ((5 + |y|) / 6) ** alpha``, where ``|y|`` counts the end id too.
+        """Return ``log P(y) / ((5 + |y|) / 6) ** alpha``, where ``|y|`` also counts the end id.
 
-        Every id makes a sequence less probable, so log P alone prefers short ones; ``alpha=0`` is that. Wu et al. 2016,
-        arXiv:1609.08144, eq. 14; Vaswani et al. 2017 take ``alpha=0.6`` and four beams.
+        Every id makes a sequence less probable, so log P alone (``alpha=0``) prefers short sequences. Source: Wu et al. 2016,
+        arXiv:1609.08144, eq. 14. Vaswani et al. 2017 use ``alpha=0.6`` and four beams.
         """
         return self.log_probability / _length_penalty(len(self.ids) + self.finished, alpha)
 
 
 def greedy_decode(step: Step, *, batch: int, start: int, end: int, max_length: int) -> list[Hypothesis]:
-    """The most probable next id, again and again, until it is ``end`` or there are ``max_length`` ids (the end counts).
+    """Append the most probable next id until it is ``end`` or there are ``max_length`` ids, including ``end``.
 
-    All inputs advance together: what is finished keeps its place, with ``end`` after ``end``, until all are.
+    All inputs advance together. A finished sequence is extended with ``end`` until all sequences are finished.
 
     Args:
-        step: see :data:`Step`; it is called under ``no_grad``. Switch a model with dropout to ``eval()``.
-        batch: how many inputs there are.
+        step: ``step(prefixes, parents)`` returns the scores of the next id, (n, vocabulary), for prefixes (n, length). Row i
+            continues row ``parents[i]`` of the previous call (:data:`Step`). ``step`` runs under ``no_grad``. Switch a model
+            with dropout to ``eval()``.
+        batch: the number of inputs.
         start, end: the ids that open and close a sequence.
+        max_length: the greatest number of ids, including ``end``.
 
     Returns:
         A hypothesis for each input.
 
     Raises:
-        ArgumentError: batch or max_length is no positive integer.
-        ShapeError: the scores are not (batch, vocabulary), or the vocabulary does not have the end id.
+        ArgumentError: batch or max_length is not a positive integer.
+        ShapeError: the scores are not (batch, vocabulary), or the vocabulary lacks the end id.
         OutOfRangeError: a score is NaN, or all scores of a row are -inf.
 
     Example:
@@ -91,30 +95,31 @@ def greedy_decode(step: Step, *, batch: int, start: int, end: int, max_length: i
         total += np.where(finished, 0.0, log_p[rows, best])
         finished |= best == end
         prefixes = np.concatenate([prefixes, best[:, None]], axis=1)
-    sequences = [_until(end, ids.tolist()) for ids in prefixes[:, 1:]]
+    sequences = [tuple(ids[: ids.index(end)] if end in ids else ids) for ids in prefixes[:, 1:].tolist()]
     return [Hypothesis(*found) for found in zip(sequences, total.tolist(), finished.tolist())]
 
 
 def beam_search(
     step: Step, *, batch: int, start: int, end: int, max_length: int, beam: int = 4, alpha: float = 0.6
 ) -> list[list[Hypothesis]]:
-    """The best sequences found by following the ``beam`` most probable beginnings of each input.
+    """Search for the best sequences by following the ``beam`` most probable prefixes of each input.
 
-    At each step every beginning is continued with every id, and the ``beam`` most probable results are kept; those that
-    end with ``end`` are finished, the others go on. An input is done when nothing can go on, or when not even a
-    continuation of probability 1 could get a better score than the best finished hypothesis. With ``beam=1`` this is
-    :func:`greedy_decode`; with a beam as wide as there are beginnings it tries every sequence. Sutskever, Vinyals and Le 2014,
+    Each step continues every prefix with every id and keeps the ``beam`` most probable results. Results that end with ``end``
+    are finished; the others are continued. The search for an input stops when no prefix is left, or when even a continuation
+    of probability 1 could not beat the score of the best finished hypothesis. With ``beam=1`` this is :func:`greedy_decode`.
+    With a beam as wide as the number of prefixes, every sequence is tried. Source: Sutskever, Vinyals and Le 2014,
     arXiv:1409.3215, section 3.2.
 
     Args:
-        step, batch, start, end, max_length: as of :func:`greedy_decode`.
-        beam: how many beginnings to keep for each input.
-        alpha: of the length normalisation, :meth:`Hypothesis.score`.
+        step, batch, start, end, max_length: as in :func:`greedy_decode`.
+        beam: the number of prefixes to keep for each input.
+        alpha: the strength of the length normalisation, see :meth:`Hypothesis.score`.
 
     Returns:
-        For each input at most ``beam`` hypotheses: finished ones by falling score, then those cut at ``max_length``.
+        For each input at most ``beam`` hypotheses: the finished ones by decreasing score, then those cut at ``max_length``.
 
-    Raises: as :func:`greedy_decode`, and ArgumentError if alpha is negative.
+    Raises:
+        ArgumentError, ShapeError, OutOfRangeError: as in :func:`greedy_decode`; ArgumentError also if alpha is negative.
 
     Example:
         >>> import numpy as np
@@ -128,7 +133,7 @@ def beam_search(
     """
     check_positive(batch=batch, max_length=max_length, beam=beam)
     if alpha < 0:
-        raise ArgumentError(f"alpha must be at least 0, got {alpha}: 0 is no length normalisation")
+        raise ArgumentError(f"alpha must be at least 0, got {alpha}: 0 means no length normalisation")
     longest = _length_penalty(max_length, alpha)
     alive: list[list[Hypothesis]] = [[Hypothesis()] for _ in range(batch)]
     done: list[list[Hypothesis]] = [[] for _ in range(batch)]
@@ -144,7 +149,7 @@ def beam_search(
             place += len(beginnings)
             best = max((each.score(alpha) for each in done[row]), default=-np.inf)
             if going and going[0][1].log_probability / longest <= best:
-                going = []  # no continuation can be better
+                going = []  # no continuation can have a better score
             alive[row] = [each for _, each in going]
             parents += [parent for parent, _ in going]
         if not parents:
@@ -154,7 +159,7 @@ def beam_search(
 
 
 def _continued(beginnings: list[Hypothesis], log_p: Array, end: int, beam: int) -> list[tuple[int, Hypothesis]]:
-    """The ``beam`` most probable continuations by one id, best first, each with the index of its beginning."""
+    """Return the ``beam`` most probable continuations by one id, best first, each with the index of its prefix."""
     total = (
         np.array([beginning.log_probability for beginning in beginnings])[:, None] + log_p
     )  # (beginnings, vocabulary)
@@ -162,7 +167,7 @@ def _continued(beginnings: list[Hypothesis], log_p: Array, end: int, beam: int) 
     continued = []
     for index, token in zip(*(indices.tolist() for indices in np.unravel_index(best, total.shape))):
         log_probability = float(total[index, token])
-        if log_probability == -np.inf:  # what the step function forbids
+        if log_probability == -np.inf:  # the step function forbids the remaining ids
             break
         ids = beginnings[index].ids
         continued.append((index, Hypothesis(ids if token == end else (*ids, token), log_probability, token == end)))
@@ -170,22 +175,18 @@ def _continued(beginnings: list[Hypothesis], log_p: Array, end: int, beam: int) 
 
 
 def _log_probabilities(step: Step, prefixes: Array, parents: Array, end: int) -> Array:
-    """What ``step`` says, normalised, on the host and in double precision."""
+    """Return the scores of ``step``, normalised to log-probabilities, on the host and in double precision."""
     with no_grad():
         scores = step(prefixes, parents)
     scores = np.asarray(to_host(scores.data if isinstance(scores, Tensor) else scores), np.float64)
     if scores.ndim != 2 or len(scores) != len(prefixes) or not 0 <= end < scores.shape[1]:
         raise ShapeError(
-            f"the step function must give scores of shape ({len(prefixes)}, vocabulary), with end={end} in the vocabulary, "
+            f"the step function must return scores of shape ({len(prefixes)}, vocabulary), with end={end} in the vocabulary, "
             f"got {scores.shape}"
         )
     if np.isnan(scores).any() or (scores.max(axis=-1) == -np.inf).any():
-        raise OutOfRangeError("the step function gave NaN, or -inf for every id, as scores of the next id")
+        raise OutOfRangeError("the step function returned NaN, or -inf for every id, as scores of the next id")
     return log_softmax(scores)
-
-
-def _until(end: int, ids: list[int]) -> tuple[int, ...]:
-    return tuple(ids[: ids.index(end)] if end in ids else ids)
 
 
 def _length_penalty(length: int, alpha: float) -> float:

@@ -1,11 +1,9 @@
 """Dropout with reproducible masks."""
 
-from typing import Any
-
 import numpy as np
 
 from minigrad import ArgumentError, Tensor
-from minigrad.internal import dropout, replayed
+from minigrad.internal import TensorLike, dropout, replayed
 
 from ._checks import check_real
 from .init import check_generator
@@ -13,19 +11,18 @@ from .module import Module
 
 
 class Dropout(Module):
-    """In training, set each element to 0 with probability ``p`` and multiply the others by ``1 / (1 - p)``.
+    """Set each element to 0 with probability ``p`` in training, and multiply the others by ``1 / (1 - p)``.
 
-    In evaluation, and for ``p = 0``, the identity. Srivastava et al. 2014, JMLR 15.
+    The layer is the identity in evaluation and for ``p = 0``. Srivastava et al. 2014, JMLR 15.
 
-    The mask is a function of ``key``, ``step`` and the shape alone: it comes from the counter-based generator Philox (Salmon
-    et al. 2011). ``rng`` gives each layer its own ``key``, once; ``step`` counts the layer's calls in training. So a
-    run that is resumed with both restored, a forward pass that is repeated with an earlier ``step``, and a run on another
-    device all drop the same elements.
+    The counter-based generator Philox (Salmon et al. 2011) computes the mask from ``key``, ``step`` and the shape. Each layer
+    draws its ``key`` once, from ``rng``, and ``step`` counts the layer's calls in training. So the mask can be
+    reproduced: on any device, in a resumed run that restores ``key`` and ``step``, and in a forward pass that reuses ``step``.
 
     Args:
-        p: the probability, in [0, 1). It is rounded to the nearest 65536th, and the scale follows, so that the mean stays
-            exact.
-        rng: draws ``key``; exactly one number, whatever p is, so that p does not change the weights drawn after it.
+        p: the probability, in [0, 1), rounded to a multiple of 1/65536. The factor ``1 / (1 - p)`` uses the rounded p, so the
+            expected value of the result is exactly x.
+        rng: the generator that draws ``key``. It draws one number for any p, so parameters drawn later do not depend on p.
 
     Raises:
         ArgumentError: p is not in [0, 1).
@@ -48,11 +45,11 @@ class Dropout(Module):
         self.key = int(check_generator(rng).integers(2**63))
         self.step = 0
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: "TensorLike") -> Tensor:
         x = check_real(x, "Dropout")
         if not self.training or not self.p:
             return x
-        step = replayed(self._next_step)  # the same when a checkpoint runs this a second time
+        step = replayed(self._next_step)  # mg.checkpoint reuses the step when it recomputes this forward pass
         return dropout(x, key=self.key, step=step, threshold=min(round(self.p * 65536), 65535))
 
     def _next_step(self) -> int:

@@ -1,33 +1,31 @@
-"""A vector for each token id, and back: a score for each token id."""
-
-from typing import Any
+"""A table with one vector per token id, and the output layer that computes one score per token id."""
 
 import numpy as np
 
 from minigrad import ShapeError, Tensor, affine
-from minigrad.internal import array_of
+from minigrad.internal import Array, TensorLike, array_of
 
 from . import init
 from ._checks import as_ids, as_input, beside, check_positive, with_columns
-from .module import Module, Parameter
+from .module import DType, Module, Parameter
 
 
 class Embedding(Module):
-    """``weight[ids]``: row i of the table is the vector of id i.
+    """A lookup table, ``weight[ids]``: row i is the vector of id i.
 
     Args:
-        num_embeddings: how many ids there are (the size of the vocabulary).
+        num_embeddings: the number of ids, which is the size of the vocabulary.
         embedding_dim: the width of a vector.
-        rng: draws the table, normal with standard deviation ``std``.
-        dtype: of the table and so of the result.
+        rng: the generator that draws the table from a normal distribution with standard deviation ``std``.
+        dtype: the dtype of the table and of the result.
 
     Shapes: ids (...) integers in [0, num_embeddings) -> (..., embedding_dim).
 
-    A row of zeros with a one at place i, times the table, is the same vector; :meth:`from_one_hot` computes it so.
+    The gradient of a row is the sum over all positions that hold its id. :meth:`from_one_hot` takes one-hot rows, not ids.
 
     Raises:
-        ArgumentError: a size is no positive integer.
-        DTypeError: ids are no integers.
+        ArgumentError: a size is not a positive integer.
+        DTypeError: ids are not integers.
         OutOfRangeError: an id is negative or not below num_embeddings.
 
     Example:
@@ -38,7 +36,7 @@ class Embedding(Module):
         >>> vectors.shape
         (2, 2, 4)
         >>> vectors.sum().backward()
-        >>> table.weight.grad[:, 0].tolist()  # a row gets a gradient from each place where its id stands
+        >>> table.weight.grad[:, 0].tolist()  # ids 0, 1 and 2 occur once, never, and three times
         [1.0, 0.0, 3.0]
     """
 
@@ -49,20 +47,21 @@ class Embedding(Module):
         *,
         rng: np.random.Generator,
         std: float = 1.0,
-        dtype: Any = np.float32,
+        dtype: "DType" = np.float32,
     ) -> None:
         check_positive(num_embeddings=num_embeddings, embedding_dim=embedding_dim)
         self.weight = Parameter(init.normal((num_embeddings, embedding_dim), std, rng=rng, dtype=dtype))
 
-    def forward(self, ids: Any) -> Tensor:
+    def forward(self, ids: "TensorLike") -> Tensor:
         ids = as_ids(ids, self.weight.shape[0], "Embedding")
-        return np.take(self.weight, beside(ids, array_of(self.weight)), axis=0)
+        rows: Array = beside(ids, array_of(self.weight))
+        return np.take(self.weight, rows, axis=0)
 
-    def from_one_hot(self, rows: Any) -> Tensor:
-        """``rows @ weight``: (..., num_embeddings) -> (..., embedding_dim).
+    def from_one_hot(self, rows: "TensorLike") -> Tensor:
+        """Return ``rows @ weight``: (..., num_embeddings) -> (..., embedding_dim).
 
-        Of one-hot rows the numbers of ``forward``, at the cost of a product with the whole table. Other rows, such as
-        probabilities of tokens, give the mean of the vectors, and rows get a gradient.
+        One-hot rows give the result of ``forward``, at the cost of a product with the whole table. Rows of probabilities give
+        a weighted mean of the vectors. A gradient flows into the rows.
 
         Raises:
             ShapeError: the last axis of rows is not num_embeddings.
@@ -74,14 +73,14 @@ class Embedding(Module):
 
 
 class TiedOutput(Module):
-    """``x @ embedding.weight.T + bias``: a score for each token, by the table that the tokens were embedded with.
+    """The output layer ``x @ embedding.weight.T + bias``, which computes scores with the table of an :class:`Embedding`.
 
-    Press and Wolf 2017, arXiv:1608.05859; Vaswani et al. 2017, arXiv:1706.03762, section 3.4. The table is one parameter,
-    whose gradient is the sum of what comes from both of its uses.
+    Press and Wolf 2017, arXiv:1608.05859; Vaswani et al. 2017, arXiv:1706.03762, section 3.4. Both layers share one
+    parameter, whose gradient is the sum of the gradients of both uses.
 
     Args:
-        embedding: whose table it is.
-        bias: whether to add one, which starts at zero.
+        embedding: the layer whose table is shared.
+        bias: whether to add a bias, which starts at zero.
 
     Shapes: x (..., embedding_dim) -> logits (..., num_embeddings); ``bias`` (num_embeddings,).
 
@@ -95,7 +94,7 @@ class TiedOutput(Module):
         >>> output = nn.TiedOutput(table)
         >>> output(table([3, 7])).shape
         (2, 10)
-        >>> output.num_parameters  # those of the table
+        >>> output.num_parameters  # the parameters of the table
         40
     """
 
@@ -103,14 +102,14 @@ class TiedOutput(Module):
         self.embedding = embedding
         self.bias = Parameter(np.zeros(embedding.weight.shape[0], embedding.weight.dtype)) if bias else None
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: "TensorLike") -> Tensor:
         weight = self.embedding.weight
         x = as_input(x, weight.dtype, "TiedOutput")
         width = weight.shape[1]
         if not x.ndim or x.shape[-1] != width:
             raise ShapeError(f"TiedOutput needs x of shape (..., {width}), got {x.shape}")
         bias = np.zeros(len(weight), weight.dtype, like=weight.data) if self.bias is None else self.bias
-        return affine(x, weight.T, bias)  # a large product is divided as those of the layers around it are
+        return affine(x, weight.T, bias)  # affine divides a large product among threads
 
     def extra_repr(self) -> str:
         return "bias=True" if self.bias is not None else ""

@@ -1,4 +1,4 @@
-"""The part of a Transformer layer that treats each token by itself."""
+"""The feed-forward network of a Transformer layer, which treats each token separately."""
 
 from collections.abc import Callable
 from functools import partial
@@ -7,36 +7,38 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, Tensor, gelu, relu, silu
+from minigrad.internal import TensorLike
 
 from .affine import Affine
 from .dropout import Dropout
-from .module import Module
+from .module import DType, Module
 
 ACTIVATIONS: dict[str, Callable[..., Any]] = {
     "relu": relu,
     "gelu": gelu,
     "gelu_tanh": partial(gelu, approximate="tanh"),
-    "swiglu": silu,  # of one map, times another
+    "swiglu": silu,  # FeedForward multiplies it by the gate
 }
 
 
 class FeedForward(Module):
-    """``activation(x W_1 + b_1) W_2 + b_2``, with dropout on what the activation gives.
+    """The network ``activation(x W_1 + b_1) W_2 + b_2``, with dropout after the activation.
 
-    Vaswani et al. 2017, arXiv:1706.03762, eq. 2. With ``activation="swiglu"`` a second map, ``gate``, multiplies it:
-    ``(silu(x W_1) * (x V)) W_2``, in the paper without biases. Shazeer 2020, arXiv:2002.05202, eq. 6. It has half as many
-    parameters again; two thirds of ``hidden`` make up for that.
+    Vaswani et al. 2017, arXiv:1706.03762, eq. 2. With ``activation="swiglu"`` a third map, ``gate``, multiplies the activation:
+    ``(silu(x W_1) * (x V)) W_2``, Shazeer 2020, arXiv:2002.05202, eq. 6, where the maps have no biases. It has 1.5
+    times as many parameters; two thirds of ``hidden`` restore the original number.
 
     Args:
         d_model, hidden: the widths of x and of the layer inside.
+        rng: the generator that draws the weights, whose dtype is ``dtype``.
         activation: "relu", "gelu" (with erf), "gelu_tanh" (its approximation) or "swiglu".
-        dropout: the probability to drop.
-        bias: whether the maps have one.
+        dropout: the probability with which an element of the activation is dropped.
+        bias: whether the maps have biases.
 
-    Shapes: x (..., d_model) -> the same; the maps are ``hidden``, ``output`` and, of "swiglu", ``gate``.
+    Shapes: x (..., d_model) -> the same shape. The maps are ``hidden``, ``output`` and, for "swiglu", ``gate``.
 
     Raises:
-        ArgumentError: the activation is unknown, or a width no positive integer.
+        ArgumentError: the activation is unknown, or a width is not a positive integer.
         ShapeError: the last axis of x is not d_model.
 
     Example:
@@ -44,7 +46,7 @@ class FeedForward(Module):
         >>> import nn
         >>> feed_forward = nn.FeedForward(8, 32, rng=np.random.default_rng(0))
         >>> x = np.random.default_rng(1).normal(size=(2, 5, 8))
-        >>> y = feed_forward(x)  # each token by itself
+        >>> y = feed_forward(x)  # each token is treated separately
         >>> y.shape, np.allclose(y.numpy()[:, 3], feed_forward(x[:, 3]).numpy(), atol=1e-5)
         ((2, 5, 8), True)
     """
@@ -58,7 +60,7 @@ class FeedForward(Module):
         activation: str = "relu",
         dropout: float = 0.0,
         bias: bool = True,
-        dtype: Any = np.float32,
+        dtype: "DType" = np.float32,
     ) -> None:
         if activation not in ACTIVATIONS:
             raise ArgumentError(f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
@@ -68,7 +70,7 @@ class FeedForward(Module):
         self.output = Affine(hidden, d_model, rng=rng, bias=bias, dtype=dtype)
         self.gate = Affine(d_model, hidden, rng=rng, bias=bias, dtype=dtype) if activation == "swiglu" else None
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: "TensorLike") -> Tensor:
         h = ACTIVATIONS[self.activation](self.hidden(x))
         if self.gate is not None:
             h = h * self.gate(x)

@@ -1,7 +1,7 @@
-"""functional_call: a module as a pure function of its parameters, for what differentiates functions.
+"""Call a module as a function of its parameters, so that transforms such as ``grad`` can differentiate it.
 
-A call runs a copy of the module tree, in which other parameters stand. The arrays are not copied. Nothing of the model is
-changed and put back, so that an exception, a generator or another thread has nothing to disturb.
+A call runs a copy of the module tree with other parameters, and shares the arrays. The model keeps its parameters throughout,
+so an exception, a generator or another thread cannot leave it in a wrong state.
 """
 
 from __future__ import annotations
@@ -20,28 +20,26 @@ R = TypeVar("R")
 
 
 def functional_call(model: Callable[..., R], parameters: Mapping[str, Any], /, *args: Any, **kwargs: Any) -> R:
-    """Run ``model(*args, **kwargs)`` with ``parameters`` in the place of its own, as a function of both.
+    """Return ``model(*args, **kwargs)``, computed with ``parameters`` instead of the parameters of the model.
 
-    ``parameters`` is a dict by path, as ``model.state_dict()`` gives it: a tree of arrays, by which ``grad``, ``vjp``, ``jvp``,
-    ``jacobian``, ``hessian`` and ``hvp`` differentiate. What has to be new is made by the caller, say ``{path: p - lr * g[path]
-    for path, p in parameters.items()}``, and may be on the tape: so the steps of an optimizer can be differentiated.
-    ``model.load_state_dict`` takes over the last of them. For some parameters only: ``model.state_dict() | some``. Tied
-    weights are one parameter, under the first of their paths. On a device pass ``{path: p.data for path, p in
-    model.named_parameters()}``.
+    ``model`` is a module or a method of a module, such as ``model.loss``. ``parameters`` is a dict by path, as
+    ``model.state_dict()`` returns it; its values are floating arrays or Tensors of any precision, in the shapes of the
+    parameters. Transforms such as ``grad``, ``jvp`` and ``hessian`` can differentiate with respect to this dict. New parameters
+    such as ``{path: p - lr * g[path] for path, p in parameters.items()}`` may be on the tape, so the steps of an optimizer can
+    be differentiated, and ``model.load_state_dict`` stores the last of them.
 
-    The model's parameters, their ``grad`` and its optimizers are not touched. All else is as in ``model(*args, **kwargs)``:
-    train and eval mode count, and what ``forward`` assigns to an attribute stays there, such as the count of calls from which
-    ``Dropout`` makes its masks. (If ``forward`` is a generator, what it assigns does not stay.)
+    Pass ``model.state_dict() | some`` to replace only some parameters. Tied weights have one entry, under their first path. On
+    a device, pass ``{path: p.data for path, p in model.named_parameters()}``.
 
-    Args:
-        model: a module, or a method of one, such as ``model.loss``.
-        parameters: arrays or Tensors by path, of the shapes of the parameters; floating, of any precision.
+    The parameters of the model, their ``grad`` and its optimizers do not change. Otherwise the call behaves like
+    ``model(*args, **kwargs)``: it depends on train and eval mode, and the model keeps the attributes that ``forward`` assigns,
+    such as the number of calls from which ``Dropout`` makes its masks. (If ``forward`` is a generator, it does not keep them.)
 
     Raises:
-        ArgumentError: ``model`` is neither; parameters are missing or unexpected.
-        ShapeError, DTypeError: an array has another shape than its parameter, or is not of its kind (real, complex).
-        GraphError: ``forward`` used a parameter of the model's own. It reached it by a way that is not followed: the ways are
-            attributes, lists, tuples and dicts, bound methods, and what a function closes over.
+        ArgumentError: ``model`` is not a module or a method of one, or parameters are missing or unexpected.
+        ShapeError, DTypeError: a shape differs from that of the parameter, or one of the two is real and the other complex.
+        GraphError: ``forward`` used a parameter of the model itself. It must reach its parameters through attributes, lists,
+            tuples, dicts, bound methods, and the variables that a function closes over.
 
     Example:
         >>> import numpy as np
@@ -60,22 +58,22 @@ def functional_call(model: Callable[..., R], parameters: Mapping[str, Any], /, *
             "functional_call(model, parameters, x)"
         )
     own = bound._parameters_by_path()
-    given = _checked(bound, own, parameters)
-    copies = _Copies(bound, {id(parameter): given[path] for path, parameter in own.items()})
+    new = _checked(bound, own, parameters)
+    copies = _Copies(bound, {id(parameter): new[path] for path, parameter in own.items()})
     first = next_sequence_number()
     try:
         result: R = copies.of(model)(*args, **kwargs)
     finally:
-        copies.hand_back({id(given[path]): parameter for path, parameter in own.items()})
-    _check_reached(result, first, own, [*given.values(), *leaves((args, kwargs))])
+        copies.hand_back({id(new[path]): parameter for path, parameter in own.items()})
+    _check_reached(result, first, own, [*new.values(), *leaves((args, kwargs))])
     return result
 
 
 def _checked(model: Module, own: Mapping[str, Parameter], parameters: Any) -> dict[str, Parameter]:
-    """What is given, as Parameters that share its arrays and its places on the tape."""
+    """Return ``parameters`` as Parameters that share the arrays and the tape nodes of the values."""
     if not isinstance(parameters, Mapping):
         raise ArgumentError(
-            f"parameters must be a dict by path, as model.state_dict() gives it, got {type(parameters).__name__}"
+            f"parameters must be a dict by path, as model.state_dict() returns it, got {type(parameters).__name__}"
         )
     check_names(f"the parameters do not fit {type(model).__name__}", own, parameters)
     return {path: _stand_in(path, parameters[path], parameter) for path, parameter in own.items()}
@@ -97,15 +95,17 @@ def _stand_in(path: str, value: Any, parameter: Parameter) -> Parameter:
 
 
 class _Copies:
-    """The module tree once more, with other objects in the place of some."""
+    """A copy of the module tree in which some objects are replaced."""
 
     def __init__(self, model: Module | None, instead: dict[int, Any]) -> None:
-        self._instead = instead  # by the id of what is replaced: all of that is held by the model
+        self._instead = instead  # from the id of an object of the model, which keeps it alive, to its replacement
         self._modules = {id(module) for module in model.modules()} if model is not None else set()
-        self._made: list[tuple[Module, Module, dict[str, Any]]] = []  # original, copy, and what the copy had at first
+        self._made: list[
+            tuple[Module, Module, dict[str, Any]]
+        ] = []  # original, copy, and the first attributes of the copy
 
     def of(self, value: Any) -> Any:
-        """``value``, or, if something in it is replaced, its copy."""
+        """Return ``value``, or a copy of it if something in it is replaced."""
         if id(value) in self._instead:
             return self._instead[id(value)]
         if isinstance(value, Module):
@@ -129,11 +129,13 @@ class _Copies:
         return copy
 
     def _container(self, value: Any) -> Any:
-        self._instead[id(value)] = value  # if it should hold itself
+        self._instead[id(value)] = value  # the end of the recursion if the container contains itself
         names, parts = zip(*children(value)) if value else ((), ())
         new = [self.of(part) for part in parts]
         if _same(new, parts):
-            del self._instead[id(value)]  # it may be gone before the call is over, and another have its id
+            del self._instead[
+                id(value)
+            ]  # the container may be freed during the call, and another object may get its id
             return value
         if isinstance(value, dict):
             copy: Any = value.copy()
@@ -147,7 +149,7 @@ class _Copies:
         return copy
 
     def _function(self, function: FunctionType) -> Any:
-        """A function that closes over modules, parameters or methods of them; what else it closes over is left."""
+        """Replace the modules, parameters and bound methods that the function closes over, and no other values."""
         cells = function.__closure__ or ()
         held = [_content(cell) for cell in cells]
         new = [self.of(value) if isinstance(value, (Module, Parameter, MethodType)) else value for value in held]
@@ -161,7 +163,7 @@ class _Copies:
         return copy
 
     def hand_back(self, parameters: dict[int, Any]) -> None:
-        """Assign to the model what was assigned to the copies since; ``parameters``: its own, by the id of those given."""
+        """Repeat on the model the assignments to its copies; ``parameters`` maps id(replacement) to the model's own."""
         back = _Copies(None, parameters | {id(copy): original for original, copy, _ in self._made})
         for original, copy, before in self._made:
             now = vars(copy)
@@ -179,23 +181,23 @@ def _same(new: Iterable[Any], old: Iterable[Any]) -> bool:
 def _content(cell: CellType) -> Any:
     try:
         return cell.cell_contents
-    except ValueError:  # it is empty yet
+    except ValueError:  # the variable is not assigned yet
         return None
 
 
 def _check_reached(result: Any, first: int, own: Mapping[str, Parameter], allowed: Iterable[Any]) -> None:
-    """Raise if what was recorded since number ``first`` used one of the model's own parameters itself."""
+    """Raise if an entry recorded after number ``first`` used a parameter of the model itself."""
     foreign = {id(node_of(t)) for t in allowed if isinstance(t, Tensor)}
-    places = {path: node_of(parameter) for path, parameter in own.items()}
-    nodes = {id(node): path for path, node in places.items() if node is not None and id(node) not in foreign}
+    own_nodes = {path: node_of(parameter) for path, parameter in own.items()}
+    nodes = {id(node): path for path, node in own_nodes.items() if node is not None and id(node) not in foreign}
     waiting = [node_of(t) for t in leaves(result) if isinstance(t, Tensor)] if nodes else []
     seen: set[int] = set()
     while waiting:
         node = entry_of(waiting.pop())
         if id(node) in nodes:
             raise GraphError(
-                f"forward used the model's own parameter '{nodes[id(node)]}', not the one it was given: it came to it by a way "
-                "that functional_call does not see. Reach it by an attribute, self.layer, or a list, tuple or dict of them"
+                f"forward used the model's own parameter '{nodes[id(node)]}', because functional_call did not find it in the "
+                "model: reach it by an attribute, self.layer, or a list, tuple or dict of layers in an attribute"
             )
         if type(node) is Entry and node.seq > first and id(node) not in seen:
             seen.add(id(node))

@@ -1,4 +1,4 @@
-"""History: what happened in a training run."""
+"""History: the losses and metrics of a training run."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from minigrad import ArgumentError
 
 from ._tables import html_table
 
-Best = tuple[Literal["min", "max"], str]  # what to look for in which metric
+Best = tuple[Literal["min", "max"], str]  # whether the least or the greatest value of a metric is best, and its name
 
 
 @dataclass
 class History:
-    """What happened: the loss of every step, and for each epoch what ``validate`` gave ({} without one).
+    """The loss of every step, and for each epoch the metrics that ``validate`` returned ({} without ``validate``).
 
     Example:
         >>> import nn
@@ -31,17 +31,17 @@ class History:
     metrics: list[dict[str, float]] = field(default_factory=list)
 
     def metric(self, name: str) -> list[float]:
-        """One number an epoch, ``history.metric("accuracy")``; NaN for an epoch that has none.
+        """Return a metric's value in each epoch, ``history.metric("accuracy")``; NaN for an epoch that lacks it.
 
         Raises:
-            ArgumentError: no epoch has it.
+            ArgumentError: no epoch has this metric.
         """
         if self.metrics and not any(name in epoch for epoch in self.metrics):
             raise ArgumentError(f"there is no metric {name!r}: the last epoch has {list(self.metrics[-1])}")
         return [epoch.get(name, math.nan) for epoch in self.metrics]
 
     def __repr__(self) -> str:
-        """One line, as there may be thousands of losses: ``History(200 steps, 20 epochs; loss 0.7 to 0.02)``."""
+        """Return one line, because there may be thousands of losses: ``History(200 steps, 20 epochs; loss 0.7 to 0.02)``."""
         parts = [f"{len(self.losses):,} step{_s(self.losses)}, {len(self.metrics):,} epoch{_s(self.metrics)}"]
         if self.losses:
             parts.append(f"loss {self.losses[0]:.4g} to {self.losses[-1]:.4g}")
@@ -49,7 +49,7 @@ class History:
         return f"History({'; '.join(parts)})"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: a row an epoch, with the mean of its losses and its metrics."""
+        """Return the table that a notebook shows: one row per epoch, with its mean loss and its metrics."""
         names = list(dict.fromkeys(name for epoch in self.metrics for name in epoch))
         losses = self._mean_losses()
         header = ["epoch", *(["mean loss"] if losses else []), *names]
@@ -64,7 +64,7 @@ class History:
         return html_table(repr(self), header, rows)
 
     def _mean_losses(self) -> list[float]:
-        """Of each epoch; none where the steps are not so many times the epochs, as after a stop in the middle of one."""
+        """Return the mean loss of each epoch, or [] if the steps do not divide evenly, as after a stop within an epoch."""
         epochs, steps = len(self.metrics), len(self.losses)
         if not epochs or not steps or steps % epochs:
             return []
@@ -79,7 +79,10 @@ class History:
         return cls([float(loss) for loss in values["losses"]], [dict(epoch) for epoch in values["metrics"]])
 
     def best_epoch(self, best: Best) -> int:
-        """The first epoch with the best value of a metric, ``history.best_epoch(("max", "accuracy"))``; -1 if none has one."""
+        """Return the index of the best epoch, as ``best`` defines it: ``("max", "accuracy")``, for example.
+
+        If several epochs are equally good, it is the first of them. If no epoch has the metric, it is -1.
+        """
         sign = 1 if best[0] == "max" else -1
         values = [sign * epoch.get(best[1], math.nan) for epoch in self.metrics]
         numbers = [value for value in values if not math.isnan(value)]

@@ -1,7 +1,7 @@
-"""Initial values of parameters.
+"""Functions that draw the initial values of parameters.
 
-Each function takes the generator explicitly, ``rng=np.random.default_rng(seed)``: the same seed gives the same weights, on
-every device. Values are drawn in double precision and then rounded, so a float32 and a float64 network from one seed agree.
+Each function takes a generator, ``rng=np.random.default_rng(seed)``. The same seed gives the same values for every device.
+Values are drawn in float64 and then cast, so a float32 and a float64 network from one seed agree to rounding.
 
 Example:
     >>> import numpy as np
@@ -18,47 +18,49 @@ import numpy as np
 
 from minigrad import ArgumentError, ShapeError
 
+from .module import DType
+
 Shape = tuple[int, ...]
 Array = np.ndarray[Any, Any]
 
 
-def uniform(shape: Shape, low: float, high: float, *, rng: np.random.Generator, dtype: Any = np.float32) -> Array:
-    """Values from the uniform distribution on [low, high)."""
+def uniform(shape: Shape, low: float, high: float, *, rng: np.random.Generator, dtype: "DType" = np.float32) -> Array:
+    """Return values from the uniform distribution on [low, high)."""
     return check_generator(rng).uniform(low, high, shape).astype(dtype)
 
 
-def normal(shape: Shape, std: float = 1.0, *, rng: np.random.Generator, dtype: Any = np.float32) -> Array:
-    """Values from the normal distribution with mean 0 and standard deviation ``std``."""
+def normal(shape: Shape, std: float = 1.0, *, rng: np.random.Generator, dtype: "DType" = np.float32) -> Array:
+    """Return values from the normal distribution with mean 0 and standard deviation ``std``."""
     return (std * check_generator(rng).standard_normal(shape)).astype(dtype)
 
 
-def xavier_uniform(shape: Shape, *, rng: np.random.Generator, dtype: Any = np.float32) -> Array:
-    """Uniform on (-a, a) with ``a = sqrt(6 / (in + out))``, for a weight of shape (in, out).
+def xavier_uniform(shape: Shape, *, rng: np.random.Generator, dtype: "DType" = np.float32) -> Array:
+    """Return a weight of shape (in, out) from the uniform distribution on [-a, a) with ``a = sqrt(6 / (in + out))``.
 
-    Keeps the variance of both activations and gradients from layer to layer: Glorot and Bengio 2010, eq. 16.
+    It keeps the variances of activations and of gradients about the same in all layers: Glorot and Bengio 2010, eq. 16.
     """
     fan_in, fan_out = _fans(shape)
     bound = math.sqrt(6 / (fan_in + fan_out))
     return uniform(shape, -bound, bound, rng=rng, dtype=dtype)
 
 
-def xavier_normal(shape: Shape, *, rng: np.random.Generator, dtype: Any = np.float32) -> Array:
-    """Normal with variance ``2 / (in + out)``: Glorot and Bengio 2010, eq. 12."""
+def xavier_normal(shape: Shape, *, rng: np.random.Generator, dtype: "DType" = np.float32) -> Array:
+    """Return a normal weight (in, out) with variance ``2 / (in + out)``: Glorot and Bengio 2010, eq. 12."""
     fan_in, fan_out = _fans(shape)
     return normal(shape, math.sqrt(2 / (fan_in + fan_out)), rng=rng, dtype=dtype)
 
 
-def he_normal(shape: Shape, *, rng: np.random.Generator, dtype: Any = np.float32) -> Array:
-    """Normal with variance ``2 / in``, for layers followed by ReLU: He et al. 2015, arXiv:1502.01852, eq. 10."""
+def he_normal(shape: Shape, *, rng: np.random.Generator, dtype: "DType" = np.float32) -> Array:
+    """Return a normal weight (in, out) with variance ``2 / in``, for ReLU: He et al. 2015, arXiv:1502.01852, eq. 10."""
     fan_in, _ = _fans(shape)
     return normal(shape, math.sqrt(2 / fan_in), rng=rng, dtype=dtype)
 
 
-def check_generator(rng: Any) -> np.random.Generator:
-    """``rng`` itself.
+def check_generator(rng: object) -> np.random.Generator:
+    """Return ``rng``.
 
     Raises:
-        ArgumentError: it is no ``numpy.random.Generator``.
+        ArgumentError: ``rng`` is not a ``numpy.random.Generator``.
     """
     if not isinstance(rng, np.random.Generator):
         raise ArgumentError(f"rng must be a numpy.random.Generator, such as np.random.default_rng(0), got {rng!r}")

@@ -1,6 +1,6 @@
-"""Local attention: each query looks at a window of the keys."""
+"""Local attention: each query attends only to a window of the keys."""
 
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 
@@ -11,25 +11,26 @@ from ._checks import beside, check_positive
 from .affine import Affine
 from .attention import GlobalAttention
 from .masks import Masks, mask_and_bias, window_mask
+from .module import DType
 from .scores import Score, plain_score
 
 
 class LocalAttention(GlobalAttention):
-    """:class:`GlobalAttention` in which query t sees the keys at the places t - radius to t + radius only.
+    """Attention in which query t attends only to the keys at positions t - radius to t + radius.
 
-    "Local-m" of Luong et al. 2015, arXiv:1508.04025, section 3.2: the window lies around the query's own place, p_t = t,
-    counted from the first of each, and ends where the sequence ends. The softmax is over the 2 radius + 1 keys in it; a query
-    whose window lies past the last key gets zeros.
+    This is "local-m" in Luong et al. 2015, arXiv:1508.04025, section 3.2, whose window is centred at p_t = t. The first query
+    and the first key have position 0, and the window is cut off at the ends of the sequence. If no key lies in the window of
+    a query, its result is 0.
 
     Args:
         radius: D in the paper, at least 1.
         score: as in :class:`GlobalAttention`.
 
-    Called as that too, with queries (batch, query, query_dim): of a single one the place would not be known.
+    The call and the errors are those of :class:`GlobalAttention`, except that queries must be (batch, query, query_dim).
 
     Raises:
-        ArgumentError: radius is no positive integer, or no score has this name.
-        ShapeError: there is a single query, or, if causal, there are not as many queries as keys.
+        ArgumentError: radius is not a positive integer, or no score has this name.
+        ShapeError: the query is (batch, query_dim), or causal is set and there are not as many queries as keys.
 
     Example:
         >>> import numpy as np
@@ -50,7 +51,7 @@ class LocalAttention(GlobalAttention):
     def _weights(self, query: Tensor, key: Tensor, **masks: Unpack[Masks]) -> Tensor:
         if query.ndim == 2 or (masks.get("causal") and query.shape[1] != key.shape[1]):
             raise ShapeError(
-                "LocalAttention needs queries of shape (batch, query, width), as many as keys if causal: got query "
+                "LocalAttention needs query (batch, query, width), and as many queries as keys if causal: got query "
                 f"{query.shape}, key {key.shape}"
             )
         scores = self._scores(query, key)
@@ -64,20 +65,20 @@ class LocalAttention(GlobalAttention):
 
 
 class PredictiveLocalAttention(GlobalAttention):
-    """Local attention that predicts where to look: a window around ``p_t = S sigmoid(v . tanh(query_t W))``.
+    """Local attention that predicts the centre of each window, ``p_t = S sigmoid(v . tanh(query_t W))``.
 
-    "Local-p" of Luong et al. 2015, arXiv:1508.04025, eq. 9 and 10. The softmax over the keys at the places
-    ``|s - p_t| <= radius`` is multiplied by ``exp(-(s - p_t)^2 / (2 sigma^2))`` with sigma = radius / 2, so that p_t gets a
-    gradient; the weights then sum to less than 1. S is the number of keys that the masks leave the query, which therefore
-    are to be the first S. W is ``place.weight``, v is ``output.weight``.
+    This is "local-p" in Luong et al. 2015, arXiv:1508.04025, eq. 9 and 10. The weights are the softmax over the keys at
+    positions s with ``|s - p_t| <= radius``, times ``exp(-(s - p_t)^2 / (2 sigma^2))`` with sigma = radius / 2. The second
+    factor gives p_t a gradient, and it makes the sum of the weights less than 1. S is the number of keys that the masks
+    allow; they must be the first S keys. W is ``place.weight`` and v is ``output.weight``.
 
     Args:
         query_dim: the width of the queries.
         radius: D in the paper, at least 1.
-        hidden_dim: the width inside, query_dim by default.
+        hidden_dim: the width of v; query_dim by default.
         score: as in :class:`GlobalAttention`.
 
-    Called as that too, and raises what that does.
+    The call and the errors are those of :class:`GlobalAttention`.
 
     Example:
         >>> import numpy as np
@@ -96,7 +97,7 @@ class PredictiveLocalAttention(GlobalAttention):
         *,
         rng: np.random.Generator,
         score: str | Score = "dot",
-        dtype: Any = np.float32,
+        dtype: "DType" = np.float32,
     ) -> None:
         check_positive(radius=radius)
         hidden_dim = query_dim if hidden_dim is None else hidden_dim

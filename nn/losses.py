@@ -1,46 +1,53 @@
-"""What training minimizes."""
+"""Loss functions."""
+
+from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
 
 import minigrad
-from minigrad import ArgumentError, OutOfRangeError, ShapeError, Tensor, log_softmax, primitive, sigmoid
-from minigrad.internal import REDUCTIONS, check_labels, largest, to_host
+from minigrad import ArgumentError, OutOfRangeError, Primitive, ShapeError, Tensor, log_softmax, primitive, sigmoid
+from minigrad.internal import REDUCTIONS, Array, TensorLike, check_labels, largest, to_host
 
-from ._checks import as_input, beside, check_interval, check_real, plain
+from ._checks import as_given, as_input, beside, check_interval, check_real, plain
 
 
 def cross_entropy(
-    logits: Any, labels: Any, *, reduction: str = "mean", label_smoothing: float = 0.0, ignore_index: int | None = None
+    logits: TensorLike,
+    labels: TensorLike,
+    *,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+    ignore_index: int | None = None,
 ) -> Tensor:
-    """``-log softmax(logits)[label]``, the mean over all labels.
+    """Return ``-log softmax(logits)[label]``, by default the mean over all labels.
 
     Args:
         logits: (..., classes), floating.
-        labels: (...), integers in [0, classes); or (..., classes), floating: the probability t of each class, for which the
-            loss is ``-sum(t * log softmax(logits))``.
-        reduction: "mean", "sum" or "none" (one loss for each label).
-        label_smoothing: s in [0, 1]: the label counts ``1 - s``, and all classes share s evenly. Szegedy et al. 2016,
-            arXiv:1512.00567, section 7; Vaswani et al. 2017, arXiv:1706.03762, section 5.4, take 0.1.
-        ignore_index: labels of this value (padding) count nothing, neither in the sum nor in what the mean divides by.
+        labels: integers (...) in [0, classes). Floating labels (..., classes) are the probability t of each class; the loss is
+            then ``-sum(t * log softmax(logits))``.
+        reduction: "mean", "sum" or "none" (one loss per label).
+        label_smoothing: s in [0, 1]. The target is ``1 - s`` times the label plus s times the uniform distribution. Szegedy et
+            al. 2016, arXiv:1512.00567, section 7; Vaswani et al. 2017, arXiv:1706.03762, section 5.4, take 0.1.
+        ignore_index: labels of this value, such as padding, are left out of the sum and of the mean. By default all count.
 
     Raises:
         OutOfRangeError: a label is negative or not below the number of classes.
-        DTypeError: labels are neither integers nor floating, or logits not floating.
-        ShapeError: the shapes do not fit.
-        ArgumentError: the mean of no labels at all; a setting is out of its range.
+        DTypeError: labels are neither integers nor floating, or logits are not floating.
+        ShapeError: the shapes do not fit together.
+        ArgumentError: the mean is over no labels, or a setting is out of its range.
 
     Example:
         >>> import nn
         >>> logits = [[0.0, 0.0], [9.0, -9.0]]
-        >>> nn.cross_entropy(logits, [1, 1], reduction="none").numpy().round(4)  # a guess, a mistake
+        >>> nn.cross_entropy(logits, [1, 1], reduction="none").numpy().round(4)  # log 2 for a guess, 18 for a mistake
         array([ 0.6931, 18.    ])
-        >>> round(nn.cross_entropy(logits, [1, -1], ignore_index=-1).item(), 4)  # the mean over one label
+        >>> round(nn.cross_entropy(logits, [1, -1], ignore_index=-1).item(), 4)  # the mean over the first label
         0.6931
     """
     name = "cross_entropy"
-    logits, labels = check_real(logits, name), _array(labels)
+    logits, labels = check_real(logits, name), as_given(labels)
     check_interval(0, 1, label_smoothing=label_smoothing)
     if labels.dtype.kind == "f" and labels.ndim == logits.ndim:
         if ignore_index is not None:
@@ -54,8 +61,8 @@ def cross_entropy(
         return minigrad.cross_entropy(logits, labels, reduction=reduction)
     losses = minigrad.cross_entropy(logits, labels, reduction="none")
     if label_smoothing:
-        # (1 - s) (lse - z_y) + s (lse - mean z) with lse = logsumexp(z): the losses so far, and a term without exponentials,
-        # in which a shift of all logits cancels: without the largest one what is left of it would be rounding
+        # (1 - s) (lse - z_y) + s (lse - mean z) = (lse - z_y) + s (z_y - mean z) with lse = logsumexp(z). The last term is
+        # computed from z - max z: the result is the same, and large logits lose no digits in the difference.
         shifted = logits - largest(logits.data)
         picked = np.take_along_axis(shifted, labels[..., None], axis=-1)[..., 0]
         losses = losses + label_smoothing * (picked - shifted.mean(axis=-1))
@@ -63,14 +70,14 @@ def cross_entropy(
 
 
 def negative_log_likelihood(
-    log_probabilities: Any, labels: Any, *, reduction: str = "mean", ignore_index: int | None = None
+    log_probabilities: Any, labels: TensorLike, *, reduction: str = "mean", ignore_index: int | None = None
 ) -> Tensor:
-    """``-log_probabilities[label]``, the mean over all labels: cross-entropy for a model that ends in ``log_softmax``.
+    """Return ``-log_probabilities[label]``, by default the mean: the cross-entropy for a model that ends in ``log_softmax``.
 
     Args:
         log_probabilities: (..., classes), floating.
         labels: (...), integers in [0, classes).
-        reduction, ignore_index: as for :func:`cross_entropy`, and the same is raised.
+        reduction, ignore_index: as in :func:`cross_entropy`, which also lists the errors.
 
     Example:
         >>> import numpy as np
@@ -80,24 +87,43 @@ def negative_log_likelihood(
     """
     name = "negative_log_likelihood"
     log_probabilities = check_real(log_probabilities, name)
-    labels, counted = _without_ignored(_array(labels), ignore_index)
+    labels, counted = _without_ignored(as_given(labels), ignore_index)
     check_labels(log_probabilities, labels, reduction, name)
     labels = beside(labels, log_probabilities.data)
-    picked = np.take_along_axis(log_probabilities, labels[..., None], axis=-1)[..., 0]
-    return _reduced(-picked, reduction, name, counted)
+    return _reduced(_minus_picked(log_probabilities, labels), reduction, name, counted)
 
 
-def mean_squared_error(predictions: Any, targets: Any, *, reduction: str = "mean") -> Tensor:
-    """``(predictions - targets)^2``, the mean over all elements.
+def _picked(scores: Array, labels: Array, /) -> Any:
+    """Return ``-scores[label]``: (..., classes), (...) -> (...)."""
+    return -np.take_along_axis(scores, labels[..., None], axis=-1)[..., 0]
+
+
+def _placed(values: Array, labels: Array, /, classes: int) -> Any:
+    """Return zeros (..., classes) with ``-value`` at the label. Each row has one label, so nothing has to be added."""
+    out = np.zeros_like(values, shape=(*labels.shape, classes))
+    np.put_along_axis(out, labels[..., None], -values[..., None], axis=-1)
+    return out
+
+
+_minus_picked: Primitive = primitive(_picked, name="minus_picked").vjp(
+    scores=lambda g, labels, scores_shape: _minus_placed(g, labels, classes=scores_shape[-1])
+)
+_minus_placed: Primitive = primitive(_placed, name="minus_placed").vjp(
+    values=lambda g, labels: _minus_picked(g, labels)
+)
+
+
+def mean_squared_error(predictions: TensorLike, targets: TensorLike, *, reduction: str = "mean") -> Tensor:
+    """Return ``(predictions - targets)^2``, by default the mean over all elements.
 
     Args:
         predictions: floating, of any shape.
-        targets: of the same shape, so that (batch, 1) against (batch,) is no silent (batch, batch).
+        targets: of the same shape. They are not broadcast: (batch, 1) and (batch,) would give (batch, batch).
         reduction: "mean", "sum" or "none".
 
     Raises:
-        ShapeError, DTypeError: the two do not fit.
-        ArgumentError: the mean of nothing; an unknown reduction.
+        ShapeError, DTypeError: the shapes differ, or predictions are not floating.
+        ArgumentError: the mean is over no elements, or the reduction is unknown.
 
     Example:
         >>> import nn
@@ -105,25 +131,24 @@ def mean_squared_error(predictions: Any, targets: Any, *, reduction: str = "mean
         2.0
     """
     predictions, targets = _pair(predictions, targets, "mean_squared_error", "predictions")
-    difference = predictions - targets
-    return _reduced(difference * difference, reduction, "mean_squared_error")
+    return _reduced(np.square(predictions - targets), reduction, "mean_squared_error")
 
 
-def binary_cross_entropy_with_logits(logits: Any, targets: Any, *, reduction: str = "mean") -> Tensor:
-    """``-t log sigmoid(z) - (1 - t) log(1 - sigmoid(z))``, the mean over all elements, finite for any finite z.
+def binary_cross_entropy_with_logits(logits: TensorLike, targets: TensorLike, *, reduction: str = "mean") -> Tensor:
+    """Return ``-t log sigmoid(z) - (1 - t) log(1 - sigmoid(z))``, by default the mean over all elements.
 
-    Computed as ``(1 - t) max(z, 0) + t max(-z, 0) + log(1 + exp(-|z|))``, in which no two large numbers are subtracted: in each
-    precision the loss is right to 4 units in the last place, its derivative in z to 4 where t is 0 or 1.
+    It is computed as ``(1 - t) max(z, 0) + t max(-z, 0) + log(1 + exp(-|z|))``, which is finite for any finite z. The error of
+    the loss, and of its derivative with respect to z if t is 0 or 1, is at most 4 units in the last place in each precision.
 
     Args:
         logits: z, floating, of any shape.
-        targets: t, of the same shape, in [0, 1]; booleans and integers will do.
+        targets: t, of the same shape, in [0, 1]; booleans, integers or floating.
         reduction: "mean", "sum" or "none".
 
     Raises:
-        ShapeError, DTypeError: the two do not fit.
+        ShapeError, DTypeError: the shapes differ, or logits are not floating.
         OutOfRangeError: a target is not in [0, 1].
-        ArgumentError: the mean of nothing; an unknown reduction.
+        ArgumentError: the mean is over no elements, or the reduction is unknown.
 
     Example:
         >>> import nn
@@ -136,25 +161,29 @@ def binary_cross_entropy_with_logits(logits: Any, targets: Any, *, reduction: st
     return _reduced(_element_with_logits(logits, targets), reduction, name)
 
 
-# A primitive, as max(z, 0) and |z| have a kink where the loss has none. sigmoid(z) - t, too, would lose what is small.
+# Primitives with their own rules: |z| has a kink at 0, the loss has none, and sigmoid(z) - t loses small digits.
+# (z >= 0) - t is 1 - t or -t.
+_slope_by_logits = primitive(
+    lambda z, t, /: ((z >= 0) - t) - np.copysign(sigmoid(-np.abs(z)), z + 0.0), name="binary_cross_entropy_slope"
+).vjp(z=lambda g, z: g * sigmoid(z) * sigmoid(-z), t=lambda g: -g)
 _element_with_logits = primitive(
-    lambda z, t, /: (1 - t) * np.maximum(z, 0) + t * np.maximum(-z, 0) + np.log1p(np.exp(-np.abs(z))),
+    lambda z, t, /: (magnitude := np.abs(z)) * np.abs((z >= 0) - t) + np.log1p(np.exp(-magnitude)),
     name="binary_cross_entropy_with_logits",
-).vjp(z=lambda g, z, t: g * ((1 - t) * sigmoid(z) - t * sigmoid(-z)), t=lambda g, z: -g * z)
+).vjp(z=lambda g, z, t: g * _slope_by_logits(z, t), t=lambda g, z: -g * z)
 
 
-def binary_cross_entropy(probabilities: Any, targets: Any, *, reduction: str = "mean") -> Tensor:
-    """``-t log(p) - (1 - t) log(1 - p)``, the mean over all elements, with no logarithm below -100.
+def binary_cross_entropy(probabilities: TensorLike, targets: TensorLike, *, reduction: str = "mean") -> Tensor:
+    """Return ``-t log(p) - (1 - t) log(1 - p)``, by default the mean over all elements. Logarithms are at least -100.
 
-    A model that ends in ``sigmoid`` is better served, near 0 and 1, by :func:`binary_cross_entropy_with_logits` before it.
+    For a model that ends in ``sigmoid``, :func:`binary_cross_entropy_with_logits` of its argument is more precise near 0 and 1.
 
     Args:
         probabilities: p, floating, of any shape, in [0, 1].
-        targets, reduction: as there, and the same is raised.
+        targets, reduction: as in :func:`binary_cross_entropy_with_logits`, which also lists the errors.
 
     Example:
         >>> import nn
-        >>> nn.binary_cross_entropy([0.5, 0.0], [1, 1], reduction="none").numpy().round(4)  # -log 0 counts 100
+        >>> nn.binary_cross_entropy([0.5, 0.0], [1, 1], reduction="none").numpy().round(4)  # -log 0 becomes 100
         array([  0.6931, 100.    ])
     """
     name = "binary_cross_entropy"
@@ -164,18 +193,18 @@ def binary_cross_entropy(probabilities: Any, targets: Any, *, reduction: str = "
     return _reduced(_element_binary_cross_entropy(probabilities, targets), reduction, name)
 
 
-def _log(p: Any) -> Any:
+def _log(p: Array) -> Any:
     with np.errstate(divide="ignore"):
         return np.maximum(np.log(p), -100)
 
 
-def _log_of_rest(p: Any) -> Any:
-    """``log(1 - p)``, also of a small p."""
+def _log_of_rest(p: Array) -> Any:
+    """Return ``log(1 - p)``, at least -100, precise for small p."""
     with np.errstate(divide="ignore"):
         return np.maximum(np.log1p(-p), -100)
 
 
-# One primitive rather than a composition: 0 * log(0) and its derivative 0 / 0 would be NaN where p is 0 or 1.
+# A primitive with its own rule: a composition would give NaN if p is 0 or 1, from 0 * log(0) and its derivative 0 / 0.
 _element_binary_cross_entropy = primitive(
     lambda p, t, /: -(t * _log(p) + (1 - t) * _log_of_rest(p)), name="binary_cross_entropy"
 ).vjp(
@@ -184,29 +213,25 @@ _element_binary_cross_entropy = primitive(
 )
 
 
-def _soft_cross_entropy(logits: Tensor, probabilities: Any, label_smoothing: float) -> Tensor:
+def _soft_cross_entropy(logits: Tensor, probabilities: TensorLike, label_smoothing: float) -> Tensor:
     logits, t = _pair(logits, probabilities, "cross_entropy", "logits")
     if label_smoothing:
         t = (1 - label_smoothing) * t + label_smoothing / logits.shape[-1]
     return -(t * log_softmax(logits)).sum(axis=-1)
 
 
-def _array(value: Any) -> Any:
-    return value if hasattr(value, "dtype") else np.asarray(value)
-
-
-def _pair(x: Any, targets: Any, function: str, name: str) -> tuple[Tensor, Tensor]:
-    """Both as Tensors of one shape, in the dtype of x and where x is."""
-    x, targets = check_real(x, function), _array(targets)
+def _pair(x: TensorLike, targets: TensorLike, function: str, name: str) -> tuple[Tensor, Tensor]:
+    """Return both as Tensors of the same shape, in the dtype and on the device of x."""
+    x, targets = check_real(x, function), as_given(targets)
     if targets.shape != x.shape:
-        raise ShapeError(f"{function} needs {name} and targets of one shape, got {x.shape} and {targets.shape}")
+        raise ShapeError(f"{function} needs {name} and targets of the same shape, got {x.shape} and {targets.shape}")
     if not (isinstance(targets, Tensor) and targets.requires_grad):
         targets = Tensor(beside(targets, x.data), copy=False)
     return x, as_input(targets, x.dtype, function)
 
 
-def _without_ignored(labels: Any, ignore_index: int | None) -> tuple[Any, Any]:
-    """The labels with 0 for those to ignore, and which ones count (None: all), where they are."""
+def _without_ignored(labels: TensorLike, ignore_index: int | None) -> tuple[Any, Any]:
+    """Return the labels, with 0 for ignored ones, and a boolean array of the labels that count (None if all do)."""
     labels = plain(labels)
     if ignore_index is None:
         return labels, None
@@ -215,7 +240,7 @@ def _without_ignored(labels: Any, ignore_index: int | None) -> tuple[Any, Any]:
 
 
 def _reduced(losses: Any, reduction: str, function: str, counted: Any = None) -> Tensor:
-    if reduction not in tuple(REDUCTIONS):  # it may be a list
+    if reduction not in tuple(REDUCTIONS):  # a tuple, because an unhashable reduction must raise this error, too
         raise ArgumentError(f"{function} takes reduction='mean', 'sum' or 'none', got {reduction!r}")
     if counted is not None:
         losses = np.where(beside(counted, losses.data), losses, 0.0)
@@ -223,7 +248,7 @@ def _reduced(losses: Any, reduction: str, function: str, counted: Any = None) ->
         return REDUCTIONS[reduction](losses)
     count = losses.size if counted is None else int(to_host(counted.sum()))
     _check_count(count, function)
-    return losses.sum() / count
+    return losses.mean() if counted is None else losses.sum() / count
 
 
 def _check_count(count: int, function: str) -> None:
@@ -231,10 +256,7 @@ def _check_count(count: int, function: str) -> None:
         raise ArgumentError(f"{function} has no mean over nothing: the batch is empty, or all of it is ignored")
 
 
-def _check_unit_interval(x: Any, name: str, function: str) -> None:
+def _check_unit_interval(x: Array, name: str, function: str) -> None:
     x = plain(x)
-    if not x.size or x.dtype.kind == "c":
-        return
-    low, high = to_host(np.stack([x.min(), x.max()])).tolist()
-    if not (low >= 0 and high <= 1):
-        raise OutOfRangeError(f"{function} needs {name} in [0, 1], got {low:g} to {high:g}")
+    if x.dtype.kind not in "bc" and not ((x >= 0) & (x <= 1)).all():
+        raise OutOfRangeError(f"{function} needs {name} in [0, 1], got {float(x.min()):g} to {float(x.max()):g}")

@@ -1,4 +1,4 @@
-"""Module: a piece of a network that knows its parameters. Parameter: a tensor that is trained."""
+"""The base class of layers and networks, and the class of their parameters."""
 
 from __future__ import annotations
 
@@ -14,21 +14,23 @@ from ._tables import html_table
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
-DETACH = "load t.detach(), or differentiate by nn.functional_call(module, parameters, x)"
+DType = np.typing.DTypeLike  # a dtype for NumPy, such as np.float32; in quotes, help() shows its name
+DETACH = "load t.detach(), or differentiate nn.functional_call(module, parameters, x)"
 
 
 class _Runs(Protocol[P, R_co]):
-    """To type checkers: calling a module takes what its ``forward`` takes, and gives what that gives."""
+    """A type for type checkers: the call of a module has the signature of its ``forward``."""
 
     @property
     def forward(self) -> Callable[P, R_co]: ...
 
 
 class Parameter(Tensor):
-    """A tensor that belongs to a module and is trained: it requires a gradient and is found by ``Module.parameters()``.
+    """A tensor that requires a gradient and that ``Module.parameters()`` lists, for optimizers to train.
 
-    ``p.requires_grad = False`` freezes it: it stays in the state dict, and optimizers leave it alone. Its data may have any
-    shape.
+    ``p.requires_grad = False`` freezes it: it stays in the state dict, and optimizers skip it.
+
+    Its ``data`` may have any shape. ``dtype`` is that of the data by default; graphs and messages show ``name``.
 
     Raises:
         DTypeError: the data are integers, which have no derivative.
@@ -43,21 +45,21 @@ class Parameter(Tensor):
 
     __slots__ = ()
 
-    def __init__(self, data: Any, *, dtype: Any = None, name: str | None = None) -> None:
+    def __init__(self, data: Any, *, dtype: DType | None = None, name: str | None = None) -> None:
         super().__init__(data, True, dtype=dtype, name=name)
 
 
 def _missing_forward(self: Module, *args: Any, **kwargs: Any) -> Any:
-    raise NotImplementedError(f"{type(self).__name__} defines no forward(): it is what calling the module runs")
+    raise NotImplementedError(f"{type(self).__name__} defines no forward(), which calling the module runs: write one")
 
 
 class Module:
-    """What layers and networks are made of.
+    """The base class of layers and networks.
 
-    Assign parameters and other modules, or lists, tuples and dicts of them, to attributes, and write ``forward``.
-    Everything is found by looking through the attributes in the order of their assignment, so there is nothing to
-    register. The name of a parameter is the path to it: ``"layers.0.weight"``. What is assigned in two places (tied
-    weights) is one parameter, with the name of the first.
+    A subclass assigns parameters and other modules, or lists, tuples and dicts of them, to attributes, and defines
+    ``forward``. Nothing has to be registered: methods such as :meth:`parameters` search the attributes in the order of their
+    assignment. The name of a parameter is its path, such as ``"layers.0.weight"``. A parameter that two attributes share (tied
+    weights) is listed once, under its first path.
 
     Example:
         >>> import numpy as np
@@ -80,59 +82,54 @@ class Module:
     forward: Callable[..., Any] = _missing_forward
 
     def __call__(self: _Runs[P, R_co], *args: P.args, **kwargs: P.kwargs) -> R_co:
-        """Run ``forward``. Inside ``with trace():`` its operations are recorded as this module's, under its path."""
+        """Run ``forward``. Inside ``with trace():``, its operations are recorded under the path of this module."""
         if recorders and any(hasattr(context, "record") for context in active.contexts):
             with scope(self, cast(Module, self)._path_in_trace()):
                 return self.forward(*args, **kwargs)
         return self.forward(*args, **kwargs)
 
     def _path_in_trace(self) -> str:
-        """The path from the module whose call is outermost; of that one itself, its class."""
+        """Return the path from the module of the outermost call, or the class name if that is this module."""
         for owner, _ in active.scopes:
             if isinstance(owner, Module):
                 paths = (path for path, module in owner.named_modules() if module is self)
                 return next(paths, type(self).__name__) or type(self).__name__
         return type(self).__name__
 
-    # What it holds
-
     def named_parameters(self) -> Iterator[tuple[str, Parameter]]:
-        """Each parameter once, with its path, depth first in the order of the attributes."""
+        """Iterate over each parameter once, with its path, depth first in the order of the attributes."""
         return ((path, found) for path, found in _walk(self, "", set()) if isinstance(found, Parameter))
 
     def parameters(self) -> Iterator[Parameter]:
-        """Each parameter once, in the order of :meth:`named_parameters`."""
+        """Iterate over each parameter once, in the order of :meth:`named_parameters`."""
         return (parameter for _, parameter in self.named_parameters())
 
     def named_modules(self) -> Iterator[tuple[str, Module]]:
-        """This module, whose path is ``""``, and each module in it once, with its path."""
+        """Iterate over this module, whose path is ``""``, and over each module inside once, with its path."""
         return ((path, found) for path, found in _walk(self, "", set()) if isinstance(found, Module))
 
     def modules(self) -> Iterator[Module]:
-        """This module and each module in it once."""
+        """Iterate over this module and over each module inside once."""
         return (module for _, module in self.named_modules())
 
     @property
     def num_parameters(self) -> int:
-        """How many numbers are in the parameters, tied ones counted once."""
+        """The number of elements of all parameters. Tied parameters count once."""
         return sum(parameter.size for parameter in self.parameters())
 
-    # State
-
     def state_dict(self) -> dict[str, np.ndarray[Any, Any]]:
-        """A copy of every parameter as a NumPy array on the host, by path."""
+        """Return a dict from path to parameter, each a copy as a NumPy array on the host."""
         return {path: np.array(p.numpy(), order="C") for path, p in self._parameters_by_path().items()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Copy the arrays of ``state`` into the parameters of the same paths.
+        """Copy the arrays of ``state`` into the parameters of the same paths. An error leaves all parameters unchanged.
 
-        For a partial load merge the two first: ``module.load_state_dict(module.state_dict() | some_of_it)``.
+        To load only some parameters, merge the dicts first: ``module.load_state_dict(module.state_dict() | some)``.
 
         Raises:
             ArgumentError: keys are missing or unexpected.
             ShapeError, DTypeError: an array has another shape or dtype than its parameter.
-            UnsupportedError: a Tensor requires a gradient, which would be lost: :func:`functional_call` keeps it.
-                On any of these no parameter has been changed.
+            UnsupportedError: a Tensor requires a gradient, which would be lost; :func:`functional_call` keeps it.
         """
         parameters = self._parameters_by_path()
         check_names(f"the state dict does not fit {type(self).__name__}", parameters, state)
@@ -150,20 +147,20 @@ class Module:
             by_path[path] = parameter
         return by_path
 
-    def astype(self, dtype: Any) -> Self:
-        """Convert the parameters, in place, to a floating ``dtype``. Make optimizers afterwards."""
+    def astype(self, dtype: DType) -> Self:
+        """Convert the parameters to a floating ``dtype``, in place. Create optimizers after this call."""
         for parameter in self.parameters():
             parameter.data = parameter.data.astype(dtype)
         return self
 
     def to(self, device: str) -> Self:
-        """Move the parameters and their gradients, in place, to ``"cpu"`` or ``"cuda"`` (``"cuda:1"``: the second GPU).
+        """Move the parameters and their gradients in place to ``"cpu"``, ``"cuda"`` or, for the second GPU, ``"cuda:1"``.
 
-        What an optimizer remembers about them follows at its next step.
+        An optimizer moves its state for them at its next step.
 
         Raises:
             ArgumentError, MissingExtraError, DeviceError: there is no such device.
-            OutOfMemoryError: they do not fit there. On any of these nothing has been moved.
+            OutOfMemoryError: the memory of the device is too small. If an error is raised, nothing has been moved.
         """
         moved = []
         for parameter in self.parameters():
@@ -176,28 +173,26 @@ class Module:
         return self
 
     def train(self, mode: bool = True) -> Self:
-        """Switch to training (``Dropout`` drops), here and in every module inside."""
+        """Set this module and all modules inside to training, in which ``Dropout`` drops elements."""
         for module in self.modules():
             module.training = mode
         return self
 
     def eval(self) -> Self:
-        """Switch to evaluation (``Dropout`` does nothing), here and in every module inside."""
+        """Set this module and all modules inside to evaluation, in which ``Dropout`` is the identity."""
         return self.train(False)
 
     def zero_grad(self) -> None:
-        """Forget the gradients of the parameters."""
+        """Set the gradient of every parameter to None."""
         for parameter in self.parameters():
             parameter.zero_grad()
 
-    # What it looks like
-
     def extra_repr(self) -> str:
-        """The settings to show in the parentheses of ``repr``."""
+        """Return the settings that ``repr`` shows in parentheses."""
         return ""
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: a row for each module inside, with its settings and the number of its parameters."""
+        """Return the table that a notebook shows, a row per module with its settings and its number of parameters."""
         rows = [
             [path or "(all)", f"{type(module).__name__}({module.extra_repr()})", f"{module.num_parameters:,}"]
             for path, module in self.named_modules()
@@ -220,7 +215,7 @@ class Module:
 
 
 def _walk(value: Any, path: str, seen: set[int]) -> Iterator[tuple[str, Any]]:
-    """Every Module and Parameter in ``value``, each once, before what is inside it."""
+    """Iterate over every Module and Parameter in ``value`` with its path, each once, the outer before the inner."""
     if not isinstance(value, (Module, Parameter, dict, list, tuple)) or id(value) in seen:
         return
     seen.add(id(value))
@@ -231,7 +226,7 @@ def _walk(value: Any, path: str, seen: set[int]) -> Iterator[tuple[str, Any]]:
 
 
 def children(value: Any) -> Iterable[tuple[Any, Any]]:
-    """What a module, a dict, a list or a tuple holds, by name or number; anything else holds nothing."""
+    """Return the pairs (name or index, item) of a module, dict, list or tuple, and nothing for any other value."""
     if isinstance(value, Module):
         return vars(value).items()
     if isinstance(value, dict):
@@ -239,10 +234,10 @@ def children(value: Any) -> Iterable[tuple[Any, Any]]:
     return enumerate(value) if isinstance(value, (list, tuple)) else ()
 
 
-def check_names(what: str, needed: Collection[str], given: Collection[str]) -> None:
-    """Raise an ArgumentError that begins with ``what`` unless the names that are given are those that are needed."""
-    missing = [name for name in needed if name not in given]
-    unexpected = [name for name in given if name not in needed]
+def check_names(what: str, needed: Collection[str], passed: Collection[str]) -> None:
+    """Raise an ArgumentError that begins with ``what`` unless ``passed`` contains exactly the ``needed`` names."""
+    missing = [name for name in needed if name not in passed]
+    unexpected = [name for name in passed if name not in needed]
     if missing or unexpected:
         kinds = (("missing", missing), ("unexpected", unexpected))
         listed = "; ".join(f"{kind}: {_listed(names)}" for kind, names in kinds if names)
@@ -255,7 +250,7 @@ def _listed(paths: list[str], most: int = 5) -> str:
 
 
 def _fitting(path: str, value: Any, parameter: Parameter) -> Any:
-    """``value`` as a NumPy array of the parameter's shape and dtype."""
+    """Return ``value`` as a NumPy array, or raise an error unless it has the shape and the dtype of the parameter."""
     if isinstance(value, Tensor):
         value = plain_array(value, f"load_state_dict of '{path}',", DETACH)
     array = np.asarray(to_host(value))

@@ -1,63 +1,66 @@
-"""Multi-head attention: each token looks at the others in several ways at once."""
+"""Multi-head attention, its packed form and a single head. ``key_dim`` is the width of one head's queries and keys here."""
+
+from __future__ import annotations
 
 from typing import Any, Unpack
 
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor, scaled_dot_product_attention
-from minigrad.internal import attention_weights, split_heads
+from minigrad.internal import TensorLike, attention_weights, split_heads
 
 from ._checks import as_input, check_counts, check_positive
 from .affine import Affine
 from .cache import KeyValueCache
-from .masks import Masks, mask_and_bias
-from .module import Module
+from .masks import Masks, for_heads, known, mask_and_bias
+from .module import DType, Module
 from .rotary import RotaryPositions
 
 
 class MultiHeadAttention(Module):
-    """``concatenate(head_1, ..., head_H) W_o + b_o`` with ``head_i = softmax(q_i k_i^T / sqrt(key_dim)) v_i``.
+    """Multi-head attention, ``concatenate(head_1, ..., head_H) W_o + b_o``.
 
-    The queries, keys and values are affine images of the inputs: ``q = query W_q + b_q`` and so on, of which each of the
-    H heads has its stretch of columns. Vaswani et al. 2017, arXiv:1706.03762, section 3.2.
+    Each head is ``head_i = softmax(q_i k_i^T / sqrt(key_dim)) v_i``. The inputs are mapped to ``q = query W_q + b_q``,
+    ``k = key W_k + b_k`` and ``v = value W_v + b_v``, and head i uses the i-th block of their columns. Vaswani et al. 2017,
+    arXiv:1706.03762, section 3.2.
 
     Args:
         d_model: the width of the query inputs.
-        num_heads: H, a divisor of out_dim unless key_dim or ``strict=False`` is given.
-        rng: draws the four weights, ``query.weight``, ``key.weight``, ``value.weight`` and ``output.weight``.
-        key_dim: the width of each head's queries and keys; by default out_dim / H. With out_dim every head has the full
-            width, and ``W_o`` maps H * out_dim to out_dim.
-        value_dim: the width of each head's values; by default key_dim.
-        num_kv_heads: how many heads the keys and values have, each shared by a group of H / num_kv_heads heads of queries;
-            by default H. Ainslie et al. 2023, arXiv:2305.13245; with 1, multi-query attention.
-        context_dim: the width of the key and value inputs, for cross-attention; by default d_model.
-        out_dim: the width of the result; by default d_model.
-        rotary: whether the queries and keys are turned by their positions, :class:`RotaryPositions` (self-attention only).
-        strict: if false, H need not divide out_dim: each head has the width out_dim // H, rounded down.
-        bias: whether the four maps have one.
-        scale: what the scores are multiplied by; by default 1 / sqrt(key_dim), and 1.0 is attention without a scale.
+        num_heads: H. It must divide out_dim unless key_dim is set or strict is False.
+        rng: the generator that draws ``query.weight``, ``key.weight``, ``value.weight`` and ``output.weight``.
+        key_dim: the width of each head's queries and keys, by default out_dim / H. (In :class:`Attention`, key_dim is the
+            width of the key inputs, which is ``context_dim`` here.)
+        value_dim: the width of each head's values; key_dim by default.
+        num_kv_heads: the number of heads of keys and values; H by default. Each is shared by H / num_kv_heads heads of
+            queries: Ainslie et al. 2023, arXiv:2305.13245. The value 1 gives multi-query attention.
+        context_dim: the width of the key and value inputs, for cross-attention; d_model by default.
+        out_dim: the width of the result; d_model by default.
+        rotary: whether to rotate queries and keys with :class:`RotaryPositions`. It needs self-attention.
+        strict: if False, H need not divide out_dim, and key_dim is out_dim / H rounded down.
+        bias: whether the four maps have biases.
+        scale: the factor of the scores, 1 / sqrt(key_dim) by default; 1.0 leaves the dot products unscaled.
+        dtype: the dtype of the parameters; the layer casts real inputs to it.
 
     Calling it:
         query: (batch, query, d_model).
-        key, value: (batch, key, context_dim); by default the same as query, and as key: self-attention.
-        key_mask, mask, bias, causal: :class:`nn.masks.Masks`, of scores (batch, heads, query, key). ALiBi, for one, is two
-            lines (Press et al. 2021, arXiv:2108.12409, section 3; for a number of heads that is a power of 2)::
+        key, value: (batch, key, context_dim). By default the key is the query (self-attention) and the value is the key.
+        key_mask, mask, bias, causal: see :class:`nn.masks.Masks`; the scores are (batch, heads, query, key). ALiBi is an
+            example of a bias (Press et al. 2021, arXiv:2108.12409, section 3). If num_heads is a power of 2::
 
                 slopes = 2.0 ** (-8 * np.arange(1, num_heads + 1) / num_heads)
                 y = attention(x, causal=True, bias=slopes[:, None, None] * np.arange(length))
 
-        cache: under ``no_grad``, the keys and values of the earlier calls, to which this one adds its own; masks then
-            speak of all of them, and so does bias.
+        cache: the :class:`KeyValueCache` that earlier calls filled, under ``no_grad`` only. The call appends its keys and
+            values, and masks and bias then apply to all keys in the cache.
 
-        The result is (batch, query, out_dim). A query with no key to attend to gets zeros from every head (so the result
-        is ``output.bias``), not NaN.
+        The result is (batch, query, out_dim). If every key of a query is masked, its result is ``output.bias``.
 
     Raises:
-        ArgumentError: the numbers of heads and columns do not fit together.
+        ArgumentError: a size is not a positive integer, or the numbers of heads and columns do not fit together.
         ShapeError: inputs or masks do not fit together.
         DTypeError, OutOfRangeError: as in :class:`GlobalAttention`.
-        UnsupportedError: there is no option of this name.
-        GraphError: a cache is given while gradients are recorded.
+        UnsupportedError: a keyword is none of the options of :class:`nn.masks.Masks`.
+        GraphError: a cache is passed while gradients are recorded.
 
     Example:
         >>> import numpy as np
@@ -67,7 +70,7 @@ class MultiHeadAttention(Module):
         >>> weights = attention.attention_weights(x, key_mask=[[True, True, False]])
         >>> attention(x).shape, weights.shape
         ((1, 3, 8), (1, 2, 3, 3))
-        >>> weights.numpy()[0, 0, 0].round(2)  # padding gets nothing
+        >>> weights.numpy()[0, 0, 0].round(2)  # padding has weight 0
         array([0.5, 0.5, 0. ], dtype=float32)
     """
 
@@ -86,7 +89,7 @@ class MultiHeadAttention(Module):
         strict: bool = True,
         bias: bool = True,
         scale: float | None = None,
-        dtype: Any = np.float32,
+        dtype: DType = np.float32,
     ) -> None:
         out_name, out_dim = ("d_model", d_model) if out_dim is None else ("out_dim", out_dim)
         check_positive(d_model=d_model, num_heads=num_heads, out_dim=out_dim)
@@ -97,8 +100,7 @@ class MultiHeadAttention(Module):
         check_positive(key_dim=key_dim, value_dim=value_dim, num_kv_heads=num_kv_heads, context_dim=context_dim)
         if num_heads % num_kv_heads:
             raise ArgumentError(
-                f"num_kv_heads={num_kv_heads} does not divide num_heads={num_heads}: each head of keys and values serves "
-                "as many heads of queries"
+                f"num_kv_heads={num_kv_heads} does not divide num_heads={num_heads}: pass a divisor of it"
             )
         if rotary and context_dim != d_model:
             raise ArgumentError(
@@ -113,96 +115,62 @@ class MultiHeadAttention(Module):
 
     def forward(
         self,
-        query: Any,
-        key: Any = None,
-        value: Any = None,
+        query: TensorLike,
+        key: TensorLike | None = None,
+        value: TensorLike | None = None,
         *,
         cache: KeyValueCache | None = None,
         **masks: Unpack[Masks],
     ) -> Tensor:
-        q, k, v, mask, bias = self._operands(query, key, value, cache, masks)
+        query, key, value, mask, bias = self._checked(query, key, value, cache, masks)
+        q, k, v = self._projected(query, key, value, cache)  # (batch, query or all keys, heads * width)
         context = scaled_dot_product_attention(q, k, v, mask, bias, scale=self.scale, num_heads=self.num_heads)
-        return self._joined(context)
+        return self._joined(context)  # (batch, query, heads * value_dim) -> (batch, query, out_dim)
 
     def with_weights(
         self,
-        query: Any,
-        key: Any = None,
-        value: Any = None,
+        query: TensorLike,
+        key: TensorLike | None = None,
+        value: TensorLike | None = None,
         *,
         cache: KeyValueCache | None = None,
         **masks: Unpack[Masks],
     ) -> tuple[Tensor, Tensor]:
-        """What the call gives and :meth:`attention_weights`, from one pass; the weights are kept, as the call need not."""
-        q, k, v, mask, bias = self._operands(query, key, value, cache, masks)
-        weights = self._weights(q, k, mask, bias)
-        heads: Any = np.swapaxes(weights @ split_heads(v, self.num_heads), 1, 2)  # (batch, query, heads, value_dim)
-        return self._joined(heads.reshape(*heads.shape[:2], -1)), weights
+        """Return the result of the call and its :meth:`attention_weights` from one pass, which stores all weights."""
+        query, key, value, mask, bias = self._checked(query, key, value, cache, masks)
+        q, k, v = self._projected(query, key, value, cache)
+        q, k, v = (split_heads(t, self.num_heads) for t in (q, k, v))  # (batch, heads, query or all keys, width)
+        weights = attention_weights(q, k, mask, bias, self.scale)  # (batch, heads, query, key)
+        context: Any = np.swapaxes(weights @ v, 1, 2)  # (batch, query, heads, value_dim)
+        return self._joined(context.reshape(*context.shape[:2], -1)), weights
 
     def attention_weights(
         self,
-        query: Any,
-        key: Any = None,
-        value: Any = None,
+        query: TensorLike,
+        key: TensorLike | None = None,
+        value: TensorLike | None = None,
         *,
         cache: KeyValueCache | None = None,
         **masks: Unpack[Masks],
     ) -> Tensor:
-        """What each query attends to, to look at: (batch, heads, query, key), rows that sum to 1 (or 0 if all is masked).
+        """Return the weights (batch, heads, query, key). Each row sums to 1, or to 0 if every key is masked.
 
-        A cache is only read: look before the call that adds the same tokens to it.
+        The cache is only read. To see the weights of new tokens, use this before the call that appends these tokens.
         """
-        q, k, _, mask, bias = self._operands(query, key, value, cache, masks, grow=False)
-        return self._weights(q, k, mask, bias)
-
-    def _operands(
-        self, query: Any, key: Any, value: Any, cache: KeyValueCache | None, masks: Masks, grow: bool = True
-    ) -> tuple[Tensor, Tensor, Tensor, Any, Any]:
-        """Queries, and all keys and values so far, each (batch, length, heads * width); mask and bias of their scores."""
-        query, key, value = self._inputs(query, key, value)  # (batch, query or key, d_model or context_dim)
-        past = 0 if cache is None else cache.length
-        (batch, queries, _), keys = query.shape, key.shape[1]
-        mask, bias = self._masks((batch, self.num_heads, queries, past + keys), query, masks)
-        if self.rotary is not None and queries != keys:
-            raise ShapeError(
-                f"rotary positions are for self-attention, and there are {queries} queries and {keys} keys"
-            )
-
-        q, k, v = self._mapped(query, key, value)  # (batch, query or key, heads or kv_heads * width)
-        if self.rotary is not None:
-            q, k = self.rotary(q, start=past), self.rotary(k, start=past)
-        if cache is not None:
-            k, v = cache.append(k, v) if grow else cache.joined(k, v)  # (batch, all keys so far, kv_heads * width)
-        if self.num_kv_heads != self.num_heads:
-            k, v = self._shared(k), self._shared(v)  # (batch, all keys so far, heads * width)
-        return q, k, v, mask, bias
-
-    def _weights(self, q: Tensor, k: Tensor, mask: Any, bias: Any) -> Tensor:
-        """(batch, heads, query, key)"""
-        q, k = split_heads(q, self.num_heads), split_heads(k, self.num_heads)  # (batch, heads, length, key_dim)
+        query, key, value, mask, bias = self._checked(query, key, value, cache, masks)
+        q, k, _ = self._projected(query, key, value, cache, grow=False)
+        q, k = split_heads(q, self.num_heads), split_heads(k, self.num_heads)
         return attention_weights(q, k, mask, bias, self.scale)
 
-    def _masks(self, scores: tuple[int, ...], query: Tensor, masks: Masks) -> tuple[Any, Any]:
-        """Mask and bias of scores of this shape, (batch, heads, query, key)."""
-        return mask_and_bias(scores, query, masks)
-
-    def _mapped(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        return self.query(query), self.key(key), self.value(value)
-
-    def _shared(self, x: Tensor) -> Tensor:
-        """(batch, key, kv_heads * width) -> (batch, key, heads * width): each head once for every query head of its group."""
-        heads = x.reshape(*x.shape[:2], self.num_kv_heads, x.shape[2] // self.num_kv_heads)
-        repeated: Any = np.repeat(heads, self.num_heads // self.num_kv_heads, axis=2)
-        return repeated.reshape(*x.shape[:2], self.num_heads * heads.shape[3])
-
-    def _make_inputs(self, widths: tuple[int, int, int], rng: np.random.Generator, bias: bool, dtype: Any) -> None:
-        """The maps to the queries, keys and values, which together have these widths."""
-        self.query = Affine(self.d_model, widths[0], rng=rng, bias=bias, dtype=dtype)
-        self.key = Affine(self.context_dim, widths[1], rng=rng, bias=bias, dtype=dtype)
-        self.value = Affine(self.context_dim, widths[2], rng=rng, bias=bias, dtype=dtype)
-
-    def _inputs(self, query: Any, key: Any, value: Any) -> tuple[Tensor, Tensor, Tensor]:
-        """By default key is query, and value is key; in the dtype of the weights, and of shapes that fit together."""
+    def _checked(
+        self,
+        query: TensorLike,
+        key: TensorLike | None,
+        value: TensorLike | None,
+        cache: KeyValueCache | None,
+        masks: Masks,
+    ) -> tuple[Tensor, Tensor, Tensor, Any, Any]:
+        """Return the inputs (batch, length, width) in the dtype of the weights, and the mask and the bias of the scores."""
         name, dtype = type(self).__name__, self._dtype()
         key = query if key is None else key
         value = key if value is None else value
@@ -215,14 +183,54 @@ class MultiHeadAttention(Module):
             if len(shape) != 3 or shape[2] != width:
                 raise ShapeError(f"{name} needs {part} of shape (batch, length, {width}), got {shape}")
         check_counts(name, *shapes)
+        (batch, queries, _), (_, keys, _), _ = shapes
+        if self.rotary is not None and queries != keys:
+            raise ShapeError(
+                f"rotary positions are for self-attention, and there are {queries} queries and {keys} keys"
+            )
+        keys += 0 if cache is None else cache.length
+        return q, k, v, *self._masks((batch, self.num_heads, queries, keys), q, masks)
+
+    def _projected(
+        self, query: Tensor, key: Tensor, value: Tensor, cache: KeyValueCache | None, grow: bool = True
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the queries, and all keys and values so far, each (batch, length, heads * width)."""
+        q, k, v = self._mapped(query, key, value)  # (batch, query or key, heads or kv_heads * width)
+        if self.rotary is not None:
+            start = 0 if cache is None else cache.length
+            q, k = self.rotary(q, start=start), self.rotary(k, start=start)
+        if cache is not None:
+            k, v = cache.append(k, v) if grow else cache.joined(k, v)  # (batch, all keys so far, kv_heads * width)
+        if self.num_kv_heads != self.num_heads:
+            k, v = self._shared(k), self._shared(v)  # (batch, all keys so far, heads * width)
         return q, k, v
 
+    def _shared(self, x: Tensor) -> Tensor:
+        """Repeat each head for the query heads of its group: (batch, key, kv_heads * width) -> (batch, key, heads * width)."""
+        heads = x.reshape(*x.shape[:2], self.num_kv_heads, x.shape[2] // self.num_kv_heads)
+        repeated: Any = np.repeat(heads, self.num_heads // self.num_kv_heads, axis=2)
+        return repeated.reshape(*x.shape[:2], self.num_heads * heads.shape[3])
+
+    # PackedMultiHeadAttention and AttentionHead override the methods below
+
+    def _make_inputs(self, widths: tuple[int, int, int], rng: np.random.Generator, bias: bool, dtype: DType) -> None:
+        """Make the maps to queries, keys and values; ``widths`` are the widths of their results."""
+        self.query = Affine(self.d_model, widths[0], rng=rng, bias=bias, dtype=dtype)
+        self.key = Affine(self.context_dim, widths[1], rng=rng, bias=bias, dtype=dtype)
+        self.value = Affine(self.context_dim, widths[2], rng=rng, bias=bias, dtype=dtype)
+
+    def _mapped(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        return self.query(query), self.key(key), self.value(value)
+
+    def _masks(self, scores: tuple[int, ...], query: Tensor, masks: Masks) -> tuple[Any, Any]:
+        """Return the mask and the bias of scores of this shape, (batch, heads, query, key)."""
+        return mask_and_bias(scores, query, masks)
+
     def _joined(self, context: Tensor) -> Tensor:
-        """(batch, query, heads * value_dim) -> (batch, query, out_dim)"""
         return self.output(context)
 
     def _dtype(self) -> np.dtype[Any]:
-        """In which it computes."""
+        """Return the dtype of the parameters."""
         return self.output.weight.dtype
 
     def extra_repr(self) -> str:
@@ -233,13 +241,139 @@ class MultiHeadAttention(Module):
         return f"{self.d_model}, num_heads={self.num_heads}{shared}{context}{out}"
 
 
+class PackedMultiHeadAttention(MultiHeadAttention):
+    """Multi-head self-attention that computes queries, keys and values with one product, ``q, k, v = split(x W + b)``.
+
+    ``input.weight`` is ``[W_q, W_k, W_v]``, by default (d_model, 3 * d_model). PyTorch's ``in_proj_weight`` is its transpose.
+    Arguments, call and errors are those of :class:`MultiHeadAttention`, whose parameters can be copied to this layer with
+    ``from_torch_state(packed, to_torch_state(attention))``, and in the reverse direction.
+
+    Raises:
+        ArgumentError: key or value is passed and is not the query, or context_dim is not d_model.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> x, rng = np.ones((1, 3, 8)), np.random.default_rng(0)
+        >>> attention = nn.MultiHeadAttention(8, 2, rng=rng)
+        >>> packed = nn.PackedMultiHeadAttention(8, 2, rng=rng)
+        >>> nn.from_torch_state(packed, nn.to_torch_state(attention))
+        >>> packed.input.weight.shape, np.allclose(packed(x).numpy(), attention(x).numpy(), atol=1e-5)
+        ((8, 24), True)
+    """
+
+    def _make_inputs(self, widths: tuple[int, int, int], rng: np.random.Generator, bias: bool, dtype: DType) -> None:
+        if self.context_dim != self.d_model:
+            raise ArgumentError(
+                f"PackedMultiHeadAttention is self-attention, and context_dim={self.context_dim} is not "
+                f"d_model={self.d_model}: use MultiHeadAttention"
+            )
+        self.widths = widths
+        self.input = Affine(self.d_model, sum(widths), rng=rng, bias=bias, dtype=dtype)
+
+    def _mapped(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        if key is not query or value is not query:
+            raise ArgumentError(
+                "PackedMultiHeadAttention is self-attention: pass only the query, or use MultiHeadAttention"
+            )
+        q, k, _ = self.widths
+        parts: Any = np.split(self.input(query), (q, q + k), axis=-1)
+        return parts[0], parts[1], parts[2]
+
+
+class AttentionHead(MultiHeadAttention):
+    """One head of attention, ``softmax(q k^T / sqrt(key_dim)) v`` with ``q = query W_q + b_q`` and k, v computed the same way.
+
+    Vaswani et al. 2017, arXiv:1706.03762, eq. 1. It is one head of :class:`MultiHeadAttention`, without the output map.
+
+    Args:
+        d_model: the width of the query inputs.
+        key_dim: the width of the head's queries and keys.
+        value_dim: the width of its values; key_dim by default.
+        rng: the generator that draws the weights.
+        context_dim: the width of the key and value inputs; d_model by default.
+        bias: whether the three maps have biases.
+        scale: the factor of the scores, 1 / sqrt(key_dim) by default; 1.0 leaves the dot products unscaled.
+
+    The call and the errors are those of :class:`MultiHeadAttention`, except that the scores are (batch, query, key), the
+    result is (batch, query, value_dim), and there is no cache.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> head = nn.AttentionHead(8, 4, rng=np.random.default_rng(0))
+        >>> x = np.ones((1, 2, 8))
+        >>> head(x).shape
+        (1, 2, 4)
+        >>> head.attention_weights(x, causal=True).numpy().round(2)  # the first token sees only itself
+        array([[[1. , 0. ],
+                [0.5, 0.5]]], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        key_dim: int,
+        value_dim: int | None = None,
+        *,
+        rng: np.random.Generator,
+        context_dim: int | None = None,
+        bias: bool = True,
+        scale: float | None = None,
+        dtype: DType = np.float32,
+    ) -> None:
+        context_dim = d_model if context_dim is None else context_dim
+        value_dim = key_dim if value_dim is None else value_dim
+        check_positive(d_model=d_model, key_dim=key_dim, value_dim=value_dim, context_dim=context_dim)
+        self.num_heads = self.num_kv_heads = 1
+        self.d_model, self.context_dim, self.rotary = d_model, context_dim, None
+        self.scale = None if scale is None else float(scale)
+        self._make_inputs((key_dim, key_dim, value_dim), rng, bias, dtype)
+
+    def forward(  # type: ignore[override]  # there is no cache
+        self, query: TensorLike, key: TensorLike | None = None, value: TensorLike | None = None, **masks: Unpack[Masks]
+    ) -> Tensor:
+        return super().forward(query, key, value, **known(masks))
+
+    def with_weights(  # type: ignore[override]
+        self, query: TensorLike, key: TensorLike | None = None, value: TensorLike | None = None, **masks: Unpack[Masks]
+    ) -> tuple[Tensor, Tensor]:
+        """Return the result of the call and its :meth:`attention_weights`, both from one pass."""
+        context, weights = super().with_weights(query, key, value, **known(masks))
+        return context, weights[:, 0]
+
+    def attention_weights(  # type: ignore[override]
+        self, query: TensorLike, key: TensorLike | None = None, value: TensorLike | None = None, **masks: Unpack[Masks]
+    ) -> Tensor:
+        """Return the weights (batch, query, key). Each row sums to 1, or to 0 if every key is masked."""
+        return super().attention_weights(query, key, value, **known(masks))[:, 0]
+
+    def _masks(self, scores: tuple[int, ...], query: Tensor, masks: Masks) -> tuple[Any, Any]:
+        """Insert the axis of heads into the mask and the bias, which fit scores (batch, query, key)."""
+        batch, _, queries, keys = scores
+        mask, bias = mask_and_bias((batch, queries, keys), query, masks)
+        return for_heads(mask), for_heads(bias)
+
+    def _joined(self, context: Tensor) -> Tensor:
+        return context
+
+    def _dtype(self) -> np.dtype[Any]:
+        return self.query.weight.dtype
+
+    def extra_repr(self) -> str:
+        (d_model, key_dim), value_dim = self.query.weight.shape, self.value.weight.shape[1]
+        return f"{d_model}, {key_dim}" + (f", {value_dim}" if value_dim != key_dim else "")
+
+
 def _head_dim(name: str, width: int, num_heads: int, strict: bool) -> int:
-    """How much of a width, called ``name``, each head gets."""
+    """Return the width of each head, ``width // num_heads``; ``name`` is the argument that gave the width."""
     if strict and width % num_heads:
         raise ArgumentError(
-            f"num_heads={num_heads} does not divide {name}={width}: the heads share it evenly, unless strict=False "
-            f"rounds their width down or key_dim= gives it"
+            f"num_heads={num_heads} does not divide {name}={width}: set strict=False, which rounds the width of a "
+            f"head down, or set that width with key_dim="
         )
     if num_heads > width:
-        raise ArgumentError(f"num_heads={num_heads} leaves no column of {name}={width} to a head: give key_dim=")
+        raise ArgumentError(
+            f"num_heads={num_heads} is more than {name}={width}, so a head would have no columns: set key_dim="
+        )
     return width // num_heads

@@ -1,7 +1,7 @@
 """Optimizers, which change parameters in place by their gradients.
 
-Parameters without a gradient (unused in this step, or frozen) are left alone, and so is what the optimizer remembers about
-them. For different settings on different parameters make several optimizers.
+A step leaves parameters without a gradient (unused in this step, or frozen) and their state unchanged. For different settings
+for different parameters, make several optimizers.
 """
 
 import math
@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from minigrad import Tensor
-from minigrad.internal import compiled_adam
+from minigrad.internal import Array, compiled_adam
 
-from .optimizer import Array, Optimizer, number
+from .optimizer import Optimizer, number
 
 
 class SGD(Optimizer):
-    """Stochastic gradient descent, with momentum: ``b = momentum * b + g; p -= lr * b``.
+    """Stochastic gradient descent with momentum: ``b = momentum * b + g; p -= lr * b``.
 
-    ``b`` starts as the first gradient (Polyak 1964, in the form of Sutskever et al. 2013 without Nesterov's).
-    Parameters of any shape, ``lr``, ``weight_decay`` and what is raised: :class:`Optimizer`.
+    ``b`` starts at zero, and ``momentum`` is in [0, 1). Source: Polyak 1964, in the form of Sutskever et al. 2013 without
+    Nesterov momentum. See :class:`Optimizer` for the other arguments and the errors.
 
     Example:
         >>> import nn
@@ -56,10 +56,10 @@ class SGD(Optimizer):
 
 
 class AdaGrad(Optimizer):
-    """Steps that shrink with all gradients so far: ``s += g * g; p -= lr * g / (sqrt(s) + eps)``.
+    """AdaGrad, whose steps shrink as squared gradients add up: ``s += g * g; p -= lr * g / (sqrt(s) + eps)``.
 
-    Duchi, Hazan and Singer 2011, JMLR 12, algorithm 1 with diagonal matrices.
-    Parameters of any shape, ``lr``, ``weight_decay`` and what is raised: :class:`Optimizer`.
+    Source: Duchi, Hazan and Singer 2011, JMLR 12, algorithm 1 with diagonal matrices. See :class:`Optimizer` for the other
+    arguments and the errors.
 
     Example:
         >>> import nn
@@ -89,14 +89,14 @@ class AdaGrad(Optimizer):
 
 
 class RMSProp(Optimizer):
-    """Steps divided by the size of recent gradients, with momentum::
+    """RMSProp, which divides each step by the root mean square of recent gradients, with momentum::
 
         v = alpha * v + (1 - alpha) * g * g
         b = momentum * b + g / (sqrt(v) + eps)
         p -= lr * b
 
-    Tieleman and Hinton 2012, COURSERA: Neural Networks for Machine Learning, lecture 6.5.
-    Parameters of any shape, ``lr``, ``weight_decay`` and what is raised: :class:`Optimizer`.
+    Source: Tieleman and Hinton 2012, COURSERA: Neural Networks for Machine Learning, lecture 6.5. ``alpha`` and ``momentum``
+    are in [0, 1). See :class:`Optimizer` for the other arguments and the errors.
 
     Example:
         >>> import nn
@@ -136,15 +136,16 @@ class RMSProp(Optimizer):
 
 
 class Adam(Optimizer):
-    """Adam: steps of about ``lr``, whatever the scale of the gradient. Kingma and Ba 2015, arXiv:1412.6980, algorithm 1.
+    """Adam, whose steps are about ``lr`` at any scale of the gradient. Kingma and Ba 2015, arXiv:1412.6980, algorithm 1.
 
-    In step t, with the means corrected for having started at zero::
+    In step t = 1, 2, ... the update is::
 
         m = beta_1 * m + (1 - beta_1) * g
         v = beta_2 * v + (1 - beta_2) * g * g
         p -= lr * m / (1 - beta_1**t) / (sqrt(v / (1 - beta_2**t)) + eps)
 
-    Parameters of any shape, ``lr``, ``weight_decay`` and what is raised: :class:`Optimizer`.
+    The divisions by ``1 - beta**t`` correct the means m and v, which start at zero. ``betas`` are two numbers in [0, 1). See
+    :class:`Optimizer` for the other arguments and the errors.
 
     Example:
         >>> import nn
@@ -176,17 +177,17 @@ class Adam(Optimizer):
         beta_1, beta_2 = self.betas
         t, m, v = state["step"], state["m"], state["v"]
         g = self._decayed(p, g)
-        change = g * (1 - beta_1)  # one array for every intermediate
+        change = g * (1 - beta_1)  # this one array holds every intermediate result
         m *= beta_1
         m += change
         np.multiply(g, g, out=change)
         change *= 1 - beta_2
         v *= beta_2
         v += change
-        # The corrections go with the numbers rather than with the arrays, which saves a pass over memory.
+        # The corrections are applied to scalars rather than to arrays, which saves a pass over memory.
         np.sqrt(v, out=change)
         change *= 1 / math.sqrt(1 - beta_2**t)
-        change += self.eps  # here, as in float16 the product of eps and a correction would be 0
+        change += self.eps  # eps is added alone, because its product with a correction would be 0 in float16
         np.divide(m, change, out=change)
         change *= self.lr / (1 - beta_1**t)
         p -= change
@@ -201,17 +202,16 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam with the weight decay apart from the gradient: first ``p -= lr * weight_decay * p``, then Adam's step.
+    """Adam with decoupled weight decay: first ``p -= lr * weight_decay * p``, then Adam's step on the gradient alone.
 
-    Loshchilov and Hutter 2019, arXiv:1711.05101, algorithm 2.
-    Parameters of any shape, ``lr``, ``betas``, ``eps``, ``weight_decay`` and what is raised: :class:`Adam`.
+    Source: Loshchilov and Hutter 2019, arXiv:1711.05101, algorithm 2. See :class:`Adam` for the arguments and the errors.
 
     Example:
         >>> import nn
         >>> weight = nn.Parameter([4.0])
-        >>> (0.0 * weight).sum().backward()  # a gradient of 0: the decay is all there is
+        >>> (0.0 * weight).sum().backward()  # the gradient is 0, so only the decay acts
         >>> nn.AdamW([weight], lr=0.1, weight_decay=0.5).step()
-        >>> round(weight.item(), 3)  # Adam would have taken a step of lr, to 3.9
+        >>> round(weight.item(), 3)  # Adam, which adds the decay to the gradient, would step by lr to 3.9
         3.8
     """
 

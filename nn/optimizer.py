@@ -1,4 +1,4 @@
-"""Optimizer: what the optimizers have in common, and what they and the clipping of gradients ask of parameters."""
+"""Optimizer: the base class of the optimizers, and the checks of their arguments."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,26 +7,24 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, DTypeError, Entry, GraphError, ShapeError, Tensor
-from minigrad.internal import out_of_memory, same_place, to_host
+from minigrad.internal import Array, out_of_memory, same_place, to_host
 
 from ._checks import beside
 from ._flat import Division, update_in_blocks
 from .module import Module
 
-Array = Any
-
 
 class Optimizer:
-    """What the optimizers have in common.
+    """The base class of the optimizers.
 
     Args:
-        parameters: tensors, e.g. ``module.parameters()``; one that comes twice counts once.
+        parameters: leaf tensors of any shape, e.g. ``module.parameters()``; duplicates are ignored.
         lr: the learning rate, >= 0. It may be assigned at any time: ``optimizer.lr = 1e-4``.
-        weight_decay: with it, ``g`` in the formulas is ``g + weight_decay * p``.
+        weight_decay: >= 0; the formulas use ``g + weight_decay * p`` instead of the gradient ``g``.
 
     Raises:
         ArgumentError: there are no parameters, or a setting is out of its range.
-        GraphError: a tensor was computed, so that there is nothing to change.
+        GraphError: a tensor was computed, so it is not a parameter.
 
     Example:
         >>> import nn
@@ -41,7 +39,7 @@ class Optimizer:
     """
 
     settings: tuple[str, ...] = ("lr", "weight_decay")
-    slots: tuple[str, ...] = ()  # what is remembered for each parameter
+    slots: tuple[str, ...] = ()  # the names of the state of each parameter
     _division: Division | None = None
 
     def __init__(self, parameters: Iterable[Tensor], lr: float, *, weight_decay: float = 0.0) -> None:
@@ -65,8 +63,8 @@ class Optimizer:
         """Change each parameter that has a gradient.
 
         Raises:
-            GraphError: a parameter is a computed tensor now.
-            ShapeError: a parameter has another shape than what is remembered about it. Nothing has been changed.
+            GraphError: a parameter is now a computed tensor.
+            ShapeError: a parameter has another shape than its state. Nothing has been changed.
         """
         ready = self._ready()
         slots = self._arrays()
@@ -85,36 +83,40 @@ class Optimizer:
             group.update(self._update_whole, self.parameters, self.state[group.members[0]])
 
     def _ready(self) -> list[tuple[int, Array]]:
-        """The parameters that have a gradient and are not frozen: which, and their arrays, which are about to be written to."""
+        """Return the index and the array of each parameter that has a gradient and is not frozen."""
         ready = []
         for i, parameter in enumerate(self.parameters):
             if type(parameter._node) is Entry:
                 raise GraphError(
-                    f"{type(self).__name__}.step(): parameter {i} was computed on the tape, and a step changes leaves alone"
+                    f"{type(self).__name__}.step(): parameter {i} was computed on the tape, and a step changes only leaves"
                 )
             if parameter._grad is not None and parameter._node is not None:
                 ready.append((i, parameter.data))
         return ready
 
     def _prepare(self, ready: Sequence[tuple[int, Array]]) -> None:
-        """Make what is to be remembered about each parameter, zeros at first, and move it to where the parameter is."""
+        """Make the state of each parameter, which starts at zero, and move existing state to the parameter's device."""
         names = self._arrays()
         for i, p in ready if names else ():
             state = self.state[i]
             last = state.get(names[-1])
             if last is not None and last.shape != p.shape:
                 raise ShapeError(
-                    f"parameter {i} of {type(self).__name__} has shape {p.shape} now, and what is remembered about it has "
-                    f"{last.shape}: make a new optimizer"
+                    f"parameter {i} of {type(self).__name__} now has shape {p.shape}, and its state has {last.shape}: make a "
+                    "new optimizer"
                 )
             if last is None or not same_place(last, p) or last.dtype != p.dtype:
                 if "step" in self.slots:
                     state.setdefault("step", 0)
                 try:
                     for name in names:
-                        state[name] = _beside(state[name], p) if name in state else np.zeros_like(p, order="C")
+                        kept = state.get(name)
+                        if kept is None:
+                            state[name] = np.zeros_like(p, order="C")
+                        else:
+                            state[name] = beside(to_host(kept).astype(p.dtype, copy=False), p)
                 except MemoryError as error:
-                    raise out_of_memory(error, f"the memory of {type(self).__name__}", [p]) from error
+                    raise out_of_memory(error, f"the state of {type(self).__name__}", [p]) from error
 
     def _gradient(self, i: int) -> Array:
         gradient = self.parameters[i].grad
@@ -122,31 +124,31 @@ class Optimizer:
         return gradient.data
 
     def _arrays(self) -> Sequence[str]:
-        """The names of the arrays among the slots."""
+        """Return the names of the slots that are arrays."""
         return [name for name in self.slots if name != "step"]
 
     def _update(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
-        """Change ``p``, some of the numbers of some parameters, in place by its gradient ``g``, and what is remembered."""
-        raise NotImplementedError(f"{type(self).__name__} defines no _update(p, g, state): it is what step() runs")
+        """Change ``p`` in place by its gradient ``g``, and update ``state``; ``p`` may be a part of one or more parameters."""
+        raise NotImplementedError(f"{type(self).__name__} defines no _update(p, g, state): define it for step()")
 
     def _update_whole(self, p: Array, g: Array, state: Mapping[str, Any]) -> None:
-        """As ``_update``, for all the numbers of a parameter on the host, or of many small ones."""
+        """Update all elements of one parameter on the host, or of many small ones, with ``_update``."""
         update_in_blocks(self._update, p, g, state)
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_division": None}  # the arrays of a copy lie apart
+        return vars(self) | {"_division": None}  # a copy has its own arrays
 
     def _decayed(self, p: Array, g: Array) -> Array:
-        """The gradient with the weight decay in it."""
+        """Return the gradient plus the weight decay."""
         return g + self.weight_decay * p if self.weight_decay else g
 
     def zero_grad(self) -> None:
-        """Forget the gradients of the parameters."""
+        """Set the gradients of the parameters to None."""
         for parameter in self.parameters:
             parameter.zero_grad()
 
     def state_dict(self) -> dict[str, Any]:
-        """The settings, and for each parameter, in order, a copy of what is remembered (NumPy arrays and numbers)."""
+        """Return the settings, and for each parameter, in order, a copy of its state (NumPy arrays and numbers)."""
         return {
             "optimizer": type(self).__name__,
             "settings": {name: getattr(self, name) for name in self.settings},
@@ -157,14 +159,16 @@ class Optimizer:
         }
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
-        """Take over the settings and the memory that ``state_dict`` of such an optimizer gave.
+        """Load the settings and the state that ``state_dict`` of an optimizer of the same class returned.
 
         Raises:
-            ArgumentError: it is of another optimizer, or of another number of parameters.
-            ShapeError, DTypeError: an array does not fit its parameter. On any of these nothing has been changed.
+            ArgumentError: the state is from another class of optimizer, or for another number of parameters.
+            ShapeError, DTypeError: an array does not fit its parameter. After any of these errors nothing has been changed.
         """
         if saved.keys() != {"optimizer", "settings", "parameters"} or saved["optimizer"] != type(self).__name__:
-            raise ArgumentError(f"this is no state of {type(self).__name__}: {saved.get('optimizer', list(saved))!r}")
+            raise ArgumentError(
+                f"saved is not a state of {type(self).__name__}: {saved.get('optimizer', list(saved))!r}"
+            )
         if len(saved["parameters"]) != len(self.parameters):
             raise ArgumentError(
                 f"the saved state is for {len(saved['parameters'])} parameters, and this {type(self).__name__} has "
@@ -182,31 +186,21 @@ class Optimizer:
         return f"{type(self).__name__}({settings}; {len(self.parameters)} tensors)"
 
 
-def _beside(array: Array, p: Array) -> Array:
-    """What is remembered where the parameter is now, and in its dtype."""
-    return beside(to_host(array).astype(p.dtype, copy=False), p)
-
-
 def distinct(parameters: Iterable[Tensor]) -> list[Tensor]:
-    """The parameters as a list, each once.
-
-    Raises:
-        ArgumentError: what was given is no iterable of tensors.
-        GraphError: one of them was computed.
-    """
+    """Return the parameters as a list without duplicates; raise unless they are leaf tensors."""
     if isinstance(parameters, Module):
         raise ArgumentError(f"got a {type(parameters).__name__} for parameters: pass module.parameters()")
     found = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     for i, parameter in enumerate(found):
         if not isinstance(parameter, Tensor):
-            raise ArgumentError(f"parameters must be tensors, got {type(parameter).__name__} at place {i}")
+            raise ArgumentError(f"parameters must be tensors, got {type(parameter).__name__} at index {i}")
         if not parameter.is_leaf:
-            raise GraphError(f"{parameter._describe()} at place {i} of parameters was computed: pass what it came from")
+            raise GraphError(f"{parameter._describe()} at index {i} of parameters was computed: pass leaf tensors only")
     return list({id(parameter): parameter for parameter in found}.values())
 
 
-def number(name: str, value: Any, below: float = math.inf) -> float:
-    """``value`` as a Python float (NumPy's would promote float32 arrays), in [0, below)."""
+def number(name: str, value: float, below: float = math.inf) -> float:
+    """Return ``value``, which must be in [0, below), as a Python float; a NumPy float would promote float32 arrays."""
     number = float(value)
     if not 0 <= number < below:
         raise ArgumentError(
@@ -216,16 +210,16 @@ def number(name: str, value: Any, below: float = math.inf) -> float:
 
 
 def _fitting(value: Any, parameter: Tensor, i: int, name: str) -> Any:
-    """A remembered value for ``parameter``: a copy beside its data, or a plain number."""
+    """Return a saved value for ``parameter``: a copy of an array on the parameter's device, or an integer."""
     if name == "step":
         return int(value)
     array = np.array(value, order="C")
     if array.shape != parameter.shape:
         raise ShapeError(
-            f"the saved '{name}' of parameter {i} has shape {array.shape}, the parameter {parameter.shape}"
+            f"the saved '{name}' of parameter {i} has shape {array.shape}, but the parameter has {parameter.shape}"
         )
     if array.dtype != parameter.dtype:
         raise DTypeError(
-            f"the saved '{name}' of parameter {i} has dtype {array.dtype}, the parameter {parameter.dtype}"
+            f"the saved '{name}' of parameter {i} has dtype {array.dtype}, but the parameter has {parameter.dtype}"
         )
     return beside(array, parameter.data)

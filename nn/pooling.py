@@ -1,29 +1,28 @@
-"""One vector for a whole sequence."""
-
-from typing import Any
+"""Pooling of a sequence into one vector."""
 
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor
+from minigrad.internal import TensorLike
 
 from ._checks import check_real
-from .masks import combined_mask
+from .masks import as_key_mask
 
 
-def pool(x: Any, key_mask: Any = None, how: str = "mean") -> Tensor:
-    """The tokens of each sequence in one vector: (batch, length, d_model) -> (batch, d_model).
+def pool(x: "TensorLike", key_mask: "TensorLike | None" = None, how: str = "mean") -> Tensor:
+    """Combine the tokens of each sequence into one vector: (batch, length, d_model) -> (batch, d_model).
 
     Args:
-        x: floating.
-        key_mask: (batch, length), True (or 1) for tokens and False (or 0) for padding; None if nothing is padding.
+        x: a floating array or Tensor.
+        key_mask: (batch, length), True (or 1) for tokens and False (or 0) for padding; None if there is no padding.
         how: "mean" or "sum" of the tokens that are not padding, or the "first" of them (BERT's [CLS]).
 
-    A sequence that is all padding gives zeros. What stands in padding has no influence as long as it is finite.
+    The result is 0 for a sequence of padding only. Finite values at padding do not change the result.
 
     Raises:
-        ArgumentError: another ``how``.
-        ShapeError: x has no three axes or no tokens, or the mask does not fit.
-        DTypeError, OutOfRangeError: the mask is neither boolean nor 0/1; x is not floating.
+        ArgumentError: ``how`` is none of these.
+        ShapeError: x does not have three axes, its length is 0, or the mask does not fit.
+        DTypeError, OutOfRangeError: the mask is neither boolean nor 0/1, or x is not floating.
 
     Example:
         >>> import nn
@@ -41,10 +40,10 @@ def pool(x: Any, key_mask: Any = None, how: str = "mean") -> Tensor:
     if key_mask is None:
         return x[:, 0] if how == "first" else x.mean(axis=1) if how == "mean" else x.sum(axis=1)
     batch, length, _ = x.shape
-    weights = combined_mask((batch, 1, length), x.data, key_mask=key_mask)  # as if one query looked at all tokens
+    weights = as_key_mask(key_mask, (batch, length), x.data)[:, None]  # (batch, 1, length): one row per sequence
     if how == "mean":
         weights = weights / np.maximum(weights.sum(axis=-1, keepdims=True), 1)
     elif how == "first":
         weights = weights & (np.cumsum(weights, axis=-1) == 1)
-    pooled: Tensor = weights.astype(x.dtype) @ x  # one product, instead of a masked copy and its sum
+    pooled: Tensor = weights.astype(x.dtype) @ x  # one product costs less than a masked copy and its sum
     return pooled.reshape(batch, x.shape[2])

@@ -1,28 +1,29 @@
-"""Where a token stands, added to what it is."""
+"""Layers that add to each token vector a code for the token's position."""
 
 from typing import Any
 
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor
+from minigrad.internal import Array, TensorLike
 
 from . import init
 from ._checks import as_input, beside, check_not_negative, check_positive, check_real
-from .module import Module, Parameter
+from .module import DType, Module, Parameter
 
 
 def sinusoids(length: int, d_model: int) -> np.ndarray[Any, Any]:
-    """The position codes, (length, d_model) float64: one row a position, from 0.
+    """Return the sinusoidal position codes (length, d_model), float64: row t is the code of position t.
 
     ``p[t, 2i] = sin(t / 10000**(2i / d_model))`` and ``p[t, 2i + 1] = cos(t / 10000**(2i / d_model))``.
     Vaswani et al. 2017, arXiv:1706.03762, section 3.5.
 
     Raises:
-        ArgumentError: length is negative, d_model not positive, or one of them no integer.
+        ArgumentError: length is not an integer >= 0, or d_model is not an integer >= 1.
 
     Example:
         >>> import nn
-        >>> nn.sinusoids(3, 4).round(2)  # the first two columns turn fast, the next two slowly
+        >>> nn.sinusoids(3, 4).round(2)  # the first two columns change fast, the last two slowly
         array([[ 0.  ,  1.  ,  0.  ,  1.  ],
                [ 0.84,  0.54,  0.01,  1.  ],
                [ 0.91, -0.42,  0.02,  1.  ]])
@@ -35,16 +36,16 @@ def sinusoids(length: int, d_model: int) -> np.ndarray[Any, Any]:
 
 
 class PositionalEncoding(Module):
-    """``scale * x + sinusoids``: the fixed position codes, without parameters and for sequences of any length.
+    """Fixed position codes, ``scale * x + sinusoids``, for sequences of any length. There are no parameters.
 
     Vaswani et al. 2017, arXiv:1706.03762, section 3.5; see :func:`sinusoids`.
 
     Args:
         d_model: the width of x.
-        scale: what the embeddings are multiplied by. The paper takes ``math.sqrt(d_model)`` (section 3.4), so that
-            embeddings with small initial values do not vanish beside the codes, whose length is ``sqrt(d_model / 2)``.
+        scale: the factor of the embeddings x. The paper takes ``math.sqrt(d_model)`` (section 3.4). Without a factor,
+            embeddings with small initial values would be small compared with the codes, whose norm is ``sqrt(d_model / 2)``.
 
-    Calling it: x (..., length, d_model) -> the same, in the dtype of x. ``start`` is the position of the first token, for
+    Calling it: x (..., length, d_model) -> the same shape, in the dtype of x. ``start`` is the position of the first token, for
     decoding with a cache.
 
     Raises:
@@ -65,18 +66,18 @@ class PositionalEncoding(Module):
         check_positive(d_model=d_model)
         self.d_model = d_model
         self.scale = float(scale)
-        self._table = sinusoids(0, d_model)  # grows with the longest sequence seen
+        self._table = sinusoids(0, d_model)  # codes() replaces it by a longer one when a sequence needs it
 
-    def forward(self, x: Any, *, start: int = 0) -> Tensor:
+    def forward(self, x: "TensorLike", *, start: int = 0) -> Tensor:
         x = check_real(x, "PositionalEncoding")
         stop = _stop(x, self.d_model, start, f"PositionalEncoding({self.d_model})")
         return (x if self.scale == 1 else self.scale * x) + self.codes(start, stop, x.data)
 
-    def codes(self, start: int, stop: int, like: Any) -> Any:
-        """The codes of these positions, (stop - start, d_model), as an array beside ``like`` and of its dtype."""
+    def codes(self, start: int, stop: int, like: Array) -> Any:
+        """Return the codes of positions [start, stop), (stop - start, d_model), in the dtype and on the device of ``like``."""
         table = self._table
         if type(table) is not type(like) or table.dtype != like.dtype or len(table) < stop:
-            longest = max(len(table), 1 << stop.bit_length())  # a power of 2: few new tables while sequences grow
+            longest = max(len(table), 1 << stop.bit_length())  # a power of 2, so that few new tables are needed
             self._table = table = beside(sinusoids(longest, self.d_model).astype(like.dtype), like)
         return table[start:stop]
 
@@ -85,21 +86,21 @@ class PositionalEncoding(Module):
 
 
 class LearnedPositions(Module):
-    """``scale * x + weight[:length]``: a vector for each position, learned as those of the tokens are.
+    """Learned position codes, ``scale * x + weight[start : start + length]``.
 
     Gehring et al. 2017, arXiv:1705.03122, section 3.1.
 
     Args:
-        max_length: how many positions there are.
+        max_length: the number of positions.
         d_model: the width of x.
-        rng: draws the table, normal with standard deviation ``std``.
-        scale: what x is multiplied by.
+        rng: the generator that draws ``weight`` from a normal distribution with standard deviation ``std``.
+        scale: the factor of x.
 
-    Calling it: x (..., length, d_model) -> the same; ``weight`` (max_length, d_model). ``start`` is the position of the
-    first token, for decoding with a cache.
+    Calling it: x (..., length, d_model) -> the same shape. The parameter ``weight`` has shape (max_length, d_model).
+    ``start`` is the position of the first token, for decoding with a cache.
 
     Raises:
-        ShapeError: the last axis of x is not d_model, or x goes beyond max_length.
+        ShapeError: the last axis of x is not d_model, or start + length is more than max_length.
         ArgumentError: start is negative.
 
     Example:
@@ -121,13 +122,13 @@ class LearnedPositions(Module):
         rng: np.random.Generator,
         std: float = 0.02,
         scale: float = 1.0,
-        dtype: Any = np.float32,
+        dtype: "DType" = np.float32,
     ) -> None:
         check_positive(max_length=max_length, d_model=d_model)
         self.scale = float(scale)
         self.weight = Parameter(init.normal((max_length, d_model), std, rng=rng, dtype=dtype))
 
-    def forward(self, x: Any, *, start: int = 0) -> Tensor:
+    def forward(self, x: "TensorLike", *, start: int = 0) -> Tensor:
         x = as_input(x, self.weight.dtype, "LearnedPositions")
         max_length, d_model = self.weight.shape
         stop = _stop(x, d_model, start, f"LearnedPositions({max_length}, {d_model})")
@@ -143,7 +144,7 @@ class LearnedPositions(Module):
 
 
 def _stop(x: Tensor, d_model: int, start: int, layer: str) -> int:
-    """The position behind the last token of x."""
+    """Return ``start + length``, the position one past the last token of x, or raise an error that names ``layer``."""
     if x.ndim < 2 or x.shape[-1] != d_model:
         raise ShapeError(f"{layer} needs x of shape (..., length, {d_model}), got {x.shape}")
     if start < 0:

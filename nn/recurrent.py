@@ -1,37 +1,41 @@
-"""Recurrent networks: a state that is carried from token to token."""
+"""Recurrent networks, which update a state from token to token."""
+
+from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
 
 from minigrad import ShapeError, Tensor, affine, primitive, sigmoid
+from minigrad.internal import Array, TensorLike
 
 from ._checks import as_input, check_positive
 from ._gru_kernel import gru_backward, gru_forward
 from .affine import Affine
-from .masks import combined_mask
-from .module import Module
+from .masks import as_key_mask
+from .module import DType, Module
 
 
 class GRUCell(Module):
-    """One step of a gated recurrent unit: how a state changes when it reads an input. ::
+    """One step of a gated recurrent unit, which maps an input x and a state h to the new state h'. ::
 
-        r = sigmoid(x W_r + b_r + h U_r + c_r)           what of the old state the candidate sees
-        z = sigmoid(x W_z + b_z + h U_z + c_z)           how much of the old state stays
-        n = tanh(x W_n + b_n + r * (h U_n + c_n))        the candidate
+        r = sigmoid(x W_r + b_r + h U_r + c_r)           reset gate: how much of h the candidate uses
+        z = sigmoid(x W_z + b_z + h U_z + c_z)           update gate: how much of h is kept
+        n = tanh(x W_n + b_n + r * (h U_n + c_n))        candidate
         h' = (1 - z) * n + z * h
 
-    Cho et al. 2014, arXiv:1406.1078, section 2.3, with r applied after the product with U_n (Cho et al. apply it to h
-    before), as PyTorch and cuDNN do. ``input.weight`` is [W_r, W_z, W_n] side by side, ``state.weight`` [U_r, U_z, U_n].
+    Cho et al. 2014, arXiv:1406.1078, section 2.3, apply r to h before the product with U_n. This layer applies r after the
+    product, as PyTorch and cuDNN do. ``input.weight`` is ``[W_r, W_z, W_n]`` and ``state.weight`` is ``[U_r, U_z, U_n]``.
 
     Args:
         input_dim, hidden_dim: the widths of inputs and states.
+        rng: the generator that draws the weights, whose dtype is ``dtype``.
 
     Shapes: x (batch, input_dim), h (batch, hidden_dim) -> (batch, hidden_dim).
 
     Raises:
-        ArgumentError: a width is no positive integer.
-        ShapeError: x or h has another shape.
+        ArgumentError: a width is not a positive integer.
+        ShapeError: the shape of x or h is not the one above.
 
     Example:
         >>> import numpy as np
@@ -40,29 +44,28 @@ class GRUCell(Module):
         >>> x, h = np.ones((2, 3)), np.full((2, 4), 0.5)
         >>> cell(x, h).shape
         (2, 4)
-        >>> cell.input.bias.data[4:8] = 50.0  # z is 1 now, and the state stays
+        >>> cell.input.bias.data[4:8] = 50.0  # now z is 1, and the state does not change
         >>> cell(x, h).numpy().round(4)[0]
         array([0.5, 0.5, 0.5, 0.5], dtype=float32)
     """
 
-    def __init__(self, input_dim: int, hidden_dim: int, *, rng: np.random.Generator, dtype: Any = np.float32) -> None:
+    def __init__(self, input_dim: int, hidden_dim: int, *, rng: np.random.Generator, dtype: DType = np.float32) -> None:
         check_positive(input_dim=input_dim, hidden_dim=hidden_dim)
         self.hidden_dim = hidden_dim
         self.input = Affine(input_dim, 3 * hidden_dim, rng=rng, dtype=dtype)
         self.state = Affine(hidden_dim, 3 * hidden_dim, rng=rng, dtype=dtype)
 
-    def forward(self, x: Any, h: Any) -> Tensor:
+    def forward(self, x: TensorLike, h: TensorLike) -> Tensor:
         x, h = (as_input(t, self.state.weight.dtype, "GRUCell") for t in (x, h))
         width = self.input.weight.shape[0]
         if x.ndim != 2 or x.shape[1] != width or h.shape != (x.shape[0], self.hidden_dim):
             raise ShapeError(
-                f"GRUCell needs x of shape (batch, {width}) and h of shape (batch, {self.hidden_dim}) of one batch size, got "
-                f"{x.shape} and {h.shape}"
+                f"GRUCell needs x (batch, {width}) and h (batch, {self.hidden_dim}), got {x.shape} and {h.shape}"
             )
         return self.step(self.input(x), h)
 
-    def step(self, image: Tensor, h: Any) -> Tensor:
-        """The same, of ``x W + b``: for all tokens of a sequence that can be one product."""
+    def step(self, image: Tensor, h: TensorLike) -> Tensor:
+        """Return the new state from the projected input ``image = input(x)`` and h. One product can project all tokens."""
         h = as_input(h, self.state.weight.dtype, "GRUCell")
         return _changed(h, image, self.state(h))
 
@@ -70,8 +73,8 @@ class GRUCell(Module):
         return f"{self.input.weight.shape[0]}, {self.hidden_dim}"
 
 
-def _changed(h: Any, image: Any, memory: Any) -> Any:
-    """The new state, of h, ``x W + b`` and ``h U + c``, both (batch, 3 hidden_dim)."""
+def _changed(h: Array, image: Array, memory: Array) -> Any:
+    """Return the new state from h, ``image = x W + b`` and ``memory = h U + c``, both (batch, 3 hidden_dim)."""
     d = h.shape[-1]
     gates = sigmoid(image[:, : 2 * d] + memory[:, : 2 * d])
     reset, keep = gates[:, :d], gates[:, d:]
@@ -79,8 +82,16 @@ def _changed(h: Any, image: Any, memory: Any) -> Any:
     return candidate + keep * (h - candidate)
 
 
-def _states(images: Any, initial: Any, weight: Any, bias: Any, /, is_token: Any = None, reverse: bool = False) -> Any:
-    """The state after each token, (batch, length, hidden_dim); padding leaves it as it was."""
+def _states(
+    images: Array,
+    initial: Array,
+    weight: Array,
+    bias: Array | None,
+    /,
+    is_token: Array | None = None,
+    reverse: bool = False,
+) -> Any:
+    """Return the state after each token, (batch, length, hidden_dim). Padding does not change the state."""
     length, h = images.shape[1], initial
     states = [h] * length
     for t in reversed(range(length)) if reverse else range(length):
@@ -95,22 +106,22 @@ gru_states.kernel(np.ndarray, gru_forward, gru_backward)
 
 
 class GRU(Module):
-    """A :class:`GRUCell` along a sequence: the states after each token, and the last.
+    """A gated recurrent unit that applies a :class:`GRUCell` to the tokens of a sequence, one after the other.
 
     Args:
-        input_dim, hidden_dim: the widths of inputs and states.
-        reverse: read from the last token to the first.
+        input_dim, hidden_dim, rng: as in :class:`GRUCell`.
+        reverse: whether to read from the last token to the first.
 
     Calling it:
         x: (batch, length, input_dim).
         initial: (batch, hidden_dim), the state before the first token; zeros by default.
-        key_mask: (batch, length) booleans, or integers 0 and 1: where x is a token. Padding leaves the state as it was,
-            so the last state is the one after the last token, and the states at padding are given as zeros.
+        key_mask: (batch, length) booleans, or integers 0 and 1; True or 1 marks a token, False or 0 marks padding. Padding does
+            not change the state, so the last state is the state after the last token. The returned states are 0 at padding.
 
-        The result is a pair: states (batch, length, hidden_dim) and the last state (batch, hidden_dim).
+        The result is a pair: the states (batch, length, hidden_dim) and the last state (batch, hidden_dim).
 
     Raises:
-        ShapeError: shapes do not fit together.
+        ShapeError: the shapes do not fit together, or length is 0.
         DTypeError, OutOfRangeError: the mask is neither boolean nor 0/1.
 
     Example:
@@ -131,12 +142,14 @@ class GRU(Module):
         *,
         rng: np.random.Generator,
         reverse: bool = False,
-        dtype: Any = np.float32,
+        dtype: DType = np.float32,
     ) -> None:
         self.reverse = reverse
         self.cell = GRUCell(input_dim, hidden_dim, rng=rng, dtype=dtype)
 
-    def forward(self, x: Any, initial: Any = None, *, key_mask: Any = None) -> tuple[Tensor, Tensor]:
+    def forward(
+        self, x: TensorLike, initial: TensorLike | None = None, *, key_mask: TensorLike | None = None
+    ) -> tuple[Tensor, Tensor]:
         width, dtype = self.cell.input.weight.shape[0], self.cell.input.weight.dtype
         x = as_input(x, dtype, "GRU")
         if x.ndim != 3 or x.shape[-1] != width or not x.shape[1]:
@@ -149,9 +162,9 @@ class GRU(Module):
             raise ShapeError(
                 f"GRU needs initial of shape (batch, hidden_dim) = {(batch, self.cell.hidden_dim)}, got {h.shape}"
             )
-        is_token = combined_mask((batch, 1, length), x.data, key_mask=key_mask)  # (batch, 1, length)
+        is_token = as_key_mask(key_mask, (batch, length), x.data)
         if is_token is not None:
-            is_token = is_token.swapaxes(1, 2)  # (batch, length, 1)
+            is_token = is_token[..., None]  # (batch, length, 1)
         state = self.cell.state
         states: Any = gru_states(
             self.cell.input(x), h, state.weight, state.bias, is_token=is_token, reverse=self.reverse

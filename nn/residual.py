@@ -1,23 +1,24 @@
-"""Modules one after the other, and around one of them a way past it."""
+"""Containers: a residual connection around a module, and modules that run one after the other."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from minigrad import ArgumentError, ShapeError, Tensor
+from minigrad.internal import Array, TensorLike
 
 from .module import Module
 
 
 class Residual(Module):
-    """``x + module(x)``: the identity, and what the module adds to it. He et al. 2016, arXiv:1512.03385, eq. 1.
+    """A residual connection, ``x + module(x)``. He et al. 2016, arXiv:1512.03385, eq. 1.
 
-    The gradient of x is that of the result plus what comes through the module, so a deep stack keeps the gradient of its
-    last layer for its first.
+    The gradient of x is the gradient of the result plus the gradient through the module, so in a deep stack
+    there is also a direct path for the gradient to the first layer, around every module.
 
-    Calling it: x and whatever else the module takes.
+    ``module`` is a module or a function. The call takes x and the further arguments of the module.
 
     Raises:
-        ShapeError: the module gives another shape than that of x.
+        ShapeError: the result of the module does not have the shape of x.
 
     Example:
         >>> import nn
@@ -31,23 +32,21 @@ class Residual(Module):
     def __init__(self, module: Callable[..., Any]) -> None:
         self.module = module
 
-    def forward(self, x: Any, *args: Any, **keywords: Any) -> Tensor:
+    def forward(self, x: Tensor | Array, *args: Any, **keywords: Any) -> Tensor:
         change = self.module(x, *args, **keywords)
         if change.shape != x.shape:
-            raise ShapeError(f"Residual adds what its module gives to x: got {change.shape} for x of shape {x.shape}")
+            raise ShapeError(f"Residual's module must keep the shape: got {change.shape} for x of shape {x.shape}")
         return x + change
 
 
 class Sequential(Module):
-    """``f_n(... f_2(f_1(x)))``: each takes what the one before it gives.
+    """A chain of functions, ``f_n(... f_2(f_1(x)))``. It has a length and can be indexed and iterated over.
 
     Args:
         functions: modules, or plain functions such as ``minigrad.relu``.
 
-    It has a length and can be indexed and iterated over.
-
     Raises:
-        ArgumentError: one of them cannot be called.
+        ArgumentError: an argument is not callable.
 
     Example:
         >>> import numpy as np
@@ -64,10 +63,10 @@ class Sequential(Module):
     def __init__(self, *functions: Callable[..., Any]) -> None:
         for i, function in enumerate(functions):
             if not callable(function):
-                raise ArgumentError(f"Sequential takes modules and functions, got {function!r} at place {i}")
+                raise ArgumentError(f"Sequential takes modules and functions, got {function!r} as argument {i}")
         self.layers = list(functions)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: "TensorLike") -> Any:
         for function in self.layers:
             x = function(x)
         return x

@@ -1,10 +1,9 @@
-"""Where a token stands, as an angle by which its queries and keys are turned."""
-
-from typing import Any
+"""Rotary positions: a rotation of queries and keys by an angle that depends on the position of the token."""
 
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor
+from minigrad.internal import TensorLike
 
 from ._checks import check_positive, check_real
 from .module import Module
@@ -12,23 +11,23 @@ from .positional import PositionalEncoding
 
 
 class RotaryPositions(Module):
-    """Each pair of columns of a query or a key, turned by an angle in proportion to the token's position.
+    """A layer that rotates each pair of columns of a query or a key by an angle proportional to the position.
 
     At position t, columns 2i and 2i + 1 of each head, as the complex number ``z = x[2i] + 1j * x[2i + 1]``, become
-    ``z * exp(1j * t / 10000**(2i / head_dim))``. The product of a turned query at t and a turned key at s depends on
-    t - s alone, so attention sees how far apart two tokens are. Su et al. 2021, arXiv:2104.09864, eq. 34.
+    ``z * exp(1j * t / 10000**(2i / head_dim))``. The dot product of a rotated query at t and a rotated key at s depends
+    on the positions only through t - s. Su et al. 2021, arXiv:2104.09864, eq. 34.
 
-    The pairs are neighbouring columns, as in the paper; some libraries pair column i with column i + head_dim / 2.
+    The pairs are neighbouring columns, as in the paper. Some libraries pair column i with column i + head_dim / 2.
 
     Args:
-        head_dim: the width of a head; even.
+        head_dim: the width of a head, an even number.
 
-    Calling it: x (..., length, num_heads * head_dim) -> the same, for tokens at the positions ``start``, ``start + 1``, ...
+    Calling it: x (..., length, num_heads * head_dim) -> the same shape. The tokens' positions are ``start``, ``start + 1``, ...
     There are no parameters.
 
     Raises:
-        ArgumentError: head_dim is odd, or start negative.
-        ShapeError: the last axis of x is not made of heads.
+        ArgumentError: head_dim is odd or not positive, or start is negative.
+        ShapeError: the last axis of x is not a multiple of head_dim.
 
     Example:
         >>> import numpy as np
@@ -36,7 +35,7 @@ class RotaryPositions(Module):
         >>> rotary = nn.RotaryPositions(4)
         >>> q, k = np.random.default_rng(0).normal(size=(2, 1, 4))
         >>> here, there = (rotary(q, start=t + 3) @ rotary(k, start=t).T for t in (0, 100))
-        >>> np.allclose(here.numpy(), there.numpy())  # three places apart, wherever that is
+        >>> np.allclose(here.numpy(), there.numpy())  # both pairs are three positions apart
         True
     """
 
@@ -47,9 +46,9 @@ class RotaryPositions(Module):
                 f"rotary positions turn pairs of columns: the width of a head must be even, got {head_dim}"
             )
         self.head_dim = head_dim
-        self.positions = PositionalEncoding(head_dim)  # its codes are the sine and the cosine of each angle
+        self.positions = PositionalEncoding(head_dim)  # its codes are the sines and cosines of the angles
 
-    def forward(self, x: Any, *, start: int = 0) -> Tensor:
+    def forward(self, x: "TensorLike", *, start: int = 0) -> Tensor:
         x = check_real(x, "RotaryPositions")
         if x.ndim < 2 or x.shape[-1] % self.head_dim:
             raise ShapeError(
@@ -61,8 +60,8 @@ class RotaryPositions(Module):
         length, width = x.shape[-2:]
         codes = self.positions.codes(start, start + length, x.data)  # (length, head_dim): sin, cos, sin, cos ...
         sin, cos = codes[:, 0::2, None], codes[:, 1::2, None]  # (length, head_dim / 2, 1)
-        # As a complex product: (a + ib)(cos + i sin) = (a cos - b sin) + i (b cos + a sin). The tables are laid out as wide
-        # as x, since arithmetic is fast along long rows.
+        # A complex product: (a + ib)(cos + i sin) = (a cos - b sin) + i (b cos + a sin). The tables are repeated to the width
+        # of x because NumPy's arithmetic is faster on long rows.
         cos, sin = np.concatenate([cos, cos], axis=-1), np.concatenate([-sin, sin], axis=-1)
         cos, sin = (np.tile(t.reshape(length, self.head_dim), width // self.head_dim) for t in (cos, sin))
         swapped = x.reshape(*x.shape[:-1], width // 2, 2)[..., ::-1].reshape(x.shape)  # b, a of each pair a, b

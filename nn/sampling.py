@@ -1,6 +1,6 @@
-"""From the scores of the next token to a token: temperature, top-k and top-p, all of them functions of the scores alone.
+"""Sample the next token from its scores, with temperature, top-k and top-p.
 
-They compute on the host and in double precision, so that the same seed draws the same tokens on every device.
+The functions compute on the host and in double precision, so that the same seed draws the same tokens on every device.
 """
 
 from numbers import Real
@@ -9,20 +9,22 @@ from typing import Any
 import numpy as np
 
 from minigrad import ArgumentError, OutOfRangeError, ShapeError, Tensor, softmax
-from minigrad.internal import to_host
+from minigrad.internal import TensorLike, to_host
 
 from ._checks import check_positive
 from .init import check_generator
 
 Array = np.ndarray[Any, Any]
-_FEW, _MORE = 256, 16  # so many tokens are sorted in search of a nucleus, and so many times more if it is larger
+_FEW = 256  # tokens sorted first to find a nucleus; most nuclei are smaller, and sorting the vocabulary is slow
+_MORE = 16  # the growth factor of the number of sorted tokens while the nucleus is larger
 
 
-def apply_temperature(logits: Any, temperature: float) -> Array:
-    """``logits / temperature``, (..., vocabulary): below 1 the probable tokens get more probable still, above 1 less.
+def apply_temperature(logits: "TensorLike", temperature: float) -> Array:
+    """Return ``logits / temperature``, up to a constant in each row: (..., vocabulary) -> the same shape, float64.
 
-    At temperature 0 only the most probable token is left (of equal ones the first), and the others get -inf. Ackley, Hinton and
-    Sejnowski 1985, Cognitive Science 9. The result is an array, without a gradient: to train with a temperature, divide.
+    A temperature below 1 makes probable tokens even more probable; one above 1 makes them less probable. Temperature 0 keeps
+    only the most probable token (the first of several) and gives -inf to the others. Source: Ackley, Hinton and Sejnowski 1985,
+    Cognitive Science 9. The result is an array without a gradient; to train with a temperature, divide the logits by it.
 
     Raises:
         ArgumentError: the temperature is negative or not finite.
@@ -42,16 +44,16 @@ def apply_temperature(logits: Any, temperature: float) -> Array:
     logits = _checked(logits)
     if not temperature:
         return np.where(np.arange(logits.shape[-1]) == logits.argmax(axis=-1)[..., None], logits, -np.inf)
-    # Relative to the largest, so that a small temperature cannot overflow; softmax does not see the difference.
-    with np.errstate(over="ignore"):  # -inf is right
+    # The largest logit is subtracted, which softmax ignores, so that a small temperature cannot overflow to inf.
+    with np.errstate(over="ignore"):  # overflow to -inf is correct
         return (logits - logits.max(axis=-1, keepdims=True)) / temperature
 
 
-def keep_top_k(logits: Any, k: int) -> Array:
-    """The k largest logits of each row, and -inf for the others: (..., vocabulary) -> the same, without a gradient.
+def keep_top_k(logits: "TensorLike", k: int) -> Array:
+    """Keep the k largest logits of each row and set the others to -inf: (..., vocabulary) -> the same shape, float64.
 
-    Of equal logits the first are kept, so there are exactly k (all of them where the vocabulary is smaller). Fan et al. 2018,
-    arXiv:1805.04833, section 5.
+    Exactly k logits are kept, or all if the vocabulary is smaller. Among equal logits, the first are kept. The result is an
+    array without a gradient. Source: Fan et al. 2018, arXiv:1805.04833, section 5.
 
     Raises:
         ArgumentError: k is not a positive integer.
@@ -66,11 +68,12 @@ def keep_top_k(logits: Any, k: int) -> Array:
     return np.where(_are_largest(logits, k), logits, -np.inf)
 
 
-def keep_top_p(logits: Any, p: float) -> Array:
-    """The logits of the nucleus, and -inf for the others: (..., vocabulary) -> the same, without a gradient.
+def keep_top_p(logits: "TensorLike", p: float) -> Array:
+    """Keep the logits of the nucleus and set the others to -inf: (..., vocabulary) -> the same shape, float64.
 
-    The nucleus is the smallest set of most probable tokens whose probabilities, ``softmax(logits)``, add up to at least p;
-    of equally probable tokens the first. Holtzman et al. 2019, arXiv:1904.09751, eq. 2.
+    The nucleus is the smallest set of most probable tokens whose probabilities, ``softmax(logits)``, add up to at least p. It
+    takes the first of equally probable tokens. The result is an array without a gradient. Source: Holtzman et al. 2019,
+    arXiv:1904.09751, eq. 2.
 
     Raises:
         ArgumentError: p is not in (0, 1].
@@ -85,13 +88,13 @@ def keep_top_p(logits: Any, p: float) -> Array:
     if not 0 < p <= 1:
         raise ArgumentError(f"top_p must be in (0, 1], got {p!r}: 1 keeps every token")
     logits = _checked(logits)
-    if p == 1:  # rounding could lose the improbable ones
+    if p == 1:  # rounding could drop improbable tokens
         return logits
     every, count = softmax(logits), _FEW
     while True:
         order = _most_probable_first(logits, count)
         probabilities = np.take_along_axis(every, order, axis=-1)
-        before = np.cumsum(probabilities, axis=-1) - probabilities  # of the tokens that are more probable
+        before = np.cumsum(probabilities, axis=-1) - probabilities  # the sum over more probable tokens
         if count >= logits.shape[-1] or (before[..., -1] >= p).all():
             break
         count *= _MORE
@@ -101,22 +104,22 @@ def keep_top_p(logits: Any, p: float) -> Array:
 
 
 def token_probabilities(
-    logits: Any, *, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None
+    logits: "TensorLike", *, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None
 ) -> Array:
-    """The probabilities that :func:`sample_tokens` draws from, (..., vocabulary) float64, without a gradient.
+    """Return the probabilities that :func:`sample_tokens` draws from, (..., vocabulary) float64, without a gradient.
 
-    ``softmax(keep_top_p(keep_top_k(apply_temperature(logits, temperature), top_k), top_p))``; None keeps every token.
+    They are ``softmax(keep_top_p(keep_top_k(apply_temperature(logits, temperature), top_k), top_p))``; None keeps every token.
 
     Raises:
         ArgumentError: a setting is out of its range.
-        ShapeError: there are no logits.
+        ShapeError: the last axis of logits is missing or empty.
         OutOfRangeError: a logit is NaN or inf, or all logits of a row are -inf.
 
     Example:
         >>> import numpy as np
         >>> import nn
         >>> logits = np.log([0.5, 0.3, 0.2])
-        >>> nn.token_probabilities(logits, top_k=2).round(3)  # 0.5 and 0.3, made to sum to 1
+        >>> nn.token_probabilities(logits, top_k=2).round(3)  # 0.5 and 0.3, divided by their sum
         array([0.625, 0.375, 0.   ])
     """
     logits = apply_temperature(logits, temperature)
@@ -128,18 +131,19 @@ def token_probabilities(
 
 
 def sample_tokens(
-    logits: Any,
+    logits: "TensorLike",
     *,
     rng: np.random.Generator,
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
 ) -> Array:
-    """One token for each row of logits, drawn from :func:`token_probabilities`: (..., vocabulary) -> (...) integers.
+    """Draw one token per row of logits from :func:`token_probabilities`: (..., vocabulary) -> (...) integers.
 
-    The draw inverts the cumulative distribution at one uniform number a row, whatever the settings are.
+    The draw inverts the cumulative distribution at a uniform random number. Each row takes one number from ``rng``.
 
-    Raises: as :func:`token_probabilities`.
+    Raises:
+        ArgumentError, ShapeError, OutOfRangeError: as in :func:`token_probabilities`.
 
     Example:
         >>> import numpy as np
@@ -150,7 +154,7 @@ def sample_tokens(
         ((1000,), [0, 1])
     """
     check_generator(rng)
-    if top_k is top_p is None and isinstance(temperature, Real) and not temperature:  # there is nothing to choose from
+    if top_k is top_p is None and isinstance(temperature, Real) and not temperature:  # the choice is determined
         most_probable = _checked(logits).argmax(axis=-1)
         rng.random(most_probable.shape)
         return most_probable
@@ -161,8 +165,8 @@ def sample_tokens(
     return (cumulative <= threshold).sum(axis=-1)  # the first token that takes the sum beyond the threshold
 
 
-def _checked(logits: Any) -> Array:
-    """The logits on the host, in double precision."""
+def _checked(logits: "TensorLike") -> Array:
+    """Return the logits on the host, in double precision, and check their shape and values."""
     array = np.asarray(to_host(logits.data if isinstance(logits, Tensor) else logits), np.float64)
     if not array.ndim or not array.shape[-1]:
         raise ShapeError(f"logits must have the shape (..., vocabulary), got {array.shape}")
@@ -170,15 +174,15 @@ def _checked(logits: Any) -> Array:
     if not np.isfinite(largest).all():
         found = np.isnan(largest).any(), (largest == np.inf).any(), True
         worst = ("nan", "inf", "-inf for every token of a row")[found.index(True)]
-        raise OutOfRangeError(f"logits must be finite, or -inf for a token that cannot be, got {worst}")
+        raise OutOfRangeError(f"logits must be finite, or -inf for a token that is excluded, got {worst}")
     return array
 
 
 def _are_largest(logits: Array, k: int) -> Array:
-    """Whether each is one of the k largest of its row, of which there are no more: of equal ones the first."""
+    """Return whether each logit is one of the k largest of its row: exactly k are, and the first among equal logits."""
     if k >= logits.shape[-1]:
         return np.ones(logits.shape, bool)
-    least = np.partition(logits, -k, axis=-1)[..., -k, None]  # a sort of all of them would take several times as long
+    least = np.partition(logits, -k, axis=-1)[..., -k, None]  # sorting whole rows would take several times as long
     found = logits >= least
     if found.sum() > k * least.size:
         more = logits > least
@@ -187,9 +191,9 @@ def _are_largest(logits: Array, k: int) -> Array:
 
 
 def _most_probable_first(logits: Array, count: int) -> Array:
-    """The places of the ``count`` largest of each row, or of all, the largest first; of equal ones the first."""
+    """Return the indices of the ``count`` largest logits (or of all) in each row, largest first; ties keep their order."""
     if count >= logits.shape[-1]:
         return np.argsort(-logits, axis=-1, kind="stable")
-    places = np.nonzero(_are_largest(logits, count))[-1].reshape(*logits.shape[:-1], count)  # rising in each row
-    order = np.argsort(-np.take_along_axis(logits, places, axis=-1), axis=-1, kind="stable")
-    return np.take_along_axis(places, order, axis=-1)
+    indices = np.nonzero(_are_largest(logits, count))[-1].reshape(*logits.shape[:-1], count)  # increasing in each row
+    order = np.argsort(-np.take_along_axis(logits, indices, axis=-1), axis=-1, kind="stable")
+    return np.take_along_axis(indices, order, axis=-1)

@@ -1,6 +1,6 @@
-"""Learning rates that change: functions from the step, counted from 0, to the learning rate.
+"""Learning rate schedules: functions from the step, counted from 0, to the learning rate.
 
-They keep no state, so a run resumes with the number of its step alone::
+Schedules keep no state, so a resumed run needs only the current step number::
 
     schedule = cosine_schedule(1e-3, steps=1000, warmup=100)
     optimizer.lr = schedule(step)  # before each optimizer.step()
@@ -17,17 +17,17 @@ Schedule = Callable[[int], float]
 
 
 def inverse_sqrt_schedule(d_model: int, warmup: int, *, scale: float = 1.0) -> Schedule:
-    """``scale * d_model**-0.5 * min(n**-0.5, n * warmup**-1.5)`` in step n = 1, 2, ...
+    """Return the schedule ``scale * d_model**-0.5 * min(n**-0.5, n * warmup**-1.5)`` with n = step + 1.
 
-    Linear up to step ``warmup``, then falling as the square root of the step. Vaswani et al. 2017, arXiv:1706.03762, eq. 3.
+    The rate rises linearly until n = ``warmup``, then falls as ``1 / sqrt(n)``. Vaswani et al. 2017, arXiv:1706.03762, eq. 3.
 
     Raises:
-        ArgumentError: a size is no positive integer, or the scale is negative or not finite.
+        ArgumentError: a size is not a positive integer, or the scale is negative or not finite.
 
     Example:
         >>> import nn
         >>> schedule = nn.inverse_sqrt_schedule(d_model=16, warmup=4, scale=8.0)
-        >>> [round(schedule(step), 2) for step in (0, 1, 3, 15, 63)]  # four times as late, half as large
+        >>> [round(schedule(step), 2) for step in (0, 1, 3, 15, 63)]  # n = 16 has half the rate of n = 4
         [0.25, 0.5, 1.0, 0.5, 0.25]
     """
     check_positive(d_model=d_model, warmup=warmup)
@@ -42,10 +42,10 @@ def inverse_sqrt_schedule(d_model: int, warmup: int, *, scale: float = 1.0) -> S
 
 
 def cosine_schedule(peak: float, steps: int, warmup: int = 0, final: float = 0.0) -> Schedule:
-    """Linear up to ``peak`` in the first ``warmup`` steps, then half a cosine down to ``final`` at ``steps``.
+    """Return a schedule that rises linearly to ``peak`` in ``warmup`` steps, then falls to ``final`` along a cosine.
 
-    ``final + (peak - final) * (1 + cos(pi t)) / 2`` with t from 0 to 1. Loshchilov and Hutter 2017, arXiv:1608.03983, eq. 5.
-    After ``steps`` it stays at ``final``.
+    After the warm-up the rate is ``final + (peak - final) * (1 + cos(pi t)) / 2``. Here t grows linearly from 0 to 1, which
+    it reaches at step ``steps`` (Loshchilov and Hutter 2017, arXiv:1608.03983, eq. 5). From then on the rate is ``final``.
 
     Raises:
         ArgumentError: warmup is not less than steps, or a rate is negative or not finite.
@@ -60,12 +60,13 @@ def cosine_schedule(peak: float, steps: int, warmup: int = 0, final: float = 0.0
 
 
 def linear_schedule(peak: float, steps: int, warmup: int = 0, final: float = 0.0) -> Schedule:
-    """Linear up to ``peak`` in the first ``warmup`` steps, then linear down to ``final`` at ``steps``, and stay there.
+    """Return a schedule that rises linearly to ``peak`` in ``warmup`` steps, then falls linearly to ``final``.
 
-    ``peak + (final - peak) * t`` with t from 0 to 1.
+    After the warm-up the rate is ``peak + (final - peak) * t``. Here t grows linearly from 0 to 1, which it reaches at step
+    ``steps``. From then on the rate is ``final``.
 
     Raises:
-        ArgumentError: as of :func:`cosine_schedule`.
+        ArgumentError: warmup is not less than steps, or a rate is negative or not finite.
 
     Example:
         >>> import nn
@@ -77,7 +78,7 @@ def linear_schedule(peak: float, steps: int, warmup: int = 0, final: float = 0.0
 
 
 def _warmed_up(peak: float, steps: int, warmup: int, final: float, decay: Callable[[float], float]) -> Schedule:
-    """``peak * (step + 1) / warmup`` during the warm-up, then ``decay`` of the time that has passed, from 0 to 1."""
+    """Return the schedule ``peak * (step + 1) / warmup`` during the warm-up and ``decay(t)``, t in [0, 1], afterwards."""
     check_positive(steps=steps)
     check_interval(0, math.inf, peak=peak, final=final)
     if not 0 <= warmup < steps:

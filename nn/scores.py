@@ -1,11 +1,11 @@
-"""Scores: how well each query goes with each key.
+"""Scores: modules that measure how well each query matches each key.
 
-A score is a module that is called with query (batch, query, query_dim) and key (batch, key, key_dim) and gives
-(batch, query, key). The softmax over the keys makes weights of it, see :class:`GlobalAttention`.
+A score maps query (batch, query, query_dim) and key (batch, key, key_dim) to (batch, query, key).
+:class:`GlobalAttention` turns it into weights with a softmax over the keys.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,16 +14,16 @@ from minigrad import ArgumentError, ShapeError, Tensor
 
 from ._checks import check_positive
 from .affine import Affine
-from .module import Module
+from .module import DType, Module
 
 Score = Callable[[Tensor, Tensor], Tensor]
 
 
 class DotScore(Module):
-    """``q . k``, and with ``scale=True`` ``q . k / sqrt(d)`` of the d numbers in each.
+    """The dot product ``q . k``, or ``q . k / sqrt(d)`` with ``scale=True``; d is the width of queries and keys.
 
-    Luong et al. 2015, arXiv:1508.04025, section 3.1, "dot"; scaled, so that scores of wide vectors do not saturate the
-    softmax, Vaswani et al. 2017, arXiv:1706.03762, section 3.2.1.
+    Luong et al. 2015, arXiv:1508.04025, section 3.1, "dot". The scale keeps the scores of wide vectors from saturating the
+    softmax: Vaswani et al. 2017, arXiv:1706.03762, section 3.2.1.
 
     Shapes: query (batch, query, d), key (batch, key, d) -> (batch, query, key).
 
@@ -51,9 +51,9 @@ class DotScore(Module):
 
 
 class CosineScore(Module):
-    """``q . k / (|q| |k|)``, in [-1, 1]; a vector of zeros has the cosine 0 with everything.
+    """The cosine ``q . k / (|q| |k|)``, in [-1, 1]. It is 0 if q or k is zero, because 1e-12 is added under the roots.
 
-    Graves et al. 2014, arXiv:1410.5401, section 3.3.1. (``1e-12`` is added under the roots.)
+    Graves et al. 2014, arXiv:1410.5401, section 3.3.1.
 
     Shapes: query (batch, query, d), key (batch, key, d) -> (batch, query, key).
 
@@ -64,7 +64,7 @@ class CosineScore(Module):
         >>> import nn
         >>> from minigrad import Tensor
         >>> query, key = Tensor([[[2.0, 0.0]]]), Tensor([[[9.0, 0.0], [1.0, 1.0], [0.0, 5.0]]])
-        >>> nn.CosineScore()(query, key).numpy().round(2)  # the direction counts, and no length
+        >>> nn.CosineScore()(query, key).numpy().round(2)  # it depends only on the directions
         array([[[1.  , 0.71, 0.  ]]])
     """
 
@@ -74,15 +74,15 @@ class CosineScore(Module):
 
 
 class GeneralScore(Module):
-    """``(q W) . k``, "general" of Luong et al. 2015, arXiv:1508.04025, section 3.1, or multiplicative attention.
+    """The multiplicative score ``(q W) . k``, "general" in Luong et al. 2015, arXiv:1508.04025, section 3.1.
 
-    With ``bias=True`` it is ``(q W + b) . k``, as in Sordoni et al. 2016, arXiv:1606.02245: some keys are
-    sought then whatever the query is. W is ``query.weight``, of shape (query_dim, key_dim).
+    With ``bias=True`` it is ``(q W + b) . k``, as in Sordoni et al. 2016, arXiv:1606.02245. The term ``b . k`` prefers some
+    keys independently of the query. W is ``query.weight`` (query_dim, key_dim); key_dim is the width of the key inputs.
 
     Shapes: query (batch, query, query_dim), key (batch, key, key_dim) -> (batch, query, key).
 
     Raises:
-        ShapeError: queries or keys have another width.
+        ShapeError: the width of query is not query_dim, or the width of key is not key_dim.
 
     Example:
         >>> import numpy as np
@@ -93,30 +93,32 @@ class GeneralScore(Module):
     """
 
     def __init__(
-        self, query_dim: int, key_dim: int, *, rng: np.random.Generator, bias: bool = False, dtype: Any = np.float32
+        self, query_dim: int, key_dim: int, *, rng: np.random.Generator, bias: bool = False, dtype: "DType" = np.float32
     ) -> None:
         self.query = Affine(query_dim, key_dim, rng=rng, bias=bias, dtype=dtype)
 
     def forward(self, query: Tensor, key: Tensor) -> Tensor:
-        _check_width(key, self.query.weight.shape[1], "key")
+        width = self.query.weight.shape[1]
+        if key.shape[-1] != width:
+            raise ShapeError(f"the score needs key of shape (batch, length, {width}), got {key.shape}")
         return self.query(query) @ key.swapaxes(-1, -2)  # (batch, query, key)
 
 
 class AdditiveScore(Module):
-    """``v . tanh(q W + k U + b)`` with vectors of width ``hidden_dim`` inside.
+    """The additive score ``v . tanh(q W + k U + b)``.
 
-    Bahdanau et al. 2014, arXiv:1409.0473, appendix A.1.2; "concat" in Luong et al. 2015. Every query meets every key, so
-    there may be as many of each as one likes. ``query.weight`` is W, ``key.weight`` and ``key.bias`` are U and b,
-    ``output.weight`` is v.
+    Bahdanau et al. 2014, arXiv:1409.0473, appendix A.1.2; "concat" in Luong et al. 2015. ``query.weight`` is W,
+    ``key.weight`` and ``key.bias`` are U and b, ``output.weight`` is v.
 
     Args:
-        hidden_dim: key_dim by default.
-        bias: whether there is a b.
+        query_dim, key_dim: the widths of the query inputs and of the key inputs.
+        hidden_dim: the width of v; key_dim by default.
+        bias: whether to add b.
 
     Shapes: query (batch, query, query_dim), key (batch, key, key_dim) -> (batch, query, key).
 
     Raises:
-        ShapeError: queries or keys have another width.
+        ShapeError: the width of query is not query_dim, or the width of key is not key_dim.
 
     Example:
         >>> import numpy as np
@@ -136,7 +138,7 @@ class AdditiveScore(Module):
         *,
         rng: np.random.Generator,
         bias: bool = True,
-        dtype: Any = np.float32,
+        dtype: "DType" = np.float32,
     ) -> None:
         hidden_dim = key_dim if hidden_dim is None else hidden_dim
         self.query = Affine(query_dim, hidden_dim, rng=rng, bias=False, dtype=dtype)
@@ -152,8 +154,8 @@ class AdditiveScore(Module):
 NAMES = ("dot", "scaled_dot", "cosine", "general", "biased_general", "additive")
 
 
-def make_score(score: str | Score, query_dim: int, key_dim: int, *, rng: np.random.Generator, dtype: Any) -> Score:
-    """The score of this name, or ``score`` itself if it is a module (or a function).
+def make_score(score: str | Score, query_dim: int, key_dim: int, *, rng: np.random.Generator, dtype: "DType") -> Score:
+    """Return the score of this name, or ``score`` itself if it is a module or a function.
 
     "dot" and "scaled_dot" are :class:`DotScore`, "cosine" is :class:`CosineScore`, "general" and "biased_general" are
     :class:`GeneralScore`, "additive" is :class:`AdditiveScore`. ``rng`` draws their weights.
@@ -166,14 +168,14 @@ def make_score(score: str | Score, query_dim: int, key_dim: int, *, rng: np.rand
         return GeneralScore(query_dim, key_dim, rng=rng, bias=score == "biased_general", dtype=dtype)
     if score == "additive":
         return AdditiveScore(query_dim, key_dim, rng=rng, dtype=dtype)
-    return plain_score(score)
+    return plain_score(score, NAMES)
 
 
-def plain_score(score: str | Score) -> Score:
-    """As :func:`make_score`, for the scores that have no weights.
+def plain_score(score: str | Score, names: Sequence[str] = NAMES[:3]) -> Score:
+    """Return the score of this name if it has no parameters, or ``score`` itself if it is a module or a function.
 
     Raises:
-        ArgumentError: no such score has this name.
+        ArgumentError: no score without parameters has this name.
     """
     if score in ("dot", "scaled_dot"):
         return DotScore(scale=score == "scaled_dot")
@@ -181,10 +183,12 @@ def plain_score(score: str | Score) -> Score:
         return CosineScore()
     if score in NAMES:
         raise ArgumentError(
-            f"score={score!r} has weights: give the module, such as GeneralScore(query_dim, key_dim, rng=rng)"
+            f"score={score!r} has weights: pass the module, such as GeneralScore(query_dim, key_dim, rng=rng)"
         )
     if isinstance(score, str) or not callable(score):
-        raise ArgumentError(f"score must be one of {', '.join(map(repr, NAMES))}, or a module, got {score!r}")
+        raise ArgumentError(
+            f"score must be one of {', '.join(map(repr, names))}, a module or a function, got {score!r}"
+        )
     return score
 
 
@@ -192,14 +196,9 @@ def _unit(x: Tensor) -> Any:
     return x / np.sqrt((x * x).sum(axis=-1, keepdims=True) + 1e-12)
 
 
-def _check_width(x: Tensor, width: int, name: str) -> None:
-    if x.shape[-1] != width:
-        raise ShapeError(f"the score needs {name} of shape (batch, length, {width}), got {x.shape}")
-
-
 def _check_same_width(query: Tensor, key: Tensor, what: str) -> None:
     if query.shape[-1] != key.shape[-1]:
         raise ShapeError(
-            f"{what} needs queries and keys of one width, got query {query.shape} and key {key.shape}: the general and "
-            "additive scores take two widths"
+            f"{what} needs queries and keys of the same width, got query {query.shape} and key {key.shape}: the general "
+            "and additive scores accept different widths"
         )

@@ -1,4 +1,4 @@
-"""fit: a training loop with what one wants around it."""
+"""fit: a training loop with validation, checkpoint files, resumption and a progress bar."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def fit(
     on_step: Callable[[], object] | None = None,
     parallel: OneProcess | None = None,
 ) -> History:
-    """Train ``model``, and tell how it went. The loop itself is the usual one::
+    """Train ``model`` and return the :class:`History` of the run. The loop is the usual one::
 
         for epoch in range(epochs):
             for batch in batches.epoch(epoch):
@@ -55,56 +55,56 @@ def fit(
                 optimizer.step()
             metrics.append(validate(model))
 
-    and gives the same weights to the bit.
+    ``fit`` gives the same weights as this loop, bit for bit.
 
-    ``fit`` switches the modes: the model trains in training mode and is validated in evaluation mode. However the training
-    ends, the model is in evaluation mode then, so that Dropout leaves its predictions alone. Call ``model.train()`` before a
-    loop of your own. Where ``fit`` refuses its arguments or a checkpoint, the mode stays what it was.
+    The model trains in training mode and is validated in evaluation mode. It is in evaluation mode when the training ends, even
+    by an error, so that Dropout does not change later predictions. Call ``model.train()`` before a loop of your own. If
+    ``fit`` rejects an argument or a checkpoint file, the mode is unchanged.
 
     Args:
-        batches: a :class:`Batches`, or anything with ``epoch(n)`` and ``len()``.
-        loss: ``loss(model, batch)``, a Tensor with one number.
-        epochs: how often all batches are seen, those before a resumption counted.
-        schedule: ``schedule(step)`` is the learning rate of step 0, 1, ...; without one ``optimizer.lr`` stays as it is.
+        batches: a :class:`Batches`, or any object with ``epoch(n)`` and ``len()``.
+        loss: ``loss(model, batch)`` returns a Tensor of shape ().
+        epochs: the number of passes over all batches, including those before a resumption.
+        schedule: ``schedule(step)`` is the learning rate of step 0, 1, ...; by default ``optimizer.lr`` is unchanged.
         clip_norm: the largest norm of all gradients together (:func:`clip_grad_norm`).
-        clip_value: the largest element of a gradient (:func:`clip_grad_value`), after clip_norm where both are given.
-        accumulate: batches whose gradients make one step. With a loss that is a mean over the examples of its batch, k batches
-            are one batch of k times the size: each counts by its number of examples (the length of its first array). At
-            the end of an epoch a step is made of the batches that are left, and is the step on those alone. (A mean over
-            tokens of batches with unequal numbers of them comes out slightly different.)
-        validate: ``validate(model)``, called after each epoch in evaluation mode without recording, gives numbers by name.
-        best: ``("min" or "max", name)``, which of those numbers tells how good the model is.
+        clip_value: the largest absolute value of a gradient's elements (:func:`clip_grad_value`), applied after clip_norm.
+        accumulate: the number of batches whose gradients make one step. If the loss is a mean over the examples of a batch,
+            the step equals one step on a single batch of all their examples, because each batch is weighted by its number of
+            examples (the length of its first array). If the loss is a mean over tokens, the result differs slightly for
+            batches with unequal numbers of tokens. The last step of an epoch uses the batches that are left.
+        validate: ``validate(model)`` returns numbers by name. It runs after each epoch in evaluation mode under ``no_grad``.
+        best: ``("min" or "max", name)``, the number from ``validate`` that measures how good the model is.
         patience: stop when the best epoch is this many epochs ago.
-        checkpoint: a folder for ``last.safetensors`` and, with ``best``, ``best.safetensors``; or the first of them by a name
-            that ends in ".safetensors" (``run.safetensors`` has its ``run.best.safetensors`` beside it). It is written after
-            every epoch, and when training stops for another reason: Ctrl-C, or an error anywhere but in the update itself.
-        every: write it after this many steps, too.
-        resume: go on from the checkpoint, if there is one. What follows is what would have followed without the stop, to the
-            bit: weights, the optimizer's memory, the step of the schedule, the place in the epoch, Dropout, History
-            and patience are restored. Give model, data and optimizer as they were; ``epochs``, ``schedule``, ``validate``,
-            ``best`` and ``patience`` may be new ones. Other randomness, if any, must depend on the epoch alone.
-        progress: show a bar, if tqdm is installed.
-        on_step: called after each update, while the gradients are there: ``on_step=minigrad.grad_flow(model).step``.
-        parallel: an :class:`nn.parallel.Ranks`: the processes that share out each batch. The first one prints and writes.
-            ``validate`` is called in each; its numbers must be the same in all.
+        checkpoint: a folder for the checkpoint files ``last.safetensors`` and, with ``best``, ``best.safetensors``; or the path
+            of the last checkpoint file, ending in ".safetensors" (``run.best.safetensors`` is then next to
+            ``run.safetensors``). The files are written after every epoch, and when Ctrl-C or an error stops the training,
+            except for a :class:`TrainingError` and for an error in the update itself.
+        every: also write the ``last`` checkpoint file once every this many steps.
+        resume: continue from the checkpoint file, if it exists. The run continues as if it had not been stopped, bit for bit:
+            weights, the optimizer's state, the step of the schedule, the position in the epoch, Dropout, History and patience
+            are restored. Pass the same model, data and optimizer as before; ``epochs``, ``schedule``, ``validate``, ``best``
+            and ``patience`` may differ. Any other randomness must depend on the epoch alone.
+        progress: whether to show a progress bar, if tqdm is installed.
+        on_step: called without arguments after each update, before gradients are cleared: ``minigrad.grad_flow(model).step``.
+        parallel: an :class:`nn.parallel.Ranks`, the processes that share each batch. Only the first process prints and writes.
+            ``validate`` is called in every process and must return the same numbers in all.
 
-    A loss that is not finite ends the training with a :class:`TrainingError` and changes no checkpoint, nor is a weight that is
-    not finite ever written to one. Ctrl-C in the
-    middle of an update or of writing waits for its end (in Python's main thread); a second Ctrl-C does not.
+    A loss that is not finite ends the training with a :class:`TrainingError` and leaves the checkpoint files unchanged. A
+    weight that is not finite is never written. Ctrl-C during an update or while a file is written takes effect afterwards (in
+    Python's main thread); a second Ctrl-C takes effect at once.
 
     Returns:
-        History: the losses of all steps and the metrics of all epochs, those before a resumption included. The model is in
-        evaluation mode and has the weights of the last step: ``load_weights(model, "folder/best.safetensors")`` gives it the
-        best ones.
+        History: the losses of all steps and the metrics of all epochs, including those before a resumption. The model is in
+        evaluation mode and has the last step's weights; ``load_weights(model, "folder/best.safetensors")`` loads the best.
 
     Raises:
-        ArgumentError: a setting is out of its range or lacks another one; there are no batches; the loss is no single number,
-            or ``validate`` gives something else than numbers by name.
-        CheckpointError: ``resume`` finds the checkpoint of another model, optimizer or data (of which the first batch is
-            looked at), or a damaged one. Nothing has been changed.
+        ArgumentError: a setting is out of its range or needs another setting, there are no batches, the loss is not a Tensor
+            of shape (), or ``validate`` does not return numbers by name.
+        CheckpointError: ``resume`` finds a damaged checkpoint file, or one of another model, optimizer or data (only the first
+            batch is compared). Nothing has been changed.
         TrainingError: a loss, a gradient or a weight is not finite.
-        MissingExtraError: safetensors, for checkpoints, is not installed.
-        KeyboardInterrupt: after the checkpoint is written.
+        MissingExtraError: safetensors, which checkpoint files need, is not installed.
+        KeyboardInterrupt: Ctrl-C was pressed; the checkpoint file has been written.
 
     Example:
         >>> import numpy as np
@@ -119,7 +119,7 @@ def fit(
         (200, 3.0, 1.0)
     """
     if resume and checkpoint is None:
-        raise ArgumentError("resume needs checkpoint, the folder or file to go on from")
+        raise ArgumentError("resume needs checkpoint, the folder or file to continue from")
     ranks = OneProcess() if parallel is None else parallel
     if not isinstance(ranks, OneProcess):
         raise ArgumentError(f"parallel must be nn.parallel.Ranks(), got {parallel!r}")
@@ -133,13 +133,13 @@ def fit(
 
 
 def load_weights(model: Module, path: str | Path) -> None:
-    """Give the model the weights of a checkpoint that :func:`fit` wrote, and nothing else of it.
+    """Load the weights, and nothing else, from a checkpoint file that :func:`fit` wrote.
 
-    The mode stays what it was. A new model is in training mode: call ``model.eval()`` before it predicts.
+    The model's mode is unchanged. A new model is in training mode: call ``model.eval()`` before it predicts.
 
     Raises:
-        CheckpointError: it is no such checkpoint, or one of another model: of another class, of another ``config`` (where the
-            model has one), or with other weights. Nothing has been changed.
+        CheckpointError: ``path`` is not a checkpoint file of :func:`fit`, or the file's model has another class, another
+            ``config``, or weights of other names, shapes or dtypes. Nothing has been changed.
 
     Example:
         >>> import numpy as np
@@ -162,10 +162,7 @@ def load_weights(model: Module, path: str | Path) -> None:
 
 
 def _check(run: TrainingRun) -> None:
-    """
-    Raises:
-        ArgumentError: a setting is out of its range, or lacks another one.
-    """
+    """Raise an ArgumentError if a setting is out of its range or needs another setting."""
     counts = {"epochs": run.epochs, "accumulate": run.accumulate, "patience": run.patience, "every": run.every}
     check_positive(**{name: count for name, count in counts.items() if count is not None})
     for name, limit in (("clip_norm", run.clip_norm), ("clip_value", run.clip_value)):
@@ -176,12 +173,12 @@ def _check(run: TrainingRun) -> None:
             f"batches must have epoch(n) and len(), as nn.Batches(...) has, got {type(run.batches).__name__}"
         )
     if run.patience is not None and run.best is None:
-        raise ArgumentError('patience needs best, which says what to wait for: best=("max", "accuracy")')
+        raise ArgumentError('patience needs best, the metric that must improve: best=("max", "accuracy")')
     if run.best is not None:
         if not isinstance(run.best, tuple) or len(run.best) != 2 or run.best[0] not in ("min", "max"):
             raise ArgumentError(f'best must be ("min", name) or ("max", name), got {run.best!r}')
         if run.validate is None:
-            raise ArgumentError(f"best={run.best!r} needs validate, which gives that number")
+            raise ArgumentError(f"best={run.best!r} needs validate, which returns that number")
     if run.files is None and run.every is not None:
         raise ArgumentError("every needs checkpoint, the folder to write to")
     if run.files is not None:
@@ -189,18 +186,18 @@ def _check(run: TrainingRun) -> None:
 
 
 def _check_checkpoint(run: TrainingRun, files: Files) -> None:
-    """What would otherwise fail only after an epoch."""
+    """Check for errors in writing checkpoint files that would otherwise be raised only after an epoch."""
     import_extra("safetensors.numpy", "train", "saving a checkpoint")
     state.config_of(run.model)
     own = {id(parameter) for parameter in run.model.parameters()}
     if strangers := sum(id(parameter) not in own for parameter in run.optimizer.parameters):
         raise ArgumentError(
-            f"the optimizer changes {strangers} tensors that are not the model's, and that a checkpoint would lack: make "
-            "them Parameters of one Module"
+            f"the optimizer changes {strangers} tensors that are not the model's, so a checkpoint would lack them: make them "
+            "Parameters of one Module"
         )
     try:
         files.last.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ArgumentError(
-            f"checkpoint: the folder '{files.last.parent}' cannot be made ({error.strerror}): name another one"
+            f"checkpoint: the folder '{files.last.parent}' cannot be made ({error.strerror}): pass another one"
         ) from error

@@ -1,8 +1,8 @@
-"""Many processes that train one model, on MPI.
+"""Data-parallel training: several MPI processes train one model.
 
 Example:
     >>> import nn
-    >>> nn.parallel.Ranks()  # of a script that `minigrad launch` did not start
+    >>> nn.parallel.Ranks()  # in a script that was not started by `minigrad launch`
     Ranks(rank 0 of 1)
 """
 

@@ -1,4 +1,4 @@
-"""Gradients on their way through a few flat buffers, so that few messages carry them, and early ones leave early."""
+"""Average gradients over processes in a few flat buffers, so that few messages are sent, the first during the backward."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ import numpy as np
 from minigrad import ArgumentError, GraphError, Tensor
 from minigrad.internal import Entry, Leaf, Plan, array_of, hooks_of, new_entry, node_of, registry, wengert_list
 
-_TAKEN = Plan(registry[np.positive], [True])  # +x, whose gradient goes into a bucket and no further
+_TAKEN = Plan(registry[np.positive], [True])  # +x; its gradient goes into a bucket and is not propagated
 _TAKEN.pull = _TAKEN.pull_tensors = lambda entry, g: (None,)
 
 
 class Bucket:
-    """Some parameters of one dtype, and the buffer their gradients travel in.
+    """A group of parameters of one dtype, and the flat buffer for the reduction of their gradients.
 
-    Behind the gradients, times the number of examples, the buffer has for each parameter whether it has one, and the number
-    itself: by its sum they are divided, and what has no gradient anywhere gets none.
+    The buffer holds the gradients times the number of examples, then a flag for each parameter that has a gradient, then the
+    number of examples. The reduction adds the buffers of all processes. The sums of gradients are then divided by the sum of
+    the numbers of examples. A parameter without a gradient in any process gets none.
     """
 
     def __init__(self, members: Sequence[Tensor]) -> None:
@@ -31,17 +32,17 @@ class Bucket:
         self.parts = [self.buffer[end - p.size : end].reshape(p.shape) for p, end in zip(members, ends)]
         self.present = self.buffer[ends[-1] : -1]
         self.filled = [False] * len(members)
-        self.request: Any = None  # the reduction under way
+        self.request: Any = None  # the pending reduction
 
     def fill(self, i: int, count: int, arrived: Any = None) -> None:
-        """Put in the gradient of a parameter: what has just arrived, and what was there."""
+        """Put the gradient of a parameter into the buffer: ``arrived``, if given, plus its ``grad``, if it has one."""
         arrays = [array_of(g) if isinstance(g, Tensor) else g for g in (arrived, self.members[i].grad)]
         found = [array for array in arrays if array is not None]
         self.filled[i], self.present[i], part = True, bool(found), self.parts[i]
         np.multiply(found[0] if len(found) == 1 else sum(found), count, out=part, dtype=part.dtype)
 
     def give_back(self) -> None:
-        """The mean becomes each parameter's gradient."""
+        """Divide by the number of examples and set each parameter's gradient to the mean."""
         total = self.buffer[-1].real
         if not total > 0:
             raise ArgumentError("average() got count=0 from every rank: at least one must have examples")
@@ -53,20 +54,20 @@ class Bucket:
 
 
 class Buckets:
-    """The parameters of an optimizer that are trained, the last first, as their gradients tend to come in that order."""
+    """The buckets of an optimizer's trained parameters, in reverse order, the usual order of their gradients."""
 
     def __init__(self, parameters: Sequence[Tensor], most_bytes: int, comm: Any, in_place: Any) -> None:
         self.parameters = parameters
         self._comm, self._in_place = comm, in_place
-        self._count: int | None = None  # what overlapping() was given, until average()
+        self._count: int | None = None  # the count passed to overlapping(), until average()
         self._buckets = [Bucket(group) for group in _grouped(parameters[::-1], most_bytes)]
         self._places = {id(p): (bucket, i) for bucket in self._buckets for i, p in enumerate(bucket.members)}
 
     def _advance(self, count: int) -> None:
-        """Start what is full, in the same order everywhere, and move on what is under way: MPI works when it is called."""
+        """Start the reductions of full buckets, in the same order in all processes, and advance those started before."""
         for bucket in self._buckets:
             if bucket.request is not None:
-                bucket.request.Test()
+                bucket.request.Test()  # MPI may make progress only inside its calls
             elif all(bucket.filled):
                 bucket.buffer[-1] = count
                 bucket.request = self._comm.Iallreduce(self._in_place, bucket.buffer)
@@ -75,15 +76,15 @@ class Buckets:
 
     @contextmanager
     def overlapping(self, loss: Tensor, count: int) -> Iterator[None]:
-        """Start each reduction when its last gradient arrives in the backward that is run in the block.
+        """Start each reduction as soon as its last gradient is complete in the backward that runs in the block.
 
-        At a leaf gradients arrive when the whole sweep is over; at an entry, as soon as they are complete. So an entry is put
-        between each parameter and those who read it, right before the first of them, and taken away again. Parameters
-        with hooks of their own, which may change the gradient, wait for ``average``.
+        The hooks of a leaf run at the end of the whole backward, but those of an entry run as soon as its gradient is complete.
+        So an entry is inserted between each parameter and the entries that read it, just before the first of these, and
+        removed afterwards. Parameters with hooks are reduced only by ``average``, because a hook may change the gradient.
         """
         if self._count is not None:
             raise GraphError(
-                "overlapping() came a second time before average(): use it for the last backward of a step"
+                "overlapping() was used a second time before average(): use it for the last backward of a step only"
             )
         self._count = count
         ours = {leaf: p for p in self.parameters if (leaf := node_of(p)) is not None and leaf.hooks is None}
@@ -98,7 +99,7 @@ class Buckets:
         for leaf, p in ours.items():
             if leaf not in between:
                 bucket, i = self._places[id(p)]
-                bucket.fill(i, count)  # nothing is to come
+                bucket.fill(i, count)  # this backward computes no gradient for it
         try:
             yield
         finally:
@@ -106,10 +107,10 @@ class Buckets:
                 entry.parents[i] = leaf
 
     def _between(self, leaf: Leaf, p: Tensor, reader: Entry, count: int) -> Entry:
-        """An entry that puts the gradient of ``p`` into its bucket."""
+        """Return an entry that puts the gradient of ``p`` into its bucket."""
         bucket, i = self._places[id(p)]
         entry = new_entry(_TAKEN, [leaf], (), leaf)
-        entry.seq = reader.seq - 0.5  # right before it in the order of the sweep
+        entry.seq = reader.seq - 0.5  # just before the reader in the order of recording
 
         def arrived(g: Any) -> Any:
             bucket.fill(i, count, g)
@@ -120,7 +121,7 @@ class Buckets:
         return entry
 
     def average(self, count: int) -> None:
-        """Start what has not been started, wait for all, and hand the means back."""
+        """Start the remaining reductions, wait for all, and set each gradient to the mean."""
         if self._count not in (None, count):
             raise ArgumentError(f"average() got count={count} after overlapping() with count={self._count}")
         for bucket in self._buckets:
@@ -137,7 +138,7 @@ class Buckets:
 
 
 def _grouped(parameters: Sequence[Tensor], most_bytes: int) -> Iterator[list[Tensor]]:
-    """Neighbours of one dtype, in groups that hold about so many bytes."""
+    """Yield groups of consecutive parameters of one dtype, each of at most ``most_bytes`` or a single parameter."""
     for _, same in itertools.groupby(parameters, lambda p: p.dtype):
         group: list[Tensor] = []
         for p in same:

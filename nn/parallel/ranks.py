@@ -1,4 +1,4 @@
-"""Ranks: the processes of an MPI job, each with its share of every batch, that train one model."""
+"""Ranks: the processes of an MPI job that train one model, each on its share of every batch."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from minigrad import ArgumentError, Tensor, UnsupportedError
 from minigrad.internal import import_extra, is_device_array
@@ -28,9 +29,9 @@ T = TypeVar("T")
 
 
 class Ranks(OneProcess):
-    """The processes of the MPI job this script runs in; without one, this process alone.
+    """The processes of the MPI job that this script runs in, or this process alone if there is no job.
 
-    ``nn.fit(..., parallel=nn.parallel.Ranks())`` is all that ``fit`` needs. A loop of one's own::
+    Pass it to ``nn.fit(..., parallel=nn.parallel.Ranks())``, or use it in a loop of your own::
 
         ranks = nn.parallel.Ranks()
         ranks.broadcast(model)
@@ -41,15 +42,20 @@ class Ranks(OneProcess):
                 ranks.average(optimizer, count)
                 optimizer.step()
 
-    The processes are started by ``minigrad launch -n 2 train.py``, by ``mpiexec -n 2 python -m mpi4py train.py``, or by Slurm.
+    Start the processes with ``minigrad launch -n 2 train.py``, ``mpiexec -n 2 python -m mpi4py train.py``, or Slurm.
 
-    ``rank`` is the number of this process, ``size`` how many there are.
+    The attribute ``rank`` is the number of this process, from 0, and ``size`` is the number of processes.
 
     Args:
         comm: a communicator of mpi4py; by default ``MPI.COMM_WORLD``.
-        timeout: seconds. Who waits longer for the others, or takes longer for a step of ``fit``, says so and ends the job.
-        bucket_bytes: about how much of the gradients goes into one message.
-        quiet: what other ranks than the first print goes nowhere. Errors are always shown.
+        timeout: in seconds. A process that waits longer for the others, or takes longer for a step of ``fit``, prints a message
+            and ends the job.
+        bucket_bytes: the approximate size of one message with gradients, in bytes.
+        quiet: whether to discard the standard output of all ranks except the first. Errors are always shown.
+
+    Raises:
+        ArgumentError: timeout or bucket_bytes is not positive.
+        MissingExtraError: mpi4py is not installed.
     """
 
     def __init__(
@@ -70,13 +76,14 @@ class Ranks(OneProcess):
     def __repr__(self) -> str:
         return f"Ranks(rank {self.rank} of {self.size})"
 
-    def broadcast(self, *things: Any) -> None:
-        """Give modules and generators of random numbers (``np.random.Generator``) the state they have in rank 0.
+    def broadcast(self, *things: Module | np.random.Generator) -> None:
+        """Give modules and random generators (``np.random.Generator``) the state that they have in rank 0.
 
-        The masks of Dropout go on from where rank 0 stands, and differ by rank.
+        Dropout continues from the step of rank 0, with different masks in each rank.
 
         Raises:
-            ArgumentError: the modules differ by more than numbers: in paths, shapes, dtypes or what is frozen.
+            ArgumentError: the parameters of two ranks differ in their paths, shapes or dtypes, or in which are frozen.
+            UnsupportedError: a module is on a device.
         """
         for thing in things if self.size > 1 else ():
             if isinstance(thing, Module):
@@ -99,10 +106,10 @@ class Ranks(OneProcess):
         if any(is_device_array(p.data) for p in parameters.values()):
             raise UnsupportedError(f"{what} is on a device, and Ranks averages on the host: use model.to('cpu')")
         forms = {name: f"{p.dtype} {p.shape}{' frozen' * (not p.requires_grad)}" for name, p in parameters.items()}
-        self.agree(what, forms, "make the same model in each, and freeze the same")
+        self.agree(what, forms, "make the same model in each rank, and freeze the same parameters")
 
     def agree(self, what: str, value: dict[str, Any], way_out: str) -> None:
-        """Raise an ArgumentError in every rank where one has another ``value``, as JSON, than rank 0."""
+        """Raise an ArgumentError in every rank if the JSON of ``value`` in any rank differs from that in rank 0."""
         with self._waiting(f"to compare {what}"):
             values = [json.loads(text) for text in self._comm.allgather(json.dumps(value, default=repr))]
         for rank, other in enumerate(values):
@@ -112,39 +119,48 @@ class Ranks(OneProcess):
                 raise ArgumentError(f"{what} is {first} in rank 0 and {second} in rank {rank}: {way_out}")
 
     def of_first(self, function: Callable[[], T]) -> T:
-        """What ``function()`` gives in rank 0, the only one that runs it; it is sent by pickle."""
+        """Return the result of ``function()`` in rank 0, which alone runs it and sends the result by pickle."""
         given: Any = None if self.rank else function()
-        with self._waiting("for what the first one has"):
+        with self._waiting("to receive data of rank 0"):
             return self._comm.bcast(given)
 
     def share(self, batches: EpochBatches, epoch: int) -> Iterator[tuple[Any, int]]:
-        """This rank's part of each batch of ``Batches.epoch(epoch)``, and of how many examples it is.
+        """Yield this rank's part of each batch of ``Batches.epoch(epoch)``, and the number of its examples.
 
-        The ranks' parts together are the batch, for any number of ranks. Where there are fewer examples than ranks, some
-        get an example of another's, and count 0: all take part in every step.
+        The parts of all ranks together are the batch. Every rank takes part in every step: if a batch has fewer examples than
+        there are ranks, the remaining ranks get the batch's first example with count 0.
 
         Raises:
-            ArgumentError: batches is no :class:`nn.Batches`.
+            ArgumentError: batches is not an :class:`nn.Batches`.
         """
         if not isinstance(batches, Batches):
             raise ArgumentError(
-                f"Ranks shares out nn.Batches, with a collate for other data, got {type(batches).__name__}"
+                f"Ranks needs nn.Batches, with collate= for data that is not arrays, got {type(batches).__name__}"
             )
         for indices in batches.indices(epoch):
             own = indices[self.rank :: self.size]
             yield batches.batch(own if len(own) else indices[:1]), len(own)
 
     def overlapping(self, loss: Tensor, optimizer: Optimizer, count: int | None = None) -> AbstractContextManager[None]:
-        """``with ranks.overlapping(loss, optimizer, count): loss.backward()`` starts to add the gradients of all ranks up
-        while the rest of the backward runs. They are in ``grad`` after ``average(optimizer, count)``, which must follow."""
+        """Send gradients to the other ranks while ``loss.backward()`` runs in the block.
+
+        Use it as ``with ranks.overlapping(loss, optimizer, count): loss.backward()``. Call ``average(optimizer, count)`` next;
+        only then does ``grad`` hold the means.
+
+        Raises:
+            GraphError: it was used before, without ``average`` since then.
+        """
         if self.size == 1:
             return nullcontext()
         return self._buckets_of(optimizer).overlapping(loss, 1 if count is None else count)
 
     def average(self, optimizer: Optimizer, count: int | None = None) -> None:
-        """Make each gradient the mean of those of all ranks, weighted by ``count``, the examples each loss was a mean of.
+        """Replace each gradient by its mean over all ranks, weighted by ``count``, the number of examples in a rank's loss.
 
-        A parameter without a gradient counts as 0 if it has one in another rank, else it has none.
+        A missing gradient counts as 0 if another rank has one. A parameter without a gradient in any rank gets none.
+
+        Raises:
+            ArgumentError: ``count`` is 0 in every rank, or differs from the one passed to :meth:`overlapping`.
         """
         if self.size > 1:
             buckets = self._buckets_of(optimizer)
@@ -152,29 +168,29 @@ class Ranks(OneProcess):
                 buckets.average(1 if count is None else count)
 
     def _buckets_of(self, optimizer: Optimizer) -> Buckets:
-        """Made again where other parameters are frozen now."""
+        """Return the optimizer's buckets. They are made at the first call, and again when other parameters are trained."""
         trained = [p for p in optimizer.parameters if p.requires_grad]
         found = self._buckets.get(optimizer)
         if found is None or [*map(id, found.parameters)] != [*map(id, trained)]:
-            self._agree_on("what the optimizer trains", {str(i): p for i, p in enumerate(trained)})
+            self._agree_on("the set of trained parameters", {str(i): p for i, p in enumerate(trained)})
             found = self._buckets[optimizer] = Buckets(trained, self.bucket_bytes, self._comm, self._mpi.IN_PLACE)
         return found
 
-    def total(self, value: Any) -> Any:
-        """The sum of a number, or of an array, over all ranks: ``ranks.total(correct) / ranks.total(count)``."""
+    def total(self, value: ArrayLike) -> Any:
+        """Return the sum of a number or an array over all ranks: ``ranks.total(correct) / ranks.total(count)``."""
         total = np.array(value)
         with self._waiting("to add numbers up"):
             self._comm.Allreduce(self._mpi.IN_PLACE, total)
         return total if total.ndim else total.item()
 
     def mean(self, value: float, count: int | None = None) -> float:
-        """The mean of a number over all ranks, weighted by ``count``."""
+        """Return the mean of a number over all ranks, weighted by ``count``."""
         weight = 1 if count is None else count
         total, weights = self.total([float(value) * weight, float(weight)]).tolist()
         return float(total / weights)
 
     def watched(self) -> AbstractContextManager[None]:
-        """In the block this rank must not work for longer than the timeout. (Those who wait for it speak later.)"""
+        """End the job if the block takes longer than the timeout, before a waiting rank does (its limit is 2 s longer)."""
         return self._watchdog.limit("hangs: its step has taken {}") if self._watchdog else nullcontext()
 
     def _waiting(self, what: str) -> AbstractContextManager[None]:

@@ -1,4 +1,4 @@
-"""A process that raises or hangs ends the whole job, with words of its own."""
+"""End the whole job with a message when one of its processes raises or hangs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 
 def abort_on_error(comm: Any) -> None:
-    """An error that nobody catches ends all processes, also where the script does not run under ``python -m mpi4py``."""
+    """End all processes on an uncaught error, also if the script does not run under ``python -m mpi4py``."""
     previous = sys.excepthook
 
     def hook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
@@ -26,21 +26,21 @@ def abort_on_error(comm: Any) -> None:
 
 
 class Watchdog:
-    """A thread that looks how long this process has been at one thing."""
+    """A thread that ends the job when one task of this process takes too long."""
 
     def __init__(self, comm: Any, timeout: float) -> None:
         self._comm, self._timeout = comm, timeout
-        self._doing: tuple[str, float, float] | None = None  # what, since when, and for how long at most
+        self._doing: tuple[str, float, float] | None = None  # the message, the start time, and the limit in seconds
         threading.Thread(target=self._watch, name="watchdog of the ranks", daemon=True).start()
 
     @contextmanager
     def limit(self, what: str, grace: float = 0.0) -> Iterator[None]:
-        """The block ends in time, or all end."""
+        """End the job with the message ``what`` if the block takes longer than the timeout plus ``grace`` seconds."""
         outer, self._doing = self._doing, (what, monotonic(), self._timeout + grace)
         try:
             yield
         finally:
-            self._doing = outer and (outer[0], monotonic(), outer[2])  # the others have just been heard of
+            self._doing = outer and (outer[0], monotonic(), outer[2])  # the outer block's time starts again
 
     def _watch(self) -> None:
         while True:
@@ -51,5 +51,5 @@ class Watchdog:
                 print(
                     f"{words} (Ranks(timeout={self._timeout:g}) is the limit). It is here:", file=sys.stderr, flush=True
                 )
-                faulthandler.dump_traceback(2, all_threads=True)  # standard error, whatever stands for it
+                faulthandler.dump_traceback(2, all_threads=True)  # 2: standard error, even if sys.stderr is replaced
                 self._comm.Abort(1)
