@@ -1,8 +1,8 @@
-"""Whole networks, one file each."""
+"""Complete networks, built from the layers of ``nn``; each network has its own file."""
 
 from typing import TYPE_CHECKING
 
-from . import _neighbours  # noqa: F401 - first of all
+from . import _neighbours  # noqa: F401 - imported first: it raises if `nn` is not minigrad's
 from .bert import BertConfig, BertEncoder
 from .gpt import GPT, GPTConfig
 from .rnn_encoder_decoder import RNNEncoderDecoder, RNNEncoderDecoderConfig
@@ -13,7 +13,7 @@ from .two_layer_transformer import TwoLayerConfig, TwoLayerTransformer
 from .vision_transformer import VisionTransformer, VisionTransformerConfig, image_patches
 from .wordpiece import WordPiece
 
-__minigrad__ = True  # tells it from `models` of the user's own: minigrad.errors.check_ours
+__minigrad__ = True  # distinguishes this package from a user's own `models`: minigrad.errors.check_ours
 
 __all__ = [
     "GPT",
@@ -43,7 +43,7 @@ def __dir__() -> list[str]:
     return __all__
 
 
-if not TYPE_CHECKING:  # for which every name would exist
+if not TYPE_CHECKING:  # with __getattr__, a type checker would accept every name
 
     def __getattr__(name: str) -> object:
         from minigrad.internal import missing

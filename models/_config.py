@@ -1,4 +1,4 @@
-"""What the configs of the models have in common."""
+"""The base class of the models' configs."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from minigrad import ArgumentError
 
 @dataclass(frozen=True)
 class Config:
-    """The sizes of a model, as a dictionary (for JSON) and back."""
+    """The sizes of a model, which can be converted to a dictionary (for JSON) and back."""
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """
+        """Make a config from the dictionary that :meth:`to_dict` returns.
+
         Raises:
             ArgumentError: a name is unknown or missing, or a value is out of its range.
         """
@@ -28,3 +29,10 @@ class Config:
             return cls(**values)
         except TypeError as error:  # a name without a default is missing
             raise ArgumentError(f"{cls.__name__}.from_dict: {error}") from error
+
+
+def check_target_ids(count: int, **ids: int) -> None:
+    """Raise an ArgumentError unless every id is in a target vocabulary of ``count`` ids."""
+    for name, value in ids.items():
+        if not 0 <= value < count:
+            raise ArgumentError(f"{name} must be an id of the target vocabulary, 0 to {count - 1}, got {value}")

@@ -1,4 +1,4 @@
-"""Importing this looks whether ``nn`` is the package that comes with minigrad, before the models import it."""
+"""Check on import that ``nn`` is minigrad's package, before the models import it."""
 
 from minigrad.internal import check_ours
 

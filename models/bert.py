@@ -1,4 +1,4 @@
-"""BertEncoder: a Transformer encoder that loads the weights of a real pretrained one, and gives sentence embeddings."""
+"""BertEncoder: a Transformer encoder that loads pretrained BERT weights and computes sentence embeddings."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 import nn
 from minigrad import ArgumentError, ShapeError, Tensor, no_grad
-from minigrad.internal import CheckpointError, read_arrays, read_json, require
+from minigrad.internal import CheckpointError, TensorLike, read_arrays, read_json, require
 from nn._checks import as_ids, check_positive, id_array
 from nn._progress import load_tqdm
 from nn.masks import as_key_mask
+from nn.module import check_names
 from nn.transformer import attention_by_layer
 
 from ._config import Config
+from ._layers import stack
 from .wordpiece import WordPiece
 
 Array = np.ndarray[Any, Any]
@@ -26,20 +29,20 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class BertConfig(Config):
-    """The sizes of a :class:`BertEncoder`; by default those of all-MiniLM-L6-v2.
+    """The sizes of a :class:`BertEncoder`. The defaults are those of all-MiniLM-L6-v2.
 
     Attributes:
-        vocab_size: token ids are 0 to vocab_size - 1.
+        vocab_size: the number of token ids, which are 0 to vocab_size - 1.
         d_model: the width of the residual stream; a multiple of ``num_heads``.
         hidden: the width inside the feed-forward part.
-        max_positions: the longest sequence.
-        token_types: how many kinds of tokens there are: BERT has the first and the second sentence of a pair.
-        activation: "gelu" is the one with erf.
-        eps: of the LayerNorms.
-        dropout: after the embeddings and in every layer, in training only.
+        max_positions: the length of the longest sequence, in tokens.
+        token_types: the number of token types; BERT has two, for the first and the second sentence of a pair.
+        activation: the activation of the feed-forward part; "gelu" is the exact form, with erf.
+        eps: the constant added to the variance in each LayerNorm.
+        dropout: the dropout probability after the embeddings and in every layer, in training only.
 
     Raises:
-        ArgumentError: num_layers is no positive integer.
+        ArgumentError: num_layers is not a positive integer.
 
     Example:
         >>> import models
@@ -64,10 +67,10 @@ class BertConfig(Config):
 
     @classmethod
     def from_json(cls, path: str | os.PathLike[str]) -> Self:
-        """From the ``config.json`` that lies beside the weights of a BERT model.
+        """Read the ``config.json`` that comes with the weights of a BERT model.
 
         Raises:
-            ArgumentError: it describes another kind of network.
+            ArgumentError: the file describes another kind of network, or lacks a size.
         """
         values = read_json(path, dict)
         kind = values.get("model_type"), values.get("position_embedding_type", "absolute"), values.get("hidden_act")
@@ -79,7 +82,7 @@ class BertConfig(Config):
         sizes = {}
         for ours, theirs in _SETTINGS.items():
             if theirs not in values:
-                raise ArgumentError(f"'{path}' has no {theirs!r}: give BertConfig(...) instead")
+                raise ArgumentError(f"'{path}' has no {theirs!r}: pass BertConfig(...) instead")
             require(values[theirs], int | float if ours in ("eps", "dropout") else int, f"'{path}': {theirs!r}")
             sizes[ours] = values[theirs]
         return cls(**sizes, activation=_ACTIVATIONS[kind[2]])
@@ -88,26 +91,28 @@ class BertConfig(Config):
 class BertEncoder(nn.Module):
     """The encoder of BERT: token, position and token type embeddings, LayerNorm, then post-norm encoder layers.
 
-    Devlin et al. 2019, arXiv:1810.04805; its layers are those of Vaswani et al. 2017, arXiv:1706.03762, with GELU. A sentence
-    embedding is the mean of the last layer's tokens, padding left out, scaled to length 1: Reimers and Gurevych 2019,
-    arXiv:1908.10084. The scalar product of two such embeddings is their cosine.
+    Source: Devlin et al. 2019, arXiv:1810.04805. The layers are those of Vaswani et al. 2017, arXiv:1706.03762, with GELU.
+    A sentence embedding is the mean of the last layer's outputs over the tokens that are not padding, scaled to length 1
+    (Reimers and Gurevych 2019, arXiv:1908.10084). The scalar product of two sentence embeddings is their cosine similarity.
 
-    Against the original, dropout in training falls a little otherwise: inside the feed-forward part too, and not on the
-    attention weights. In evaluation the two are equal.
+    In training, dropout differs slightly from the original: it also acts inside the feed-forward part, and does not act on
+    the attention weights. In evaluation the two networks are equal.
 
     Args:
-        rng: draws the initial weights (normal, standard deviation 0.02, in the embeddings) and the keys of dropout.
+        rng, dtype: the generator and the dtype of the initial weights (embeddings: normal, standard deviation 0.02). The
+            generator also draws ``key`` of each :class:`nn.Dropout`.
 
     Calling it:
-        ids: (batch, length) integers, of :class:`WordPiece`.
+        ids: (batch, length) integers, for example from :class:`WordPiece`.
         mask: (batch, length), True (or 1) for tokens and False (or 0) for padding; None if nothing is padding.
-        token_types: (batch, length) integers; None for zeros.
+        token_types: (batch, length) integers; None stands for zeros.
 
-        The result, (batch, length, d_model), is the last layer's.
+        The call returns the output of the last layer, (batch, length, d_model).
 
     Raises:
-        ShapeError: ids is not a matrix or longer than max_positions, or mask or token_types have another shape.
-        OutOfRangeError, DTypeError: ids outside the vocabulary, masks that are no masks.
+        ShapeError: ids is not a matrix or is longer than max_positions, or mask or token_types has another shape than ids.
+        OutOfRangeError: an id is outside the vocabulary, or a value of the mask is neither 0 nor 1.
+        DTypeError: the ids are not integers, or the mask is neither boolean nor integer.
 
     Example:
         >>> import numpy as np
@@ -115,11 +120,11 @@ class BertEncoder(nn.Module):
         >>> config = models.BertConfig(vocab_size=10, d_model=16, num_heads=2, num_layers=1, hidden=32)
         >>> model = models.BertEncoder(config, rng=np.random.default_rng(0)).eval()
         >>> y = model.sentence_embeddings([[2, 5, 3, 0], [2, 5, 3, 8]], [[1, 1, 1, 0], [1, 1, 1, 0]])
-        >>> y.shape, (y[0] @ y[1]).numpy().round(4).item()  # what stands in padding changes nothing
+        >>> y.shape, (y[0] @ y[1]).numpy().round(4).item()  # ids at padding positions have no effect
         ((2, 16), 1.0)
     """
 
-    def __init__(self, config: BertConfig, *, rng: np.random.Generator, dtype: Any = np.float32) -> None:
+    def __init__(self, config: BertConfig, *, rng: np.random.Generator, dtype: DTypeLike = np.float32) -> None:
         self.config = config
         d_model = config.d_model
         self.tokens = nn.Embedding(config.vocab_size, d_model, std=0.02, rng=rng, dtype=dtype)
@@ -127,20 +132,7 @@ class BertEncoder(nn.Module):
         self.token_types = nn.Embedding(config.token_types, d_model, std=0.02, rng=rng, dtype=dtype)
         self.norm = nn.LayerNorm(d_model, eps=config.eps, dtype=dtype)
         self.dropout = nn.Dropout(config.dropout, rng=rng)
-        self.layers = [
-            nn.TransformerEncoderLayer(
-                d_model,
-                config.num_heads,
-                config.hidden,
-                norm="post",
-                activation=config.activation,
-                dropout=config.dropout,
-                eps=config.eps,
-                rng=rng,
-                dtype=dtype,
-            )
-            for _ in range(config.num_layers)
-        ]
+        self.layers = stack(nn.TransformerEncoderLayer, config, norm="post", eps=config.eps, rng=rng, dtype=dtype)
 
     @classmethod
     def from_safetensors(
@@ -149,18 +141,18 @@ class BertEncoder(nn.Module):
         config: BertConfig | None = None,
         *,
         rng: np.random.Generator | None = None,
-        dtype: Any = np.float32,
+        dtype: DTypeLike = np.float32,
     ) -> Self:
-        """A pretrained encoder, in evaluation mode.
+        """Load a pretrained encoder and put it in evaluation mode.
 
         Args:
             path: a safetensors file with BERT's names, or the folder with ``model.safetensors`` and ``config.json``.
-            config: of the network, where there is no ``config.json`` beside the file.
-            rng: draws the keys of dropout, by default from seed 0; the weights come from the file.
-            dtype: of the parameters, whatever the file has.
+            config: the sizes of the network; needed only if there is no ``config.json`` next to the file.
+            rng: draws ``key`` of each :class:`nn.Dropout`; None means a generator with seed 0. The weights come from the file.
+            dtype: the dtype of the parameters; the file's arrays are converted to it.
 
         Raises:
-            CheckpointError: there is no such file, or what is in it is not this network.
+            CheckpointError: the file does not exist, or its arrays do not fit this network.
             MissingExtraError: safetensors is not installed.
         """
         file = Path(path) / "model.safetensors" if Path(path).is_dir() else Path(path)
@@ -168,7 +160,7 @@ class BertEncoder(nn.Module):
         if config is None:
             beside = file.with_name("config.json")
             if not beside.is_file():
-                raise CheckpointError(f"there is no config.json beside '{file}': pass config=BertConfig(...)")
+                raise CheckpointError(f"there is no config.json next to '{file}': pass config=BertConfig(...)")
             config = BertConfig.from_json(beside)
         _check_size(file, config, arrays)
         model = cls(config, rng=np.random.default_rng(0) if rng is None else rng, dtype=dtype)
@@ -181,64 +173,66 @@ class BertEncoder(nn.Module):
     def load_original(self, arrays: Mapping[str, Array]) -> None:
         """Copy weights that have BERT's names ("encoder.layer.0.attention.self.query.weight") into the parameters.
 
-        What an encoder has no use for (``pooler``, ``cls``, ``position_ids``) is passed over, and so is "bert." before a name.
+        Arrays that an encoder does not use (``pooler``, ``cls``, ``position_ids``) are ignored. So is the prefix "bert.".
+        If an error is raised, no parameter has been changed.
 
         Raises:
-            ArgumentError: a name is missing, or not known.
+            ArgumentError: a name is missing or unknown.
             ShapeError: an array has another shape than its parameter.
-                On either no parameter has been changed.
         """
         named = {name.removeprefix("bert."): array for name, array in arrays.items()}
         paths = {_original_name(path): path for path, _ in self.named_parameters()}
-        for problem, names in (
-            ("missing", [name for name in paths if name not in named]),
-            ("unknown", [name for name in named if name not in paths and not name.startswith(_UNUSED)]),
-        ):
-            if names:
-                more = "" if len(names) < 4 else f" and {len(names) - 3} more"
-                raise ArgumentError(f"{problem}: {', '.join(map(repr, names[:3]))}{more}")
+        used = [name for name in named if name in paths or not name.startswith(_UNUSED)]
+        check_names("the names are not those of this BertEncoder", paths, used)
         dtype = self.norm.weight.dtype
         self.load_state_dict(
             {path: _turned(path, named[name]).astype(dtype, copy=False) for name, path in paths.items()}
         )
 
     def original_state(self) -> dict[str, Array]:
-        """The way back: a copy of the parameters with BERT's names and shapes."""
+        """Return copies of the parameters with BERT's names and shapes, the inverse of :meth:`load_original`."""
         return {
             _original_name(path): np.ascontiguousarray(_turned(path, array))
             for path, array in self.state_dict().items()
         }
 
-    def forward(self, ids: Any, mask: Any = None, token_types: Any = None) -> Tensor:
+    def forward(self, ids: TensorLike, mask: TensorLike | None = None, token_types: TensorLike | None = None) -> Tensor:
         x, key_mask = self._embedded(ids, mask, token_types)
         for layer in self.layers:
             x = layer(x, key_mask=key_mask)
         return x
 
-    def hidden_states(self, ids: Any, mask: Any = None, token_types: Any = None) -> list[Tensor]:
-        """What enters the first layer and what leaves each: num_layers + 1 times (batch, length, d_model)."""
+    def hidden_states(
+        self, ids: TensorLike, mask: TensorLike | None = None, token_types: TensorLike | None = None
+    ) -> list[Tensor]:
+        """Return the input of the first layer and the output of each layer: num_layers + 1 times (batch, length, d_model)."""
         x, key_mask = self._embedded(ids, mask, token_types)
         states = [x]
         for layer in self.layers:
             states.append(layer(states[-1], key_mask=key_mask))
         return states
 
-    def attention_weights(self, ids: Any, mask: Any = None, token_types: Any = None) -> list[Tensor]:
-        """What each token attends to, to look at: for each layer (batch, heads, query, key)."""
+    def attention_weights(
+        self, ids: TensorLike, mask: TensorLike | None = None, token_types: TensorLike | None = None
+    ) -> list[Tensor]:
+        """Return the attention weights of each layer, (batch, heads, query, key), for inspection."""
         x, key_mask = self._embedded(ids, mask, token_types)
         return attention_by_layer(self.layers, x, key_mask=key_mask)[0]
 
-    def sentence_embeddings(self, ids: Any, mask: Any = None, token_types: Any = None) -> Tensor:
-        """``mean / |mean|`` of the last layer's tokens that are not padding: (batch, length) -> (batch, d_model)."""
+    def sentence_embeddings(
+        self, ids: TensorLike, mask: TensorLike | None = None, token_types: TensorLike | None = None
+    ) -> Tensor:
+        """Return ``mean / |mean|`` over the last layer's tokens that are not padding: (batch, length) -> (batch, d_model)."""
         mean = nn.pool(self(ids, mask, token_types), mask, how="mean")
-        return mean / np.sqrt((mean * mean).sum(axis=-1, keepdims=True) + 1e-24)  # a row of padding only stays 0
+        return mean / np.sqrt((mean * mean).sum(axis=-1, keepdims=True) + 1e-24)  # a row of padding alone stays 0
 
     def embed(
         self, texts: Sequence[str], tokenizer: WordPiece, *, batch_size: int = 32, progress: bool = False
     ) -> Array:
-        """The sentence embeddings of any number of texts as one NumPy array, (texts, d_model).
+        """Return the sentence embeddings of any number of texts as one NumPy array, (texts, d_model).
 
-        Evaluation mode, nothing recorded. Texts of similar length go through together, so that little of a batch is padding.
+        They are computed in evaluation mode under ``no_grad``. Each batch holds texts of similar length, so that little of
+        it is padding. The model's mode is restored. ``progress`` shows a progress bar, if tqdm is installed.
         """
         result = np.zeros((len(texts), self.config.d_model), self.norm.weight.dtype)
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
@@ -256,8 +250,8 @@ class BertEncoder(nn.Module):
             self.train(was_training)
         return result
 
-    def _embedded(self, ids: Any, mask: Any, token_types: Any) -> tuple[Tensor, Any]:
-        """(batch, length, d_model), and the mask as booleans."""
+    def _embedded(self, ids: TensorLike, mask: TensorLike | None, token_types: TensorLike | None) -> tuple[Tensor, Any]:
+        """Return the input of the layers, (batch, length, d_model), and the mask as booleans."""
         ids = id_array(ids, "BertEncoder")
         shape = ids.shape
         if len(shape) != 2 or shape[1] > self.config.max_positions:
@@ -275,7 +269,7 @@ class BertEncoder(nn.Module):
         return self.dropout(self.norm(x)), as_key_mask(mask, shape, x.data, "mask")
 
 
-# Our names and those of Google's and the library Transformers' BERT
+# The names used here, and the names in the BERT files of Google and of the library Transformers
 
 _SETTINGS = {
     "vocab_size": "vocab_size",
@@ -309,7 +303,7 @@ _LAYER = {
 
 
 def _original_name(path: str) -> str:
-    """``"layers.0.attention.query.weight"`` -> ``"encoder.layer.0.attention.self.query.weight"``"""
+    """Return BERT's name: "layers.0.attention.query.weight" -> "encoder.layer.0.attention.self.query.weight"."""
     module, _, kind = path.rpartition(".")
     if not module.startswith("layers."):
         return f"{_EMBEDDINGS[module]}.{kind}"
@@ -318,14 +312,16 @@ def _original_name(path: str) -> str:
 
 
 def _turned(path: str, array: Array) -> Array:
-    """PyTorch's Linear keeps the transpose of our weight; embeddings are alike."""
+    """Transpose the weight of an Affine, because PyTorch's Linear stores the transpose; return embeddings unchanged."""
     return array.T if path.startswith("layers.") else array
 
 
 def _check_size(file: Path, config: BertConfig, arrays: Mapping[str, Array]) -> None:
-    """Raise for a config of a network that the file cannot hold, before so much memory is asked for."""
+    """Raise if the network of ``config`` is much larger than the file, before memory for it is allocated."""
     layer = 4 * config.d_model**2 + 2 * config.d_model * config.hidden
     embeddings = (config.vocab_size + config.max_positions + config.token_types) * config.d_model
     needed, held = embeddings + config.num_layers * layer, sum(array.size for array in arrays.values())
     if needed > 2 * held + 1_000_000:
-        raise CheckpointError(f"'{file}' holds {held:,} numbers, and {config} has {needed:,}: another config.json?")
+        raise CheckpointError(
+            f"'{file}' holds {held:,} elements, and {config} needs {needed:,}: pass the config that belongs to the file"
+        )

@@ -1,4 +1,4 @@
-"""GPT: a decoder-only Transformer that writes a sequence, one token after the other."""
+"""GPT: a decoder-only Transformer that generates a sequence token by token."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 import nn
 from minigrad import ArgumentError, ShapeError, Tensor, no_grad
-from minigrad.internal import to_host
-from nn._checks import check_positive, id_array
+from minigrad.internal import Array, TensorLike, to_host
+from nn._checks import check_positive, id_array, id_matrix
 from nn.init import check_generator
 from nn.transformer import attention_by_layer
 
 from ._config import Config
+from ._layers import stack
 
 
 @dataclass(frozen=True)
@@ -23,18 +25,18 @@ class GPTConfig(Config):
     """The sizes of a :class:`GPT`.
 
     Attributes:
-        vocab_size: token ids are 0 to vocab_size - 1.
-        window: the most tokens that the model sees at once.
+        vocab_size: the number of token ids, which are 0 to vocab_size - 1.
+        window: the greatest number of tokens that the model sees at once.
         d_model: the width of the residual stream; a multiple of ``num_heads``.
         hidden: the width inside the feed-forward part; 0 means ``4 * d_model``.
-        positions: "learned" (a vector for each place, as in GPT-2) or "rotary" (queries and keys are turned by an angle that
-            grows with the place; the width of a head is then even).
-        std: the deviation of the initial embeddings; 0.02 as in GPT-2. Narrow networks learn faster with 0.1.
-        characters: which character each id is, where tokens are characters. The network does not ask; checkpoints do, so that
-            weights that were learned for one alphabet never read another.
+        positions: "learned" (one vector per position, as in GPT-2) or "rotary" (queries and keys are rotated by an angle that
+            grows with the position; the width of a head must then be even).
+        std: the standard deviation of the initial embeddings, 0.02 as in GPT-2. Narrow networks learn faster with 0.1.
+        characters: the character of each id, if tokens are characters. The network does not use them. A checkpoint file stores
+            them, so that weights trained on one alphabet are never loaded for another.
 
     Raises:
-        ArgumentError: a size or ``positions`` is out of its range, or ``characters`` are not vocab_size.
+        ArgumentError: a size or ``positions`` is out of its range, or ``characters`` does not have vocab_size characters.
 
     Example:
         >>> import models
@@ -61,26 +63,26 @@ class GPTConfig(Config):
             raise ArgumentError(f"positions must be 'learned' or 'rotary', got {self.positions!r}")
         if self.characters and len(self.characters) != self.vocab_size:
             raise ArgumentError(
-                f"characters must be one for each of the vocab_size={self.vocab_size} ids, got {len(self.characters)}"
+                f"characters must hold one character for each of vocab_size={self.vocab_size} ids, got {len(self.characters)}"
             )
 
 
 class GPT(nn.Module):
-    """Embedding and positions, pre-norm layers in which each token sees itself and what is before it, and scores of the next.
+    """A causal language model: embeddings, pre-norm Transformer layers, and logits of the next token.
 
     ::
 
-        x = E[ids] + P                                  # learned positions
-        x = x + attention(LayerNorm(x))                 # causal; num_layers times, both lines
+        x = E[ids] + P                                  # P: learned positions
+        x = x + attention(LayerNorm(x))                 # causal; this line and the next are repeated num_layers times
         x = x + feed_forward(LayerNorm(x))
         logits = LayerNorm(x) @ E^T                     # the output is tied to the embedding
 
-    Radford et al. 2019, "Language Models are Unsupervised Multitask Learners" (GPT-2), section 2.3: the embeddings start
-    normal with a small standard deviation, and the last weights of each part, which write into the residual stream, are
-    divided by the square root of the number of parts.
+    Source: Radford et al. 2019, "Language Models are Unsupervised Multitask Learners" (GPT-2), section 2.3. The initial
+    embeddings are normal with a small standard deviation. Each attention and each feed-forward part adds its output to the
+    residual stream, so its initial output weights are divided by the square root of the number of parts, 2 * num_layers.
 
     Args:
-        rng: where the initial weights come from: the same generator state gives the same model.
+        rng, dtype: the generator and the dtype of the initial weights; the same generator state gives the same model.
 
     Example:
         >>> import numpy as np
@@ -88,14 +90,14 @@ class GPT(nn.Module):
         >>> config = models.GPTConfig(vocab_size=10, window=8, d_model=16)
         >>> model = models.GPT(config, rng=np.random.default_rng(0))
         >>> a, b = model([[1, 2, 3]]).numpy(), model([[1, 2, 7]]).numpy()
-        >>> a.shape, np.allclose(a[:, :2], b[:, :2], atol=1e-5)  # no token sees what comes after it
+        >>> a.shape, np.allclose(a[:, :2], b[:, :2], atol=1e-5)  # no token sees later tokens
         ((1, 3, 10), True)
         >>> tokens = list(model.generate([[1, 2], [3, 4]], 5, rng=np.random.default_rng(0)))
         >>> np.stack(tokens, axis=1).shape  # five tokens for each of the two prompts
         (2, 5)
     """
 
-    def __init__(self, config: GPTConfig, *, rng: np.random.Generator, dtype: Any = np.float32) -> None:
+    def __init__(self, config: GPTConfig, *, rng: np.random.Generator, dtype: DTypeLike = np.float32) -> None:
         self.config = config
         d_model, rotary = config.d_model, config.positions == "rotary"
         self.embedding = nn.Embedding(config.vocab_size, d_model, std=config.std, rng=rng, dtype=dtype)
@@ -103,42 +105,29 @@ class GPT(nn.Module):
             None if rotary else nn.LearnedPositions(config.window, d_model, std=config.std, rng=rng, dtype=dtype)
         )
         self.dropout = nn.Dropout(config.dropout, rng=rng)
-        self.layers = [
-            nn.TransformerEncoderLayer(
-                d_model,
-                config.num_heads,
-                config.hidden or 4 * d_model,
-                norm="pre",
-                activation=config.activation,
-                dropout=config.dropout,
-                rotary=rotary,
-                rng=rng,
-                dtype=dtype,
-            )
-            for _ in range(config.num_layers)
-        ]
+        self.layers = stack(nn.TransformerEncoderLayer, config, norm="pre", rotary=rotary, rng=rng, dtype=dtype)
         for layer in self.layers:
             for part in (layer.attention, layer.feed_forward):
                 part.output.weight.data *= (2 * config.num_layers) ** -0.5
         self.norm = nn.LayerNorm(d_model, dtype=dtype)
         self.output = nn.TiedOutput(self.embedding)
 
-    def forward(self, ids: Any, caches: Sequence[nn.KeyValueCache] | None = None) -> Tensor:
-        """The logits of the token after each token.
+    def forward(self, ids: TensorLike, caches: Sequence[nn.KeyValueCache] | None = None) -> Tensor:
+        """Return, for each token, the logits of the token that follows it.
 
         Args:
-            ids: (batch, length) integers, at most ``window`` of them. Padding at the end needs no mask, as no token sees what
-                is after it, only a loss that ignores it.
-            caches: one for each layer (:meth:`new_caches`), under ``no_grad``: ``ids`` then are the tokens after those that
-                the caches have seen.
+            ids: (batch, length) integers, with length at most ``window``. Padding at the end needs no mask, because no token
+                sees later tokens; only the loss must ignore it.
+            caches: one for each layer (:meth:`new_caches`), to be used under ``no_grad``. ``ids`` are then the tokens that
+                follow those already in the caches.
 
         Returns:
             (batch, length, vocab_size)
 
         Raises:
-            ShapeError: ``ids`` is not a matrix, or longer than the window.
-            DTypeError, OutOfRangeError: ids are no integers of the vocabulary.
-            ArgumentError: there are more or fewer caches than layers.
+            ShapeError: ``ids`` is not a matrix, or is longer than the window.
+            DTypeError, OutOfRangeError: the ids are not integers of the vocabulary.
+            ArgumentError: the number of caches is not the number of layers.
         """
         if caches is not None and len(caches) != len(self.layers):
             raise ArgumentError(f"caches must be one for each of the {len(self.layers)} layers, got {len(caches)}")
@@ -148,16 +137,16 @@ class GPT(nn.Module):
         return self.output(self.norm(x))
 
     def new_caches(self) -> list[nn.KeyValueCache]:
-        """Empty, one for each layer."""
+        """Return one empty cache for each layer."""
         return [nn.KeyValueCache() for _ in self.layers]
 
-    def attention_weights(self, ids: Any) -> list[Tensor]:
-        """What each token attends to, to look at: for each layer (batch, heads, query, key)."""
+    def attention_weights(self, ids: TensorLike) -> list[Tensor]:
+        """Return the attention weights of each layer, (batch, heads, query, key), for inspection."""
         return attention_by_layer(self.layers, self._embedded(ids), causal=True)[0]
 
     def generate(
         self,
-        ids: Any,
+        ids: TensorLike,
         count: int,
         *,
         rng: np.random.Generator,
@@ -172,45 +161,45 @@ class GPT(nn.Module):
             for tokens in model.eval().generate(prompts, 100, rng=rng, temperature=0.8, top_p=0.9):
                 print(tokens)  # (batch,)
 
-        When more tokens than ``window`` are there, the model goes on with the last half window of them and forgets what was
-        before. Each token is then computed with between half a window and a window of context, and the keys and values need
-        computing anew only once in half a window.
+        When a sequence outgrows ``window``, the model keeps only its last half window of tokens as context. Each later token
+        is thus computed from between half a window and a window of context, and the keys and values are recomputed only
+        once per half window.
 
         Args:
-            ids: (batch, length) integers, at least one token in each; of more than ``window`` the last ``window`` count.
-            count: how many tokens to add to each sequence.
-            rng: draws the tokens: the same state gives the same tokens.
-            temperature, top_k, top_p: as of :func:`nn.sample_tokens`.
-            end: the id that closes a sequence: after it the sequence gets only this id, and when all are closed, it is over.
-            cache: whether to keep keys and values from token to token. Without, the tokens are the same, more slowly.
+            ids: (batch, length) integers with length at least 1; only the last ``window`` tokens are used.
+            count: the number of tokens to add to each sequence.
+            rng: draws the tokens; the same state gives the same tokens.
+            temperature, top_k, top_p: as in :func:`nn.sample_tokens`.
+            end: the id that closes a sequence. A closed sequence gets only this id; generation stops when all are closed.
+            cache: whether to keep keys and values from token to token. False gives the same tokens, but takes longer.
 
         Yields:
-            (batch,) integers on the host, the next token of each sequence. Nothing is computed before one is asked for.
+            (batch,) integers on the host, the next token of each sequence. Each is computed when it is requested.
 
         Raises:
-            ShapeError: ``ids`` is not a matrix, or empty.
+            ShapeError: ``ids`` is not a matrix, or is empty.
             ArgumentError: a setting is out of its range.
         """
         ids = id_array(ids, "generate")
         if ids.ndim != 2 or not ids.size:
             raise ShapeError(
-                f"generate needs ids of shape (batch, length), at least one token in each, got {ids.shape}"
+                f"generate needs ids of shape (batch, length) with at least one token in each row, got {ids.shape}"
             )
         if count < 0:
             raise ArgumentError(f"count must be at least 0, got {count}")
         if end is not None and not 0 <= end < self.config.vocab_size:
             raise ArgumentError(f"end must be an id of the vocabulary, 0 to {self.config.vocab_size - 1}, got {end}")
         settings: dict[str, Any] = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
-        nn.token_probabilities(np.zeros(2), **settings)  # raises now, not when the first token is asked for
+        nn.token_probabilities(np.zeros(2), **settings)  # checks the settings now, not at the first token
         return self._tokens(np.asarray(to_host(ids)), count, check_generator(rng), settings, end, cache)
 
     def _tokens(
-        self, ids: Any, count: int, rng: np.random.Generator, settings: dict[str, Any], end: int | None, cache: bool
+        self, ids: Array, count: int, rng: np.random.Generator, settings: dict[str, Any], end: int | None, cache: bool
     ) -> Iterator[np.ndarray[Any, Any]]:
         window = self.config.window
-        context = ids[:, -window:]  # what the model sees
+        context = ids[:, -window:]  # the tokens that the model sees
         closed = np.zeros(len(ids), bool)
-        caches, new = self.new_caches(), context  # what the caches have not seen
+        caches, new = self.new_caches(), context  # new: the tokens that are not in the caches yet
         for _ in range(count):
             with no_grad():
                 logits = self(new, caches) if cache else self(context)
@@ -227,15 +216,13 @@ class GPT(nn.Module):
                 context = context[:, -max(window // 2, 1) :]
                 caches, new = self.new_caches(), context
 
-    def _embedded(self, ids: Any, past: int = 0) -> Tensor:
-        """(batch, length) -> (batch, length, d_model)"""
-        ids = id_array(ids, "GPT")
-        shape, window = ids.shape, self.config.window
-        if len(shape) != 2:
-            raise ShapeError(f"GPT needs ids of shape (batch, length), got {shape}")
-        if past + shape[1] > window:
+    def _embedded(self, ids: TensorLike, past: int = 0) -> Tensor:
+        """Return the input of the layers: (batch, length) -> (batch, length, d_model)."""
+        ids = id_matrix(ids, "GPT")
+        length, window = past + ids.shape[1], self.config.window
+        if length > window:
             raise ShapeError(
-                f"GPT sees at most window={window} tokens, got {past + shape[1]}: keep the last ones, ids[:, -{window}:]"
+                f"GPT sees at most window={window} tokens, got {length}: keep the last ones, ids[:, -{window}:]"
                 + (", with new caches" if past else "")
             )
         x = self.embedding(ids)

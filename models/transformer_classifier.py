@@ -1,4 +1,4 @@
-"""TransformerClassifier: a Transformer encoder that tells which class a text belongs to."""
+"""TransformerClassifier: a Transformer encoder that classifies texts."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 import nn
 from minigrad import ShapeError, Tensor
+from minigrad.internal import TensorLike
 from nn._checks import check_positive, id_array
 from nn.masks import as_key_mask
 from nn.transformer import attention_by_layer
 
 from ._config import Config
+from ._layers import stack
 
 
 @dataclass(frozen=True)
@@ -21,15 +24,15 @@ class ClassifierConfig(Config):
     """The sizes of a :class:`TransformerClassifier`.
 
     Attributes:
-        vocab_size: token ids are 0 to vocab_size - 1.
-        num_classes: labels are 0 to num_classes - 1.
+        vocab_size: the number of token ids, which are 0 to vocab_size - 1.
+        num_classes: the number of labels, which are 0 to num_classes - 1.
         d_model: the width of the residual stream; a multiple of ``num_heads`` unless ``strict=False``.
         hidden: the width inside the feed-forward part; 0 means ``4 * d_model``.
-        norm: "pre" (normalise what enters a sublayer) or "post" (normalise what leaves it, as in the paper).
-        strict: if false, each head has the width ``d_model // num_heads``, rounded down: :class:`nn.MultiHeadAttention`.
+        norm: "pre" (normalise the input of each sublayer) or "post" (normalise its output, as in the paper).
+        strict: if False, ``num_heads`` need not divide ``d_model``; each head has width ``d_model // num_heads``, rounded down.
 
     Raises:
-        ArgumentError: num_layers is no positive integer.
+        ArgumentError: num_layers is not a positive integer.
 
     Example:
         >>> import numpy as np
@@ -56,12 +59,12 @@ class ClassifierConfig(Config):
 
 
 class TransformerClassifier(nn.Module):
-    """Embedding and positions, encoder layers, the mean over the tokens that are not padding, an Affine.
+    """A text classifier: an embedding with positions, encoder layers, the mean over all tokens except padding, and an Affine.
 
     The encoder is that of Vaswani et al. 2017 (arXiv:1706.03762, section 3.1), pre-norm by default.
 
     Args:
-        rng: where the initial weights come from: the same generator state gives the same model.
+        rng, dtype: the generator and the dtype of the initial weights; the same generator state gives the same model.
 
     Example:
         >>> import numpy as np
@@ -73,43 +76,31 @@ class TransformerClassifier(nn.Module):
         ((1, 3), True)
     """
 
-    def __init__(self, config: ClassifierConfig, *, rng: np.random.Generator, dtype: Any = np.float32) -> None:
+    def __init__(self, config: ClassifierConfig, *, rng: np.random.Generator, dtype: DTypeLike = np.float32) -> None:
         self.config = config
-        d_model, hidden = config.d_model, config.hidden or 4 * config.d_model
+        d_model = config.d_model
         self.embedding = nn.Embedding(config.vocab_size, d_model, rng=rng, dtype=dtype)
         self.positions = nn.PositionalEncoding(d_model)
         self.dropout = nn.Dropout(config.dropout, rng=rng)
-        self.layers = [
-            nn.TransformerEncoderLayer(
-                d_model,
-                config.num_heads,
-                hidden,
-                norm=config.norm,
-                activation=config.activation,
-                dropout=config.dropout,
-                strict=config.strict,
-                rng=rng,
-                dtype=dtype,
-            )
-            for _ in range(config.num_layers)
-        ]
+        self.layers = stack(
+            nn.TransformerEncoderLayer, config, norm=config.norm, strict=config.strict, rng=rng, dtype=dtype
+        )
         self.norm = nn.LayerNorm(d_model, dtype=dtype) if config.norm == "pre" else None
         self.output = nn.Affine(d_model, config.num_classes, rng=rng, dtype=dtype)
 
-    def forward(self, ids: Any, mask: Any = None) -> Tensor:
-        """Class scores (logits) of token sequences.
+    def forward(self, ids: TensorLike, mask: TensorLike | None = None) -> Tensor:
+        """Return the class scores (logits) of token sequences.
 
         Args:
             ids: (batch, length) integers.
-            mask: (batch, length), True (or 1) for tokens and False (or 0) for padding, as tokenizers give it; None if
-                nothing is padding.
+            mask: (batch, length), True (or 1) for tokens and False (or 0) for padding; None if nothing is padding.
 
         Returns:
             (batch, num_classes)
 
         Raises:
             ShapeError: ``ids`` is not a matrix, or ``mask`` has another shape.
-            DTypeError, OutOfRangeError: ids are no integers below vocab_size, or the mask is neither boolean nor 0/1.
+            DTypeError, OutOfRangeError: an id is not an integer below vocab_size, or the mask is neither boolean nor 0/1.
         """
         x, key_mask = self._embedded(ids, mask)
         for layer in self.layers:
@@ -118,13 +109,13 @@ class TransformerClassifier(nn.Module):
             x = self.norm(x)
         return self.output(nn.pool(x, key_mask))
 
-    def attention_weights(self, ids: Any, mask: Any = None) -> list[Tensor]:
-        """What each token attends to, to look at: for each layer (batch, heads, query, key)."""
+    def attention_weights(self, ids: TensorLike, mask: TensorLike | None = None) -> list[Tensor]:
+        """Return the attention weights of each layer, (batch, heads, query, key), for inspection."""
         x, key_mask = self._embedded(ids, mask)
         return attention_by_layer(self.layers, x, key_mask=key_mask)[0]
 
-    def _embedded(self, ids: Any, mask: Any) -> tuple[Tensor, Any]:
-        """(batch, length, d_model), and the mask as booleans."""
+    def _embedded(self, ids: TensorLike, mask: TensorLike | None) -> tuple[Tensor, Any]:
+        """Return the input of the layers, (batch, length, d_model), and the mask as booleans."""
         ids = id_array(ids, "TransformerClassifier")
         if ids.ndim != 2 or (mask is not None and np.shape(mask) != ids.shape):
             raise ShapeError(

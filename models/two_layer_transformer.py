@@ -1,4 +1,4 @@
-"""TwoLayerTransformer: attention and nothing else, twice, small enough to differentiate by hand."""
+"""TwoLayerTransformer: two simplified attention layers, small enough to differentiate by hand."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 import nn
 from minigrad import ShapeError, Tensor, softmax
+from minigrad.internal import TensorLike
 from nn._checks import beside
 
 from ._config import Config
@@ -37,18 +39,18 @@ class TwoLayerConfig(Config):
 
 
 class TwoLayerTransformer(nn.Module):
-    """Two simplified attention layers with an Affine each, a softmax between them, and the sum over the tokens::
+    """A network of two simplified attention layers with an Affine each, a softmax between them, and a sum over the tokens::
 
         h = softmax(attention(x) W_1 + b_1)                        (batch, length, hidden_size)
         z = sum over tokens of (attention(h) W_2 + b_2)            (batch, output_size)
-        y = softmax(z)                                             what `probabilities` gives
+        y = softmax(z)                                             the result of `probabilities`
 
-    with ``attention(h) = softmax(h h^T / sqrt(d)) h``, which has no weights of its own: the network learns where to look by
-    changing h. The network of an article that derives every gradient by hand; see `examples/numpy_article.py`. The parts are
-    attributes, so that others can be put in their place.
+    with ``attention(u) = softmax(u u^T / sqrt(d)) u`` for u of width d. This attention has no weights. Training changes h, and
+    with it the tokens that the second layer attends to. `examples/numpy_article.py` reproduces an article that derives every
+    gradient of this network by hand. The layers are attributes, so they can be replaced.
 
     Args:
-        rng: where the initial weights come from: the same generator state gives the same model.
+        rng, dtype: the generator and the dtype of the initial weights; the same generator state gives the same model.
 
     Raises:
         ShapeError: an input is not (batch, length, input_size), or a mask does not fit.
@@ -64,7 +66,7 @@ class TwoLayerTransformer(nn.Module):
         1.1
     """
 
-    def __init__(self, config: TwoLayerConfig, *, rng: np.random.Generator, dtype: Any = np.float32) -> None:
+    def __init__(self, config: TwoLayerConfig, *, rng: np.random.Generator, dtype: DTypeLike = np.float32) -> None:
         self.config = config
         self.attention_1: Any = nn.SimplifiedAttention()
         self.affine_1: Any = nn.Affine(config.input_size, config.hidden_size, rng=rng, dtype=dtype)
@@ -74,8 +76,8 @@ class TwoLayerTransformer(nn.Module):
         for weight in (self.affine_1.weight, self.affine_2.weight):
             weight.data = nn.init.normal(weight.shape, config.std, rng=rng, dtype=dtype)
 
-    def forward(self, x: Any, *, key_mask: Any = None) -> Tensor:
-        """Class scores (logits) z.
+    def forward(self, x: TensorLike, *, key_mask: TensorLike | None = None) -> Tensor:
+        """Return the class scores (logits) z.
 
         Args:
             x: (batch, length, input_size), floating.
@@ -88,14 +90,15 @@ class TwoLayerTransformer(nn.Module):
         z = self.affine_2(self.attention_2(h, key_mask=key_mask))  # (batch, length, output_size)
         return nn.pool(z, key_mask, how="sum")
 
-    def probabilities(self, x: Any, *, key_mask: Any = None) -> Tensor:
-        """``softmax(z)``, (batch, output_size)."""
+    def probabilities(self, x: TensorLike, *, key_mask: TensorLike | None = None) -> Tensor:
+        """Return ``softmax(z)``, (batch, output_size)."""
         return softmax(self.forward(x, key_mask=key_mask))
 
-    def loss(self, x: Any, targets: Any, *, key_mask: Any = None, epsilon: float = 1e-7) -> Tensor:
-        """``-sum(t log(y + epsilon))``, the mean over the batch: the article's loss.
+    def loss(self, x: TensorLike, targets: Any, *, key_mask: TensorLike | None = None, epsilon: float = 1e-7) -> Tensor:
+        """Return the article's loss, ``-sum(t log(y + epsilon))`` averaged over the batch.
 
-        With ``epsilon=0`` it is :func:`nn.cross_entropy`, which never takes the logarithm of a y that was rounded to 0.
+        With ``epsilon=0`` the formula is that of :func:`nn.cross_entropy`, but ``log(y)`` is -inf where y is rounded to 0.
+        :func:`nn.cross_entropy` avoids this.
 
         Args:
             targets: t, one-hot rows (batch, output_size).
@@ -107,14 +110,14 @@ class TwoLayerTransformer(nn.Module):
         targets = check_one_hot(targets, y)
         return -(targets * np.log(y + epsilon)).sum() / len(y)
 
-    def attention_weights(self, x: Any, *, key_mask: Any = None) -> list[Tensor]:
-        """What each token attends to in either layer, to look at: two times (batch, length, length)."""
+    def attention_weights(self, x: TensorLike, *, key_mask: TensorLike | None = None) -> list[Tensor]:
+        """Return the attention weights of the two layers, each (batch, length, length), for inspection."""
         return [
             self.attention_1.attention_weights(x, key_mask=key_mask),
             self.attention_2.attention_weights(self._hidden(x, key_mask), key_mask=key_mask),
         ]
 
-    def _hidden(self, x: Any, key_mask: Any) -> Tensor:
+    def _hidden(self, x: TensorLike, key_mask: TensorLike | None) -> Tensor:
         x = x if isinstance(x, Tensor) else Tensor(x, copy=False)
         if x.ndim != 3 or x.shape[-1] != self.config.input_size:
             raise ShapeError(f"x must have shape (batch, length, {self.config.input_size}), got {x.shape}")
@@ -122,8 +125,8 @@ class TwoLayerTransformer(nn.Module):
         return h
 
 
-def check_one_hot(targets: Any, y: Tensor) -> Any:
-    """The targets as an array beside ``y``, of the same shape and dtype."""
+def check_one_hot(targets: TensorLike, y: Tensor) -> Any:
+    """Return the targets as an array with the dtype of ``y``, on its device; raise a ShapeError for another shape."""
     if np.shape(targets) != y.shape:
         raise ShapeError(f"targets must be one-hot rows of shape {y.shape}, got {np.shape(targets)}")
     return beside(targets, y.data).astype(y.dtype)

@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 import nn
 from minigrad import ArgumentError, ShapeError, Tensor
-from nn._checks import as_input, check_positive
+from minigrad.internal import TensorLike
+from nn._checks import as_given, as_input, check_positive
 from nn.transformer import attention_by_layer
 
 from ._config import Config
+from ._layers import stack
 
 
 @dataclass(frozen=True)
@@ -20,15 +23,15 @@ class VisionTransformerConfig(Config):
     """The sizes of a :class:`VisionTransformer`.
 
     Attributes:
-        image_size: the height and the width of an image.
-        patch_size: of a patch; a divisor of ``image_size``.
+        image_size: the height and the width of an image, in pixels.
+        patch_size: the height and the width of a patch; a divisor of ``image_size``.
         channels: 1 for grey, 3 for colour.
-        num_classes: labels are 0 to num_classes - 1.
+        num_classes: the number of labels, which are 0 to num_classes - 1.
         d_model: the width of the residual stream; a multiple of ``num_heads``.
         hidden: the width inside the feed-forward part; 0 means ``4 * d_model``.
 
     Raises:
-        ArgumentError: a size is no positive integer, or patch_size does not divide image_size.
+        ArgumentError: a size is not a positive integer, or patch_size does not divide image_size.
 
     Example:
         >>> import models
@@ -58,18 +61,18 @@ class VisionTransformerConfig(Config):
         return (self.image_size // self.patch_size) ** 2
 
 
-def image_patches(images: Any, patch_size: int) -> Any:
+def image_patches(images: TensorLike, patch_size: int) -> Any:
     """Cut images into squares, row by row, and flatten each. Dosovitskiy et al. 2020, arXiv:2010.11929, section 3.1.
 
     Args:
         images: (batch, height, width, channels), an array or a Tensor; ``patch_size`` divides height and width.
 
     Returns:
-        (batch, patches, patch_size * patch_size * channels); within a patch the channels come last too.
+        (batch, patches, patch_size * patch_size * channels); the channels stay the last axis within a patch.
 
     Raises:
-        ShapeError: the images do not have four axes, or cannot be cut evenly.
-        ArgumentError: ``patch_size`` is no positive integer.
+        ShapeError: the images do not have four axes, or ``patch_size`` does not divide height and width.
+        ArgumentError: ``patch_size`` is not a positive integer.
 
     Example:
         >>> import numpy as np
@@ -81,10 +84,10 @@ def image_patches(images: Any, patch_size: int) -> Any:
                 [10, 11, 14, 15]]])
     """
     check_positive(patch_size=patch_size)
-    images = images if hasattr(images, "dtype") else np.asarray(images)
+    images = as_given(images)
     if images.ndim != 4 or images.shape[1] % patch_size or images.shape[2] % patch_size:
         raise ShapeError(
-            "image_patches needs images of shape (batch, height, width, channels), height and width multiples of "
+            "image_patches needs images of shape (batch, height, width, channels), with height and width multiples of "
             f"patch_size={patch_size}, got {images.shape}"
         )
     batch, height, width, channels = images.shape
@@ -95,20 +98,20 @@ def image_patches(images: Any, patch_size: int) -> Any:
 
 
 class VisionTransformer(nn.Module):
-    """Patches as tokens, a class token before them, positions, pre-norm encoder layers, and an Affine on the class token.
+    """An image classifier that applies pre-norm encoder layers to image patches and a class token.
 
     ::
 
         z_0 = [class; patch_1 W + b; ...; patch_N W + b] + P         # (1)
-        z = z + attention(LayerNorm(z))                              # (2)  num_layers times, both lines
+        z = z + attention(LayerNorm(z))                              # (2)  (2) and (3) are repeated num_layers times
         z = z + feed_forward(LayerNorm(z))                           # (3)
         logits = LayerNorm(z)[0] W_out + b_out                       # (4)
 
-    Dosovitskiy et al. 2020, "An Image is Worth 16x16 Words", arXiv:2010.11929, equations 1 to 4. The only things it knows
-    about images beforehand are the patches; where they lie is learned, in P.
+    Source: Dosovitskiy et al. 2020, "An Image is Worth 16x16 Words", arXiv:2010.11929, equations 1 to 4. Only the cutting
+    into patches is specific to images. The network learns the positions of the patches, in P.
 
     Args:
-        rng: where the initial weights come from: the same generator state gives the same model.
+        rng, dtype: the generator and the dtype of the initial weights; the same generator state gives the same model.
 
     Example:
         >>> import numpy as np
@@ -120,57 +123,48 @@ class VisionTransformer(nn.Module):
         ((2, 10), (2, 4, 5, 5))
     """
 
-    def __init__(self, config: VisionTransformerConfig, *, rng: np.random.Generator, dtype: Any = np.float32) -> None:
+    def __init__(
+        self, config: VisionTransformerConfig, *, rng: np.random.Generator, dtype: DTypeLike = np.float32
+    ) -> None:
         self.config = config
         d_model = config.d_model
         self.patches = nn.Affine(config.patch_size**2 * config.channels, d_model, rng=rng, dtype=dtype)
         self.class_token = nn.Parameter(nn.init.normal((1, 1, d_model), 0.02, rng=rng, dtype=dtype))
-        # About as large as what a patch gives, so that its place is seen from the start: small networks learn much faster.
+        # std=0.3: position vectors about as large as patch embeddings let small networks learn much faster.
         self.positions = nn.LearnedPositions(1 + config.num_patches, d_model, std=0.3, rng=rng, dtype=dtype)
         self.dropout = nn.Dropout(config.dropout, rng=rng)
-        self.layers = [
-            nn.TransformerEncoderLayer(
-                d_model,
-                config.num_heads,
-                config.hidden or 4 * d_model,
-                norm="pre",
-                activation=config.activation,
-                dropout=config.dropout,
-                rng=rng,
-                dtype=dtype,
-            )
-            for _ in range(config.num_layers)
-        ]
+        self.layers = stack(nn.TransformerEncoderLayer, config, norm="pre", rng=rng, dtype=dtype)
         self.norm = nn.LayerNorm(d_model, dtype=dtype)
         self.output = nn.Affine(d_model, config.num_classes, rng=rng, dtype=dtype)
 
-    def forward(self, images: Any) -> Tensor:
-        """Class scores (logits) of images.
+    def forward(self, images: TensorLike) -> Tensor:
+        """Return the class scores (logits) of images.
 
         Args:
-            images: (batch, image_size, image_size, channels), best with a mean near 0 and a deviation near 1; the last axis may
-                be left out if ``channels`` is 1.
+            images: (batch, image_size, image_size, channels), best with mean about 0 and standard deviation about 1. The last
+                axis may be omitted if ``channels`` is 1.
 
         Returns:
             (batch, num_classes)
 
         Raises:
-            ShapeError: the images have other sizes.
+            ShapeError: the images have another shape.
         """
         z = self._embedded(images)  # (batch, 1 + patches, d_model)
         for layer in self.layers:
             z = layer(z)
         return self.output(self.norm(z[:, 0]))
 
-    def attention_weights(self, images: Any) -> list[Tensor]:
-        """What each token attends to, to look at: for each layer (batch, heads, query, key).
+    def attention_weights(self, images: TensorLike) -> list[Tensor]:
+        """Return the attention weights of each layer, (batch, heads, query, key), for inspection.
 
-        Token 0 is the class token; ``weights[:, :, 0, 1:]``, in the shape (batch, heads, rows, columns), is where it looks.
+        Token 0 is the class token. ``weights[:, :, 0, 1:]`` are its weights on the patches; reshape it to (batch, heads, rows,
+        columns) to see them as images.
         """
         return attention_by_layer(self.layers, self._embedded(images))[0]
 
     def _embedded(self, images: Any) -> Tensor:
-        """(batch, image_size, image_size, channels) -> (batch, 1 + patches, d_model)"""
+        """Return the input of the layers: (batch, image_size, image_size, channels) -> (batch, 1 + patches, d_model)."""
         config = self.config
         images = as_input(images, self.class_token.dtype, "VisionTransformer")
         if images.ndim == 3 and config.channels == 1:

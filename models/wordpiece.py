@@ -1,4 +1,4 @@
-"""WordPiece: text as the ids that BERT was trained on, and back."""
+"""WordPiece: a tokenizer that converts text to the ids of BERT's vocabulary and back."""
 
 from __future__ import annotations
 
@@ -24,35 +24,36 @@ SPECIAL = (PADDING, UNKNOWN, START, END, "[MASK]")
 LONGEST_WORD = 100  # characters; a longer word is unknown
 
 _SPECIAL_IN_TEXT = re.compile("(" + "|".join(map(re.escape, SPECIAL)) + ")")
-# The blocks of ideographs. Chinese and Japanese put no spaces between words, so each of these counts as a word.
+# The Unicode blocks of ideographs. Chinese and Japanese put no spaces between words, so each ideograph counts as a word.
 _IDEOGRAPHS = (
     (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x2A6DF), (0x2A700, 0x2CEAF), (0x2F800, 0x2FA1F),
 )  # fmt: skip
-# In the order in which decode() tries them: what basic_words() took apart, as it is usually written.
+# decode() joins what basic_words() took apart: it replaces the first string of each pair with the second, in this order.
 _REJOINED = ((" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"))
 
 
 class WordPiece:
-    """Words cut into the longest pieces that a vocabulary has: "humiliated" -> "humiliated", "didnt" -> "didn" "##t".
+    """A tokenizer that cuts words into the longest pieces of its vocabulary: "didnt" -> "didn" "##t".
 
-    A text is cut into words (:func:`basic_words`); each word, from its start, into the longest piece that is in the
-    vocabulary, where a piece inside a word is written with ``##`` before it. A word with a part that no piece covers is
-    ``[UNK]``, and so is one of more than 100 characters. ``[CLS]``, ``[SEP]``, ``[MASK]``, ``[PAD]`` and ``[UNK]``, written
-    so in a text, are themselves. Schuster and Nakajima 2012 (ICASSP); Devlin et al. 2019, arXiv:1810.04805, section 3.
+    It cuts a text into words (:func:`basic_words`). From each word it repeatedly cuts the longest beginning that is in the
+    vocabulary. Every piece except the first of a word is written with ``##`` in front. A word becomes ``[UNK]`` if it cannot be
+    cut completely into such pieces, or if it has more than 100 characters. The special tokens ``[CLS]``, ``[SEP]``, ``[MASK]``,
+    ``[PAD]`` and ``[UNK]`` are recognised in a text. Sources: Schuster and Nakajima 2012 (ICASSP); Devlin et al. 2019,
+    arXiv:1810.04805, section 3.
 
     Args:
-        vocabulary: the pieces; the id of a piece is its place.
-        max_length: the most tokens that the model takes, ``[CLS]`` and ``[SEP]`` included.
-        lowercase: whether letters are made small and lose their accents ("uncased" models).
+        vocabulary: the pieces; the id of a piece is its index.
+        max_length: the greatest number of tokens that the model accepts, including ``[CLS]`` and ``[SEP]``.
+        lowercase: whether letters are converted to lowercase and lose their accents ("uncased" models).
 
     Raises:
         ArgumentError: the vocabulary lacks ``[PAD]``, ``[UNK]``, ``[CLS]`` or ``[SEP]``, or max_length is below 2.
 
     Example:
         >>> import models
-        >>> pieces = models.WordPiece(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "i", "did", "##n", "##t"])
+        >>> pieces = models.WordPiece(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "i", "did", "didn", "##t"])
         >>> pieces.tokenize("I didnt"), pieces.tokenize("why")
-        (['i', 'did', '##n', '##t'], ['[UNK]'])
+        (['i', 'didn', '##t'], ['[UNK]'])
         >>> ids, mask = pieces(["i", "i did"])
         >>> ids
         array([[2, 4, 3, 0],
@@ -66,25 +67,25 @@ class WordPiece:
         self.pieces = list(vocabulary)
         self.ids = {piece: i for i, piece in enumerate(self.pieces)}
         if missing := [piece for piece in (PADDING, UNKNOWN, START, END) if piece not in self.ids]:
-            raise ArgumentError(f"the vocabulary has no {', '.join(missing)}: is it the vocab.txt of a BERT model?")
+            raise ArgumentError(f"the vocabulary has no {', '.join(missing)}: pass the vocab.txt of a BERT model")
         self.max_length = _check_length(max_length, "max_length")
         self.lowercase = lowercase
 
     @classmethod
     def from_folder(cls, folder: str | os.PathLike[str]) -> Self:
-        """The tokenizer of a model in the layout of the libraries Transformers and Sentence Transformers.
+        """Load the tokenizer from a model folder that the library Transformers or Sentence Transformers saved.
 
-        ``vocab.txt`` has a piece a line. Where the files are there, the longest text comes from
-        ``sentence_bert_config.json`` or ``tokenizer_config.json``, and whether letters become small from the latter.
+        ``vocab.txt`` has one piece per line. ``max_length`` is read from ``sentence_bert_config.json`` or
+        ``tokenizer_config.json``, and ``lowercase`` from ``tokenizer_config.json``, if these files exist.
 
         Raises:
-            ArgumentError: there is no vocab.txt, or it is no vocabulary.
+            ArgumentError: there is no vocab.txt, or it lacks a special token.
         """
         path = Path(folder) / "vocab.txt"
         if not path.is_file():
-            raise ArgumentError(f"there is no vocab.txt in '{folder}': give the folder of a BERT model")
+            raise ArgumentError(f"there is no vocab.txt in '{folder}': pass the folder of a BERT model")
         pieces = read_text(path).removesuffix("\n").split("\n")
-        forms = {"model_max_length": int | float, "do_lower_case": bool}  # some write 1e30 for any length
+        forms = {"model_max_length": int | float, "do_lower_case": bool}  # some files have 1e30 for "no limit"
         settings = _settings(path.with_name("tokenizer_config.json"), forms)
         sentence = _settings(path.with_name("sentence_bert_config.json"), {"max_seq_length": Maybe(int)})
         max_length = sentence.get("max_seq_length") or min(settings.get("model_max_length", 512), 512)
@@ -94,7 +95,7 @@ class WordPiece:
         return len(self.pieces)
 
     def tokenize(self, text: str) -> list[str]:
-        """The pieces of a text: ``"i didnt"`` -> ``["i", "didn", "##t"]``."""
+        """Return the pieces of a text: ``"i didnt"`` -> ``["i", "didn", "##t"]``."""
         pieces: list[str] = []
         for part in _SPECIAL_IN_TEXT.split(text):
             if part in SPECIAL:
@@ -119,20 +120,20 @@ class WordPiece:
         return pieces
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a text between those of ``[CLS]`` and ``[SEP]``, however long it is."""
+        """Return the ids of ``[CLS]``, of all pieces of a text and of ``[SEP]``; nothing is truncated."""
         return [self.ids[piece] for piece in (START, *self.tokenize(text), END)]
 
     def __call__(self, texts: Sequence[str], *, length: int | None = None) -> tuple[Ids, Mask]:
-        """Ids and mask of a batch of texts, each (batch, length): padding has the id of ``[PAD]`` and the mask False.
+        """Return the ids and the mask of a batch of texts, each (batch, length).
+
+        Padding has the id of ``[PAD]`` and False in the mask. A text with more than ``length`` or ``max_length`` tokens is
+        truncated, with a warning; its last token is still ``[SEP]``.
 
         Args:
-            length: of the rows; by default that of the longest text.
-
-        A text that is longer than ``length``, or than ``max_length``, loses its end, with a warning; its last token is still
-        ``[SEP]``.
+            length: the length of the rows, in tokens; by default that of the longest text.
 
         Raises:
-            ArgumentError: ``texts`` is one text, or empty; length is below 2 or above ``max_length``.
+            ArgumentError: ``texts`` is a single string or is empty, or length is below 2 or above ``max_length``.
         """
         if isinstance(texts, str) or not len(texts):
             raise ArgumentError(f"texts must be a list of one or more texts, got {texts!r}")
@@ -142,7 +143,7 @@ class WordPiece:
         rows = [self.encode(text) for text in texts]
         if cut := sum(len(row) > limit for row in rows):
             warnings.warn(
-                f"{cut} of {len(rows)} texts have more than {limit} tokens, and count as their beginnings: split them",
+                f"{cut} of {len(rows)} texts have more than {limit} tokens and are truncated: split them",
                 stacklevel=2,
             )
             rows = [row if len(row) <= limit else [*row[: limit - 1], row[-1]] for row in rows]
@@ -153,10 +154,10 @@ class WordPiece:
         return ids, mask
 
     def decode(self, ids: Iterable[int], *, special: bool = False) -> str:
-        """The text of ids, as far as they tell: small letters, one space between words, and none before ``.,!?``.
+        """Return the text of ids, with one space between words and none before ``.,!?``; original spaces and case are lost.
 
         Args:
-            special: whether to keep ``[CLS]``, ``[PAD]`` and so on.
+            special: whether to keep special tokens such as ``[CLS]`` and ``[PAD]``.
 
         Raises:
             OutOfRangeError: an id is not in the vocabulary.
@@ -174,10 +175,10 @@ class WordPiece:
 
 
 def basic_words(text: str, *, lowercase: bool = True) -> list[str]:
-    """The words and punctuation marks of a text, as BERT sees them before it cuts words into pieces.
+    """Return the words and punctuation marks of a text, as BERT defines them before it cuts words into pieces.
 
-    Control characters go, every white space is a space, ideographs and punctuation marks are words of their own; with
-    ``lowercase`` letters are made small and lose their accents: ``"Café, 東京!"`` -> ``["cafe", ",", "東", "京", "!"]``.
+    Control characters are removed, and all white space separates words. Each ideograph and each punctuation mark is a word.
+    With ``lowercase`` letters become lowercase and lose their accents: ``"Café, 東京!"`` -> ``["cafe", ",", "東", "京", "!"]``.
     """
     text = "".join(map(_cleaned, text))
     if lowercase:
@@ -191,14 +192,14 @@ def _cleaned(c: str) -> str:
     category = unicodedata.category(c)
     if c.isspace() and (category != "Cc" or c in "\t\n\r"):
         return " "
-    if category in ("Cc", "Cf", "Co", "Cs") or c == "\ufffd":  # control, format, private, half of a pair; "unreadable"
+    if category in ("Cc", "Cf", "Co", "Cs") or c == "\ufffd":  # control, format, private, surrogate; replacement
         return ""
     return f" {c} " if any(first <= ord(c) <= last for first, last in _IDEOGRAPHS) else c
 
 
 @functools.lru_cache(maxsize=4096)
 def _punctuation_apart(c: str) -> str:
-    # All of ASCII that is neither letter, digit nor space counts, "$" and "+" too.
+    # Every ASCII character except letters, digits and spaces counts, also "$" and "+".
     mark = unicodedata.category(c).startswith("P") or (c.isascii() and c.isprintable() and not c.isalnum())
     return f" {c} " if mark else c
 
@@ -210,7 +211,7 @@ def _check_length(length: int, name: str) -> int:
 
 
 def _settings(path: Path, forms: dict[str, Any]) -> dict[str, Any]:
-    """What a file beside the vocabulary says, where there is one: each of the settings in ``forms`` may be missing."""
+    """Return the settings in the JSON file at ``path``, or none without a file; each setting in ``forms`` may be missing."""
     values: dict[str, Any] = read_json(path, dict) if path.is_file() else {}
     require(values, {name: form for name, form in forms.items() if name in values}, f"'{path}'")
     return values
