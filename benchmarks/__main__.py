@@ -2,6 +2,7 @@
 
     python -m benchmarks                 the works: training steps and micro works, and a table
     python -m benchmarks real            models, loops, derivatives and formulas as users have them, beside their goals
+    python -m benchmarks functions       every differentiable function, forward and backward, by size, dtype and layout
     python -m benchmarks imports         the time that an import takes
     python -m benchmarks scaling         how time and memory grow with each size; a table and a plot
     python -m benchmarks floor           what the machine allows
@@ -13,6 +14,7 @@
 
     python -m benchmarks works --peers jax,autograd,mygrad,dezero --works tiny,toy
     python -m benchmarks works --device cuda
+    python -m benchmarks functions --works "x ** 3"          one of them; with FOLDER, what that checkout takes, too
     python -m benchmarks real FOLDER                         and what the checkout in FOLDER takes, in the same rounds
     python -m benchmarks real --cores 1                      or --threads 4, or --works gpt:B=1,vit
 
@@ -31,7 +33,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import compare, floor, guard, harness, imports, micro, pages, real, report, scaling
+from benchmarks import compare, floor, functions, guard, harness, imports, micro, pages, real, report, scaling
 from benchmarks.harness import Row
 from benchmarks.real import agreement, table as real_table
 from benchmarks.workload import sizes
@@ -48,8 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = p.parse_args(arguments)
     if options.command == "compare" and options.checkout is None:
         p.error("compare needs the folder of another checkout")
-    if options.checkout is not None and options.command not in ("compare", "real"):
-        p.error(f"{options.command} takes no folder of another checkout: only compare and real do")
+    if options.checkout is not None and options.command not in ("compare", "real", "functions"):
+        p.error(f"{options.command} takes no folder of another checkout: only compare, real and functions do")
     if options.command != "compare" and (single := [work for work in options.works if work in compare.SINGLE]):
         p.error(f"{single[0]!r} is a work of minigrad alone: only compare has it")
     if options.device != "cpu" and (options.command == "real" or any(map(real.is_real, options.works))):
@@ -65,7 +67,9 @@ def parser() -> argparse.ArgumentParser:
         prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     p.add_argument("command", nargs="?", default="works", choices=COMMANDS)
-    p.add_argument("checkout", nargs="?", type=checkout, help="for compare and real: another checkout's folder")
+    p.add_argument(
+        "checkout", nargs="?", type=checkout, help="for compare, real and functions: another checkout's folder"
+    )
     p.add_argument(
         "--works", type=works, default=[], help="separated by commas; sizes may be changed, as in toy:L=512:B=4"
     )
@@ -120,7 +124,9 @@ def checkout(text: str) -> Path:
 
 
 def works(text: str) -> list[str]:
-    """ "tiny,toy:L=64", each known."""
+    """ "tiny,toy:L=64", each known, or the name of one function."""
+    if text in functions.WORKS:
+        return [text]
     for work in text.split(","):
         if work in compare.SINGLE:
             continue
@@ -215,6 +221,15 @@ def measure_again_if_doubtful(
     return rows
 
 
+def run_functions(options: argparse.Namespace) -> None:
+    """All of them go to a file, with the checkout of before if there is one; some are printed only."""
+    figures = functions.measure(options.works or list(functions.WORKS), str(options.checkout or ""))
+    found = functions.text(figures, report.machine())
+    if not options.works:
+        (report.RESULTS / "functions.md").write_text(found, encoding="utf-8")
+    print(found)
+
+
 def run_gpu(options: argparse.Namespace) -> None:
     """The training steps on a GPU, with 32-bit matrix products and with those of 19 bits (TF32).
 
@@ -300,6 +315,7 @@ def run_all(options: argparse.Namespace) -> None:
 COMMANDS = {
     "works": run_works,
     "real": run_real,
+    "functions": run_functions,
     "imports": run_imports,
     "pages": run_pages,
     "scaling": run_scaling,

@@ -159,7 +159,8 @@ def tables(found: dict[str, Measured], work: str, rounds: int) -> str:
     for library, measured in found.items():
         cells = [f"{1000 * measured.seconds[way]:.0f}" for way in WAYS]
         rows.append([library, *cells, measured.hidden])
-    header = ["", "nothing sent", "messages alone", "sent after backward", "sent beside it", "hidden (all rounds)"]
+    ways = ["nothing sent", "messages alone", "sent after backward", "sent during backward"]
+    header = ["", *ways, "hidden (all rounds)"]
     return "\n".join(
         [
             f"{report.machine()}. `{work}`, {rounds} rounds of {STEPS} steps, two ranks of one thread, ms, medians.",

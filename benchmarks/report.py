@@ -138,7 +138,13 @@ def readme_table(rows: Sequence[Row], imports: dict[str, Any] | None) -> str:
         fast = ratio(peers["minigrad_fast"]) if "minigrad_fast" in peers else ""
         again = f"{peers[AGAIN].ratio:.2f}" if AGAIN in peers else ""
         lines.append([title(work), ratio(own), fast, again, f"{own.megabytes:.0f} ({torch.megabytes:.0f})"])
-    header = ["", "ratio to PyTorch eager (quartiles)", "with numba", "PyTorch to itself", "MB above NumPy (PyTorch)"]
+    header = [
+        "",
+        "ratio to PyTorch eager (quartiles)",
+        "with numba",
+        "noise: PyTorch run 2 / run 1",
+        "peak memory beyond NumPy's own, MB (PyTorch's)",
+    ]
     text = [grid(header, lines), rows[0].machine if rows else ""]
     if imports:
         text.append(import_sentence(imports))

@@ -1,7 +1,7 @@
 """Ways of doing a thing that were weighed against each other: ``python -m benchmarks.tried``.
 
 Each line is one way, as a ratio to the one that minigrad takes, which is 1.00; above 1, the other way is slower. Measured in
-one process, in turn; docs/speed.md draws the conclusions.
+one process, in turn; benchmarks/DIARY.md draws the conclusions.
 """
 
 from __future__ import annotations

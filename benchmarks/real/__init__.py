@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.real import formulas, gpt, loops, plain, transformers
+from benchmarks.real import formulas, gpt, loops, plain, transformers, vae
 from benchmarks.real.work import Work, with_sizes
 from benchmarks.step import Step
 
-WORKS: dict[str, Work] = gpt.WORKS | transformers.WORKS | loops.WORKS | formulas.WORKS | plain.WORKS
+WORKS: dict[str, Work] = gpt.WORKS | transformers.WORKS | loops.WORKS | formulas.WORKS | plain.WORKS | vae.WORKS
 
 
 def is_real(work: str) -> bool:

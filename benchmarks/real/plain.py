@@ -75,7 +75,7 @@ def plain_m2_torch(_: Any) -> Step:
 
 WORKS = {
     f"plain_{name}": Work(
-        f"{name} in plain NumPy functions",
+        f"training step, {name}, in plain NumPy functions",
         plain_minigrad,
         plain_torch,
         SIZES[name],

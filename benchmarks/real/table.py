@@ -15,7 +15,7 @@ LINES = (  # of one run, in the table's order; sizes changed in a name are those
     *("gpt", "gpt:D=100", "gpt:B=1", "gpt:V=30000:B=2", "generate", "generate_top_k"),
     *("vit", "vit_dropout", "minilm", "encoder", "encoder_decoder", "gru", "loop"),
     *("jacobian", "hessian", "hessian_by_rows", "plain_tiny", "plain_toy", "plain_small", "plain_m2"),
-    *("mlp", "mlp:B=1", "moons", "formula", "tiny", "toy", "small"),
+    *("mlp", "mlp:B=1", "vae", "moons", "formula", "tiny", "toy", "small"),
 )
 # Nothing in these is fused
 NOT_COMPILED = ("jacobian", "hessian", "hessian_by_rows", "moons", "plain_tiny", "plain_toy", "plain_small", "plain_m2")

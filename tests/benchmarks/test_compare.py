@@ -227,7 +227,7 @@ def test_the_command_ends_with_1_if_something_is_slower(ratio, error, status, ch
     ("arguments", "said"),
     [
         (["compare"], "compare needs the folder of another checkout"),
-        (["works", "."], "works takes no folder of another checkout: only compare and real do"),
+        (["works", "."], "works takes no folder of another checkout: only compare, real and functions do"),
         (["compare", "nowhere"], "is no checkout of minigrad: it has no minigrad/__init__.py"),
         (["works", "--works", "np.exp(x)"], "'np.exp(x)' is a work of minigrad alone: only compare has it"),
         (["compare", ".", "--works", "np.log(x)"], "np.log(x)"),

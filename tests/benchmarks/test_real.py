@@ -32,6 +32,7 @@ SIZES = {
     "hessian_by_rows": "n=5:rows=8",
     "formula": "n=40",
     "mlp": "B=4:D=6:hidden=5:second=4:C=3",
+    "vae": "B=4:D=20:hidden=8:code=3",
     "plain_tiny": SMALL,
     "plain_toy": SMALL,
     "plain_small": SMALL,
