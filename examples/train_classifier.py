@@ -29,7 +29,7 @@ if __name__ == "__main__":
     prepare("nn", "models")
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 import minigrad
 import nn
@@ -60,9 +60,9 @@ class NgramEmbedding(nn.Embedding):
         super().__init__(len(vocabulary), embedding_dim, rng=rng, std=0.1)
         self.prefixes = vocabulary.prefixes
 
-    def forward(self, ids: NDArray[np.int64]) -> Tensor:
+    def forward(self, ids: ArrayLike) -> Tensor:
         """(batch, length) -> (batch, length, embedding_dim)"""
-        return super().forward(self.prefixes[ids]).sum(axis=-2)
+        return super().forward(self.prefixes[np.asarray(ids)]).sum(axis=-2)
 
 
 @dataclass

@@ -2,8 +2,8 @@
 
 First those that mirror what differs from the last commit on main, untracked files too: `nn/train.py` is mirrored by
 `tests/nn/test_train.py` and `test_train_resume.py`, which bear its name, and by every test that imports it. Then a core
-set, which is all there is on main itself before the first change, or outside a git checkout. Tests marked slow are left
-to `make test`, and so is what has not begun after `SECONDS`, which the report says.
+set, which is all there is on main itself before the first change, or outside a git checkout. What has not
+begun after `SECONDS` is left to `make test`, and the report says so.
 """
 
 import functools
@@ -104,7 +104,7 @@ def main() -> int:
     files = list(dict.fromkeys(selected(changed())))
     core = [test for test in CORE if test.partition("::")[0] not in files]
     print(f"{len(files)} test files mirror what changed since the last commit on main", *files, sep="\n  ")
-    options = ["-p", "tests.quick", "-q", "-m", "not slow", "-n", "auto", "--maxprocesses", "8", "--dist", "load"]
+    options = ["-p", "tests.quick", "-q", "-n", "auto", "--maxprocesses", "8", "--dist", "load"]
     return subprocess.run([sys.executable, "-m", "pytest", *options, *files, *core], cwd=ROOT).returncode
 
 

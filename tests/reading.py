@@ -184,10 +184,12 @@ def sentence(tiny: Library, engine: Library) -> str:
     """What the README says."""
     (tiny_back, tiny_both), (back, both) = tiny.measure(), engine.measure()
     return (
-        f"`tiny.py` has {tiny.lines:,} lines and {tiny.words:,} words, the four files of the engine {engine.lines:,} and "
-        f"{engine.words:,}. {PROGRAM} runs {both.lines} lines of {both.functions} functions in {both.files} files, its "
-        f"`backward()` alone {back.lines} of {back.functions} in {back.files}; with `tiny.py` it is {tiny_both.lines} lines "
-        f"of {tiny_both.functions} functions, and {tiny_back.lines} of {tiny_back.functions}."
+        f"`tiny.py` has {tiny.lines:,} lines and {tiny.words:,} words. The four files of the engine have {engine.lines:,} "
+        f"lines and {engine.words:,} words. The program {PROGRAM} executes {both.lines} different lines in {both.functions} "
+        f"functions and {both.files} files of minigrad: this is what you read to follow it. Its `backward()` alone executes "
+        f"{back.lines} lines in {back.functions} functions and {back.files} files. With `tiny.py`, the program executes "
+        f"{tiny_both.lines} lines in {tiny_both.functions} functions, and its `backward()` executes {tiny_back.lines} lines in "
+        f"{tiny_back.functions} functions."
     )
 
 

@@ -50,14 +50,14 @@ def test_each_row_says_what_the_function_does(name: str, what: str) -> None:
         return
     result = samples.call(name, tracked())
     outputs = autograd_gaps.flat(result)
-    if what == "plain values, no derivative":
+    if what == "gives an array or a Python value without a gradient":
         assert not any(isinstance(t, Tensor) for t in outputs)
         return
     assert all(isinstance(t, Tensor) for t in outputs)
     if what == "gives a Tensor without a gradient":
         assert not result.requires_grad
         return
-    assert what.startswith("derivative in ") or what == "a composition of others"
+    assert what.startswith("derivative in ") or what == "differentiable, built from other functions"
     assert differentiated(name)
     if name not in ("astype", "linalg.eig"):  # float32; vectors known up to their phase
         mg.check_grads(lambda x: samples.call(name, x), [samples.MATRIX], order=1)
@@ -72,7 +72,7 @@ def refusal(name: str) -> UnsupportedError:
 
 @pytest.mark.parametrize("name", autograd_gaps.RAISE + autograd_gaps.LOSE)
 def test_the_scoreboard_counts_what_is_differentiated(name: str) -> None:
-    text = (HERE / "functions.md").read_text(encoding="utf-8").partition("## Beside HIPS autograd")[2]
+    text = (HERE / "functions.md").read_text(encoding="utf-8").partition("## Compared with HIPS autograd")[2]
     ours, others = text.split("raise a `TypeError`")
     assert (f"`np.{name}`" in ours) is (f"`np.{name}`" not in others) is differentiated(name)
     if differentiated(name):

@@ -138,7 +138,7 @@ def test_an_operator_with_a_container_is_refused_or_keeps_the_gradient(kind: str
 def test_a_function_that_returns_a_container_around_a_tensor_is_told_so(transform: Any) -> None:
     xarray = pytest.importorskip("xarray")
     row = xarray.DataArray([3.0, 1.5, 2.0], dims="x")
-    with pytest.raises(UnsupportedError, match=r"returned a DataArray around a Tensor.*return its \.data"):
+    with pytest.raises(UnsupportedError, match=r"a DataArray around a Tensor.*return the .*\.data of the DataArray"):
         transform(lambda x: (row * x).sum())(np.ones(3))
     np.testing.assert_array_equal(mg.grad(lambda x: (row * x).sum().data)(np.ones(3)), row.values)
 
@@ -169,7 +169,7 @@ def test_what_is_no_number_in_a_frame_is_named() -> None:
     for part in (df["text"], df):
         with pytest.raises(DTypeError, match=r"cannot make an array of numbers from (Series|DataFrame)"):
             nn.Batches([part], 2, seed=0)
-    with pytest.raises(ShapeError, match="as many rows"):
+    with pytest.raises(ShapeError, match="equal numbers of rows"):
         nn.Batches([df["a"], df["y"].iloc[:2]], 2, seed=0)
 
 

@@ -84,7 +84,7 @@ def ask(kind, name):
     try:
         importlib.import_module(name) if kind == "module" else eval(name)
     except (AttributeError, ImportError) as error:
-        print(f"{name}: {error}", flush=True)
+        os.write(1, (f"{name}: {error}" + chr(10)).encode())  # one write, as several processes share the pipe
 
 lines = [line.split() for line in sys.stdin.read().splitlines()]
 for kind, name in lines:

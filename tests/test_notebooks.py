@@ -10,8 +10,6 @@ import pytest
 
 from tests.test_readme import PROGRAM, ROOT
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:

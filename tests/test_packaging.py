@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import minigrad
 from minigrad import _numpy_needed
 from tests import house
 
@@ -69,6 +70,12 @@ def test_wheel_asks_for_numpy_alone(wheel: Path) -> None:
     assert metadata(wheel)["Requires-Python"] == ">=3.11"
 
 
+def test_every_file_that_states_the_version_states_the_same_one(wheel: Path) -> None:
+    version = metadata(wheel)["Version"]
+    assert version == minigrad.__version__
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
 def test_classifiers_name_the_pythons_that_the_tests_were_run_with(wheel: Path) -> None:
     given = metadata(wheel).get_all("Classifier", [])
     pythons = [name.removeprefix(PYTHON) for name in given if name.startswith(PYTHON)]
@@ -85,7 +92,7 @@ def test_before_publishing_relative_pictures_get_an_address(wheel: Path) -> None
     """An index shows the README, and has none of the files that it names."""
     page = metadata(wheel).get_payload()
     relative = re.findall(r'(?:src="|\]\()(?!https?://|#)([^")]+)', str(page))
-    steps = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("this must happen first")[2]
+    steps = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("Before the first release, do")[2]
     assert bool(relative) == ("Its picture and its links are relative" in steps)
 
 

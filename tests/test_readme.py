@@ -95,10 +95,7 @@ def test_every_question_of_how_to_has_an_answer() -> None:
 def mapped() -> set[str]:
     """The paths on the README's map: of each line how deep it lies, and the files or folders before what they are."""
     text = (
-        (ROOT / "README.md")
-        .read_text(encoding="utf-8")
-        .partition("## The map of the house\n")[2]
-        .partition("\nStart")[0]
+        (ROOT / "README.md").read_text(encoding="utf-8").partition("## Repository layout\n")[2].partition("\nStart")[0]
     )
     found: list[str] = []
     above = [""]

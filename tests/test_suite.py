@@ -181,10 +181,12 @@ def test_lowest_versions_are_read_from_what_is_declared() -> None:
 # --- before a commit ---
 
 
-def test_a_commit_is_held_to_the_environments_own_ruff(tmp_path: Path) -> None:
+def test_a_commit_is_checked_by_the_environments_own_tools(tmp_path: Path) -> None:
     text = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
     assert re.findall(r"repo: (\S+)", text) == ["local"]  # nothing is fetched
     entries = re.findall(r"entry: python -m (.+)", text)
+    *entries, types = entries
+    assert types == "mypy"  # over the whole project, as `make test` runs it
     assert [entry.split()[:2] for entry in entries] == [["ruff", "check"], ["ruff", "format"]]
     for name, source, status in (("good.py", "x = 1\n", 0), ("bad.py", "import os\nx = ( 1 )\n", 1)):
         (tmp_path / name).write_text(source, encoding="utf-8")

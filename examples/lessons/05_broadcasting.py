@@ -2,7 +2,7 @@
 # # Lesson 5: broadcasting, and its reverse
 #
 # NumPy adds three numbers to a table of six without a word: it uses the three again and again. That is convenient,
-# and every network does it. But whoever is used several times gets several contributions. In this lesson you learn
+# and every network does it. But a value that is used several times gets several contributions. In this lesson you learn
 # what NumPy stretches, how the backward pass undoes it, and how a column in the place of a list can spoil a training
 # without any error.
 #

@@ -67,7 +67,7 @@ mg.explain(loss, OUT / "07_open.html", {"z": z}, language=LANGUAGE, lesson="cour
 #
 # The test that always works is the nudge of lesson 1. With many inputs, do not nudge each by itself. Choose a random
 # **direction** `v` (lesson 4), move all inputs along it at once, and compare with gradient · v. Two runs are
-# enough, however many inputs there are, and a wrong gradient has hardly a chance to agree by accident.
+# enough, however many inputs there are, and a wrong gradient is very unlikely to agree by accident.
 # `mg.check_grads` does this:
 
 

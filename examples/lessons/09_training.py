@@ -129,8 +129,8 @@ for name in ("rate 0.019", "Adam, rate 0.3"):
 #
 # ## Implement: tasks 9.1 and 9.2
 #
-# Task **9.1** is momentum: `minigrad learn check 9.1`. Task **9.2** is Adam; mind the factor by which both of its
-# means are too small at first.
+# Task **9.1** is momentum: `minigrad learn check 9.1`. Task **9.2** is Adam. Both of its means
+# are too small at first; do not forget the factor that corrects them.
 #
 # ## Vanishing and exploding gradients
 #

@@ -285,7 +285,7 @@ def broken_batch(rng):
 
 
 broken, broken_losses = train(broken_batch, steps=100)
-print(f"after 100 steps: perplexity {np.exp(broken_losses[-1]):.2f}, and right it is {np.exp(losses[99]):.2f}")
+print(f"after 100 steps: perplexity {np.exp(broken_losses[-1]):.2f}; with right targets it is {np.exp(losses[99]):.2f}")
 print(repr(write(broken, "the cat", 20, temperature=0)))
 
 # %% [markdown] name="confusions"

@@ -217,7 +217,7 @@ def test_only_one_scene_is_in_the_document_and_steps_change_little(tmp_path: Pat
 
 def test_modules_open_by_click_and_the_path_leads_out(tmp_path: Path, show: Show) -> None:
     page = opened(transformer, tmp_path, show)
-    page.evaluate("open.plain(0, 0)")
+    page.evaluate("enter(0, 0)")
     page.locator("#fit").click()
     page.locator(".box.folder").first.click()
     assert page.locator("#path button").count() == 2

@@ -43,7 +43,7 @@ def test_what_is_unpacked_is_what_was_packed(compute: Callable[[], Any], browser
         loss = compute()
     loss.backward()
     data = page_data(capture(loss))
-    assert (len(data["nodes"]) + len(data["edges"]) > 3000) == (compute is long)  # both ways of unpacking are met
+    assert (len(data["nodes"]) + len(data["edges"]) > 3000) == (compute is long)
     want = json.loads(json.dumps(plain(data)))
     path = tmp_path / "data.html"
     path.write_text(page("data", "", asset("unpack.js"), packed(data)), encoding="utf-8")

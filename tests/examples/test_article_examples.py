@@ -82,7 +82,7 @@ def test_skip_gram_on_a_bad_text(tmp_path: Path, content: bytes | None, words: s
     assert done.stderr.startswith("error: ") and words in done.stderr and "Traceback" not in done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_learned_models_beat_the_frequency_of_words(tmp_path: Path) -> None:
     done = command("skip_gram.py", cwd=tmp_path)
     table = dict(

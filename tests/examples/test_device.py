@@ -39,7 +39,7 @@ SMALL: dict[str, str] = {
     "word_in_context": "",
 }
 LONG = {"digits_vit", "rnn_attention", "translate_dates", "watch_training"}
-EXAMPLES = [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in SMALL]
+EXAMPLES = [pytest.param(name, marks=pytest.mark.thorough if name in LONG else ()) for name in SMALL]
 
 
 class FirstFew:

@@ -89,7 +89,7 @@ def test_a_distance_beyond_a_pixel_is_refused(capsys: pytest.CaptureFixture[str]
     assert "--move must be from 0 to 1, got 1.5" in capsys.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_it_reads_97_of_100_digits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("draw_losses", "look"):
         monkeypatch.setattr(example, name, lambda *arguments: None)

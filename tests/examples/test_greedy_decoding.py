@@ -72,7 +72,7 @@ def test_a_quick_run_prints_every_step_and_draws(tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "out").iterdir()} == WRITTEN
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_it_learns_the_sentence(tmp_path: Path) -> None:
     finished = command("greedy_decoding.py", "--out", "out", cwd=tmp_path)
     assert "\nI eat mandarin at the kotatsu\n" in finished.stdout

@@ -275,7 +275,7 @@ def test_a_checkpoint_of_another_size_is_named(tmp_path: Path, without_pictures:
         example.main([*fixed, "--d-model", "32", "--checkpoint", str(tmp_path / "names_gpt.safetensors")])
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_names_are_learned_below_2_15_nats_per_character(tmp_path: Path, without_pictures: None) -> None:
     history = example.main(["--epochs", "6", "--out", str(tmp_path)])
     assert history is not None and history.metric("nats")[-1] < 2.15

@@ -43,7 +43,7 @@ def test_without_the_baseline(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert found.keys() == {"attention"} and "last states only" not in capsys.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_attention_reverses_and_the_last_states_do_not_hold_the_string(tmp_path: Path) -> None:
     found = example.main(["--out", str(tmp_path)])
     assert found["attention"] > 0.97

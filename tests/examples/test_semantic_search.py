@@ -89,7 +89,7 @@ def test_a_quick_run_prints_its_numbers_beside_tfidf_and_draws(tmp_path: Path) -
     assert (tmp_path / "out" / "semantic_search.png").stat().st_size > 10_000
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_encoder_finds_what_is_asked_in_other_words(tmp_path: Path) -> None:
     model_folder()
     finished = command("semantic_search.py", "--out", "out", cwd=tmp_path)

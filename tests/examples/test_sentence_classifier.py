@@ -80,7 +80,7 @@ def test_a_quick_run_prints_its_numbers_beside_the_baselines_and_draws(tmp_path:
     assert loaded.stdout == "'send an e-mail': internet\n"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_fine_tuning_the_real_encoder_on_a_users_own_texts(tmp_path: Path) -> None:
     model_folder()
     rows = [f"I {word} this film\t{label}" for label, words in (
@@ -148,6 +148,7 @@ def test_loading_needs_a_text(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+    model_folder()  # the example looks for the encoder's weights first
     finished = command("sentence_classifier.py", "--data", "my.tsv", cwd=tmp_path)
     assert finished.returncode == 1
     assert finished.stderr.startswith("error: cannot read my.tsv: No such file")

@@ -486,7 +486,7 @@ def test_the_command_prints_json_and_nothing_else(animals: Path) -> None:
     assert set(json.loads(done.stdout)) == {"majority", "ngram", "ngram_seconds", "note"}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.usefixtures("importable")
 def test_ngrams_tell_the_language_of_nine_names_in_ten() -> None:
     found = baselines.run_in_subprocess()

@@ -260,7 +260,7 @@ def test_an_epoch_of_one_step_says_so_in_the_singular(capsys: pytest.CaptureFixt
     assert capsys.readouterr().out == expected
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_fifty_sentences_at_the_default_settings_beat_the_most_frequent_class(tmp_path: Path) -> None:
     """With 8 updates they did not: the accuracy was that of the more frequent class."""
     good, bad = ("great film", "loved it", "a joy", "warm story"), ("dull film", "hated it", "a pain", "cold story")
@@ -387,7 +387,7 @@ def damage(path: Path, classifier: Classifier, how: str) -> None:
         ("truncated", "'{path}' is not a safetensors file, or is truncated"),
         ("empty", "'{path}' is not a safetensors file, or is truncated"),
         ("a text", "'{path}' is not a safetensors file, or is truncated"),
-        ("foreign", "'{path}' is a safetensors file, but no checkpoint of minigrad"),
+        ("foreign", "'{path}' is a safetensors file, but not a checkpoint of minigrad"),
         ("another model", "'{path}': 'model' is 'Decoder', not 'TransformerClassifier on n-grams'"),
         ("no vocabulary", "'{path}' has no 'vocabulary'"),
         ("an older vocabulary", "'{path}': 'vocabulary' has no 'ngrams'"),

@@ -110,7 +110,7 @@ def test_a_quick_run_reports_and_writes_its_files(tmp_path: Path) -> None:
     assert re.fullmatch(r"2031年2月3日 -> [\d-]+\n", asked.stdout)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_nearly_all_unseen_dates_are_translated(tmp_path: Path) -> None:
     history = example.main(["--out", str(tmp_path), "--no-baselines"])
     assert history is not None and history.metrics[-1]["exact"] >= 0.97

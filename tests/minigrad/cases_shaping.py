@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.rules import shaping
 from tests.lazy import torch
 from tests.minigrad.cases import Function, apart, case, normal
 
@@ -126,6 +127,8 @@ add([
      lambda x: x.unfold(1, 2, 1).unfold(2, 3, 1)),
     ("sliding_window_view", "one axis twice", lambda x: windows(x, (2, 2), (0, 0)), [(4,)],
      lambda x: x.unfold(0, 2, 1).unfold(0, 2, 1)),
+    ("overlapped", "long windows", lambda w: shaping.overlapped(w, axis=1), [(2, 2, 3, 4)], None),
+    ("overlapped", "many windows", lambda w: shaping.overlapped(w, axis=0), [(5, 2)], None),
 ])  # fmt: skip
 
 # Diagonals and triangles

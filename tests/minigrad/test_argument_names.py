@@ -58,8 +58,12 @@ def by_keyword(x: Any, *, scale: float = 1.0) -> Any:
 @pytest.mark.parametrize(
     "function, rules, message",
     [
-        (mixed, {"a": None, "c": None}, r"arrays come first, and b before c got no rule: pass b=None"),
-        (mixed, {"c": None}, r"a, b before c got no rule: pass a=None"),
+        (
+            mixed,
+            {"a": None, "c": None},
+            r"array arguments come first, but there is no rule for b before c: pass b=None",
+        ),
+        (mixed, {"c": None}, r"no rule for a, b before c: pass a=None"),
         (mixed, {"a": None, "z": None}, r"mixed has no array argument z; it has a, b, c, scale"),
         (by_keyword, {"x": None, "scale": None}, r"by_keyword has no array argument scale; it has x"),
         (lambda *arrays: arrays[0], {"arrays": None}, r"has no array argument arrays; it has none"),
@@ -123,7 +127,7 @@ def test_a_ufunc_has_the_names_x_and_y_or_numpys(ufunc: Any, names: tuple[str, .
         f = of_ufunc(ufunc).vjp(**dict.fromkeys(order))
         assert f.arguments == names
     with pytest.raises(
-        ArgumentError, match=rf"{ufunc.__name__} has 2 array argument\(s\), which rules name x1 and x2, or"
+        ArgumentError, match=rf"{ufunc.__name__} has 2 array argument\(s\): rules must name them x1 and x2, or"
     ):
         of_ufunc(ufunc).vjp(b=None, a=None)
 

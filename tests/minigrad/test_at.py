@@ -81,7 +81,9 @@ def test_numbers_take_the_dtype() -> None:
 
 @pytest.mark.parametrize("how", HOW)
 def test_what_does_not_fit_is_named(how: str) -> None:
-    with pytest.raises(DTypeError, match=r"dtype int64 cannot take values of dtype float64: t\.astype\('float64'\)"):
+    with pytest.raises(
+        DTypeError, match=r"dtype int64 cannot take values of dtype float64: use t\.astype\('float64'\)"
+    ):
         getattr(Tensor([1, 2]).at[0], how)(2.5)
     with pytest.raises(DTypeError, match="complex128"):
         getattr(tracked().at[0], how)(1j)

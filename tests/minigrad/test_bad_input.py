@@ -96,7 +96,7 @@ CALLS: dict[str, tuple[Callable[[Any], Any], type[MinigradError], str]] = {
     "condition": (lambda x: np.where(x, 1.0, 2.0), UnsupportedError, r"'condition'.*t\.detach\(\)"),
     "indices": (lambda x: np.take(A, x), UnsupportedError, r"requires a gradient.*t\.numpy\(\)"),
     # backward
-    "non-scalar": (lambda x: (x * 2).backward(), GraphError, r"shape \(3, 4\) needs grad.*sum\(\)"),
+    "non-scalar": (lambda x: (x * 2).backward(), GraphError, r"shape \(3, 4\) needs the argument grad.*sum\(\)"),
     "grad of another shape": (lambda x: (x * 2).backward(np.ones(3)), ShapeError, r"\(3,\).*\(3, 4\)"),
     "grad that would broadcast": (lambda x: x.sum().backward(np.ones(1)), ShapeError, r"\(1,\).*\(\)"),
     "complex grad": (lambda x: x.sum().backward(np.array(1j)), DTypeError, "complex128"),

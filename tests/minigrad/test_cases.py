@@ -53,6 +53,9 @@ def test_every_primitive_has_a_case() -> None:
     assert all(case.order or case.torch for case in CASES)  # at a kink PyTorch, elsewhere also finite differences
 
 
+FORMULAS = {"power", "logaddexp", "logaddexp2"}  # not computed by NumPy's ufunc; test_exactness.py has their errors
+
+
 @every_case
 def test_case_reaches_its_primitive_and_numpys_value(case: Case) -> None:
     want = case.f(*case.arrays())
@@ -60,7 +63,8 @@ def test_case_reaches_its_primitive_and_numpys_value(case: Case) -> None:
     assert case.primitive in [entry.primitive.name for t in oracle.flat(got) for entry in mg.tape(t)]
     assert type(got) is (type(want) if isinstance(want, list | tuple) else Tensor)
     for t, a in zip(oracle.flat(got), oracle.flat(want), strict=True):
-        np.testing.assert_array_equal(t.data, a)
+        units = 4 if case.primitive in FORMULAS and a.dtype.kind == "f" else 0
+        np.testing.assert_allclose(t.data, a, rtol=units * np.finfo(a.dtype).eps if units else 0)
         assert (t.shape, t.dtype, type(t.data)) == (np.shape(a), a.dtype, np.ndarray)
 
 
@@ -203,31 +207,31 @@ def test_on_a_device(case: Case, put: Callable[[Any], Any]) -> None:
 
 ZERO, ONE, NAN, INF = np.array(0.0), np.array(1.0), float("nan"), float("inf")
 CONVENTIONS: list[tuple[str, Callable[..., Any], list[Any], list[Any]]] = [
-    ("abs turns at 0", np.abs, [0.0], [0.0]),
-    ("relu turns at 0", mg.relu, [[0.0, -0.0]], [[0.0, 0.0]]),
-    ("sign is flat", np.sign, [[-2.0, 0.0, 2.0]], [[0.0, 0.0, 0.0]]),
-    ("a tie is shared", np.maximum, [2.0, 2.0], [0.5, 0.5]),
-    ("a tie is shared by minimum", np.minimum, [[1.0, 2.0], [1.0, 3.0]], [[0.5, 1.0], [0.5, 0.0]]),
+    ("abs at its kink, 0", np.abs, [0.0], [0.0]),
+    ("relu at its kink, 0", mg.relu, [[0.0, -0.0]], [[0.0, 0.0]]),
+    ("sign: derivative 0 everywhere", np.sign, [[-2.0, 0.0, 2.0]], [[0.0, 0.0, 0.0]]),
+    ("a tie of maximum is shared", np.maximum, [2.0, 2.0], [0.5, 0.5]),
+    ("a tie of minimum is shared", np.minimum, [[1.0, 2.0], [1.0, 3.0]], [[0.5, 1.0], [0.5, 0.0]]),
     ("maximum of x and x is x", lambda x: np.maximum(x, x), [3.0], [1.0]),
     ("ties of max sum to 1", np.max, [[1.0, 3.0, 3.0]], [[0.0, 0.5, 0.5]]),
     ("ties of min, per row", lambda x: x.min(axis=1).sum(), [[[1.0, 1.0], [1.0, 2.0]]], [[[0.5, 0.5], [1.0, 0.0]]]),
-    ("on a bound clip lets through", lambda x, a: np.clip(x, a, 2.0), [[1.0, 2.0], 1.0], [[1.0, 1.0], 0.0]),
-    ("crossed bounds: the upper counts", np.clip, [0.0, 2.0, 1.0], [0.0, 0.0, 1.0]),
+    ("clip on a bound passes the gradient", lambda x, a: np.clip(x, a, 2.0), [[1.0, 2.0], 1.0], [[1.0, 1.0], 0.0]),
+    ("clip, lower bound > upper bound: the upper counts", np.clip, [0.0, 2.0, 1.0], [0.0, 0.0, 1.0]),
     ("sqrt at 0", np.sqrt, [0.0], [INF]),
     ("x ** 0 is constant", lambda x: x**0, [[0.0, -1.0, 2.0]], [[0.0, 0.0, 0.0]]),
     ("x ** [0, 1, 2] at 0", lambda x, y: x**y, [[0.0, 0.0, 0.0], [0.0, 1.0, 2.0]], [[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]),
-    ("an integer power of a negative", lambda x: x ** np.array([2, 3]), [[-2.0, -2.0]], [[-4.0, 12.0]]),
-    ("log of a negative base", lambda x: (-2.0) ** x, [2.0], [NAN]),
+    ("an integer power of a negative number", lambda x: x ** np.array([2, 3]), [[-2.0, -2.0]], [[-4.0, 12.0]]),
+    ("the derivative in y of (-2) ** y", lambda x: (-2.0) ** x, [2.0], [NAN]),
     ("std of equal numbers", np.std, [[4.0, 4.0]], [[0.0, 0.0]]),
     ("std of one number", np.std, [4.0], [0.0]),
     ("var of one number", np.var, [4.0], [0.0]),
-    ("tanh far out", np.tanh, [[1000.0, -1000.0]], [[0.0, 0.0]]),
-    ("gelu far out", mg.gelu, [[30.0, -30.0, 1e200, -1e200]], [[1.0, 0.0, 1.0, 0.0]]),
-    ("gelu far out, tanh", lambda x: mg.gelu(x, approximate="tanh"), [[30.0, -30.0]], [[1.0, 0.0]]),
-    ("erf far out", mg.erf, [[30.0, -30.0, INF]], [[0.0, 0.0, 0.0]]),
-    ("where, twice", lambda x: np.where(x > 0, np.sqrt(np.where(x > 0, x, 1.0)), 0.0), [[4.0, -1.0]], [[0.25, 0.0]]),
+    ("tanh of large values", np.tanh, [[1000.0, -1000.0]], [[0.0, 0.0]]),
+    ("gelu of large values", mg.gelu, [[30.0, -30.0, 1e200, -1e200]], [[1.0, 0.0, 1.0, 0.0]]),
+    ("approximate gelu of large values", lambda x: mg.gelu(x, approximate="tanh"), [[30.0, -30.0]], [[1.0, 0.0]]),
+    ("erf of large values", mg.erf, [[30.0, -30.0, INF]], [[0.0, 0.0, 0.0]]),
+    ("sqrt in two where", lambda x: np.where(x > 0, np.sqrt(np.where(x > 0, x, 1)), 0), [[4.0, -1.0]], [[0.25, 0.0]]),
     ("softmax of -inf", lambda x: mg.softmax(x)[0], [[1.0, -INF]], [[0.0, 0.0]]),
-    ("cross_entropy far out", lambda x: mg.cross_entropy(x, np.array(1)), [[1e4, -1e4]], [[1.0, -1.0]]),
+    ("cross_entropy of large logits", lambda x: mg.cross_entropy(x, np.array(1)), [[1e4, -1e4]], [[1.0, -1.0]]),
 ]
 
 

@@ -87,6 +87,97 @@ def test_right_derivatives_pass() -> None:
     check_grads(lambda x: np.sum(x) * 0, [X])
 
 
+SIZES = [1e-12, 1e-8, 1e-4, 1e-2, 1.0, 1e2, 1e4, 1e8, 1e12]
+RIGHT: dict[str, Callable[[Any], Any]] = {
+    "log": np.log,
+    "the mean of squares": lambda x: (x**2).mean(),
+    "cube": lambda x: x**3,
+    "reciprocal": lambda x: 1 / x,
+    "sqrt": np.sqrt,
+    "sin": np.sin,
+    "arctan": np.arctan,
+    "variance": np.var,
+    "norm": np.linalg.norm,
+    "product": np.prod,
+    "logsumexp": mg.logsumexp,
+    "softmax": mg.softmax,
+    "gelu": mg.gelu,
+    "layer_norm": lambda x: mg.layer_norm(x, np.ones(3), np.zeros(3)),
+    "matrix product": lambda x: x[:2, None] @ x[None, :2],
+    "beside a large number": lambda x: x + 1e8,
+    "what cancels": lambda x: (x + 1.0) ** 2 - 1.0,
+}
+RULES: dict[str, tuple[Callable[[Any], Any], Callable[[Any, Any], Any]]] = {
+    "log": (np.log, lambda g, x: g / x),
+    "square": (np.square, lambda g, x: 2 * g * x),
+    "cube": (lambda x: x**3, lambda g, x: 3 * g * x * x),
+    "reciprocal": (lambda x: 1 / x, lambda g, x: -g / (x * x)),
+    "sqrt": (np.sqrt, lambda g, x: 0.5 * g / np.sqrt(x)),
+    "the mean of squares": (lambda x: (x**2).mean(), lambda g, x: 2 * g * x / 3),
+    "beside a large number": (lambda x: x + 1e8, lambda g, x: g + 0 * x),
+    "what cancels": (lambda x: (x + 1.0) ** 2 - 1.0, lambda g, x: 2 * g * (x + 1)),
+}
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("f", RIGHT.values(), ids=RIGHT)
+def test_right_derivatives_pass_at_every_size(f: Callable[[Any], Any], size: float) -> None:
+    check_grads(f, [np.array([1.0, 1.7, 0.6]) * size])
+
+
+@pytest.mark.parametrize("factor", [1.01, -1, 0.5])
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(("f", "rule"), RULES.values(), ids=RULES)
+def test_wrong_factors_are_found_at_every_size(
+    f: Callable[[Any], Any], rule: Callable[[Any, Any], Any], size: float, factor: float
+) -> None:
+    wrong = primitive(lambda x, /: f(x), name="wrong").vjp(x=lambda g, x: factor * rule(g, x))
+    with pytest.raises(GradientError, match=r"^order 1, argument 0"):
+        check_grads(wrong, [np.array([1.0, 1.7, 0.6]) * size], 1)
+
+
+def test_a_small_number_is_not_hidden_behind_large_ones() -> None:
+    x = np.array([1e8, 1.0, 1e-8])
+    square = primitive(lambda x, /: x * x, name="square").vjp(x=lambda g, x: g * x * np.where(x < 1e-3, 1, 2))
+    with pytest.raises(GradientError):
+        check_grads(square, [x], 1)
+    total = primitive(lambda x, /: np.sum(x), name="total").vjp(x=lambda g, x: g * np.where(x < 1e-3, 0.99, 1))
+    with pytest.raises(GradientError):
+        check_grads(total, [np.array([1.0, 1e-5])], 1)
+
+
+def test_where_differences_cannot_tell_nothing_is_called_wrong() -> None:
+    check_grads(mg.relu, [np.array([0.0])])
+    check_grads(np.abs, [np.array([0.0, 1.0])], 1)
+    check_grads(np.sin, [np.array(1e15)], 1)
+
+
+def test_a_function_that_computes_in_float32_is_rounded_so() -> None:
+    check_grads(lambda x: np.sin(x.astype(np.float32)), [X], 1)
+    wrong = sine(x=lambda g, x: g * np.cos(x) * 1.1)
+    with pytest.raises(GradientError):
+        check_grads(lambda x: wrong(x.astype(np.float32)), [X], 1)
+
+
+@pytest.mark.parametrize(
+    ("f", "message"),
+    [
+        (np.log, r"^order 1: the value of the function is infinite or NaN at these arguments: pass others$"),
+        (lambda x: np.where(x == 0, 1.0, np.sin(x) / x), r"^order 1, argument 0: .* is nan, finite differences give"),
+    ],
+)
+def test_what_is_infinite_or_nan_is_refused(f: Callable[[Any], Any], message: str) -> None:
+    with np.errstate(all="ignore"), pytest.raises(GradientError, match=message):
+        check_grads(f, [np.array([0.0, 1.0])])
+
+
+def test_the_tolerance_and_the_first_step_may_be_given() -> None:
+    slightly = sine(x=lambda g, x: g * np.cos(x) * 1.001)
+    check_grads(slightly, [X], 1, rtol=0.01)
+    with pytest.raises(GradientError):
+        check_grads(slightly, [X], 1, step=2.0**-12)
+
+
 def test_what_it_takes() -> None:
     """Nested containers, Tensors, numbers, float32 and nothing that it changes."""
     check_grads(lambda p: {"a": [p["w"] @ p["b"], p["none"]], "b": p["b"] * 2}, [{"w": X, "b": ROW, "none": None}])

@@ -118,7 +118,7 @@ def test_an_option_of_the_program_is_not_taken_for_the_beginning_of_ours(option,
     program(LESSON)
     status, out, err = said("graph", "lesson.py:lesson", option, "5")
     assert (status, out) == (2, "")
-    assert f"there is no option {option} 5: if it is the program's, write it after --, as in  -- {option} 5" in err
+    assert f"there is no option {option} 5: write options of the program after --, as in  -- {option} 5" in err
 
 
 def test_what_follows_the_dashes_is_the_programs_whatever_it_looks_like(program, said):
@@ -240,7 +240,9 @@ def test_check_finds_a_wrong_rule_and_its_line(program, said):
     )
     status, out, _ = said("check", "lesson.py:f")
     assert status == 1
-    assert "wrong: the derivative of 'double(mg.Te…grad=True))' (cli_test_double) by x ('mg.Tensor(0.…" in out
+    assert (
+        "wrong: the derivative of 'double(mg.Te…grad=True))' (cli_test_double) with respect to x ('mg.Tensor(0.…" in out
+    )
     assert ", relative error 0.0" in out
     assert "lesson.py:5: return np.tanh(double(" in out
     assert "2 derivatives compared with finite differences: 1 wrong" in out
@@ -275,7 +277,9 @@ def test_nan_says_where_it_began(program, said):
     status, out, _ = said("nan", "lesson.py:forward")
     assert status == 1 and "the logarithm of 0 is -inf" in out and "lesson.py:6" in out
     status, out, _ = said("nan", "lesson.py:backward")
-    assert status == 1 and out.startswith("in backward, the derivative of 'np.sqrt(x)' by x made the first inf")
+    assert status == 1 and out.startswith(
+        "in backward, the derivative of 'np.sqrt(x)' with respect to x made the first inf"
+    )
     assert said("nan", "lesson.py:fine")[:2] == (0, "no NaN and no infinity, neither forward nor backward\n")
 
 
@@ -399,8 +403,8 @@ def test_save_and_replay(program, said):
         (["graph", "lessons.py:lesson"], "there is no file 'lessons.py'"),
         (["graph", "."], "'.' is a folder: name a file in it"),
         (["graph", "lesson.py:lessons"], "'lesson.py' has no function 'lessons': did you mean 'lesson'?"),
-        (["graph", "lesson.py:number"], "'number' in 'lesson.py' is no function but a float"),
-        (["graph", "lesson.py:square"], "square(x) needs arguments: write a function without any"),
+        (["graph", "lesson.py:number"], "'number' in 'lesson.py' is not a function but a float"),
+        (["graph", "lesson.py:square"], "square(x) needs arguments: write a function without arguments"),
         (["graph", "lesson.py:model"], "model() cannot be called without arguments: "),
         (["graph", "lesson.py"], "'lesson.py' has run and has no variable 'loss'"),
         (["graph", "none.safetensors"], "none.safetensors"),
@@ -427,7 +431,7 @@ def test_a_mistake_is_answered_in_words(program, said, arguments, words):
         ("None", "f() returned None, not a Tensor: return the loss"),
         ("3.0", "f() returned a float, not a Tensor"),
         ("[]", "f() returned an empty list"),
-        ("[1.0]", "f() returned a list with something else than Tensors"),
+        ("[1.0]", "f() returned a list with items that are not Tensors"),
         ("x * 2, 3", "a pair whose second part is of type int"),
         ("x * 2, {'x': 3}", "params['x'] must be a Tensor or an array, got int"),
         ("mg.Tensor(1.0) * 2", "it was not recorded"),

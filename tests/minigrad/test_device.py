@@ -99,9 +99,9 @@ def test_a_gpu_that_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
         to_device(np.zeros((10, 10)), "cuda")
     assert str(caught.value) == (
         "out of memory in moving an array to 'cuda' (shape (10, 10) float64): Out of memory allocating 800 bytes (allocated so "
-        "far: 1,600 bytes). Live arrays take 1.56 KiB of the 2.56 KiB that CuPy's pool holds. Ways out: a smaller batch "
-        "(nn.fit(accumulate=...) makes up for it), minigrad.checkpoint around layers, no_grad() where nothing is trained, or "
-        "dropping the tensors that are no longer needed"
+        "far: 1,600 bytes). Live arrays take 1.56 KiB of the 2.56 KiB that CuPy's pool holds. Remedies: a smaller batch "
+        "(nn.fit(accumulate=...) keeps the effective size), minigrad.checkpoint around layers, no_grad() where nothing is "
+        "trained, or deleting tensors that are no longer needed"
     )
     assert isinstance(caught.value, MemoryError) and isinstance(caught.value.__cause__, fake_cupy.OutOfMemoryError)
     assert is_device_array(kept)
@@ -109,7 +109,7 @@ def test_a_gpu_that_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_memory_of_the_host_that_runs_out_has_no_pool() -> None:
     error = out_of_memory(MemoryError("Unable to allocate 8 EiB"), "add", [HOST, 2.0])
-    assert str(error).startswith("out of memory in add (shape (2, 3) float64): Unable to allocate 8 EiB. Ways out: a")
+    assert str(error).startswith("out of memory in add (shape (2, 3) float64): Unable to allocate 8 EiB. Remedies: a")
 
 
 def test_the_memory_pool_is_left_alone() -> None:
@@ -175,7 +175,7 @@ def test_mixed_devices_are_named(put: Put) -> None:
     place = where_is(there)
     assert str(error) == (
         f"affine got arrays in several places (x on the host, weight {place}, bias {place}): bring them together, "
-        "model.to('cuda') for a model and minigrad.device.to_device(array, 'cuda') for an array, or both with 'cpu'"
+        "with model.to('cuda') for a model and minigrad.device.to_device(array, 'cuda') for an array, or use 'cpu' for both"
     )
     for alike in ([HOST, HOST], [there, there], [there, 2.0, None], [there, np.float64(2.0)], []):
         assert mixed_devices("add", ["x", "y", "z"], alike) is None

@@ -42,7 +42,7 @@ def test_the_error_is_no_smaller_than_the_truth(name: str, point: float) -> None
             found = differences(f, x, v)
             for _ in found.steps(coarse_first):
                 off = abs(found.best.slope - slope(x) * v)
-                assert not found.told.all() or (off <= found.error + found.doubt).all()
+                assert not found.reliable.all() or (off <= found.error + found.doubt).all()
 
 
 @pytest.mark.parametrize(("name", "point"), [case for case in CASES if case[0] != "tanh" or case[1] < 20])
@@ -53,7 +53,7 @@ def test_the_error_is_small_where_the_derivative_can_be_seen(name: str, point: f
     with np.errstate(all="ignore"):
         found = differences(f, x, v)
         list(found.steps(coarse_first=True))
-        assert found.told.all() and (found.error < 1e-2 * abs(slope(x) * v)).all()
+        assert found.reliable.all() and (found.error < 1e-2 * abs(slope(x) * v)).all()
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_kink_a_jump_and_an_edge_are_told_from_a_slope(f: Callable[[Any], Any]
     with np.errstate(invalid="ignore"):
         found = differences(f, np.zeros(1), np.ones(1))
         list(found.steps(coarse_first=False))
-    assert not found.told.any() and found.why_untold() == why
+    assert not found.reliable.any() and found.why_unreliable() == why
 
 
 @pytest.mark.parametrize("point", [1e-8, 1e-5, 1e-3])
@@ -90,7 +90,7 @@ def test_a_kink_that_is_near_is_seen_through_only_by_small_steps() -> None:
     x, v = np.array([1.0]), np.ones(1)
     found = differences(lambda x: np.maximum(x, 1 - 1e-9), x, v)
     list(found.steps(coarse_first=False))
-    assert found.told.all() and found.best.step < 1e-9 and abs(found.best.slope - 1) < 1e-4
+    assert found.reliable.all() and found.best.step < 1e-9 and abs(found.best.slope - 1) < 1e-4
 
 
 def test_each_number_is_moved_in_proportion() -> None:
@@ -106,7 +106,7 @@ def test_a_step_does_not_hide_a_period() -> None:
     x = np.arange(2**44, 2**44 + 9) / 1.0
     found = differences(lambda x: x % 3, x, direction(x, np.random.default_rng(0)))
     list(found.steps(coarse_first=False))
-    assert not found.told.any()
+    assert not found.reliable.any()
 
 
 def test_large_and_small_numbers_count_alike_and_drowned_ones_little() -> None:

@@ -244,7 +244,7 @@ def wrong(backward: Any, save: Any = lambda x: (x,)) -> Any:
 WRONG: dict[str, Any] = {
     "too few": (lambda ctx, g: g, ValueError, r"Wrong.backward returned 1 gradient.*2 argument.*\(x, n\)"),
     "too many": (lambda ctx, g: (g, None, None), ValueError, "returned 3 gradient"),
-    "for a number": (lambda ctx, g: (g, g), ValueError, "a gradient for 'n', which was no Tensor"),
+    "for a number": (lambda ctx, g: (g, g), ValueError, "a gradient for 'n', which was not a Tensor"),
     "shape": (lambda ctx, g: (g[:2], None), RuntimeError, r"rule of 'Wrong' gave a gradient of shape \(2,\)"),
     "no numbers": (lambda ctx, g: ("g", None), TypeError, "str"),
 }
@@ -304,12 +304,12 @@ def test_an_in_place_change_of_what_was_saved_is_found() -> None:
     x = leaf()
     y = Power.apply(x, 3).sum()
     x.data[0] = 77
-    with pytest.raises(mg.GraphError, match=r"'Power' keeps.*'x'"):
+    with pytest.raises(mg.GraphError, match="'x' of 'Power' has been changed"):
         y.backward()
     b = X.copy()
     p = Pair.apply(leaf(), b)[1].sum()
     b[0] = 77
-    with pytest.raises(mg.GraphError, match=r"'Pair' keeps.*'y'"):
+    with pytest.raises(mg.GraphError, match="'y' of 'Pair' has been changed"):
         p.backward()
 
 
@@ -349,5 +349,5 @@ def test_inside_a_trace_and_detect_anomaly() -> None:
         Exp.apply(leaf(1e4))
     with mg.detect_anomaly():
         y = wrong(lambda ctx, g: (g / 0.0, None)).apply(leaf(), 3).sum()
-        with pytest.raises(mg.AnomalyError, match="derivative of 'Wrong' by x made inf"):
+        with pytest.raises(mg.AnomalyError, match="derivative of 'Wrong' with respect to x made inf"):
             y.backward()

@@ -213,9 +213,9 @@ def test_replacements_of_another_kind() -> None:
 @pytest.mark.parametrize(
     ("returned", "kind", "message"),
     [
-        (np.ones(2), mg.ShapeError, r"a hook's result got shape \(2,\) for a tensor of shape \(3,\)"),
+        (np.ones(2), mg.ShapeError, r"a hook's result has shape \(2,\) for a tensor of shape \(3,\)"),
         (1.0, mg.ShapeError, r"shape \(\)"),
-        (X * 1j, mg.DTypeError, "a hook's result got dtype complex128"),
+        (X * 1j, mg.DTypeError, "a hook's result has dtype complex128"),
         ("x", mg.DTypeError, "str"),
     ],
 )

@@ -151,9 +151,9 @@ def replaced(about: Any, keys: list[Any], value: Any) -> Any:
         (["modules", 1, 2], 1, "module around module 1 has the number 1"),
         (["programs"], [], "the programs must be dict"),
         (["programs"], {"a.py": [1]}, "must be str, got 1"),
-        (["programs"], {"a.py": ["\x1b[31m"]}, "cannot be shown"),
-        (["programs"], {"a\n.py": []}, "cannot be shown"),
-        (["programs"], {"a.py": ["#" * 5000]}, "cannot be shown"),
+        (["programs"], {"a.py": ["\x1b[31m"]}, "is not printable or too long"),
+        (["programs"], {"a\n.py": []}, "is not printable or too long"),
+        (["programs"], {"a.py": ["#" * 5000]}, "is not printable or too long"),
         (["programs"], {"a.py": ["#" * 4000] * 1100}, "more than 4,194,304 characters"),
         (["tensors"], [], "ends in no operation"),
         (["tensors", 0], [9999, 0], "a saved tensor has the number 9999"),
@@ -164,17 +164,17 @@ def replaced(about: Any, keys: list[Any], value: Any) -> Any:
         (["nodes", 0, "module"], 77, "the module of node 0 has the number 77"),
         (["nodes", 0, "module"], 1.5, "must be int, got 1.5"),
         (["nodes", 0, "kind"], "magic", "must be one of parameter, input, constant"),
-        (["nodes", 0, "name"], "\x1b[2J", "cannot be shown"),
-        (["nodes", 0, "name"], "a" * 20_000, "cannot be shown"),
-        (["nodes", -1, "operands"], {}, "cannot be run again|takes"),
+        (["nodes", 0, "name"], "\x1b[2J", "is not printable or too long"),
+        (["nodes", 0, "name"], "a" * 20_000, "is not printable or too long"),
+        (["nodes", -1, "operands"], {}, "cannot run again|takes"),
         (["nodes", -1, "operands", "x", "node"], 9999, "the operand 'x' of node .* has the number 9999"),
         (["nodes", -1, "operands", "nonsense"], {"node": 0, "output": None}, "has the operands .*nonsense"),
         (["nodes", -1, "operation"], "eval", "a primitive 'eval' that is not declared here"),
-        (["nodes", -1, "keywords"], {"x": {"array": "none"}}, "an array that is none|a array that is none"),
-        (["nodes", -1, "keywords"], {"x": {"float": "1.5.2"}}, "a float that is none"),
-        (["nodes", -1, "keywords"], {"x": {"dtype": "O"}}, "a type 'O'"),
-        (["nodes", -1, "keywords"], {"x": {"pickle": "x"}}, "of the kind 'pickle', which is not known"),
-        (["nodes", -1, "keywords"], {"x": 1}, "cannot be run again"),
+        (["nodes", -1, "keywords"], {"x": {"array": "none"}}, "an invalid array: 'none'"),
+        (["nodes", -1, "keywords"], {"x": {"float": "1.5.2"}}, "an invalid float"),
+        (["nodes", -1, "keywords"], {"x": {"dtype": "O"}}, "a dtype 'O', which is not a dtype of numbers"),
+        (["nodes", -1, "keywords"], {"x": {"pickle": "x"}}, "of the unknown kind 'pickle'"),
+        (["nodes", -1, "keywords"], {"x": 1}, "cannot run again"),
         (["nodes", -1, "source"], ["/etc/passwd"], "must be a list of 3"),
     ],
 )
@@ -189,7 +189,7 @@ def test_what_is_malformed_is_said_in_one_error(
 
 def test_sizes_and_types_that_no_honest_file_has(path: Path, tmp_path: Path) -> None:
     signed(path, {}, "[" * DEEP + "]" * DEEP)
-    with pytest.raises(CheckpointError, match="does not say what its arrays are"):
+    with pytest.raises(CheckpointError, match="does not describe its arrays"):
         load_checkpoint(path)
     signed(path, {}, '{"a": ' * 50 + "1" + "}" * 50)
     with pytest.raises(CheckpointError, match="nested more than 40 deep"):
@@ -201,7 +201,7 @@ def test_sizes_and_types_that_no_honest_file_has(path: Path, tmp_path: Path) -> 
             load_checkpoint(path)
     header = json.dumps({"a": {"dtype": "F8_E4M3", "shape": [2], "data_offsets": [0, 2]}}).encode()
     path.write_bytes(len(header).to_bytes(8, "little") + header + b"ab")
-    with pytest.raises(CheckpointError, match="has 'a' as F8_E4M3, which NumPy has not"):
+    with pytest.raises(CheckpointError, match="has 'a' as F8_E4M3, which NumPy does not have"):
         read_arrays(path)
     with pytest.raises(CheckpointError, match="no file at '/dev/zero'"):
         read_json("/dev/zero", dict)
@@ -231,7 +231,7 @@ def test_an_operation_may_not_ask_for_more_than_a_replay_has(path: Path) -> None
     arrays, about = load_checkpoint(path)
     about["nodes"][1]["keywords"]["repeats"] = 1 << 40
     signed(path, arrays, json.dumps(about))
-    with pytest.raises(CheckpointError, match="asks with repeats for more than"):
+    with pytest.raises(CheckpointError, match="a keyword repeats that makes more than"):
         load_trace(path)
     with mg.trace():
         y = np.broadcast_to(x, (3,)).sum()
@@ -239,7 +239,7 @@ def test_an_operation_may_not_ask_for_more_than_a_replay_has(path: Path) -> None
     arrays, about = load_checkpoint(path)
     about["nodes"][1]["keywords"]["shape"] = {"tuple": [1 << 20, 1 << 20]}
     signed(path, arrays, json.dumps(about))
-    with pytest.raises(CheckpointError, match="asks with shape for more than"):
+    with pytest.raises(CheckpointError, match="a keyword shape that makes more than"):
         load_trace(path)
 
 
@@ -376,7 +376,8 @@ def view(path: Path) -> None:
         page_data(explain_module._swept(replay.loss, replay.parameters))
 
 
-def test_two_thousand_bent_traces_and_checkpoints(trace_file: Path, path: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [300, pytest.param(2000, marks=pytest.mark.thorough)])
+def test_bent_traces_and_checkpoints(count: int, trace_file: Path, path: Path, tmp_path: Path) -> None:
     m = Net()
     nn.fit(m, nn.Batches([X, Y], 4, seed=5), loss, adamw(m), epochs=1, checkpoint=tmp_path / "run", progress=False)
 
@@ -393,5 +394,6 @@ def test_two_thousand_bent_traces_and_checkpoints(trace_file: Path, path: Path, 
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of numbers that are not finite
-        assert 50 < attack(trace_file, path, 1500, view) < 1000
-        attack(tmp_path / "run" / "last.safetensors", path, 500, resume)
+        traces = count * 3 // 4
+        assert traces / 30 < attack(trace_file, path, traces, view) < traces * 2 / 3
+        attack(tmp_path / "run" / "last.safetensors", path, count - traces, resume)

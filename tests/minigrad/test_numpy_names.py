@@ -172,7 +172,7 @@ nn.cross_entropy(nn.Affine(2, 3, rng=rng)(w[None]), np.array([0])).backward()
 """
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_mypy_knows_what_functions_and_layers_give(tmp_path: Path) -> None:
     pytest.importorskip("mypy", reason="checks types: pip install mypy")
     (tmp_path / "program.py").write_text(PROGRAM + "nn.Affine(2, 3, rng=rng)(w, w)  # one too many\n", encoding="utf-8")

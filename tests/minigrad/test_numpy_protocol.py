@@ -284,10 +284,14 @@ def test_a_power_has_the_bits_of_numpys_the_first_time_and_later(dtype: str, exp
             numbers[0] + (1j * numbers[1] if dtype in "FD" else 0), [0.0, -0.0, np.inf, np.nan]
         ).astype(dtype)
         x: Any = Tensor(array, requires_grad=True)
+        rtol = (
+            2.5 * float(np.finfo(dtype).eps) if exponent == 3 and dtype in "fd" else 0
+        )  # a product, see test_exactness.py
         for _ in range(2):
             found = (x**exponent).numpy()
             assert found.dtype == np.power(array, exponent).dtype
-            np.testing.assert_array_equal(found, np.power(array, exponent))
+            np.testing.assert_allclose(found, np.power(array, exponent), rtol=rtol)
+            np.testing.assert_array_equal(found, np.power(x, exponent).numpy())
 
 
 def test_in_place_operators_rebind() -> None:
@@ -386,7 +390,7 @@ def test_a_write_into_a_plain_operand_is_noticed() -> None:
 def test_a_tensor_is_never_the_place_to_write() -> None:
     t: Any
     for t in (Tensor(A), tracked()):
-        with pytest.raises(UnsupportedError, match=r"np\.exp with out=t.*t\.data"):
+        with pytest.raises(UnsupportedError, match=r"np\.exp cannot write into a Tensor \(out=t\).*t\.data"):
             np.exp(A, out=t)
 
 
@@ -415,7 +419,7 @@ def test_nothing_detaches_silently(leak: Callable[[Any], Any]) -> None:
 
 @pytest.mark.parametrize("convert", [float, int, complex, math.exp])
 def test_the_message_of_a_conversion_begins_with_the_way_out(convert: Callable[[Any], Any]) -> None:
-    with pytest.raises(UnsupportedError, match=r"^write t\.item\(\) for the number: \w+\(t\) of the tensor"):
+    with pytest.raises(UnsupportedError, match=r"^write t\.item\(\) for the number: \w+\(t\) would cut the tensor"):
         convert(tracked().sum())
     assert float(tracked().sum().detach()) == A.sum()
 

@@ -139,7 +139,7 @@ class Poisoned:
         if sweep is None:
             return
         entry: Any = sweep.arrived.latest[0]
-        if entry not in sweep.owned or entry.hooks is not None or entry.notes:
+        if entry not in sweep.writable or entry.hooks is not None or entry.notes:
             return  # somebody else has this cotangent
         if not overlap(g, list(results)):
             assert g.flags.writeable and not overlap(g, kept)

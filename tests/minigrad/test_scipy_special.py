@@ -112,5 +112,5 @@ def test_before_it_is_imported_the_error_names_this_module() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     erf, expit, exp1, after = done.stdout.splitlines()
     for name, said in (("erf", erf), ("expit", expit), ("exp1", exp1)):
-        assert said.startswith(f"scipy.special.{name} of a Tensor needs its derivative: import minigrad.scipy_special")
+        assert said.startswith(f"scipy.special.{name} has no derivative rule yet: import minigrad.scipy_special")
     assert after == "Tensor([0.52049988], op=special.erf)"

@@ -72,14 +72,14 @@ def test_missing_truncated_and_foreign_files(tmp_path):
         with pytest.raises(CheckpointError, match="not a safetensors file, or is truncated"):
             load_checkpoint(path)
     safetensors.numpy.save_file({"a": np.ones(1)}, path)
-    with pytest.raises(CheckpointError, match="no checkpoint of minigrad"):
+    with pytest.raises(CheckpointError, match="not a checkpoint of minigrad"):
         load_checkpoint(path)
     safetensors.numpy.save_file({"a": np.ones(1)}, path, {"format": "minigrad-99", "about": json.dumps({})})
     with pytest.raises(CheckpointError, match="minigrad-99"):
         load_checkpoint(path)
     for about in ({}, {"about": "not JSON"}, {"about": "[1]"}):
         safetensors.numpy.save_file({"a": np.ones(1)}, path, {"format": "minigrad-1"} | about)
-        with pytest.raises(CheckpointError, match="does not say what its arrays are"):
+        with pytest.raises(CheckpointError, match="does not describe its arrays"):
             load_checkpoint(path)
 
 

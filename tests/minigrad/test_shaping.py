@@ -48,6 +48,22 @@ def test_a_composite_records_only_what_it_is_made_of() -> None:
     assert [entry.primitive.name for entry in mg.tape(stacked)] == ["reshape", "reshape", "concatenate"]
 
 
+def test_a_composite_checks_every_call_of_a_form() -> None:
+    """The first call of a form is bound to NumPy's signature, and later ones are passed on."""
+    t = tracked()
+    nanmedian: Any = np.nanmedian
+    for _ in range(2):
+        np.testing.assert_array_equal(np.median(t, axis=0, out=None).detach(), np.median(A, axis=0))
+        np.testing.assert_array_equal(np.diff(t, 1, -1).detach(), np.diff(A))
+        np.testing.assert_array_equal(np.diff(t, 2, 0).detach(), np.diff(A, 2, 0))
+        np.testing.assert_array_equal(np.ptp(t, None, keepdims=True).detach(), np.ptp(A, keepdims=True))
+        for keepdims in (True, np._NoValue):  # NumPy's default, which is not the composition's
+            got = nanmedian(t, axis=0, keepdims=keepdims)
+            np.testing.assert_array_equal(got.detach(), np.nanmedian(A, axis=0, keepdims=keepdims is True))
+        with pytest.raises(UnsupportedError, match=r"does not take out="):
+            np.median(t, axis=0, out=np.zeros(A.shape[1]))
+
+
 def test_a_composite_bears_numpys_names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(registry, np.fliplr, registry[np.fliplr])  # is put back
     composite(np.fliplr, lambda x: x)

@@ -39,7 +39,7 @@ SHAPES += [
 def test_the_same_as_numpy_gives(
     shape: tuple[int, ...], axes: tuple[int, ...], dtype: Any, piece: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in {"_PIECE": piece, "LARGE": 1, "_FEWEST": 1}.items():
+    for name, value in {"_PIECE": piece, "MIN_PRODUCT": 1, "_FEWEST": 1}.items():
         monkeypatch.setattr(sums, name, value)
     monkeypatch.setattr(sums, "_by_products", sums._by_products.__wrapped__)  # which remembers what it was asked before
     array = (8 * np.random.default_rng(0).standard_normal(shape)).astype(dtype)

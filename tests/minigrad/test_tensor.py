@@ -244,9 +244,9 @@ def test_grad_is_set() -> None:
     assert t.grad is not other
     t.grad.data[...] = 0
     np.testing.assert_array_equal(other.data, A)
-    with pytest.raises(ShapeError, match=r"grad got shape \(3,\) for a tensor of shape \(2, 3\)"):
+    with pytest.raises(ShapeError, match=r"grad has shape \(3,\) for a tensor of shape \(2, 3\)"):
         t.grad = np.ones(3)
-    with pytest.raises(DTypeError, match="grad got dtype complex128 for a real tensor"):
+    with pytest.raises(DTypeError, match="grad has dtype complex128 for a real tensor"):
         t.grad = A + 1j
     assert t.grad.tolist() == np.zeros((2, 3)).tolist()
     t.grad = None

@@ -672,7 +672,7 @@ LEAK = """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="measures memory with the module 'resource'")
-@pytest.mark.parametrize(("count", "every"), [(20_000, 4), pytest.param(200_000, 8, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("count", "every"), [(20_000, 4), pytest.param(200_000, 8, marks=pytest.mark.thorough)])
 def test_no_graph_leaks_without_the_garbage_collector(count: int, every: int) -> None:
     """In each of six parts: an object left of each graph of one of the rare kinds would be 96 blocks a part, or 480."""
     blocks, peak = map(int, run(LEAK.replace("{count}", str(count)).replace("{every}", str(every))).split())

@@ -125,7 +125,7 @@ def test_no_plain_function_writes_into_a_tensor(function: Any, tracked: bool) ->
     places = list(inspect.signature(function).parameters).index("out")
     t = Tensor(before, requires_grad=tracked)
     for call in (lambda: function(x, out=t), lambda: function(x, *[None] * (places - 1), t)):
-        with pytest.raises(UnsupportedError, match="with out=t, a Tensor"):
+        with pytest.raises(UnsupportedError, match=r"cannot write into a Tensor \(out=t\)"):
             call()
         assert t.tolist() == before
 
@@ -138,7 +138,7 @@ def test_a_plain_function_writes_into_an_array() -> None:
 def test_ufuncs_without_a_rule_write_into_no_tensor() -> None:
     t = Tensor([1.0, 2.0])
     for call in (lambda: numpy.isnan(t, t), lambda: numpy.nextafter(t, 1.0, t), lambda: numpy.nextafter(t, 1.0, out=t)):
-        with pytest.raises(UnsupportedError, match="out=t, a Tensor"):
+        with pytest.raises(UnsupportedError, match=r"cannot write into a Tensor \(out=t\)"):
             call()
     assert t.tolist() == [1, 2]
 

@@ -319,7 +319,7 @@ def test_caches_need_no_grad_and_one_a_layer() -> None:
 @pytest.mark.parametrize(
     ("arguments", "settings", "error", "words"),
     [
-        (([1, 2], 5), {}, ShapeError, r"\(batch, length\), at least one token in each, got \(2,\)"),
+        (([1, 2], 5), {}, ShapeError, r"\(batch, length\) with at least one token in each row, got \(2,\)"),
         ((np.zeros((2, 0), int), 5), {}, ShapeError, r"got \(2, 0\)"),
         ((IDS, -1), {}, ArgumentError, "count must be at least 0, got -1"),
         ((IDS, 5), {"end": 11}, ArgumentError, "end must be an id of the vocabulary, 0 to 10, got 11"),

@@ -320,7 +320,7 @@ def test_what_the_model_cannot_take_raises() -> None:
         model(SOURCE.astype(float), TARGET)
     with pytest.raises(OutOfRangeError, match=r"got the id \d+, but its vocabulary has 9 ids"):
         model(SOURCE, TARGET + 9)
-    with pytest.raises(ShapeError, match="of one batch size"):
+    with pytest.raises(ShapeError, match="with the same batch size"):
         model(SOURCE, TARGET[:2])
     with pytest.raises(ShapeError, match="source_mask must have the shape"):
         model(SOURCE, TARGET, SOURCE_MASK[:, :3])

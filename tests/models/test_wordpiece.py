@@ -135,7 +135,7 @@ def test_a_batch_is_padded_to_its_longest_text_or_to_a_length() -> None:
 
 
 def test_a_text_that_is_too_long_is_cut_with_a_word_about_it() -> None:
-    with pytest.warns(UserWarning, match="1 of 2 texts have more than 4 tokens, and count as their beginnings: split"):
+    with pytest.warns(UserWarning, match="1 of 2 texts have more than 4 tokens and are truncated: split"):
         ids, mask = small(max_length=4)(["a a a", "a"])
     assert ids.tolist() == [[2, 9, 9, 3], [2, 9, 3, 0]]
     assert mask.sum() == 7
@@ -184,7 +184,7 @@ def test_a_row_of_a_batch_is_the_text_alone(real: WordPiece, texts: list[str]) -
 
 
 def test_what_a_tokenizer_cannot_be_made_of() -> None:
-    with pytest.raises(ArgumentError, match=r"the vocabulary has no \[PAD\], \[SEP\]: is it the vocab.txt"):
+    with pytest.raises(ArgumentError, match=r"the vocabulary has no \[PAD\], \[SEP\]: pass the vocab.txt"):
         WordPiece(["[UNK]", "[CLS]"])
     with pytest.raises(ArgumentError, match=r"max_length must be at least 2, for .* got 1"):
         small(max_length=1)

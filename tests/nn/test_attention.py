@@ -369,7 +369,7 @@ def test_inputs_that_do_not_fit_raise() -> None:
         ContextAttention(KEY_DIM, rng=rng())(key[0])
     with pytest.raises(ArgumentError, match="score must be one of"):
         Attention(2, 2, 2, rng=rng(), score="euclid")
-    with pytest.raises(ArgumentError, match="score='general' has weights: give the module"):
+    with pytest.raises(ArgumentError, match="score='general' has weights: pass the module"):
         GlobalAttention("general")
     with pytest.raises(DTypeError, match="DotProductAttention needs a floating input, got dtype int64"):
         DotProductAttention()(np.ones((1, 2, 3), int))

@@ -308,5 +308,5 @@ def test_what_is_no_bias_is_refused(name: str) -> None:
 
 
 def test_a_given_adjacency_has_no_scores() -> None:
-    with pytest.raises(ArgumentError, match="bias is added to scores, and a given adjacency has none"):
+    with pytest.raises(ArgumentError, match="bias is added to scores, which an adjacency matrix replaces"):
         nn.MessagePassing()(np.ones((3, 2)), np.ones((3, 3)), bias=np.zeros((3, 3)))

@@ -101,7 +101,7 @@ def test_on_a_device(put) -> None:
         (
             lambda: Batches([X, Y[:4]], 2, seed=0),
             ShapeError,
-            r"as many rows as each other, one an example, got \[10, 4\]",
+            r"equal numbers of rows, one row per example, got \[10, 4\]",
         ),
         (lambda: Batches([X[:0]], 2, seed=0), ArgumentError, "there are no examples"),
         (lambda: Batches([], 2, seed=0), ArgumentError, "arrays must be a list of arrays"),
@@ -109,7 +109,7 @@ def test_on_a_device(put) -> None:
         (lambda: Batches([np.array(1.0)], 2, seed=0), ArgumentError, "arrays must be a list of arrays"),
         (lambda: Batches(5, 2, seed=0), ArgumentError, "a number of examples needs collate"),
         (lambda: Batches(0, 2, seed=0, collate=list), ArgumentError, "there are no examples"),
-        (lambda: Batches([[1, 2], [3, 4]], 1, seed=0), ArgumentError, "list at place 0: .* collate"),
+        (lambda: Batches([[1, 2], [3, 4]], 1, seed=0), ArgumentError, "list at index 0: .* collate"),
         (lambda: Batches([X], 0, seed=0), ArgumentError, "batch_size must be a positive integer, got 0"),
         (lambda: Batches([X], 2.0, seed=0), ArgumentError, "batch_size must be a positive integer, got 2.0"),  # type: ignore[arg-type]
         (lambda: Batches([X], 2, seed=-1), ArgumentError, "seed must be an integer >= 0, got -1"),

@@ -210,9 +210,9 @@ def test_what_a_step_function_may_not_give(search: Any) -> None:
         run(np.zeros((2, 1, VOCABULARY)))
     with pytest.raises(ShapeError, match=r"with end=9 in the vocabulary, got \(2, 4\)"):
         run(np.zeros((2, VOCABULARY)), end=9)
-    with pytest.raises(OutOfRangeError, match="gave NaN, or -inf for every id"):
+    with pytest.raises(OutOfRangeError, match="returned NaN, or -inf for every id"):
         run(np.full((2, VOCABULARY), np.nan))
-    with pytest.raises(OutOfRangeError, match="gave NaN, or -inf for every id"):
+    with pytest.raises(OutOfRangeError, match="returned NaN, or -inf for every id"):
         run(np.full((2, VOCABULARY), -np.inf))
 
 

@@ -58,7 +58,8 @@ def test_a_restored_step_repeats_its_mask() -> None:
 def test_the_mask_does_not_depend_on_the_dtype() -> None:
     masks = [Dropout(0.5, rng=rng())(ONES.astype(dtype)) for dtype in (np.float32, np.float64)]
     assert [y.dtype for y in masks] == [np.float32, np.float64]
-    np.testing.assert_array_equal(*(y.numpy() for y in masks))
+    single, double = masks
+    np.testing.assert_array_equal(single.numpy(), double.numpy())
 
 
 def test_the_gradient_goes_through_what_is_kept() -> None:

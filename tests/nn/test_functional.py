@@ -188,9 +188,9 @@ def test_attention_weights_are_those_of_the_attention(axes, causal) -> None:
 
 def test_shapes_of_attention_and_rms_norm_are_checked() -> None:
     q, k, v = (np.zeros((n, 3, 5)) for n in (2, 3, 2))
-    with pytest.raises(ShapeError, match=r"the same axes before in all, got \(2, 3, 5\), \(3, 3, 5\), \(2, 3, 5\)"):
+    with pytest.raises(ShapeError, match=r"with the same leading axes, got \(2, 3, 5\), \(3, 3, 5\), \(2, 3, 5\)"):
         functional.scaled_dot_product_attention(q, k, v)
-    with pytest.raises(ShapeError, match=r"k \(..., key, d\), the same axes before in all, got"):
+    with pytest.raises(ShapeError, match=r"k \(..., key, d\), with the same leading axes, got"):
         functional.attention_weights(q, k)
     with pytest.raises(ShapeError, match=r"weight \(d,\), got \(2, 3, 5\) and \(4,\)"):
         functional.rms_norm(q, np.ones(4))

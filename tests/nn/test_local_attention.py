@@ -95,11 +95,9 @@ def test_computes_in_float32_and_on_a_device(put) -> None:
 
 
 def test_what_does_not_fit_raises() -> None:
-    with pytest.raises(
-        ShapeError, match=r"LocalAttention needs queries of shape \(batch, query, width\).* got query \(2, 3\)"
-    ):
+    with pytest.raises(ShapeError, match=r"LocalAttention needs query \(batch, query, width\).* got query \(2, 3\)"):
         LocalAttention(1)(X[:, 0], X)
-    with pytest.raises(ShapeError, match=r"as many as keys if causal: got query \(2, 4, 3\), key \(2, 6, 3\)"):
+    with pytest.raises(ShapeError, match=r"as many queries as keys if causal: got query \(2, 4, 3\), key \(2, 6, 3\)"):
         LocalAttention(1)(X[:, :4], X, causal=True)
     for make in (LocalAttention, lambda radius: PredictiveLocalAttention(WIDTH, radius, rng=rng())):
         with pytest.raises(ArgumentError, match="radius must be a positive integer, got 0"):

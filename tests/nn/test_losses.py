@@ -250,7 +250,7 @@ def test_bad_probabilities_of_classes_and_bad_smoothing() -> None:
             cross_entropy(LOGITS, LABELS, label_smoothing=s)
     with pytest.raises(ArgumentError, match="ignore_index is for labels that are integers"):
         cross_entropy(LOGITS, SOFT, ignore_index=0)
-    with pytest.raises(ShapeError, match=r"logits and targets of one shape, got \(2, 3, 4\) and \(2, 3, 3\)"):
+    with pytest.raises(ShapeError, match=r"logits and targets of the same shape, got \(2, 3, 4\) and \(2, 3, 3\)"):
         cross_entropy(LOGITS, SOFT[..., :3])
     with pytest.raises(ArgumentError, match=r"takes reduction='mean', 'sum' or 'none', got \['mean'\]"):
         cross_entropy(LOGITS, SOFT, reduction=["mean"])  # type: ignore[arg-type]
@@ -261,7 +261,7 @@ def test_bad_probabilities_of_classes_and_bad_smoothing() -> None:
 @each_pair
 def test_bad_pairs(ours, expected, x) -> None:
     name = ours.__name__
-    with pytest.raises(ShapeError, match=rf"{name} needs .* of one shape, got \(2, 3, 5\) and \(2, 3, 1\)"):
+    with pytest.raises(ShapeError, match=rf"{name} needs .* of the same shape, got \(2, 3, 5\) and \(2, 3, 1\)"):
         ours(x, T[..., :1])
     with pytest.raises(DTypeError, match=f"{name} needs a floating input, got dtype int64"):
         ours(np.ones((2, 3), int), np.ones((2, 3)))

@@ -179,8 +179,8 @@ def test_a_copy_of_module_and_optimizer_trains_alone(duplicate) -> None:
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
-        (lambda s: s.update(optimizer="SGD"), ArgumentError, "no state of Adam: 'SGD'"),
-        (lambda s: s.pop("settings"), ArgumentError, "no state of Adam"),
+        (lambda s: s.update(optimizer="SGD"), ArgumentError, "not a state of Adam: 'SGD'"),
+        (lambda s: s.pop("settings"), ArgumentError, "not a state of Adam"),
         (lambda s: s["parameters"].pop(), ArgumentError, "for 3 parameters, and this Adam has 4"),
         (lambda s: s["parameters"][1].pop("m"), ArgumentError, r"parameter 1 has \['step', 'v'\]"),
         (
@@ -241,7 +241,7 @@ def test_bad_settings(make, words) -> None:
     [
         ([], "Adam got no parameters"),
         (Affine(2, 2, rng=rng()), r"got a Affine for parameters: pass module.parameters\(\)"),
-        (Affine(2, 2, rng=rng()).named_parameters(), "must be tensors, got tuple at place 0"),
+        (Affine(2, 2, rng=rng()).named_parameters(), "must be tensors, got tuple at index 0"),
         ([np.ones(2)], "must be tensors, got ndarray"),
     ],
 )
@@ -391,7 +391,7 @@ def test_a_step_for_which_there_is_no_memory_changes_nothing(monkeypatch: pytest
     set_gradients(tensors, 4)
     with monkeypatch.context() as patch:
         patch.setattr(np, "zeros_like", zeros_like)
-        with pytest.raises(OutOfMemoryError, match=r"out of memory in the memory of Adam \(shape \(4,\) float64\)"):
+        with pytest.raises(OutOfMemoryError, match=r"out of memory in the state of Adam \(shape \(4,\) float64\)"):
             optimizer.step()
     for p, q in zip(tensors, twins, strict=True):
         np.testing.assert_array_equal(p.numpy(), q.numpy())
@@ -450,7 +450,7 @@ def test_what_is_remembered_must_fit_the_parameter() -> None:
     for p in tensors:
         p.grad = np.ones(p.shape)
     with pytest.raises(
-        ShapeError, match=r"parameter 0 of Adam has shape \(4, 3\) now, .* \(3, 4\): make a new optimizer"
+        ShapeError, match=r"parameter 0 of Adam now has shape \(4, 3\), .* \(3, 4\): make a new optimizer"
     ):
         optimizer.step()
     np.testing.assert_equal(optimizer.state_dict(), before)

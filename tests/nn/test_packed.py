@@ -65,7 +65,7 @@ def test_the_query_itself_may_be_given_as_keys_and_values() -> None:
 
 def test_other_keys_or_values_raise() -> None:
     for other in ((X, X.copy()), (X, X, X.copy())):
-        with pytest.raises(ArgumentError, match="is self-attention: give the query alone, or use MultiHeadAttention"):
+        with pytest.raises(ArgumentError, match="is self-attention: pass only the query, or use MultiHeadAttention"):
             layer()(*other)
     with pytest.raises(ArgumentError, match="context_dim=5 is not d_model=6: use MultiHeadAttention"):
         layer(context_dim=5)

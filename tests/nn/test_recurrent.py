@@ -127,9 +127,7 @@ def test_what_does_not_fit_raises() -> None:
     with pytest.raises(ShapeError, match=r"key_mask must have the shape \(batch, key\) = \(3, 5\)"):
         ours(X, key_mask=KEY_MASK[:, :4])
     for x, h in ((X, INITIAL), (X[:2, 0], INITIAL), (X[:, 0, :3], INITIAL), (X[:, 0], INITIAL[:, :5])):
-        with pytest.raises(
-            ShapeError, match=r"GRUCell needs x of shape \(batch, 4\) and h of shape \(batch, 6\) of one"
-        ):
+        with pytest.raises(ShapeError, match=r"GRUCell needs x \(batch, 4\) and h \(batch, 6\), got"):
             ours.cell(x, h)
     with pytest.raises(ArgumentError, match="hidden_dim must be a positive integer, got 0"):
         GRU(2, 0, rng=rng())

@@ -106,7 +106,9 @@ def test_sequential_finds_its_parameters_and_can_be_indexed() -> None:
 
 
 def test_bad_input() -> None:
-    with pytest.raises(ShapeError, match=r"Residual adds .* got \(3, 2\) for x of shape \(3, 5\)"):
+    with pytest.raises(
+        ShapeError, match=r"Residual's module must keep the shape: got \(3, 2\) for x of shape \(3, 5\)"
+    ):
         Residual(Affine(5, 2, rng=rng()))(np.ones((3, 5)))
-    with pytest.raises(ArgumentError, match=r"Sequential takes modules and functions, got \[.*\] at place 1"):
+    with pytest.raises(ArgumentError, match=r"Sequential takes modules and functions, got \[.*\] as argument 1"):
         Sequential(relu, [relu])  # type: ignore[arg-type]

@@ -83,11 +83,12 @@ def test_a_module_or_a_function_is_its_own_score() -> None:
 
 def test_names_that_are_none_raise() -> None:
     makers: tuple[Any, ...] = (plain_score, lambda score: make_score(score, 2, 2, rng=rng(), dtype=np.float32))
-    for make in makers:
+    for make, last in zip(makers, ("cosine", "additive")):
         for bad in ("bilinear", 3):
-            with pytest.raises(ArgumentError, match=r"score must be one of 'dot', 'scaled_dot', .* or a module, got"):
+            words = rf"score must be one of 'dot', 'scaled_dot', .*'{last}', a module or a function, got {bad!r}"
+            with pytest.raises(ArgumentError, match=words):
                 make(bad)
-    with pytest.raises(ArgumentError, match="score='additive' has weights: give the module"):
+    with pytest.raises(ArgumentError, match="score='additive' has weights: pass the module"):
         plain_score("additive")
     with pytest.raises(ArgumentError, match="query_dim must be a positive integer, got 0"):
         make_score("dot", 0, 2, rng=rng(), dtype=np.float32)
@@ -96,8 +97,11 @@ def test_names_that_are_none_raise() -> None:
 @pytest.mark.parametrize(
     ("score", "words"),
     [
-        (DotScore(), r"a dot product needs queries and keys of one width, got query \(2, 3, 6\) and key \(2, 5, 4\)"),
-        (CosineScore(), "a cosine needs queries and keys of one width"),
+        (
+            DotScore(),
+            r"a dot product needs queries and keys of the same width, got query \(2, 3, 6\) and key \(2, 5, 4\)",
+        ),
+        (CosineScore(), "a cosine needs queries and keys of the same width"),
         (GeneralScore(6, 5, rng=rng()), r"needs key of shape \(batch, length, 5\), got \(2, 5, 4\)"),
         (GeneralScore(5, 4, rng=rng()), r"needs x of shape \(..., 5\), got \(2, 3, 6\)"),
         (AdditiveScore(6, 5, rng=rng()), r"needs x of shape \(..., 5\), got \(2, 5, 4\)"),

@@ -465,7 +465,7 @@ def test_an_epoch_without_batches_raises() -> None:
 @pytest.mark.parametrize(
     ("bad", "words"),
     [
-        (lambda model, batch: 0.5, "must give one number as a Tensor without axes, got float: take a mean"),
+        (lambda model, batch: 0.5, r"must return a Tensor of shape \(\), got float: take a mean"),
         (lambda model, batch: model(batch[0]), r"got a Tensor of shape \(8, 2\)"),
     ],
 )
@@ -478,10 +478,10 @@ def test_the_loss_must_be_one_number(bad: Any, words: str) -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (0.5, r'validate must give numbers by name, \{"accuracy": 0.9\}, got float'),
-        ({"accuracy": "good"}, "validate must give numbers by name, got .*good"),
-        ({"accuracy": X}, "validate must give numbers by name"),
-        ({"loss": 0.5}, r"best names 'accuracy', and validate gives \['loss'\]"),
+        (0.5, r'validate must return numbers by name, \{"accuracy": 0.9\}, got float'),
+        ({"accuracy": "good"}, "validate must return numbers by name, got .*good"),
+        ({"accuracy": X}, "validate must return numbers by name"),
+        ({"loss": 0.5}, r"best names 'accuracy', but validate returns \['loss'\]"),
     ],
 )
 def test_validate_must_give_numbers_by_name(given: Any, words: str) -> None:
@@ -498,9 +498,7 @@ def test_accumulation_needs_batches_that_have_a_length() -> None:
             return iter([0, 1])
 
     model = Net()
-    with pytest.raises(
-        ArgumentError, match="number of examples, and finds none in int: let a batch be a tuple of arrays"
-    ):
+    with pytest.raises(ArgumentError, match="number of examples, and int has none: make each batch a tuple of arrays"):
         fit(model, Own(), lambda m, b: loss(m, (X, Y)), adamw(model), epochs=1, accumulate=2, progress=False)
 
 

@@ -131,7 +131,7 @@ def test_a_checkpoint_of_another_run_raises_and_changes_nothing(
     [
         (b"", "is not a safetensors file, or is truncated"),
         (b"no checkpoint" * 100, "is not a safetensors file, or is truncated"),
-        (None, "is a checkpoint that fit did not write: it says None"),
+        (None, "is a checkpoint that fit did not write: its kind is None"),
     ],
 )
 def test_a_file_that_is_no_checkpoint_of_fit_raises(content: bytes | None, words: str, tmp_path: Path) -> None:
@@ -180,7 +180,9 @@ def test_batches_that_say_nothing_are_told_apart_by_what_they_give(tmp_path: Pat
 
 def test_another_schedule_is_allowed_and_said(tmp_path: Path) -> None:
     run(tmp_path, epochs=1)
-    with pytest.warns(UserWarning, match="step 4 had the learning rate 0.01, and would have 0.02 now") as caught:
+    with pytest.warns(
+        UserWarning, match="step 4 had the learning rate 0.01, and the new schedule gives 0.02"
+    ) as caught:
         run(tmp_path, epochs=2, schedule=lambda step: 0.02)
     assert Path(caught[0].filename).name == "training.py"  # the line that called fit
 
@@ -228,7 +230,9 @@ def test_a_training_state_of_0_1_0_gives_its_weights_and_does_not_go_on(tmp_path
     model = Net(1)
     load_weights(model, path)
     assert weights(model) == weights(trained)
-    with pytest.raises(CheckpointError, match=r"is of minigrad 0\.1\.0, which did not note what data a run had"):
+    with pytest.raises(
+        CheckpointError, match=r"was written by minigrad 0\.1\.0, which did not record the data of a run"
+    ):
         run(tmp_path)
 
 
@@ -239,13 +243,13 @@ def test_a_setting_that_came_later_has_its_default_in_an_older_file(tmp_path: Pa
     _training_state.same_config(path, about, model)
     with pytest.raises(CheckpointError, match=r"'d_model': 8.* there and .*'d_model': 16"):
         _training_state.same_config(path, about, GPT(GPTConfig(3, 4, d_model=16), rng=np.random.default_rng(0)))
-    with pytest.raises(CheckpointError, match=r"has a config that is none of GPTConfig: .*'nonsense'"):
+    with pytest.raises(CheckpointError, match=r"the config in .* does not fit GPTConfig: .*'nonsense'"):
         _training_state.same_config(path, {"config": {"nonsense": 1}}, model)
 
 
 def test_a_folder_that_cannot_be_made_is_found_before_training(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("")
-    with pytest.raises(ArgumentError, match=r"the folder '.*taken' cannot be made \(File exists\): name another one"):
+    with pytest.raises(ArgumentError, match=r"the folder '.*taken' cannot be made \(File exists\): pass another one"):
         run(tmp_path / "taken", loss=stopping(loss, 0, fail))
 
 

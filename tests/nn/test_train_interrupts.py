@@ -151,7 +151,8 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> tuple[Whole, int]:
 
 
 @pytest.mark.parametrize(
-    ("first", "stride"), [(1, 457), *(pytest.param(first, 70, marks=pytest.mark.slow) for first in range(1, 70, 10))]
+    ("first", "stride"),
+    [(1, 457), *(pytest.param(first, 70, marks=pytest.mark.thorough) for first in range(1, 70, 10))],
 )
 def test_ctrl_c_before_any_line_of_the_loop_leaves_a_good_checkpoint(
     first: int, stride: int, tmp_path: Path, short: tuple[Whole, int]
@@ -290,7 +291,7 @@ CHILD = """
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to one process")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL] if sys.platform != "win32" else [])
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_process_that_is_stopped_at_any_moment_goes_on(number: Any, tmp_path: Path, uninterrupted: Whole) -> None:
     program = textwrap.dedent(CHILD).format(root=str(ROOT), folder=str(tmp_path))
     for batch, moment in ((3, 0.0), (9, 0.004), (14, 0.013), (8, 0.021)):

@@ -313,7 +313,7 @@ def test_inputs_that_do_not_fit_the_decoder_layer_raise() -> None:
         (X, MEMORY[..., :4]),
     ):
         with pytest.raises(
-            ShapeError, match=r"needs x \(batch, target, 6\) and memory \(batch, source, 6\) of one batch size"
+            ShapeError, match=r"needs x \(batch, target, 6\) and memory \(batch, source, 6\) with the same batch size"
         ):
             decoder(x, memory)
     with pytest.raises(ShapeError, match=r"key_mask must have the shape \(batch, key\) = \(3, 4\), got \(3, 5\)"):

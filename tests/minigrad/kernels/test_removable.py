@@ -78,7 +78,7 @@ def test_without_a_room_everything_is_computed(
     for switch, answer in answers.items():
         name = switch.partition("(")[0]
         if name in refused and "False" not in switch:
-            assert answer.startswith(MISSING.format(name, without)) and answer.endswith("or install minigrad anew"), (
+            assert answer.startswith(MISSING.format(name, without)) and answer.endswith("or install minigrad again"), (
                 answer
             )
         elif name == "num_threads":

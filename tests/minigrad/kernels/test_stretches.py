@@ -14,7 +14,7 @@ from minigrad.engine.kernels import Kernel
 from minigrad.engine.observers import attach
 from minigrad.engine.tape import sweep
 from minigrad.kernels import stretches, threads
-from minigrad.rules.trigonometric import tanh
+from minigrad.rules.elementwise import tanh
 from tests.minigrad import cases_elementwise, cases_reductions, cases_special, oracle  # noqa: F401 - their cases
 from tests.minigrad.cases import CASES, Case
 

@@ -8,8 +8,7 @@ import pytest
 from minigrad.learn.compare import compare, number
 from minigrad.learn.counting import Calls, work
 from minigrad.learn.data import Unknown, decode, encode
-from minigrad.learn.report import say
-from minigrad.learn.tasks import AtMost, Case
+from minigrad.learn.tasks import AtMost, Case, say
 
 A = np.array([[1.0, 2.0, 0.25], [3.0, 4.0, 5.0]])
 

@@ -12,7 +12,7 @@ from minigrad.learn import report as report_module
 from minigrad.learn.checker import Job, Verdict, check
 from minigrad.learn.page import write_page
 from minigrad.learn.report import report
-from minigrad.learn.tasks import LANGUAGES, LESSONS, Task, find, lessons, tasks
+from minigrad.learn.tasks import LANGUAGES, LESSONS, Task, find, lessons, sentences, tasks
 
 TASKS = tasks()
 SEEDS = (0, 1, 2026)
@@ -165,7 +165,7 @@ def test_the_example_in_the_text_is_what_the_solution_gives(label: str) -> None:
 
 
 def test_both_languages_say_the_same() -> None:
-    english, japanese = (report_module.words(language) for language in LANGUAGES)
+    english, japanese = (sentences(language) for language in LANGUAGES)
     assert english.keys() == japanese.keys() and english["about"].keys() == japanese["about"].keys()
 
     def fields(text: str) -> set[str]:
@@ -182,7 +182,7 @@ def test_every_reason_that_a_case_gives_has_words_and_no_word_is_idle() -> None:
     assert judge is not None
     for got in ("y", "zxaby", "xabyx", "xab", "xay", "yabx", "axby", "xaby"):
         used.add((judge(list(got) if got != "y" else got) or {"about": ""})["about"])
-    assert used - {""} == set(report_module.words("en")["about"])
+    assert used - {""} == set(sentences("en")["about"])
 
 
 def test_the_words_are_data() -> None:

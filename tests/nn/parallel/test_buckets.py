@@ -157,7 +157,7 @@ def test_what_cannot_be_right_is_refused():
     buckets = Buckets([weight], 8, TwoRanks(), None)
     with buckets.overlapping(weight.sum(), 2):
         pass
-    with pytest.raises(GraphError, match=r"overlapping\(\) came a second time before average\(\)"):
+    with pytest.raises(GraphError, match=r"overlapping\(\) was used a second time before average\(\)"):
         buckets.overlapping(weight.sum(), 2).__enter__()
     with pytest.raises(ArgumentError, match=r"average\(\) got count=3 after overlapping\(\) with count=2"):
         buckets.average(3)

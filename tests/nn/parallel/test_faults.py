@@ -81,7 +81,7 @@ def test_restarts_go_on_from_the_checkpoint(tmp_path, whole):
     [
         ("model", "'layers.0.weight': 'float32 (4, 9)'"),
         ("data", "start each rank with the same script"),
-        ("validate", "add the shares up, ranks.total(correct) / ranks.total(count)"),
+        ("validate", "use ranks.total(correct) / ranks.total(count)"),
     ],
 )
 def test_ranks_that_differ_are_refused(what, said, tmp_path):

@@ -77,7 +77,9 @@ class TwoInName(OneProcess):
 
 def test_what_does_not_go_together_yet_is_refused():
     other: Any = []
-    with pytest.raises(ArgumentError, match=r"Ranks shares out nn\.Batches, with a collate for other data, got list"):
+    with pytest.raises(
+        ArgumentError, match=r"Ranks needs nn\.Batches, with collate= for data that is not arrays, got list"
+    ):
         next(nn.parallel.Ranks.share(other, other, 0))
 
 

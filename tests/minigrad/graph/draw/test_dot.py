@@ -145,7 +145,8 @@ def strip(dot: str, number: int) -> str | None:
 
 def legend(dot: str) -> dict[str, str]:
     """What the legend says of each colour."""
-    return dict(re.findall(r'^ {6}<TD BGCOLOR="(.*?)"><FONT POINT-SIZE="9">(.*)</FONT></TD>$', dot, re.MULTILINE))
+    table = "".join(re.findall(r"^  label=<(.*)>$", dot, re.MULTILINE))
+    return dict(re.findall(r'<TD BGCOLOR="(.*?)"><FONT POINT-SIZE="9">(.*?)</FONT></TD>', table))
 
 
 def test_heat_is_five_bins_of_the_norms_logarithm_around_the_median() -> None:
@@ -297,7 +298,7 @@ def test_the_culprit_of_a_backward_pass_is_marked_apart_from_its_victim() -> Non
 
 
 def test_bad_colours() -> None:
-    with pytest.raises(ArgumentError, match=r"one of grad, time, memory, check, got 'red'"):
+    with pytest.raises(ArgumentError, match=r"one of grad, time, memory, check for color, got 'red'"):
         draw_dot(leaf(1.0) * 2, color="red")
     with pytest.raises(ArgumentError, match=r"Drawing.diff\(\) makes"):
         draw_dot(leaf(1.0) * 2, color="change")

@@ -154,8 +154,8 @@ PLACES = """cat > {folder}/text; echo "$@" > {folder}/options; cat <<'END'
 {{"bb": "0,0,300,200",
   "objects": [{{"name": "n0", "height": "0.5", "pos": "50,150"}}, {{"name": "n1", "pos": "250,50"}},
               {{"name": "n2", "pos": "250,150"}}],
-  "edges": [{{"id": "line0", "pos": "e,200,150 60,150 90,150 120,150 190,150"}},
-            {{"id": "line1", "pos": "e,1,1 2,2 3,3 4,4 5,5"}}]}}
+  "edges": [{{"id": "edge0", "pos": "e,200,150 60,150 90,150 120,150 190,150"}},
+            {{"id": "edge1", "pos": "e,1,1 2,2 3,3 4,4 5,5"}}]}}
 END"""
 
 
@@ -167,7 +167,7 @@ def test_the_dot_program_of_the_system_comes_first_and_says_where_things_are(
     svg = draw_dot(x * y).to_svg()
     assert (tmp_path / "options").read_text() == "-Tjson0\n"
     sizes = (tmp_path / "text").read_text()
-    assert "a long name" not in sizes and sizes.count("fixedsize=true") == 3 and 'n0 -> n2 [id="line0"' in sizes
+    assert "a long name" not in sizes and sizes.count("fixedsize=true") == 3 and 'n0 -> n2 [id="edge0"' in sizes
     first = next(g for g in ET.fromstring(svg).iter(f"{SVG}g") if g.get("id") == "node0")
     (title, *_) = list(first.iter(f"{SVG}text"))
     assert (title.get("x"), "".join(title.itertext())) == ("50.00", "a long name")
@@ -201,10 +201,10 @@ def test_a_graph_too_large_to_be_laid_out_says_so_and_writes_its_text(tmp_path: 
     graph = draw_dot(y, max_nodes=10_000)
     with pytest.raises(GraphError, match=r"2501 nodes.*to_dot"):
         graph.to_svg()
-    with pytest.warns(UserWarning, match=r"2501 nodes, and above 2500 .* has the DOT text instead"):
+    with pytest.warns(UserWarning, match=r"2501 nodes, and a layout of more than 2500 .* has the DOT text instead"):
         assert graph.render(tmp_path / "graph.svg") == tmp_path / "graph.dot"
     assert (tmp_path / "graph.dot").read_text(encoding="utf-8") == graph.to_dot()
-    assert "above 2500" in graph._repr_html_()
+    assert "a layout of more than 2500" in graph._repr_html_()
 
 
 def test_importing_minigrad_imports_no_layout_program() -> None:

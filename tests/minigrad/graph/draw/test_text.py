@@ -1,6 +1,5 @@
 """The graph as a tree of text."""
 
-import time
 from typing import Any
 
 import numpy as np
@@ -88,9 +87,7 @@ def test_a_long_chain_is_cut_into_trees() -> None:
     y = x
     for _ in range(3000):
         y = y * x
-    started = time.process_time()
     text = draw_dot(y).to_text()
-    assert time.process_time() - started < 5
     lines = text.splitlines()
     assert max(map(len, lines)) < 120
     multiplied = [line for line in lines if "multiply" in line and " v " not in line]

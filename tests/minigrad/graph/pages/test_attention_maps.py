@@ -154,10 +154,10 @@ def test_tokens_that_do_not_fit_are_refused() -> None:
         attention_maps(model, None, CAT, key_tokens="abcde")
     cross = Model({"cross": [weights(1, 1, 3, 4)]})
     with pytest.raises(
-        ShapeError, match=r"for the queries of layer 1 of 'cross', which has 3: .* tokens are of the one"
+        ShapeError, match=r"for the queries of layer 1 of 'cross', which has 3: .* tokens belong to the one"
     ):
         attention_maps(cross, None, CAT)
-    with pytest.raises(ArgumentError, match="tokens must be texts, one for each place of one sequence, got list"):
+    with pytest.raises(ArgumentError, match="tokens must be texts, one for each position of one sequence, got list"):
         attention_maps(model, None, [CAT])  # type: ignore[list-item]
 
 

@@ -1,5 +1,8 @@
-"""Every formula against its rule, on all samples of the case table; and what people read."""
+"""What is read from a rule, and what stands in for one, against the rule, on all samples of the case table; and what people
+read."""
 
+import ast
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -10,19 +13,25 @@ import minigrad as mg
 from minigrad import Primitive, Tensor
 from minigrad.engine.primitive import primitive
 from minigrad.engine.registry import primitives, registry
-from minigrad.graph.pages._written_formulas import JAPANESE
-from minigrad.graph.pages.formulas import _parted, formula, formula_values
+from minigrad.graph.pages._replayed import STAND_INS
+from minigrad.graph.pages._written_formulas import JAPANESE, TEXTS
+from minigrad.graph.pages.formulas import (
+    formula,
+    formula_values,
+    is_ours,
+    parted,
+    returned_expression,
+    rule_key,
+    rule_of,
+)
 from minigrad.graph.record.capture import capture
 from minigrad.graph.record.model import Graph
 from tests.minigrad import oracle
-from tests.minigrad.cases import CASES, Case
+from tests.minigrad.cases import CASES, Case, one_in
 from tests.minigrad.test_cases import all_primitives  # with it the table is full
 
-# Derivatives that are no formula of one line. A new rule does not belong here: write its formula.
-IN_WORDS = {
-    "cholesky", "cross", "eig", "eigh", "eigvalsh", "einsum", "irfft", "kron", "matrix_power", "norm", "pad_mode", "pinv",
-    "qr", "slogdet", "svd",
-}  # fmt: skip
+# Made of functions of the page's own, or for one kind of norm: the tests of the page compare what they give.
+ONLY_ON_THE_PAGE = {"einsum", "norm"}
 
 
 def differentiable(p: Primitive) -> list[str]:
@@ -42,50 +51,62 @@ def swept(f: Any, *arrays: Any) -> Graph:
     return capture(loss)
 
 
-def check(graph: Graph) -> set[str]:
-    """Compare every formula with what its rule gave. Returns the operations that were compared."""
-    into, compared = graph.edges_into(), set()
+def evaluated(primitive: Any, argument: str, values: dict[str, Any]) -> Any:
+    """What the page's stand-in for a rule gives, or else the expression that was read from it; None if there is neither."""
+    rule = rule_of(primitive, argument)
+    stand_in = STAND_INS.get(rule_key(primitive, argument)) if is_ours(rule) else None
+    with np.errstate(all="ignore"):
+        if stand_in is not None:
+            return stand_in(**{name: values[name] for name in inspect.signature(stand_in).parameters})
+        found = None if primitive.composition is not None else returned_expression(rule)
+        if found is None:
+            return None
+        names = {**rule.__globals__, **inspect.getclosurevars(rule).nonlocals}
+        return eval(ast.unparse(found), {**names, **values})
+
+
+def check(graph: Graph) -> None:
+    """Compare what the page knows of every rule with what the rule gave."""
+    into = graph.edges_into()
     for node in graph.operations():
         for edge in into[node.id]:
             if edge.raw is None:
                 continue
             found = formula(node.primitive, edge.argument)
             assert found is not None and found.text
-            if found.expression is not None:
-                value = found.evaluate(formula_values(node, into[node.id], edge))
+            if not isinstance(node.primitive, Primitive) or node.operation in ONLY_ON_THE_PAGE:
+                continue
+            value = evaluated(node.primitive, edge.argument, formula_values(node, into[node.id], edge))
+            if value is not None:
                 value = np.broadcast_to(value, edge.raw.shape) if np.ndim(value) < edge.raw.ndim else np.asarray(value)
                 fitted = value.shape != edge.raw.shape  # a kernel leaves a bias of length 1 for the engine to sum
                 oracle.assert_close([value], [edge.contribution if fitted else edge.raw], rtol=1e-10, dtypes=False)
-                compared.add(node.operation or "")
-    return compared
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-def test_every_formula_computes_what_its_rule_does(case: Case) -> None:
-    assert (case.primitive in check(swept(case.f, *case.arrays()))) == (case.primitive not in IN_WORDS)
+@pytest.mark.parametrize("case", one_in(4, CASES), ids=lambda case: case.id)
+def test_what_is_read_computes_what_the_rule_does(case: Case) -> None:
+    check(swept(case.f, *case.arrays()))
 
 
 def test_every_derivative_has_a_formula() -> None:
-    missing, in_words = [], set()
+    missing, keys = [], set()
     for name, p in all_primitives().items():
         for argument in differentiable(p):
-            found = formula(p, argument)
-            if found is None:
+            keys.add(rule_key(p, argument))
+            if formula(p, argument) is None:
                 missing.append((name, argument))
-            elif found.expression is None:
-                in_words.add(name)
     assert not missing
-    assert in_words == IN_WORDS
+    assert set(TEXTS) <= keys and set(STAND_INS) <= keys
     assert sum(len(differentiable(p)) for p in all_primitives().values()) > 190
 
 
 def test_all_words_are_known_in_japanese() -> None:
-    used = set()
+    used = {"summed over the stack", "for each matrix of the stack"}  # of some shapes alone
     for name, p in all_primitives().items():
         for argument in differentiable(p):
             found = formula(p, argument)
             assert found is not None
-            words = _parted(found.text)[1]
+            words = parted(found.text)[1]
             used.add(words)
             if words and f"{name}.{argument}" != "layer_norm.x":  # more formulas, and no words
                 assert found.text_ja != found.text
@@ -157,8 +178,8 @@ def test_a_primitive_of_the_users() -> None:
         cube = primitive(lambda x, /: x * x * x, name="cube").vjp(x=rule)
         found = formula(cube, "x")
         assert (found and found.text) == want
-        if found is not None and found.expression is not None:
-            assert found.evaluate({"g": 2.0, "x": 5.0}) == rule(2.0, 5.0)
+        if (expression := returned_expression(rule)) is not None:
+            assert eval(ast.unparse(expression), {"g": 2.0, "x": 5.0, "factor": factor}) == rule(2.0, 5.0)
 
 
 def test_a_file_that_was_changed_since_is_not_believed(tmp_path: Path) -> None:
@@ -205,10 +226,3 @@ def test_a_function_class_is_named() -> None:
     loss.backward()
     check(capture(loss))
     assert text(Twice) == "Twice.backward(g)"
-
-
-def test_words_cannot_be_evaluated() -> None:
-    found = formula(all_primitives()["svd"], "a")
-    assert found is not None
-    with pytest.raises(mg.errors.ArgumentError, match="words"):
-        found.evaluate({})

@@ -114,27 +114,28 @@ BAD = [
     ({"title": ["x"]}, "lesson.title takes a string, or a dict with 'en', 'ja', got ['x']"),
     ({"title": "x", "program": "w = 1"}, "lesson.program takes a list of lines, got 'w = 1'"),
     ({"title": "x", "steps": {}}, "lesson.steps takes a list, got {}"),
-    (steps({"text": "x"}), "lesson.steps[0] needs 'at', the step that it speaks of"),
-    (steps({"at": 1}), "lesson.steps[0] says nothing: give it 'text', 'stop': true or a 'question'"),
+    (steps({"text": "x"}), "lesson.steps[0] needs 'at', the step of this entry"),
+    (steps({"at": 1}), "lesson.steps[0] is empty: give it 'text', 'stop': true or a 'question'"),
     (steps({"at": 1, "txt": "x"}), "lesson.steps[0] has no field 'txt': did you mean 'text'?"),
     (steps({"at": 1, "stop": "yes"}), "lesson.steps[0].stop takes true or false, got 'yes'"),
     (steps({"at": 99, "stop": True}), "lesson.steps[0].at is 99: this program's steps go from 0 to 8"),
     (steps({"at": True, "stop": True}), "lesson.steps[0].at takes a number, 'start', 'backward'"),
     (steps({"at": "middle", "stop": True}), "lesson.steps[0].at takes a number, 'start', 'backward'"),
     (steps({"at": "forward of los", "stop": True}), "names 'los', which this program does not have: did you mean 'loss'?"),
-    (steps({"at": "forward of w", "stop": True}), "no step computes 'w', it is given: say 'gradient of w'"),
+    (steps({"at": "forward of w", "stop": True}), "no step computes 'w', because it is a leaf: use 'gradient of w'"),
     (steps({"at": "backward of w", "stop": True}), "no step applies a rule of 'w'"),
     (steps({"at": "gradient of loss", "stop": True}), "no step adds to the gradient of 'loss'"),
     (steps({"at": "backward of b to x", "stop": True}), "no step goes from 'b' to 'x': there are 'w'"),
-    (steps(*[{"at": at, "question": ASKED} for at in (1, "forward of a")]), "lesson.steps[1] asks at step 1, where another"),
+    (steps(*[{"at": at, "question": ASKED} for at in (1, "forward of a")]),
+     "lesson.steps[1] asks at step 1, which has another question"),
     (steps({"at": 1, "question": {"kind": "sum"}}), "steps[0].question.kind takes 'edge', 'value', 'choice', got 'sum'"),
     (steps({"at": 1, "question": {"kind": "edge"}}), "asks for the next edge, but step 1 applies no rule"),
-    (steps({"at": 0, "question": {"kind": "value"}}), "asks for a value, but step 0 is none of the backward pass"),
-    (steps({"at": 1, "question": {"kind": "value", "choices": CHOICES}}), "choices is for the kind 'choice', and this is"),
-    (steps({"at": 1, "question": {"kind": "choice", "choices": CHOICES}}), "question needs a 'text': what is asked"),
+    (steps({"at": 0, "question": {"kind": "value"}}), "asks for a value, but step 0 is not a backward step"),
+    (steps({"at": 1, "question": {"kind": "value", "choices": CHOICES}}), "choices is only for the kind 'choice', got"),
+    (steps({"at": 1, "question": {"kind": "choice", "choices": CHOICES}}), "question needs a 'text' with the question"),
     (steps({"at": 1, "question": {"kind": "choice", "text": "?", "choices": CHOICES[:1]}}), "got 1, of which 0 are right"),
     (steps({"at": 1, "question": {"kind": "choice", "text": "?", "choices": [{}]}}), "choices[0] needs a 'text'"),
-    ("two_path", "lesson='two_path' is no lesson of minigrad's: did you mean 'two_paths'?"),
+    ("two_path", "lesson='two_path' is not a lesson of minigrad: did you mean 'two_paths'?"),
     ("nowhere.json", "lesson='nowhere.json' cannot be read: No such file"),
 ]  # fmt: skip
 
@@ -199,5 +200,5 @@ def test_the_numbers_that_the_lessons_speak_of() -> None:
     assert gradient("neuron_batch", "b") == [2]
     assert gradient("neuron_batch", "w") == [[3], [-1]]
     assert set(lessons()) == {"chain_rule", "two_paths", "neuron_batch"}
-    with pytest.raises(ArgumentError, match="has no 'program': its program stands in examples/lessons"):
+    with pytest.raises(ArgumentError, match="has no 'program': its program is in examples/lessons"):
         lesson_program("course/01_open")

@@ -117,7 +117,7 @@ def blamed(compute: Callable[[], Any], field: str = "bad") -> list[tuple[str, st
         (lambda x: x / (x - 1.0), "divide", "divides by 0"),
         (lambda x: (x - 1.0) / (x - 1.0), "divide", "0 / 0"),
         (lambda x: np.exp(x * 1000.0) * x, "exp", "too large for float64"),
-        (lambda x: x * 1e308 * 10.0, "multiply", "too large for float64, which ends at 1.8e+308"),
+        (lambda x: x * 1e308 * 10.0, "multiply", "too large for float64, whose maximum is 1.8e+308"),
         (lambda x: (x - 1.0) * np.inf, "multiply", "0 · ∞"),
         (lambda x: np.power(x - 2.0, 0.5), "power", "fractional power"),
         (lambda x: np.power(x - 1.0, -1.0), "power", "0 to a negative power"),

@@ -329,7 +329,7 @@ def test_a_tensor_that_was_not_recorded() -> None:
     ("arguments", "message"),
     [
         ({"tensor": np.ones(2)}, "needs a Tensor, or a list of them, got ndarray"),
-        ({"params": 3}, "a dict from name to Tensor .* got int"),
+        ({"params": 3}, "a dict from name to Tensor, .* for params, got int"),
         ({"params": {"w": 3}}, r"params\['w'\] must be a Tensor or an array, got int"),
         ({"rankdir": "XX"}, "rankdir='LR' or 'TB', got 'XX'"),
     ],

@@ -209,6 +209,28 @@ class Square(nn.Module):
         return x * x
 
 
+def test_the_same_attribute_of_two_modules_has_their_paths() -> None:
+    class Own(nn.Module):
+        def __init__(self) -> None:
+            self.W = nn.Parameter(np.ones((2, 2)))
+
+        def forward(self, x: Any) -> Any:
+            return x @ self.W
+
+    class Both(nn.Module):
+        def __init__(self) -> None:
+            self.layers = [Own(), Own()]
+
+        def forward(self, x: Any) -> Any:
+            return self.layers[1](self.layers[0](x))
+
+    model = Both()
+    with mg.trace():
+        loss = model(np.ones((1, 2))).sum()
+    labels = [node.label for node in mg.draw_dot(loss).nodes if node.kind == "parameter"]
+    assert labels == ["layers.0.W", "layers.1.W"]
+
+
 def test_modules_of_the_library_have_their_paths() -> None:
     rng = np.random.default_rng(0)
     model = nn.Sequential(nn.Affine(2, 3, rng=rng), Square(), nn.Affine(3, 3, rng=rng))

@@ -58,11 +58,12 @@ def round_trip(case: Case, path: Path) -> None:
         np.testing.assert_array_equal(gradient, expected[name], err_msg=f"{case.id} {name}")
 
 
+@pytest.mark.parametrize("count", [2, pytest.param(6, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("primitive", sorted({case.primitive for case in CASES}))
-def test_every_primitive_can_be_replayed(primitive: str, path: Path) -> None:
+def test_every_primitive_can_be_replayed(primitive: str, count: int, path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what the cases' values provoke is not the subject here
-        for case in [case for case in CASES if case.primitive == primitive][:6]:
+        for case in [case for case in CASES if case.primitive == primitive][:count]:
             round_trip(case, path)
 
 
@@ -181,9 +182,7 @@ def test_a_keyword_that_is_no_data(path: Path) -> None:
     mapped = mg.primitive(lambda x, /, f=abs: f(x), name="mapped_here").vjp(x=lambda g: g)
     with mg.trace():
         y = mapped(leaf(1.0), f=np.negative)
-    with pytest.raises(
-        ArgumentError, match="cannot write down <ufunc 'negative'>, which 'mapped_here' was called with"
-    ):
+    with pytest.raises(ArgumentError, match="cannot save <ufunc 'negative'>, a keyword of 'mapped_here'"):
         save_trace(y, path)
 
 
@@ -202,5 +201,5 @@ def test_a_primitive_with_the_name_of_another_does_not_replace_it(path: Path) ->
         y, z = np.exp(x), mine(x)
     save_trace(y, path)
     assert load_trace(path).loss.item() == y.item()
-    with pytest.raises(GraphError, match="under a name of its own"):
+    with pytest.raises(GraphError, match="under a unique name"):
         save_trace(z, path)

@@ -356,7 +356,9 @@ def test_the_same_flow_gives_the_same_svg(tmp_path: Path) -> None:
 
 
 def test_wrong_models_are_refused() -> None:
-    with pytest.raises(ArgumentError, match=r"named_parameters\(\) or a dict from name to Tensor, got list"):
+    with pytest.raises(
+        ArgumentError, match=r"a dict from name to Tensor, or an object with named_parameters\(\), for model, got list"
+    ):
         grad_flow([leaf([1.0])])
     with pytest.raises(ArgumentError, match="'w' must be a Tensor, got ndarray"):
         grad_flow({"w": np.ones(2)})

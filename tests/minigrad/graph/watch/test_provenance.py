@@ -13,6 +13,8 @@ from minigrad.graph.watch.provenance import Provenance, find_nan
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
+MASK = np.array([-np.inf, -np.inf])
+
 
 def leaf(value: Any) -> Any:
     return Tensor(value, requires_grad=True, name="x")
@@ -26,6 +28,10 @@ def found(f: Any, x: Any, backward: bool = False) -> Provenance:
     provenance = find_nan(loss)
     assert provenance is not None
     return provenance
+
+
+def twice(y: Any) -> Any:
+    return y * 1e308 + y * 1e308
 
 
 def tainted(provenance: Provenance) -> list[str | None]:
@@ -52,7 +58,7 @@ def test_the_first_in_the_forward_pass(f: Any, x: Any, operation: str, cause: st
     ("f", "x", "operation", "cause"),
     [
         (lambda x: np.sqrt(x), [0.0, 1.0], "sqrt", "the derivative of the square root at 0 is infinite"),
-        (lambda x: np.where(x.data > 0, np.sqrt(x), 0.0), [0.0, 1.0], "sqrt", "np.where: 0 \\* inf"),
+        (lambda x: np.where(x.data > 0, np.sqrt(x), 0.0), [0.0, 1.0], "sqrt", "np.where\\): 0 \\* inf"),
     ],
     ids=["sqrt'(0)", "the where trap"],
 )
@@ -88,7 +94,7 @@ def test_a_matrix_product_that_overflows_names_row_and_column(shapes: Any, sides
     with mg.trace():
         loss = product().sum()
     text = str(find_nan(loss))
-    assert "(matmul) made the first inf: it is too large for float32, which ends at 3.4e+38." in text
+    assert "(matmul) made the first inf: it is too large for float32, whose maximum is 3.4e+38." in text
     assert f", from {sides}; the largest terms are 3e+30 * 2e+20, 1 * 1, 1 * 1.\n" in text
     with mg.detect_anomaly(), pytest.raises(mg.AnomalyError) as caught:
         product()
@@ -116,6 +122,44 @@ def test_the_operation_after_a_sum_that_overflowed_is_not_accused() -> None:
     assert found is not None and found.node.operation == "multiply" and found.edge is not None
     assert found.cause == "its numbers are finite, and their sum over the broadcast axes is too large for float64"
     assert "The first is at [0].\n" in str(found)  # and nothing is said about operands there
+
+
+@pytest.mark.parametrize(
+    ("f", "source", "sign"),
+    [
+        (lambda x: x * 1e308 + x * 1e308 - x * 1.0, "x", "inf"),
+        (lambda x: (x * 1.0) * -1e308 - (x * 0.9) * 1e308, "x", "-inf"),
+        (lambda x: twice(x * 1e-3), "multiply", "inf"),
+        (lambda x: sum(part * 1e308 for part in np.split(x, 1) * 2), "split", "inf"),
+    ],
+    ids=["a leaf", "negative", "an operation", "an output of several"],
+)
+def test_a_sum_of_contributions_that_overflows(f: Any, source: str, sign: str) -> None:
+    x = leaf([1e-9])
+    with mg.trace():
+        loss = f(x).sum()
+    loss.backward()
+    provenance = find_nan(loss)
+    assert provenance is not None and provenance.edge is not None
+    operand = provenance.graph.nodes[provenance.edge.source]
+    assert source in (operand.name, operand.operation) and operand.tainted
+    assert operand.culprit == f"sum of its gradient: the first {sign.replace('inf', '∞')}"
+    others = f"the other contributions to the gradient of '{operand.label}'"
+    assert provenance.cause == f"its numbers are finite, and their sum with {others} is too large for float64"
+    assert f"made the first {sign}: its numbers are finite" in str(provenance)
+    assert "The first is at [0].\n" in str(provenance)
+    assert f"{__name__.rpartition('.')[2]}.py" in str(provenance)
+    page = page_data(capture(loss), check=False)["nodes"]
+    (blamed,) = [node for node in page if node["badGradient"] == "culprit"]
+    assert page.index(blamed) == operand.id and "their sum is too large" in blamed["why"]["en"]
+
+
+def test_a_leaf_with_contributions_of_several_sizes_is_not_accused() -> None:
+    x = leaf([1e-9])
+    with mg.trace():
+        loss = (x * 1e308 - x * 1e308 + x * 1e308).sum()
+    loss.backward()
+    assert find_nan(loss) is None
 
 
 def test_the_cone_is_what_the_bad_numbers_reached() -> None:
@@ -147,6 +191,27 @@ def test_an_infinity_of_a_mask_may_pass() -> None:
         loss = mg.softmax(np.where(np.array([True, False]), x, -np.inf))[0]
     loss.backward()
     assert find_nan(loss) is None
+
+
+@pytest.mark.parametrize(
+    ("f", "operation", "cause"),
+    [
+        (lambda x: mg.softmax(x + MASK), "softmax", "its operand 'x + MASK' holds an infinity"),
+        (lambda x: (x + np.inf) * 0.0, "multiply", "its operand 'x + np.inf' holds an infinity"),
+    ],
+    ids=["all is masked", "0 * inf"],
+)
+def test_what_makes_a_nan_of_an_infinity_that_may_pass_is_found(f: Any, operation: str, cause: str) -> None:
+    provenance = found(f, [1.0, 2.0])
+    assert provenance.node.operation == operation and provenance.edge is None
+    assert provenance.cause == cause
+
+
+def test_an_infinity_of_a_tensor_may_not_pass() -> None:
+    """As on the page, and with detect_anomaly; before, only a NaN of a tensor was found."""
+    provenance = found(lambda x: x * 2, [np.inf])
+    assert provenance.node.operation == "multiply"
+    assert provenance.cause == "its operand 'x' already held an infinity when this computation began"
 
 
 def test_a_nan_that_was_given() -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import minigrad as mg
 from minigrad.engine.observers import scope
 from minigrad.graph import Drawing, Node
 from minigrad.graph.draw.folding import Folder
-from minigrad.graph.draw.loops import with_loops
+from minigrad.graph.draw.simplify import fold
 from minigrad.graph.draw.svg import write_svg
 from minigrad.graph.pages.scene_tree import SceneTree
 
@@ -130,13 +131,20 @@ def test_loops_in_a_loop() -> None:
 @pytest.mark.parametrize("steps", [4, 7, 60])
 def test_a_drawing_and_a_page_show_the_same_loops(steps: int) -> None:
     graph = recurrence(steps)
-    drawn = with_loops(graph, lambda nodes, into: None)  # no matter how the rounds look
     scenes = [stages[0].unit for stages in SceneTree(graph).stages.values()]
-    found = {tuple(step) for unit in scenes if unit.kind == "loop" for step in unit.operations}
-    boxes: dict[int | None, list[int]] = defaultdict(list)
-    for node in drawn.operations():
-        boxes[node.module].append(node.id)
-    assert {tuple(operations) for module, operations in boxes.items() if module is not None} == found != set()
+    found = {tuple(map(len, unit.operations)) for unit in scenes if unit.kind == "loop"}
+    drawn = fold(graph)
+    inside = Counter(node.module for node in drawn.operations())
+    assert {(inside[module.id],) * module.count for module in drawn.modules} == found != set()
+    first = {tuple(unit.operations[0]) for unit in scenes if unit.kind == "loop"}
+    assert {tuple(names(graph, step)) for step in first} == {
+        tuple(names(drawn, [node.id for node in drawn.operations() if node.module == module.id]))
+        for module in drawn.modules
+    }
+
+
+def names(graph: Drawing, numbers: Sequence[int]) -> list[str]:
+    return [str(graph.nodes[number].operation) for number in numbers]
 
 
 @pytest.mark.parametrize(
@@ -155,7 +163,7 @@ def test_a_drawing_and_a_page_show_the_same_loops(steps: int) -> None:
 )
 def test_what_repeats_is_found(signs: str, found: list[tuple[int, int, int]]) -> None:
     nodes = [Node(i, "operation", sign, None, (), "float64") for i, sign in enumerate(signs)]
-    folder, place, runs = Folder(nodes, {}), 0, []
+    folder, place, runs = Folder({}), 0, []
     for unit in folder.folded([folder.operation(node) for node in nodes]):
         if unit.kind == "loop":
             runs.append((place, len(unit.operations[0]), len(unit.operations)))
