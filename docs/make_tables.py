@@ -1,9 +1,9 @@
-"""Writes docs/functions.md, the functions that work on Tensors, and docs/conventions.md, what derivatives are at kinks.
+"""Write docs/functions.md, the functions that work on Tensors, and docs/conventions.md, the derivatives at kinks and ties.
 
     python -m docs.make_tables
 
-The first comes from the registry, the second from the tables that the tests run. A test holds both files to what this
-program would write today, so they are never edited by hand.
+The first page comes from the registry, the second from the tables that the tests run. A test compares both files with what this
+program writes. Do not edit them by hand.
 """
 
 from __future__ import annotations
@@ -28,20 +28,23 @@ from tests.minigrad import test_cases, test_numerics
 HERE = Path(__file__).parent
 INTRODUCTION = """# The functions that work on Tensors
 
-Written by `python -m docs.make_tables` from the registry; tests hold it to the code, and call the function of each row.
+`python -m docs.make_tables` writes this page from the registry. Tests compare it with the code and call the function of each
+row. In the tables, "derivative in `x`" means that the function has a rule for its argument `x`, and "has a kernel" means that
+minigrad has a faster implementation of the function.
 
-Call them as NumPy's (`np.exp(t)`), or as methods where NumPy has the method. Everything else that NumPy offers (`np.nextafter`,
-`np.bincount`) gives what NumPy gives, as a Tensor, where no tensor requires a gradient. Where one does it raises a `TypeError`
-that names the function: nothing is ever silently cut off from the tape. SciPy's special functions (`erf`, `gamma`,
-Bessel functions ...) are those of `import minigrad.scipy_special`.
+Call the functions by NumPy's names (`np.exp(t)`), or as methods where NumPy has the method. All other functions of NumPy
+(`np.nextafter`, `np.bincount`) give NumPy's result as a Tensor if no tensor requires a gradient. If one does, they raise a
+`TypeError` that names the function. No gradient is ever lost silently. `import minigrad.scipy_special` adds SciPy's special
+functions (`erf`, `gamma`, Bessel functions and others).
 
-`&`, `|`, `^`, `~` and shifts are for booleans and integers. What writes into an array raises and names what to write instead:
-`t[index] = v` is `t = t.at[index].set(v)`. An array takes a Tensor that requires no gradient: `w.data -= 0.1 * w.grad`.
+`&`, `|`, `^`, `~` and shifts work on booleans and integers. Functions that write into an array raise an error that names the
+replacement: write `t = t.at[index].set(v)` for `t[index] = v`. You may write a Tensor that requires no gradient into an
+array: `w.data -= 0.1 * w.grad`.
 """
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """The name a user writes: ``np.linalg.norm``."""
+    """Return the name that a user writes, such as ``np.linalg.norm``."""
     if function is operator.getitem:
         return "t[index]"
     if isinstance(function, np.ufunc):
@@ -51,8 +54,8 @@ def name_of(function: Callable[..., Any]) -> str:
 
 
 def of_numpy(function: Callable[..., Any]) -> bool:
-    """Whether it is NumPy's, or Python's as ``operator.getitem``; SciPy's are there once its module has been imported."""
-    if isinstance(function, np.ufunc):  # SciPy's do not say where they come from
+    """Return whether the function is NumPy's or Python's, not SciPy's, which is registered once its module is imported."""
+    if isinstance(function, np.ufunc):  # SciPy's ufuncs do not name their module
         return getattr(np, function.__name__, None) is function
     return not (getattr(function, "__module__", None) or "").startswith("scipy")
 
@@ -61,42 +64,45 @@ PLACES = [(f"t.at[index].{how}", "derivative in `t`, `values`") for how in ("set
 
 
 def group_of(name: str) -> str:
-    """The heading a function stands under."""
+    """Return the heading that lists the function."""
     parts = name.split(".")
     return {"linalg": "`np.linalg`", "fft": "`np.fft`"}.get(parts[1] if len(parts) > 2 else "", "NumPy")
 
 
 def rows() -> dict[str, list[tuple[str, str]]]:
-    """For each heading the functions under it, with what can be said about each."""
+    """Return the functions under each heading, with a description of each."""
     found: dict[str, list[tuple[str, str]]] = defaultdict(list, {"NumPy": list(PLACES)})
     for function, implementation in registry.items():
         if not callable(function) or not of_numpy(function):
             continue
         name = name_of(function)
         if isinstance(implementation, Primitive):
-            inputs = implementation.rules or implementation.arguments
+            inputs = ["t"] if function is operator.getitem else implementation.rules or implementation.arguments
             what = (
-                "derivative in " + ", ".join(f"`{argument}`" for argument in inputs) if inputs else "derivative in each"
+                "derivative in " + ", ".join(f"`{argument}`" for argument in inputs)
+                if inputs
+                else "derivative in each array"
             )
-            what += "; with a kernel" if implementation.kernels else ""
+            what += "; has a kernel" if implementation.kernels else ""
         elif isinstance(implementation, PlainFunction):
-            what = "gives a Tensor without a gradient" if implementation.gives_tensor else "plain values, no derivative"
+            kind = "a Tensor" if implementation.gives_tensor else "an array or a Python value"
+            what = f"gives {kind} without a gradient"
         elif isinstance(implementation, InPlaceFunction):
             what = f"raises: write {implementation.instead.replace('|', '')}"
         else:
-            what = "a composition of others"
+            what = "differentiable, built from other functions"
         found[group_of(name)].append((name, what))
     return found
 
 
 def fused() -> list[tuple[str, str]]:
-    """minigrad's own functions, which NumPy does not have."""
+    """Return minigrad's own functions, which NumPy does not have."""
     own = [(name, value) for name, value in vars(mg).items() if isinstance(value, Primitive)]
     return [(f"minigrad.{name}", (value.__doc__ or "").strip().splitlines()[0]) for name, value in own]
 
 
 def differentiated(name: str) -> bool:
-    """Whether NumPy's function of this name gives something that requires a gradient, where the matrix does."""
+    """Return whether NumPy's function of this name gives a result that requires a gradient if its input does."""
     try:
         result = samples.call(name, mg.Tensor(samples.MATRIX, requires_grad=True))
     except mg.UnsupportedError:
@@ -105,7 +111,7 @@ def differentiated(name: str) -> bool:
 
 
 def scoreboard() -> str:
-    """What HIPS autograd has no gradient for, and minigrad has, or has not."""
+    """Return the section on functions without a gradient in HIPS autograd, split by whether minigrad has one."""
     raising, losing = autograd_gaps.RAISE, autograd_gaps.LOSE
     names = raising + losing
     missing = [name for name in names if not differentiated(name)]
@@ -113,16 +119,16 @@ def scoreboard() -> str:
     def listed(names: list[str]) -> str:
         return textwrap.fill(", ".join(f"`np.{name}`" for name in names), 128, break_on_hyphens=False)
 
-    return f"""## Beside HIPS autograd
+    return f"""## Compared with HIPS autograd
 
-[Its issue #788](https://github.com/HIPS/autograd/issues/788) counts about fifty functions of NumPy's that it wraps and does
-not differentiate. Called one by one (`python -m docs.autograd_gaps`), {len(raising)} that ought to have a gradient raise with
-autograd {autograd_gaps.VERSION}, and {len(losing)} give a constant without a word. minigrad differentiates
-{len(names) - len(missing)} of these {len(names)}:
+[Issue #788 of HIPS autograd](https://github.com/HIPS/autograd/issues/788) counts about fifty NumPy functions that it wraps
+but does not differentiate. `python -m docs.autograd_gaps` called NumPy's functions one by one with autograd
+{autograd_gaps.VERSION}: {len(raising)} functions that should have a gradient raise an error, and {len(losing)} silently give
+a constant. minigrad differentiates {len(names) - len(missing)} of these {len(names)}:
 
 {listed([name for name in names if name not in missing])}.
 
-The other {len(missing)} raise a `TypeError`:
+minigrad has no derivative for the other {len(missing)}, which raise a `TypeError`:
 
 {listed(missing)}.
 """
@@ -137,28 +143,42 @@ def functions_page() -> str:
     return "\n".join([*lines, scoreboard()])
 
 
-CONVENTIONS_INTRODUCTION = """# What a derivative is where there is no one answer
+CONVENTIONS_INTRODUCTION = """# Derivatives at kinks, ties and bounds
 
-Written by `python -m docs.make_tables` from the tables that the tests run: each line is a test. The gradient is that of the
-sum of the outputs, with respect to each input in turn.
+At some points a derivative has more than one reasonable value. This page lists the value that minigrad gives.
+`python -m docs.make_tables` writes it from the tables that the tests run: each line is a test. The gradient is the gradient
+of the sum of the outputs with respect to each input.
 
-In short: at a tie the gradient is shared and sums to 1; where a function turns (`abs`, `relu`, a norm at 0) it is 0; on
-its bounds `clip` lets the gradient through; where a tangent is vertical (`sqrt` at 0) it is infinite; what is constant
-(`x ** 0`) has derivative 0. For complex numbers the gradient of a real `f` is `df/dx - i df/dy`, as in JAX: conjugate it
-before comparing with PyTorch.
+- At a tie, the inputs share the gradient, and their shares sum to 1. But `sort`, `median`, `quantile`, `unique`, and the
+  running maximum and minimum (`np.maximum.accumulate`) give the whole gradient to one of the equal elements.
+- At a kink (`abs`, `relu` or a norm at 0), the derivative is 0.
+- On its bounds, `clip` passes the gradient through.
+- Where the tangent is vertical (`sqrt` at 0), the derivative is infinite.
+- A constant function (`x ** 0`) has derivative 0.
+- For complex numbers, the gradient of a real `f` is `df/dx - i df/dy`, as in JAX. Conjugate it before you compare it with
+  PyTorch.
 
 ## The `where` trap
 
-`np.where(x > 0, np.sqrt(x), 0)` has the value 0 at `x = 0` and the gradient NaN: the branch that is not chosen is
-differentiated all the same, and gets the cotangent 0, and `0 * inf` is NaN. Keep the argument out of the trap as well:
+At `x = 0`, `np.where(x > 0, np.sqrt(x), 0)` has the value 0 and the gradient NaN. The backward pass also differentiates the
+branch that is not chosen. Its cotangent is 0, the derivative of `sqrt` is infinite, and `0 * inf` is NaN. Replace the
+argument of `sqrt`, too:
 
     np.where(x > 0, np.sqrt(np.where(x > 0, x, 1)), 0)
 
+## Powers
+
+`t ** 3`, `t ** 4` and `t ** -2` are products in float32 and float64. Their error is at most 2 units in the last place, and
+NumPy's is at most 1. NumPy takes up to a hundred times as long for a negative base.
+
+`np.logaddexp` and `np.logaddexp2` of 256 elements or more, and `np.einsum` of two arrays from 8,192 multiplications on, may
+differ from NumPy in the last bits. They use faster formulas of the same accuracy.
+
 ## float16
 
-float16 arrays are NumPy's own, forward and backward: `np.ones((8192, 3), np.float16).sum(axis=0)` stops at 2048, `x * x` is
-infinite from 256 on, and a product of matrices takes a hundred times as long as in float32. Compute in float32:
-`x.astype(np.float32)`.
+minigrad leaves float16 arithmetic to NumPy, forward and backward. `np.ones((8192, 3), np.float16).sum(axis=0)` stops at 2048.
+`x * x` is infinite from `x = 256` on. A matrix product takes a hundred times as long as in float32. Compute in float32
+instead: `x.astype(np.float32)`.
 """
 
 
@@ -171,7 +191,7 @@ def conventions_page() -> str:
 
 def _listed(values: list[Any]) -> str:
     texts = [np.array2string(np.asarray(value), separator=", ").replace("\n", "") for value in values]
-    return ", ".join(f"`{text}`" for text in texts)  # without new lines: a row of a table is one line
+    return ", ".join(f"`{text}`" for text in texts)  # without line breaks, because a table row is one line
 
 
 PAGES = {"functions.md": functions_page, "conventions.md": conventions_page}
