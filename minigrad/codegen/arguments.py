@@ -1,0 +1,184 @@
+"""The arguments of a written program: their names, and the lines that take them apart and check them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._tree import check_structure, leaves
+from ..engine.arrays import as_array
+from ..engine.tensor import Tensor
+from ..errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
+
+_FROZEN = (bool, int, str, type(None))
+
+CHECK = '''\
+def check_arguments(*arrays):
+    """Raise ValueError or TypeError unless the arrays have the shapes and dtypes in ARGUMENTS."""
+    for (name, (shape, dtype)), array in zip(ARGUMENTS.items(), arrays):
+        if type(array) is not np.ndarray and not isinstance(array, np.generic):
+            raise TypeError(f"{name} is a {type(array).__name__}: pass a NumPy array")
+        if array.shape != shape:
+            raise ValueError(f"{name} has shape {array.shape}: this program was written for {shape}")
+        if array.dtype != dtype:
+            raise TypeError(f"{name} has dtype {array.dtype}: this program was written for {dtype}")
+'''
+
+
+class Leaf:
+    """One array inside the arguments.
+
+    Attributes:
+        name: its name in the program.
+        path: the text that takes it out of its argument, such as ``params["W1"]``; the name itself for an array.
+        array: the example.
+        argument: the position of the argument that it is in.
+    """
+
+    def __init__(self, name: str, path: str, array: Any, argument: int) -> None:
+        self.name, self.path, self.array, self.argument = name, path, array, argument
+
+
+class Arguments:
+    """The arguments of one example.
+
+    Attributes:
+        names: the names of the parameters.
+        examples: the arguments, with plain arrays in place of Tensors and floats.
+        leaves: the arrays in them, in order.
+        frozen: the parameters that are no arrays, with the value that the program was written for.
+    """
+
+    def __init__(self, f: Callable[..., Any], examples: Sequence[Any]) -> None:
+        self.names = _parameter_names(f, len(examples))
+        self.leaves: list[Leaf] = []
+        self.frozen: dict[str, Any] = {}
+        self._taken = set(self.names)
+        self.examples = tuple([self._enter(value, name, name, i) for i, (name, value) in enumerate(zip(self.names, examples))])
+
+    def _enter(self, value: Any, path: str, name: str, argument: int) -> Any:
+        if isinstance(value, dict):
+            if not all(isinstance(key, (str, int)) for key in value):
+                raise UnsupportedError(f"the keys of {path} must be strings or integers")
+            return {
+                key: self._enter(item, f"{path}[{key!r}]".replace("'", '"'), self._short(key, name), argument)
+                for key, item in value.items()
+            }
+        if isinstance(value, (list, tuple)):
+            items = [self._enter(item, f"{path}[{i}]", f"{name}_{i}", argument) for i, item in enumerate(value)]
+            return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+        if type(value) in _FROZEN:
+            self.frozen[path] = value
+            return value
+        try:
+            array = as_array(value._array if isinstance(value, Tensor) else value)
+        except DTypeError as error:
+            raise UnsupportedError(f"{path}: {error}; other objects belong into the function: lambda x: f(x, {path})") from error
+        leaf = Leaf(self._free(name) if path != name else name, path, array, argument)
+        self.leaves.append(leaf)
+        return array
+
+    def _short(self, key: Any, name: str) -> str:
+        return key if isinstance(key, str) and key.isidentifier() and key not in self._taken else f"{name}_{key}"
+
+    def _free(self, name: str) -> str:
+        name = name if name.isidentifier() else "x"
+        while name in self._taken:
+            name += "_"
+        self._taken.add(name)
+        return name
+
+    def chosen(self, argnum: int | Sequence[int] | None) -> list[int]:
+        """Return the positions of the arguments to differentiate.
+
+        Raises:
+            ArgumentError: there is no such argument, or none is floating.
+        """
+        count = len(self.examples)
+        floating = [i for i, value in enumerate(self.examples) if any(map(is_floating, leaves(value)))]
+        if argnum is None:
+            found = floating
+        else:
+            numbers = [argnum] if isinstance(argnum, int) else list(argnum)
+            found = [i % count for i in numbers if -count <= i < count]
+            if len(set(found)) < len(numbers) or not set(found) <= set(floating):
+                raise ArgumentError(f"argnum={argnum!r} must name floating arguments, each once; the function got {count}")
+        if not found:
+            raise ArgumentError("there is nothing to differentiate: pass floating arguments (2.0 rather than 2)")
+        return found
+
+    def plain(self, args: Sequence[Any]) -> list[Any]:
+        """Return the arguments of a call of the program as arrays.
+
+        Raises:
+            ArgumentError, ShapeError, DTypeError: they are not like the example.
+        """
+        check_structure(list(self.examples), list(args), "the arguments")
+        plain = [
+            value._array if isinstance(value, Tensor) else np.asarray(value) if type(value) is float else value
+            for value in leaves(list(args))
+        ]
+        expected = [leaf for leaf in leaves(list(self.examples))]
+        names = iter(self.leaves)
+        for value, example in zip(plain, expected):
+            if type(example) in _FROZEN:
+                if type(value) is not type(example) or value != example:
+                    raise ArgumentError(f"an argument is {value!r}; the program was written for {example!r}")
+                continue
+            name = next(names).name
+            if not isinstance(value, (np.ndarray, np.generic)):
+                raise DTypeError(f"{name} is a {type(value).__name__}: pass a NumPy array")
+            if value.shape != example.shape:
+                raise ShapeError(f"{name} has shape {value.shape}; the program was written for {example.shape}")
+            if value.dtype != example.dtype:
+                raise DTypeError(f"{name} has dtype {value.dtype}; the program was written for {example.dtype}")
+        return _refilled(list(args), iter(plain))
+
+    # Text
+
+    def table(self) -> list[str]:
+        """Return the lines of ARGUMENTS, the shapes and dtypes."""
+        rows = [f'    "{leaf.name}": ({leaf.array.shape}, "{leaf.array.dtype.str if not leaf.array.dtype.isnative else leaf.array.dtype}"),' for leaf in self.leaves]
+        return ["ARGUMENTS = {", *rows, "}"]
+
+    def opening(self) -> list[str]:
+        """Return the first lines of the program: they take the arguments apart and check them."""
+        lines = []
+        if self.frozen:
+            values = ", ".join(self.frozen)
+            expected = ", ".join(f"{path}={value!r}" for path, value in self.frozen.items())
+            lines += [
+                f"if repr(({values},)) != {repr(tuple(self.frozen.values()))!r}:",
+                f"    raise ValueError({'this program was written for ' + expected!r})",
+            ]
+        lines += [f"{leaf.name} = {leaf.path}" for leaf in self.leaves if leaf.name != leaf.path]
+        return [*lines, f"check_arguments({', '.join(leaf.name for leaf in self.leaves)})"]
+
+
+def is_floating(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fc"
+
+
+def _refilled(tree: Any, values: Any) -> Any:
+    """Return ``tree`` with its leaves replaced by the next values."""
+    if tree is None:
+        return None
+    if isinstance(tree, dict):
+        return {key: _refilled(item, values) for key, item in tree.items()}
+    if isinstance(tree, (list, tuple)):
+        items = [_refilled(item, values) for item in tree]
+        return type(tree)(*items) if hasattr(tree, "_fields") else type(tree)(items)
+    return next(values)
+
+
+def _parameter_names(f: Callable[..., Any], count: int) -> list[str]:
+    """Return the names of the first ``count`` parameters of ``f``; ``x0`` and so on where they have none."""
+    try:
+        parameters = list(inspect.signature(f).parameters.values())
+    except (ValueError, TypeError):
+        parameters = []
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return (names + [f"x{i}" for i in range(len(names), count)])[:count]

@@ -1,0 +1,124 @@
+"""Names for the values of a written program: the user's own, the rules' own words, and ``dW`` for the cotangent of ``W``."""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import linecache
+import weakref
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy as np
+
+from ..graph.record.expressions import Program
+from .._source import SourceLine, of_library
+from .statements import Statement, Value
+
+# What a value is called that nobody named, by the function that computed it.
+_WORDS = {
+    "sum": "total", "mean": "average", "max": "top", "maximum": "top", "divide": "ratio", "add": "z", "matmul": "z",
+    "multiply": "u", "subtract": "r", "square": "square", "negative": "r", "getitem": "part", "reshape": "u", "power": "u",
+    "transpose": "u", "swapaxes": "u", "broadcast_to": "spread", "absolute": "size", "zeros": "zeros", "astype": "u",
+}  # fmt: skip
+_RETURNED = object()
+_seen: weakref.WeakKeyDictionary[CodeType, dict[int, Any]] = weakref.WeakKeyDictionary()
+_programs: dict[str, Program] = {}
+
+
+def assigned_name(frame: FrameType | None) -> str | None:
+    """Return the name that what the frame is computing gets: by an assignment there, or where a ``return`` hands it to."""
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module.startswith(("minigrad.codegen", "minigrad.transforms")):
+            frame = frame.f_back
+            continue
+        if module.startswith("minigrad.engine"):
+            if frame.f_code.co_name == "sweep":
+                return None
+            frame = frame.f_back
+            continue
+        found = _assigned(frame)
+        if found is not _RETURNED:
+            return None if found is None else str(found)
+        frame = frame.f_back
+    return None
+
+
+def _assigned(frame: FrameType) -> Any:
+    """Return the name that the running expression is assigned to, ``_RETURNED`` if it is returned, and None otherwise."""
+    known = _seen.setdefault(frame.f_code, {})
+    if frame.f_lasti not in known:
+        known[frame.f_lasti] = _look_up(frame)
+    return known[frame.f_lasti]
+
+
+def _look_up(frame: FrameType) -> Any:
+    file = frame.f_code.co_filename
+    if file not in _programs:
+        _programs[file] = Program(linecache.getlines(file, frame.f_globals))
+    program = _programs[file]
+    positions = list(frame.f_code.co_positions())
+    first, last, start, end = positions[frame.f_lasti // 2]
+    if first is None or first > len(program.lines):
+        return None
+    text = program.lines[first - 1].strip()[:400]
+    node = program.at(SourceLine(file, first, "", text, start, last, end))
+    if node is None:
+        return None
+    if program.returned(node):
+        return _RETURNED
+    return _name_of(program.target(node)[0])
+
+
+def _name_of(target: ast.AST | None) -> str | None:
+    if isinstance(target, ast.Name):
+        return target.id
+    if isinstance(target, ast.Attribute):
+        return target.attr
+    return _name_of(target.value) if isinstance(target, ast.Subscript) else None
+
+
+class Names:
+    """The names in one function, each given once.
+
+    Attributes:
+        of: the name of each value that has one.
+    """
+
+    def __init__(self, taken: set[str]) -> None:
+        self.of: dict[Value, str] = {}
+        self._taken = {"np", *taken}
+
+    def give(self, value: Value) -> str:
+        """Choose a free name for a value and keep it."""
+        self.of[value] = self.free(self._wanted(value))
+        return self.of[value]
+
+    def free(self, wanted: str) -> str:
+        """Return ``wanted``, or with the first number that makes it a new name."""
+        wanted = wanted if wanted.isidentifier() else "u"
+        wanted += "_" * keyword.iskeyword(wanted)
+        name, number = wanted, 2
+        while name in self._taken:
+            name = f"{wanted}_{number}" if wanted[-1].isdigit() else f"{wanted}{number}"
+            number += 1
+        self._taken.add(name)
+        return name
+
+    def _wanted(self, value: Value) -> str:
+        statement = value.statement
+        of = value.cotangent_of
+        if of is not None:
+            base = self.of.get(of) or of.name or (of.statement.name if of.statement is not None else None)
+            return f"d{base}" if base else "dz"
+        if value.name:
+            return value.name
+        assert statement is not None
+        return statement.name or self._word(statement)
+
+    def _word(self, statement: Statement) -> str:
+        name = getattr(statement.call, "__name__", "u")
+        if isinstance(getattr(statement.call, "__self__", None), np.ufunc):
+            name = statement.call.__self__.__name__  # type: ignore[attr-defined]
+        return _WORDS.get(name, name)

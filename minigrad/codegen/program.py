@@ -1,0 +1,57 @@
+"""A written program: its text, and the function that the text defines."""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .arguments import Arguments
+
+
+class Program:
+    """A NumPy program that computes the value of a function and its gradients. Call it with arrays.
+
+    Attributes:
+        source: the text of the whole file, which needs NumPy only.
+        checks: the conditions on the values under which it holds, one sentence each.
+        constants: the arrays that it reads and that are no arguments, by name.
+    """
+
+    def __init__(self, step: str, head: str, checks: Sequence[str], constants: dict[str, Any], arguments: Arguments) -> None:
+        self.checks, self.constants = list(checks), constants
+        self.source = head + "".join(f"{name} = {_written(array)}\n" for name, array in constants.items()) + "\n\n" + step
+        self._text, self._arguments = step, arguments
+        namespace: dict[str, Any] = {}
+        exec(compile(self.source, "<written program>", "exec"), namespace)  # noqa: S102 - the text is ours
+        namespace["check_arguments"] = lambda *_: None  # __call__ checks them
+        self._step = namespace["step"]
+
+    def __call__(self, *args: Any) -> Any:
+        """Compute the value and the gradients: ``(value, gradient, ...)``, one gradient per differentiated argument.
+
+        Raises:
+            ShapeError, DTypeError: an array has another shape or dtype than in the example.
+            ArgumentError: the arguments are nested differently, or one that is no array is another than in the example.
+            ValueError: one of :attr:`checks` does not hold.
+        """
+        return self._step(*self._arguments.plain(args))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write :attr:`source` to a file, whose function ``step`` needs NumPy only."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.source)
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def _written(array: Any) -> str:
+    """Return the text of a constant array: its numbers if they are few, or else its bytes."""
+    if array.size <= 100 and array.dtype.kind in "iufb" and np.isfinite(array).all():
+        return f"np.array({array.tolist()!r}, np.{array.dtype.name})"
+    text = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
+    return f"np.frombuffer(base64.b64decode({text!r}), {array.dtype.str!r}).reshape({array.shape})"

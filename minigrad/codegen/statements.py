@@ -1,0 +1,180 @@
+"""A written program as data: the values it computes and the statements that compute them, in the order of execution."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._source import SourceLine
+from ..engine.types import Node
+
+
+class Memory:
+    """The memory of one array, which the values that are views of it share.
+
+    Attributes:
+        caller: the memory belongs to an argument or a constant, so the program must not write to it.
+        writes: the numbers of the statements that write to it.
+    """
+
+    __slots__ = ("caller", "writes")
+
+    def __init__(self, caller: bool = False) -> None:
+        self.caller = caller
+        self.writes: list[int] = []
+
+
+class Value:
+    """An array or a number that the program computes, or one of its arguments.
+
+    Attributes:
+        data: its value in the run that was written down.
+        statement: the statement that computes it; None for an argument.
+        index: its position among several outputs of the statement; None for the only output.
+        memory: the memory that it shares with other values.
+        depends: whether it depends on the arguments.
+        name: the name of an argument, or the name that the user's program assigns it to.
+        cotangent_of: the value whose cotangent this is.
+    """
+
+    __slots__ = ("cotangent_of", "data", "depends", "index", "memory", "name", "statement")
+
+    def __init__(
+        self, data: Any, statement: Statement | None, depends: bool, memory: Memory, index: int | None = None
+    ) -> None:
+        self.data = data
+        self.statement = statement
+        self.index = index
+        self.memory = memory
+        self.depends = depends
+        self.name: str | None = None
+        self.cotangent_of: Value | None = None
+
+
+class Statement:
+    """One call: ``outputs = call(*args, **keywords)``. Where an argument is a value of the program, it is a :class:`Value`.
+
+    Attributes:
+        number: its position in the order of execution.
+        target: the value that the call writes to, for a statement without outputs.
+        place: the line of the user's program that ran it.
+        name: the name that the user's program, or the rule, assigns the result to.
+        entry: the entry of the tape whose rule ran it in the backward pass; None in the forward pass.
+        backward: whether it is part of the backward pass.
+    """
+
+    __slots__ = (
+        "args", "backward", "call", "entry", "keywords", "name", "number", "outputs", "place", "several", "target"
+    )  # fmt: skip
+
+    def __init__(self, number: int, call: Callable[..., Any], args: Sequence[Any], keywords: dict[str, Any]) -> None:
+        self.number = number
+        self.call = call
+        self.args = tuple(args)
+        self.keywords = keywords
+        self.outputs: list[Value] = []
+        self.several = False
+        self.target: Value | None = None
+        self.place: SourceLine | None = None
+        self.name: str | None = None
+        self.entry: Node = None
+        self.backward = False
+
+    @property
+    def values(self) -> list[Value]:
+        """The values that the statement reads or writes to."""
+        found = list(values_in((self.args, self.keywords)))
+        return found if self.target is None else [*found, self.target]
+
+
+class Check(Statement):
+    """A statement that raises unless ``args[0]`` is as it was in the run that was written down.
+
+    Attributes:
+        kind: "truth", "integer" or "shape".
+        expected: the boolean, the integer or the shape.
+    """
+
+    __slots__ = ("expected", "kind")
+
+    def __init__(self, number: int, kind: str, value: Value, expected: Any) -> None:
+        super().__init__(number, Check, (value,), {})
+        self.kind = kind
+        self.expected = expected
+
+    @property
+    def sentence(self) -> str:
+        """What was so in the run that was written down."""
+        where = f"line {self.place.line}, {self.place.text!r}," if self.place is not None else "the program"
+        found = {"truth": "was", "integer": "read", "shape": "had shape"}[self.kind]
+        return f"{where} {found} {self.expected}"
+
+
+# --- What a statement can call, besides NumPy's functions ---
+
+
+class Method:
+    """``x.name(...)``, where NumPy has no function that does exactly the same. ``method(name)`` makes each only once."""
+
+    __slots__ = ("__name__",)
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+
+    def __call__(self, array: Any, *args: Any, **keywords: Any) -> Any:
+        return getattr(array, self.__name__)(*args, **keywords)
+
+
+class InPlace:
+    """``x += y`` and the like: the ufunc writes into its first argument."""
+
+    __slots__ = ("ufunc",)
+
+    def __init__(self, ufunc: Any) -> None:
+        self.ufunc = ufunc
+
+    def __call__(self, array: Any, *args: Any) -> None:
+        self.ufunc(array, *args, out=array)
+
+
+method = functools.lru_cache(maxsize=None)(Method)
+in_place = functools.lru_cache(maxsize=None)(InPlace)
+
+
+# --- Values inside arguments ---
+
+
+def values_in(tree: Any) -> Iterator[Value]:
+    """Yield the values in the arguments of a statement: in tuples, lists, dicts and slices."""
+    kind = type(tree)
+    if kind is Value:
+        yield tree
+    elif kind is dict:
+        for item in tree.values():
+            yield from values_in(item)
+    elif kind is slice:
+        yield from values_in((tree.start, tree.stop, tree.step))
+    elif isinstance(tree, (tuple, list)):
+        for item in tree:
+            yield from values_in(item)
+
+
+def replaced(function: Callable[[Any], Any], tree: Any) -> Any:
+    """Return the arguments of a statement with each leaf replaced by ``function(leaf)``."""
+    kind = type(tree)
+    if kind is dict:
+        return {key: replaced(function, item) for key, item in tree.items()}
+    if kind is slice:
+        return slice(replaced(function, tree.start), replaced(function, tree.stop), replaced(function, tree.step))
+    if isinstance(tree, (tuple, list)):
+        items = [replaced(function, item) for item in tree]
+        return kind(*items) if hasattr(tree, "_fields") else kind(items)
+    return function(tree)
+
+
+def is_ufunc_method(call: Any) -> bool:
+    """Whether ``call`` is ``np.add.reduce`` or another method of a ufunc."""
+    return isinstance(getattr(call, "__self__", None), np.ufunc)

@@ -1,0 +1,384 @@
+"""The text of a written program."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import textwrap
+
+from collections.abc import Iterable, Sequence
+from operator import getitem, setitem
+from typing import Any
+
+import numpy as np
+
+from ..engine.types import Node
+from .names import Names
+from .statements import Check, InPlace, Method, Statement, Value, is_ufunc_method, replaced, values_in
+from .tidy import constant
+
+WIDTH = 100  # characters of a line
+JOINED = 48  # the longest expression that is put into the line that uses it
+_ATOM = 10  # how tightly an expression binds: a name or a call binds tightest
+
+# The operators of Python, each with how tightly it binds.
+_OPERATORS = {
+    np.add: ("+", 5), np.subtract: ("-", 5), np.multiply: ("*", 6), np.divide: ("/", 6), np.floor_divide: ("//", 6),
+    np.remainder: ("%", 6), np.matmul: ("@", 6), np.power: ("**", 8), np.greater: (">", 2), np.less: ("<", 2),
+    np.equal: ("==", 2), np.greater_equal: (">=", 2), np.less_equal: ("<=", 2), np.not_equal: ("!=", 2),
+    np.bitwise_and: ("&", 4), np.bitwise_or: ("|", 3), np.bitwise_xor: ("^", 3.5), np.left_shift: ("<<", 4.5),
+    np.right_shift: (">>", 4.5),
+}  # fmt: skip
+# Functions that are written as methods of a name: z.sum(axis=0).
+_METHODS = {
+    np.sum, np.mean, np.max, np.min, np.reshape, np.swapaxes, np.transpose, np.squeeze, np.ravel, np.any, np.all, np.prod,
+    np.cumsum, np.cumprod, np.argmax, np.argmin, np.argsort, np.repeat, np.take, np.var, np.std,
+}  # fmt: skip
+_TURNS = {np.transpose, np.swapaxes}
+_VIEWS = _TURNS | {np.reshape}
+
+
+class Text:
+    """Turns statements into lines of Python.
+
+    Attributes:
+        constants: the arrays that are no arguments, by the name they get in the program.
+        scipy: whether the program calls ``scipy.special``.
+    """
+
+    def __init__(self, statements: Sequence[Statement], results: Any, names: Names, places: dict[Node, Any]) -> None:
+        self.statements, self.results, self.names, self.places = statements, results, names, places
+        self.constants: dict[str, Any] = {}
+        self.scipy = False
+        self._constant_names: dict[Any, str] = {}
+        self._joined: dict[Value, tuple[str, float]] = {}
+        self._uses: dict[Value, list[Statement | None]] = {}
+        for statement in statements:
+            for value in statement.values:
+                self._uses.setdefault(value, []).append(statement)
+            if statement.target is not None:
+                self._uses[statement.target] += [statement]
+        for value in values_in(results):
+            self._uses.setdefault(value, []).extend([None, None])
+
+    # Lines
+
+    def lines(self) -> list[str]:
+        """Return the body of the function, without its ``return``."""
+        found: list[tuple[str, bool]] = []  # each line, and whether it is a comment on where it comes from
+        backward, last = False, None
+        for statement in self.statements:
+            written = self._line(statement)
+            if not written:
+                continue
+            if statement.backward and not backward:
+                found += [("", False), ("# backward", False)]
+            backward, place = statement.backward, self._place(statement)
+            if place is not None and (str(place), backward) != last:
+                last = str(place), backward
+                found.append((f"# back through {place.text}" if backward else f"# {place.text}", True))
+            found += [(line, False) for line in written]
+        return _without_repeats(found)
+
+    def _place(self, statement: Statement) -> Any:
+        place = self.places.get(statement.entry) if statement.backward else statement.place
+        return place if place is not None and place.text else None
+
+    def _line(self, statement: Statement) -> list[str]:
+        """Return the lines of one statement; none if it is joined into the line that uses it."""
+        if isinstance(statement, Check):
+            return self._check(statement)
+        if statement.target is not None:
+            return [self._effect(statement)]
+        text, tightness = self.expression(statement)
+        if statement.several:
+            names = [self.names.give(value) if value in self._uses else "_" for value in statement.outputs]
+            return [f"{', '.join(names)}{',' * (len(names) == 1)} = {text}"]
+        (value,) = statement.outputs
+        if constant(value) is not None and np.ndim(value.data) == 0:
+            return []
+        if self._is_joined(statement, value, text):
+            self._joined[value] = text, tightness
+            return []
+        return [f"{self.names.give(value)} = {text}"]
+
+    def _check(self, check: Check) -> list[str]:
+        (value,) = check.args
+        if check.kind == "truth":
+            condition = f"not {self.of(value, 8)}" if check.expected else self.of(value)
+        elif check.kind == "integer":
+            condition = f"{self.of(value, 3)} != {check.expected}"
+        else:
+            condition = f"{self.of(value, _ATOM)}.shape != {check.expected}"
+        message = f"written where {check.sentence}"
+        return [f"if {condition}:  # the program holds for one way only", f"    raise ValueError({message!r})"]
+
+    def _is_joined(self, statement: Statement, value: Value, text: str) -> bool:
+        """Whether an expression is put into the only line that uses it, as a person would."""
+        if statement.call in _TURNS and text.endswith("T") and len(text) < 20 and not value.memory.writes and None not in self._uses[value]:
+            return self._unwritten(statement, self._uses[value])
+        uses = self._uses[value]
+        if len(uses) != 1 or uses[0] is None or len(text) > JOINED or value.memory.writes:
+            return False
+        if value.cotangent_of in self.names.of:
+            return False  # dh has a line of its own where h has one
+        user = uses[0]
+        if user.backward != statement.backward or not self._unwritten(statement, uses):
+            return False
+        if statement.backward:
+            return statement.entry is user.entry or statement.call in _VIEWS or statement.call is np.sum
+        return str(statement.place) == str(user.place)
+
+    def _unwritten(self, statement: Statement, uses: Iterable[Statement | None]) -> bool:
+        """Whether nothing that the statement reads is written to before its last use."""
+        last = max(use.number for use in uses if use is not None)
+        read = {value.memory for value in statement.values} | {
+            value.memory for joined in statement.values if joined in self._joined for value in joined.statement.values  # type: ignore[union-attr]
+        }
+        return not any(statement.number < write <= last for memory in read for write in memory.writes)
+
+    def _effect(self, statement: Statement) -> str:
+        args, call = statement.args, statement.call
+        if call is setitem:
+            return f"{self.of(args[0], _ATOM)}[{self._index(args[1])}] = {self.of(args[2])}"
+        if isinstance(call, InPlace):
+            if call.ufunc in _OPERATORS:
+                return f"{self.of(args[0], _ATOM)} {_OPERATORS[call.ufunc][0]}= {self.of(args[1])}"
+            return f"{self._function(call.ufunc)}({', '.join(map(self.of, args))}, out={self.of(args[0])})"
+        return f"{self._function(call)}({self._arguments(args, statement.keywords)})"
+
+    # Expressions
+
+    def expression(self, statement: Statement) -> tuple[str, float]:
+        """Return the text of a call, and how tightly it binds."""
+        call, args, keywords = statement.call, statement.args, statement.keywords
+        if isinstance(call, np.ufunc) and not keywords:
+            if call in _OPERATORS and len(args) == 2:
+                sign, level = _OPERATORS[call]
+                left, right = (level + 1, level) if call is np.power else (level, level + 1)
+                return f"{self.of(args[0], left)} {sign} {self.of(args[1], right)}", level
+            if call is np.negative:
+                return f"-{self.of(args[0], 7)}", 7
+            if call is np.square:
+                return f"{self.of(args[0], 9)} ** 2", 8
+            if call is np.invert:
+                return f"~{self.of(args[0], 7)}", 7
+        if isinstance(call, np.ufunc) or is_ufunc_method(call):
+            return f"{self._function(call)}({self._arguments(args, keywords)})", _ATOM
+        name = getattr(call, "__name__", "")
+        if call is getitem:
+            return f"{self.of(args[0], _ATOM)}[{self._index(args[1])}]", _ATOM
+        if isinstance(call, Method):
+            return f"{self.of(args[0], _ATOM)}.{name}({self._arguments(args[1:], keywords)})", _ATOM
+        if call in (np.transpose, np.swapaxes) and (turned := _turned(statement)):
+            return f"{self.of(args[0], _ATOM)}{turned}", _ATOM
+        positional, keywords = _without_defaults(call, args, keywords)
+        if call in (np.real, np.imag):
+            return f"{self.of(args[0], _ATOM)}.{name}", _ATOM
+        if call in _METHODS and self._is_name(args[0]) and not (not statement.backward and f"np.{name}(" in _line_of(statement)):
+            if call in (np.reshape, np.transpose) and len(positional) == 2 and isinstance(positional[1], tuple) and positional[1]:
+                positional = [positional[0], *positional[1]]
+            return f"{self.of(args[0], _ATOM)}.{name}({self._arguments(positional[1:], keywords)})", _ATOM
+        return f"{self._function(call)}({self._arguments(positional, keywords)})", _ATOM
+
+    def _is_name(self, arg: Any) -> bool:
+        return type(arg) is Value and (arg not in self._joined or self._joined[arg][1] == _ATOM)
+
+    def of(self, leaf: Any, level: float = 0) -> str:
+        """Return the text of an argument, in parentheses if it binds less tightly than ``level``."""
+        if type(leaf) is Value:
+            if leaf in self._joined:
+                text, tightness = self._joined[leaf]
+                return f"({text})" if tightness < level else text
+            number = constant(leaf) if np.ndim(leaf.data) == 0 else None
+            return self.names.of[leaf] if number is None or leaf in self.names.of else self.of(number, level)
+        if isinstance(leaf, np.ndarray):
+            return self._array(leaf)
+        if isinstance(leaf, tuple):
+            return f"({', '.join(map(self.of, leaf))}{',' * (len(leaf) == 1)})"
+        if isinstance(leaf, list):
+            return f"[{', '.join(map(self.of, leaf))}]"
+        if isinstance(leaf, dict):
+            return "{" + ", ".join(f"{key!r}: {self.of(item)}" for key, item in leaf.items()) + "}"
+        if isinstance(leaf, slice):
+            return f"slice({self.of(leaf.start)}, {self.of(leaf.stop)}, {self.of(leaf.step)})"
+        if isinstance(leaf, np.generic):
+            return f"np.{_dtype_name(leaf.dtype)}({_number(leaf.item())})"
+        if isinstance(leaf, np.dtype):
+            return _dtype(leaf)
+        if isinstance(leaf, type):
+            return f"np.{leaf.__name__}" if issubclass(leaf, np.generic) else leaf.__name__
+        if isinstance(leaf, (int, float, complex)) and type(leaf) is not bool:
+            text = _number(leaf)
+            return f"({text})" if text.startswith("-") and level > 7 else text
+        return "..." if leaf is Ellipsis else self._function(leaf) if callable(leaf) else repr(leaf)
+
+    def _array(self, array: Any) -> str:
+        """Return the name of a constant array, or its text if it is short."""
+        if array.ndim == 0:
+            return self.of(array[()])
+        if not array.size:
+            return f"np.zeros({array.shape}, {_dtype(array.dtype)})"
+        if array.ndim == 1 and array.size <= 6 and array.dtype.kind in "iufb":
+            plain = array.dtype in (np.dtype(float), np.dtype(int), np.dtype(bool))
+            items = ", ".join(_number(item) for item in array.tolist())
+            return f"np.array([{items}]{'' if plain else ', ' + _dtype(array.dtype)})"
+        key = array.dtype.str, array.shape, array.tobytes()
+        if key not in self._constant_names:
+            name = self.names.free(f"C{len(self.constants) + 1}")
+            self._constant_names[key] = name
+            self.constants[name] = array
+        return self._constant_names[key]
+
+    def _index(self, index: Any) -> str:
+        if isinstance(index, tuple) and index:
+            return ", ".join(map(self._part, index)) + "," * (len(index) == 1)
+        return self._part(index)
+
+    def _part(self, part: Any) -> str:
+        if not isinstance(part, slice):
+            return self.of(part)
+        ends = ["" if end is None else self.of(end) for end in (part.start, part.stop)]
+        return ":".join(ends) + ("" if part.step is None else f":{self.of(part.step)}")
+
+    def _arguments(self, args: Iterable[Any], keywords: dict[str, Any]) -> str:
+        return ", ".join([*map(self.of, args), *(f"{name}={self.of(item)}" for name, item in keywords.items())])
+
+    def _function(self, function: Any) -> str:
+        if is_ufunc_method(function):
+            return f"{self._function(function.__self__)}.{function.__name__}"
+        name = function.__name__
+        for holder, module in ((np, "np"), (np.linalg, "np.linalg"), (np.fft, "np.fft")):
+            if getattr(holder, name, None) is function:
+                return f"{module}.{'abs' if function is np.absolute else name}"
+        if getattr(np.lib.stride_tricks, name, None) is function:
+            return f"np.lib.stride_tricks.{name}"
+        self.scipy = True
+        return f"special.{name}"
+
+    def result(self, tree: Any) -> str:
+        """Return the text of what the program returns, with a copy of each array whose memory another object has."""
+        given: list[Any] = []
+
+        def text(value: Any) -> str:
+            if type(value) is not Value:
+                return "None" if value is None else self.of(value)
+            given.append(value.memory)
+            shared = value.memory.caller or given.count(value.memory) > 1 or not _owns(value)
+            number = constant(value) if np.ndim(value.data) == 0 and value not in self.names.of else None
+            name = self.of(value, _ATOM) if number is None else self.of(number)
+            return f"{name}.copy()" if shared and np.ndim(value.data) else name
+
+        return self.of(replaced(lambda value: _Raw(text(value)), tree))[1:-1]
+
+
+class _Raw:
+    """A text that :meth:`Text.of` leaves as it is."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def wrapped(line: str, indent: str = "    ") -> str:
+    """Return a line of the body, divided into several if it is too long."""
+    if len(indent + line) <= WIDTH or line.startswith(("#", "raise", "    raise")):
+        return indent + line
+    inside = line if "(" in line[:WIDTH] else f"{line.partition(' = ')[0]} = ({line.partition(' = ')[2]})"
+    further = indent + "    "
+    return "\n".join(
+        textwrap.wrap(
+            indent + inside, WIDTH, subsequent_indent=further, break_long_words=False, break_on_hyphens=False
+        )
+    )
+
+
+def _owns(value: Value) -> bool:
+    data = value.data
+    return not isinstance(data, np.ndarray) or (data.base is None and data.flags.writeable) or not data.ndim
+
+
+def _turned(statement: Statement) -> str:
+    """Return ".T" or ".mT" if that is what a transpose does, and "" otherwise."""
+    source, result = statement.args[0], statement.outputs[0]
+    if type(source) is not Value:
+        return ""
+    data = source.data
+    for text, axes in ((".T", tuple(range(data.ndim))[::-1]), (".mT", (*range(data.ndim - 2), data.ndim - 1, data.ndim - 2))):
+        if data.ndim >= 2 and _axes_of(statement, data.ndim) == axes and np.shape(result.data):
+            return text
+    return ""
+
+
+def _axes_of(statement: Statement, ndim: int) -> tuple[int, ...] | None:
+    """Return the order of axes that a transpose or swapaxes makes."""
+    bound = inspect.signature(statement.call).bind(*statement.args, **statement.keywords).arguments
+    order = list(range(ndim))
+    if statement.call is np.transpose:
+        axes = bound.get("axes")
+        return tuple(order[::-1]) if axes is None else tuple(int(axis) % ndim for axis in axes)
+    first, second = int(bound["axis1"]) % ndim, int(bound["axis2"]) % ndim
+    order[first], order[second] = order[second], order[first]
+    return tuple(order)
+
+
+def _without_defaults(call: Any, args: Sequence[Any], keywords: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Return the arguments without those that are the default anyway."""
+    keywords = {name: item for name, item in keywords.items() if item is not np._NoValue}
+    try:
+        parameters = inspect.signature(call).parameters
+    except (ValueError, TypeError):
+        return list(args), keywords
+    kept = {n: item for n, item in keywords.items() if n not in parameters or not _equal(item, parameters[n].default)}
+    positional, named = list(args), list(parameters.values())
+    while len(positional) > 1 and len(positional) <= len(named) and _equal(positional[-1], named[len(positional) - 1].default):
+        positional.pop()
+    return positional, kept
+
+
+def _equal(item: Any, default: Any) -> bool:
+    return item is default or (type(item) in (bool, int, float, str) and type(item) is type(default) and item == default)
+
+
+def _line_of(statement: Statement) -> str:
+    return "" if statement.place is None else statement.place.text
+
+
+def _dtype_name(dtype: np.dtype[Any]) -> str:
+    return "bool_" if dtype == np.dtype(bool) else dtype.name
+
+
+def _dtype(dtype: np.dtype[Any]) -> str:
+    return "bool" if dtype == np.dtype(bool) else f"np.{dtype.name}"
+
+
+def _number(number: Any) -> str:
+    """Return a Python number as it is written in a program with ``import numpy as np``."""
+    if isinstance(number, complex):
+        return f"complex({_number(number.real)}, {_number(number.imag)})"
+    if isinstance(number, float) and not math.isfinite(number):
+        return "np.nan" if math.isnan(number) else "np.inf" if number > 0 else "-np.inf"
+    if type(number) is float and number == int(number) and abs(number) < 1 << 20 and not (number == 0 and math.copysign(1, number) < 0):
+        return f"{int(number)}.0"
+    return repr(number)
+
+
+def _without_repeats(lines: Sequence[tuple[str, bool]]) -> list[str]:
+    """Leave out a comment that says only what its one line says."""
+
+    def squeezed(text: str) -> str:
+        return "".join(text.split()).replace("(", "").replace(")", "")
+
+    kept = []
+    for i, (line, comment) in enumerate(lines):
+        if comment and not line.startswith("# back through "):
+            alone = i + 2 >= len(lines) or lines[i + 2][1] or not lines[i + 2][0]
+            said, written = squeezed(line[2:].partition("  #")[0]), squeezed(lines[i + 1][0])
+            if alone and (said == written or said == f"return{written.partition('=')[2]}"):
+                continue
+        kept.append(line)
+    return kept
+
+

@@ -1,0 +1,188 @@
+"""``write_numpy``: run a function and its backward pass once on paper, and return the program that was written."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._tree import map_leaves
+from ..engine.kernels import reference_mode
+from ..engine.modes import enable_grad
+from ..engine.observers import active, attach
+from ..engine.tape import Leaf, sweep
+from ..engine.tensor import Tensor, make_tensor
+from ..engine.types import Array, Node
+from ..errors import UnsupportedError
+from .arguments import CHECK, Arguments, is_floating
+from .names import Names
+from .paper import Paper, Recording
+from .program import Program
+from .statements import Check, Value
+from .tidy import tidied
+from .witness import compare
+from .words import Text, wrapped
+
+
+def write_numpy(f: Callable[..., Any], *examples: Any, argnum: int | Sequence[int] | None = None) -> Program:
+    """Write ``f`` and its gradient as a NumPy program, as a person would have written it by hand.
+
+    The function runs once, forward and backward, on arrays that write down what is done with them. The program holds for the
+    shapes and dtypes of the examples, which it checks. A branch that depends on values becomes a check in the program. What
+    can be neither written nor checked is refused. The function also runs a few times on the tape, for comparison.
+
+    Args:
+        f: a function that returns one real number. Its arguments are arrays, or nested lists, tuples and dicts of arrays.
+        examples: the arguments of one call.
+        argnum: the arguments to differentiate, by default all that have floating numbers.
+
+    Raises:
+        UnsupportedError: ``f`` does something that cannot be written down. The message names the line and the remedy.
+        ArgumentError: there is nothing to differentiate.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> program = mg.write_numpy(lambda x: np.sum(np.sin(x)), np.zeros(3))
+        >>> print(program)
+        def step(x):
+            check_arguments(x)
+            total = np.sum(np.sin(x))
+        <BLANKLINE>
+            # backward
+            dx = np.cos(x)
+            return total, dx
+        >>> program(np.array([0.0, 1.0, 2.0]))[1]
+        array([ 1.        ,  0.54030231, -0.41614684])
+    """
+    arguments = Arguments(f, examples)
+    chosen = arguments.chosen(argnum)
+    program, again = _written(f, arguments, chosen), _written(f, arguments, chosen)
+    if program.source != again.source:
+        lines = zip(program.source.splitlines(), again.source.splitlines())
+        first, second = next((pair for pair in lines if pair[0] != pair[1]), ("its length", "its length"))
+        raise UnsupportedError(
+            f"written twice, the program differs ({first.strip()[:80]!r}, then {second.strip()[:80]!r}): the function draws "
+            "random numbers, or keeps something from call to call. Make that an argument"
+        )
+    compare(f, program, arguments, chosen)
+    return program
+
+
+def _written(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int]) -> Program:
+    """Write the program once."""
+    recording = Recording()
+    names = iter(arguments.leaves)
+    starts: list[Tensor] = []
+    run = _Run(recording)
+
+    def enter(leaf: Any, differentiated: bool) -> Any:
+        if not isinstance(leaf, (np.ndarray, np.generic)):
+            return leaf
+        paper = recording.input(leaf, next(names).name)
+        if not differentiated or not is_floating(leaf):
+            return paper
+        starts.append(make_tensor(paper, Leaf(None, leaf.shape, leaf.dtype)))
+        run.values[starts[-1]._node] = paper._value
+        return starts[-1]
+
+    given = [map_leaves(lambda leaf, i=i: enter(leaf, i in chosen), value) for i, value in enumerate(arguments.examples)]
+    value, gradients = run(f, given, starts)
+    left = iter(gradients)
+    trees = [map_leaves(lambda leaf: next(left) if is_floating(leaf) else None, arguments.examples[i]) for i in chosen]
+    return _program(recording, (value, *trees), run.values, arguments, f)
+
+
+class _Run:
+    """One run of a function and of its backward pass on paper. As an observer, it learns which value is whose cotangent.
+
+    Attributes:
+        values: the value of each node of the tape.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self.values: dict[Node, Value] = {}
+
+    def __call__(self, f: Callable[..., Any], arguments: Sequence[Any], starts: Sequence[Tensor]) -> tuple[Any, list[Any]]:
+        """Return the value of ``f`` and the gradients with respect to ``starts``, as values of the program."""
+        recording = self.recording
+        active.enter(self)
+        try:
+            with reference_mode(), enable_grad():
+                output = f(*arguments)
+                recording.finish_forward()
+                if not isinstance(output, Tensor) or output.shape != () or output.dtype.kind != "f" or output._node is None:
+                    raise UnsupportedError(
+                        "write_numpy needs a function that returns one real number that depends on the arguments: sum() it"
+                    )
+                gradients = self._backward(output, [t._node for t in starts])
+        except Exception:
+            if recording.refusal is not None:
+                raise recording.refusal from None
+            raise
+        finally:
+            active.leave(self)
+            recording.close()
+        if recording.refusal is not None:
+            raise recording.refusal
+        missing = [np.zeros(node.shape, node.dtype) for node in (t._node for t in starts)]
+        found = [gradients.get(t._node, zeros) for t, zeros in zip(starts, missing)]
+        return _value(output._array), [_value(g) for g in found]
+
+    def _backward(self, output: Tensor, starts: Sequence[Node]) -> dict[Node, Any]:
+        self.recording.backward = True
+        gradients = sweep({output._node: np.ones_like(output._array)}, retain_graph=True, wanted=starts)
+        for node, g in gradients.items():
+            self.name(g, node)
+        return gradients
+
+    def record(self, entry: Any, arrays: Any, answer: Any, seconds: float) -> None:
+        if type(answer) is Paper:
+            self.values[entry] = answer._value
+        attach(entry, self)
+
+    def backward(self, entry: Any, g: Array, contributions: Sequence[Any], seconds: float) -> None:
+        if self.recording.backward:
+            self.name(g, entry)
+            for contribution, parent in zip(contributions, entry.parents):
+                self.name(contribution, parent)
+
+    def name(self, g: Any, node: Node) -> None:
+        """Note that ``g`` is the cotangent of the value of a node."""
+        value = g._value if type(g) is Paper else None
+        if value is not None and value.cotangent_of is None and value.statement is not None and value.statement.backward:
+            value.cotangent_of = self.values.get(node)
+
+
+def _value(array: Any) -> Any:
+    return array._value if type(array) is Paper else array
+
+
+def _program(recording: Recording, results: Any, values: dict[Node, Value], arguments: Arguments, f: Any) -> Program:
+    """Return the text of what was recorded, as a program."""
+    names = Names({*arguments.names, *(leaf.name for leaf in arguments.leaves), "check_arguments", "step", "ARGUMENTS", "base64"})
+    names.of.update({value: value.name for value in recording.inputs if value.name})
+    statements, results = tidied(recording.statements, results)
+    places = {node: value.statement.place for node, value in values.items() if value.statement is not None}
+    text = Text(statements, results, names, places)
+    body = text.lines()
+    lines = [*arguments.opening(), *body, f"return {text.result(results)}"]
+    step = "\n".join([f"def step({', '.join(arguments.names)}):", *map(wrapped, lines)])
+    imports = ["import base64"] * bool(text.constants) + ["", "import numpy as np"] + ["from scipy import special"] * text.scipy
+    head = "\n".join([f'"""The value and the gradients of {_described(f)}."""', "", *imports, "", *arguments.table(), "", "", CHECK])
+    checks = [check.sentence for check in statements if isinstance(check, Check)]
+    trimmed = "\n".join(line.rstrip() for line in step.splitlines()) + "\n"
+    return Program(trimmed, head, checks, text.constants, arguments)
+
+
+def _described(f: Any) -> str:
+    name = getattr(f, "__name__", type(f).__name__)
+    name = "a function" if name == "<lambda>" else name
+    try:
+        file, line = inspect.getsourcefile(f), inspect.getsourcelines(f)[1]
+    except (OSError, TypeError):
+        return name
+    return f"{name} ({(file or '').rpartition('/')[2]}, line {line})"
