@@ -12,6 +12,7 @@ from .._tree import check_structure, leaves
 from ..engine.arrays import as_array
 from ..engine.tensor import Tensor
 from ..errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
+from .words import quoted
 
 _FROZEN = (bool, int, str, type(None))
 
@@ -64,7 +65,7 @@ class Arguments:
             if not all(isinstance(key, (str, int)) for key in value):
                 raise UnsupportedError(f"the keys of {path} must be strings or integers")
             return {
-                key: self._enter(item, f"{path}[{key!r}]".replace("'", '"'), self._short(key, name), argument)
+                key: self._enter(item, f"{path}[{quoted(key)}]", self._short(key, name), argument)
                 for key, item in value.items()
             }
         if isinstance(value, (list, tuple)):

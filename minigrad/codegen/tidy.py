@@ -25,6 +25,9 @@ def tidied(statements: Sequence[Statement], results: Any) -> tuple[list[Statemen
         work.simplify()
         work.statements = live(work.statements, work.results)
     work.accumulate()
+    for statement in work.statements:
+        for value in statement.outputs:
+            value.cotangent_of = work.current(value.cotangent_of)
     return work.statements, work.results
 
 
@@ -81,32 +84,39 @@ class _Tidying:
 
     def simplify(self) -> None:
         seen: dict[Any, Value] = {}
+        views = {_view(value): value for value in self.inputs()}
         for statement in self.statements:
             self.rewrite(statement)
             if len(statement.outputs) != 1 or statement.several or isinstance(statement, Check):
                 continue
             (value,) = statement.outputs
-            if value.memory.writes:
+            if not _settled(value, statement):
                 continue
             other = self.unchanged(statement, value)
             if other is None:
                 self.literals(statement, value)
                 self.merge(statement, value)
                 other = self.unchanged(statement, value)
-            if other is None and (key := _key(statement)) is not None:
+            if other is None and not value.memory.writes:
+                other = views.setdefault(_view(value), value)
+                other = None if other is value or other.memory is not value.memory else other
+            if other is None and not value.memory.writes and (key := _key(statement)) is not None:
                 other = seen.setdefault(key, value)
             if other is not None and other is not value:
                 self.replace(value, other)
         self.results = replaced(self.current, self.results)
         self.statements = [s for s in self.statements if not s.outputs or not all(value in self.same for value in s.outputs)]
 
+    def inputs(self) -> set[Value]:
+        return {value for statement in self.statements for value in statement.values if value.statement is None}
+
     def unchanged(self, statement: Statement, value: Value) -> Value | None:
         """Return the argument that the statement only hands on, to the bit; None if it does more."""
         args, call = statement.args, statement.call
         first = args[0] if args else None
-        if call is np.multiply and _is_one(first) and _alike(args[1], value):
+        if call is np.multiply and _is_one(first) and _alike(args[1], value, statement):
             return self.current(args[1])
-        if not _alike(first, value):
+        if not _alike(first, value, statement):
             return None
         hands_on = (
             (isinstance(call, Method) and (call.__name__ == "astype" or (call.__name__ == "copy" and _in_order(first))))
@@ -125,6 +135,8 @@ class _Tidying:
             return
         args = list(statement.args)
         for i, (arg, other) in enumerate(((args[0], args[1]), (args[1], args[0]))):
+            if isinstance(arg, np.generic) and type(other) is Value:
+                args[i] = _weak(arg, other, value)
             if type(arg) is not Value or type(other) is not Value:
                 continue
             shape = np.shape(other.data)
@@ -170,8 +182,8 @@ class _Tidying:
             if (
                 uses[first] == 1
                 and first is not second
-                and _alike(first, total)
-                and np.ndim(first.data)
+                and not first.memory.writes
+                and _alike(first, total, statement)
                 and first.cotangent_of is total.cotangent_of is not None
                 and _is_new(first, members)
                 and members[total.memory] == 1
@@ -189,14 +201,27 @@ class _Tidying:
 def _is_new(value: Value, members: Counter[Any]) -> bool:
     """Whether a value has memory that no other value shares and that its statement allocated."""
     statement, data = value.statement, value.data
-    allocated = isinstance(data, np.ndarray) and data.base is None and data.flags.writeable
+    allocated = not isinstance(data, np.ndarray) or (data.base is None and data.flags.writeable)
     elementwise = statement is not None and isinstance(statement.call, np.ufunc)
     return allocated and elementwise and members[value.memory] == 1 and not value.memory.caller
 
 
-def _alike(arg: Any, value: Value) -> bool:
-    """Whether an argument has the shape and dtype of the result, and is never written to."""
-    if type(arg) is not Value or arg.memory.writes:
+def _settled(value: Value, statement: Statement) -> bool:
+    """Whether nothing writes to a value after the statement."""
+    return not any(write > statement.number for write in value.memory.writes)
+
+
+def _view(value: Value) -> Any:
+    """Return a key that two values share if they are the same part of one memory, seen in the same way."""
+    data = value.data
+    if not isinstance(data, np.ndarray) or not data.size:
+        return id(value)
+    return data.__array_interface__["data"][0], data.shape, data.strides, data.dtype.str
+
+
+def _alike(arg: Any, value: Value, statement: Statement) -> bool:
+    """Whether an argument has the shape and dtype of the result, and is not written to later."""
+    if type(arg) is not Value or not _settled(arg, statement):
         return False
     return np.shape(arg.data) == np.shape(value.data) and arg.data.dtype == value.data.dtype
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import math
 import textwrap
 
@@ -115,14 +116,18 @@ class Text:
 
     def _is_joined(self, statement: Statement, value: Value, text: str) -> bool:
         """Whether an expression is put into the only line that uses it, as a person would."""
-        if statement.call in _TURNS and text.endswith("T") and len(text) < 20 and not value.memory.writes and None not in self._uses[value]:
+        short = statement.call in _TURNS and text.endswith("T") and len(text) < 20
+        source = statement.args[0] if statement.args else None
+        picked = statement.call is getitem and type(source) is Value and source.name and type(statement.args[1]) is int
+        if (short or picked) and not value.memory.writes and None not in self._uses[value]:
             return self._unwritten(statement, self._uses[value])
         uses = self._uses[value]
         if len(uses) != 1 or uses[0] is None or len(text) > JOINED or value.memory.writes:
             return False
-        if value.cotangent_of in self.names.of:
-            return False  # dh has a line of its own where h has one
         user = uses[0]
+        added = isinstance(user.call, InPlace) and user.target is not None and user.target.cotangent_of is value.cotangent_of
+        if value.cotangent_of in self.names.of and not added:
+            return False  # dh has a line of its own where h has one
         if user.backward != statement.backward or not self._unwritten(statement, uses):
             return False
         if statement.backward:
@@ -199,7 +204,7 @@ class Text:
         if isinstance(leaf, list):
             return f"[{', '.join(map(self.of, leaf))}]"
         if isinstance(leaf, dict):
-            return "{" + ", ".join(f"{key!r}: {self.of(item)}" for key, item in leaf.items()) + "}"
+            return "{" + ", ".join(f"{quoted(key)}: {self.of(item)}" for key, item in leaf.items()) + "}"
         if isinstance(leaf, slice):
             return f"slice({self.of(leaf.start)}, {self.of(leaf.stop)}, {self.of(leaf.step)})"
         if isinstance(leaf, np.generic):
@@ -219,6 +224,14 @@ class Text:
             return self.of(array[()])
         if not array.size:
             return f"np.zeros({array.shape}, {_dtype(array.dtype)})"
+        first = array.flat[0]
+        if array.dtype.kind in "iuf" and array.tobytes() == np.full_like(array, first).tobytes():
+            shape = array.shape[0] if array.ndim == 1 else array.shape
+            dtype = "" if array.dtype == np.dtype(float) else f", {_dtype(array.dtype)}"
+            by_name = {0: "zeros", 1: "ones"}.get(first)
+            if by_name and not np.signbit(first):
+                return f"np.{by_name}({shape}{dtype})"
+            return f"np.full({shape}, {_number(first.item())}, {_dtype(array.dtype)})"
         if array.ndim == 1 and array.size <= 6 and array.dtype.kind in "iufb":
             plain = array.dtype in (np.dtype(float), np.dtype(int), np.dtype(bool))
             items = ", ".join(_number(item) for item in array.tolist())
@@ -270,6 +283,11 @@ class Text:
             return f"{name}.copy()" if shared and np.ndim(value.data) else name
 
         return self.of(replaced(lambda value: _Raw(text(value)), tree))[1:-1]
+
+
+def quoted(key: Any) -> str:
+    """Return the text of a key of a dict, with double quotes."""
+    return json.dumps(key) if isinstance(key, str) and key.isascii() else repr(key)
 
 
 class _Raw:

@@ -171,7 +171,7 @@ def _program(recording: Recording, results: Any, values: dict[Node, Value], argu
     body = text.lines()
     lines = [*arguments.opening(), *body, f"return {text.result(results)}"]
     step = "\n".join([f"def step({', '.join(arguments.names)}):", *map(wrapped, lines)])
-    imports = ["import base64"] * bool(text.constants) + ["", "import numpy as np"] + ["from scipy import special"] * text.scipy
+    imports = ["import base64", ""] * bool(text.constants) + ["import numpy as np"] + ["from scipy import special"] * text.scipy
     head = "\n".join([f'"""The value and the gradients of {_described(f)}."""', "", *imports, "", *arguments.table(), "", "", CHECK])
     checks = [check.sentence for check in statements if isinstance(check, Check)]
     trimmed = "\n".join(line.rstrip() for line in step.splitlines()) + "\n"
