@@ -61,6 +61,7 @@ except ImportError as missing:
     from ._without_kernels import compiled_kernels, num_threads, set_num_threads
 
 if TYPE_CHECKING:
+    from .codegen.writing import write_numpy
     from .graph import draw_dot, make_dot
     from .graph.pages.attention_maps import attention_maps
     from .graph.pages.explain import explain
@@ -140,6 +141,7 @@ __all__ = [
     "trace",
     "value_and_grad",
     "vjp",
+    "write_numpy",
     "wrong_edges",
 ]
 
@@ -165,6 +167,7 @@ _LATER = {
     "profile": "graph.watch.profile",
     "save_trace": "graph.record.storage",
     "trace": "graph.record.trace",
+    "write_numpy": "codegen.writing",
     "wrong_edges": "graph.watch.checks",
 }
 

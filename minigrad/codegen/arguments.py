@@ -58,7 +58,9 @@ class Arguments:
         self.leaves: list[Leaf] = []
         self.frozen: dict[str, Any] = {}
         self._taken = set(self.names)
-        self.examples = tuple([self._enter(value, name, name, i) for i, (name, value) in enumerate(zip(self.names, examples))])
+        self.examples = tuple(
+            [self._enter(value, name, name, i) for i, (name, value) in enumerate(zip(self.names, examples))]
+        )
 
     def _enter(self, value: Any, path: str, name: str, argument: int) -> Any:
         if isinstance(value, dict):
@@ -77,7 +79,9 @@ class Arguments:
         try:
             array = as_array(value._array if isinstance(value, Tensor) else value)
         except DTypeError as error:
-            raise UnsupportedError(f"{path}: {error}; other objects belong into the function: lambda x: f(x, {path})") from error
+            raise UnsupportedError(
+                f"{path}: {error}; other objects belong into the function: lambda x: f(x, {path})"
+            ) from error
         leaf = Leaf(self._free(name) if path != name else name, path, array, argument)
         self.leaves.append(leaf)
         return array
@@ -106,7 +110,9 @@ class Arguments:
             numbers = [argnum] if isinstance(argnum, int) else list(argnum)
             found = [i % count for i in numbers if -count <= i < count]
             if len(set(found)) < len(numbers) or not set(found) <= set(floating):
-                raise ArgumentError(f"argnum={argnum!r} must name floating arguments, each once; the function got {count}")
+                raise ArgumentError(
+                    f"argnum={argnum!r} must name floating arguments, each once; the function got {count}"
+                )
         if not found:
             raise ArgumentError("there is nothing to differentiate: pass floating arguments (2.0 rather than 2)")
         return found
@@ -122,7 +128,7 @@ class Arguments:
             value._array if isinstance(value, Tensor) else np.asarray(value) if type(value) is float else value
             for value in leaves(list(args))
         ]
-        expected = [leaf for leaf in leaves(list(self.examples))]
+        expected = leaves(list(self.examples))
         names = iter(self.leaves)
         for value, example in zip(plain, expected):
             if type(example) in _FROZEN:
@@ -142,7 +148,10 @@ class Arguments:
 
     def table(self) -> list[str]:
         """Return the lines of ARGUMENTS, the shapes and dtypes."""
-        rows = [f'    "{leaf.name}": ({leaf.array.shape}, "{leaf.array.dtype.str if not leaf.array.dtype.isnative else leaf.array.dtype}"),' for leaf in self.leaves]
+        rows = []
+        for leaf in self.leaves:
+            dtype = leaf.array.dtype
+            rows.append(f'    "{leaf.name}": ({leaf.array.shape}, "{dtype if dtype.isnative else dtype.str}"),')
         return ["ARGUMENTS = {", *rows, "}"]
 
     def opening(self) -> list[str]:

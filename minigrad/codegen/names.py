@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from .._source import SourceLine
 from ..graph.record.expressions import Program
-from .._source import SourceLine, of_library
 from .statements import Statement, Value
 
 # What a value is called that nobody named, by the function that computed it.
@@ -88,7 +88,7 @@ class Names:
 
     def __init__(self, taken: set[str]) -> None:
         self.of: dict[Value, str] = {}
-        self._taken = {"np", *taken}
+        self._taken = set(taken)
 
     def give(self, value: Value) -> str:
         """Choose a free name for a value and keep it."""

@@ -21,12 +21,16 @@ class Program:
         constants: the arrays that it reads and that are no arguments, by name.
     """
 
-    def __init__(self, step: str, head: str, checks: Sequence[str], constants: dict[str, Any], arguments: Arguments) -> None:
+    def __init__(
+        self, step: str, head: str, checks: Sequence[str], constants: dict[str, Any], arguments: Arguments
+    ) -> None:
         self.checks, self.constants = list(checks), constants
-        self.source = head + "".join(f"{name} = {_written(array)}\n" for name, array in constants.items()) + "\n\n" + step
+        self.source = (
+            head + "".join(f"{name} = {_written(array)}\n" for name, array in constants.items()) + "\n\n" + step
+        )
         self._text, self._arguments = step, arguments
         namespace: dict[str, Any] = {}
-        exec(compile(self.source, "<written program>", "exec"), namespace)  # noqa: S102 - the text is ours
+        exec(compile(self.source, "<written program>", "exec"), namespace)
         namespace["check_arguments"] = lambda *_: None  # __call__ checks them
         self._step = namespace["step"]
 

@@ -15,7 +15,17 @@ import numpy as np
 from .statements import Check, Memory, Method, Statement, Value, in_place, replaced, values_in
 
 _BY_ONE = {np.multiply, np.divide}
-_SAME_SHAPE = {np.broadcast_to, np.reshape, np.transpose, np.swapaxes, np.squeeze, np.ravel, np.expand_dims, np.copy, np.real}
+_SAME_SHAPE = {
+    np.broadcast_to,
+    np.reshape,
+    np.transpose,
+    np.swapaxes,
+    np.squeeze,
+    np.ravel,
+    np.expand_dims,
+    np.copy,
+    np.real,
+}
 
 
 def tidied(statements: Sequence[Statement], results: Any) -> tuple[list[Statement], Any]:
@@ -105,7 +115,9 @@ class _Tidying:
             if other is not None and other is not value:
                 self.replace(value, other)
         self.results = replaced(self.current, self.results)
-        self.statements = [s for s in self.statements if not s.outputs or not all(value in self.same for value in s.outputs)]
+        self.statements = [
+            s for s in self.statements if not s.outputs or not all(value in self.same for value in s.outputs)
+        ]
 
     def inputs(self) -> set[Value]:
         return {value for statement in self.statements for value in statement.values if value.statement is None}
@@ -116,7 +128,7 @@ class _Tidying:
         first = args[0] if args else None
         if call is np.multiply and _is_one(first) and _alike(args[1], value, statement):
             return self.current(args[1])
-        if not _alike(first, value, statement):
+        if type(first) is not Value or not _alike(first, value, statement):
             return None
         hands_on = (
             (isinstance(call, Method) and (call.__name__ == "astype" or (call.__name__ == "copy" and _in_order(first))))
@@ -131,7 +143,13 @@ class _Tidying:
     def literals(self, statement: Statement, value: Value) -> None:
         """In an elementwise operation, write a uniform constant as a number, and an array without its broadcasting."""
         ufunc = statement.call
-        if not isinstance(ufunc, np.ufunc) or ufunc.nin != 2 or ufunc.nout != 1 or ufunc.signature or statement.keywords:
+        if (
+            not isinstance(ufunc, np.ufunc)
+            or ufunc.nin != 2
+            or ufunc.nout != 1
+            or ufunc.signature
+            or statement.keywords
+        ):
             return
         args = list(statement.args)
         for i, (arg, other) in enumerate(((args[0], args[1]), (args[1], args[0]))):
@@ -152,7 +170,12 @@ class _Tidying:
     def merge(self, statement: Statement, value: Value) -> None:
         """Write ``x.sum(axis, keepdims=True).reshape(...)`` as ``x.sum(axis)``, and two reshapes as one."""
         first = statement.args[0] if statement.args else None
-        if statement.call is not np.reshape or type(first) is not Value or first.statement is None or first.memory.writes:
+        if (
+            statement.call is not np.reshape
+            or type(first) is not Value
+            or first.statement is None
+            or first.memory.writes
+        ):
             return
         before = first.statement
         inner = before.args[0] if before.args else None
@@ -165,7 +188,8 @@ class _Tidying:
                 statement.call, statement.args = np.sum, (inner,)
                 only = axis[0] if isinstance(axis, tuple) and len(axis) == 1 else axis
                 statement.keywords = {} if len(axes) == inner.data.ndim else {"axis": only}
-                value.data, value.memory = np.copy(value.data) if np.ndim(value.data) else value.data, Memory()  # a sum is new, a reshape is a view
+                value.memory = Memory()  # a sum is new, a reshape is a view
+                value.data = np.copy(value.data) if np.ndim(value.data) else value.data
         elif before.call is np.reshape and inner.data.flags.c_contiguous and not inner.memory.writes:
             statement.args = (inner, *statement.args[1:])
 
@@ -176,7 +200,11 @@ class _Tidying:
         members = Counter(value.memory for statement in self.statements for value in statement.outputs)
         for statement in self.statements:
             self.rewrite(statement)
-            if statement.call is not np.add or not statement.backward or not all(type(a) is Value for a in statement.args):
+            if (
+                statement.call is not np.add
+                or not statement.backward
+                or not all(type(a) is Value for a in statement.args)
+            ):
                 continue
             total, (first, second) = statement.outputs[0], statement.args
             if (

@@ -1,7 +1,7 @@
 """Compare a written program with the tape, on the example and on other data, before anyone gets it.
 
-A witness is evidence, not proof. It finds what was frozen without a trace: random numbers, counters, values that another library
-has read, and tests of an array's exact type.
+A witness is evidence, not proof. It finds what was frozen without a trace: random numbers, counters, values that another
+library has read, and tests of an array's exact type.
 """
 
 from __future__ import annotations

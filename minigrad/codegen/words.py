@@ -6,7 +6,6 @@ import inspect
 import json
 import math
 import textwrap
-
 from collections.abc import Iterable, Sequence
 from operator import getitem, setitem
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 
 from ..engine.types import Node
 from .names import Names
-from .statements import Check, InPlace, Method, Statement, Value, is_ufunc_method, replaced, values_in
+from .statements import Check, InPlace, Memory, Method, Statement, Value, is_ufunc_method, replaced, values_in
 from .tidy import constant
 
 WIDTH = 100  # characters of a line
@@ -125,7 +124,11 @@ class Text:
         if len(uses) != 1 or uses[0] is None or len(text) > JOINED or value.memory.writes:
             return False
         user = uses[0]
-        added = isinstance(user.call, InPlace) and user.target is not None and user.target.cotangent_of is value.cotangent_of
+        added = (
+            isinstance(user.call, InPlace)
+            and user.target is not None
+            and user.target.cotangent_of is value.cotangent_of
+        )
         if value.cotangent_of in self.names.of and not added:
             return False  # dh has a line of its own where h has one
         if user.backward != statement.backward or not self._unwritten(statement, uses):
@@ -135,11 +138,15 @@ class Text:
         return str(statement.place) == str(user.place)
 
     def _unwritten(self, statement: Statement, uses: Iterable[Statement | None]) -> bool:
-        """Whether nothing that the statement reads is written to before its last use."""
+        """Whether nothing that the expression reads is written to before its last use."""
         last = max(use.number for use in uses if use is not None)
-        read = {value.memory for value in statement.values} | {
-            value.memory for joined in statement.values if joined in self._joined for value in joined.statement.values  # type: ignore[union-attr]
-        }
+        read: set[Memory] = set()
+        waiting = [statement]
+        while waiting:
+            for value in waiting.pop().values:
+                read.add(value.memory)
+                if value in self._joined and value.statement is not None:
+                    waiting.append(value.statement)
         return not any(statement.number < write <= last for memory in read for write in memory.writes)
 
     def _effect(self, statement: Statement) -> str:
@@ -180,9 +187,10 @@ class Text:
         positional, keywords = _without_defaults(call, args, keywords)
         if call in (np.real, np.imag):
             return f"{self.of(args[0], _ATOM)}.{name}", _ATOM
-        if call in _METHODS and self._is_name(args[0]) and not (not statement.backward and f"np.{name}(" in _line_of(statement)):
-            if call in (np.reshape, np.transpose) and len(positional) == 2 and isinstance(positional[1], tuple) and positional[1]:
-                positional = [positional[0], *positional[1]]
+        as_user = not statement.backward and f"np.{name}(" in _line_of(statement)
+        if call in _METHODS and self._is_name(args[0]) and not as_user:
+            if call in (np.reshape, np.transpose) and len(positional) == 2 and isinstance(positional[1], tuple):
+                positional = [positional[0], *(positional[1] or [()])]
             return f"{self.of(args[0], _ATOM)}.{name}({self._arguments(positional[1:], keywords)})", _ATOM
         return f"{self._function(call)}({self._arguments(positional, keywords)})", _ATOM
 
@@ -307,9 +315,7 @@ def wrapped(line: str, indent: str = "    ") -> str:
     inside = line if "(" in line[:WIDTH] else f"{line.partition(' = ')[0]} = ({line.partition(' = ')[2]})"
     further = indent + "    "
     return "\n".join(
-        textwrap.wrap(
-            indent + inside, WIDTH, subsequent_indent=further, break_long_words=False, break_on_hyphens=False
-        )
+        textwrap.wrap(indent + inside, WIDTH, subsequent_indent=further, break_long_words=False, break_on_hyphens=False)
     )
 
 
@@ -324,7 +330,10 @@ def _turned(statement: Statement) -> str:
     if type(source) is not Value:
         return ""
     data = source.data
-    for text, axes in ((".T", tuple(range(data.ndim))[::-1]), (".mT", (*range(data.ndim - 2), data.ndim - 1, data.ndim - 2))):
+    for text, axes in (
+        (".T", tuple(range(data.ndim))[::-1]),
+        (".mT", (*range(data.ndim - 2), data.ndim - 1, data.ndim - 2)),
+    ):
         if data.ndim >= 2 and _axes_of(statement, data.ndim) == axes and np.shape(result.data):
             return text
     return ""
@@ -351,13 +360,19 @@ def _without_defaults(call: Any, args: Sequence[Any], keywords: dict[str, Any]) 
         return list(args), keywords
     kept = {n: item for n, item in keywords.items() if n not in parameters or not _equal(item, parameters[n].default)}
     positional, named = list(args), list(parameters.values())
-    while len(positional) > 1 and len(positional) <= len(named) and _equal(positional[-1], named[len(positional) - 1].default):
+    while (
+        len(positional) > 1
+        and len(positional) <= len(named)
+        and _equal(positional[-1], named[len(positional) - 1].default)
+    ):
         positional.pop()
     return positional, kept
 
 
 def _equal(item: Any, default: Any) -> bool:
-    return item is default or (type(item) in (bool, int, float, str) and type(item) is type(default) and item == default)
+    return item is default or (
+        type(item) in (bool, int, float, str) and type(item) is type(default) and item == default
+    )
 
 
 def _line_of(statement: Statement) -> str:
@@ -378,8 +393,6 @@ def _number(number: Any) -> str:
         return f"complex({_number(number.real)}, {_number(number.imag)})"
     if isinstance(number, float) and not math.isfinite(number):
         return "np.nan" if math.isnan(number) else "np.inf" if number > 0 else "-np.inf"
-    if type(number) is float and number == int(number) and abs(number) < 1 << 20 and not (number == 0 and math.copysign(1, number) < 0):
-        return f"{int(number)}.0"
     return repr(number)
 
 
@@ -398,5 +411,3 @@ def _without_repeats(lines: Sequence[tuple[str, bool]]) -> list[str]:
                 continue
         kept.append(line)
     return kept
-
-

@@ -18,8 +18,9 @@ from ..engine.types import Array, Node
 from ..errors import UnsupportedError
 from .arguments import CHECK, Arguments, is_floating
 from .names import Names
-from .paper import Paper, Recording
+from .paper import Paper
 from .program import Program
+from .recording import Recording
 from .statements import Check, Value
 from .tidy import tidied
 from .witness import compare
@@ -73,7 +74,7 @@ def write_numpy(f: Callable[..., Any], *examples: Any, argnum: int | Sequence[in
 
 def _written(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int]) -> Program:
     """Write the program once."""
-    recording = Recording()
+    recording = Recording(Paper)
     names = iter(arguments.leaves)
     starts: list[Tensor] = []
     run = _Run(recording)
@@ -88,7 +89,9 @@ def _written(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int])
         run.values[starts[-1]._node] = paper._value
         return starts[-1]
 
-    given = [map_leaves(lambda leaf, i=i: enter(leaf, i in chosen), value) for i, value in enumerate(arguments.examples)]
+    given = [
+        map_leaves(lambda leaf, i=i: enter(leaf, i in chosen), value) for i, value in enumerate(arguments.examples)
+    ]
     value, gradients = run(f, given, starts)
     left = iter(gradients)
     trees = [map_leaves(lambda leaf: next(left) if is_floating(leaf) else None, arguments.examples[i]) for i in chosen]
@@ -106,7 +109,9 @@ class _Run:
         self.recording = recording
         self.values: dict[Node, Value] = {}
 
-    def __call__(self, f: Callable[..., Any], arguments: Sequence[Any], starts: Sequence[Tensor]) -> tuple[Any, list[Any]]:
+    def __call__(
+        self, f: Callable[..., Any], arguments: Sequence[Any], starts: Sequence[Tensor]
+    ) -> tuple[Any, list[Any]]:
         """Return the value of ``f`` and the gradients with respect to ``starts``, as values of the program."""
         recording = self.recording
         active.enter(self)
@@ -114,7 +119,12 @@ class _Run:
             with reference_mode(), enable_grad():
                 output = f(*arguments)
                 recording.finish_forward()
-                if not isinstance(output, Tensor) or output.shape != () or output.dtype.kind != "f" or output._node is None:
+                if (
+                    not isinstance(output, Tensor)
+                    or output.shape != ()
+                    or output.dtype.kind != "f"
+                    or output._node is None
+                ):
                     raise UnsupportedError(
                         "write_numpy needs a function that returns one real number that depends on the arguments: sum() it"
                     )
@@ -153,7 +163,12 @@ class _Run:
     def name(self, g: Any, node: Node) -> None:
         """Note that ``g`` is the cotangent of the value of a node."""
         value = g._value if type(g) is Paper else None
-        if value is not None and value.cotangent_of is None and value.statement is not None and value.statement.backward:
+        if (
+            value is not None
+            and value.cotangent_of is None
+            and value.statement is not None
+            and value.statement.backward
+        ):
             value.cotangent_of = self.values.get(node)
 
 
@@ -163,7 +178,8 @@ def _value(array: Any) -> Any:
 
 def _program(recording: Recording, results: Any, values: dict[Node, Value], arguments: Arguments, f: Any) -> Program:
     """Return the text of what was recorded, as a program."""
-    names = Names({*arguments.names, *(leaf.name for leaf in arguments.leaves), "check_arguments", "step", "ARGUMENTS", "base64"})
+    taken = {*arguments.names, *(leaf.name for leaf in arguments.leaves)}
+    names = Names(taken | {"np", "special", "base64", "check_arguments", "step", "ARGUMENTS"})
     names.of.update({value: value.name for value in recording.inputs if value.name})
     statements, results = tidied(recording.statements, results)
     places = {node: value.statement.place for node, value in values.items() if value.statement is not None}
@@ -171,8 +187,13 @@ def _program(recording: Recording, results: Any, values: dict[Node, Value], argu
     body = text.lines()
     lines = [*arguments.opening(), *body, f"return {text.result(results)}"]
     step = "\n".join([f"def step({', '.join(arguments.names)}):", *map(wrapped, lines)])
-    imports = ["import base64", ""] * bool(text.constants) + ["import numpy as np"] + ["from scipy import special"] * text.scipy
-    head = "\n".join([f'"""The value and the gradients of {_described(f)}."""', "", *imports, "", *arguments.table(), "", "", CHECK])
+    imports = (
+        ["import base64", ""] * bool(text.constants)
+        + ["import numpy as np"]
+        + ["from scipy import special"] * text.scipy
+    )
+    title = f'"""The value and the gradients of {_described(f)}."""'
+    head = "\n".join([title, "", *imports, "", *arguments.table(), "", "", CHECK])
     checks = [check.sentence for check in statements if isinstance(check, Check)]
     trimmed = "\n".join(line.rstrip() for line in step.splitlines()) + "\n"
     return Program(trimmed, head, checks, text.constants, arguments)

@@ -1,0 +1,242 @@
+"""A recording: the statements of one run of a function on paper, and what cannot be written down."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from operator import getitem
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .._source import user_place
+from ..engine.observers import sweeps_under_way
+from ..engine.tensor import Tensor
+from ..errors import UnsupportedError
+from .names import assigned_name
+from .statements import Check, Memory, Method, Statement, Value, is_ufunc_method, replaced, values_in
+
+# Functions whose result has a shape that depends on the values of the first argument, and of any argument but the first.
+_OF_VALUES = {
+    np.nonzero, np.flatnonzero, np.argwhere, np.unique, np.compress, np.extract, np.bincount, np.trim_zeros, np.setdiff1d,
+    np.intersect1d, np.union1d, np.setxor1d, np.histogram, np.unpackbits, np.unique_values, np.unique_counts,
+    np.unique_inverse, np.unique_all, np.histogram2d, np.histogramdd, np.histogram_bin_edges, np.linspace, np.geomspace,
+    np.logspace,
+}  # fmt: skip
+_OF_OTHER_VALUES = {
+    np.delete, np.insert, np.repeat, np.tile, np.reshape, np.broadcast_to, np.split, np.array_split, np.resize, np.pad,
+    np.expand_dims, np.moveaxis, np.swapaxes, np.transpose, np.diff, np.rollaxis, np.squeeze, np.sum, np.mean, np.max, np.min,
+    np.prod, np.std, np.var, np.any, np.all, np.full_like, np.zeros_like, np.ones_like, np.empty_like,
+}  # fmt: skip
+
+
+class Recording:
+    """The statements of one run of a function.
+
+    ``wrap`` is the class of the arrays, :class:`~.paper.Paper`.
+
+    Attributes:
+        statements: the statements in the order of execution.
+        inputs: the values of the arguments.
+        backward: whether the backward pass of the whole function is running.
+        refusal: the error that ended the writing, even if the function caught it.
+        raised: an error that a statement raised. If the function goes on all the same, the program would not know when.
+    """
+
+    def __init__(self, wrap: Callable[[Value, Recording], Any]) -> None:
+        self._wrap = wrap
+        self.statements: list[Statement] = []
+        self.inputs: list[Value] = []
+        self.backward = False
+        self.refusal: UnsupportedError | None = None
+        self.raised: Exception | None = None
+        self._closed = False
+        self._thread = threading.get_ident()
+        self._errors: dict[str, Any] = {**np.geterr()}
+        self._filters = warnings.filters
+        self._checked: set[tuple[int, str]] = set()
+
+    def input(self, array: Any, name: str) -> Any:
+        value = Value(np.array(array), None, True, Memory(caller=True))
+        value.name = name
+        self.inputs.append(value)
+        return self._wrap(value, self)
+
+    def finish_forward(self) -> None:
+        """Raise if the function was refused, or caught an error of its own, and went on all the same.
+
+        Raises:
+            UnsupportedError: it did.
+        """
+        if self.refusal is None and self.raised is not None:
+            kind = type(self.raised).__name__
+            self.refusal = UnsupportedError(
+                f"the function caught an error ({kind}: {self.raised}), and the program would not know when to: test the "
+                "values with np.where instead"
+            )
+        if self.refusal is not None:
+            raise self.refusal
+
+    def close(self) -> None:
+        """End the recording. A paper that a closure or a cache still holds refuses every further use."""
+        self._closed = True
+
+    def write(self, call: Callable[..., Any], args: Sequence[Any], keywords: dict[str, Any], target: Any = None) -> Any:
+        """Run a call on the values, write it down, and return its results as papers.
+
+        ``target`` is the paper that the call writes to; its result is then None.
+        """
+        statement = Statement(len(self.statements), call, replaced(self._kept, args), replaced(self._kept, keywords))
+        statement.target = None if target is None else target._value
+        self._refuse_surroundings()
+        if target is not None and target._value.memory.caller:
+            self.refuse("a write into an argument or a constant", "write to a copy: x = np.copy(x)", frozen=False)
+        depends = any(value.depends for value in statement.values)
+        self._place(statement)
+        try:
+            result = call(*replaced(self.data, args), **replaced(self.data, keywords))
+        except Exception as error:
+            if depends:
+                self.raised = self.raised or error
+            raise
+        self.statements.append(statement)
+        if target is not None:
+            self._written(statement, target._value, depends)
+            return None
+        papers = self._papers(statement, result, depends)
+        if depends and _shape_depends(statement):
+            for value in statement.outputs:
+                if isinstance(value.data, np.ndarray):
+                    self.check("shape", value, value.data.shape)
+        return papers
+
+    def data(self, leaf: Any) -> Any:
+        """Return the array or number that stands for an argument in this run."""
+        if type(leaf) is self._wrap:
+            return leaf._value.data
+        return self.data(leaf._array) if isinstance(leaf, Tensor) else leaf
+
+    def check(self, kind: str, value: Value, expected: Any) -> None:
+        """Write a check that ``value`` is as it is now."""
+        if not value.depends or ((id(value), kind) in self._checked and not value.memory.writes):
+            return
+        self._checked.add((id(value), kind))
+        check = Check(len(self.statements), kind, value, expected)
+        self._place(check)
+        self.statements.append(check)
+
+    def refuse(self, what: str, remedy: str, frozen: bool = True) -> NoReturn:
+        """End the writing with an error that names the user's line.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        place = user_place()
+        where = f' (line {place.source.line}: "{place.source.text}")' if place is not None and place.source.text else ""
+        why = "would write today's value into the program" if frozen else "cannot be written down"
+        error = UnsupportedError(f"{what} {why}{where}: {remedy}")
+        self.refusal = self.refusal or error
+        raise error
+
+    def _refuse_surroundings(self) -> None:
+        """Refuse what the program would not repeat: other threads, later calls, errors and warnings that f reacts to."""
+        if self._closed:
+            self.refuse(
+                "an array that an earlier call kept", "do not keep arrays in globals, caches or closures", False
+            )
+        if threading.get_ident() != self._thread:
+            self.refuse("the work of another thread", "compute in the thread that calls the function", False)
+        errors: dict[str, Any] = {**np.geterr()}
+        if any(action in ("raise", "call", "log") and self._errors[kind] != action for kind, action in errors.items()):
+            self.refuse("np.errstate with 'raise', 'call' or 'log'", "test the values with np.where", False)
+        if warnings.filters is not self._filters and any(action[0] != "ignore" for action in warnings.filters[:1]):
+            self.refuse("warnings.catch_warnings", "only simplefilter('ignore') can be written down", False)
+
+    def _kept(self, leaf: Any) -> Any:
+        """Return what a statement keeps of one argument: a value, or a copy of a constant."""
+        if type(leaf) is self._wrap:
+            if leaf._recording is not self:
+                self.refuse("an array that an earlier call kept", "do not keep arrays in globals or closures", False)
+            return leaf._value
+        if isinstance(leaf, np.ndarray):
+            return leaf.copy()
+        if isinstance(leaf, Tensor):
+            return self._kept(leaf._array)
+        if callable(leaf) and not isinstance(leaf, (type, np.dtype, np.ufunc)) and leaf is not np._NoValue:
+            self.refuse(
+                f"a call of NumPy with the function {getattr(leaf, '__name__', leaf)}", "apply it yourself", False
+            )
+        return leaf
+
+    def _place(self, statement: Statement) -> None:
+        place = user_place()
+        statement.place = None if place is None else place.source
+        statement.name = assigned_name(sys._getframe(2))
+        statement.backward = self.backward
+        if self.backward and (sweeps := sweeps_under_way()):
+            statement.entry = sweeps[0].pulled
+
+    def _written(self, statement: Statement, target: Value, depends: bool) -> None:
+        target.memory.writes.append(statement.number)
+        if not depends:
+            return
+        for other in self.statements:
+            for value in other.outputs:
+                value.depends |= value.memory is target.memory
+
+    def _papers(self, statement: Statement, result: Any, depends: bool) -> Any:
+        if type(result) in (bool, int):  # a plain answer, for example of np.allclose: the program checks it at once
+            if depends:
+                kind = "truth" if type(result) is bool else "integer"
+                self.check(kind, self._value(statement, result, depends), result)
+            return result
+        if isinstance(result, (tuple, list)):
+            statement.several = True
+            return replaced(lambda item: self._paper(statement, item, depends), result)
+        return self._paper(statement, result, depends)
+
+    def _paper(self, statement: Statement, item: Any, depends: bool) -> Any:
+        if isinstance(item, (np.ndarray, np.generic, float, complex, int)):
+            return self._wrap(self._value(statement, item, depends), self)
+        if depends and item is not None:
+            self.refuse(f"a result of type {type(item).__name__}", "use functions that return arrays")
+        return item
+
+    def _value(self, statement: Statement, data: Any, depends: bool) -> Value:
+        memory = Memory()
+        if isinstance(data, np.ndarray):
+            memory = next((value.memory for value in statement.values if _shared(value.data, data)), memory)
+            constants = [leaf for leaf in _leaves(statement) if isinstance(leaf, np.ndarray) and _shared(leaf, data)]
+            memory.caller |= bool(constants)
+        value = Value(data, statement, depends, memory, len(statement.outputs) if statement.several else None)
+        statement.outputs.append(value)
+        return value
+
+
+def _leaves(statement: Statement) -> list[Any]:
+    found: list[Any] = []
+    replaced(found.append, (statement.args, statement.keywords))
+    return found
+
+
+def _shared(a: Any, b: Any) -> bool:
+    return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and (a is b or np.may_share_memory(a, b))
+
+
+def _shape_depends(statement: Statement) -> bool:
+    """Whether the shape of the result may be another for other values of the arguments."""
+    call, others = statement.call, statement.args[1:]
+    if call is getitem:
+        parts = others[0] if type(others[0]) is tuple else others
+        return any(
+            bool(values) and (isinstance(part, slice) or any(value.data.dtype.kind == "b" for value in values))
+            for part in parts
+            if (values := [value for value in values_in(part) if value.depends]) is not None
+        )
+    if isinstance(call, np.ufunc) or is_ufunc_method(call):
+        return False
+    reads = any(value.depends for value in values_in((others, statement.keywords)))
+    once = call is np.where and not others
+    return once or call in _OF_VALUES or (reads and (isinstance(call, Method) or call in _OF_OTHER_VALUES))
