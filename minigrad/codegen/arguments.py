@@ -12,7 +12,7 @@ from .._tree import check_structure, leaves
 from ..engine.arrays import as_array
 from ..engine.tensor import Tensor
 from ..errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
-from .words import quoted
+from .names import quoted
 
 _FROZEN = (bool, int, str, type(None))
 
@@ -28,6 +28,20 @@ def check_arguments(*arrays):
             raise TypeError(f"{name} has dtype {array.dtype}: this program was written for {dtype}")
 '''
 
+CHECK_SIZES = '''\
+def check_arguments(*arrays):
+    """Raise ValueError or TypeError unless the arrays have the shapes and dtypes in ARGUMENTS. Equal texts are equal sizes."""
+    sizes = {}
+    for (name, (shape, dtype)), array in zip(ARGUMENTS.items(), arrays):
+        if type(array) is not np.ndarray and not isinstance(array, np.generic):
+            raise TypeError(f"{name} is a {type(array).__name__}: pass a NumPy array")
+        expected = [sizes.setdefault(size, n) if isinstance(size, str) else size for size, n in zip(shape, array.shape)]
+        if len(shape) != array.ndim or list(array.shape) != expected:
+            raise ValueError(f"{name} has shape {array.shape}: this program was written for {shape}")
+        if array.dtype != dtype:
+            raise TypeError(f"{name} has dtype {array.dtype}: this program was written for {dtype}")
+'''
+
 
 class Leaf:
     """One array inside the arguments.
@@ -36,11 +50,12 @@ class Leaf:
         name: its name in the program.
         path: the text that takes it out of its argument, such as ``params["W1"]``; the name itself for an array.
         array: the example.
-        argument: the position of the argument that it is in.
+        shape: its shape; a free length is replaced by the text of its size.
     """
 
-    def __init__(self, name: str, path: str, array: Any, argument: int) -> None:
-        self.name, self.path, self.array, self.argument = name, path, array, argument
+    def __init__(self, name: str, path: str, array: Any) -> None:
+        self.name, self.path, self.array = name, path, array
+        self.shape: tuple[Any, ...] = array.shape
 
 
 class Arguments:
@@ -58,20 +73,17 @@ class Arguments:
         self.leaves: list[Leaf] = []
         self.frozen: dict[str, Any] = {}
         self._taken = set(self.names)
-        self.examples = tuple(
-            [self._enter(value, name, name, i) for i, (name, value) in enumerate(zip(self.names, examples))]
-        )
+        self.examples = tuple([self._enter(value, name, name) for name, value in zip(self.names, examples)])
 
-    def _enter(self, value: Any, path: str, name: str, argument: int) -> Any:
+    def _enter(self, value: Any, path: str, name: str) -> Any:
         if isinstance(value, dict):
             if not all(isinstance(key, (str, int)) for key in value):
                 raise UnsupportedError(f"the keys of {path} must be strings or integers")
             return {
-                key: self._enter(item, f"{path}[{quoted(key)}]", self._short(key, name), argument)
-                for key, item in value.items()
+                key: self._enter(item, f"{path}[{quoted(key)}]", self._short(key, name)) for key, item in value.items()
             }
         if isinstance(value, (list, tuple)):
-            items = [self._enter(item, f"{path}[{i}]", f"{name}_{i}", argument) for i, item in enumerate(value)]
+            items = [self._enter(item, f"{path}[{i}]", f"{name}_{i}") for i, item in enumerate(value)]
             return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
         if type(value) in _FROZEN:
             self.frozen[path] = value
@@ -82,7 +94,7 @@ class Arguments:
             raise UnsupportedError(
                 f"{path}: {error}; other objects belong into the function: lambda x: f(x, {path})"
             ) from error
-        leaf = Leaf(self._free(name) if path != name else name, path, array, argument)
+        leaf = Leaf(self._free(name) if path != name else name, path, array)
         self.leaves.append(leaf)
         return array
 
@@ -128,20 +140,20 @@ class Arguments:
             value._array if isinstance(value, Tensor) else np.asarray(value) if type(value) is float else value
             for value in leaves(list(args))
         ]
-        expected = leaves(list(self.examples))
-        names = iter(self.leaves)
-        for value, example in zip(plain, expected):
+        names, sizes = iter(self.leaves), dict[str, int]()
+        for value, example in zip(plain, leaves(list(self.examples))):
             if type(example) in _FROZEN:
                 if type(value) is not type(example) or value != example:
                     raise ArgumentError(f"an argument is {value!r}; the program was written for {example!r}")
                 continue
-            name = next(names).name
+            leaf = next(names)
             if not isinstance(value, (np.ndarray, np.generic)):
-                raise DTypeError(f"{name} is a {type(value).__name__}: pass a NumPy array")
-            if value.shape != example.shape:
-                raise ShapeError(f"{name} has shape {value.shape}; the program was written for {example.shape}")
+                raise DTypeError(f"{leaf.name} is a {type(value).__name__}: pass a NumPy array")
+            expected = [sizes.setdefault(n, m) if isinstance(n, str) else n for n, m in zip(leaf.shape, value.shape)]
+            if len(leaf.shape) != value.ndim or list(value.shape) != expected:
+                raise ShapeError(f"{leaf.name} has shape {value.shape}; the program was written for {leaf.shape}")
             if value.dtype != example.dtype:
-                raise DTypeError(f"{name} has dtype {value.dtype}; the program was written for {example.dtype}")
+                raise DTypeError(f"{leaf.name} has dtype {value.dtype}; the program was written for {example.dtype}")
         return _refilled(list(args), iter(plain))
 
     # Text
@@ -151,7 +163,7 @@ class Arguments:
         rows = []
         for leaf in self.leaves:
             dtype = leaf.array.dtype
-            rows.append(f'    "{leaf.name}": ({leaf.array.shape}, "{dtype if dtype.isnative else dtype.str}"),')
+            rows.append(f'    "{leaf.name}": ({_text(leaf.shape)}, "{dtype if dtype.isnative else dtype.str}"),')
         return ["ARGUMENTS = {", *rows, "}"]
 
     def opening(self) -> list[str]:
@@ -166,6 +178,11 @@ class Arguments:
             ]
         lines += [f"{leaf.name} = {leaf.path}" for leaf in self.leaves if leaf.name != leaf.path]
         return [*lines, f"check_arguments({', '.join(leaf.name for leaf in self.leaves)})"]
+
+
+def _text(shape: tuple[Any, ...]) -> str:
+    """Return the text of a shape, with double quotes around sizes."""
+    return f"({', '.join(map(quoted, shape))}{',' * (len(shape) == 1)})"
 
 
 def is_floating(value: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import keyword
 import linecache
 import weakref
@@ -122,3 +123,8 @@ class Names:
         if isinstance(getattr(statement.call, "__self__", None), np.ufunc):
             name = statement.call.__self__.__name__  # type: ignore[attr-defined]
         return _WORDS.get(name, name)
+
+
+def quoted(key: Any) -> str:
+    """Return the text of a key of a dict, with double quotes."""
+    return json.dumps(key) if isinstance(key, str) and key.isascii() else repr(key)

@@ -113,6 +113,16 @@ class Check(Statement):
         return f"{where} {found} {self.expected}"
 
 
+class Expression:
+    """A number that the program computes from sizes. ``text`` is Python, and binds as tightly as ``tightness`` says."""
+
+    def __init__(self, text: str, tightness: float) -> None:
+        self.text, self.tightness = text, tightness
+
+    def __repr__(self) -> str:
+        return self.text
+
+
 # --- What a statement can call, besides NumPy's functions ---
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import math
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -13,8 +12,19 @@ from typing import Any
 import numpy as np
 
 from ..engine.types import Node
-from .names import Names
-from .statements import Check, InPlace, Memory, Method, Statement, Value, is_ufunc_method, replaced, values_in
+from .names import Names, quoted
+from .statements import (
+    Check,
+    Expression,
+    InPlace,
+    Memory,
+    Method,
+    Statement,
+    Value,
+    is_ufunc_method,
+    replaced,
+    values_in,
+)
 from .tidy import constant
 
 WIDTH = 100  # characters of a line
@@ -107,9 +117,9 @@ class Text:
         if check.kind == "truth":
             condition = f"not {self.of(value, 8)}" if check.expected else self.of(value)
         elif check.kind == "integer":
-            condition = f"{self.of(value, 3)} != {check.expected}"
+            condition = f"{self.of(value, 3)} != {self.of(check.expected)}"
         else:
-            condition = f"{self.of(value, _ATOM)}.shape != {check.expected}"
+            condition = f"{self.of(value, _ATOM)}.shape != {self.of(check.expected)}"
         message = f"written where {check.sentence}"
         return [f"if {condition}:  # the program holds for one way only", f"    raise ValueError({message!r})"]
 
@@ -205,6 +215,8 @@ class Text:
                 return f"({text})" if tightness < level else text
             number = constant(leaf) if np.ndim(leaf.data) == 0 else None
             return self.names.of[leaf] if number is None or leaf in self.names.of else self.of(number, level)
+        if isinstance(leaf, Expression):
+            return f"({leaf.text})" if leaf.tightness < level else leaf.text
         if isinstance(leaf, np.ndarray):
             return self._array(leaf)
         if isinstance(leaf, tuple):
@@ -291,11 +303,6 @@ class Text:
             return f"{name}.copy()" if shared and np.ndim(value.data) else name
 
         return self.of(replaced(lambda value: _Raw(text(value)), tree))[1:-1]
-
-
-def quoted(key: Any) -> str:
-    """Return the text of a key of a dict, with double quotes."""
-    return json.dumps(key) if isinstance(key, str) and key.isascii() else repr(key)
 
 
 class _Raw:

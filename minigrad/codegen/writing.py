@@ -16,18 +16,24 @@ from ..engine.tape import Leaf, sweep
 from ..engine.tensor import Tensor, make_tensor
 from ..engine.types import Array, Node
 from ..errors import UnsupportedError
-from .arguments import CHECK, Arguments, is_floating
+from .arguments import CHECK, CHECK_SIZES, Arguments, is_floating
 from .names import Names
 from .paper import Paper
 from .program import Program
 from .recording import Recording
-from .statements import Check, Value
+from .sizes import Sizes, generalised
+from .statements import Check, Statement, Value
 from .tidy import tidied
 from .witness import compare
 from .words import Text, wrapped
 
 
-def write_numpy(f: Callable[..., Any], *examples: Any, argnum: int | Sequence[int] | None = None) -> Program:
+def write_numpy(
+    f: Callable[..., Any],
+    *examples: Any,
+    argnum: int | Sequence[int] | None = None,
+    sizes: Sequence[Sequence[Any]] = (),
+) -> Program:
     """Write ``f`` and its gradient as a NumPy program, as a person would have written it by hand.
 
     The function runs once, forward and backward, on arrays that write down what is done with them. The program holds for the
@@ -38,6 +44,7 @@ def write_numpy(f: Callable[..., Any], *examples: Any, argnum: int | Sequence[in
         f: a function that returns one real number. Its arguments are arrays, or nested lists, tuples and dicts of arrays.
         examples: the arguments of one call.
         argnum: the arguments to differentiate, by default all that have floating numbers.
+        sizes: further examples, each with all arguments, in other sizes. The axes whose lengths differ are then free.
 
     Raises:
         UnsupportedError: ``f`` does something that cannot be written down. The message names the line and the remedy.
@@ -55,12 +62,14 @@ def write_numpy(f: Callable[..., Any], *examples: Any, argnum: int | Sequence[in
             # backward
             dx = np.cos(x)
             return total, dx
+        <BLANKLINE>
         >>> program(np.array([0.0, 1.0, 2.0]))[1]
         array([ 1.        ,  0.54030231, -0.41614684])
     """
-    arguments = Arguments(f, examples)
-    chosen = arguments.chosen(argnum)
-    program, again = _written(f, arguments, chosen), _written(f, arguments, chosen)
+    versions = [Arguments(f, example) for example in (examples, *sizes)]
+    free = Sizes(versions) if sizes else None
+    chosen = versions[0].chosen(argnum)
+    program, again = (_written(f, versions, chosen, free) for _ in range(2))
     if program.source != again.source:
         lines = zip(program.source.splitlines(), again.source.splitlines())
         first, second = next((pair for pair in lines if pair[0] != pair[1]), ("its length", "its length"))
@@ -68,12 +77,42 @@ def write_numpy(f: Callable[..., Any], *examples: Any, argnum: int | Sequence[in
             f"written twice, the program differs ({first.strip()[:80]!r}, then {second.strip()[:80]!r}): the function draws "
             "random numbers, or keeps something from call to call. Make that an argument"
         )
-    compare(f, program, arguments, chosen)
+    for arguments in versions:
+        compare(f, program, arguments, chosen)
     return program
 
 
-def _written(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int]) -> Program:
+def _written(
+    f: Callable[..., Any], versions: Sequence[Arguments], chosen: Sequence[int], free: Sizes | None
+) -> Program:
     """Write the program once."""
+    runs = [_recorded(f, arguments, chosen) for arguments in versions]
+    statements, results, run = runs[0]
+    if free is not None:
+        statements, results = generalised(free, [(each[0], each[1]) for each in runs])
+    names = Names(_taken(versions[0]))
+    names.of.update({value: value.name for value in run.recording.inputs if value.name})
+    places = {node: value.statement.place for node, value in run.values.items() if value.statement is not None}
+    text = Text(statements, results, names, places)
+    lines = [*versions[0].opening(), *text.lines(), f"return {text.result(results)}"]
+    step = "\n".join([f"def step({', '.join(versions[0].names)}):", *map(wrapped, lines)])
+    step = "\n".join(line.rstrip() for line in step.splitlines()) + "\n"
+    imports = ["import base64", ""] * bool(text.constants) + ["import numpy as np"]
+    imports += ["from scipy import special"] * text.scipy
+    title = f'"""The value and the gradients of {_described(f)}."""'
+    check = CHECK if free is None else CHECK_SIZES
+    head = "\n".join([title, "", *imports, "", *versions[0].table(), "", "", check])
+    checks = [statement.sentence for statement in statements if isinstance(statement, Check)]
+    return Program(step, head, checks, text.constants, versions[0])
+
+
+def _taken(arguments: Arguments) -> set[str]:
+    leaves = (leaf.name for leaf in arguments.leaves)
+    return {*arguments.names, *leaves, "np", "special", "base64", "check_arguments", "step", "ARGUMENTS"}
+
+
+def _recorded(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int]) -> tuple[list[Statement], Any, _Run]:
+    """Run ``f`` on paper. Return the tidied statements, the value and the gradients as values, and the run."""
     recording = Recording(Paper)
     names = iter(arguments.leaves)
     starts: list[Tensor] = []
@@ -95,7 +134,7 @@ def _written(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int])
     value, gradients = run(f, given, starts)
     left = iter(gradients)
     trees = [map_leaves(lambda leaf: next(left) if is_floating(leaf) else None, arguments.examples[i]) for i in chosen]
-    return _program(recording, (value, *trees), run.values, arguments, f)
+    return *tidied(recording.statements, (value, *trees)), run
 
 
 class _Run:
@@ -174,29 +213,6 @@ class _Run:
 
 def _value(array: Any) -> Any:
     return array._value if type(array) is Paper else array
-
-
-def _program(recording: Recording, results: Any, values: dict[Node, Value], arguments: Arguments, f: Any) -> Program:
-    """Return the text of what was recorded, as a program."""
-    taken = {*arguments.names, *(leaf.name for leaf in arguments.leaves)}
-    names = Names(taken | {"np", "special", "base64", "check_arguments", "step", "ARGUMENTS"})
-    names.of.update({value: value.name for value in recording.inputs if value.name})
-    statements, results = tidied(recording.statements, results)
-    places = {node: value.statement.place for node, value in values.items() if value.statement is not None}
-    text = Text(statements, results, names, places)
-    body = text.lines()
-    lines = [*arguments.opening(), *body, f"return {text.result(results)}"]
-    step = "\n".join([f"def step({', '.join(arguments.names)}):", *map(wrapped, lines)])
-    imports = (
-        ["import base64", ""] * bool(text.constants)
-        + ["import numpy as np"]
-        + ["from scipy import special"] * text.scipy
-    )
-    title = f'"""The value and the gradients of {_described(f)}."""'
-    head = "\n".join([title, "", *imports, "", *arguments.table(), "", "", CHECK])
-    checks = [check.sentence for check in statements if isinstance(check, Check)]
-    trimmed = "\n".join(line.rstrip() for line in step.splitlines()) + "\n"
-    return Program(trimmed, head, checks, text.constants, arguments)
 
 
 def _described(f: Any) -> str:
