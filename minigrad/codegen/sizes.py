@@ -45,6 +45,9 @@ class Sizes:
                     self.lengths.setdefault(texts.setdefault(lengths, text), lengths)
                     first.shape = (*first.shape[:axis], texts[lengths], *first.shape[axis + 1 :])
 
+    def _product(self, names: Sequence[str], example: int) -> int:
+        return math.prod(self.lengths[name][example] for name in names)
+
     def number(self, values: Sequence[Any], place: str) -> Expression:
         """Return the expression that gives ``values[i]`` in the i-th example.
 
@@ -52,13 +55,13 @@ class Sizes:
             UnsupportedError: no product of sizes does, or several do.
         """
         found: dict[tuple[int, ...], Expression] = {}
-        names, columns = list(self.lengths), list(self.lengths.values())
-        for powers in itertools.product(_POWERS, repeat=len(names)):
-            products = [
-                math.prod(float(column[i]) ** p for column, p in zip(columns, powers)) for i in range(len(values))
-            ]
-            if any(powers) and (expression := _fitting(names, powers, values, products)) is not None:
+        for powers in itertools.product(_POWERS, repeat=len(self.lengths)):
+            above = [name for name, power in zip(self.lengths, powers) for _ in range(max(power, 0))]
+            below = [name for name, power in zip(self.lengths, powers) if power < 0]
+            counts = [(self._product(above, i), self._product(below, i)) for i in range(len(values))]
+            if (above or below) and (expression := _fitting(values, above, below, counts)) is not None:
                 found[powers] = expression
+        names = list(self.lengths)
         if not found:
             raise UnsupportedError(
                 f"{place}: {_listed(values)} in the examples is no product of sizes: {_listed(names)}"
@@ -69,35 +72,40 @@ class Sizes:
         return next(iter(found.values()))
 
 
-def _fitting(names: Sequence[str], powers: Sequence[int], values: Sequence[Any], products: Sequence[float]) -> Any:
-    """Return ``k * product`` if it gives all values to the bit, for a ``k`` that is the same in all examples."""
-    above = [name for name, power in zip(names, powers) for _ in range(max(power, 0))]
-    below = [name for name, power in zip(names, powers) for _ in range(max(-power, 0))]
-    factor = values[0] / products[0]
-    whole = not below and all(isinstance(value, int) for value in values)
-    near = round(factor)
-    factor = near if math.isclose(factor, near, rel_tol=1e-12) and near else factor
-    if whole and not isinstance(factor, int):
+def _fitting(
+    values: Sequence[Any], above: Sequence[str], below: Sequence[str], counts: Sequence[tuple[int, int]]
+) -> Expression | None:
+    """Return ``k * above / below`` if it gives all values to the bit, with one ``k`` for all examples; None otherwise.
+
+    ``counts`` has the products of the sizes above and below the line in each example.
+    """
+    over, under = " * ".join(above), " * ".join(below)
+    first, (top, bottom) = values[0], counts[0]
+    factor = _whole(first * bottom / top)
+    if not below:
+        given: list[Any] = [factor * a for a, _ in counts]
+        text = over if factor == 1 else f"{factor} * {over}"
+    elif isinstance(factor, int) or above:
+        given = [factor * a / b for a, b in counts]
+        text = (
+            " * ".join([repr(factor), *above][factor == 1 and bool(above) :])
+            + f" / {under if len(below) == 1 else f'({under})'}"
+        )
+    else:  # 1 / (2 * n)
+        inverse = _whole(top / (first * bottom)) if first else 0
+        given = [1 / (inverse * b) if inverse else None for _, b in counts]
+        text = f"1 / ({inverse} * {under})"
+        if not isinstance(inverse, int):
+            given, text = [factor / b for _, b in counts], f"{factor!r} / {under if len(below) == 1 else f'({under})'}"
+    if any(type(got) is not type(value) or got != value for got, value in zip(given, values)):
         return None
-    inverse = round(1 / factor) if below and factor else 0
-    if below and inverse > 1 and math.isclose(factor * inverse, 1.0, rel_tol=1e-12):  # 1 / (2 * n)
-        given = [1 / round(inverse / product) for product in products]
-        text = f"1 / ({' * '.join([str(inverse), *below])})" if not above else ""
-    else:
-        given = [_product(factor, product, whole) for product in products]
-        over = " * ".join([*([repr(factor)] if factor != 1 or not above else []), *above])
-        under = "" if not below else f" / {below[0]}" if len(below) == 1 else f" / ({' * '.join(below)})"
-        text = over + under
-    if not text or any(got != value for got, value in zip(given, values)):
-        return None
-    return Expression(text, 6 if len(above) + len(below) > 1 or factor != 1 or below else 10)
+    return Expression(text, 10 if text == over and len(above) == 1 else 6)
 
 
-def _product(factor: Any, product: float, whole: bool) -> Any:
-    if whole:
-        return factor * round(product)
-    inverse = round(1 / product) if product < 1 else 0
-    return factor / inverse if inverse else factor * product
+def _whole(number: float) -> float | int:
+    """Return the whole number that ``number`` is up to rounding, or else ``number``."""
+    near = round(number) if math.isfinite(number) else 0
+    return near if near and math.isclose(number, near, rel_tol=1e-12) else number
 
 
 def _listed(items: Sequence[Any]) -> str:
