@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._tree import check_structure, leaves
+from .._tree import check_structure, leaves, map_leaves
 from ..engine.arrays import as_array
 from ..engine.tensor import Tensor
 from ..errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
@@ -136,25 +136,25 @@ class Arguments:
             ArgumentError, ShapeError, DTypeError: they are not like the example.
         """
         check_structure(list(self.examples), list(args), "the arguments")
-        plain = [
-            value._array if isinstance(value, Tensor) else np.asarray(value) if type(value) is float else value
-            for value in leaves(list(args))
-        ]
         names, sizes = iter(self.leaves), dict[str, int]()
-        for value, example in zip(plain, leaves(list(self.examples))):
+
+        def plain(example: Any, value: Any) -> Any:
             if type(example) in _FROZEN:
                 if type(value) is not type(example) or value != example:
                     raise ArgumentError(f"an argument is {value!r}; the program was written for {example!r}")
-                continue
+                return value
             leaf = next(names)
-            if not isinstance(value, (np.ndarray, np.generic)):
-                raise DTypeError(f"{leaf.name} is a {type(value).__name__}: pass a NumPy array")
-            expected = [sizes.setdefault(n, m) if isinstance(n, str) else n for n, m in zip(leaf.shape, value.shape)]
-            if len(leaf.shape) != value.ndim or list(value.shape) != expected:
-                raise ShapeError(f"{leaf.name} has shape {value.shape}; the program was written for {leaf.shape}")
-            if value.dtype != example.dtype:
-                raise DTypeError(f"{leaf.name} has dtype {value.dtype}; the program was written for {example.dtype}")
-        return _refilled(list(args), iter(plain))
+            array = value._array if isinstance(value, Tensor) else np.asarray(value) if type(value) is float else value
+            if not isinstance(array, (np.ndarray, np.generic)):
+                raise DTypeError(f"{leaf.name} is a {type(array).__name__}: pass a NumPy array")
+            expected = [sizes.setdefault(n, m) if isinstance(n, str) else n for n, m in zip(leaf.shape, array.shape)]
+            if len(leaf.shape) != array.ndim or list(array.shape) != expected:
+                raise ShapeError(f"{leaf.name} has shape {array.shape}; the program was written for {leaf.shape}")
+            if array.dtype != example.dtype:
+                raise DTypeError(f"{leaf.name} has dtype {array.dtype}; the program was written for {example.dtype}")
+            return array
+
+        return [map_leaves(plain, example, value) for example, value in zip(self.examples, args)]
 
     # Text
 
@@ -187,18 +187,6 @@ def _text(shape: tuple[Any, ...]) -> str:
 
 def is_floating(value: Any) -> bool:
     return isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fc"
-
-
-def _refilled(tree: Any, values: Any) -> Any:
-    """Return ``tree`` with its leaves replaced by the next values."""
-    if tree is None:
-        return None
-    if isinstance(tree, dict):
-        return {key: _refilled(item, values) for key, item in tree.items()}
-    if isinstance(tree, (list, tuple)):
-        items = [_refilled(item, values) for item in tree]
-        return type(tree)(*items) if hasattr(tree, "_fields") else type(tree)(items)
-    return next(values)
 
 
 def _parameter_names(f: Callable[..., Any], count: int) -> list[str]:

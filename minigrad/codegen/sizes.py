@@ -162,7 +162,7 @@ def _merged(sizes: Sizes, trees: Sequence[Any], numbers: dict[Value, int], place
     if type(first) is Value:
         literals = [constant(tree) if np.ndim(tree.data) == 0 else None for tree in trees]
         if None not in literals and len(set(literals)) > 1:
-            return _merged(sizes, [literal.item() for literal in literals], numbers, place)
+            return _merged(sizes, [np.asarray(literal).item() for literal in literals], numbers, place)
         if len({numbers.get(tree, tree.name) for tree in trees}) == 1:
             return first
     elif isinstance(first, np.ndarray):

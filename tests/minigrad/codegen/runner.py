@@ -1,7 +1,7 @@
 """Runs written programs in a process of its own, in which minigrad cannot be imported: ``python runner.py FOLDER``.
 
-The folder has a file ``NAME.py`` for each program and ``NAME.pickle`` with the arguments of each call. The outcomes, arrays or the
-text of an error, are written to ``outcomes.pickle``.
+The folder has a file ``NAME.py`` for each program and ``NAME.pickle`` with the arguments of each call. The outcomes, arrays or
+the text of an error, are written to ``outcomes.pickle``.
 """
 
 import pickle

@@ -4,7 +4,7 @@ import numpy as np
 
 import minigrad as mg
 
-SLIDE = '''\
+SLIDE = """\
 def step(x, y, W1, b1, W2, b2):
     check_arguments(x, y, W1, b1, W2, b2)
     h = np.tanh(x @ W1 + b1)
@@ -24,10 +24,10 @@ def step(x, y, W1, b1, W2, b2):
     db1 = dz.sum(axis=0)
     dW1 = x.T @ dz
     return loss, dW1, db1, dW2, db2
-'''
+"""
 
 
-def network(x, y, W1, b1, W2, b2):  # type: ignore[no-untyped-def]
+def network(x, y, W1, b1, W2, b2):
     h = np.tanh(x @ W1 + b1)
     p = h @ W2 + b2
     error = p - y
@@ -40,4 +40,6 @@ def test_the_slide() -> None:
     shapes = [(16, 3), (16, 1), (3, 8), (8,), (8, 1), (1,)]
     arguments = [random.normal(size=shape) for shape in shapes]
     program = mg.write_numpy(network, *arguments, argnum=(2, 3, 4, 5))
-    assert str(program) == SLIDE.replace("# back through loss = np.mean(error ** 2)", "# back through loss = np.mean(error**2)")
+    assert str(program) == SLIDE.replace(
+        "# back through loss = np.mean(error ** 2)", "# back through loss = np.mean(error**2)"
+    )
