@@ -199,6 +199,8 @@ class Text:
             return f"{self.of(args[0], _ATOM)}.{name}", _ATOM
         as_user = not statement.backward and f"np.{name}(" in _line_of(statement)
         if call in _METHODS and self._is_name(args[0]) and not as_user:
+            if call in (np.reshape, np.ravel) and isinstance(positional[-1], str):
+                keywords = {"order": positional.pop(), **keywords}
             if call in (np.reshape, np.transpose) and len(positional) == 2 and isinstance(positional[1], tuple):
                 positional = [positional[0], *(positional[1] or [()])]
             return f"{self.of(args[0], _ATOM)}.{name}({self._arguments(positional[1:], keywords)})", _ATOM

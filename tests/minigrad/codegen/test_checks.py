@@ -74,7 +74,7 @@ def test_the_caller_s_arrays_and_containers_are_left_alone() -> None:
     def f(p: Any) -> Any:
         return np.sum(p["a"] * p["b"][0])
 
-    example = {"a": X.copy(), "b": [X + 1]}
+    example: Any = {"a": X.copy(), "b": [X + 1]}
     value, gradient = mg.write_numpy(f, example)(example)
     assert np.array_equal(example["a"], X)
     assert value == np.sum(X * (X + 1))
