@@ -48,9 +48,9 @@ class Paper:
     size = property(lambda self: self._value.data.size)
     nbytes = property(lambda self: self._value.data.nbytes)
     itemsize = property(lambda self: self._value.data.itemsize)
-    strides = property(lambda self: self._value.data.strides)
-    flags = property(lambda self: self._value.data.flags)
-    base = property(lambda self: getattr(self._value.data, "base", None))
+    strides = property(lambda self: self._of_memory("strides"))
+    flags = property(lambda self: self._of_memory("flags"))
+    base = property(lambda self: self._of_memory("base"))
     T = property(lambda self: np.transpose(self))
     mT = property(lambda self: np.swapaxes(self, -1, -2))
     real = property(lambda self: np.real(self))
@@ -61,6 +61,12 @@ class Paper:
         return self
 
     # What leaves the paper
+
+    def _of_memory(self, name: str) -> Any:
+        """Return what the array says about its memory. A rule may ask; the user's program would get it for the example only."""
+        if not of_library(sys._getframe(2).f_globals.get("__name__", "")):
+            self._recording.refuse(f"x.{name}", "a program is not told how arrays lie in memory", frozen=False)
+        return getattr(self._value.data, name)
 
     def _read(self, what: str, remedy: str) -> Any:
         if self._value.depends:

@@ -26,7 +26,7 @@ def compare(f: Callable[..., Any], program: Program, arguments: Arguments, chose
         UnsupportedError: they differ.
     """
     for i, data in enumerate(_data(arguments.examples)):
-        expected = _on_the_tape(f, data, chosen)
+        expected = on_the_tape(f, data, chosen)
         if expected is None:
             continue
         try:
@@ -67,7 +67,7 @@ def _copied(leaf: Any) -> Any:
     return leaf.copy() if isinstance(leaf, (np.ndarray, np.generic)) else leaf
 
 
-def _on_the_tape(f: Callable[..., Any], data: Any, chosen: Sequence[int]) -> Any:
+def on_the_tape(f: Callable[..., Any], data: Any, chosen: Sequence[int]) -> Any:
     """Return the value and the gradients; None if the function cannot be computed for these values."""
 
     def of_chosen(parts: Any) -> Any:

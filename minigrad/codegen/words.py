@@ -178,6 +178,7 @@ class Text:
             if call in _OPERATORS and len(args) == 2:
                 sign, level = _OPERATORS[call]
                 left, right = (level + 1, level) if call is np.power else (level, level + 1)
+                left += level == 2  # a < b < c would be two comparisons joined by "and"
                 return f"{self.of(args[0], left)} {sign} {self.of(args[1], right)}", level
             if call is np.negative:
                 return f"-{self.of(args[0], 7)}", 7

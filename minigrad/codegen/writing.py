@@ -15,7 +15,7 @@ from ..engine.observers import active, attach
 from ..engine.tape import Leaf, sweep
 from ..engine.tensor import Tensor, make_tensor
 from ..engine.types import Array, Node
-from ..errors import UnsupportedError
+from ..errors import MinigradError, UnsupportedError
 from .arguments import CHECK, CHECK_SIZES, Arguments, is_floating
 from .names import Names
 from .paper import Paper
@@ -24,7 +24,7 @@ from .recording import Recording
 from .sizes import Sizes, generalised
 from .statements import Check, Statement, Value
 from .tidy import tidied
-from .witness import compare
+from .witness import compare, on_the_tape
 from .words import Text, wrapped
 
 
@@ -86,7 +86,7 @@ def _written(
     f: Callable[..., Any], versions: Sequence[Arguments], chosen: Sequence[int], free: Sizes | None
 ) -> Program:
     """Write the program once."""
-    runs = [_recorded(f, arguments, chosen) for arguments in versions]
+    runs = [_recorded_or_refused(f, arguments, chosen) for arguments in versions]
     statements, results, run = runs[0]
     if free is not None:
         statements, results = generalised(free, [(each[0], each[1]) for each in runs])
@@ -104,6 +104,25 @@ def _written(
     head = "\n".join([title, "", *imports, "", *versions[0].table(), "", "", check])
     checks = [statement.sentence for statement in statements if isinstance(statement, Check)]
     return Program(step, head, checks, text.constants, versions[0])
+
+
+def _recorded_or_refused(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int]) -> tuple[Any, Any, _Run]:
+    """Run ``f`` on paper. If only that fails, say so; an error that ``f`` raises on any arrays is its own.
+
+    Raises:
+        UnsupportedError: ``f`` fails on paper and not on the tape.
+    """
+    try:
+        return _recorded(f, arguments, chosen)
+    except MinigradError:
+        raise
+    except Exception as error:
+        if on_the_tape(f, arguments.examples, chosen) is None:
+            raise
+        raise UnsupportedError(
+            f"the function works on arrays, but not on arrays that write down what is done with them ({type(error).__name__}: "
+            f"{error}): use NumPy's functions on the arguments themselves"
+        ) from error
 
 
 def _taken(arguments: Arguments) -> set[str]:
