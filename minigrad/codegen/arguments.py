@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -99,7 +100,8 @@ class Arguments:
         return array
 
     def _short(self, key: Any, name: str) -> str:
-        return key if isinstance(key, str) and key.isidentifier() and key not in self._taken else f"{name}_{key}"
+        short = re.sub(r"\W", "_", str(key))
+        return short if short.isidentifier() and short not in self._taken else f"{name}_{short}"
 
     def _free(self, name: str) -> str:
         name = name if name.isidentifier() else "x"

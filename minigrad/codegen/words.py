@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from operator import getitem, setitem
@@ -322,11 +323,23 @@ def wrapped(line: str, indent: str = "    ") -> str:
     """Return a line of the body, divided into several if it is too long."""
     if len(indent + line) <= WIDTH or line.startswith(("#", "raise", "    raise")):
         return indent + line
-    inside = line if "(" in line[:WIDTH] else f"{line.partition(' = ')[0]} = ({line.partition(' = ')[2]})"
-    further = indent + "    "
+    head, right = re.match(r"(\S+(?:, \S+)* \S{0,2}= |return |)(.*)", line).groups()  # type: ignore[union-attr]
+    inside = f"{head}({right})" if _divisible(right) else line
     return "\n".join(
-        textwrap.wrap(indent + inside, WIDTH, subsequent_indent=further, break_long_words=False, break_on_hyphens=False)
+        textwrap.wrap(
+            indent + inside, WIDTH, subsequent_indent=indent + "    ", break_long_words=False, break_on_hyphens=False
+        )
     )
+
+
+def _divisible(text: str) -> bool:
+    """Whether a text has a space outside of brackets, where a line cannot end."""
+    depth = 0
+    for character in text:
+        depth += (character in "([{") - (character in ")]}")
+        if character == " " and depth == 0:
+            return True
+    return False
 
 
 def _owns(value: Value) -> bool:

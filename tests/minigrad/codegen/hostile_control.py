@@ -135,7 +135,8 @@ def axis_argument(x: Array, axis: int) -> Array:
 
 @hostile(in_turn((4,), "sum", "max", "mean"), "A string argument chooses the reduction.")
 def string_mode(x: Array, mode: str) -> Array:
-    return {"sum": np.sum, "max": np.max, "mean": np.mean}[mode](x)
+    reductions: dict[str, Any] = {"sum": np.sum, "max": np.max, "mean": np.mean}
+    return reductions[mode](x)
 
 
 @hostile(in_turn((4,), None, 2, 3), "None or a Python int as an optional argument.")
@@ -489,7 +490,9 @@ def missing_key(x: Array, k: Array) -> Array:
         return weights.get(k[1], -1.0) * (x * x).sum()
 
 
-@hostile(normal((3,)), "try, except, else and finally change one variable.")
+@hostile(
+    cases([1.0, 0.5, 2.0], [1.0, -0.5, 2.0], [-1.0, -2.0, 0.5]), "try, except, else and finally change one variable."
+)
 def all_four_clauses(x: Array) -> Array:
     power = 1
     try:

@@ -323,7 +323,8 @@ def memo_by_id(x: Array) -> Array:
 def weak_references(x: Array) -> Array:
     y = np.where(x > 0, x, 0.0) if x[0] > 0 else x
     reference = weakref.ref(x)
-    return (y * y).sum() if reference() is y else y.sum()
+    same = reference() is y
+    return (y * y).sum() if same else y.sum()
 
 
 @hostile(normal((4,)), "The global random numbers are seeded inside.")

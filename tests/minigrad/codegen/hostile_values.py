@@ -181,7 +181,8 @@ def python_called_by_numpy(x: Array) -> Array:
 
 @hostile(normal((4,)), "np.nditer, np.ndenumerate and .flat give the elements one by one.")
 def element_iterators(x: Array) -> Array:
-    total = sum(float(v) for v in np.nditer(x.numpy()) if v > 0)
+    elements: Any = np.nditer(x.numpy())
+    total = sum(float(v) for v in elements if v > 0)
     weighted = sum(i * v for (i,), v in np.ndenumerate(x.numpy()))
     return (total + weighted + x.numpy().flat[2]) * x.sum()
 
@@ -416,7 +417,8 @@ def flags_and_strides(x: Array, k: Array) -> Array:
 
 @hostile(_layouts, "np.nditer follows the memory, and tobytes with order A copies it.")
 def iteration_in_memory_order(x: Array, k: Array) -> Array:
-    items = [int(v) for v in np.nditer(k)]
+    elements: Any = np.nditer(k)
+    items = [int(v) for v in elements]
     return sum(i * v for i, v in zip(items, x)) + k.tobytes(order="A")[8] * x[0]
 
 
