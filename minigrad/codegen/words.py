@@ -197,6 +197,8 @@ class Text:
         if call in (np.transpose, np.swapaxes) and (turned := _turned(statement)):
             return f"{self.of(args[0], _ATOM)}{turned}", _ATOM
         positional, keywords = _without_defaults(call, args, keywords)
+        if isinstance(axis := keywords.get("axis"), tuple) and len(axis) == 1:
+            keywords = keywords | {"axis": axis[0]}
         if call in (np.real, np.imag):
             return f"{self.of(args[0], _ATOM)}.{name}", _ATOM
         as_user = not statement.backward and f"np.{name}(" in _line_of(statement)
