@@ -14,6 +14,7 @@ import numpy as np
 from .._source import user_place
 from ..engine.observers import sweeps_under_way
 from ..engine.tensor import Tensor
+from ..engine.types import Node
 from ..errors import UnsupportedError
 from .names import assigned_name
 from .statements import Check, Memory, Method, Statement, Value, is_ufunc_method, replaced, values_in
@@ -40,6 +41,7 @@ class Recording:
     Attributes:
         statements: the statements in the order of execution.
         inputs: the values of the arguments.
+        values: the value of each node of the tape.
         backward: whether the backward pass of the whole function is running.
         refusal: the error that ended the writing, even if the function caught it.
         raised: an error that a statement raised. If the function goes on all the same, the program would not know when.
@@ -49,6 +51,7 @@ class Recording:
         self._wrap = wrap
         self.statements: list[Statement] = []
         self.inputs: list[Value] = []
+        self.values: dict[Node, Value] = {}
         self.backward = False
         self.refusal: UnsupportedError | None = None
         self.raised: Exception | None = None
@@ -171,12 +174,15 @@ class Recording:
         return leaf
 
     def _place(self, statement: Statement) -> None:
+        """Note where in the user's program a statement belongs: to its line, or to the line that it goes back through."""
         place = user_place()
         statement.place = None if place is None else place.source
         statement.name = assigned_name(sys._getframe(2))
         statement.backward = self.backward
         if self.backward and (sweeps := sweeps_under_way()):
             statement.entry = sweeps[0].pulled
+            origin = self.values.get(statement.entry)
+            statement.place = None if origin is None or origin.statement is None else origin.statement.place
 
     def _written(self, statement: Statement, target: Value, depends: bool) -> None:
         target.memory.writes.append(statement.number)

@@ -107,9 +107,12 @@ class _Tidying:
                 self.literals(statement, value)
                 self.merge(statement, value)
                 other = self.unchanged(statement, value)
-            if other is None and not value.memory.writes and len(statement.values) == 1:  # an index may be another view
-                other = views.setdefault(_view(value), value)
-                other = None if other is value or other.memory is not value.memory else other
+            if other is None and not value.memory.writes:
+                known = views.setdefault(_view(value), value)
+                if (
+                    known.memory is value.memory and len(statement.values) == 1
+                ):  # what an index picks differs with its values
+                    other = known
             if other is None and not value.memory.writes and (key := _key(statement)) is not None:
                 other = seen.setdefault(key, value)
             if other is not None and other is not value:

@@ -95,5 +95,5 @@ def _close(found: Any, expected: Any) -> bool:
         return False
     tolerance = 1e-4 if expected.dtype.char in "feF" else 1e-8
     with np.errstate(all="ignore"):
-        size = float(np.nanmax(np.abs(expected), initial=0.0, where=np.isfinite(expected))) if expected.size else 0.0
+        size = float(np.max(np.abs(expected), initial=0.0, where=np.isfinite(expected))) if expected.size else 0.0
         return bool(np.allclose(found, expected, rtol=tolerance, atol=tolerance * size, equal_nan=True))

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.types import Node
 from .names import Names, quoted
 from .statements import (
     Check,
@@ -57,8 +56,8 @@ class Text:
         scipy: whether the program calls ``scipy.special``.
     """
 
-    def __init__(self, statements: Sequence[Statement], results: Any, names: Names, places: dict[Node, Any]) -> None:
-        self.statements, self.results, self.names, self.places = statements, results, names, places
+    def __init__(self, statements: Sequence[Statement], results: Any, names: Names) -> None:
+        self.statements, self.results, self.names = statements, results, names
         self.constants: dict[str, Any] = {}
         self.scipy = False
         self._constant_names: dict[Any, str] = {}
@@ -84,16 +83,12 @@ class Text:
                 continue
             if statement.backward and not backward:
                 found += [("", False), ("# backward", False)]
-            backward, place = statement.backward, self._place(statement)
-            if place is not None and (str(place), backward) != last:
+            backward, place = statement.backward, statement.place
+            if place is not None and place.text and (str(place), backward) != last:
                 last = str(place), backward
                 found.append((f"# back through {place.text}" if backward else f"# {place.text}", True))
             found += [(line, False) for line in written]
         return _without_repeats(found)
-
-    def _place(self, statement: Statement) -> Any:
-        place = self.places.get(statement.entry) if statement.backward else statement.place
-        return place if place is not None and place.text else None
 
     def _line(self, statement: Statement) -> list[str]:
         """Return the lines of one statement; none if it is joined into the line that uses it."""

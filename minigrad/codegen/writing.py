@@ -22,7 +22,7 @@ from .paper import Paper
 from .program import Program
 from .recording import Recording
 from .sizes import Sizes, generalised
-from .statements import Check, Statement, Value
+from .statements import Check, Statement
 from .tidy import tidied
 from .witness import compare, on_the_tape
 from .words import Text, wrapped
@@ -87,13 +87,12 @@ def _written(
 ) -> Program:
     """Write the program once."""
     runs = [_recorded_or_refused(f, arguments, chosen) for arguments in versions]
-    statements, results, run = runs[0]
+    statements, results, recording = runs[0]
     if free is not None:
         statements, results = generalised(free, [(each[0], each[1]) for each in runs])
     names = Names(_taken(versions[0]))
-    names.of.update({value: value.name for value in run.recording.inputs if value.name})
-    places = {node: value.statement.place for node, value in run.values.items() if value.statement is not None}
-    text = Text(statements, results, names, places)
+    names.of.update({value: value.name for value in recording.inputs if value.name})
+    text = Text(statements, results, names)
     lines = [*versions[0].opening(), *text.lines(), f"return {text.result(results)}"]
     step = "\n".join([f"def step({', '.join(versions[0].names)}):", *map(wrapped, lines)])
     step = "\n".join(line.rstrip() for line in step.splitlines()) + "\n"
@@ -106,7 +105,9 @@ def _written(
     return Program(step, head, checks, text.constants, versions[0])
 
 
-def _recorded_or_refused(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int]) -> tuple[Any, Any, _Run]:
+def _recorded_or_refused(
+    f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int]
+) -> tuple[Any, Any, Recording]:
     """Run ``f`` on paper. If only that fails, say so; an error that ``f`` raises on any arrays is its own.
 
     Raises:
@@ -130,8 +131,10 @@ def _taken(arguments: Arguments) -> set[str]:
     return {*arguments.names, *leaves, "np", "special", "base64", "check_arguments", "step", "ARGUMENTS"}
 
 
-def _recorded(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int]) -> tuple[list[Statement], Any, _Run]:
-    """Run ``f`` on paper. Return the tidied statements, the value and the gradients as values, and the run."""
+def _recorded(
+    f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int]
+) -> tuple[list[Statement], Any, Recording]:
+    """Run ``f`` on paper. Return the tidied statements, the value and the gradients as values, and the recording."""
     recording = Recording(Paper)
     names = iter(arguments.leaves)
     starts: list[Tensor] = []
@@ -144,7 +147,7 @@ def _recorded(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int]
         if not differentiated or not is_floating(leaf):
             return paper
         starts.append(make_tensor(paper, Leaf(None, leaf.shape, leaf.dtype)))
-        run.values[starts[-1]._node] = paper._value
+        recording.values[starts[-1]._node] = paper._value
         return starts[-1]
 
     given = [
@@ -153,19 +156,14 @@ def _recorded(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int]
     value, gradients = run(f, given, starts)
     left = iter(gradients)
     trees = [map_leaves(lambda leaf: next(left) if is_floating(leaf) else None, arguments.examples[i]) for i in chosen]
-    return *tidied(recording.statements, (value, *trees)), run
+    return *tidied(recording.statements, (value, *trees)), recording
 
 
 class _Run:
-    """One run of a function and of its backward pass on paper. As an observer, it learns which value is whose cotangent.
-
-    Attributes:
-        values: the value of each node of the tape.
-    """
+    """One run of a function and of its backward pass on paper. As an observer, it learns which value is whose cotangent."""
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
-        self.values: dict[Node, Value] = {}
 
     def __call__(
         self, f: Callable[..., Any], arguments: Sequence[Any], starts: Sequence[Tensor]
@@ -209,7 +207,7 @@ class _Run:
 
     def record(self, entry: Any, arrays: Any, answer: Any, seconds: float) -> None:
         if type(answer) is Paper:
-            self.values[entry] = answer._value
+            self.recording.values[entry] = answer._value
         attach(entry, self)
 
     def backward(self, entry: Any, g: Array, contributions: Sequence[Any], seconds: float) -> None:
@@ -227,7 +225,7 @@ class _Run:
             and value.statement is not None
             and value.statement.backward
         ):
-            value.cotangent_of = self.values.get(node)
+            value.cotangent_of = self.recording.values.get(node)
 
 
 def _value(array: Any) -> Any:
