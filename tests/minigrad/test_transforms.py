@@ -806,12 +806,13 @@ def test_a_function_may_change_the_containers_that_it_gets_and_returns() -> None
     example = {"w": w}
     np.testing.assert_array_equal(mg.grad(assigns)(example)["w"], 18 * w)
     assert example["w"] is w
-    first, second = mg.grad(swaps)([w, w])
-    np.testing.assert_array_equal((first[0], second[0]), (5.0, 2.0))
+    swapped = mg.grad(swaps)([w, w])
+    np.testing.assert_array_equal((swapped[0][0], swapped[1][0]), (5.0, 2.0))
     np.testing.assert_array_equal(mg.grad(lambda p: (p.pop("w") ** 2).sum())({"w": w})["w"], 2 * w)
     assert mg.jvp(assigns, ({"w": w},), ({"w": np.ones(2)},))[1] == 54.0
-    np.testing.assert_array_equal(mg.hvp(assigns, ({"w": w},), ({"w": np.ones(2)},))["w"], [18.0, 18.0])
+    second: Any = mg.hvp(assigns, ({"w": w},), ({"w": np.ones(2)},))
+    np.testing.assert_array_equal(second[0]["w"], [18.0, 18.0])
     np.testing.assert_array_equal(mg.jacobian(lambda p: p.pop("w") * 2)({"w": w})["w"], 2 * np.eye(2))
     _, pullback = mg.vjp(keeps, w)
-    kept.clear()
+    kept.append(w)
     np.testing.assert_array_equal(pullback([np.ones(2)])[0], [2.0, 2.0])
