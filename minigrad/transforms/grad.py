@@ -38,9 +38,10 @@ class Recorded:
         outside = recording()
         with enable_grad():
             self.inputs = map_leaves(_fresh, tuple(primals))
-            arrays = [t._array for t in leaves(self.inputs)]  # f may change the containers
+            arrays = [t._array for t in leaves(self.inputs)]
             before = [fingerprint(array) for array in arrays]
-            self.output = f(*self.inputs)
+            output = f(*map_leaves(_itself, self.inputs))  # f may change the containers that it gets
+            self.output = map_leaves(_itself, output)  # and those that it returned
             if [fingerprint(array) for array in arrays] != before:
                 raise GraphError(
                     "an input of the function was changed in place while the function ran, so the gradient would be wrong: "
@@ -109,6 +110,10 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
         if isinstance(t, Tensor):
             handed_out(t)  # the caller holds their arrays and may write to them before calling the pullback
     return run.value(), lambda cotangent: run.pull(run.output, cotangent)
+
+
+def _itself(leaf: Any) -> Any:
+    return leaf
 
 
 def check_arguments(primals: Any, others: Any, primals_name: str, others_name: str) -> None:

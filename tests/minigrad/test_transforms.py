@@ -786,3 +786,33 @@ def test_an_object_that_is_no_array_is_no_argument_and_the_way_is_named() -> Non
             call(model)
         with pytest.raises(mg.DTypeError, match=r"cannot differentiate with respect to an argument: .*object"):
             call(object())
+
+
+def test_a_function_may_change_the_containers_that_it_gets_and_returns() -> None:
+    w, kept = np.array([1.0, 2.0]), []
+
+    def assigns(p: Any) -> Any:
+        p["w"] = p["w"] * 3
+        return (p["w"] ** 2).sum()
+
+    def swaps(p: Any) -> Any:
+        p[0], p[1] = p[1], p[0]
+        return (p[0] * 2 + p[1] * 5).sum()
+
+    def keeps(x: Any) -> Any:
+        kept.append(x * 2)
+        return kept
+
+    example = {"w": w}
+    np.testing.assert_array_equal(mg.grad(assigns)(example)["w"], 18 * w)
+    assert example["w"] is w
+    swapped = mg.grad(swaps)([w, w])
+    np.testing.assert_array_equal((swapped[0][0], swapped[1][0]), (5.0, 2.0))
+    np.testing.assert_array_equal(mg.grad(lambda p: (p.pop("w") ** 2).sum())({"w": w})["w"], 2 * w)
+    assert mg.jvp(assigns, ({"w": w},), ({"w": np.ones(2)},))[1] == 54.0
+    second: Any = mg.hvp(assigns, ({"w": w},), ({"w": np.ones(2)},))
+    np.testing.assert_array_equal(second[0]["w"], [18.0, 18.0])
+    np.testing.assert_array_equal(mg.jacobian(lambda p: p.pop("w") * 2)({"w": w})["w"], 2 * np.eye(2))
+    _, pullback = mg.vjp(keeps, w)
+    kept.append(w)
+    np.testing.assert_array_equal(pullback([np.ones(2)])[0], [2.0, 2.0])
