@@ -26,7 +26,7 @@ from ..graph.watch.checks import check_edges, wrong_edges
 from ..graph.watch.profile import profile
 from ..graph.watch.provenance import find_nan
 from ..learn import cli as learn
-from . import launch
+from . import launch, write_numpy
 from .options import at_least, file_to_write, numbers
 from .program import Computed, NoLoss, ProgramFailed, Saved, Target, users_errors
 
@@ -55,6 +55,7 @@ EXAMPLES = """\
   minigrad save lesson.py:neuron --out run.safetensors
   minigrad replay run.safetensors --cotangent 2
   minigrad learn init exercises                          thirty exercises, checked while you work
+  minigrad write-numpy lesson.py:loss --examples lesson.py:arrays --out step.py
   minigrad launch -n 2 train.py                          on two processes, which divide each batch
 """
 EPILOG = f"""\
@@ -76,6 +77,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return learn.run(options)
         if hasattr(options, "launch"):
             return launch.run(options)
+        if hasattr(options, "write_numpy"):
+            return write_numpy.run(options)
         target = Saved(options.target) if options.target.lower().endswith(TRACE) else Target.parse(options.target)
         with target.surroundings(arguments):  # until the command ends, because backward runs inside it too
             status: int = options.command(options, target)
@@ -326,6 +329,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_drawing_options(replay)
     learn.add_to(commands)
     launch.add_to(commands)
+    write_numpy.add_to(commands)
     return parser
 
 

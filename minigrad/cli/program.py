@@ -143,6 +143,19 @@ class Target:
             if before is not None:
                 sys.modules[self.name] = before
 
+    def load(self) -> Any:
+        """Run the file and return what ``function`` names in it.
+
+        Raises:
+            ArgumentError: the file has nothing of this name.
+            ProgramFailed: the program raised an error.
+        """
+        with users_errors():
+            variables = self._execute()
+        if self.function is None or self.function not in variables:
+            raise ArgumentError(f"'{self.file.name}' has no name '{self.function}'{self._instead(variables)}")
+        return variables[self.function]
+
     def compute(self, watch: trace | None = None) -> Computed:
         """Run the program inside ``watch``, a trace by default; for a function, only the call runs inside it.
 

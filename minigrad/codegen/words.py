@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import math
-import re
-import textwrap
 from collections.abc import Iterable, Sequence
 from operator import getitem, setitem
 from typing import Any
@@ -13,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .names import Names, quoted
+from .spelling import dtype_name, dtype_text, number_text, transpose_text, without_defaults
 from .statements import (
     Check,
     Expression,
@@ -27,7 +24,6 @@ from .statements import (
 )
 from .tidy import constant
 
-WIDTH = 100  # characters of a line
 JOINED = 48  # the longest expression that is put into the line that uses it
 _ATOM = 10  # how tightly an expression binds: a name or a call binds tightest
 
@@ -189,9 +185,9 @@ class Text:
             return f"{self.of(args[0], _ATOM)}[{self._index(args[1])}]", _ATOM
         if isinstance(call, Method):
             return f"{self.of(args[0], _ATOM)}.{name}({self._arguments(args[1:], keywords)})", _ATOM
-        if call in (np.transpose, np.swapaxes) and (turned := _turned(statement)):
+        if call in (np.transpose, np.swapaxes) and (turned := transpose_text(statement)):
             return f"{self.of(args[0], _ATOM)}{turned}", _ATOM
-        positional, keywords = _without_defaults(call, args, keywords)
+        positional, keywords = without_defaults(call, args, keywords)
         if isinstance(axis := keywords.get("axis"), tuple) and len(axis) == 1:
             keywords = keywords | {"axis": axis[0]}
         if call in (np.real, np.imag):
@@ -229,13 +225,13 @@ class Text:
         if isinstance(leaf, slice):
             return f"slice({self.of(leaf.start)}, {self.of(leaf.stop)}, {self.of(leaf.step)})"
         if isinstance(leaf, np.generic):
-            return f"np.{_dtype_name(leaf.dtype)}({_number(leaf.item())})"
+            return f"np.{dtype_name(leaf.dtype)}({number_text(leaf.item())})"
         if isinstance(leaf, np.dtype):
-            return _dtype(leaf)
+            return dtype_text(leaf)
         if isinstance(leaf, type):
             return f"np.{leaf.__name__}" if issubclass(leaf, np.generic) else leaf.__name__
         if isinstance(leaf, (int, float, complex)) and type(leaf) is not bool:
-            text = _number(leaf)
+            text = number_text(leaf)
             return f"({text})" if text.startswith("-") and level > 7 else text
         return "..." if leaf is Ellipsis else self._function(leaf) if callable(leaf) else repr(leaf)
 
@@ -244,19 +240,19 @@ class Text:
         if array.ndim == 0:
             return self.of(array[()])
         if not array.size:
-            return f"np.zeros({array.shape}, {_dtype(array.dtype)})"
+            return f"np.zeros({array.shape}, {dtype_text(array.dtype)})"
         first = array.flat[0]
         if array.dtype.kind in "iuf" and array.tobytes() == np.full_like(array, first).tobytes():
             shape = array.shape[0] if array.ndim == 1 else array.shape
-            dtype = "" if array.dtype == np.dtype(float) else f", {_dtype(array.dtype)}"
+            dtype = "" if array.dtype == np.dtype(float) else f", {dtype_text(array.dtype)}"
             by_name = {0: "zeros", 1: "ones"}.get(first)
             if by_name and not np.signbit(first):
                 return f"np.{by_name}({shape}{dtype})"
-            return f"np.full({shape}, {_number(first.item())}, {_dtype(array.dtype)})"
+            return f"np.full({shape}, {number_text(first.item())}, {dtype_text(array.dtype)})"
         if array.ndim == 1 and array.size <= 6 and array.dtype.kind in "iufb":
             plain = array.dtype in (np.dtype(float), np.dtype(int), np.dtype(bool))
-            items = ", ".join(_number(item) for item in array.tolist())
-            return f"np.array([{items}]{'' if plain else ', ' + _dtype(array.dtype)})"
+            items = ", ".join(number_text(item) for item in array.tolist())
+            return f"np.array([{items}]{'' if plain else ', ' + dtype_text(array.dtype)})"
         key = array.dtype.str, array.shape, array.tobytes()
         if key not in self._constant_names:
             name = self.names.free(f"C{len(self.constants) + 1}")
@@ -316,104 +312,13 @@ class _Raw:
         return self.text
 
 
-def wrapped(line: str, indent: str = "    ") -> str:
-    """Return a line of the body, divided into several if it is too long."""
-    if len(indent + line) <= WIDTH or line.startswith(("#", "raise", "    raise")):
-        return indent + line
-    head, right = re.match(r"(\S+(?:, \S+)* \S{0,2}= |return |)(.*)", line).groups()  # type: ignore[union-attr]
-    inside = f"{head}({right})" if _divisible(right) else line
-    return "\n".join(
-        textwrap.wrap(
-            indent + inside, WIDTH, subsequent_indent=indent + "    ", break_long_words=False, break_on_hyphens=False
-        )
-    )
-
-
-def _divisible(text: str) -> bool:
-    """Whether a text has a space outside of brackets, where a line cannot end."""
-    depth = 0
-    for character in text:
-        depth += (character in "([{") - (character in ")]}")
-        if character == " " and depth == 0:
-            return True
-    return False
-
-
 def _owns(value: Value) -> bool:
     data = value.data
     return not isinstance(data, np.ndarray) or (data.base is None and data.flags.writeable) or not data.ndim
 
 
-def _turned(statement: Statement) -> str:
-    """Return ".T" or ".mT" if that is what a transpose does, and "" otherwise."""
-    source, result = statement.args[0], statement.outputs[0]
-    if type(source) is not Value:
-        return ""
-    data = source.data
-    for text, axes in (
-        (".T", tuple(range(data.ndim))[::-1]),
-        (".mT", (*range(data.ndim - 2), data.ndim - 1, data.ndim - 2)),
-    ):
-        if data.ndim >= 2 and _axes_of(statement, data.ndim) == axes and np.shape(result.data):
-            return text
-    return ""
-
-
-def _axes_of(statement: Statement, ndim: int) -> tuple[int, ...] | None:
-    """Return the order of axes that a transpose or swapaxes makes."""
-    bound = inspect.signature(statement.call).bind(*statement.args, **statement.keywords).arguments
-    order = list(range(ndim))
-    if statement.call is np.transpose:
-        axes = bound.get("axes")
-        return tuple(order[::-1]) if axes is None else tuple(int(axis) % ndim for axis in axes)
-    first, second = int(bound["axis1"]) % ndim, int(bound["axis2"]) % ndim
-    order[first], order[second] = order[second], order[first]
-    return tuple(order)
-
-
-def _without_defaults(call: Any, args: Sequence[Any], keywords: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    """Return the arguments without those that are the default anyway."""
-    keywords = {name: item for name, item in keywords.items() if item is not np._NoValue}
-    try:
-        parameters = inspect.signature(call).parameters
-    except (ValueError, TypeError):
-        return list(args), keywords
-    kept = {n: item for n, item in keywords.items() if n not in parameters or not _equal(item, parameters[n].default)}
-    positional, named = list(args), list(parameters.values())
-    while (
-        len(positional) > 1
-        and len(positional) <= len(named)
-        and _equal(positional[-1], named[len(positional) - 1].default)
-    ):
-        positional.pop()
-    return positional, kept
-
-
-def _equal(item: Any, default: Any) -> bool:
-    return item is default or (
-        type(item) in (bool, int, float, str) and type(item) is type(default) and item == default
-    )
-
-
 def _line_of(statement: Statement) -> str:
     return "" if statement.place is None else statement.place.text
-
-
-def _dtype_name(dtype: np.dtype[Any]) -> str:
-    return "bool_" if dtype == np.dtype(bool) else dtype.name
-
-
-def _dtype(dtype: np.dtype[Any]) -> str:
-    return "bool" if dtype == np.dtype(bool) else f"np.{dtype.name}"
-
-
-def _number(number: Any) -> str:
-    """Return a Python number as it is written in a program with ``import numpy as np``."""
-    if isinstance(number, complex):
-        return f"complex({_number(number.real)}, {_number(number.imag)})"
-    if isinstance(number, float) and not math.isfinite(number):
-        return "np.nan" if math.isnan(number) else "np.inf" if number > 0 else "-np.inf"
-    return repr(number)
 
 
 def _without_repeats(lines: Sequence[tuple[str, bool]]) -> list[str]:

@@ -22,10 +22,11 @@ from .paper import Paper
 from .program import Program
 from .recording import Recording
 from .sizes import Sizes, generalised
+from .spelling import wrapped
 from .statements import Check, Statement
 from .tidy import tidied
 from .witness import compare, on_the_tape
-from .words import Text, wrapped
+from .words import Text
 
 
 def write_numpy(
@@ -57,11 +58,11 @@ def write_numpy(
         >>> print(program)
         def step(x):
             check_arguments(x)
-            total = np.sum(np.sin(x))
+            loss = np.sum(np.sin(x))
         <BLANKLINE>
             # backward
             dx = np.cos(x)
-            return total, dx
+            return loss, dx
         <BLANKLINE>
         >>> program(np.array([0.0, 1.0, 2.0]))[1]
         array([ 1.        ,  0.54030231, -0.41614684])
