@@ -42,6 +42,7 @@ PARTS: dict[str, list[str]] = {
         "read-the-source",
         "design",
         "derivatives",
+        "written-out",
         "in-place",
         "conventions",
         "speed",
@@ -60,6 +61,7 @@ GROUPS: dict[str, tuple[str, str, str]] = {
         "minigrad",
         "grad value_and_grad elementwise_grad vjp jvp jacobian hessian hvp autograd_grad checkpoint",
     ),
+    "written-out": ("The gradient as a program", "minigrad", "write_numpy"),
     "operations": ("Operations of your own", "minigrad", "primitive Primitive Function"),
     "functions-of-networks": (
         "Functions for networks",

@@ -55,17 +55,10 @@ def write_numpy(
         >>> import numpy as np
         >>> import minigrad as mg
         >>> program = mg.write_numpy(lambda x: np.sum(np.sin(x)), np.zeros(3))
-        >>> print(program)
-        def step(x):
-            check_arguments(x)
-            loss = np.sum(np.sin(x))
-        <BLANKLINE>
-            # backward
-            dx = np.cos(x)
-            return loss, dx
-        <BLANKLINE>
         >>> program(np.array([0.0, 1.0, 2.0]))[1]
         array([ 1.        ,  0.54030231, -0.41614684])
+        >>> "dx = np.cos(x)" in program.source  # print(program) shows the function
+        True
     """
     versions = [Arguments(f, example) for example in (examples, *sizes)]
     free = Sizes(versions) if sizes else None

@@ -1,9 +1,13 @@
 """The text that is written: what a teacher would put on a slide."""
 
+import textwrap
+from pathlib import Path
+
 import numpy as np
 
 import minigrad as mg
 
+ROOT = Path(mg.__file__).parent.parent
 SLIDE = """\
 def step(x, y, W1, b1, W2, b2):
     check_arguments(x, y, W1, b1, W2, b2)
@@ -43,3 +47,8 @@ def test_the_slide() -> None:
     assert str(program) == SLIDE.replace(
         "# back through loss = np.mean(error ** 2)", "# back through loss = np.mean(error**2)"
     )
+
+
+def test_the_slide_of_the_readme_and_the_docs_is_the_text_that_is_written() -> None:
+    assert textwrap.indent(SLIDE, "    ") in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert SLIDE in (ROOT / "docs" / "written-out.md").read_text(encoding="utf-8")
