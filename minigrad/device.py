@@ -119,16 +119,16 @@ def _unusable(cupy: Any, device: str, error: Exception) -> str:
 def check_range(integers: Any, count: int, error: Callable[[int], MinigradError]) -> None:
     """Raise ``error(worst)`` unless all integers are in [0, count).
 
-    Without this check a device would wrap such an index silently. The check waits for the device.
+    Without this check a device would wrap such an index silently. The check waits for the device: it asks one question.
     """
-    if not integers.size:
+    half, signed = 1 << (8 * integers.dtype.itemsize - 1), integers.dtype.kind == "i"
+    if not integers.size or (count >= 2 * half and not signed):  # no unsigned integer is too large
         return
-    half = 1 << (8 * integers.dtype.itemsize - 1)
     unsigned = integers.dtype.str.replace("i", "u")  # negative integers become the largest: one maximum finds both
-    largest = int(to_host(integers.view(unsigned).max()))
-    worst = largest - 2 * half if integers.dtype.kind == "i" and largest >= half else largest
-    if not 0 <= worst < count:
-        raise error(worst)
+    largest = integers.view(unsigned).max()
+    if largest >= (min(count, half) if signed else count):
+        worst = int(to_host(largest))
+        raise error(worst - 2 * half if signed and worst >= half else worst)
 
 
 # --- Errors in words ---

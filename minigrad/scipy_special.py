@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .device import is_device_array
 from .engine.methods import Axis
 from .engine.primitive import Primitive, primitive
 from .engine.types import TensorLike
@@ -76,18 +77,23 @@ def _trigamma(x: Any) -> Any:
 
 def _of_order(x: Any, /, n: int) -> Any:
     """Return SciPy's polygamma, without the psi that it computes for every n. The result has the dtype of x."""
-    if n == 1 and np.size(x) > 256 and np.isrealobj(x) and np.all(np.asarray(x) > 0):
+    if n == 1 and type(x) is np.ndarray and x.size > 256 and x.dtype.kind != "c" and (x > 0).all():
         found = _trigamma(x)
     else:
         found = (-1.0) ** (n + 1) * math.gamma(n + 1) * _special.zeta(n + 1, x) if n else _special.psi(x)
-    return np.asarray(found, np.result_type(x, np.float32))
+    return _in_dtype_of(x, found)
+
+
+def _in_dtype_of(x: Any, found: Any) -> Any:
+    """Return ``found`` in the dtype of x: SciPy's zeta returns float64 for every dtype."""
+    dtype = np.result_type(x, np.float32)
+    return found.astype(dtype, copy=False) if is_device_array(found) else np.asarray(found, dtype)
 
 
 _polygamma: Primitive = primitive(_of_order, name="special.polygamma").vjp(x=lambda g, x, n: g * polygamma(n + 1, x))
-# SciPy's zeta returns float64 for every dtype, so the result is cast.
-_zeta: Primitive = primitive(
-    lambda q, /, x: np.asarray(_special.zeta(x, q), np.result_type(q, np.float32)), name="special.zeta"
-).vjp(q=lambda g, q, x: -g * x * zeta(x + 1, q))
+_zeta: Primitive = primitive(lambda q, /, x: _in_dtype_of(q, _special.zeta(x, q)), name="special.zeta").vjp(
+    q=lambda g, q, x: -g * x * zeta(x + 1, q)
+)
 psi = _declare("psi", x=lambda g, x: g * polygamma(1, x))
 digamma = psi
 gamma = _declare("gamma", x=lambda g, x, ans: g * ans * psi(x))

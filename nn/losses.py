@@ -8,7 +8,7 @@ import numpy as np
 
 import minigrad
 from minigrad import ArgumentError, OutOfRangeError, Primitive, ShapeError, Tensor, log_softmax, primitive, sigmoid
-from minigrad.internal import REDUCTIONS, Array, TensorLike, check_labels, largest, to_host
+from minigrad.internal import REDUCTIONS, Array, TensorLike, check_labels, is_device_array, largest
 
 from ._checks import as_given, as_input, beside, check_interval, check_real, plain
 
@@ -246,13 +246,15 @@ def _reduced(losses: Any, reduction: str, function: str, counted: Any = None) ->
         losses = np.where(beside(counted, losses.data), losses, 0.0)
     if reduction != "mean":
         return REDUCTIONS[reduction](losses)
-    count = losses.size if counted is None else int(to_host(counted.sum()))
+    count = losses.size if counted is None else counted.sum()
     _check_count(count, function)
-    return losses.mean() if counted is None else losses.sum() / count
+    if counted is None:
+        return losses.mean()
+    return losses.sum() / (count.astype(losses.dtype) if is_device_array(count) else int(count))
 
 
-def _check_count(count: int, function: str) -> None:
-    if not count:
+def _check_count(count: Any, function: str) -> None:
+    if count == 0:
         raise ArgumentError(f"{function} has no mean over nothing: the batch is empty, or all of it is ignored")
 
 

@@ -26,12 +26,12 @@ def _flat_positions(index: Any, x: Array, shape: Shape) -> Array:
     return np.reshape(_positions(index, x.shape, x) % max(x.size, 1), shape)
 
 
-def _is_last(positions: Array, size: int) -> Array:
-    """Return True where a flat position, below ``size``, occurs for the last time."""
-    order = np.arange(1, positions.size + 1, dtype=np.uint64, like=positions)  # unsigned for CuPy's maximum.at
-    latest = np.zeros_like(order, shape=size)
-    np.maximum.at(latest, positions.reshape(-1), order)
-    return latest[positions] == order.reshape(positions.shape)
+def _last(positions: Array, size: int) -> tuple[Array, Array]:
+    """Return the number of each flat position, which is below ``size``, and the number of the last one that equals it."""
+    numbers = np.arange(positions.size, dtype=np.uint64, like=positions)  # unsigned for CuPy's maximum.at
+    latest = np.zeros_like(numbers, shape=size)
+    np.maximum.at(latest, positions.reshape(-1), numbers)
+    return numbers.reshape(positions.shape), latest[positions]
 
 
 # --- set ------------------------------------------------------------------------------------------------------------
@@ -43,11 +43,16 @@ def _set_at(x: Array, values: Array, /, index: Any) -> Array:
     shape = np.shape(values)
     if _is_basic(index) or not shape:
         return out
-    # Write only the last value for each position: a device writes in any order, and NumPy in memory order.
+    # Only the last value for a position counts: a device writes in any order, and NumPy in memory order.
     positions = _flat_positions(index, x, np.shape(x[index]))
-    last = _is_last(positions, x.size)
     spread = np.broadcast_to(np.reshape(values, shape[max(len(shape) - positions.ndim, 0) :]), positions.shape)
-    out.reshape(-1)[positions[last]] = spread[last]
+    numbers, last = _last(positions, x.size)
+    if type(x) is np.ndarray:
+        counts = last == numbers
+        positions, spread = positions[counts], spread[counts]
+    else:  # a mask would make a device wait: write the last value each time
+        spread = spread.reshape(-1)[last]
+    out.reshape(-1)[positions] = spread
     return out
 
 
@@ -56,7 +61,8 @@ def picked_where_last(g: Array, index: Any, values_shape: Shape) -> Array:
     picked = g[index]
     if not _is_basic(index):
         plain = values_of(g)
-        picked = np.where(_is_last(_flat_positions(index, plain, picked.shape), plain.size), picked, 0)
+        numbers, last = _last(_flat_positions(index, plain, picked.shape), plain.size)
+        picked = np.where(last == numbers, picked, 0)
     return np.reshape(picked, (1,) * (len(values_shape) - picked.ndim) + picked.shape)
 
 
@@ -89,27 +95,35 @@ def _update_at(ufunc: Any, x: Array, values: Array, index: Any) -> Array:
     return out
 
 
-def _in_rows(values: Array, x: Array, index: Any) -> tuple[Array, tuple[Array, Array], Array]:
-    """Return a row of values per position, padded with ones; the (row, column) of each value; and the positions."""
-    spread = np.broadcast_to(_array(values, x), np.shape(values_of(x)[index]))
-    positions = np.reshape(_flat_positions(index, values_of(x), spread.shape), (-1,))
-    rows, row, counts = np.unique(positions, return_inverse=True, return_counts=True)
-    order, starts = np.argsort(row, kind="stable"), np.cumsum(counts) - counts
-    column = np.empty_like(row)
-    column[order] = np.arange(row.size, like=row) - starts[row[order]]
-    ones = np.ones_like(values_of(spread), shape=(rows.size, int(counts.max()) if row.size else 0))
-    return set_at(ones, np.reshape(spread, (-1,)), index=(row, column)), (row, column), rows
+def _sorted(values: Array, x: Array, index: Any) -> tuple[Array, Array, Array, Shape]:
+    """Return the flat positions in ascending order, the values in this order, the order, and the shape of ``x[index]``."""
+    x = values_of(x)
+    shape = np.shape(x[index])
+    positions = np.reshape(_flat_positions(index, x, shape), (-1,))
+    order = np.argsort(positions, kind="stable")
+    return positions[order], np.reshape(np.broadcast_to(_array(values, x), shape), (-1,))[order], order, shape
+
+
+def _product_before(factors: Array, positions: Array) -> Array:
+    """Return, for each factor, the product of those before it at the same position, in log n steps; positions are sorted."""
+    one = np.ones_like(values_of(factors[:1]))
+    products, step = np.concatenate([one, np.where(positions[1:] == positions[:-1], factors[:-1], True)]), 1
+    while step < positions.size:
+        same = positions[step:] == positions[:-step]
+        if type(same) is np.ndarray and not same.any():  # a device is not asked
+            break
+        products = np.concatenate([products[:step], products[step:] * np.where(same, products[:-step], True)])
+        step *= 2
+    return products
 
 
 def other_values(values: Array, x: Array, index: Any) -> Any:
     """Return, for each value, the product of the others for its position; no division, because one of them may be 0."""
     if _is_basic(index):
         return 1
-    factors, where, _ = _in_rows(values, x, index)
-    one = np.ones_like(values_of(factors), shape=(factors.shape[0], 1))
-    before = np.cumprod(np.concatenate([one, factors], axis=1), axis=1)[where]
-    after = np.cumprod(np.concatenate([one, np.flip(factors, 1)], axis=1), axis=1)
-    return np.reshape(before * np.flip(after, 1)[:, 1:][where], np.shape(values_of(x)[index]))
+    positions, factors, order, shape = _sorted(values, x, index)
+    after = np.flip(_product_before(np.flip(factors, 0), np.flip(positions, 0)), 0)
+    return np.reshape((_product_before(factors, positions) * after)[np.argsort(order)], shape)
 
 
 def _add_at(x: Array, values: Array, /, index: Any) -> Array:
@@ -119,9 +133,10 @@ def _add_at(x: Array, values: Array, /, index: Any) -> Array:
 def _multiply_at(x: Array, values: Array, /, index: Any) -> Array:
     if _is_basic(index) or not is_device_array(x):
         return _update_at(np.multiply, x, values, index)
-    factors, _, rows = _in_rows(values, x, index)
+    positions, factors, _, _ = _sorted(values, x, index)  # CuPy has no multiply.at
+    product = (factors * _product_before(factors, positions))[_last(positions, x.size)[1]]
     out = x.copy()
-    out.reshape(-1)[rows] *= np.prod(factors, axis=-1, dtype=x.dtype)  # CuPy has no multiply.at
+    out.reshape(-1)[positions] = (x.reshape(-1)[positions] * product).astype(x.dtype)
     return out
 
 

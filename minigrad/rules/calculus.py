@@ -7,7 +7,6 @@ import numpy as np
 
 from ..engine.functions import composite
 from ..engine.methods import Axis, values_of
-from ..engine.tensor import Tensor
 from ..engine.types import Array
 from ..errors import ArgumentError, ShapeError
 from .axes import array_of, axes_of
@@ -79,8 +78,8 @@ def _slope(f: Array, spacing: Any, axis: int, edge_order: int) -> Array:
     h = spacing
     if spacing.ndim:
         h = spacing[1:] - spacing[:-1]
-        if not isinstance(spacing, Tensor) and (h == h[0]).all():
-            h = h[0]  # even steps; a Tensor keeps all steps, because its gradient depends on every coordinate
+        if isinstance(spacing, np.ndarray) and (h == h[0]).all():
+            h = h[0]  # even steps; a Tensor's gradient depends on every coordinate, and a device is not asked
     if not h.ndim and edge_order == 1:  # one difference for all points: at an end, its neighbour is itself
         right = np.concatenate([_cut(f, axis, 1, None), _cut(f, axis, -1, None)], axis=axis)
         left = np.concatenate([_cut(f, axis, None, 1), _cut(f, axis, None, -1)], axis=axis)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..device import to_host
+from ..device import check_range, is_device_array, to_host
 from ..engine.functions import composite
 from ..engine.methods import values_of
 from ..engine.types import Array
@@ -37,8 +37,9 @@ def _choose(a: Any, choices: Any, mode: str = "raise") -> Any:
         raise DTypeError(f"choose needs integers that say which choice to take, got {index.dtype}")
     if mode != "raise":
         index = _brought_inside(index, n, mode, "choose")
-    elif index.size and (int(index.min()) < 0 or int(index.max()) >= n):
-        raise OutOfRangeError(f"choose has {n} choices, numbered 0 to {n - 1}, and got {index.min()} to {index.max()}")
+    else:
+        words = f"choose has {n} choices, numbered 0 to {n - 1}, and got"
+        check_range(index, n, lambda _: OutOfRangeError(f"{words} {index.min()} to {index.max()}"))
     result = np.broadcast_to(_array(choices[-1], a), np.broadcast_shapes(np.shape(index), *map(np.shape, choices)))
     for i, choice in enumerate(choices[:-1]):
         result = np.where(index == i, choice, result)
@@ -98,8 +99,8 @@ def _indices_where(condition: Any, a: Array) -> Array:
 
 
 def _rows(a: Array, order: Any, axis: int) -> Array:
-    """Return the elements along ``axis`` that a host array of indices picks, in its order."""
-    return a[(slice(None),) * axis + (order.tolist(),)]
+    """Return the elements along ``axis`` that an array of indices picks, in its order."""
+    return a[(slice(None),) * axis + (order if is_device_array(order) else order.tolist(),)]
 
 
 def _flat_or(a: Array, axis: int | None) -> tuple[Array, int]:
@@ -116,14 +117,28 @@ def _insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     """Append the broadcast values to ``arr``, then take all elements in the order that ``np.insert`` gives their indices."""
     arr, axis = _flat_or(arr, axis)
     n, shape = arr.shape[axis], list(arr.shape)
-    obj, values = to_host(values_of(obj)), _array(values, arr)
-    shape[axis] = np.insert(np.arange(n), obj, 0).size - n  # the number of insertions
+    obj, values = values_of(obj), _array(values, arr)
+    there = is_device_array(obj) and obj.dtype != bool  # the size of such an index is the number of insertions
+    obj = obj if there else to_host(obj)
+    shape[axis] = obj.size if there else np.insert(np.arange(n), obj, 0).size - n
     if shape[axis] == 1:  # one insertion takes any number of values
         values = np.reshape(values, (1,) * (arr.ndim - values.ndim) + values.shape)
         values = np.moveaxis(values, 0, axis) if np.ndim(obj) == 0 and not isinstance(obj, slice) else values
         shape[axis] = values.shape[axis]
-    order = np.insert(np.arange(n), obj, np.arange(n, n + shape[axis]))
-    return _rows(np.concatenate([arr, _cast(np.broadcast_to(values, shape), arr.dtype)], axis), order, axis)
+    whole = np.concatenate([arr, _cast(np.broadcast_to(values, shape), arr.dtype)], axis)
+    return _rows(whole, _order_after_insertion(obj, n, shape[axis]), axis)
+
+
+def _order_after_insertion(obj: Any, n: int, count: int) -> Any:
+    """Return the indices of the elements in their new order; the n old ones come first, then the ``count`` new ones."""
+    if not is_device_array(obj):
+        return np.insert(np.arange(n), obj, np.arange(n, n + count))
+    obj = obj.astype(np.int64)
+    positions = np.where(obj < 0, obj + n, obj)
+    words = f"insert needs positions in {-n} ... {n}, got"
+    check_range(positions, n + 1, lambda worst: OutOfRangeError(f"{words} {worst - n if worst < 0 else worst}"))
+    new = np.broadcast_to(np.reshape(positions, (-1,)), (count,))  # a stable sort puts them before the old elements
+    return (np.argsort(np.concatenate([new, np.arange(n, like=obj)]), kind="stable") + n) % (n + count)
 
 
 def _append(arr: Any, values: Any, axis: int | None = None) -> Any:

@@ -248,13 +248,12 @@ def _svd_rule(g: Any, ans: Any, a: Array, full_matrices: bool, compute_uv: bool)
     return np.conjugate(ga)
 
 
-def _check_completion(*cotangents: Any) -> None:
-    for g in cotangents:
-        if np.any(values_of(g) != 0):
-            raise UnsupportedError(
-                "the vectors that svd(full_matrices=True) adds to make U and V square are arbitrary and have no derivative, "
-                "but this loss depends on them: pass full_matrices=False"
-            )
+def _check_completion(gu: Array, gv: Array) -> None:
+    if np.any(values_of(gu) != 0) | np.any(values_of(gv) != 0):
+        raise UnsupportedError(
+            "the vectors that svd(full_matrices=True) adds to make U and V square are arbitrary and have no derivative, "
+            "but this loss depends on them: pass full_matrices=False"
+        )
 
 
 eigh = primitive(np.linalg.eigh, lambda a, /, UPLO="L": np.linalg.eigh(a, UPLO)).vjp(a=_eigh_rule)

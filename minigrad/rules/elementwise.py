@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..device import is_device_array
 from ..engine.functions import composite, faster
 from ..engine.methods import values_of
 from ..engine.primitive import Primitive, primitive
@@ -138,8 +139,9 @@ def _real_if_close(a: Array, tol: float = 100) -> Array:
 
 
 def _where_larger(g: Array, x: Array, y: Array) -> Array:
-    """Return ``g`` where x is larger and ``g / 2`` at a tie; usually there is no tie."""
-    return g * (x > y) + 0.5 * g * tied if (tied := x == y).any() else g * (x > y)
+    """Return ``g`` where x is larger and ``g / 2`` at a tie. Usually there is no tie, but a device is not asked for one."""
+    larger, tied = g * (x > y), x == y
+    return np.where(tied, 0.5 * g, larger) if is_device_array(tied) or tied.any() else larger
 
 
 # Kinks. A tie shares the gradient equally, abs has the gradient 0 at 0, and fmax and fmin ignore a NaN next to a number.

@@ -59,7 +59,8 @@ def _positions(index: Any, shape: Shape, like: Array) -> Array:
         (*whole, last), shape
     ):  # without a table of all positions, which may be many more than are picked
         signed = part.astype(np.intp, copy=False)
-        flat = flat * n + (np.where(signed < 0, signed + n, signed) if part.size and part.min() < 0 else signed)
+        negative = is_device_array(part) or (part.size and part.min() < 0)  # a device is not asked
+        flat = flat * n + (np.where(signed < 0, signed + n, signed) if negative else signed)
     return flat
 
 

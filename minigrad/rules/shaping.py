@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..device import zeros
+from ..device import is_device_array, zeros
 from ..engine.functions import composite
 from ..engine.primitive import Primitive, primitive
 from ..engine.types import Array
@@ -318,7 +318,7 @@ fliplr = composite(np.fliplr, lambda m: m[:, ::-1])
 flipud = composite(np.flipud, lambda m: m[::-1, ...])
 rot90 = composite(np.rot90, _rot90)
 roll = primitive(np.roll, lambda a, /, shift, axis=None: np.roll(a, shift, axis)).vjp(
-    a=lambda g, shift, axis: np.roll(g, np.negative(shift).tolist(), axis)
+    a=lambda g, shift, axis: np.roll(g, -shift if is_device_array(shift) else np.negative(shift).tolist(), axis)
 )
 repeat = primitive(np.repeat, lambda a, /, repeats, axis=None: np.repeat(a, repeats, axis), bind=_repeat_call).vjp(
     a=_repeat_rule

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..device import is_device_array
 from ..engine.functions import composite
 from ..engine.methods import Axis, values_of
 from ..engine.primitive import primitive
@@ -18,7 +19,7 @@ _FEW = 1 << 10  # elements; NumPy's stable sort of fewer takes less time than se
 
 def _order(rows: Array) -> Array:
     """Return ``np.argsort(rows, axis=-1, kind="stable")`` in half the time: find any order, then order equal elements."""
-    if rows.size < _FEW or rows.dtype.kind == "c":
+    if type(rows) is not np.ndarray or rows.size < _FEW or rows.dtype.kind == "c":
         return np.argsort(rows, axis=-1, kind="stable")
     order, values = np.argsort(rows, axis=-1), np.sort(rows, axis=-1)
     before, after = values[..., :-1], values[..., 1:]
@@ -130,7 +131,7 @@ def _quantile(skip_nan: bool, whole: int) -> Callable[..., Any]:
     def quantile(a: Any, q: Any, axis: Axis = None, *, method: str = "linear", keepdims: bool = False) -> Any:
         if method not in _POSITIONS:
             raise ArgumentError(f"quantiles take method={', '.join(map(repr, _POSITIONS))}, got {method!r}")
-        q = np.asarray(q, a.dtype if isinstance(q, (int, float)) else None) / whole
+        q = (q if is_device_array(q) else np.asarray(q, a.dtype if isinstance(q, (int, float)) else None)) / whole
         if not ((q >= 0) & (q <= 1)).all():
             raise ArgumentError(f"quantiles lie in 0 ... {whole}")
         found = [_over_sorted(partial(one, q=p, method=method), a, axis, keepdims, skip_nan) for p in q.reshape(-1)]
