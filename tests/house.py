@@ -16,6 +16,7 @@ FLOORS = (
     ("minigrad.kernels",),
     ("minigrad",),  # transforms/ and guards/: functions of functions, and what watches and checks them; files
     ("minigrad.graph.record",),
+    ("minigrad.codegen",),  # programs, written from what is recorded on paper
     ("minigrad.graph.draw",),
     ("minigrad.graph.pages",),
     ("minigrad.graph",),  # drawings, which show themselves as pictures and pages, and watch

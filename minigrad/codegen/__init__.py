@@ -1,6 +1,6 @@
 """Write a function and its gradient as a NumPy program."""
 
-from .program import Program
+from .program import WrittenProgram
 from .writing import write_numpy
 
-__all__ = ["Program", "write_numpy"]
+__all__ = ["WrittenProgram", "write_numpy"]

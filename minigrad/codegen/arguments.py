@@ -44,7 +44,7 @@ def check_arguments(*arrays):
 '''
 
 
-class Leaf:
+class ArrayArgument:
     """One array inside the arguments.
 
     Attributes:
@@ -71,7 +71,7 @@ class Arguments:
 
     def __init__(self, f: Callable[..., Any], examples: Sequence[Any]) -> None:
         self.names = _parameter_names(f, len(examples))
-        self.leaves: list[Leaf] = []
+        self.leaves: list[ArrayArgument] = []
         self.frozen: dict[str, Any] = {}
         self._taken = set(self.names)
         self.examples = tuple([self._enter(value, name, name) for name, value in zip(self.names, examples)])
@@ -95,7 +95,7 @@ class Arguments:
             raise UnsupportedError(
                 f"{path}: {error}; other objects belong into the function: lambda x: f(x, {path})"
             ) from error
-        leaf = Leaf(self._free(name) if path != name else name, path, array)
+        leaf = ArrayArgument(self._free(name) if path != name else name, path, array)
         self.leaves.append(leaf)
         return array
 

@@ -82,7 +82,7 @@ def _name_of(target: ast.AST | None) -> str | None:
     return _name_of(target.value) if isinstance(target, ast.Subscript) else None
 
 
-class Names:
+class GivenNames:
     """The names in one function, each given once.
 
     Attributes:

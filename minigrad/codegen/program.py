@@ -12,7 +12,7 @@ import numpy as np
 from .arguments import Arguments
 
 
-class Program:
+class WrittenProgram:
     """A NumPy program that computes the value of a function and its gradients. Call it with arrays.
 
     Attributes:

@@ -16,10 +16,10 @@ from ..engine.kernels import reference_mode
 from ..errors import UnsupportedError
 from ..transforms.grad import value_and_grad
 from .arguments import Arguments, is_floating
-from .program import Program
+from .program import WrittenProgram
 
 
-def compare(f: Callable[..., Any], program: Program, arguments: Arguments, chosen: Sequence[int]) -> None:
+def compare(f: Callable[..., Any], program: WrittenProgram, arguments: Arguments, chosen: Sequence[int]) -> None:
     """Run ``f`` and the program on the example and on other data of the same shapes.
 
     Raises:

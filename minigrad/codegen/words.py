@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable, Sequence
 from operator import getitem, setitem
 from typing import Any
 
 import numpy as np
 
-from .names import Names, quoted
+from .names import GivenNames, quoted
 from .spelling import dtype_name, dtype_text, number_text, transpose_text, without_defaults
 from .statements import (
     Check,
@@ -52,7 +53,7 @@ class Text:
         scipy: whether the program calls ``scipy.special``.
     """
 
-    def __init__(self, statements: Sequence[Statement], results: Any, names: Names) -> None:
+    def __init__(self, statements: Sequence[Statement], results: Any, names: GivenNames) -> None:
         self.statements, self.results, self.names = statements, results, names
         self.constants: dict[str, Any] = {}
         self.scipy = False
@@ -283,8 +284,9 @@ class Text:
                 return f"{module}.{'abs' if function is np.absolute else name}"
         if getattr(np.lib.stride_tricks, name, None) is function:
             return f"np.lib.stride_tricks.{name}"
-        self.scipy = True
-        return f"special.{name}"
+        self.scipy = True  # the private ufuncs compute for SciPy's public functions
+        special = importlib.import_module("scipy.special")
+        return f"special.{name}" if getattr(special, name, None) is function else f"special._ufuncs.{name}"
 
     def result(self, tree: Any) -> str:
         """Return the text of what the program returns, with a copy of each array whose memory another object has."""

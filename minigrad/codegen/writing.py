@@ -17,9 +17,9 @@ from ..engine.tensor import Tensor, make_tensor
 from ..engine.types import Array, Node
 from ..errors import MinigradError, UnsupportedError
 from .arguments import CHECK, CHECK_SIZES, Arguments, is_floating
-from .names import Names
+from .names import GivenNames
 from .paper import Paper
-from .program import Program
+from .program import WrittenProgram
 from .recording import Recording
 from .sizes import Sizes, generalised
 from .spelling import wrapped
@@ -34,7 +34,7 @@ def write_numpy(
     *examples: Any,
     argnum: int | Sequence[int] | None = None,
     sizes: Sequence[Sequence[Any]] = (),
-) -> Program:
+) -> WrittenProgram:
     """Write ``f`` and its gradient as a NumPy program, as a person would have written it by hand.
 
     The function runs once, forward and backward, on arrays that write down what is done with them. The program holds for the
@@ -78,13 +78,13 @@ def write_numpy(
 
 def _written(
     f: Callable[..., Any], versions: Sequence[Arguments], chosen: Sequence[int], free: Sizes | None
-) -> Program:
+) -> WrittenProgram:
     """Write the program once."""
     runs = [_recorded_or_refused(f, arguments, chosen) for arguments in versions]
     statements, results, recording = runs[0]
     if free is not None:
         statements, results = generalised(free, [(each[0], each[1]) for each in runs])
-    names = Names(_taken(versions[0]))
+    names = GivenNames(_taken(versions[0]))
     names.of.update({value: value.name for value in recording.inputs if value.name})
     text = Text(statements, results, names)
     lines = [*versions[0].opening(), *text.lines(), f"return {text.result(results)}"]
@@ -96,7 +96,7 @@ def _written(
     check = CHECK if free is None else CHECK_SIZES
     head = "\n".join([title, "", *imports, "", *versions[0].table(), "", "", check])
     checks = [statement.sentence for statement in statements if isinstance(statement, Check)]
-    return Program(step, head, checks, text.constants, versions[0])
+    return WrittenProgram(step, head, checks, text.constants, versions[0])
 
 
 def _recorded_or_refused(
@@ -132,7 +132,7 @@ def _recorded(
     recording = Recording(Paper)
     names = iter(arguments.leaves)
     starts: list[Tensor] = []
-    run = _Run(recording)
+    run = _PaperRun(recording)
 
     def enter(leaf: Any, differentiated: bool) -> Any:
         if not isinstance(leaf, (np.ndarray, np.generic)):
@@ -153,7 +153,7 @@ def _recorded(
     return *tidied(recording.statements, (value, *trees)), recording
 
 
-class _Run:
+class _PaperRun:
     """One run of a function and of its backward pass on paper. As an observer, it learns which value is whose cotangent."""
 
     def __init__(self, recording: Recording) -> None:
