@@ -16,7 +16,7 @@ from .._source import SourceLine
 from ..graph.record.expressions import Program
 from .statements import Statement, Value
 
-# What a value is called that nobody named, by the function that computed it.
+# The name of a value that has none in the program, by the function that computed it.
 _WORDS = {
     "sum": "total", "mean": "average", "max": "top", "maximum": "top", "divide": "ratio", "add": "z", "matmul": "z",
     "multiply": "u", "subtract": "r", "square": "square", "negative": "r", "getitem": "part", "reshape": "u", "power": "u",

@@ -175,3 +175,10 @@ def test_what_cannot_be_written_is_refused_with_the_reason(name: str) -> None:
     function, message = REFUSED[name]
     with pytest.raises(mg.UnsupportedError, match=message):
         mg.write_numpy(function, X)
+
+
+def test_one_array_in_a_dict_is_no_array() -> None:
+    program = mg.write_numpy(lambda p: np.sum(p["a"] * 2), {"a": X})
+    assert program({"a": X})[0] == 3.0
+    with pytest.raises(mg.ArgumentError, match="nested like"):
+        program(X)
