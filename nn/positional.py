@@ -75,11 +75,11 @@ class PositionalEncoding(Module):
 
     def codes(self, start: int, stop: int, like: Array) -> Any:
         """Return the codes of positions [start, stop), (stop - start, d_model), in the dtype and on the device of ``like``."""
-        table = self._table
-        if type(table) is not type(like) or table.dtype != like.dtype or len(table) < stop:
+        table = self._table  # on the host, because an array of another kind may belong to one call only
+        if table.dtype != like.dtype or len(table) < stop:
             longest = max(len(table), 1 << stop.bit_length())  # a power of 2, so that few new tables are needed
-            self._table = table = beside(sinusoids(longest, self.d_model).astype(like.dtype), like)
-        return table[start:stop]
+            self._table = table = sinusoids(longest, self.d_model).astype(like.dtype)
+        return beside(table[start:stop], like)
 
     def extra_repr(self) -> str:
         return str(self.d_model) + (f", scale={self.scale:g}" if self.scale != 1 else "")
