@@ -32,6 +32,9 @@ _OF_OTHER_VALUES = {
     np.prod, np.std, np.var, np.any, np.all, np.full_like, np.zeros_like, np.ones_like, np.empty_like,
 }  # fmt: skip
 
+# Functions whose result is real or complex, depending on the values.
+_REAL_OR_COMPLEX = {np.linalg.eig, np.linalg.eigvals, np.roots, np.poly, np.real_if_close}
+
 
 class Recording:
     """The statements of one run of a function.
@@ -113,6 +116,9 @@ class Recording:
             for value in statement.outputs:
                 if isinstance(value.data, np.ndarray):
                     self.check("shape", value, value.data.shape)
+        if depends and (statement.call in _REAL_OR_COMPLEX or "scimath" in getattr(statement.call, "__module__", "")):
+            for value in statement.outputs:
+                self.check("dtype", value, value.data.dtype)
         return papers
 
     def data(self, leaf: Any) -> Any:

@@ -94,8 +94,8 @@ class Check(Statement):
     """A statement that raises unless ``args[0]`` is as it was in the run that was written down.
 
     Attributes:
-        kind: "truth", "integer" or "shape".
-        expected: the boolean, the integer or the shape.
+        kind: "truth", "integer", "shape" or "dtype".
+        expected: the boolean, the integer, the shape or the dtype.
     """
 
     __slots__ = ("expected", "kind")
@@ -109,7 +109,7 @@ class Check(Statement):
     def sentence(self) -> str:
         """What was so in the run that was written down."""
         where = f"line {self.place.line}, {self.place.text!r}," if self.place is not None else "the program"
-        found = {"truth": "was", "integer": "read", "shape": "had shape"}[self.kind]
+        found = {"truth": "was", "integer": "read", "shape": "had shape", "dtype": "had dtype"}[self.kind]
         return f"{where} {found} {self.expected}"
 
 

@@ -18,6 +18,8 @@ from ..transforms.grad import value_and_grad
 from .arguments import Arguments, is_floating
 from .program import WrittenProgram
 
+_WITNESSES = 8  # other data that a program is compared on; fewer missed one in fifty planted mistakes
+
 
 def compare(f: Callable[..., Any], program: WrittenProgram, arguments: Arguments, chosen: Sequence[int]) -> None:
     """Run ``f`` and the program on the example and on other data of the same shapes.
@@ -46,21 +48,23 @@ def compare(f: Callable[..., Any], program: WrittenProgram, arguments: Arguments
 
 
 def _data(example: Any) -> Iterator[Any]:
-    """Yield the example, then the same values in another order and changed a little."""
+    """Yield the example, values that differ from it a little, and its values in other orders, then with other signs too."""
     random = np.random.default_rng(7)
 
-    def other(array: Any) -> Any:
+    def changed(array: Any, moved: bool, signs: bool) -> Any:
         if not isinstance(array, (np.ndarray, np.generic)):
             return array
-        mixed = random.permutation(np.asarray(array).reshape(-1)).reshape(array.shape)
-        if not is_floating(mixed):
-            return mixed.astype(array.dtype)
-        mixed = mixed * mixed.dtype.type(0.9937)
-        return mixed if array.size > 1 else mixed * mixed.dtype.type(random.uniform(0.8, 1.2))
+        if moved:
+            return array * (1 + 0.001 * random.normal(size=array.shape)).astype(array.dtype) if is_floating(array) else array
+        mixed = random.permutation(np.asarray(array).reshape(-1)).reshape(array.shape).astype(array.dtype)
+        if not is_floating(array):
+            return mixed
+        factor = random.uniform(0.8, 1.2, array.shape) if array.size == 1 else np.full(array.shape, 0.9937)
+        return mixed * np.where(random.random(array.shape) < 0.5 * signs, -factor, factor).astype(array.dtype)
 
     yield map_leaves(_copied, example)
-    for _ in range(2):
-        yield map_leaves(other, example)
+    for i in range(_WITNESSES):
+        yield map_leaves(lambda array, i=i: changed(array, i == 0, i > _WITNESSES // 2), example)
 
 
 def _copied(leaf: Any) -> Any:

@@ -112,7 +112,7 @@ class Text:
         elif check.kind == "integer":
             condition = f"{self.of(value, 3)} != {self.of(check.expected)}"
         else:
-            condition = f"{self.of(value, _ATOM)}.shape != {self.of(check.expected)}"
+            condition = f"{self.of(value, _ATOM)}.{check.kind} != {self.of(check.expected)}"
         message = f"written where {check.sentence}"
         return [f"if {condition}:  # the program holds for one way only", f"    raise ValueError({message!r})"]
 

@@ -182,3 +182,14 @@ def test_one_array_in_a_dict_is_no_array() -> None:
     assert program({"a": X})[0] == 3.0
     with pytest.raises(mg.ArgumentError, match="nested like"):
         program(X)
+
+
+def test_a_dtype_that_depends_on_values_is_checked() -> None:
+    def f(x: Any) -> Any:
+        return np.sum(np.abs(np.linalg.eigvals(x)))
+
+    symmetric, turning = np.array([[2.0, 1.0], [1.0, 3.0]]), np.array([[0.0, 1.0], [-1.0, 0.0]])
+    program = mg.write_numpy(f, symmetric)
+    np.testing.assert_allclose(program(symmetric)[0], 5.0)
+    with pytest.raises(ValueError, match="had dtype float64"):
+        program(turning)
