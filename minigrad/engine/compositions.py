@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import Any
 
 from ..errors import GraphError
-from .modes import enable_grad, recording
+from .modes import ensure_recording
 from .tape import Entry, Leaf, sweep
 from .tensor import Tensor, at_new_node, make_tensor
 from .types import Array
@@ -36,7 +35,7 @@ def pull_composition_tensors(entry: Entry, g: Array) -> Sequence[Any]:
 
 def recomposed(entry: Entry, inputs: Sequence[Any]) -> Tensor:
     """Record the reference composition of an entry, computed from ``inputs``."""
-    with nullcontext() if recording() else enable_grad():  # inside a block, operators take their slow form
+    with ensure_recording():
         ans = entry.primitive.composition(*inputs, **entry.keywords)
     if not isinstance(ans, Tensor) or ans._node is None:
         raise GraphError(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..engine.arrays import copied
-from ..engine.modes import enable_grad
+from ..engine.modes import ensure_recording
 from ..engine.tape import Output, cotangent_of, sweep, wengert_list
 from ..engine.tensor import Tensor, at_new_node, make_tensor
 from ..engine.types import Array, TensorLike
@@ -57,7 +57,7 @@ def autograd_grad(
         cotangents = tuple(grad_outputs) if isinstance(grad_outputs, (tuple, list)) else (grad_outputs,)
     if len(cotangents) != len(outputs):
         raise ArgumentError(f"grad_outputs has {len(cotangents)} item(s) for {len(outputs)} output(s)")
-    with enable_grad() if create_graph else contextlib.nullcontext():
+    with ensure_recording() if create_graph else contextlib.nullcontext():
         seeds = seeds_of(outputs, cotangents, create_graph, "grad_outputs")
         used = _keys([t._node for t in outputs])
         for i, t in enumerate(inputs):
