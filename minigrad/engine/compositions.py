@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import GraphError
 from .modes import ensure_recording
-from .tape import Entry, Leaf, sweep
+from .tape import Entry, Leaf, sweep, wanted_parents
 from .tensor import Tensor, at_new_node, make_tensor
 from .types import Array
 
@@ -24,7 +24,7 @@ def pull_composition(entry: Entry, g: Array, create_graph: bool = False) -> Sequ
             inputs.append(make_tensor(array, Leaf(None, array.shape, array.dtype)))
     ans = recomposed(entry, inputs)
     ends = [t._node if isinstance(t, Tensor) else None for t in inputs]
-    wanted = [node for node in ends if node is not None]
+    wanted = [node for node, wants in zip(ends, wanted_parents(entry)) if node is not None and wants]
     results = sweep({ans._node: g}, create_graph=create_graph, retain_graph=create_graph, wanted=wanted)
     return [None if node is None else results.get(node) for node in ends]
 
