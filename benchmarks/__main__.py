@@ -56,7 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         p.error(f"{single[0]!r} is a work of minigrad alone: only compare has it")
     if options.device != "cpu" and (options.command == "real" or any(map(real.is_real, options.works))):
         p.error("the real works run on the CPU only: leave --device out")
-    if options.command == "real" and (small := [work for work in options.works if micro.is_micro(work)]):
+    small = [work for work in options.works if micro.is_micro(work) and work not in real_table.LINES]
+    if options.command == "real" and small:
         p.error(f"{small[0]!r} is none of the real works: python -m benchmarks works --works {small[0]}")
     limit(options.cores, options.threads)
     COMMANDS[options.command](options)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import Any
 
 from ..errors import GraphError
-from .modes import enable_grad, recording
-from .tape import Entry, Leaf, sweep
+from .modes import ensure_recording
+from .tape import Entry, Leaf, sweep, wanted_parents
 from .tensor import Tensor, at_new_node, make_tensor
 from .types import Array
 
@@ -25,7 +24,7 @@ def pull_composition(entry: Entry, g: Array, create_graph: bool = False) -> Sequ
             inputs.append(make_tensor(array, Leaf(None, array.shape, array.dtype)))
     ans = recomposed(entry, inputs)
     ends = [t._node if isinstance(t, Tensor) else None for t in inputs]
-    wanted = [node for node in ends if node is not None]
+    wanted = [node for node, wants in zip(ends, wanted_parents(entry)) if node is not None and wants]
     results = sweep({ans._node: g}, create_graph=create_graph, retain_graph=create_graph, wanted=wanted)
     return [None if node is None else results.get(node) for node in ends]
 
@@ -36,7 +35,7 @@ def pull_composition_tensors(entry: Entry, g: Array) -> Sequence[Any]:
 
 def recomposed(entry: Entry, inputs: Sequence[Any]) -> Tensor:
     """Record the reference composition of an entry, computed from ``inputs``."""
-    with nullcontext() if recording() else enable_grad():  # inside a block, operators take their slow form
+    with ensure_recording():
         ans = entry.primitive.composition(*inputs, **entry.keywords)
     if not isinstance(ans, Tensor) or ans._node is None:
         raise GraphError(

@@ -6,6 +6,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from types import FrameType, TracebackType
 from typing import Any, ParamSpec, TypeVar
 
@@ -173,3 +174,11 @@ class enable_grad(set_grad):
 
     def __init__(self) -> None:
         super().__init__(True)
+
+
+def ensure_recording() -> AbstractContextManager[None]:
+    """Return a block that records operations. It does nothing if they are recorded already.
+
+    While any block of ``enable_grad()`` or ``no_grad()`` is open, operators take their slow form.
+    """
+    return nullcontext() if recording() else enable_grad()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import repeat
 from operator import itemgetter
 from typing import Any
 
@@ -11,7 +12,7 @@ from .compositions import pull_composition, pull_composition_tensors
 from .messages import refuse_cut_off
 from .outputs import outputs
 from .signatures import parameters_of
-from .tape import Entry
+from .tape import Entry, wanted_parents
 from .tensor import make_tensor
 from .types import Array, Pull, Rule
 
@@ -161,9 +162,11 @@ def _array_pull(pullbacks: Sequence[Pullback | None]) -> Pull:
 
 
 def _tensor_pull(pullbacks: Sequence[Pullback | None]) -> Pull:
+    several = len(pullbacks) - pullbacks.count(None) > 1
+
     def pull(entry: Entry, g: Array) -> Values:
-        kept = kept_tensors(entry)
-        pulled = [pullback and pullback(g, kept) for pullback in pullbacks]
+        kept, wanted = kept_tensors(entry), wanted_parents(entry) if several else repeat(True)
+        pulled = [pullback(g, kept) if pullback and wants else None for pullback, wants in zip(pullbacks, wanted)]
         refuse_cut_off(entry.primitive, g, pulled)
         return pulled
 

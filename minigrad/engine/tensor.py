@@ -17,7 +17,7 @@ from . import observers
 from .arrays import NUMBERS, as_array, check_differentiable, copied
 from .hooks import Hooked, hooks_of
 from .methods import ArrayMethods, plain_array
-from .modes import enable_grad
+from .modes import ensure_recording
 from .observers import one_at_a_time
 from .protocols import Protocols
 from .tape import Entry, Leaf, Output, sweep
@@ -181,7 +181,7 @@ class Tensor(ArrayMethods["Tensor"], Protocols, Hooked):
             )
         cotangent = self._cotangent(grad)
         if create_graph:
-            with enable_grad():
+            with ensure_recording():
                 self._sweep(cotangent if isinstance(cotangent, Tensor) else make_tensor(cotangent, None), True, True)
         else:
             self._sweep(cotangent._array if isinstance(cotangent, Tensor) else cotangent, retain_graph, False)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..engine.arrays import copied
-from ..engine.modes import enable_grad
-from ..engine.tape import Output, cotangent_of, sweep, wengert_list
+from ..engine.modes import ensure_recording
+from ..engine.tape import Output, cotangent_of, entry_of, sweep, wengert_list
 from ..engine.tensor import Tensor, at_new_node, make_tensor
 from ..engine.types import Array, TensorLike
 from ..errors import ArgumentError, GraphError
@@ -57,9 +57,9 @@ def autograd_grad(
         cotangents = tuple(grad_outputs) if isinstance(grad_outputs, (tuple, list)) else (grad_outputs,)
     if len(cotangents) != len(outputs):
         raise ArgumentError(f"grad_outputs has {len(cotangents)} item(s) for {len(outputs)} output(s)")
-    with enable_grad() if create_graph else contextlib.nullcontext():
+    with ensure_recording() if create_graph else contextlib.nullcontext():
         seeds = seeds_of(outputs, cotangents, create_graph, "grad_outputs")
-        used = _keys([t._node for t in outputs])
+        used = _keys([t._node for t in outputs], min((entry_of(t._node).seq for t in inputs), default=0))
         for i, t in enumerate(inputs):
             if not allow_unused and _key(t._node) not in used:
                 raise _unused(i, t)
@@ -96,9 +96,10 @@ def _key(node: Any) -> Any:
     return (node.entry, node.index) if type(node) is Output else node
 
 
-def _keys(ends: Sequence[Any]) -> set[Any]:
-    """Return the keys of all nodes of the tape that lead to ``ends``."""
-    return {_key(node) for node in [*ends, *(parent for entry in wengert_list(ends) for parent in entry.parents)]}
+def _keys(ends: Sequence[Any], since: float) -> set[Any]:
+    """Return the keys of the nodes that lead to ``ends``: all from sequence number ``since`` on, and some older ones."""
+    entries = wengert_list(ends, since)
+    return {_key(node) for node in [*ends, *(parent for entry in entries for parent in entry.parents)]}
 
 
 def _unused(i: int, tensor: Tensor) -> GraphError:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._tree import leaves, map_leaves
-from ..engine.modes import enable_grad
+from ..engine.modes import ensure_recording
 from ..engine.tape import cotangent_of, sweep, to_sweep, wengert_list
 from ..engine.tensor import Tensor, make_tensor
 from ..engine.types import Node
@@ -53,7 +53,7 @@ def _pushed(run: Recorded, tangents: Any, as_tensor: bool) -> Any:
     create_graph = run.records(tangents)
     starts = seeds_of(run.inputs, tangents, create_graph, "a tangent")
     ends = [t._node for t in leaves(run.output) if is_tracked(t)]
-    with enable_grad():
+    with ensure_recording():
         found = push(starts, ends, create_graph=create_graph)
 
     def along(t: Any) -> Any:
@@ -96,7 +96,7 @@ def jacobian(f: Callable[..., Any], argnum: Argnum = 0, *, holomorphic: bool = F
         _check_kind("output", run.output, holomorphic)
         inputs, outputs = (sum(np.size(t) for t in leaves(tree)) for tree in (run.inputs, run.output))
         by_columns = inputs <= outputs and not _hooked(run)
-        with enable_grad():
+        with ensure_recording():
             try:
                 found = (_by_columns if by_columns else _by_rows)(run, create_graph=run.records(()))
             except GraphError:

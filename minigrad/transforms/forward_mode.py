@@ -22,7 +22,7 @@ import numpy as np
 
 from ..engine.compositions import recomposed
 from ..engine.messages import cut_off
-from ..engine.modes import enable_grad
+from ..engine.modes import ensure_recording
 from ..engine.plan import Plan, kept_tensors
 from ..engine.registry import is_elementwise, primitives
 from ..engine.tape import Entry, Leaf, Output, cotangent_of, sweep, to_sweep
@@ -173,7 +173,7 @@ class _Push:
                 starts[value._node] = move
             inputs.append(value)
         ans = recomposed(self.entry, inputs)
-        with enable_grad():
+        with ensure_recording():
             found = push(starts, [ans._node], create_graph=self.create_graph, directions=self.directions)
         moved = found.get(ans._node)  # None: the answer does not depend on an input with a tangent
         return np.zeros_like(ans._array, shape=self._shape()) if moved is None else moved
@@ -185,7 +185,7 @@ class _Push:
         like = next(move for move in moves if move is not None)
         raw = like._array if isinstance(like, Tensor) else like
         zeros = {key: np.zeros_like(raw, shape=node.shape, dtype=node.dtype) for key, node in nodes.items()}
-        with enable_grad():
+        with ensure_recording():
             g = {key: make_tensor(zeros[key], Leaf(None, node.shape, node.dtype)) for key, node in nodes.items()}
             rules = entry.plan.pullbacks if isinstance(entry.plan, Plan) and not self.create_graph else None
             probe: Any = g if self.outputs else g[None]

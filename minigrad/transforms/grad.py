@@ -15,7 +15,7 @@ import numpy as np
 
 from .._tree import check_structure, leaves, map_leaves
 from ..engine.arrays import as_array
-from ..engine.modes import enable_grad, recording
+from ..engine.modes import ensure_recording, recording
 from ..engine.tape import Leaf, entry_of, sweep, wengert_list
 from ..engine.tensor import Tensor, at_new_node, make_tensor
 from ..engine.types import Array
@@ -36,7 +36,7 @@ class Recorded:
 
     def __init__(self, f: Callable[..., Any], primals: Sequence[Any]) -> None:
         outside = recording()
-        with enable_grad():
+        with ensure_recording():
             self.inputs = map_leaves(_fresh, tuple(primals))
             arrays = [t._array for t in leaves(self.inputs)]
             before = [fingerprint(array) for array in arrays]
@@ -72,7 +72,7 @@ class Recorded:
             ) from None
         create_graph = self.records(cotangent)
         seeds = seeds_of(differentiable, cotangent, create_graph, what)
-        with enable_grad():
+        with ensure_recording():
             found = sweep(seeds, create_graph=create_graph, retain_graph=True, wanted=self.starts)
         gradients: tuple[Any, ...] = map_leaves(
             lambda t, primal: result(found.get(t._node), t, isinstance(primal, Tensor)), self.inputs, self.primals

@@ -102,12 +102,12 @@ def test_optional_peers_take_part_where_they_have_the_work():
     optional = list(harness.OPTIONAL)
     there = {line: [peer for peer in command.peers_of(line, optional) if peer in optional] for line in table.LINES}
     assert [line for line, peers in there.items() if peers == ["jax"]] == [
-        *("gpt", "gpt:D=100", "gpt:B=1", "gpt:V=30000:B=2", "gru")
+        *("gpt", "gpt:D=100", "gpt:B=1", "gpt:B=1:L=1024", "gpt:V=30000:B=2", "gru")
     ]
     assert there["jacobian"] == there["hessian"] == ["jax", "autograd"]
     for line in ("encoder", "loop", "plain_tiny", "plain_m2", "mlp", "mlp:B=1", "formula", "tiny", "toy", "small"):
         assert there[line] == optional
-    assert there["moons"] == there["vit"] == there["generate"] == []
+    assert there["moons"] == there["m1"] == there["vit"] == there["generate"] == []
     assert command.peers_of("mlp", ["dezero"])[4:] == ["dezero"]
 
 

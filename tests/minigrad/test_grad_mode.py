@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import minigrad as mg
 from minigrad import Tensor, enable_grad, no_grad
+from minigrad.engine.observers import active
 
 X: Any = Tensor([1.0, 2.0], requires_grad=True)
 
@@ -282,3 +284,24 @@ def test_backward_inside_no_grad() -> None:
     x.zero_grad()
     second.backward()
     assert x.grad is not None and x.grad.item() == 18
+
+
+@pytest.mark.parametrize("inside", ["no block", "no_grad"])
+def test_recorded_sweeps_open_a_block_only_where_it_changes_the_mode(inside: str) -> None:
+    """Operators take their slow form while a block is open."""
+    blocks: list[int] = []
+
+    def rule(g: Any, x: Any) -> Any:
+        blocks.append(len(active.contexts))
+        return g * 2 * x
+
+    twice = mg.primitive(lambda x, /: x * x, name="twice").vjp(x=rule)
+    x: Any = Tensor(3.0, requires_grad=True)
+    y = twice(x)
+    with no_grad() if inside == "no_grad" else ExitStack():
+        (first,) = mg.autograd_grad(y, x, create_graph=True)
+        y.backward(create_graph=True)
+    assert blocks == ([2, 2] if inside == "no_grad" else [0, 0])
+    assert first.item() == x.grad.item() == 6 and first.requires_grad and x.grad.requires_grad
+    assert mg.hvp(twice, [np.float64(3.0)], [np.float64(1.0)])[0] == 2
+    assert not any(blocks[2:])

@@ -13,6 +13,9 @@ from .rows import Needs, as_rows
 # The fewest elements, both of x and of the result, of a product that is divided among minigrad's threads. For smaller ones
 # OpenBLAS may use its own threads (see blas.py).
 LARGE_PRODUCT = 1 << 17
+# Multiplications, about 0.3 ms on one core. A product of a large x with fewer, such as the logits of a small vocabulary, is
+# divided even if its result is small. OpenBLAS's threads would gain little from it and then hold a core for the whole step.
+CHEAP_PRODUCT = 1 << 24
 _CLEARED = 1 << 15  # elements of a result; ndarray.dot starts faster than np.matmul, but clears its result needlessly
 
 
@@ -27,7 +30,9 @@ def part_of_rows(n: int, i: int) -> slice:
 
 def divides(x: Array, columns: int) -> bool:
     """Whether ``x @ y``, with this number of columns, is divided among minigrad's threads. It depends on the shapes only."""
-    return x.size >= LARGE_PRODUCT and x.size // x.shape[-1] * columns >= LARGE_PRODUCT
+    if x.size < LARGE_PRODUCT:
+        return False
+    return x.size // x.shape[-1] * columns >= LARGE_PRODUCT or x.size * columns < CHEAP_PRODUCT
 
 
 def divided_product(x: Array, y: Array, bias: Array | None = None) -> Array:

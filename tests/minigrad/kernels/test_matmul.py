@@ -168,3 +168,19 @@ def test_the_operator_is_what_the_kernel_was_declared_with() -> None:
         matmul.kernels.clear()
         matmul.kernels.update(before)
         operators[np.matmul] = before_operator
+
+
+@pytest.mark.parametrize(
+    ("x", "columns", "divided"),
+    [
+        ((1024, 128), 128, True),
+        ((1024, 128), 65, True),
+        ((1024, 128), 1, True),
+        ((1024, 256), 64, False),
+        ((1024, 64), 256, False),
+        ((1000, 128), 128, False),
+    ],
+)
+def test_products_that_wake_no_thread_of_openblas(x: tuple[int, ...], columns: int, divided: bool) -> None:
+    """One product that wakes them, such as small logits, would hold a core for a whole step of large products."""
+    assert affine.divides(np.empty(x, np.float32), columns) is divided
