@@ -94,9 +94,13 @@ class GivenNames:
         self._taken = set(taken)
 
     def give(self, value: Value) -> str:
-        """Choose a free name for a value and keep it."""
-        self.of[value] = self.free(self._wanted(value))
+        """Return the name of a value; choose a free one if it has none."""
+        if value not in self.of:
+            self.of[value] = self.free(self.wanted(value))
         return self.of[value]
+
+    def is_free(self, name: str) -> bool:
+        return name not in self._taken
 
     def free(self, wanted: str) -> str:
         """Return ``wanted``, or with the first number that makes it a new name."""
@@ -109,7 +113,8 @@ class GivenNames:
         self._taken.add(name)
         return name
 
-    def _wanted(self, value: Value) -> str:
+    def wanted(self, value: Value) -> str:
+        """Return what a value would be called if no other value were."""
         statement = value.statement
         of = value.cotangent_of
         if of is not None:

@@ -18,7 +18,8 @@ WIDTH = 100  # characters of a line
 
 def wrapped(line: str, indent: str = "    ") -> str:
     """Return a line of the body, divided into several if it is too long."""
-    if len(indent + line) <= WIDTH or line.startswith(("#", "raise", "    raise")):
+    indent, line = indent + " " * (len(line) - len(line.lstrip())), line.lstrip()
+    if len(indent + line) <= WIDTH or line.startswith(("#", "raise")):
         return indent + line
     head, right = re.match(r"(\S+(?:, \S+)* \S{0,2}= |return |)(.*)", line).groups()  # type: ignore[union-attr]
     inside = f"{head}({right})" if _divisible(right) else line

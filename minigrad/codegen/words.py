@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Iterable, Sequence
 from operator import getitem, setitem
 from typing import Any
 
 import numpy as np
 
+from .loops import Line, Loop, Turn, loop_lines
 from .names import GivenNames, quoted
 from .spelling import dtype_name, dtype_text, number_text, transpose_text, without_defaults
 from .statements import (
@@ -51,6 +53,8 @@ class Text:
     Attributes:
         constants: the arrays that are no arguments, by the name they get in the program.
         scipy: whether the program calls ``scipy.special``.
+        lists: the name of the list that collects a value in a loop.
+        counter: the name of the counter of all loops.
     """
 
     def __init__(self, statements: Sequence[Statement], results: Any, names: GivenNames) -> None:
@@ -60,31 +64,62 @@ class Text:
         self._constant_names: dict[Any, str] = {}
         self._joined: dict[Value, tuple[str, float]] = {}
         self._uses: dict[Value, list[Statement | None]] = {}
+        self._loop_of: dict[Statement | None, Loop] = {}
+        self.lists: dict[Value, str] = {}
+        self.counter: str | None = None
+        self._find_uses(statements)
+        for value in values_in(results):
+            self._uses.setdefault(value, []).extend([None, None])
+
+    def _find_uses(self, statements: Sequence[Statement]) -> None:
         for statement in statements:
             for value in statement.values:
                 self._uses.setdefault(value, []).append(statement)
             if statement.target is not None:
                 self._uses[statement.target] += [statement]
-        for value in values_in(results):
-            self._uses.setdefault(value, []).extend([None, None])
+            if isinstance(statement, Loop):
+                self._loop_of.update(dict.fromkeys(statement.body, statement))
+                self._find_uses(statement.body)
+                for value in values_in([carried.first for carried in statement.carried]):
+                    self._uses.setdefault(value, []).extend([statement, statement])
+                lasting: list[Any] = [*statement.collected, *(carried.last for carried in statement.carried)]
+                lasting += [each.source for each in (*statement.elements, *statement.read_later)]
+                for value in values_in(lasting):
+                    self._uses.setdefault(value, []).extend([None, None])
+
+    def gives_way(self, value: Value, loop: Loop) -> bool:
+        """Whether a loop can use the name of a value for what it carries: nothing reads the value later."""
+        uses = self._uses[value]
+        if uses.count(loop) > 2 or any(use is None or (use is not loop and use.number >= loop.number) for use in uses):
+            return False
+        joined = [o for use in uses if use is not None for o in use.outputs if o in self._joined]
+        return all(self.gives_way(output, loop) for output in joined)
 
     # Lines
 
     def lines(self) -> list[str]:
         """Return the body of the function, without its ``return``."""
-        found: list[tuple[str, bool]] = []  # each line, and whether it is a comment on where it comes from
-        backward, last = False, None
-        for statement in self.statements:
-            written = self._line(statement)
+        return [line for line, _ in self.block(self.statements)]
+
+    def block(self, statements: Sequence[Statement]) -> list[Line]:
+        """Return the lines of statements, each with whether it is a comment on where it comes from."""
+        found: list[Line] = []
+        backward, last = any(self._loop_of.get(each) and each.backward for each in statements), None
+        for statement in statements:
+            if isinstance(statement, Loop):
+                written = loop_lines(self, statement)
+            else:
+                written = [(line, False) for line in self._line(statement)]
             if not written:
                 continue
             if statement.backward and not backward:
                 found += [("", False), ("# backward", False)]
             backward, place = statement.backward, statement.place
+            last = None if isinstance(statement, Loop) else last
             if place is not None and place.text and (str(place), backward) != last:
                 last = str(place), backward
                 found.append((f"# back through {place.text}" if backward else f"# {place.text}", True))
-            found += [(line, False) for line in written]
+            found += written
         return _without_repeats(found)
 
     def _line(self, statement: Statement) -> list[str]:
@@ -98,6 +133,8 @@ class Text:
             names = [self.names.give(value) if value in self._uses else "_" for value in statement.outputs]
             return [f"{', '.join(names)}{',' * (len(names) == 1)} = {text}"]
         (value,) = statement.outputs
+        if value not in self._uses:
+            return []  # a loop that picks it for what is outside, which picks it there
         if constant(value) is not None and np.ndim(value.data) == 0:
             return []
         if self._is_joined(statement, value, text):
@@ -120,13 +157,18 @@ class Text:
         """Whether an expression is put into the only line that uses it, as a person would."""
         short = statement.call in _TURNS and text.endswith("T") and len(text) < 20
         source = statement.args[0] if statement.args else None
-        picked = statement.call is getitem and type(source) is Value and source.name and type(statement.args[1]) is int
+        of_argument = statement.call is getitem and type(source) is Value and bool(source.name)
+        picked = of_argument and type(statement.args[1]) in (int, Turn)
+        if self._leaves_loop(statement, value):
+            return False
         if (short or picked) and not value.memory.writes and None not in self._uses[value]:
             return self._unwritten(statement, self._uses[value])
         uses = self._uses[value]
         if len(uses) != 1 or uses[0] is None or len(text) > JOINED or value.memory.writes:
             return False
         user = uses[0]
+        if self._loop_of.get(user) is not self._loop_of.get(statement):
+            return False  # it is computed once, and not in each turn
         added = (
             isinstance(user.call, InPlace)
             and user.target is not None
@@ -140,9 +182,16 @@ class Text:
             return statement.entry is user.entry or statement.call in _VIEWS or statement.call is np.sum
         return str(statement.place) == str(user.place)
 
+    def _leaves_loop(self, statement: Statement, value: Value) -> bool:
+        """Whether a value of a loop is used outside of it."""
+        loop = self._loop_of.get(statement)
+        return loop is not None and any(self._loop_of.get(use) is not loop for use in self._uses[value])
+
     def _unwritten(self, statement: Statement, uses: Iterable[Statement | None]) -> bool:
         """Whether nothing that the expression reads is written to before its last use."""
-        last = max(use.number for use in uses if use is not None)
+        last: float = max(use.number for use in uses if use is not None)
+        if any(self._loop_of.get(use) is not self._loop_of.get(statement) for use in uses):
+            last = math.inf  # a turn may read after the last turn writes
         read: set[Memory] = set()
         waiting = [statement]
         while waiting:
@@ -323,7 +372,7 @@ def _line_of(statement: Statement) -> str:
     return "" if statement.place is None else statement.place.text
 
 
-def _without_repeats(lines: Sequence[tuple[str, bool]]) -> list[str]:
+def _without_repeats(lines: Sequence[Line]) -> list[Line]:
     """Leave out a comment that says only what its one line says."""
 
     def squeezed(text: str) -> str:
@@ -336,5 +385,5 @@ def _without_repeats(lines: Sequence[tuple[str, bool]]) -> list[str]:
             said, written = squeezed(line[2:].partition("  #")[0]), squeezed(lines[i + 1][0])
             if alone and (said == written or said == f"return{written.partition('=')[2]}"):
                 continue
-        kept.append(line)
+        kept.append((line, comment))
     return kept

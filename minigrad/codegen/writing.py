@@ -17,6 +17,7 @@ from ..engine.tensor import Tensor, make_tensor
 from ..engine.types import Array, Node
 from ..errors import MinigradError, UnsupportedError
 from .arguments import CHECK, CHECK_SIZES, Arguments, is_floating
+from .folds import folded
 from .names import GivenNames
 from .paper import Paper
 from .program import WrittenProgram
@@ -84,6 +85,10 @@ def _written(
     statements, results, recording = runs[0]
     if free is not None:
         statements, results = generalised(free, [(each[0], each[1]) for each in runs])
+    checks = [statement.sentence for statement in statements if isinstance(statement, Check)]
+    if free is None:
+        paths = {value: leaf.path for value, leaf in zip(recording.inputs, versions[0].leaves)}
+        statements, results = folded(statements, results, paths)
     names = GivenNames(_taken(versions[0]))
     names.of.update({value: value.name for value in recording.inputs if value.name})
     text = Text(statements, results, names)
@@ -95,7 +100,6 @@ def _written(
     title = f'"""The value and the gradients of {_described(f)}."""'
     check = CHECK if free is None else CHECK_SIZES
     head = "\n".join([title, "", *imports, "", *versions[0].table(), "", "", check])
-    checks = [statement.sentence for statement in statements if isinstance(statement, Check)]
     return WrittenProgram(step, head, checks, text.constants, versions[0])
 
 

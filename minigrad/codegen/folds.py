@@ -1,0 +1,145 @@
+"""Write the equal turns of a loop, which are found in the statements, as one loop again.
+
+The statements keep their order, and each reads the same values as before, so that no bit changes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .loops import Carried, Listed, Loop, Turn
+from .statements import Memory, Statement, Value, replaced
+from .turns import PATH, Repeat, Role, Search, key_of, leaves_of
+
+
+def folded(statements: Sequence[Statement], results: Any, paths: dict[Value, str]) -> tuple[list[Statement], Any]:
+    """Return the statements with their loops folded, and ``results`` in terms of them.
+
+    ``paths`` has the text that takes each value out of its argument, such as ``params[0]``.
+    """
+    search = Search(statements, results, {value: path for value, path in paths.items() if PATH.fullmatch(path)})
+    middle = next((i for i, statement in enumerate(statements) if statement.backward), len(statements))
+    for _ in range(3):  # a loop may read from one that was found later
+        before = len(search.runs)
+        search.fold(0, middle)
+        search.fold(middle, len(statements))
+        if len(search.runs) == before:
+            break
+    return _Folding(search).done(results)
+
+
+class _Folding:
+    """Makes loops of the runs."""
+
+    def __init__(self, search: Search) -> None:
+        self.search = search
+        self.elements: dict[Value, Value] = {}
+
+    def done(self, results: Any) -> tuple[list[Statement], Any]:
+        statements, runs = self.search.statements, sorted(self.search.runs, key=lambda run: run.start)
+        for run in runs:
+            run.loop = self.loop(run)
+        found: list[Statement] = []
+        at = 0
+        for run in runs:
+            assert run.loop is not None
+            found += [*statements[at : run.start], run.loop]
+            at = run.end
+        found += statements[at:]
+        for statement in found:
+            own = statement if isinstance(statement, Loop) else None
+            for each in own.body if own is not None else [statement]:
+                _rewrite(each, lambda leaf, own=own: self.outside(leaf, own))  # type: ignore[misc]
+            if isinstance(statement, Loop):
+                statement.carried = [c._replace(first=self.outside(c.first)) for c in statement.carried]
+        return found, replaced(self.outside, results)
+
+    def loop(self, run: Repeat) -> Loop:
+        """Return the loop of a run. Its body is the last turn, with places for what differs from turn to turn."""
+        start, period = run.start, run.period
+        turns = [self.search.statements[i : i + period] for i in range(start, run.end, period)]
+        loop = Loop(turns)
+        carried: dict[Any, Carried] = {}
+        for roles, statement in zip(run.roles, loop.body):
+            leaves = [self.placed(role, leaf, loop, carried, run) for role, leaf in zip(roles, leaves_of(statement))]
+            given = iter(leaves)
+            _rewrite(statement, lambda _, given=given: next(given))  # type: ignore[misc]
+        loop.carried = [*carried.values()]
+        return loop
+
+    def placed(self, role: Role, leaf: Any, loop: Loop, carried: dict[Any, Carried], run: Repeat) -> Any:
+        """Return what stands for an argument in the body."""
+        if role.kind in ("same", "turn"):
+            return leaf
+        if role.kind == "carried":
+            key = role.place, key_of(role.leaf)
+            if key not in carried:
+                carried[key] = self.carry(role, leaf, loop, run, role.place in {place for place, _ in carried})
+            return carried[key].value
+        counter = Turn(role.first, role.step)
+        loop.counters.append(counter)
+        if role.kind == "count":
+            return counter
+        value = _stand_in(leaf)
+        if role.kind == "pick":
+            loop.elements.append(Listed(value, self.outside(role.leaf), counter))
+        elif role.loop is not None:
+            loop.elements.append(Listed(value, self.collected(role.loop, role.place), counter, True))
+        else:
+            parts = re.split(r"(\[\d+\])", self.search.paths[leaf])
+            before, after = "".join(parts[: role.place[0]]), "".join(parts[role.place[0] + 1 :])
+            loop.elements.append(Listed(value, (f"{before}[", f"]{after}"), counter))
+        return value
+
+    def carry(self, role: Role, leaf: Value, loop: Loop, run: Repeat, known: bool) -> Carried:
+        position, output = role.place
+        last = loop.body[position].outputs[output]
+        readers = [i for i, roles in enumerate(run.roles) for each in roles if _same_role(each, role)]
+        shared = not known and max(readers) <= position
+        value = _stand_in(leaf)
+        if shared:  # the name gets its new value: an expression with the old one must not move past that
+            value.memory = Memory()
+            value.memory.writes = [*leaf.memory.writes, loop.body[position].number + 0.5]  # type: ignore[list-item]
+        return Carried(value, role.leaf, last, shared)
+
+    def collected(self, run: Repeat, place: tuple[int, int]) -> Value:
+        assert run.loop is not None
+        value = run.loop.body[place[0]].outputs[place[1]]
+        if value not in run.loop.collected:
+            run.loop.collected.append(value)
+        return value
+
+    def outside(self, leaf: Any, reader: Loop | None = None) -> Any:
+        """Return what stands for a value outside of its loop: an element of a list, unless it is of the last turn."""
+        if type(leaf) is not Value or leaf not in self.search.home:
+            return leaf
+        run, turn, place = self.search.home[leaf]
+        pick = self.search.picks.get(leaf)
+        if pick is not None and pick[0] in self.search.home:
+            pick = None
+        if turn == run.count - 1 and (pick is None or run.loop is reader):
+            return leaf
+        if leaf not in self.elements:
+            assert run.loop is not None
+            value = self.elements[leaf] = _stand_in(leaf)
+            if pick is None:
+                run.loop.read_later.append(Listed(value, self.collected(run, place), turn, True))
+            else:
+                run.loop.read_later.append(Listed(value, *pick))
+        return self.elements[leaf]
+
+
+def _stand_in(leaf: Value) -> Value:
+    return Value(leaf.data, None, True, leaf.memory)
+
+
+def _rewrite(statement: Statement, function: Callable[[Any], Any]) -> None:
+    statement.args, statement.keywords = replaced(function, (statement.args, statement.keywords))
+    if statement.target is not None:
+        statement.target = function(statement.target)
+
+
+def _same_role(a: Role, b: Role) -> bool:
+    return a.kind == b.kind and a.place == b.place and bool(key_of(a.leaf) == key_of(b.leaf))

@@ -1,0 +1,161 @@
+"""A loop of a written program: its body is the last turn, with places for what differs from turn to turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from .statements import Expression, Statement, Value
+
+Line = tuple[str, bool]  # a line, and whether it is a comment on where it comes from
+_COUNTERS = ("t", "i", "k")
+
+
+class Turn(Expression):
+    """An integer that is ``first`` in the first turn, and ``step`` more in each further turn."""
+
+    def __init__(self, first: int, step: int) -> None:
+        super().__init__("", 5)
+        self.first, self.step = first, step
+
+    def spell(self, name: str, start: int, sign: int) -> None:
+        """Write the integer in terms of the counter, which is ``start + sign * turn``."""
+        factor = self.step * sign
+        rest = self.first - factor * start
+        term = name if abs(factor) == 1 else f"{abs(factor)} * {name}"
+        if factor < 0:
+            self.text = f"{rest} - {term}"
+        else:
+            self.text = term if rest == 0 else f"{term} {'+' if rest > 0 else '-'} {abs(rest)}"
+        self.tightness = 10 if self.text == name else 5
+
+
+class Carried(NamedTuple):
+    """A value that one turn takes over from the turn before.
+
+    Attributes:
+        value: it, as the body reads it.
+        first: what it is in the first turn.
+        last: the value of the body that it is in the next turn.
+        shared: whether both have one name: the body does not read the old one after it has computed the new one.
+    """
+
+    value: Value
+    first: Any
+    last: Value
+    shared: bool
+
+
+class Listed(NamedTuple):
+    """A value that a program reads from a list.
+
+    Attributes:
+        value: it.
+        source: the array or list that has it, or the texts before and after an index.
+        at: its position, which may differ from turn to turn.
+        collected: whether the list is the one that collects ``source``, a value of another loop.
+    """
+
+    value: Value
+    source: Value | tuple[str, str]
+    at: int | Turn
+    collected: bool = False
+
+
+class Loop(Statement):
+    """A loop.
+
+    Attributes:
+        turns: the statements of each turn. The last turn is the body.
+        carried: what a turn takes over from the turn before.
+        collected: the values of the body that lists collect.
+        counters: the integers that differ from turn to turn.
+        elements: what the body reads from lists, and what the program reads later from the lists of this loop.
+    """
+
+    __slots__ = ("carried", "collected", "counters", "elements", "read_later", "turns")
+
+    def __init__(self, turns: Sequence[Sequence[Statement]]) -> None:
+        super().__init__(turns[0][0].number, Loop, (), {})
+        self.turns = turns
+        self.carried: list[Carried] = []
+        self.collected: list[Value] = []
+        self.counters: list[Turn] = []
+        self.elements: list[Listed] = []
+        self.read_later: list[Listed] = []
+        self.backward = self.body[0].backward
+
+    @property
+    def body(self) -> Sequence[Statement]:
+        return self.turns[-1]
+
+
+def loop_lines(text: Any, loop: Loop) -> list[Line]:
+    """Return the lines of a loop, with what is before it: the first values and the empty lists.
+
+    ``text`` is the :class:`~.words.Text` of the program, which imports this module.
+    """
+    names = text.names
+    lines: list[Line] = []
+    for carried in loop.carried:
+        lines += _first(text, loop, carried)
+    collected = [value for statement in loop.body for value in statement.outputs if value in loop.collected]
+    for value in collected:
+        wanted = names.wanted(value)
+        text.lists[value] = names.free(wanted + ("_list" if wanted.endswith("s") else "s"))
+        lines.append((f"{text.lists[value]} = []", False))
+    head = _header(text, loop)
+    for element in loop.elements:
+        names.of[element.value] = _element(text, element)
+    body = text.block(loop.body)
+    for statement, *others in zip(*(loop.body, *loop.turns[:-1])):
+        for i, value in enumerate(statement.outputs):
+            names.of.update({other.outputs[i]: names.of[value] for other in others if value in names.of})
+    body += [(f"{text.lists[value]}.append({text.of(value)})", False) for value in collected]
+    body += [(f"{names.of[c.value]} = {text.of(c.last)}", False) for c in loop.carried if not c.shared]
+    for element in loop.read_later:
+        names.of[element.value] = _element(text, element)
+    return [*lines, (head, False), *(("    " + line, comment) for line, comment in body)]
+
+
+def _first(text: Any, loop: Loop, carried: Carried) -> list[Line]:
+    """Name a carried value. Return the line that gives it its first value, if a new name needs one."""
+    names, first = text.names, carried.first
+    inherits = carried.shared and type(first) is Value and first in names.of and names.of[first].isidentifier()
+    if inherits:
+        fits = names.wanted(first) == names.wanted(carried.last) or (
+            first.name is None and first.statement.name is None
+        )
+        inherits = fits and text.gives_way(first, loop)
+    wanted = names.wanted(carried.last) + "_before" * (not carried.shared)
+    name = names.of[first] if inherits else names.free(wanted)
+    names.of[carried.value] = name
+    if carried.shared:
+        names.of[carried.last] = name
+    return [] if inherits else [(f"{name} = {text.of(first)}", False)]
+
+
+def _header(text: Any, loop: Loop) -> str:
+    """Choose the counter so that the first index is the counter itself. Return the line with ``for``."""
+    count = len(loop.turns)
+    if not loop.counters:
+        return f"for _ in range({count}):"
+    if text.counter is None:
+        free = [name for name in _COUNTERS if text.names.is_free(name)]
+        text.counter = text.names.free(free[0] if free else "turn")
+    plain = [counter for counter in loop.counters if abs(counter.step) == 1]
+    start, sign = (plain[0].first, plain[0].step) if plain else (0, 1)
+    for counter in loop.counters:
+        counter.spell(text.counter, start, sign)
+    low = start if sign > 0 else start - count + 1
+    span = f"range({count})" if low == 0 else f"range({low}, {low + count})"
+    return f"for {text.counter} in {span if sign > 0 else f'reversed({span})'}:"
+
+
+def _element(text: Any, element: Listed) -> str:
+    index = element.at.text if isinstance(element.at, Turn) else str(element.at)
+    if isinstance(element.source, tuple):
+        before, after = element.source
+        return f"{before}{index}{after}"
+    source = text.lists[element.source] if element.collected else text.names.of[element.source]
+    return f"{source}[{index}]"

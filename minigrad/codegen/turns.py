@@ -1,0 +1,310 @@
+"""Find the loops of a function in its statements: runs of equal turns.
+
+Each argument is the same in every turn, or computed in the same turn, or taken over from the turn before, or an element of a
+list. What is unclear is no run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from operator import getitem
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .loops import Loop
+from .statements import Check, Statement, Value, replaced, values_in
+
+_FEWEST = 3  # turns
+_LONGEST = 300  # statements of a turn
+_EFFORT = 3_000_000  # arguments that are looked at
+PATH = re.compile(r"\w+(\[(\d+|\"\w+\")\])*")
+
+
+class Role(NamedTuple):
+    """What an argument is from turn to turn. ``kind`` is "same", "turn", "count", "carried", "pick", "element" or "leaf"."""
+
+    kind: str
+    leaf: Any = None  # the argument in the last turn; of a carried value, the one in the first turn
+    place: tuple[int, int] = (0, 0)  # the statement of a turn that computes it, and which of its outputs it is
+    loop: Repeat | None = None
+    first: int = 0
+    step: int = 0
+
+
+class Repeat:
+    """Turns of ``period`` statements each, from the statement ``start`` on. ``roles`` has those of each statement."""
+
+    def __init__(self, start: int, period: int, count: int, roles: list[list[Role]]) -> None:
+        self.start, self.period, self.count, self.roles = start, period, count, roles
+        self.end = start + period * count
+        self.loop: Loop | None = None
+
+
+class Search:
+    """Finds the runs of equal turns."""
+
+    def __init__(self, statements: Sequence[Statement], results: Any, paths: dict[Value, str]) -> None:
+        self.statements, self.paths = statements, paths
+        self.readers: dict[Value, list[int]] = {value: [-1] for value in values_in(results)}  # -1 is the return
+        for i, statement in enumerate(statements):
+            for value in statement.values:
+                self.readers.setdefault(value, []).append(i)
+        self.runs: list[Repeat] = []
+        self.leaves = [leaves_of(statement) for statement in statements]
+        self.made = {v: (i, o) for i, statement in enumerate(statements) for o, v in enumerate(statement.outputs)}
+        self.home: dict[Value, tuple[Repeat, int, tuple[int, int]]] = {}  # the run, the turn and the place of a value
+        self.picks = {statement.outputs[0]: _pick(statement) for statement in statements if _pick(statement)}
+        forms: dict[Any, int] = {}
+        self.forms = np.array([forms.setdefault(_form(statement), len(forms)) for statement in statements], int)
+        self.effort = _EFFORT
+
+    def fold(self, low: int, high: int) -> None:
+        """Find the runs between two statements, those that save most lines first."""
+        inside = sorted((run.start, run.end) for run in self.runs if low <= run.start < high)
+        for start, end in inside:
+            self.fold_free(low, start)
+            low = end
+        self.fold_free(low, high)
+
+    def fold_free(self, low: int, high: int) -> None:
+        for period, start, end in self.candidates(low, high):
+            run = self.best(period, start, end)
+            if run is not None:
+                self.runs.append(run)
+                for i in range(run.start, run.end):
+                    turn, position = divmod(i - run.start, run.period)
+                    for o, value in enumerate(self.statements[i].outputs):
+                        self.home[value] = run, turn, (position, o)
+                self.fold_free(low, run.start)
+                self.fold_free(run.end, high)
+                return
+
+    def candidates(self, low: int, high: int) -> list[tuple[int, int, int]]:
+        """Return ``(period, start, end)`` of statements of equal form, those that save most first."""
+        found = []
+        for period in range(1, min((high - low) // _FEWEST, _LONGEST) + 1):
+            equal = self.forms[low : high - period] == self.forms[low + period : high]
+            edges = np.flatnonzero(np.diff(np.concatenate([[False], equal, [False]]).astype(np.int8)))
+            for first, last in edges.reshape(-1, 2).tolist():
+                if last - first >= (_FEWEST - 1) * period:
+                    saved = ((last - first) // period) * period
+                    found.append((-saved, period, low + first, low + last + period))
+        return [(period, start, end) for _, period, start, end in sorted(found)[:40]]
+
+    def best(self, period: int, start: int, end: int) -> Repeat | None:
+        """Return the best run of a period; it may leave out turns at both ends."""
+        starts = range(start, min(start + 3 * period, end))
+        tries = sorted((left_out - (end - first) // period, first) for first in starts for left_out in range(3))
+        found: tuple[float, Repeat] | None = None
+        for minus, first in tries:
+            if self.effort < 0 or (found is not None and -minus < found[0] - 2) or -minus < _FEWEST:
+                break
+            roles = self.roles(first, period, -minus)
+            if roles is None:
+                continue
+            run = Repeat(first, period, -minus, roles)
+            score = self.score(run)
+            if found is None or score > found[0]:
+                found = score, run
+        return found[1] if found is not None and self.lines_saved(found[1]) > 0 else None
+
+    def lines_saved(self, run: Repeat) -> int:
+        """Return about how many lines of the program a loop saves: a turn has a line for each value that is not read once."""
+        saved, collected = 0, 0
+        carried = {role.place for roles in run.roles for role in roles if role.kind == "carried"}
+        for position in range(run.period):
+            at = run.start + run.period + position  # in the second turn
+            values = self.statements[at].outputs
+            if any(value in self.picks for value in values):
+                continue
+            readers = [reader for value in values for reader in self.readers.get(value, [])]
+            alone = len(readers) != 1 or (position, 0) in carried or not self.close(at, readers[0])
+            saved += (run.count - 1) * alone
+            collected += any(not run.start <= reader < run.end for reader in readers)
+        return saved - 1 - len(carried) - 2 * collected
+
+    def close(self, i: int, reader: int) -> bool:
+        """Whether a value that is read once is probably part of the line that reads it."""
+        one, other = self.statements[i], self.statements[reader]
+        return reader > i and (one.entry is other.entry if one.backward else str(one.place) == str(other.place))
+
+    def score(self, run: Repeat) -> float:
+        """Return how well a run reads: many turns, few values that are taken over, and those with names of the user."""
+        carried = {role.place for roles in run.roles for role in roles if role.kind == "carried"}
+        score = float(run.count)
+        for position, o in carried:
+            value = self.statements[run.start + position].outputs[o]
+            of = value.cotangent_of or value
+            score -= 0.1 if of.name or (of.statement is not None and of.statement.name) else 1.5
+        before = self.statements[run.start - 1].place if run.start else None
+        return score - 0.2 * (str(before) == str(self.statements[run.start].place))
+
+    def roles(self, start: int, period: int, count: int) -> list[list[Role]] | None:
+        """Return the role of each argument in a run; None if the turns are not equal."""
+        found = []
+        for position in range(period):
+            numbers = range(start + position, start + period * count, period)
+            if not _equal_outputs([self.statements[i] for i in numbers]):
+                return None
+            self.effort -= count * (1 + len(self.leaves[start + position]))
+            roles = []
+            for column in zip(*(self.leaves[i] for i in numbers)):
+                role = self.role(column, start, period, self.statements[start + position].call)
+                if role is None:
+                    return None
+                roles.append(role)
+            found.append(roles)
+        patterns = (self.written(start + turn * period, period) for turn in range(count))
+        first = next(patterns)
+        return found if all(pattern == first for pattern in patterns) else None
+
+    def written(self, start: int, period: int) -> list[bool]:
+        """Return which arguments of a turn share memory with what the turn writes to: that must not differ."""
+        turn = range(start, start + period)
+        targets = [target.memory for i in turn if (target := self.statements[i].target) is not None]
+        read = [leaf for i in turn for leaf in self.leaves[i]]
+        return [type(leaf) is Value and leaf.memory is memory for memory in targets for leaf in read]
+
+    def role(self, column: Sequence[Any], start: int, period: int, call: Any) -> Role | None:
+        """Return what an argument is in all turns, given what it is in each; None if that is unclear."""
+        first, last = column[0], column[-1]
+        if all(_same(first, leaf) for leaf in column[1:]):
+            before = type(first) is not Value or self.made.get(first, (-1, 0))[0] < start
+            return Role("same", last) if before else None
+        if all(type(leaf) is int for leaf in column):
+            step = _step(column)
+            return None if step is None else Role("count", first=first, step=step)
+        if not all(type(leaf) is Value for leaf in column[1:]):
+            return None
+        places = [self.made.get(leaf, (-1, 0)) if type(leaf) is Value else (-1, 0) for leaf in column]
+        position, output = places[-1][0] - start - (len(column) - 1) * period, places[-1][1]
+        if 0 <= position < period:
+            equal = all(at == (start + k * period + position, output) for k, at in enumerate(places))
+            return Role("turn", last, (position, output)) if equal else None
+        from_before = places[0][0] < start and _can_start(first, column[1], call, self.statements[start].number)
+        if -period <= position < 0 and from_before:
+            ahead = places[1:]
+            equal = all(at == (start + (k + 1) * period + position, output) for k, at in enumerate(ahead))
+            return Role("carried", first, (position + period, output)) if equal and last.depends else None
+        return self.listed(column, start) if type(first) is Value else None
+
+    def listed(self, column: Sequence[Value], start: int) -> Role | None:
+        """Return the role of elements of a list: of what another loop computed, or of an argument."""
+        picks = [pick for value in column if (pick := self.picks.get(value))]
+        if len(picks) == len(column) and len({pick[0] for pick in picks}) == 1:
+            source, step = picks[0][0], _step([index for _, index in picks])
+            if step is not None and self.made.get(source, (-1, 0))[0] < start and source not in self.home:
+                return Role("pick", source, first=picks[0][1], step=step)
+        homes = [self.home.get(value) for value in column]
+        if homes[0] is not None:
+            run, _, place = homes[0]
+            turns = [home[1] for home in homes if home is not None and home[0] is run and home[2] == place]
+            step = _step(turns) if len(turns) == len(homes) and run.end <= start else None
+            return None if step is None else Role("element", column[-1], place, run, turns[0], step)
+        if any(value not in self.paths for value in column):
+            return None
+        parts = [re.split(r"\[(\d+)\]", self.paths[value]) for value in column]
+        if len({len(each) for each in parts}) > 1:
+            return None
+        differing = [i for i, items in enumerate(zip(*parts)) if len(set(items)) > 1]
+        if len(differing) != 1 or differing[0] % 2 == 0:
+            return None
+        (i,) = differing
+        step = _step([int(each[i]) for each in parts])
+        return None if step is None else Role("leaf", column[-1], first=int(parts[0][i]), step=step, place=(i, 0))
+
+
+def _pick(statement: Statement) -> tuple[Value, int] | None:
+    """Return the array and the index if a statement only picks an element: ``xs[3]``."""
+    if statement.call is not getitem or type(statement.args[0]) is not Value:
+        return None
+    source, index = statement.args
+    index = index[0] if type(index) is tuple and len(index) == 1 else index
+    kept = type(index) is int and source.depends and not source.memory.writes and not statement.outputs[0].memory.writes
+    return (source, index) if kept else None
+
+
+def leaves_of(statement: Statement) -> list[Any]:
+    """Return the leaves of the arguments of a statement, in the order in which :func:`_rewrite` visits them."""
+    found: list[Any] = []
+    replaced(found.append, (statement.args, statement.keywords))
+    return found if statement.target is None else [*found, statement.target]
+
+
+def _form(statement: Statement) -> Any:
+    """Return a key that the statements of two turns share if only their values and numbers differ."""
+    call = statement.call
+    called = (id(getattr(call, "__self__", None)), call.__name__) if hasattr(call, "__self__") else id(call)
+    check = (statement.kind, statement.sentence) if isinstance(statement, Check) else None
+    outputs = tuple((type(v.data), np.shape(v.data), np.asarray(v.data).dtype.str) for v in statement.outputs)
+    written = statement.target is not None
+    place = str(statement.place), statement.backward, statement.name
+    return called, check, outputs, written, place, (*_shape((statement.args, statement.keywords)),)
+
+
+def _shape(tree: Any) -> Iterator[Any]:
+    """Yield the form of arguments: how they are nested, and the leaves that are neither values nor numbers."""
+    if isinstance(tree, dict):
+        yield (dict, *tree)
+        for item in tree.values():
+            yield from _shape(item)
+    elif isinstance(tree, slice):
+        yield slice
+        yield from _shape((tree.start, tree.stop, tree.step))
+    elif isinstance(tree, (tuple, list)):
+        yield type(tree), len(tree)
+        for item in tree:
+            yield from _shape(item)
+    elif type(tree) in (Value, int, float, complex) or isinstance(tree, (np.ndarray, np.generic)):
+        yield "number"
+    else:
+        yield type(tree), repr(tree)
+
+
+def _equal_outputs(statements: Sequence[Statement]) -> bool:
+    """Whether the outputs of a statement are alike in all turns, as far as the text depends on them."""
+    for values in zip(*(statement.outputs for statement in statements)):
+        if len({value.depends for value in values}) > 1:
+            return False
+        if not values[0].depends and len({np.asarray(value.data).tobytes() for value in values}) > 1:
+            return False  # it is written as a number
+        if any(value.memory.writes and not isinstance(value.data, np.ndarray) for value in values):
+            return False  # x += y makes a new number, and not the same for all names
+    return True
+
+
+def _can_start(first: Any, later: Value, call: Any, number: int) -> bool:
+    """Whether a value can be taken over in place of ``later``: an operator takes all numbers, other functions do not."""
+    if (
+        type(first) is Value
+        and not isinstance(first.data, np.ndarray)
+        and max(first.memory.writes, default=-1) >= number
+    ):
+        return False  # the loop writes x += y, which makes a new number, and not for both names
+    if isinstance(call, np.ufunc):
+        return isinstance(first, (Value, int, float, complex, np.ndarray, np.generic)) and type(first) is not bool
+    if type(first) is not Value and not isinstance(first, (np.ndarray, np.generic)):
+        return False
+    data = np.asarray(first.data if type(first) is Value else first)
+    return data.shape == np.shape(later.data) and data.dtype == np.asarray(later.data).dtype
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a is b or (type(a) is not Value and type(a) is type(b) and bool(key_of(a) == key_of(b)))
+
+
+def key_of(leaf: Any) -> Any:
+    if type(leaf) is Value:
+        return id(leaf)
+    if isinstance(leaf, (np.ndarray, np.generic)):
+        return leaf.dtype.str, leaf.shape, leaf.tobytes()
+    return type(leaf), repr(leaf)
+
+
+def _step(numbers: Sequence[int]) -> int | None:
+    """Return the step by which numbers grow or fall; None if it is not constant."""
+    step = numbers[1] - numbers[0]
+    return step if step and all(b - a == step for a, b in pairwise(numbers)) else None

@@ -1,0 +1,362 @@
+"""Loops of the user's function become loops of the program, to the bit; what is unclear stays written out."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad._tree import leaves, map_leaves
+from minigrad.codegen import writing
+from tests.minigrad.codegen import ordinary_programs
+from tests.minigrad.codegen.apart import on_the_tape, outcomes_apart, same_bits
+
+
+def rnn(xs, U, W, b, v):
+    h = np.zeros((2, 4))
+    for t in range(20):
+        h = np.tanh(xs[t] @ U + h @ W + b)
+    return np.sum(h @ v)
+
+
+def rnn_of_floats(xs, U, W, b, v):
+    h, loss = np.zeros((2, 4), np.float32), 0.0
+    for t in range(20):
+        h = np.tanh(xs[t] @ U + h @ W + b)
+        loss = loss + np.sum(h @ v)
+    return loss
+
+
+def rnn_of_a_list(xs, U, W, b, v):
+    h = b
+    for x in xs:
+        h = np.tanh(x @ U + h @ W + b)
+    return np.sum(h @ v)
+
+
+def pendulum(angle, speed, gravity):
+    for _ in range(15):
+        speed = speed - 0.1 * gravity * np.sin(angle)
+        angle = angle + 0.1 * speed
+    return angle * angle + speed
+
+
+def lstm(xs, W, U, b):
+    h, c = np.zeros((2, 3)), np.zeros((2, 3))
+    for t in range(9):
+        z = xs[t] @ W + h @ U + b
+        gate = 1 / (1 + np.exp(-z[:, 0:3]))
+        c = gate * c + (1 - gate) * np.tanh(z[:, 3:6])
+        h = gate * np.tanh(c)
+    return np.sum(h * h) + np.sum(c)
+
+
+def power_iteration(A, x):
+    for _ in range(8):
+        y = A @ x
+        x = y / np.sqrt(np.sum(y * y))
+    return x @ (A @ x)
+
+
+def first_turn_differs(x, w):
+    for t in range(10):
+        x = np.cos(x) if t == 0 else np.sin(w * x) + x
+    return np.sum(x)
+
+
+def last_turn_differs(x, w):
+    for t in range(10):
+        x = np.sin(w * x) + x if t < 9 else np.exp(x) * w
+    return np.sum(x)
+
+
+def skips_two_turns(x, w):
+    hs = [x, np.sin(x)]
+    for _ in range(12):
+        hs.append(np.tanh(w * hs[-1]) + hs[-2])
+    return np.sum(hs[-1])
+
+
+def two_loops(x, w):
+    for _ in range(6):
+        x = np.sin(w * x) + x
+    for _ in range(7):
+        x = np.tanh(x - w) * x
+    return np.sum(x)
+
+
+def nested_loops(x, w):
+    for _ in range(5):
+        for _ in range(4):
+            x = np.sin(w * x) + x
+        x = x / np.sqrt(np.sum(x * x))
+    return np.sum(x * w)
+
+
+def swaps(a, b):
+    for _ in range(9):
+        a, b = b, np.sin(a) + b
+    return np.sum(a * b)
+
+
+def reads_the_old_value(x, w):
+    for _ in range(8):
+        new = np.sin(w * x)
+        x, w = new, w + x * new
+    return np.sum(x * w)
+
+
+def every_turn_is_used(x, w):
+    xs = []
+    for _ in range(7):
+        x = np.sin(w * x)
+        xs.append(x)
+    return np.sum(np.stack(xs[::-1]) * w) + np.sum(xs[2])
+
+
+def writes_into_a_buffer(data, w):
+    buffer = np.zeros_like(data)
+    for t in range(6):
+        buffer[t] = data[t] * data[5 - t]
+        buffer[5 - t] += data[t]
+    return np.sum(buffer * w)
+
+
+def writes_to_the_old_value(data, w):
+    for _ in range(6):
+        old = np.copy(data)
+        data = np.sin(data) * old
+        old[0] = 1.0
+        data = data + old
+    return np.sum(data * w)
+
+
+def writes_to_two_turns(data, w):
+    total = np.zeros_like(data)
+    for _ in range(7):
+        data = np.copy(data)
+        view = data[:2]
+        doubled = data + data
+        view[:] = total[1]
+        total = total + np.sin(doubled)
+        data = doubled if np.ndim(data) else data
+    return np.sum(total * w)
+
+
+def writes_to_what_the_first_turn_reads(data, w):
+    def changed(buffer):
+        buffer[0] = buffer[0] + 1.5
+        return buffer[1]
+
+    buffer = np.copy(data)
+    part = buffer[:2]
+    for _ in range(6):
+        part = part * 2.0 + changed(buffer)
+    return np.sum(part * w)
+
+
+def keeps_a_value_of_the_first_turn(x, w):
+    first: Any = None
+    for _ in range(8):
+        y = np.sin(w * x) + w
+        first = y if first is None else first
+        x = first * y
+    return np.sum(x)
+
+
+def constants_that_differ(x, w):
+    for t in range(8):
+        x = np.sin(w * x) * np.sum(np.full_like(x, t))
+    return np.sum(x)
+
+
+def numbers(x, w):
+    old, total = x, w
+    for _ in range(8):
+        new = np.sin(total * x)
+        old, x, total = x, new * old + x * new, total + x * new + old
+    return x * total + old
+
+
+def index_grows_by_two(x, w):
+    for t in range(8):
+        w = np.sin(w) + x[2 * t] - x[15 - t]
+    return np.sum(w)
+
+
+def carries_its_argument_and_picks_from_it(x, w):
+    total, part = 0.0, x * w
+    for t in range(6):
+        total = total + np.sin(part[t]) * w[t]
+    for _ in range(6):
+        part = np.tanh(part) + w
+    return total * np.sum(part)
+
+
+def layers(params, x):
+    for W, b in params:
+        x = np.tanh(x @ W + b)
+    return np.sum(x * x)
+
+
+def checked(x):
+    for _ in range(6):
+        if np.sum(x) > 0:
+            x = x - 0.1 * np.sin(x)
+    return np.sum(x)
+
+
+def float_factors(x, w):
+    for t in range(6):
+        x = x + np.sin(x * w) * (0.5 * t)
+    return np.sum(x)
+
+
+def three_turns(data, w):
+    for _ in range(3):
+        y = np.sin(data) + data
+        data = y / np.sqrt(np.sum(y * y))
+    return np.sum(data * w)
+
+
+def two_turns(data, w):
+    for _ in range(2):
+        y = np.sin(data) + data
+        data = y / np.sqrt(np.sum(y * y))
+    return np.sum(data * w)
+
+
+Shapes = list[Any]
+RNN: Shapes = [(20, 2, 3), (3, 4), (4, 4), (4,), (4,)]
+LOOPS: dict[Callable[..., Any], Shapes] = {
+    rnn: RNN,
+    rnn_of_a_list: [[(2, 3)] * 12, (3, 4), (4, 4), (4,), (4,)],
+    rnn_of_floats: RNN,
+    pendulum: [(), (), ()],
+    lstm: [(9, 2, 3), (3, 6), (3, 6), (6,)],
+    power_iteration: [(4, 4), (4,)],
+    first_turn_differs: [(3,), (3,)],
+    last_turn_differs: [(3,), (3,)],
+    skips_two_turns: [(3,), (3,)],
+    two_loops: [(3,), (3,)],
+    nested_loops: [(3,), (3,)],
+    swaps: [(3,), (3,)],
+    reads_the_old_value: [(3,), (3,)],
+    every_turn_is_used: [(3,), (3,)],
+    writes_into_a_buffer: [(6,), (6,)],
+    writes_to_the_old_value: [(3,), (3,)],
+    writes_to_two_turns: [(3,), (3,)],
+    writes_to_what_the_first_turn_reads: [(4,), (2,)],
+    keeps_a_value_of_the_first_turn: [(3,), (3,)],
+    constants_that_differ: [(3,), (3,)],
+    numbers: [(), ()],
+    index_grows_by_two: [(16,), (3,)],
+    carries_its_argument_and_picks_from_it: [(6,), (6,)],
+    layers: [[((3, 3), (3,))] * 8, (2, 3)],
+    checked: [(4,)],
+    float_factors: [(3,), (3,)],
+    three_turns: [(3,), (3,)],
+    two_turns: [(3,), (3,)],
+}
+OF_DATA = (
+    writes_to_what_the_first_turn_reads,
+    writes_into_a_buffer,
+    writes_to_the_old_value,
+    writes_to_two_turns,
+    three_turns,
+    two_turns,
+)  # no gradient of data
+UNFOLDED = {float_factors, two_turns}
+
+
+def example(f: Callable[..., Any], seed: int) -> tuple[Any, ...]:
+    random = np.random.default_rng(seed)
+    dtype = np.float32 if f is rnn_of_floats else np.float64
+
+    def drawn(shape: Any) -> Any:
+        if isinstance(shape, list) or (shape and isinstance(shape[0], tuple)):
+            return type(shape)([drawn(item) for item in shape])
+        return np.asarray(random.uniform(0.2, 1.2, size=shape), dtype)
+
+    return tuple(map(drawn, LOOPS[f]))
+
+
+def argnum(f: Callable[..., Any]) -> tuple[int, ...]:
+    return (1,) if f in OF_DATA else tuple(range(len(LOOPS[f])))
+
+
+def written(f: Callable[..., Any]) -> str:
+    return str(mg.write_numpy(f, *example(f, 0), argnum=argnum(f)))
+
+
+def lines(text: str) -> list[str]:
+    """Return the lines of a program that are statements, without its first two."""
+    return [line for line in text.splitlines() if line.strip() and not line.strip().startswith("#")][2:]
+
+
+def test_every_loop_gives_the_bits_of_the_tape_on_new_data(tmp_path: Any) -> None:
+    programs = {f.__name__: mg.write_numpy(f, *example(f, 0), argnum=argnum(f)) for f in LOOPS}
+    calls = {f.__name__: [example(f, seed) for seed in range(4)] for f in LOOPS}
+    outcomes = outcomes_apart(tmp_path, programs, calls)
+    for f in LOOPS:
+        for arguments, found in zip(calls[f.__name__], outcomes[f.__name__]):
+            expected = on_the_tape(f, arguments, argnum(f))
+            assert not isinstance(expected, Exception), expected
+            plain = map_leaves(lambda leaf: np.asarray(getattr(leaf, "_array", leaf)), list(expected))
+            assert same_bits(list(found), plain), f.__name__
+
+
+def test_loops_fold_and_what_is_unclear_does_not() -> None:
+    for f in LOOPS:
+        assert ("for " in re.sub(" *#.*", "", written(f))) == (f not in UNFOLDED), f.__name__
+
+
+def test_an_rnn_of_twenty_steps_is_short() -> None:
+    program = mg.write_numpy(rnn, *example(rnn, 0), argnum=(1, 2, 3, 4))
+    text = str(program)
+    assert len(lines(text)) <= 40
+    assert "    for t in range(20):\n        h = np.tanh(xs[t] @ U + h @ W + b)\n        hs.append(h)\n" in text
+    assert re.search(
+        r"for t in reversed\(range\(.*\)\):\n.*\n        dz\d* = dh\d* \* \(1 - hs\[t\] \* hs\[t\]\)\n", text
+    )
+    assert len(lines(str(mg.write_numpy(rnn, *example(rnn, 0))))) <= 60
+
+
+def test_forward_and_backward_fold() -> None:
+    for f, count in ((rnn, 2), (pendulum, 2), (lstm, 2), (power_iteration, 2), (two_loops, 4), (layers, 2)):
+        assert len(re.findall(r"^ *for ", written(f), re.MULTILINE)) == count, f.__name__
+
+
+def test_the_checks_of_a_loop_are_still_listed() -> None:
+    program = mg.write_numpy(checked, *example(checked, 0))
+    assert len(program.checks) == 6
+    with pytest.raises(ValueError, match="was True"):
+        program(-example(checked, 0)[0])
+
+
+def test_with_free_sizes_nothing_is_folded() -> None:
+    long = [np.ones((5, 5)), np.ones(5)]
+    assert "for _ in" not in str(mg.write_numpy(power_iteration, *example(power_iteration, 0), sizes=[long]))
+
+
+@pytest.mark.parametrize("name", ordinary_programs.PROGRAMS)
+def test_a_folded_program_has_the_bits_of_the_unfolded_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ordinary = ordinary_programs.PROGRAMS[name]
+    programs = []
+    for _ in range(2):
+        try:
+            programs.append(mg.write_numpy(ordinary.function, *ordinary.examples(0)))
+        except mg.UnsupportedError:
+            return
+        monkeypatch.setattr(writing, "folded", lambda statements, results, paths: (statements, results))
+    folded, plain = programs
+    for seed in range(3):
+        try:
+            expected = leaves(list(plain(*ordinary.examples(seed))))
+        except ValueError:
+            with pytest.raises(ValueError):
+                folded(*ordinary.examples(seed))
+        else:
+            assert same_bits(leaves(list(folded(*ordinary.examples(seed)))), expected), seed
