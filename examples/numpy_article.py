@@ -5,13 +5,14 @@
 1. The article's run, digit for digit, beside the same run with exact derivatives.
 2. What `check_grads` says of each derivative that the article works out by hand, and by how much it is off.
 3. The same network on sentences whose tokens differ: only there has attention anything to learn.
+4. The gradient three times: as the article derives it by hand, as `mg.write_numpy` writes it, and from the tape.
 
-Written to `out/`: article_training.png, article_attention.png.
+Written to `out/`: article_training.png, article_attention.png, numpy_article_step.py.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ if __name__ == "__main__":
 
 import numpy as np
 
+import article_by_hand as hand
 import article_rules as article
 import minigrad as mg
 import nn
@@ -286,6 +288,64 @@ def draw_attention(before: list[Array], after: list[Array], x: Any, path: Path) 
     save_figure(figure, path)
 
 
+# 4. By hand, written, and from the tape
+
+
+def arguments_of_a_step(seed: int | None = None) -> tuple[Array, ...]:
+    """Return x, t and the parameters of the article's first step, or random ones, whose tokens differ."""
+    x, t = article.article_batch()
+    parameters = [np.asarray(parameter.data) for parameter in article.ArticleTransformer().parameters()]
+    if seed is None:
+        return x, t, *parameters
+    rng = np.random.default_rng([seed, 2])
+    return np.asarray(2 * rng.standard_normal(x.shape)), t, *(rng.standard_normal(array.shape) for array in parameters)
+
+
+def show_gradients(title: str, program: Any, arguments: tuple[Array, ...]) -> None:
+    """Print for each parameter how far the other gradients are from those of the tape."""
+    right = hand.tape(*arguments)
+    columns = [
+        hand.by_hand(*arguments)[1:],
+        hand.by_hand(*arguments, rules=hand.EXACT)[1:],
+        program(*arguments)[1:],
+        hand.finite_differences(*arguments),
+    ]
+    headings = ("by hand", "corrected", "written", "differences", "|gradient|")
+    print(f"{title:24}" + "".join(f"{heading:>13}" for heading in headings))
+    for i, name in enumerate(hand.PARAMETERS):
+        off = [hand.largest_difference([column[i]], [right[i]]) for column in columns]
+        print(f"  {name:22}" + "".join(f"{number:13.1e}" for number in (*off, np.abs(right[i]).max())))
+
+
+def show_three_gradients(seed: int, out: Path) -> None:
+    """Compare the article's gradient, the program that `mg.write_numpy` writes, and finite differences with the tape."""
+    first, distinct = arguments_of_a_step(), arguments_of_a_step(seed)
+    program = mg.write_numpy(hand.network, *first, argnum=tuple(range(hand.FIRST, len(first))))
+    program.save(out / "numpy_article_step.py")
+    print(
+        "\nlargest difference from the gradient of the tape: the article's gradient by hand, the same with four rules"
+    )
+    print("corrected, the program that mg.write_numpy writes, and finite differences")
+    show_gradients("the article's first step", program, first)
+    show_gradients("tokens that differ", program, distinct)
+    print(
+        "The article's derivative is wrong in four rules, and finite differences agree with the tape. The error of a rule"
+    )
+    print(
+        "is the largest in a gradient if this rule is the article's and the other three are exact. The article's loss is"
+    )
+    print(
+        "a sum over the batch, but its rule is that of the mean. Its softmax rule has only the diagonal of the Jacobian."
+    )
+    alike, unlike = hand.error_of_each_rule(*first), hand.error_of_each_rule(*distinct)
+    print(f"{'rule of':14}{'the article':17}{'exact':41}{'first step':>12}{'tokens differ':>16}")
+    for name in (field.name for field in fields(hand.Rules)):
+        wrong, exact = getattr(hand.ARTICLE, name), getattr(hand.EXACT, name)
+        print(f"  {name:12}{wrong.text:17}{exact.text:41}{alike[name]:12.1e}{unlike[name]:16.1e}")
+    ours, theirs = hand.statements(str(program)), hand.statements(hand.by_hand)
+    print(f"statements: {theirs} by hand, {ours} in {out / 'numpy_article_step.py'}, {ours / theirs:.2f} times as many")
+
+
 def main() -> None:
     parser = argument_parser(__doc__, quick="a few epochs on few sentences in the third part")
     arguments = parser.parse_args()
@@ -293,6 +353,7 @@ def main() -> None:
     draw_courses(show_article_run(arguments.device), arguments.out / "article_training.png")
     show_lesson(arguments.seed)
     show_distinct_tokens(arguments)
+    show_three_gradients(arguments.seed, arguments.out)
 
 
 if __name__ == "__main__":

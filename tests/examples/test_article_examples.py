@@ -9,7 +9,7 @@ import skip_gram
 from tests.examples.processes import command
 
 PICTURES = {
-    "numpy_article.py": {"article_training.png", "article_attention.png"},
+    "numpy_article.py": {"article_training.png", "article_attention.png", "numpy_article_step.py"},
     "skip_gram.py": {"skip_gram.png"},
     "position_codes.py": {
         "position_curves_32.png", "position_curves_512.png", "position_inner_products.png", "position_map.png",
@@ -26,6 +26,7 @@ SAID = {
         "0.46988985 with",
         "0.848886  0.848920",
         "where all tokens are alike: 0.0%",
+        "statements: 27 by hand, ",
     ],
     "skip_gram.py": ["frequency of the neighbour alone", "unigram ", "co-occurrence counts"],
     "position_codes.py": ["p_1 = 0.8414709848078965, 0.5403023058681398", "15.313649189905", "without position codes"],
