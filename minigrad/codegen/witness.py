@@ -55,7 +55,11 @@ def _data(example: Any) -> Iterator[Any]:
         if not isinstance(array, (np.ndarray, np.generic)):
             return array
         if moved:
-            return array * (1 + 0.001 * random.normal(size=array.shape)).astype(array.dtype) if is_floating(array) else array
+            return (
+                array * (1 + 0.001 * random.normal(size=array.shape)).astype(array.dtype)
+                if is_floating(array)
+                else array
+            )
         mixed = random.permutation(np.asarray(array).reshape(-1)).reshape(array.shape).astype(array.dtype)
         if not is_floating(array):
             return mixed

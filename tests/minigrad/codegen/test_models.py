@@ -52,7 +52,9 @@ MODELS: dict[str, tuple[Any, Callable[[np.random.Generator], tuple[Any, ...]]]] 
         lambda r: (ids(r, 2, 5), ids(r, 2, 4)),
     ),
     "vision transformer": (
-        built(models.VisionTransformer, models.VisionTransformerConfig, image_size=4, patch_size=2, num_classes=3, **SMALL),
+        built(
+            models.VisionTransformer, models.VisionTransformerConfig, image_size=4, patch_size=2, num_classes=3, **SMALL
+        ),
         lambda r: (r.normal(size=(2, 4, 4, 1)),),
     ),
     "bert": (
@@ -60,7 +62,9 @@ MODELS: dict[str, tuple[Any, Callable[[np.random.Generator], tuple[Any, ...]]]] 
         lambda r: (ids(r, 2, 5),),
     ),
     "rnn": (
-        built(models.RNNEncoderDecoder, models.RNNEncoderDecoderConfig, source_vocab=11, target_vocab=11, start=1, end=2),
+        built(
+            models.RNNEncoderDecoder, models.RNNEncoderDecoderConfig, source_vocab=11, target_vocab=11, start=1, end=2
+        ),
         lambda r: (ids(r, 2, 5), ids(r, 2, 4)),
     ),
     "two layers": (
