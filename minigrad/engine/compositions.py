@@ -7,7 +7,8 @@ from typing import Any
 
 from ..errors import GraphError
 from .modes import ensure_recording
-from .tape import Entry, Leaf, sweep, wanted_parents
+from .observers import sweeps_under_way
+from .tape import Entry, Leaf, sweep
 from .tensor import Tensor, at_new_node, make_tensor
 from .types import Array
 
@@ -42,3 +43,9 @@ def recomposed(entry: Entry, inputs: Sequence[Any]) -> Tensor:
             f"the reference composition of '{entry.primitive.name}' must give one Tensor made of its arguments"
         )
     return ans
+
+
+def wanted_parents(entry: Entry) -> list[bool]:
+    """Return for each parent whether the sweep that is pulling ``entry`` needs its cotangent; outside a sweep, True."""
+    now = next((now for now in reversed(sweeps_under_way()) if now.pulled is entry), None)
+    return [parent is not None and (now is None or now.wants(parent)) for parent in entry.parents]

@@ -8,11 +8,11 @@ from operator import itemgetter
 from typing import Any
 
 from ..errors import UnsupportedError
-from .compositions import pull_composition, pull_composition_tensors
+from .compositions import pull_composition, pull_composition_tensors, wanted_parents
 from .messages import refuse_cut_off
 from .outputs import outputs
 from .signatures import parameters_of
-from .tape import Entry, wanted_parents
+from .tape import Entry
 from .tensor import make_tensor
 from .types import Array, Pull, Rule
 

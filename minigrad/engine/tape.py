@@ -256,12 +256,6 @@ def leading_to(wanted: set[Node], entries: list[Entry]) -> tuple[list[Entry], se
     return passed, on_the_way
 
 
-def wanted_parents(entry: Entry) -> list[bool]:
-    """Return for each parent whether the sweep that is pulling ``entry`` needs its cotangent; outside a sweep, True."""
-    now = next((now for now in reversed(observers.sweeps_under_way()) if now.pulled is entry), None)
-    return [parent is not None and (now is None or now.wants(parent)) for parent in entry.parents]
-
-
 def cotangent_of(node: Node, results: Mapping[Node, Any]) -> Any:
     """Return the cotangent of ``node`` from the results of a sweep, or None if no cotangent arrived there."""
     g = results.get(entry_of(node))
