@@ -66,7 +66,7 @@ def test_results_share_no_memory_with_arguments_or_each_other() -> None:
         first: Any = program(*arguments)
         second: Any = program(*arguments)
         for gradient in first[1:]:
-            gradient += 100.0  # writable, and nobody else's
+            gradient += 100.0  # writable, and shared with nothing
         assert all(np.array_equal(a, b) for a, b in zip(program(*arguments), second))
 
 
