@@ -16,7 +16,7 @@ class WrittenProgram:
     """A NumPy program that computes the value of a function and its gradients. Call it with arrays.
 
     Attributes:
-        source: the text of the whole file, which needs NumPy only.
+        source: the text of the whole file. It imports NumPy only, and SciPy if the function calls it.
         checks: the conditions on the values under which it holds, one sentence each.
         constants: the arrays that it reads and that are no arguments, by name.
     """
@@ -45,7 +45,7 @@ class WrittenProgram:
         return self._step(*self._arguments.plain(args))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write :attr:`source` to a file, whose function ``step`` needs NumPy only."""
+        """Write :attr:`source` to a file, whose function ``step`` does not need minigrad."""
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.source)
 
