@@ -72,8 +72,7 @@ def write_numpy(
             f"written twice, the program differs ({first.strip()[:80]!r}, then {second.strip()[:80]!r}): the function draws "
             "random numbers, or keeps something from call to call. Make that an argument"
         )
-    for arguments in versions:
-        compare(f, program, arguments, chosen)
+    compare(f, program, versions, chosen)
     return program
 
 
