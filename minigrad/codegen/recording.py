@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import linecache
+import os
 import sys
 import threading
+import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from operator import getitem
@@ -11,7 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .._source import user_place
+from .._source import SourceLine, of_library, user_place
 from ..engine.observers import sweeps_under_way
 from ..engine.tensor import Tensor
 from ..engine.types import Node
@@ -44,6 +47,7 @@ class Recording:
     Attributes:
         statements: the statements in the order of execution.
         inputs: the values of the arguments.
+        results: the value of the function and the gradients.
         values: the value of each node of the tape.
         backward: whether the backward pass of the whole function is running.
         refusal: the error that ended the writing, even if the function caught it.
@@ -54,6 +58,7 @@ class Recording:
         self._wrap = wrap
         self.statements: list[Statement] = []
         self.inputs: list[Value] = []
+        self.results: Any = None
         self.values: dict[Node, Value] = {}
         self.backward = False
         self.refusal: UnsupportedError | None = None
@@ -70,7 +75,7 @@ class Recording:
         self.inputs.append(value)
         return self._wrap(value, self)
 
-    def finish_forward(self) -> None:
+    def finish(self) -> None:
         """Raise if the function was refused, or caught an error of its own, and went on all the same.
 
         Raises:
@@ -79,8 +84,8 @@ class Recording:
         if self.refusal is None and self.raised is not None:
             kind = type(self.raised).__name__
             self.refusal = UnsupportedError(
-                f"the function caught an error ({kind}: {self.raised}), and the program would not know when to: test the "
-                "values with np.where instead"
+                f"the function caught an error ({kind}: {self.raised}){named(line_of(self.raised))}, and the program would not "
+                "know when to: test the values with np.where instead"
             )
         if self.refusal is not None:
             raise self.refusal
@@ -143,9 +148,9 @@ class Recording:
             UnsupportedError: always.
         """
         place = user_place()
-        where = f' (line {place.source.line}: "{place.source.text}")' if place is not None and place.source.text else ""
+        lines = [] if place is None else [place.source, *(line for line, _ in place.callers)]
         why = "would write today's value into the program" if frozen else "cannot be written down"
-        error = UnsupportedError(f"{what} {why}{where}: {remedy}")
+        error = UnsupportedError(f"{what} {why}{named(next(filter(_of_user, lines), None))}: {remedy}")
         self.refusal = self.refusal or error
         raise error
 
@@ -202,7 +207,7 @@ class Recording:
         if type(result) in (bool, int):  # a plain answer, for example of np.allclose: the program checks it at once
             if depends:
                 kind = "truth" if type(result) is bool else "integer"
-                self.check(kind, self._value(statement, result, depends), result)
+                self.check(kind, self._value(statement, np.asarray(result)[()], depends), result)
             return result
         if isinstance(result, (tuple, list)):
             statement.several = True
@@ -225,6 +230,27 @@ class Recording:
         value = Value(data, statement, depends, memory, len(statement.outputs) if statement.several else None)
         statement.outputs.append(value)
         return value
+
+
+def named(place: SourceLine | None) -> str:
+    """Return how a message names a line of the user's program."""
+    return "" if place is None else f' (line {place.line}: "{place.text}")'
+
+
+def line_of(error: Exception) -> SourceLine | None:
+    """Return the innermost line of the user's program that an error passed; None if there is none."""
+    found = None
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        file = frame.f_code.co_filename
+        here = SourceLine(file, line, frame.f_code.co_name, linecache.getline(file, line, frame.f_globals).strip())
+        if not of_library(frame.f_globals.get("__name__", "")) and _of_user(here):
+            found = here
+    return found
+
+
+def _of_user(place: SourceLine) -> bool:
+    """Whether a line is outside of Python's own library, which the user's program may have called."""
+    return not place.file.startswith(os.path.dirname(os.__file__))
 
 
 def _leaves(statement: Statement) -> list[Any]:

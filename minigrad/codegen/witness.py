@@ -6,7 +6,10 @@ library has read, and tests of an array's exact type.
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -17,6 +20,8 @@ from ..errors import UnsupportedError
 from ..transforms.grad import value_and_grad
 from .arguments import Arguments, is_floating
 from .program import WrittenProgram
+from .recording import Recording, named
+from .statements import Value, replaced
 
 _TRIES = 64  # other data that a program is run on
 _WAYS = ("near", "mixed", "signed", "spread", "special")  # how the numbers of other data differ from those of the example
@@ -30,16 +35,19 @@ def compare(
     Raises:
         UnsupportedError: they differ, or none of the other data could be compared.
     """
-    compared = len(versions) - 1
+    compared, stopped = len(versions) - 1, ""
+    lapack = re.search("linalg|roots|poly", program.source)  # it may not come back from numbers that are not finite
+    special = [0.0, 1.0] if lapack else [0.0, 1.0, np.nan, np.inf]
     for arguments in versions:
-        for i, data in enumerate(_data(arguments.examples)):
+        for i, data in enumerate(_data(arguments.examples, special)):
             given = map_leaves(_copied, data)  # f and the program may change what they get
             try:
                 with np.errstate(all="ignore"):
                     found = program(*given)
-            except (ValueError, ArithmeticError, np.linalg.LinAlgError, IndexError):
+            except (ValueError, ArithmeticError, np.linalg.LinAlgError, IndexError) as error:
                 if i == 0:
                     raise
+                stopped = f" ({error})"
                 continue  # a check of the program, which says that it was written for another way
             expected = on_the_tape(f, map_leaves(_copied, data), chosen)
             if expected is None:
@@ -51,18 +59,50 @@ def compare(
             if not right or not _apart(leaves(found), leaves(given), leaves(data)):
                 where = "on the example itself" if i == 0 else "on other data of the same shapes"
                 raise UnsupportedError(
-                    f"the program that was written computes something else than the function {where}. The function draws "
+                    f"the program that was written computes something else than {described(f)} {where}. The function draws "
                     "random numbers, counts its calls, changes what it reads, or asks for the type of an array: make what "
                     "changes an argument"
                 )
     if not compared:
         raise UnsupportedError(
-            "the program could be compared with the function on the example only: for all data that were made from it, the "
-            "function raises or goes another way. Give a second example: sizes=[second], which may have the same sizes"
+            f"the program could be compared with {described(f)} on the example only: for all data that were made from it, the "
+            f"function raises or goes another way{stopped}. Give a second example: sizes=[second], which may have the same sizes"
         )
 
 
-def _data(example: Any) -> Iterator[Any]:
+def compare_runs(first: Recording, second: Recording) -> None:
+    """Compare two recordings of the same function for the same arguments.
+
+    Raises:
+        UnsupportedError: they differ.
+    """
+    pairs = zip_longest(_comparable(first), _comparable(second))
+    number = next((i for i, (one, other) in enumerate(pairs) if one != other), None)
+    if number is not None:
+        longer = max(first.statements, second.statements, key=len)
+        raise UnsupportedError(
+            f"written twice, the program differs{named(longer[min(number, len(longer) - 1)].place)}: the function draws random "
+            "numbers, or keeps something from call to call. Make that an argument"
+        )
+
+
+def _comparable(run: Recording) -> Iterator[Any]:
+    """Yield what each statement of a recording does, and then the results, without the values."""
+    numbers = {value: (i,) for i, value in enumerate(run.inputs)}
+
+    def leaf(each: Any) -> Any:
+        if type(each) is Value:
+            return numbers.setdefault(each, (len(numbers),))
+        return (each.dtype, each.shape, each.tobytes()) if isinstance(each, np.ndarray) else (type(each), repr(each))
+
+    for statement in run.statements:
+        expected = getattr(statement, "expected", None)
+        yield statement.call, replaced(leaf, (statement.args, statement.keywords, statement.target, expected))
+        replaced(leaf, statement.outputs)
+    yield replaced(leaf, run.results)
+
+
+def _data(example: Any, special: Sequence[float]) -> Iterator[Any]:
     """Yield the example, then other data: all numbers are changed in the first ones, and some of them in the others."""
     random = np.random.default_rng(7)
     yield example
@@ -70,20 +110,23 @@ def _data(example: Any) -> Iterator[Any]:
     for i in range(_TRIES):
         way, some = _WAYS[i % len(_WAYS)], i >= 2 * len(_WAYS)
         chosen = iter((random.random(count) < 0.5) | (np.arange(count) == random.integers(count)) | (not some))
-        yield map_leaves(lambda leaf, way=way, some=some, c=chosen: _changed(leaf, way, some, c, random), example)
+
+        def changed(leaf: Any, way: str = way, some: bool = some, chosen: Iterator[bool] = chosen) -> Any:
+            is_array = isinstance(leaf, (np.ndarray, np.generic))
+            return _changed(leaf, way, some, special, random) if is_array and next(chosen) else leaf
+
+        yield map_leaves(changed, example)
 
 
-def _changed(leaf: Any, way: str, some: bool, chosen: Iterator[bool], random: np.random.Generator) -> Any:
-    """Return an array whose elements are changed in one of the ways, or ``some`` of them, if the array is chosen."""
-    if not isinstance(leaf, (np.ndarray, np.generic)) or not next(chosen):
-        return leaf
+def _changed(leaf: Any, way: str, some: bool, special: Sequence[float], random: np.random.Generator) -> Any:
+    """Return an array whose elements are changed in one of the ways, or ``some`` of them."""
     flat = np.asarray(leaf).reshape(-1)
     other = random.permutation(flat)
     if is_floating(leaf):
         if way == "near":
             other = flat * (1 + 0.001 * random.normal(size=flat.size))
         elif way == "special":
-            other = random.choice([0.0, 1.0, np.nan, np.inf, *flat[:1]], flat.size)
+            other = random.choice([*special, *flat[:1]], flat.size)
         elif way == "spread" or flat.size == 1:
             other = other * np.exp(random.normal(size=flat.size)) * random.choice([-1, 1], flat.size)
         else:
@@ -142,3 +185,14 @@ def _close(found: Any, expected: Any, only_finite: bool) -> bool:
         size = float(np.max(np.abs(expected), initial=0.0, where=finite)) if expected.size else 0.0
         near = np.isclose(found, expected, rtol=tolerance, atol=tolerance * size, equal_nan=True)
         return bool((near | ~(finite & np.isfinite(found))).all() if only_finite else near.all())
+
+
+def described(f: Any) -> str:
+    """Return the name of a function, and its line."""
+    name = getattr(f, "__name__", type(f).__name__)
+    name = "a function" if name == "<lambda>" else name
+    try:
+        file, line = inspect.getsourcefile(f), inspect.getsourcelines(f)[1]
+    except (OSError, TypeError):
+        return name
+    return f"{name} ({(file or '').rpartition('/')[2]}, line {line})"

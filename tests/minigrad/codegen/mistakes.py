@@ -71,26 +71,38 @@ def exchange_two_arguments(tree: ast.AST) -> Iterator[Change]:
 
 
 def drop_a_copy(tree: ast.AST) -> Iterator[Change]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "copy":
-            original = node.func.value
-            yield lambda node=node, original=original: (vars(node).clear(), setattr(node, "__class__", type(original)), vars(node).update(vars(original)))
+    for put, child in _expressions(tree):
+        if isinstance(child, ast.Call) and isinstance(child.func, ast.Attribute) and child.func.attr == "copy":
+            yield partial(put, child.func.value)
 
 
 def turn_a_loop_once_less(tree: ast.AST) -> Iterator[Change]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
-            yield partial(setattr, node.args[-1], "value", node.args[-1].value - 1)
+            last: Any = node.args[-1]
+            yield partial(setattr, last, "value", last.value - 1)
 
 
 def take_another_size(tree: ast.AST) -> Iterator[Change]:
     """Put ``x.shape[1]`` in place of ``len(x)``, and the other way round."""
+    for put, child in _expressions(tree):
+        text = ast.unparse(child)
+        if text.startswith("len("):
+            yield partial(put, ast.parse(text[4:-1] + ".shape[1]", mode="eval").body)
+        elif ".shape[" in text and isinstance(child, ast.Subscript):
+            yield partial(put, ast.parse(f"len({text.partition('.')[0]})", mode="eval").body)
+
+
+def _expressions(tree: ast.AST) -> Iterator[tuple[Callable[[ast.expr], None], ast.expr]]:
+    """Yield each expression in a tree, and a function that puts another in its place."""
     for node in ast.walk(tree):
-        for name, child in ast.iter_fields(node):
-            if not isinstance(child, ast.expr):
-                continue
-            text = ast.unparse(child)
-            if text.startswith("len("):
-                yield partial(setattr, node, name, ast.parse(text[4:-1] + ".shape[1]", mode="eval").body)
-            elif ".shape[" in text and isinstance(child, ast.Subscript):
-                yield partial(setattr, node, name, ast.parse(f"len({text.partition('.')[0]})", mode="eval").body)
+        for name, field in ast.iter_fields(node):
+            if isinstance(field, ast.expr):
+                yield partial(setattr, node, name), field
+            for i, item in enumerate(field if isinstance(field, list) else []):
+                if isinstance(item, ast.expr):
+                    yield partial(field.__setitem__, i), item
+
+
+IN_STATEMENTS = [drop_a_check, freeze_a_value, swap_two_statements, forget_an_addition]
+IN_TEXT = [replace_a_constant, exchange_two_arguments, drop_a_copy, turn_a_loop_once_less]
