@@ -179,10 +179,12 @@ class Paper:
         keywords = {name: item for name, item in keywords.items() if name != "like"}
         if function in _WRITING:
             if type(args[0]) is not Paper:
-                refuse(f"a write of {function.__name__} into a NumPy array", "make it with np.zeros_like(x)", False)
+                refuse(f"a write of np.{function.__name__} into a NumPy array", "make it with np.zeros_like(x)", False)
             return self._recording.write(function, args, keywords, args[0])
-        if keywords.get("out") is not None or function in (np.may_share_memory, np.shares_memory, np.min_scalar_type):
-            refuse(f"{function.__name__} with out=, of memory or of values' dtypes", "assign the result", False)
+        if keywords.get("out") is not None:
+            refuse(f"np.{function.__name__} with out=", "assign the result", False)
+        if function in (np.may_share_memory, np.shares_memory, np.min_scalar_type):
+            refuse(f"the answer of np.{function.__name__}", "ask for shapes and dtypes only", False)
         if function is np.broadcast_arrays:
             shape = np.broadcast_shapes(*map(np.shape, args))
             return tuple([np.broadcast_to(array, shape) for array in args])

@@ -51,7 +51,7 @@ class Recording:
         values: the value of each node of the tape.
         backward: whether the backward pass of the whole function is running.
         refusal: the error that ended the writing, even if the function caught it.
-        raised: an error that a statement raised. If the function goes on all the same, the program would not know when.
+        raised: an error that a statement raised, and the line. If the function goes on all the same, the program would not know when.
     """
 
     def __init__(self, wrap: Callable[[Value, Recording], Any]) -> None:
@@ -62,7 +62,7 @@ class Recording:
         self.values: dict[Node, Value] = {}
         self.backward = False
         self.refusal: UnsupportedError | None = None
-        self.raised: Exception | None = None
+        self.raised: tuple[Exception, SourceLine | None] | None = None
         self._closed = False
         self._thread = threading.get_ident()
         self._errors: dict[str, Any] = {**np.geterr()}
@@ -82,9 +82,9 @@ class Recording:
             UnsupportedError: it did.
         """
         if self.refusal is None and self.raised is not None:
-            kind = type(self.raised).__name__
+            error, place = self.raised
             self.refusal = UnsupportedError(
-                f"the function caught an error ({kind}: {self.raised}){named(line_of(self.raised))}, and the program would not "
+                f"the function caught an error ({type(error).__name__}: {error}){named(place)}, and the program would not "
                 "know when to: test the values with np.where instead"
             )
         if self.refusal is not None:
@@ -110,7 +110,7 @@ class Recording:
             result = call(*replaced(self.data, args), **replaced(self.data, keywords))
         except Exception as error:
             if depends:
-                self.raised = self.raised or error
+                self.raised = self.raised or (error, statement.place)
             raise
         self.statements.append(statement)
         if target is not None:

@@ -24,7 +24,13 @@ from .recording import Recording, named
 from .statements import Value, replaced
 
 _TRIES = 64  # other data that a program is run on
-_WAYS = ("near", "mixed", "signed", "spread", "special")  # how the numbers of other data differ from those of the example
+_WAYS = (
+    "near",
+    "mixed",
+    "signed",
+    "spread",
+    "special",
+)  # how the numbers of other data differ from those of the example
 
 
 def compare(
@@ -65,8 +71,9 @@ def compare(
                 )
     if not compared:
         raise UnsupportedError(
-            f"the program could be compared with {described(f)} on the example only: for all data that were made from it, the "
-            f"function raises or goes another way{stopped}. Give a second example: sizes=[second], which may have the same sizes"
+            f"the program could be compared with {described(f)} on the example only: for all data that were made from it, "
+            f"the function raises or goes another way{stopped}. Give a second example, which may have the same sizes: "
+            "sizes=[second]"
         )
 
 
@@ -144,9 +151,7 @@ def _apart(results: Sequence[Any], given: Sequence[Any], before: Sequence[Any]) 
     others = [array for array in given if isinstance(array, np.ndarray)]
     if any(np.may_share_memory(array, other) for i, array in enumerate(arrays) for other in [*arrays[:i], *others]):
         return False
-    return all(
-        not isinstance(was, np.ndarray) or now.tobytes() == was.tobytes() for now, was in zip(given, before)
-    )
+    return all(not isinstance(was, np.ndarray) or now.tobytes() == was.tobytes() for now, was in zip(given, before))
 
 
 def _copied(leaf: Any) -> Any:

@@ -10,12 +10,26 @@ import minigrad as mg
 from minigrad._tree import map_leaves
 from minigrad.codegen import arguments, writing
 from tests.minigrad.codegen import ordinary_programs
-from tests.minigrad.codegen.test_sizes import PARAMETERS, data, network
+from tests.minigrad.codegen.test_sizes import PARAMETERS, data
+from tests.minigrad.codegen.test_slide import network
 
 PROGRAMS = {
-    name: program for name, program in ordinary_programs.PROGRAMS.items() if name not in ("message passing", "label smoothing")
+    name: program
+    for name, program in ordinary_programs.PROGRAMS.items()
+    if name not in ("message passing", "label smoothing")
 }
-OTHER = {"f8": "f4", "f4": "f8", "f2": "f4", "i8": "i4", "i4": "i8", "b1": "i8", "c16": "c8", "c8": "c16", "u1": "i8", "i1": "i8"}
+OTHER = {
+    "f8": "f4",
+    "f4": "f8",
+    "f2": "f4",
+    "i8": "i4",
+    "i4": "i8",
+    "b1": "i8",
+    "c16": "c8",
+    "c8": "c16",
+    "u1": "i8",
+    "i1": "i8",
+}
 
 
 def changed(array: Any) -> Iterator[tuple[Any, type[Exception], type[Exception]]]:

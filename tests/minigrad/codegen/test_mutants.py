@@ -15,7 +15,8 @@ from tests.minigrad.codegen import hostile_programs, mistakes, ordinary_programs
 from tests.minigrad.codegen.apart import close
 from tests.minigrad.codegen.hostile_kit import nothing
 from tests.minigrad.codegen.test_programs import SEEDS, by_the_tape, tolerance
-from tests.minigrad.codegen.test_sizes import PARAMETERS, data, network
+from tests.minigrad.codegen.test_sizes import PARAMETERS, data
+from tests.minigrad.codegen.test_slide import network
 
 PROGRAMS: dict[str, Any] = {**ordinary_programs.PROGRAMS, **hostile_programs.PROGRAMS}
 DRAWS = 3  # of each mistake, under --thorough
@@ -42,7 +43,9 @@ def plant(mistake: Any, seed: str, patch: pytest.MonkeyPatch) -> list[bool]:
             random.Random(seed).choice(changes)()
         return written(ast.unparse(tree) + "\n" if changes else step, *rest)
 
-    patch.setattr(writing, *(("tidied", in_statements) if mistake in mistakes.IN_STATEMENTS else ("WrittenProgram", in_text)))
+    patch.setattr(
+        writing, *(("tidied", in_statements) if mistake in mistakes.IN_STATEMENTS else ("WrittenProgram", in_text))
+    )
     return made
 
 
@@ -57,7 +60,9 @@ def has_a_fault(written: Any, function: Callable[..., Any], example: Any, fresh:
     if not all(np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind in "fc") for a, b in zip(before, given)):
         return True
     arrays = [each for each in (*given, *found) if isinstance(each, np.ndarray)]
-    if any(np.shares_memory(a, b) for i, a in enumerate(arrays) for b in arrays[max(i + 1, len(arrays) - len(found)) :]):
+    if any(
+        np.shares_memory(a, b) for i, a in enumerate(arrays) for b in arrays[max(i + 1, len(arrays) - len(found)) :]
+    ):
         return True
     fresh()
     expected = by_the_tape(function, example)
