@@ -51,7 +51,7 @@ class Recording:
         values: the value of each node of the tape.
         backward: whether the backward pass of the whole function is running.
         refusal: the error that ended the writing, even if the function caught it.
-        raised: an error that a statement raised, and the line. If the function goes on all the same, the program would not know when.
+        raised: an error that a statement raised, with its line. If the function goes on, the program would not know when to.
     """
 
     def __init__(self, wrap: Callable[[Value, Recording], Any]) -> None:

@@ -87,9 +87,9 @@ def take_another_size(tree: ast.AST) -> Iterator[Change]:
     """Put ``x.shape[1]`` in place of ``len(x)``, and the other way round."""
     for put, child in _expressions(tree):
         text = ast.unparse(child)
-        if text.startswith("len("):
+        if isinstance(child, ast.Call) and text.startswith("len("):
             yield partial(put, ast.parse(text[4:-1] + ".shape[1]", mode="eval").body)
-        elif ".shape[" in text and isinstance(child, ast.Subscript):
+        elif isinstance(child, ast.Subscript) and ast.unparse(child.value).endswith(".shape"):
             yield partial(put, ast.parse(f"len({text.partition('.')[0]})", mode="eval").body)
 
 
