@@ -23,7 +23,9 @@ from .program import WrittenProgram
 from .recording import Recording, named
 from .statements import Value, replaced
 
-_TRIES = 64  # other data that a program is run on
+_TRIES = 64  # other data that a program is run on; most stop at a check, if it has checks
+_COMPARED = 10  # those of them for which it is compared with the tape, and more if it is short
+_EFFORT = 20_000  # characters of short programs
 _WAYS = (
     "near",
     "mixed",
@@ -45,7 +47,10 @@ def compare(
     lapack = re.search("linalg|roots|poly", program.source)  # it may not come back from numbers that are not finite
     special = [0.0, 1.0] if lapack else [0.0, 1.0, np.nan, np.inf]
     for arguments in versions:
+        enough = compared + _COMPARED + _EFFORT // len(program.source)
         for i, data in enumerate(_data(arguments.examples, special)):
+            if compared > enough:
+                break
             given = map_leaves(_copied, data)  # f and the program may change what they get
             try:
                 with np.errstate(all="ignore"):
@@ -122,7 +127,9 @@ def _data(example: Any, special: Sequence[float]) -> Iterator[Any]:
             is_array = isinstance(leaf, (np.ndarray, np.generic))
             return _changed(leaf, way, some, special, random) if is_array and next(chosen) else leaf
 
-        yield map_leaves(changed, example)
+        other = map_leaves(changed, example)
+        if any(new is not old and new.tobytes() != old.tobytes() for new, old in zip(leaves(other), leaves(example))):
+            yield other
 
 
 def _changed(leaf: Any, way: str, some: bool, special: Sequence[float], random: np.random.Generator) -> Any:
@@ -133,11 +140,10 @@ def _changed(leaf: Any, way: str, some: bool, special: Sequence[float], random: 
         if way == "near":
             other = flat * (1 + 0.001 * random.normal(size=flat.size))
         elif way == "special":
-            other = random.choice([*special, *flat[:1]], flat.size)
-        elif way == "spread" or flat.size == 1:
-            other = other * np.exp(random.normal(size=flat.size)) * random.choice([-1, 1], flat.size)
+            other = random.choice([*special, *flat[:1]], random.choice([1, flat.size]))  # all equal, or not
         else:
-            other = other * np.where(random.random(flat.size) < 0.5 * (way == "signed"), -0.9937, 0.9937)
+            factor = np.exp(random.normal(size=flat.size)) if way == "spread" or flat.size == 1 else 0.9937
+            other = other * factor * (random.choice([-1, 1], flat.size) if way == "signed" else 1)
     elif (way in ("spread", "special") or flat.size == 1) and flat.size:
         ends = (0, 2) if leaf.dtype.kind == "b" else (int(flat.min()) - 1, int(flat.max()) + 2)
         other = random.integers(*ends, flat.size)
