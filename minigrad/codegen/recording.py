@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import os
 import sys
 import threading
@@ -14,7 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .._source import SourceLine, of_library, user_place
+from .._source import SourceLine, user_place
 from ..engine.observers import sweeps_under_way
 from ..engine.tensor import Tensor
 from ..engine.types import Node
@@ -37,6 +36,9 @@ _OF_OTHER_VALUES = {
 
 # Functions whose result is real or complex, depending on the values.
 _REAL_OR_COMPLEX = {np.linalg.eig, np.linalg.eigvals, np.roots, np.poly, np.real_if_close}
+
+# Folders whose lines are not the user's: those of Python's own library, which a program may call, of NumPy, and of minigrad.
+_LIBRARIES = tuple(os.path.join(os.path.dirname(f), "") for f in (os.__file__, np.__file__, os.path.dirname(__file__)))
 
 
 class Recording:
@@ -157,9 +159,7 @@ class Recording:
     def _refuse_surroundings(self) -> None:
         """Refuse what the program would not repeat: other threads, later calls, errors and warnings that f reacts to."""
         if self._closed:
-            self.refuse(
-                "an array that an earlier call kept", "do not keep arrays in globals, caches or closures", False
-            )
+            self.refuse("an array that an earlier call kept", "do not keep arrays in globals and the like", False)
         if threading.get_ident() != self._thread:
             self.refuse("the work of another thread", "compute in the thread that calls the function", False)
         errors: dict[str, Any] = {**np.geterr()}
@@ -172,16 +172,15 @@ class Recording:
         """Return what a statement keeps of one argument: a value, or a copy of a constant."""
         if type(leaf) is self._wrap:
             if leaf._recording is not self:
-                self.refuse("an array that an earlier call kept", "do not keep arrays in globals or closures", False)
+                self.refuse("an array that an earlier call kept", "do not keep arrays in globals and the like", False)
             return leaf._value
         if isinstance(leaf, np.ndarray):
             return leaf.copy()
         if isinstance(leaf, Tensor):
             return self._kept(leaf._array)
         if callable(leaf) and not isinstance(leaf, (type, np.dtype, np.ufunc)) and leaf is not np._NoValue:
-            self.refuse(
-                f"a call of NumPy with the function {getattr(leaf, '__name__', leaf)}", "apply it yourself", False
-            )
+            name = getattr(leaf, "__name__", leaf)
+            self.refuse(f"a call of NumPy with the function {name}", "apply it yourself", False)
         return leaf
 
     def _place(self, statement: Statement) -> None:
@@ -239,18 +238,12 @@ def named(place: SourceLine | None) -> str:
 
 def line_of(error: Exception) -> SourceLine | None:
     """Return the innermost line of the user's program that an error passed; None if there is none."""
-    found = None
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        file = frame.f_code.co_filename
-        here = SourceLine(file, line, frame.f_code.co_name, linecache.getline(file, line, frame.f_globals).strip())
-        if not of_library(frame.f_globals.get("__name__", "")) and _of_user(here):
-            found = here
-    return found
+    passed = [SourceLine(*each) for each in traceback.extract_tb(error.__traceback__)]
+    return next(filter(_of_user, reversed(passed)), None)
 
 
 def _of_user(place: SourceLine) -> bool:
-    """Whether a line is outside of Python's own library, which the user's program may have called."""
-    return not place.file.startswith(os.path.dirname(os.__file__))
+    return not place.file.startswith(_LIBRARIES)
 
 
 def _leaves(statement: Statement) -> list[Any]:

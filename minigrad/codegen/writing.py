@@ -165,12 +165,8 @@ class _PaperRun:
             with reference_mode(), enable_grad():
                 output = f(*arguments)
                 recording.finish()
-                if (
-                    not isinstance(output, Tensor)
-                    or output.shape != ()
-                    or output.dtype.kind != "f"
-                    or output._node is None
-                ):
+                real = isinstance(output, Tensor) and output.shape == () and output.dtype.kind == "f"
+                if not real or output._node is None:
                     raise UnsupportedError(
                         "write_numpy needs a function that returns one real number that depends on the arguments, and "
                         f"{described(f)} returns {str(output)[:80]}: sum() it"
@@ -211,12 +207,9 @@ class _PaperRun:
     def name(self, g: Any, node: Node) -> None:
         """Note that ``g`` is the cotangent of the value of a node."""
         value = g._value if type(g) is Paper else None
-        if (
-            value is not None
-            and value.cotangent_of is None
-            and value.statement is not None
-            and value.statement.backward
-        ):
+        if value is None or value.cotangent_of is not None:
+            return
+        if value.statement is not None and value.statement.backward:
             value.cotangent_of = self.recording.values.get(node)
 
 

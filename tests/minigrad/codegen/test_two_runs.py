@@ -100,14 +100,16 @@ def shared_memory(x: Any, k: Any) -> Any:
     return np.sum(x) * (2.0 if np.shares_memory(k, k[1:]) else 3.0)
 
 
-REFUSED: dict[str, tuple[Callable[..., Any], Any]] = {
-    f.__name__: (f, arguments)
-    for f, arguments in [
-        (returns_in_finally, (X,)), (suppresses_all, (X,)), (catches_in_a_hook, (X,)), (falls_back_from_cholesky, (SQUARE,)),
-        (falls_back_from_an_index, (X,)), (raises_on_overflow, (X,)), (keeps_and_catches, (X,)), (keeps_by_name, (X,)),
-        (asks_for_the_type, (X, K)), (asks_for_the_interface, (X, K)), (smallest_dtype, (X, K)), (shared_memory, (X, K)),
-    ]
-}  # fmt: skip
+OF_ONE = [
+    returns_in_finally, suppresses_all, catches_in_a_hook, falls_back_from_an_index, raises_on_overflow, keeps_and_catches,
+    keeps_by_name,
+]  # fmt: skip
+OF_TWO = [asks_for_the_type, asks_for_the_interface, smallest_dtype, shared_memory]
+REFUSED: dict[str, tuple[Any, Any]] = {
+    "falls_back_from_cholesky": (falls_back_from_cholesky, (SQUARE,)),
+    **{f.__name__: (f, (X,)) for f in OF_ONE},
+    **{f.__name__: (f, (X, K)) for f in OF_TWO},
+}
 
 
 @pytest.mark.parametrize("name", REFUSED)
