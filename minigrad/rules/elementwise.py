@@ -10,6 +10,7 @@ from ..device import is_device_array
 from ..engine.functions import composite, faster
 from ..engine.methods import values_of
 from ..engine.primitive import Primitive, primitive
+from ..engine.signatures import new_array
 from ..engine.types import Array
 from ..errors import UnsupportedError
 from .neural import sigmoid
@@ -43,6 +44,7 @@ def _power(x: Any, y: Any, **keywords: Any) -> Any:
     return np.power(x, y, **keywords) if product is None or keywords else product(x)
 
 
+@new_array
 def _power_x(g: Array, x: Array, y: Array) -> Array:
     """Return ``g y x**(y-1)``, and 0 for 0**0: x**0 is constant there, and the formula would give 0 * inf."""
     if isinstance(y, (int, float)):  # a Python exponent stays weak, so that float32 stays float32
@@ -51,6 +53,7 @@ def _power_x(g: Array, x: Array, y: Array) -> Array:
     return g * y * (x + ((x == 0) & (y == 0))) ** (y - 1.0)
 
 
+@new_array
 def _power_y(g: Array, ans: Array, x: Array, y: Array) -> Array:
     """Return ``g x**y log(x)``, and 0 where x is 0 and y >= 0, because 0**y is constant there."""
     if isinstance(x, (int, float)) and x:
@@ -138,6 +141,7 @@ def _real_if_close(a: Array, tol: float = 100) -> Array:
     return np.real(a) if np.all(np.absolute(np.imag(values_of(a))) < tol) else a
 
 
+@new_array
 def _where_larger(g: Array, x: Array, y: Array) -> Array:
     """Return ``g`` where x is larger and ``g / 2`` at a tie. Usually there is no tie, but a device is not asked for one."""
     larger, tied = g * (x > y), x == y
@@ -150,8 +154,9 @@ fabs = primitive(np.fabs).vjp(x=lambda g, x: g * np.sign(x))
 copysign = primitive(np.copysign).vjp(
     x=lambda g, x, y: g * np.sign(x) * np.copysign(1.0, y), y=lambda g: np.zeros_like(g)
 )
-maximum = primitive(np.maximum).vjp(x=lambda g, x, y: _where_larger(g, x, y), y=lambda g, x, y: _where_larger(g, y, x))
-minimum = primitive(np.minimum).vjp(x=lambda g, x, y: _where_larger(g, y, x), y=lambda g, x, y: _where_larger(g, x, y))
+_where_smaller = new_array(lambda g, x, y: _where_larger(g, y, x))
+maximum = primitive(np.maximum).vjp(x=_where_larger, y=_where_smaller)
+minimum = primitive(np.minimum).vjp(x=_where_smaller, y=_where_larger)
 fmax = primitive(np.fmax).vjp(
     x=lambda g, x, y: g * ((x > y) | np.isnan(y)) + 0.5 * g * (x == y),
     y=lambda g, x, y: g * ((y > x) | np.isnan(x)) + 0.5 * g * (x == y),
