@@ -1,8 +1,8 @@
 """Time every function in minigrad and in PyTorch, in processes that take turns.
 
-A time is forward and backward of one call: the lowest of the rounds' lower quartiles. Where a library's two threads happen to be on
-one core, each call of a burst takes several milliseconds, so a ratio out of the ordinary is measured in further rounds, in all
-libraries. Before a function is timed, the value and the gradients of both libraries are compared.
+A time is forward and backward of one call: the lowest of the rounds' lower quartiles. Where a library's two threads happen to
+be on one core, each call of a burst takes several milliseconds, so a ratio out of the ordinary is measured in further rounds,
+in all libraries. Before a function is timed, the value and the gradients of both libraries are compared.
 """
 
 from __future__ import annotations

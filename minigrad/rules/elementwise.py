@@ -25,8 +25,9 @@ positive = primitive(np.positive).vjp(x=lambda g: g)
 reciprocal = primitive(np.reciprocal).vjp(x=lambda g, ans: -g * ans * ans)
 square = primitive(np.square).vjp(x=lambda g, x: 2 * g * x)
 floor_divide = primitive(np.floor_divide).vjp(x=lambda g: np.zeros_like(g), y=lambda g: np.zeros_like(g))
+# The quotient of a remainder is x/y - ans/y. If y is infinite, ans/y counts as 1; if x is, 0 * x makes the quotient NaN.
 remainder = primitive(np.remainder).vjp(
-    x=lambda g: g, y=lambda g, x, y, ans: g * (((m := np.fmod(x, y)) != ans) - np.rint((x - m) / y))
+    x=lambda g: g, y=lambda g, x, y, ans: g * (np.rint(np.fmin(ans / y, 1) - x / y) + 0 * x)
 )
 fmod = primitive(np.fmod).vjp(x=lambda g: g, y=lambda g, x, y, ans: -g * np.rint((x - ans) / y))
 ldexp = primitive(np.ldexp).vjp(x=lambda g, exponent: np.ldexp(g, exponent), exponent=None)
@@ -85,7 +86,8 @@ def _log_of_sum(x: Array, y: Array, exp: Any, unit: float) -> Array:
     """Return ``max(x, y) + log(1 + exp(-|x - y|))``. NumPy's logaddexp takes ten times as long."""
     with np.errstate(invalid="ignore", over="ignore"):
         below = np.fmin(-np.abs(x - y), 0)  # 0 for equal infinities. If x or y is NaN, their maximum is.
-    return np.maximum(x, y) + np.log1p(exp(below)) * unit
+    rest = np.log1p(exp(below))
+    return np.maximum(x, y) + (rest if unit == 1 else rest * unit)
 
 
 # Exponentials and logarithms
@@ -110,7 +112,7 @@ logaddexp2: Primitive = primitive(
 def ratio(x: Array, length: Array) -> Array:
     """Return ``x / length``, the derivative of a length, and 0 where the length is 0 and has no derivative."""
     zero = length == 0
-    return np.where(zero, 0, x / np.where(zero, 1, length))
+    return x * ~zero / (length + zero)
 
 
 def _absolute_x(g: Array, ans: Array, x: Array) -> Array:
