@@ -138,8 +138,11 @@ def _changed(array: Any, way: str, some: bool, special: Sequence[float], random:
             )
             other = other * spread * (random.choice([-1, 1], flat.size) if way == "signed" else 1)
     elif (way in ("signed", "spread", "special") or single) and flat.size:
-        ends = (0, 2) if array.dtype.kind == "b" else (int(flat.min()) - 1, int(flat.max()) + 2)
-        other = random.integers(*ends, flat.size)
+        low, high = int(flat.min()), int(flat.max())
+        room = int(random.choice([1, 1 + high - low]))
+        least, most = (0, 1) if array.dtype.kind == "b" else (np.iinfo(array.dtype).min, np.iinfo(array.dtype).max)
+        ends = max(low - room, least), min(high + room, most)
+        other = random.integers(*ends, flat.size, dtype=array.dtype.type, endpoint=True)
     changed = random.random(flat.size) < random.choice([1.0, 0.5, 1.5 / max(flat.size, 1)]) if some else True
     return np.where(changed, other, flat).astype(array.dtype).reshape(array.shape)
 
