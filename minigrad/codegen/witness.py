@@ -33,11 +33,7 @@ _WAYS = ("special", "mixed", "signed", "spread")  # how the numbers differ from 
 def compare(
     f: Callable[..., Any], program: WrittenProgram, versions: Sequence[Arguments], chosen: Sequence[int]
 ) -> None:
-    """Run ``f`` and the program on the examples and on other data of the same shapes.
-
-    Raises:
-        UnsupportedError: they differ, or none of the other data could be compared.
-    """
+    """Raise UnsupportedError if ``f`` and the program differ on the examples or other data, or no other data tell."""
     compared, stopped = len(versions) - 1, ""
     finite = re.search(
         "linalg|fft|@|dot|einsum", program.source
@@ -74,19 +70,15 @@ def compare(
 
 
 def compare_runs(first: Recording, second: Recording) -> None:
-    """Compare two recordings of the same function for the same arguments.
-
-    Raises:
-        UnsupportedError: they differ.
-    """
-    pairs = zip_longest(_comparable(first), _comparable(second))
-    number = next((i for i, (one, other) in enumerate(pairs) if one != other), None)
-    if number is not None:
-        longer = max(first.statements, second.statements, key=len)
-        raise UnsupportedError(
-            f"written twice, the program differs{named(longer[min(number, len(longer) - 1)].place)}: the function draws random "
-            "numbers, or keeps something from call to call. Make that an argument"
-        )
+    """Raise UnsupportedError if two recordings of the same function for the same arguments differ."""
+    longer = max(first.statements, second.statements, key=len)
+    last = longer[-1] if longer else None  # its line stands for the results
+    for one, other, statement in zip_longest(_comparable(first), _comparable(second), longer, fillvalue=last):
+        if one != other:
+            raise UnsupportedError(
+                f"written twice, the program differs{named(statement.place)}: the function draws random numbers, or keeps "
+                "something from call to call. Make that an argument"
+            )
 
 
 def _comparable(run: Recording) -> Iterator[Any]:
