@@ -76,8 +76,8 @@ def compare_runs(first: Recording, second: Recording) -> None:
     for one, other, statement in zip_longest(_comparable(first), _comparable(second), longer, fillvalue=last):
         if one != other:
             raise UnsupportedError(
-                f"written twice, the program differs{named(statement.place if statement else None)}: the function draws random numbers, or keeps "
-                "something from call to call. Make that an argument"
+                f"written twice, the program differs{named(statement.place if statement else None)}: the function draws "
+                "random numbers, or keeps something from call to call. Make that an argument"
             )
 
 
