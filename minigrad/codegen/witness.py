@@ -38,7 +38,7 @@ def compare(
     finite = re.search(
         "linalg|fft|@|dot|einsum", program.source
     )  # where inf spreads as the library has it, or LAPACK hangs
-    special = [0.0, 1.0] + [np.nan] * ("linalg" not in program.source) + [np.inf] * (not finite)
+    special = [0.0, 0.0, 1.0] + [np.nan] * ("linalg" not in program.source) + [np.inf] * (not finite)
     for arguments in versions:
         integers = any(not is_floating(leaf.array) for leaf in arguments.leaves)  # each may choose another way
         enough = compared + _COMPARED * (1 + integers) + _EFFORT // len(program.source)
@@ -143,8 +143,7 @@ def _run(program: WrittenProgram, data: Any) -> tuple[Any, Any]:
     """Return what the program gives, or the error of a check, and the arguments as they are then."""
     given = map_leaves(_copied, data)
     try:
-        with np.errstate(all="ignore"):
-            return program(*given), given
+        return program(*given), given
     except (ValueError, ArithmeticError, np.linalg.LinAlgError, IndexError) as error:
         return error, given
 
