@@ -7,19 +7,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
-from .loops import Carried, Listed, Loop, Turn
+from .loops import Carried, Listed, Loop, Spread, Turn
 from .statements import Memory, Statement, Value, replaced
-from .turns import PATH, Repeat, Role, Search, key_of, leaves_of
+from .turns import FEWEST, PATH, Repeat, Role, Search, key_of, leaves_of
 
 
-def folded(statements: Sequence[Statement], results: Any, paths: dict[Value, str]) -> tuple[list[Statement], Any]:
+def folded(
+    statements: Sequence[Statement], results: Any, paths: dict[Value, str], way: str = "lines"
+) -> tuple[list[Statement], Any]:
     """Return the statements with their loops folded, and ``results`` in terms of them.
 
-    ``paths`` has the text that takes each value out of its argument, such as ``params[0]``.
+    ``paths`` has the text that takes each value out of its argument, such as ``params[0]``. ``way`` is "lines" for the loops
+    that save lines, "all" for all loops, or "inner" for all, the shortest turns first.
     """
-    search = Search(statements, results, {value: path for value, path in paths.items() if PATH.fullmatch(path)})
+    search = Search(statements, results, {value: path for value, path in paths.items() if PATH.fullmatch(path)}, way)
     middle = next((i for i, statement in enumerate(statements) if statement.backward), len(statements))
     for _ in range(3):  # a loop may read from one that was found later
         before = len(search.runs)
@@ -51,6 +55,7 @@ class _Folding:
         for statement in found:
             own = statement if isinstance(statement, Loop) else None
             for each in own.body if own is not None else [statement]:
+                each.args = self.spread(each.args)
                 _rewrite(each, lambda leaf, own=own: self.outside(leaf, own))  # type: ignore[misc]
             if isinstance(statement, Loop):
                 statement.carried = [c._replace(first=self.outside(c.first)) for c in statement.carried]
@@ -129,6 +134,37 @@ class _Folding:
             else:
                 run.loop.read_later.append(Listed(value, *pick))
         return self.elements[leaf]
+
+
+    def spread(self, items: Any) -> Any:
+        """Return nested arguments with the values of many turns of a loop as elements of its list."""
+        if type(items) not in (tuple, list):
+            return items
+        kept: list[Any] = []
+        at = 0
+        while at < len(items):
+            end = self.stretch(items, at)
+            if end - at < FEWEST:
+                kept.append(self.spread(items[at]))
+                at += 1
+                continue
+            (run, first, place), (_, last, _) = (self.search.home[items[i]] for i in (at, end - 1))
+            ends = min(first, last), run.count - 1 - max(first, last)
+            kept.append(Spread(self.collected(run, place), ends, last < first))
+            at = end
+        return type(items)(kept)
+
+    def stretch(self, items: Sequence[Any], at: int) -> int:
+        """Return the end of the values from ``at`` on that turn after turn of a loop computes."""
+        homes = [self.search.home.get(item) if type(item) is Value else None for item in items[at:]]
+        steps = set()
+        for i, (one, other) in enumerate(pairwise(homes)):
+            if one is None or other is None or one[0] is not other[0] or one[2] != other[2]:
+                return at + i
+            steps.add(other[1] - one[1])
+            if len(steps) > 1 or abs(other[1] - one[1]) != 1:
+                return at + i
+        return len(items)
 
 
 def _stand_in(leaf: Value) -> Value:

@@ -17,7 +17,7 @@ import numpy as np
 from .loops import Loop
 from .statements import Check, Statement, Value, replaced, values_in
 
-_FEWEST = 3  # turns
+FEWEST = 3  # turns
 _LONGEST = 300  # statements of a turn
 _EFFORT = 3_000_000  # arguments that are looked at
 PATH = re.compile(r"\w+(\[(\d+|\"\w+\")\])*")
@@ -46,8 +46,8 @@ class Repeat:
 class Search:
     """Finds the runs of equal turns."""
 
-    def __init__(self, statements: Sequence[Statement], results: Any, paths: dict[Value, str]) -> None:
-        self.statements, self.paths = statements, paths
+    def __init__(self, statements: Sequence[Statement], results: Any, paths: dict[Value, str], way: str) -> None:
+        self.statements, self.paths, self.way = statements, paths, way
         self.readers: dict[Value, list[int]] = {value: [-1] for value in values_in(results)}  # -1 is the return
         for i, statement in enumerate(statements):
             for value in statement.values:
@@ -85,13 +85,13 @@ class Search:
     def candidates(self, low: int, high: int) -> list[tuple[int, int, int]]:
         """Return ``(period, start, end)`` of statements of equal form, those that save most first."""
         found = []
-        for period in range(1, min((high - low) // _FEWEST, _LONGEST) + 1):
+        for period in range(1, min((high - low) // FEWEST, _LONGEST) + 1):
             equal = self.forms[low : high - period] == self.forms[low + period : high]
             edges = np.flatnonzero(np.diff(np.concatenate([[False], equal, [False]]).astype(np.int8)))
             for first, last in edges.reshape(-1, 2).tolist():
-                if last - first >= (_FEWEST - 1) * period:
+                if last - first >= (FEWEST - 1) * period:
                     saved = ((last - first) // period) * period
-                    found.append((-saved, period, low + first, low + last + period))
+                    found.append((-saved * (self.way != "inner"), period, low + first, low + last + period))
         return [(period, start, end) for _, period, start, end in sorted(found)[:40]]
 
     def best(self, period: int, start: int, end: int) -> Repeat | None:
@@ -100,7 +100,7 @@ class Search:
         tries = sorted((left_out - (end - first) // period, first) for first in starts for left_out in range(3))
         found: tuple[float, Repeat] | None = None
         for minus, first in tries:
-            if self.effort < 0 or (found is not None and -minus < found[0] - 2) or -minus < _FEWEST:
+            if self.effort < 0 or (found is not None and -minus < found[0] - 2) or -minus < FEWEST:
                 break
             roles = self.roles(first, period, -minus)
             if roles is None:
@@ -109,7 +109,7 @@ class Search:
             score = self.score(run)
             if found is None or score > found[0]:
                 found = score, run
-        return found[1] if found is not None and self.lines_saved(found[1]) > 0 else None
+        return found[1] if found is not None and (self.way != "lines" or self.lines_saved(found[1]) > 0) else None
 
     def lines_saved(self, run: Repeat) -> int:
         """Return about how many lines of the program a loop saves: a turn has a line for each value that is not read once."""

@@ -18,6 +18,7 @@ from ..engine.types import Array, Node
 from ..errors import MinigradError, UnsupportedError
 from .arguments import CHECK, CHECK_SIZES, Arguments, is_floating
 from .folds import folded
+from .loops import Loop
 from .names import GivenNames
 from .paper import Paper
 from .program import WrittenProgram
@@ -81,18 +82,19 @@ def _written(
     f: Callable[..., Any], versions: Sequence[Arguments], chosen: Sequence[int], free: Sizes | None
 ) -> WrittenProgram:
     """Write the program once."""
-    runs = [_recorded_or_refused(f, arguments, chosen) for arguments in versions]
-    statements, results, recording = runs[0]
-    if free is not None:
-        statements, results = generalised(free, [(each[0], each[1]) for each in runs])
+    statements, results, recording = _recorded_or_refused(f, versions[0], chosen)
     checks = [statement.sentence for statement in statements if isinstance(statement, Check)]
     if free is None:
-        paths = {value: leaf.path for value, leaf in zip(recording.inputs, versions[0].leaves)}
-        statements, results = folded(statements, results, paths)
+        statements, results = _folded((statements, results, recording), versions[0], "lines")
+    else:
+        statements, results, recording = _for_all_sizes(f, versions, chosen, free)
+        flat = [s for each in statements for s in (each.body if isinstance(each, Loop) else [each])]
+        checks = [statement.sentence for statement in flat if isinstance(statement, Check)]
     names = GivenNames(_taken(versions[0]))
     names.of.update({value: value.name for value in recording.inputs if value.name})
     text = Text(statements, results, names)
-    lines = [*versions[0].opening(), *text.lines(), f"return {text.result(results)}"]
+    opening = [*versions[0].opening(), *([] if free is None else free.opening())]
+    lines = [*opening, *text.lines(), f"return {text.result(results)}"]
     step = "\n".join([f"def step({', '.join(versions[0].names)}):", *map(wrapped, lines)])
     step = "\n".join(line.rstrip() for line in step.splitlines()) + "\n"
     imports = ["import base64", ""] * bool(text.constants) + ["import numpy as np"]
@@ -101,6 +103,31 @@ def _written(
     check = CHECK if free is None else CHECK_SIZES
     head = "\n".join([title, "", *imports, "", *versions[0].table(), "", "", check])
     return WrittenProgram(step, head, checks, text.constants, versions[0])
+
+
+def _for_all_sizes(f: Callable[..., Any], versions: Sequence[Arguments], chosen: Sequence[int], free: Sizes) -> Any:
+    """Write the program for each example, fold the loops of each in one of several ways, and merge them.
+
+    Raises:
+        UnsupportedError: the programs differ in more than numbers, whichever way they are folded.
+    """
+    errors = []
+    for way in ("lines", "", "all", "inner"):
+        runs = [_recorded_or_refused(f, arguments, chosen) for arguments in versions]
+        equal = len({len(run[0]) for run in runs}) == 1
+        if equal is (way in ("all", "inner")) and way != "lines":
+            continue
+        try:
+            return *generalised(free, [_folded(*each, way) for each in zip(runs, versions)]), runs[0][2]
+        except UnsupportedError as error:
+            errors.append(error)
+    raise next((error for error in errors if "give an example" in str(error)), errors[-1])
+
+
+def _folded(run: tuple[Any, Any, Recording], arguments: Arguments, way: str) -> tuple[list[Statement], Any]:
+    statements, results, recording = run
+    paths = {value: leaf.path for value, leaf in zip(recording.inputs, arguments.leaves)}
+    return folded(statements, results, paths, way) if way else (statements, results)
 
 
 def _recorded_or_refused(
