@@ -136,6 +136,8 @@ def loop_lines(text: Any, loop: Loop) -> list[Line]:
     body += [(f"{names.of[c.value]} = {text.of(c.last)}", False) for c in loop.carried if not c.shared]
     for element in loop.read_later:
         names.of[element.value] = _element(text, element)
+    if not body:
+        return []  # it only picks elements, which are picked where they are read
     return [*lines, (head, False), *(("    " + line, comment) for line, comment in body)]
 
 
