@@ -12,18 +12,30 @@ from typing import Any
 
 from .loops import Carried, Listed, Loop, Spread, Turn
 from .statements import Memory, Statement, Value, replaced
-from .turns import FEWEST, PATH, Repeat, Role, Search, key_of, leaves_of
+from .turns import FEWEST, Repeat, Role, Search, key_of, leaves_of
 
 
-def folded(
-    statements: Sequence[Statement], results: Any, paths: dict[Value, str], way: str = "lines"
-) -> tuple[list[Statement], Any]:
-    """Return the statements with their loops folded, and ``results`` in terms of them.
+Version = tuple[Sequence[Statement], Any, dict[Value, str]]
 
-    ``paths`` has the text that takes each value out of its argument, such as ``params[0]``. ``way`` is "lines" for the loops
-    that save lines, "all" for all loops, or "inner" for all, the shortest turns first.
+
+def folded(versions: Sequence[Version], way: str = "lines") -> list[tuple[list[Statement], Any]]:
+    """Return the statements of each version of a program with their loops folded, and its results in terms of them.
+
+    A version has statements, results, and the text that takes each value out of its argument, such as ``params[0]``. The loops
+    are those of the longest version. ``way`` is "lines" for the loops that save lines, "all" for all, or "inner" for all, the
+    shortest turns first.
     """
-    search = Search(statements, results, {value: path for value, path in paths.items() if PATH.fullmatch(path)}, way)
+    searches = [Search(*version, way) for version in versions]
+    longest = max(searches, key=lambda search: len(search.statements))
+    _search(longest)
+    for search in searches:
+        if search is not longest:
+            search.follow(longest)
+    return [_Folding(search).done(version[1]) for search, version in zip(searches, versions)]
+
+
+def _search(search: Search) -> None:
+    statements = search.statements
     middle = next((i for i, statement in enumerate(statements) if statement.backward), len(statements))
     for _ in range(3):  # a loop may read from one that was found later
         before = len(search.runs)
@@ -31,7 +43,6 @@ def folded(
         search.fold(middle, len(statements))
         if len(search.runs) == before:
             break
-    return _Folding(search).done(results)
 
 
 class _Folding:

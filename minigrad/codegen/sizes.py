@@ -218,7 +218,8 @@ class _Merging:
         if not element.collected or not isinstance(at, Turn):
             return
         try:
-            last = at.first - (count - 1) if at.step == -1 else at.first + (count - 1) * at.step  # type: ignore[operator]
+            further = count - 1 if abs(at.step) == 1 else (count - 1) * abs(at.step)
+            last = at.first + further if at.step > 0 else at.first - further  # type: ignore[operator]
             low, high = (at.first, last) if at.step > 0 else (last, at.first)
             self.sizes.at_least(low, 0)
             self.sizes.at_least(self.loops[element.source].count - high, 1)  # type: ignore[index,operator]

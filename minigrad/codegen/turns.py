@@ -6,6 +6,7 @@ list. What is unclear is no run.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -20,7 +21,7 @@ from .statements import Check, Statement, Value, replaced, values_in
 FEWEST = 3  # turns
 _LONGEST = 300  # statements of a turn
 _EFFORT = 3_000_000  # arguments that are looked at
-PATH = re.compile(r"\w+(\[(\d+|\"\w+\")\])*")
+_PATH = re.compile(r"\w+(\[(\d+|\"\w+\")\])*")
 
 
 class Role(NamedTuple):
@@ -47,7 +48,8 @@ class Search:
     """Finds the runs of equal turns."""
 
     def __init__(self, statements: Sequence[Statement], results: Any, paths: dict[Value, str], way: str) -> None:
-        self.statements, self.paths, self.way = statements, paths, way
+        self.statements, self.way = statements, way
+        self.paths = {value: path for value, path in paths.items() if _PATH.fullmatch(path)}
         self.readers: dict[Value, list[int]] = {value: [-1] for value in values_in(results)}  # -1 is the return
         for i, statement in enumerate(statements):
             for value in statement.values:
@@ -73,14 +75,49 @@ class Search:
         for period, start, end in self.candidates(low, high):
             run = self.best(period, start, end)
             if run is not None:
-                self.runs.append(run)
-                for i in range(run.start, run.end):
-                    turn, position = divmod(i - run.start, run.period)
-                    for o, value in enumerate(self.statements[i].outputs):
-                        self.home[value] = run, turn, (position, o)
+                self.add(run)
                 self.fold_free(low, run.start)
                 self.fold_free(run.end, high)
                 return
+
+    def add(self, run: Repeat) -> None:
+        self.runs.append(run)
+        for i in range(run.start, run.end):
+            turn, position = divmod(i - run.start, run.period)
+            for o, value in enumerate(self.statements[i].outputs):
+                self.home[value] = run, turn, (position, o)
+
+    def follow(self, other: Search) -> None:
+        """Take over the runs of another version of the program, which differs in the numbers of turns only."""
+        mine, others = ([_kind(statement) for statement in each.statements] for each in (self, other))
+        runs = sorted(other.runs, key=lambda run: run.start)
+
+        @functools.cache
+        def counts(i: int, at: int) -> list[int] | None:
+            """Return the numbers of turns of ``runs[i:]`` if they and what is between them fit the statements from ``at`` on."""
+            low = runs[i - 1].end if i else 0
+            between = others[low : runs[i].start if i < len(runs) else None]
+            at += len(between)
+            if mine[at - len(between) : at] != between:
+                return None
+            if i == len(runs):
+                return [] if at == len(mine) else None
+            body, most = others[runs[i].start : runs[i].start + runs[i].period], 0
+            while mine[at + most * len(body) : at + (most + 1) * len(body)] == body:
+                most += 1
+            rests = ((count, counts(i + 1, at + count * len(body))) for count in range(most, 1, -1))
+            return next(([count, *rest] for count, rest in rests if rest is not None), None)
+
+        starts, moved = {}, 0
+        for run, count in zip(runs, counts(0, 0) or []):
+            starts[run] = run.start + moved, run.period, count
+            moved += (count - run.count) * run.period
+        for run in other.runs:
+            start, period, count = starts.get(run, (0, 1, 0))
+            end = start + period * count
+            roles = self.roles(start, period, count) if count else None
+            if roles is not None and (self.forms[start : end - period] == self.forms[start + period : end]).all():
+                self.add(Repeat(start, period, count, roles))
 
     def candidates(self, low: int, high: int) -> list[tuple[int, int, int]]:
         """Return ``(period, start, end)`` of statements of equal form, those that save most first."""
@@ -236,13 +273,16 @@ def leaves_of(statement: Statement) -> list[Any]:
 
 def _form(statement: Statement) -> Any:
     """Return a key that the statements of two turns share if only their values and numbers differ."""
-    call = statement.call
-    called = (id(getattr(call, "__self__", None)), call.__name__) if hasattr(call, "__self__") else id(call)
     check = (statement.kind, statement.sentence) if isinstance(statement, Check) else None
     outputs = tuple((type(v.data), np.shape(v.data), np.asarray(v.data).dtype.str) for v in statement.outputs)
     written = statement.target is not None
-    place = str(statement.place), statement.backward, statement.name
-    return called, check, outputs, written, place, (*_shape((statement.args, statement.keywords)),)
+    return _kind(statement), check, outputs, written, statement.name, (*_shape((statement.args, statement.keywords)),)
+
+
+def _kind(statement: Statement) -> Any:
+    call = statement.call
+    called = (id(getattr(call, "__self__", None)), call.__name__) if hasattr(call, "__self__") else id(call)
+    return called, str(statement.place), statement.backward
 
 
 def _shape(tree: Any) -> Iterator[Any]:

@@ -85,7 +85,7 @@ def _written(
     statements, results, recording = _recorded_or_refused(f, versions[0], chosen)
     checks = [statement.sentence for statement in statements if isinstance(statement, Check)]
     if free is None:
-        statements, results = _folded((statements, results, recording), versions[0], "lines")
+        ((statements, results),) = folded([_with_paths((statements, results, recording), versions[0])])
     else:
         statements, results, recording = _for_all_sizes(f, versions, chosen, free)
         flat = [s for each in statements for s in (each.body if isinstance(each, Loop) else [each])]
@@ -118,16 +118,16 @@ def _for_all_sizes(f: Callable[..., Any], versions: Sequence[Arguments], chosen:
         if equal is (way in ("all", "inner")) and way != "lines":
             continue
         try:
-            return *generalised(free, [_folded(*each, way) for each in zip(runs, versions)]), runs[0][2]
+            versions_folded = folded(list(map(_with_paths, runs, versions)), way) if way else [run[:2] for run in runs]
+            return *generalised(free, versions_folded), runs[0][2]
         except UnsupportedError as error:
             errors.append(error)
     raise next((error for error in errors if "give an example" in str(error)), errors[-1])
 
 
-def _folded(run: tuple[Any, Any, Recording], arguments: Arguments, way: str) -> tuple[list[Statement], Any]:
-    statements, results, recording = run
-    paths = {value: leaf.path for value, leaf in zip(recording.inputs, arguments.leaves)}
-    return folded(statements, results, paths, way) if way else (statements, results)
+def _with_paths(run: tuple[Any, Any, Recording], arguments: Arguments) -> Any:
+    """Return a run with the text of each of its arguments in place of the recording."""
+    return run[0], run[1], {value: leaf.path for value, leaf in zip(run[2].inputs, arguments.leaves)}
 
 
 def _recorded_or_refused(
