@@ -6,7 +6,7 @@ The statements keep their order, and each reads the same values as before, so th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -18,19 +18,21 @@ from .turns import FEWEST, Repeat, Role, Search, key_of, leaves_of
 Version = tuple[Sequence[Statement], Any, dict[Value, str]]
 
 
-def folded(versions: Sequence[Version], way: str = "lines") -> list[tuple[list[Statement], Any]]:
+def folded(
+    versions: Sequence[Version], way: str = "lines", lengths: Collection[Sequence[int]] = ()
+) -> list[tuple[list[Statement], Any]]:
     """Return the statements of each version of a program with their loops folded, and its results in terms of them.
 
     A version has statements, results, and the text that takes each value out of its argument, such as ``params[0]``. The loops
-    are those of the longest version. ``way`` is "lines" for the loops that save lines, "all" for all, or "inner" for all, the
+    are those of the longest version; ``lengths`` has each free size in all versions. ``way`` is "lines" for the loops that save lines, "all" for all, or "inner" for all, the
     shortest turns first.
     """
     searches = [Search(*version, way) for version in versions]
     longest = max(searches, key=lambda search: len(search.statements))
     _search(longest)
-    for search in searches:
+    for i, search in enumerate(searches):
         if search is not longest:
-            search.follow(longest)
+            search.follow(longest, {each[searches.index(longest)] - each[i] for each in lengths})
     return [_Folding(search).done(version[1]) for search, version in zip(searches, versions)]
 
 

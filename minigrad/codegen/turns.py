@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from operator import getitem
 from typing import Any, NamedTuple
@@ -87,8 +88,8 @@ class Search:
             for o, value in enumerate(self.statements[i].outputs):
                 self.home[value] = run, turn, (position, o)
 
-    def follow(self, other: Search) -> None:
-        """Take over the runs of another version of the program, which differs in the numbers of turns only."""
+    def follow(self, other: Search, fewer: Collection[int]) -> None:
+        """Take over the runs of a longer version of the program. A number of turns is the same, or less by one of ``fewer``."""
         mine, others = ([_kind(statement) for statement in each.statements] for each in (self, other))
         runs = sorted(other.runs, key=lambda run: run.start)
 
@@ -102,11 +103,12 @@ class Search:
                 return None
             if i == len(runs):
                 return [] if at == len(mine) else None
-            body, most = others[runs[i].start : runs[i].start + runs[i].period], 0
-            while mine[at + most * len(body) : at + (most + 1) * len(body)] == body:
-                most += 1
-            rests = ((count, counts(i + 1, at + count * len(body))) for count in range(most, 1, -1))
-            return next(([count, *rest] for count, rest in rests if rest is not None), None)
+            body = others[runs[i].start : runs[i].start + runs[i].period]
+            for count in [runs[i].count - less for less in (0, *fewer)]:
+                end = at + max(count, 2) * len(body)
+                if mine[at:end] == body * count and (rest := counts(i + 1, end)) is not None:
+                    return [count, *rest]
+            return None
 
         starts, moved = {}, 0
         for run, count in zip(runs, counts(0, 0) or []):
@@ -134,7 +136,14 @@ class Search:
     def best(self, period: int, start: int, end: int) -> Repeat | None:
         """Return the best run of a period; it may leave out turns at both ends."""
         starts = range(start, min(start + 3 * period, end))
-        tries = sorted((left_out - (end - first) // period, first) for first in starts for left_out in range(3))
+        if self.way == "inner":  # a run may end where an equal loop follows
+            numbers = ((range(FEWEST, (end - first) // period + 1), first) for first in starts)
+            tries = sorted(
+                (1 - FEWEST - bisect(some, False, key=lambda n, first=first: self.roles(first, period, n) is None), first)
+                for some, first in numbers
+            )
+        else:
+            tries = sorted((left_out - (end - first) // period, first) for first in starts for left_out in range(3))
         found: tuple[float, Repeat] | None = None
         for minus, first in tries:
             if self.effort < 0 or (found is not None and -minus < found[0] - 2) or -minus < FEWEST:

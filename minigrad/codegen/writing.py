@@ -118,8 +118,8 @@ def _for_all_sizes(f: Callable[..., Any], versions: Sequence[Arguments], chosen:
         if equal is (way in ("all", "inner")) and way != "lines":
             continue
         try:
-            versions_folded = folded(list(map(_with_paths, runs, versions)), way) if way else [run[:2] for run in runs]
-            return *generalised(free, versions_folded), runs[0][2]
+            loops = folded([*map(_with_paths, runs, versions)], way, free.lengths.values()) if way else [r[:2] for r in runs]
+            return *generalised(free, loops), runs[0][2]
         except UnsupportedError as error:
             errors.append(error)
     raise next((error for error in errors if "give an example" in str(error)), errors[-1])
