@@ -230,7 +230,7 @@ class Search:
         if 0 <= position < period:
             equal = all(at == (start + k * period + position, output) for k, at in enumerate(places))
             return Role("turn", last, (position, output)) if equal else None
-        from_before = places[0][0] < start and _can_start(first, column[1], call, self.statements[start].number)
+        from_before = places[0][0] < start and _can_start(first, column[1], call)
         if -period <= position < 0 and from_before:
             ahead = places[1:]
             equal = all(at == (start + (k + 1) * period + position, output) for k, at in enumerate(ahead))
@@ -320,19 +320,11 @@ def _equal_outputs(statements: Sequence[Statement]) -> bool:
             return False
         if not values[0].depends and len({np.asarray(value.data).tobytes() for value in values}) > 1:
             return False  # it is written as a number
-        if any(value.memory.writes and not isinstance(value.data, np.ndarray) for value in values):
-            return False  # x += y makes a new number, and not the same for all names
     return True
 
 
-def _can_start(first: Any, later: Value, call: Any, number: int) -> bool:
+def _can_start(first: Any, later: Value, call: Any) -> bool:
     """Whether a value can be taken over in place of ``later``: an operator takes all numbers, other functions do not."""
-    if (
-        type(first) is Value
-        and not isinstance(first.data, np.ndarray)
-        and max(first.memory.writes, default=-1) >= number
-    ):
-        return False  # the loop writes x += y, which makes a new number, and not for both names
     if isinstance(call, np.ufunc):
         return isinstance(first, (Value, int, float, complex, np.ndarray, np.generic)) and type(first) is not bool
     if type(first) is not Value and not isinstance(first, (np.ndarray, np.generic)):
