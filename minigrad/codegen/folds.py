@@ -14,7 +14,6 @@ from .loops import Carried, Listed, Loop, Spread, Turn
 from .statements import Memory, Statement, Value, replaced
 from .turns import FEWEST, Repeat, Role, Search, key_of, leaves_of
 
-
 Version = tuple[Sequence[Statement], Any, dict[Value, str]]
 
 
@@ -24,8 +23,8 @@ def folded(
     """Return the statements of each version of a program with their loops folded, and its results in terms of them.
 
     A version has statements, results, and the text that takes each value out of its argument, such as ``params[0]``. The loops
-    are those of the longest version; ``lengths`` has each free size in all versions. ``way`` is "lines" for the loops that save lines, "all" for all, or "inner" for all, the
-    shortest turns first.
+    are those of the longest version; ``lengths`` has each free size in all versions. ``way`` is "lines" for the loops that save
+    lines, "all" for all, or "inner" for all, the shortest turns first.
     """
     searches = [Search(*version, way) for version in versions]
     longest = max(searches, key=lambda search: len(search.statements))
@@ -147,7 +146,6 @@ class _Folding:
             else:
                 run.loop.read_later.append(Listed(value, *pick))
         return self.elements[leaf]
-
 
     def spread(self, items: Any) -> Any:
         """Return nested arguments with the values of many turns of a loop as elements of its list."""

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from .._tree import map_leaves
 from ..errors import UnsupportedError
 from .arguments import Arguments
 from .loops import Listed, Loop, Spread, Turn
@@ -67,9 +68,10 @@ class Sizes:
             if (above or below) and (expression := _fitting(values, above, below, counts)) is not None:
                 found[powers] = expression
         for name, lengths in self.lengths.items():
-            plus = {value - length if type(value) is int else 0 for value, length in zip(values, lengths)}
-            if len(plus) == 1 and 0 < abs(min(plus)) <= _NEAR:
-                found[name,] = Length(name, min(plus))
+            plus, whole = {value - length for value, length in zip(values, lengths)}, type(values[0]) is int
+            if len(plus) == 1 and whole <= abs(min(plus)) <= _NEAR and min(plus) % 1 == 0:
+                length = Length(name, int(min(plus)))
+                found[name,] = length if whole else Expression(f"float({length})", 10)
         names = list(self.lengths)
         if not found:
             raise UnsupportedError(
@@ -87,6 +89,22 @@ class Sizes:
         """Note that the program holds only where a number that it computes from sizes is ``least`` or more."""
         if isinstance(number, Length):
             self.least[number.base] = max(self.least.get(number.base, 0), least - number.plus)
+
+    def others(self, example: Arguments) -> Iterator[tuple[str, Any]]:
+        """Yield the numbers of an example in other sizes: in the smallest and the next larger ones, each size on its own."""
+        least = {name: max(self.least.get(name, 1), 1) for name in self.lengths}
+        larger = {name: max(lengths) + 1 for name, lengths in self.lengths.items()}
+        for changed in (least, *({name: n} for each in (least, larger) for name, n in each.items())):
+            shapes = iter([leaf.shape for leaf in example.leaves])
+
+            def resized(leaf: Any, shapes: Any = shapes, changed: dict[str, int] = changed) -> Any:
+                if not isinstance(leaf, (np.ndarray, np.generic)):
+                    return leaf
+                for axis, (size, length) in enumerate(zip(next(shapes), leaf.shape)):
+                    leaf = np.take(leaf, np.arange(changed.get(size, length)) % length, axis)
+                return leaf
+
+            yield ", ".join(f"{name} = {n}" for name, n in changed.items()), map_leaves(resized, example.examples)
 
     def opening(self) -> list[str]:
         """Return the lines that refuse sizes for which a loop would have no turn."""
@@ -182,7 +200,7 @@ class _Merging:
                 continue
             here.args, here.keywords, _ = self.merged([(each.args, each.keywords, each.target) for each in alike])
             if isinstance(here, Check):
-                here.expected = self.merged([each.expected for each in alike])
+                here.expected = self.merged([getattr(each, "expected", None) for each in alike])
             self.same(*zip(*[each.outputs for each in alike]))
 
     def same(self, *rows: Sequence[Any]) -> None:
@@ -191,7 +209,8 @@ class _Merging:
             self.numbers.update(dict.fromkeys(row, len(self.numbers) + 1))
 
     def loop(self, first: Loop, loops: Sequence[Any]) -> None:
-        if len({tuple(map(len, (l.body, l.carried, l.collected, l.counters, l.elements, l.read_later))) for l in loops}) > 1:
+        parts = "body", "carried", "collected", "counters", "elements", "read_later"
+        if len({tuple(len(getattr(loop, part)) for part in parts) for loop in loops}) > 1:
             raise self.differ()
         first.count = self.merged([loop.count for loop in loops])
         self.sizes.at_least(first.count, 1)
@@ -219,7 +238,7 @@ class _Merging:
             return
         try:
             further = count - 1 if abs(at.step) == 1 else (count - 1) * abs(at.step)
-            last = at.first + further if at.step > 0 else at.first - further  # type: ignore[operator]
+            last = at.first + further if at.step > 0 else at.first - further
             low, high = (at.first, last) if at.step > 0 else (last, at.first)
             self.sizes.at_least(low, 0)
             self.sizes.at_least(self.loops[element.source].count - high, 1)  # type: ignore[index,operator]
@@ -228,11 +247,11 @@ class _Merging:
 
     def later(self, later: Sequence[Listed], loops: Sequence[Any]) -> Listed:
         """Return what the program reads from a list after the loop. The index counts from the end if it differs otherwise."""
-        if not later[0].collected:
-            self.merged([each.source for each in later])
-            return later[0]._replace(at=self.merged([each.at for each in later]))
         self.merged([each.source for each in later])
-        starts, ends = {each.at for each in later}, {each.at - len(loop.turns) for each, loop in zip(later, loops)}
+        positions: list[Any] = [each.at for each in later]
+        if not later[0].collected:
+            return later[0]._replace(at=self.merged(positions))
+        starts, ends = set(positions), {at - len(loop.turns) for at, loop in zip(positions, loops)}
         if len(starts) > 1 and len(ends) > 1:
             raise self.differ()
         at = min(starts) if len(starts) == 1 else min(ends)
@@ -253,7 +272,7 @@ class _Merging:
         if isinstance(first, dict) and len({tuple(tree) for tree in trees}) == 1:
             return {key: self.merged([tree[key] for tree in trees]) for key in first}
         if isinstance(first, slice):
-            return slice(*(self.merged(parts) for parts in zip(*[(tree.start, tree.stop, tree.step) for tree in trees])))
+            return slice(*self.merged([(tree.start, tree.stop, tree.step) for tree in trees]))
         if isinstance(first, Spread):
             self.merged([(tree.source, tree.reverse, str(tree.ends)) for tree in trees])
             return first

@@ -95,7 +95,7 @@ class Search:
 
         @functools.cache
         def counts(i: int, at: int) -> list[int] | None:
-            """Return the numbers of turns of ``runs[i:]`` if they and what is between them fit the statements from ``at`` on."""
+            """Return the numbers of turns of ``runs[i:]`` if these and what is between them fit the statements from ``at``."""
             low = runs[i - 1].end if i else 0
             between = others[low : runs[i].start if i < len(runs) else None]
             at += len(between)
@@ -136,12 +136,8 @@ class Search:
     def best(self, period: int, start: int, end: int) -> Repeat | None:
         """Return the best run of a period; it may leave out turns at both ends."""
         starts = range(start, min(start + 3 * period, end))
-        if self.way == "inner":  # a run may end where an equal loop follows
-            numbers = ((range(FEWEST, (end - first) // period + 1), first) for first in starts)
-            tries = sorted(
-                (1 - FEWEST - bisect(some, False, key=lambda n, first=first: self.roles(first, period, n) is None), first)
-                for some, first in numbers
-            )
+        if self.way == "inner":
+            tries = sorted((-self.most(first, period, end), first) for first in starts)
         else:
             tries = sorted((left_out - (end - first) // period, first) for first in starts for left_out in range(3))
         found: tuple[float, Repeat] | None = None
@@ -156,6 +152,11 @@ class Search:
             if found is None or score > found[0]:
                 found = score, run
         return found[1] if found is not None and (self.way != "lines" or self.lines_saved(found[1]) > 0) else None
+
+    def most(self, start: int, period: int, end: int) -> int:
+        """Return the largest number of equal turns; the statements of an equal loop may follow."""
+        numbers = range(FEWEST, (end - start) // period + 1)
+        return FEWEST - 1 + bisect(numbers, 0, key=lambda count: self.roles(start, period, count) is None)
 
     def lines_saved(self, run: Repeat) -> int:
         """Return about how many lines of the program a loop saves: a turn has a line for each value that is not read once."""
@@ -198,7 +199,7 @@ class Search:
             self.effort -= count * (1 + len(self.leaves[start + position]))
             roles = []
             for column in zip(*(self.leaves[i] for i in numbers)):
-                role = self.role(column, start, period, self.statements[start + position].call)
+                role = self.role(column, start, period, self.statements[start + position])
                 if role is None:
                     return None
                 roles.append(role)
@@ -214,15 +215,15 @@ class Search:
         read = [leaf for i in turn for leaf in self.leaves[i]]
         return [type(leaf) is Value and leaf.memory is memory for memory in targets for leaf in read]
 
-    def role(self, column: Sequence[Any], start: int, period: int, call: Any) -> Role | None:
+    def role(self, column: Sequence[Any], start: int, period: int, statement: Statement) -> Role | None:
         """Return what an argument is in all turns, given what it is in each; None if that is unclear."""
         first, last = column[0], column[-1]
         if all(_same(first, leaf) for leaf in column[1:]):
             before = type(first) is not Value or self.made.get(first, (-1, 0))[0] < start
             return Role("same", last) if before else None
-        if all(type(leaf) is int for leaf in column):
-            step = _step(column)
-            return None if step is None else Role("count", first=first, step=step)
+        if all(type(leaf) is int for leaf in column) or _are_whole(column, statement):
+            step, first = _step(column), int(first)
+            return None if step is None else Role("count", first=first, step=int(step))
         if not all(type(leaf) is Value for leaf in column[1:]):
             return None
         places = [self.made.get(leaf, (-1, 0)) if type(leaf) is Value else (-1, 0) for leaf in column]
@@ -230,7 +231,7 @@ class Search:
         if 0 <= position < period:
             equal = all(at == (start + k * period + position, output) for k, at in enumerate(places))
             return Role("turn", last, (position, output)) if equal else None
-        from_before = places[0][0] < start and _can_start(first, column[1], call)
+        from_before = places[0][0] < start and _can_start(first, column[1], statement.call)
         if -period <= position < 0 and from_before:
             ahead = places[1:]
             equal = all(at == (start + (k + 1) * period + position, output) for k, at in enumerate(ahead))
@@ -323,6 +324,14 @@ def _equal_outputs(statements: Sequence[Statement]) -> bool:
     return True
 
 
+def _are_whole(column: Sequence[Any], statement: Statement) -> bool:
+    """Whether floats can be written as integers: the other argument of a ufunc is floating, as its result is."""
+    if not all(type(leaf) is float and leaf.is_integer() and str(leaf) != "-0.0" for leaf in column):
+        return False
+    dtypes = {np.asarray(value.data).dtype for value in (*statement.values, *statement.outputs)}
+    return isinstance(statement.call, np.ufunc) and statement.call is not np.power and len(dtypes) == 1
+
+
 def _can_start(first: Any, later: Value, call: Any) -> bool:
     """Whether a value can be taken over in place of ``later``: an operator takes all numbers, other functions do not."""
     if isinstance(call, np.ufunc):
@@ -345,7 +354,7 @@ def key_of(leaf: Any) -> Any:
     return type(leaf), repr(leaf)
 
 
-def _step(numbers: Sequence[int]) -> int | None:
+def _step(numbers: Sequence[Any]) -> Any:
     """Return the step by which numbers grow or fall; None if it is not constant."""
     step = numbers[1] - numbers[0]
     return step if step and all(b - a == step for a, b in pairwise(numbers)) else None

@@ -6,7 +6,7 @@ library has read, and tests of an array's exact type.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,28 @@ def compare(f: Callable[..., Any], program: WrittenProgram, arguments: Arguments
                 f"the program that was written computes something else than the function {where}. The function draws random "
                 "numbers, counts its calls, changes what it reads, or asks for the type of an array: make what changes an "
                 "argument"
+            )
+
+
+def compare_sizes(
+    f: Callable[..., Any], program: WrittenProgram, others: Iterable[tuple[str, Any]], chosen: Sequence[int]
+) -> None:
+    """Run ``f`` and the program on data of other sizes, each with a text that names the sizes.
+
+    Raises:
+        UnsupportedError: they differ.
+    """
+    for sizes, data in others:
+        expected = on_the_tape(f, data, chosen)
+        try:
+            with np.errstate(all="ignore"):
+                found = expected if expected is None else program(*data)
+        except (ValueError, np.linalg.LinAlgError, IndexError):
+            continue  # a check of the program, which says that it was written for other sizes
+        if not all(map(_close, leaves(found), leaves(expected))):
+            raise UnsupportedError(
+                f"for {sizes}, the program that was written computes something else than the function. The function does not "
+                "do the same for all sizes: write a program for some of them only, without free sizes"
             )
 
 

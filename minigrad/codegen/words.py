@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .loops import Line, Loop, Spread, Turn, loop_lines
+from .loops import Line, Loop, Spread, loop_lines
 from .names import GivenNames, quoted
 from .spelling import dtype_name, dtype_text, number_text, transpose_text, without_defaults
 from .statements import (

@@ -27,7 +27,7 @@ from .sizes import Sizes, generalised
 from .spelling import wrapped
 from .statements import Check, Statement
 from .tidy import tidied
-from .witness import compare, on_the_tape
+from .witness import compare, compare_sizes, on_the_tape
 from .words import Text
 
 
@@ -75,6 +75,8 @@ def write_numpy(
         )
     for arguments in versions:
         compare(f, program, arguments, chosen)
+    if free is not None:
+        compare_sizes(f, program, free.others(versions[0]), chosen)
     return program
 
 
@@ -118,8 +120,10 @@ def _for_all_sizes(f: Callable[..., Any], versions: Sequence[Arguments], chosen:
         if equal is (way in ("all", "inner")) and way != "lines":
             continue
         try:
-            loops = folded([*map(_with_paths, runs, versions)], way, free.lengths.values()) if way else [r[:2] for r in runs]
-            return *generalised(free, loops), runs[0][2]
+            found = [run[:2] for run in runs]
+            if way:
+                found = folded([*map(_with_paths, runs, versions)], way, free.lengths.values())
+            return *generalised(free, found), runs[0][2]
         except UnsupportedError as error:
             errors.append(error)
     raise next((error for error in errors if "give an example" in str(error)), errors[-1])
