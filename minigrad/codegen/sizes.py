@@ -1,9 +1,9 @@
 """Programs for all sizes: the same function is written for several examples, and numbers that differ become sizes.
 
-An axis is *free* if its length differs between the examples. Axes whose lengths always agree are one size, and the program
-checks that they agree. A number that differs between the examples must be ``k * size``, ``k / size``, or the like for
-products of sizes, or ``size + k`` for an integer; if two such forms fit all examples, the program is refused rather than
-guessed. A loop whose number of turns differs must have been folded in all examples in the same way.
+An axis is *free* if its length differs between the examples. Axes whose lengths always agree, or always differ by 1 or 2, are
+one size, and the program checks that they do. A number that differs between the examples must be ``k * size``, ``k / size``,
+or the like for products of sizes, or ``size + k`` for an integer; if two such forms fit all examples, the program is refused
+rather than guessed. A loop whose number of turns differs must have been folded in all examples in the same way.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from .._tree import map_leaves
 from ..errors import UnsupportedError
-from .arguments import Arguments
+from .arguments import Arguments, parts_of
 from .loops import Listed, Loop, Spread, Turn
 from .statements import Check, Expression, Length, Statement, Value
 from .tidy import constant
@@ -36,7 +36,6 @@ class Sizes:
     """
 
     def __init__(self, examples: Sequence[Arguments]) -> None:
-        self.lengths: dict[str, tuple[int, ...]] = {}
         self.least: dict[str, int] = {}
         texts: dict[tuple[int, ...], str] = {}
         for leaves in zip(*[example.leaves for example in examples], strict=True):
@@ -47,36 +46,34 @@ class Sizes:
                 )
             for axis, lengths in enumerate(zip(*shapes)):
                 if len(set(lengths)) > 1:
-                    text = f"len({first.name})" if axis == 0 else f"{first.name}.shape[{axis}]"
-                    self.lengths.setdefault(texts.setdefault(lengths, text), lengths)
-                    first.shape = (*first.shape[:axis], texts[lengths], *first.shape[axis + 1 :])
-
-    def _product(self, names: Sequence[str], example: int) -> int:
-        return math.prod(self.lengths[name][example] for name in names)
+                    texts.setdefault(lengths, f"len({first.name})" if axis == 0 else f"{first.name}.shape[{axis}]")
+                    first.shape = (*first.shape[:axis], lengths, *first.shape[axis + 1 :])
+        sums: dict[tuple[int, ...], Length] = {}
+        for lengths in sorted(texts):
+            less = [(tuple(n - plus for n in lengths), plus) for plus in (1, 2)]
+            sums[lengths] = next((sums[other] + plus for other, plus in less if other in sums), Length(texts[lengths]))
+        for leaf in examples[0].leaves:
+            leaf.shape = tuple(str(sums[n]) if isinstance(n, tuple) else n for n in leaf.shape)
+        self.lengths = {text: lengths for lengths, text in texts.items() if not sums[lengths].plus}
 
     def number(self, values: Sequence[Any], place: str) -> Expression:
         """Return the expression that gives ``values[i]`` in the i-th example.
 
         Raises:
-            UnsupportedError: no product of sizes does, or several do.
+            UnsupportedError: no product or sum of sizes does, or several do.
         """
-        found: dict[Any, Expression] = {}
-        for powers in itertools.product(_POWERS, repeat=len(self.lengths)):
-            above = [name for name, power in zip(self.lengths, powers) for _ in range(max(power, 0))]
-            below = [name for name, power in zip(self.lengths, powers) if power < 0]
-            counts = [(self._product(above, i), self._product(below, i)) for i in range(len(values))]
-            if (above or below) and (expression := _fitting(values, above, below, counts)) is not None:
-                found[powers] = expression
+        found = dict(self._products(values, "", 0))
         for name, lengths in self.lengths.items():
-            plus, whole = {value - length for value, length in zip(values, lengths)}, type(values[0]) is int
-            if len(plus) == 1 and whole <= abs(min(plus)) <= _NEAR and min(plus) % 1 == 0:
-                length = Length(name, int(min(plus)))
-                found[name,] = length if whole else Expression(f"float({length})", 10)
-        names = list(self.lengths)
+            sums, whole = {value - length for value, length in zip(values, lengths)}, type(values[0]) is int
+            if len(sums) == 1 and whole <= abs(min(sums)) <= _NEAR and min(sums) % 1 == 0:
+                length = Length(name, int(min(sums)))
+                found[length.text] = length if whole else Expression(f"float({length})", 10)
+        for changed, plus in itertools.product(self.lengths, (1, -1, 2, -2)):  # such as 1 / (len(x) - 1)
+            found = found or dict(self._products(values, changed, plus))
         if not found:
             raise UnsupportedError(
                 f"{place}: {_listed(values)} in the examples is no product of sizes, and no size with an integer added: "
-                f"{_listed(names)}"
+                f"{_listed([*self.lengths])}"
             )
         if len(found) > 1:
             either = " or ".join(map(repr, list(found.values())[:2]))
@@ -85,9 +82,33 @@ class Sizes:
         self.at_least(number, 0)
         return number
 
+    def _products(self, values: Sequence[Any], changed: str, plus: int) -> Iterator[tuple[str, Expression]]:
+        """Yield the products of sizes that give ``values``, where ``plus`` is added to the size ``changed``."""
+        sizes = {
+            f"({Length(name, plus)})" if name == changed else name: [n + plus * (name == changed) for n in lengths]
+            for name, lengths in self.lengths.items()
+        }
+        if not sizes or min(map(min, sizes.values())) <= 0 or any(value * values[0] <= 0 for value in values):
+            return
+        powers = np.array([*itertools.product(_POWERS, repeat=len(sizes))])
+        logs = np.log([*sizes.values()])
+        off = powers @ (logs - logs[:, :1]) - np.log(np.abs(values) / np.abs(values[0]))
+        for row in powers[np.abs(off).max(axis=1) < 1e-9].tolist():
+            above = [name for name, power in zip(sizes, row) for _ in range(max(power, 0))]
+            below = [name for name, power in zip(sizes, row) if power < 0]
+            counts = [
+                (math.prod(sizes[n][i] for n in above), math.prod(sizes[n][i] for n in below))
+                for i in range(len(values))
+            ]
+            expression = _fitting(values, above, below, counts) if above or below else None
+            if expression is None and len(below) > 1 and not above:
+                expression = _mean_of_means(values, {name: sizes[name] for name in below})
+            if expression is not None:
+                yield expression.text, expression
+
     def at_least(self, number: Any, least: int) -> None:
         """Note that the program holds only where a number that it computes from sizes is ``least`` or more."""
-        if isinstance(number, Length):
+        if isinstance(number, Length) and least > number.plus:
             self.least[number.base] = max(self.least.get(number.base, 0), least - number.plus)
 
     def others(self, example: Arguments) -> Iterator[tuple[str, Any]]:
@@ -101,7 +122,8 @@ class Sizes:
                 if not isinstance(leaf, (np.ndarray, np.generic)):
                     return leaf
                 for axis, (size, length) in enumerate(zip(next(shapes), leaf.shape)):
-                    leaf = np.take(leaf, np.arange(changed.get(size, length)) % length, axis)
+                    base, plus = parts_of(size)
+                    leaf = np.take(leaf, np.arange(changed.get(base, length - plus) + plus) % length, axis)
                 return leaf
 
             yield ", ".join(f"{name} = {n}" for name, n in changed.items()), map_leaves(resized, example.examples)
@@ -144,6 +166,21 @@ def _fitting(
         return None
     tightness = 10 if text == over and len(above) == 1 else 6
     return Length(text, 0, tightness) if type(first) is int else Expression(text, tightness)
+
+
+def _mean_of_means(values: Sequence[Any], below: dict[str, Sequence[int]]) -> Expression | None:
+    """Return ``1 / a / (k * b)``, which rounds otherwise than ``1 / (k * a * b)``, if it gives all values to the bit."""
+    factor = _whole(1 / values[0] / math.prod(lengths[0] for lengths in below.values()))
+    for order in itertools.permutations(below):
+        for factors in ([1, factor], [factor, 1]):
+            parts = [(factors[0], order[:1]), (factors[1], order[1:])]
+            given = [1.0] * len(values)
+            for k, names in parts:
+                given = [one / (k * math.prod(below[name][i] for name in names)) for i, one in enumerate(given)]
+            if given == [*values]:
+                texts = [" * ".join([repr(k)] * (k != 1) + [*names]) for k, names in parts]
+                return Expression(" / ".join(["1", *(f"({text})" if " * " in text else text for text in texts)]), 6)
+    return None
 
 
 def _whole(number: float) -> float | int:

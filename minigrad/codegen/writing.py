@@ -84,9 +84,9 @@ def _written(
     f: Callable[..., Any], versions: Sequence[Arguments], chosen: Sequence[int], free: Sizes | None
 ) -> WrittenProgram:
     """Write the program once."""
-    statements, results, recording = _recorded_or_refused(f, versions[0], chosen)
-    checks = [statement.sentence for statement in statements if isinstance(statement, Check)]
     if free is None:
+        statements, results, recording = _recorded_or_refused(f, versions[0], chosen)
+        checks = [statement.sentence for statement in statements if isinstance(statement, Check)]
         ((statements, results),) = folded([_with_paths((statements, results, recording), versions[0])])
     else:
         statements, results, recording = _for_all_sizes(f, versions, chosen, free)
