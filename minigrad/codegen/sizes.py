@@ -38,7 +38,9 @@ class Sizes:
     def __init__(self, examples: Sequence[Arguments]) -> None:
         self.least: dict[str, int] = {}
         texts: dict[tuple[int, ...], str] = {}
-        for leaves in zip(*[example.leaves for example in examples], strict=True):
+        if any([leaf.path for leaf in each.leaves] != [leaf.path for leaf in examples[0].leaves] for each in examples):
+            raise UnsupportedError("the examples must differ in sizes only, and their lists or dicts have other arrays")
+        for leaves in zip(*[example.leaves for example in examples]):
             first, shapes = leaves[0], [leaf.array.shape for leaf in leaves]
             if len({(len(leaf.array.shape), leaf.array.dtype) for leaf in leaves}) > 1:
                 raise UnsupportedError(
@@ -112,10 +114,10 @@ class Sizes:
             self.least[number.base] = max(self.least.get(number.base, 0), least - number.plus)
 
     def others(self, example: Arguments) -> Iterator[tuple[str, Any]]:
-        """Yield the numbers of an example in other sizes: in the smallest and the next larger ones, each size on its own."""
+        """Yield the numbers of an example in other sizes: all smallest, then each of them smallest, larger, and twice as large."""
         least = {name: max(self.least.get(name, 1), 1) for name in self.lengths}
-        larger = {name: max(lengths) + 1 for name, lengths in self.lengths.items()}
-        for changed in (least, *({name: n} for each in (least, larger) for name, n in each.items())):
+        larger = [(name, times * max(lengths) + 1) for name, lengths in self.lengths.items() for times in (1, 2)]
+        for changed in (least, *({name: n} for name, n in (*least.items(), *larger))):
             shapes = iter([leaf.shape for leaf in example.leaves])
 
             def resized(leaf: Any, shapes: Any = shapes, changed: dict[str, int] = changed) -> Any:
