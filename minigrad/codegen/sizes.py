@@ -114,7 +114,7 @@ class Sizes:
             self.least[number.base] = max(self.least.get(number.base, 0), least - number.plus)
 
     def others(self, example: Arguments) -> Iterator[tuple[str, Any]]:
-        """Yield the numbers of an example in other sizes: all smallest, then each of them smallest, larger, and twice as large."""
+        """Yield the numbers of an example in other sizes: all smallest, then each smallest, larger, and twice as large."""
         least = {name: max(self.least.get(name, 1), 1) for name in self.lengths}
         larger = [(name, times * max(lengths) + 1) for name, lengths in self.lengths.items() for times in (1, 2)]
         for changed in (least, *({name: n} for name, n in (*least.items(), *larger))):

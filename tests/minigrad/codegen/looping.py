@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import minigrad as mg
+
 
 class Looping(NamedTuple):
     """A program with a loop.
@@ -13,11 +15,13 @@ class Looping(NamedTuple):
         function: returns one real number.
         arrays: maps the number of turns and the size of the batch to the arguments.
         least: the smallest number of turns that the written program accepts.
+        second: the number of turns and the size of the batch in the second example; the first has 10 and 3.
     """
 
     function: Callable[..., Any]
     arrays: Callable[[int, int], tuple[Any, ...]]
     least: int
+    second: tuple[int, int] = 15, 7
 
 
 def drawn(*shapes: Any) -> Any:
@@ -159,7 +163,7 @@ def heads(q, k, v):
         scores = q[i] @ k[i].T
         e = np.exp(scores - np.max(scores, axis=-1, keepdims=True))
         found.append(e / np.sum(e, axis=-1, keepdims=True) @ v[i])
-    return np.sum(np.concatenate(found, axis=-1) ** 2) if len(q) == 1 else np.sum(np.stack(found) ** 2)
+    return np.sum(np.stack(found) ** 2)
 
 
 def heads_beside_each_other(q, k, v):
@@ -232,12 +236,6 @@ def weighed_by_the_turn(x):
     return total
 
 
-def from_both_ends(x, w):
-    for t in range(len(x)):
-        w = np.sin(w) + x[t] - x[len(x) - 1 - t] * w
-    return np.sum(w)
-
-
 def momentum(w, xs, ys):
     speed = np.zeros_like(w)
     for x, y in zip(xs, ys):
@@ -266,6 +264,88 @@ def fixed_and_free(x, w):
     return np.sum(w)
 
 
+def steps_of_a_grid(times, u, w):
+    for t in range(len(u)):
+        w = w + (times[t + 1] - times[t]) * np.sin(w) * u[t]
+    return np.sum(w * w)
+
+
+def step_of_the_number_of_turns(x, w):
+    for row in x:
+        w = w + 1 / len(x) * np.sin(w) * row
+    return np.sum(w * w)
+
+
+def each_row_against_all(x):
+    total = 0.0
+    for row in x:
+        total = total + np.sum((x - row) ** 2)
+    return total
+
+
+def three_rows_differ(x, w):
+    for t in range(len(x)):
+        w = np.sin(w) + (x[t] if t < 3 else x[3])
+    return np.sum(w)
+
+
+def the_last_rows_repeat(x, w):
+    for t in range(len(x)):
+        w = np.sin(w) + x[min(t + 2, len(x) - 1)]
+    return np.sum(w)
+
+
+def the_row_before(x, w):
+    for t in range(len(x)):
+        w = np.sin(w) + x[t] * x[t - 1]
+    return np.sum(w)
+
+
+def part_of_a_list(x):
+    rows = [np.sin(row) for row in x]
+    return np.sum(np.stack(rows[2:-1]) ** 3) + np.sum(np.stack(rows[::-1])[0])
+
+
+def four_turns_from_each_end(x, w):
+    hs: list[Any] = []
+    total = 0.0
+    for row in x:
+        w = np.tanh(w + row)
+        hs.append(w)
+    for i in range(4):
+        total = total + np.sum(hs[i] * hs[-1 - i])
+    return total
+
+
+def newest_first(x, w):
+    hs = []
+    for row in x:
+        w = np.tanh(w + row)
+        hs.insert(0, w)
+    return np.sum(np.stack(hs) * x)
+
+
+def columns_in_reverse(x, w):
+    columns = []
+    for t in range(x.shape[1] - 1, -1, -1):
+        w = np.sin(w * x[:, t])
+        columns.append(w)
+    return np.mean(np.stack(columns[::-1], axis=1) * x)
+
+
+def gradient_in_each_turn(x, w):
+    for row in x:
+        w = w - 0.1 * mg.grad(lambda v, row=row: np.sum((v * row - 1) ** 2))(w)
+    return np.sum(w * w)
+
+
+def checked_in_each_turn(x, w):
+    for row in x:
+        if np.sum(w) > -1000:
+            w = np.tanh(w + row)
+    return np.sum(w)
+
+
 PROGRAMS = [
     Looping(rnn, lambda t, n: drawn((t, n, 3), (n, 4), (3, 4), (4, 4), (4,), (4,)), 4),
     Looping(rnn_of_the_second_axis, lambda t, n: drawn((n, t, 3), (3, 4), (4, 4), (4,), (4,)), 4),
@@ -282,24 +362,35 @@ PROGRAMS = [
     Looping(gru, lambda t, n: drawn((t, n, 2), (2, 3), (3, 3), (2, 3), (3, 3)), 4),
     Looping(partial_sums, lambda t, n: drawn((t,), (n,)), 4),
     Looping(running_mean, lambda t, n: drawn((t, n)), 4),
-    Looping(sums_in_reverse, lambda t, n: drawn((t, n), (n,)), 4),
+    Looping(sums_in_reverse, lambda t, n: drawn((t, n), (n,)), 5),
     Looping(euler, lambda t, n: drawn((n,), (t, n)), 4),
     Looping(pendulum, lambda t, n: drawn((), (), (), (t,)), 4),
-    Looping(runge_kutta, lambda t, n: drawn((n,), (t, n)), 4),
-    Looping(heads, lambda t, n: drawn((t, n, 3), (t, n, 3), (t, n, 2)), 4),
-    Looping(heads_beside_each_other, lambda t, n: drawn((t, n, 3), (t, n, 3), (t, n, 2)), 4),
-    Looping(sum_of_rows, lambda t, n: drawn((t, n), (n,)), 4),
-    Looping(stack_of_rows, lambda t, n: drawn((t, n), (n,)), 4),
-    Looping(time_of_layers, lambda t, n: drawn((t, n, 4), [((4, 4), (4, 4))] * 2, (n, 4)), 4),
-    Looping(layers_of_time, lambda t, n: drawn((t, n, 4), [((4, 4), (4, 4))] * 3, (n, 4)), 4),
-    Looping(two_turns_back, lambda t, n: drawn((t, n), ()), 4),
-    Looping(two_turns_back_of_numbers, lambda t, n: drawn((t,), ()), 4),
-    Looping(differences, lambda t, n: drawn((t, n)), 4),
-    Looping(windows, lambda t, n: drawn((t, n), (3, n)), 4),
-    Looping(weighed_by_the_turn, lambda t, n: drawn((t, n)), 4),
-    Looping(from_both_ends, lambda t, n: drawn((t, n), (n,)), 4),
+    Looping(runge_kutta, lambda t, n: drawn((n,), (t, n)), 2),
+    Looping(heads, lambda t, n: drawn((t, n, 3), (t, n, 3), (t, n, 2)), 3),
+    Looping(heads_beside_each_other, lambda t, n: drawn((t, n, 3), (t, n, 3), (t, n, 2)), 3),
+    Looping(sum_of_rows, lambda t, n: drawn((t, n), (n,)), 3),
+    Looping(stack_of_rows, lambda t, n: drawn((t, n), (n,)), 3),
+    Looping(time_of_layers, lambda t, n: drawn((t, n, 4), [((4, 4), (4, 4))] * 2, (n, 4)), 5),
+    Looping(layers_of_time, lambda t, n: drawn((t, n, 4), [((4, 4), (4, 4))] * 3, (n, 4)), 6),
+    Looping(two_turns_back, lambda t, n: drawn((t, n), ()), 7),
+    Looping(two_turns_back_of_numbers, lambda t, n: drawn((t,), ()), 7),
+    Looping(differences, lambda t, n: drawn((t, n)), 3),
+    Looping(windows, lambda t, n: drawn((t, n), (3, n)), 5),
+    Looping(weighed_by_the_turn, lambda t, n: drawn((t, n)), 5, (15, 9)),
     Looping(momentum, lambda t, n: drawn((n,), (t, 3, n), (t, 3)), 4),
-    Looping(first_turn_differs, lambda t, n: drawn((t, n), (n,)), 4),
+    Looping(first_turn_differs, lambda t, n: drawn((t, n), (n,)), 5),
     Looping(last_turn_differs, lambda t, n: drawn((t, n), (n,)), 4),
     Looping(fixed_and_free, lambda t, n: drawn((t, n), (n,)), 4),
+    Looping(steps_of_a_grid, lambda t, n: drawn((t + 1,), (t, n), (n,)), 4),
+    Looping(step_of_the_number_of_turns, lambda t, n: drawn((t, n), (n,)), 4),
+    Looping(each_row_against_all, lambda t, n: drawn((t, n)), 2),
+    Looping(three_rows_differ, lambda t, n: drawn((t, n), (n,)), 7),
+    Looping(the_last_rows_repeat, lambda t, n: drawn((t, n), (n,)), 3),
+    Looping(the_row_before, lambda t, n: drawn((t, n), (n,)), 4),
+    Looping(part_of_a_list, lambda t, n: drawn((t, n)), 5),
+    Looping(four_turns_from_each_end, lambda t, n: drawn((t, n), (n,)), 8),
+    Looping(newest_first, lambda t, n: drawn((t, n), (n,)), 3),
+    Looping(columns_in_reverse, lambda t, n: drawn((n, t), (n,)), 2),
+    Looping(gradient_in_each_turn, lambda t, n: drawn((t, n), (n,)), 4),
+    Looping(checked_in_each_turn, lambda t, n: drawn((t, n), (n,)), 3),
 ]

@@ -336,9 +336,9 @@ def test_the_checks_of_a_loop_are_still_listed() -> None:
         program(-example(checked, 0)[0])
 
 
-def test_with_free_sizes_nothing_is_folded() -> None:
-    long = [np.ones((5, 5)), np.ones(5)]
-    assert "for _ in" not in str(mg.write_numpy(power_iteration, *example(power_iteration, 0), sizes=[long]))
+def test_a_loop_of_fixed_length_folds_with_free_sizes_too() -> None:
+    second = [np.ones((5, 5)), np.ones(5)]
+    assert "for _ in range(8):" in str(mg.write_numpy(power_iteration, *example(power_iteration, 0), sizes=[second]))
 
 
 @pytest.mark.parametrize("name", ordinary_programs.PROGRAMS)
