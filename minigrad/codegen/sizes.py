@@ -19,6 +19,7 @@ from .._tree import map_leaves
 from ..errors import UnsupportedError
 from .arguments import Arguments, parts_of
 from .loops import Listed, Loop, Spread, Turn
+from .spelling import number_text
 from .statements import Check, Expression, Length, Statement, Value
 from .tidy import constant
 
@@ -346,14 +347,15 @@ def _array(sizes: Sizes, arrays: Sequence[Any], place: str) -> Any:
     if all(array.shape == first.shape and array.tobytes() == first.tobytes() for array in arrays):
         return first
     dtype = "" if first.dtype == np.dtype(float) else f", np.{first.dtype.name}"
-    if all(array.size and (array == first.flat[0]).all() for array in arrays) and all(
-        a.ndim == first.ndim for a in arrays
-    ):
+    uniform = [array.size and array.tobytes() == np.full_like(array, first.flat[0]).tobytes() for array in arrays]
+    if all(uniform) and len({array.ndim for array in arrays}) == 1:
         shape = tuple(
             lengths[0] if len(set(lengths)) == 1 else sizes.number(lengths, place)
             for lengths in zip(*[array.shape for array in arrays])
         )
-        return Expression(f"np.full({shape}, {first.flat[0].item()!r}{dtype})", 10)
+        number = number_text(first.flat[0].item())
+        made = f"np.zeros({shape}{dtype})" if number in ("0.0", "0") else f"np.full({shape}, {number}{dtype})"
+        return Expression(made, 10)
     if all(array.ndim == 1 and np.array_equal(array, np.arange(len(array), dtype=array.dtype)) for array in arrays):
         length = sizes.number([len(array) for array in arrays], place)
         plain = first.dtype == np.dtype(int)

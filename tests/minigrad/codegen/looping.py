@@ -318,7 +318,7 @@ def four_turns_from_each_end(x, w):
 
 
 def newest_first(x, w):
-    hs = []
+    hs: list[Any] = []
     for row in x:
         w = np.tanh(w + row)
         hs.insert(0, w)
