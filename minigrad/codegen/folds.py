@@ -28,22 +28,13 @@ def folded(
     """
     searches = [Search(*version, way) for version in versions]
     longest = max(searches, key=lambda search: len(search.statements))
-    _search(longest)
+    middle = next((i for i, each in enumerate(longest.statements) if each.backward), len(longest.statements))
+    longest.fold(0, middle)
+    longest.fold(middle, len(longest.statements))
     for i, search in enumerate(searches):
         if search is not longest:
             search.follow(longest, {each[searches.index(longest)] - each[i] for each in lengths})
     return [_Folding(search).done(version[1]) for search, version in zip(searches, versions)]
-
-
-def _search(search: Search) -> None:
-    statements = search.statements
-    middle = next((i for i, statement in enumerate(statements) if statement.backward), len(statements))
-    for _ in range(3):  # a loop may read from one that was found later
-        before = len(search.runs)
-        search.fold(0, middle)
-        search.fold(middle, len(statements))
-        if len(search.runs) == before:
-            break
 
 
 class _Folding:
@@ -189,4 +180,4 @@ def _rewrite(statement: Statement, function: Callable[[Any], Any]) -> None:
 
 
 def _same_role(a: Role, b: Role) -> bool:
-    return a.kind == b.kind and a.place == b.place and bool(key_of(a.leaf) == key_of(b.leaf))
+    return a.place == b.place and bool(key_of(a.leaf) == key_of(b.leaf))

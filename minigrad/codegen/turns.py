@@ -66,19 +66,12 @@ class Search:
 
     def fold(self, low: int, high: int) -> None:
         """Find the runs between two statements, those that save most lines first."""
-        inside = sorted((run.start, run.end) for run in self.runs if low <= run.start < high)
-        for start, end in inside:
-            self.fold_free(low, start)
-            low = end
-        self.fold_free(low, high)
-
-    def fold_free(self, low: int, high: int) -> None:
         for period, start, end in self.candidates(low, high):
             run = self.best(period, start, end)
             if run is not None:
                 self.add(run)
-                self.fold_free(low, run.start)
-                self.fold_free(run.end, high)
+                self.fold(low, run.start)
+                self.fold(run.end, high)
                 return
 
     def add(self, run: Repeat) -> None:
@@ -231,11 +224,11 @@ class Search:
         if 0 <= position < period:
             equal = all(at == (start + k * period + position, output) for k, at in enumerate(places))
             return Role("turn", last, (position, output)) if equal else None
-        from_before = places[0][0] < start and _can_start(first, column[1], statement.call)
+        from_before = places[0][0] < start and isinstance(first, (Value, int, float, complex, np.ndarray, np.generic))
         if -period <= position < 0 and from_before:
             ahead = places[1:]
             equal = all(at == (start + (k + 1) * period + position, output) for k, at in enumerate(ahead))
-            return Role("carried", first, (position + period, output)) if equal and last.depends else None
+            return Role("carried", first, (position + period, output)) if equal else None
         return self.listed(column, start) if type(first) is Value else None
 
     def listed(self, column: Sequence[Value], start: int) -> Role | None:
@@ -243,13 +236,13 @@ class Search:
         picks = [pick for value in column if (pick := self.picks.get(value))]
         if len(picks) == len(column) and len({pick[0] for pick in picks}) == 1:
             source, step = picks[0][0], _step([index for _, index in picks])
-            if step is not None and self.made.get(source, (-1, 0))[0] < start and source not in self.home:
+            if step is not None and self.made.get(source, (-1, 0))[0] < start:
                 return Role("pick", source, first=picks[0][1], step=step)
         homes = [self.home.get(value) for value in column]
         if homes[0] is not None:
             run, _, place = homes[0]
             turns = [home[1] for home in homes if home is not None and home[0] is run and home[2] == place]
-            step = _step(turns) if len(turns) == len(homes) and run.end <= start else None
+            step = _step(turns) if len(turns) == len(homes) else None
             return None if step is None else Role("element", column[-1], place, run, turns[0], step)
         if any(value not in self.paths for value in column):
             return None
@@ -270,8 +263,7 @@ def _pick(statement: Statement) -> tuple[Value, int] | None:
         return None
     source, index = statement.args
     index = index[0] if type(index) is tuple and len(index) == 1 else index
-    kept = type(index) is int and source.depends and not source.memory.writes and not statement.outputs[0].memory.writes
-    return (source, index) if kept else None
+    return (source, index) if type(index) is int and not source.memory.writes else None
 
 
 def leaves_of(statement: Statement) -> list[Any]:
@@ -285,14 +277,13 @@ def _form(statement: Statement) -> Any:
     """Return a key that the statements of two turns share if only their values and numbers differ."""
     check = (statement.kind, statement.sentence) if isinstance(statement, Check) else None
     outputs = tuple((type(v.data), np.shape(v.data), np.asarray(v.data).dtype.str) for v in statement.outputs)
-    written = statement.target is not None
-    return _kind(statement), check, outputs, written, statement.name, (*_shape((statement.args, statement.keywords)),)
+    return _kind(statement), check, outputs, (*_shape((statement.args, statement.keywords)),)
 
 
 def _kind(statement: Statement) -> Any:
     call = statement.call
     called = (id(getattr(call, "__self__", None)), call.__name__) if hasattr(call, "__self__") else id(call)
-    return called, str(statement.place), statement.backward
+    return called, str(statement.place)
 
 
 def _shape(tree: Any) -> Iterator[Any]:
@@ -315,31 +306,19 @@ def _shape(tree: Any) -> Iterator[Any]:
 
 
 def _equal_outputs(statements: Sequence[Statement]) -> bool:
-    """Whether the outputs of a statement are alike in all turns, as far as the text depends on them."""
+    """Whether the outputs that the text of the last turn has as numbers are the same in all turns."""
     for values in zip(*(statement.outputs for statement in statements)):
-        if len({value.depends for value in values}) > 1:
+        if not values[-1].depends and len({np.asarray(value.data).tobytes() for value in values}) > 1:
             return False
-        if not values[0].depends and len({np.asarray(value.data).tobytes() for value in values}) > 1:
-            return False  # it is written as a number
     return True
 
 
 def _are_whole(column: Sequence[Any], statement: Statement) -> bool:
-    """Whether floats can be written as integers: the other argument of a ufunc is floating, as its result is."""
+    """Whether floats can be written as integers: the arrays of the statement are floating, as its result is."""
     if not all(type(leaf) is float and leaf.is_integer() and str(leaf) != "-0.0" for leaf in column):
         return False
     dtypes = {np.asarray(value.data).dtype for value in (*statement.values, *statement.outputs)}
-    return isinstance(statement.call, np.ufunc) and statement.call is not np.power and len(dtypes) == 1
-
-
-def _can_start(first: Any, later: Value, call: Any) -> bool:
-    """Whether a value can be taken over in place of ``later``: an operator takes all numbers, other functions do not."""
-    if isinstance(call, np.ufunc):
-        return isinstance(first, (Value, int, float, complex, np.ndarray, np.generic)) and type(first) is not bool
-    if type(first) is not Value and not isinstance(first, (np.ndarray, np.generic)):
-        return False
-    data = np.asarray(first.data if type(first) is Value else first)
-    return data.shape == np.shape(later.data) and data.dtype == np.asarray(later.data).dtype
+    return bool(statement.values) and len(dtypes) == 1
 
 
 def _same(a: Any, b: Any) -> bool:
