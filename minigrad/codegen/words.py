@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .loops import Line, Loop, Turn, loop_lines
+from .loops import Line, Loop, Spread, loop_lines
 from .names import GivenNames, quoted
 from .spelling import dtype_name, dtype_text, number_text, transpose_text, without_defaults
 from .statements import (
@@ -158,7 +158,7 @@ class Text:
         short = statement.call in _TURNS and text.endswith("T") and len(text) < 20
         source = statement.args[0] if statement.args else None
         of_argument = statement.call is getitem and type(source) is Value and bool(source.name)
-        picked = of_argument and type(statement.args[1]) in (int, Turn)
+        picked = of_argument and isinstance(statement.args[1], (int, Expression))
         if self._leaves_loop(statement, value):
             return False
         if (short or picked) and not value.memory.writes and None not in self._uses[value]:
@@ -266,7 +266,11 @@ class Text:
             return f"({leaf.text})" if leaf.tightness < level else leaf.text
         if isinstance(leaf, np.ndarray):
             return self._array(leaf)
+        if isinstance(leaf, Spread):
+            return f"*{leaf.spelled(self.lists[leaf.source])}"
         if isinstance(leaf, tuple):
+            if len(leaf) == 1 and isinstance(leaf[0], Spread):
+                return leaf[0].spelled(self.lists[leaf[0].source])
             return f"({', '.join(map(self.of, leaf))}{',' * (len(leaf) == 1)})"
         if isinstance(leaf, list):
             return f"[{', '.join(map(self.of, leaf))}]"

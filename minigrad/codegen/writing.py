@@ -18,6 +18,7 @@ from ..engine.types import Array, Node
 from ..errors import UnsupportedError
 from .arguments import CHECK, CHECK_SIZES, Arguments, is_floating
 from .folds import folded
+from .loops import Loop
 from .names import GivenNames
 from .paper import Paper
 from .program import WrittenProgram
@@ -26,7 +27,7 @@ from .sizes import Sizes, generalised
 from .spelling import wrapped
 from .statements import Check
 from .tidy import live, tidied
-from .witness import compare, compare_runs, described, on_the_tape
+from .witness import compare, compare_runs, compare_sizes, described, on_the_tape
 from .words import Text
 
 
@@ -67,28 +68,37 @@ def write_numpy(
     runs = [_recorded_or_refused(f, arguments, chosen) for arguments in versions]
     again = _recorded_or_refused(f, versions[0], chosen)
     compare_runs(runs[0], again)
-    program = _written(f, versions, runs, free)
+    program = _written(f, versions, runs, chosen, free)
     with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
         compare(f, program, versions, chosen)
+        if free is not None:
+            compare_sizes(f, program, free.others(versions[0]), chosen)
     for run in (*runs, again):
         run.finish()  # the function may have kept an array of it, used it later, and caught the refusal
     return program
 
 
 def _written(
-    f: Callable[..., Any], versions: Sequence[Arguments], runs: Sequence[Recording], free: Sizes | None
+    f: Callable[..., Any],
+    versions: Sequence[Arguments],
+    runs: Sequence[Recording],
+    chosen: Sequence[int],
+    free: Sizes | None,
 ) -> WrittenProgram:
     """Write the program of the runs for the examples."""
-    parts = [tidied(run.statements, run.results) for run in runs]
-    statements, results = parts[0] if free is None else generalised(free, parts)
-    checks = [statement.sentence for statement in statements if isinstance(statement, Check)]
     if free is None:
-        paths = {value: leaf.path for value, leaf in zip(runs[0].inputs, versions[0].leaves)}
-        statements, results = folded(statements, results, paths)
+        parts = _tidied(runs[0], versions[0])
+        checks = [statement.sentence for statement in parts[0] if isinstance(statement, Check)]
+        ((statements, results),) = folded([parts])
+    else:
+        statements, results, runs = _for_all_sizes(f, versions, runs, chosen, free)
+        flat = [s for each in statements for s in (each.body if isinstance(each, Loop) else [each])]
+        checks = [statement.sentence for statement in flat if isinstance(statement, Check)]
     names = GivenNames(_taken(versions[0]))
     names.of.update({value: value.name for value in runs[0].inputs if value.name})
     text = Text(statements, results, names)
-    lines = [*versions[0].opening(), *text.lines(), f"return {text.result(results)}"]
+    opening = [*versions[0].opening(), *([] if free is None else free.opening())]
+    lines = [*opening, *text.lines(), f"return {text.result(results)}"]
     step = "\n".join([f"def step({', '.join(versions[0].names)}):", *map(wrapped, lines)])
     step = "\n".join(line.rstrip() for line in step.splitlines()) + "\n"
     imports = ["import base64", ""] * bool(text.constants) + ["import numpy as np"]
@@ -97,6 +107,40 @@ def _written(
     check = CHECK if free is None else CHECK_SIZES
     head = "\n".join([title, "", *imports, "", *versions[0].table(), "", "", check])
     return WrittenProgram(step, head, checks, text.constants, versions[0])
+
+
+def _for_all_sizes(
+    f: Callable[..., Any],
+    versions: Sequence[Arguments],
+    runs: Sequence[Recording],
+    chosen: Sequence[int],
+    free: Sizes,
+) -> tuple[Any, Any, Sequence[Recording]]:
+    """Fold the loops of the runs in one of several ways, and merge them. Return the statements, the results and the runs.
+
+    Raises:
+        UnsupportedError: the programs differ in more than numbers, whichever way they are folded.
+    """
+    errors = []
+    for i, way in enumerate(("lines", "", "all", "inner")):
+        if i:  # the first way has changed the statements
+            runs = [_recorded_or_refused(f, arguments, chosen) for arguments in versions]
+        found: Any = [*map(_tidied, runs, versions)]
+        equal = len({len(statements) for statements, *_ in found}) == 1
+        if equal is (way in ("all", "inner")) and way != "lines":
+            continue
+        try:
+            found = folded(found, way, free.lengths.values()) if way else [part[:2] for part in found]
+            return *generalised(free, found), runs
+        except UnsupportedError as error:
+            errors.append(error)
+    raise next((error for error in errors if "give an example" in str(error)), errors[-1])
+
+
+def _tidied(run: Recording, arguments: Arguments) -> tuple[Any, Any, Any]:
+    """Return the tidied statements of a run, its results, and the text of each of its arguments."""
+    paths = {value: leaf.path for value, leaf in zip(run.inputs, arguments.leaves)}
+    return *tidied(run.statements, run.results), paths
 
 
 def _recorded_or_refused(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int]) -> Recording:
