@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from .._tree import leaves, map_leaves
-from ..engine.kernels import reference_mode
 from ..errors import UnsupportedError
 from ..transforms.grad import value_and_grad
 from .arguments import Arguments, is_floating
@@ -86,7 +85,7 @@ def on_the_tape(f: Callable[..., Any], data: Any, chosen: Sequence[int]) -> Any:
 
     floating = [[leaf for leaf in leaves(data[i]) if is_floating(leaf)] for i in chosen]
     try:
-        with reference_mode(), np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):
             value, gradients = value_and_grad(of_chosen)(floating)
     except Exception:
         return None

@@ -15,9 +15,10 @@ from ..engine.observers import active, attach
 from ..engine.tape import Leaf, sweep
 from ..engine.tensor import Tensor, make_tensor
 from ..engine.types import Array, Node
-from ..errors import MinigradError, UnsupportedError
+from ..errors import ArgumentError, MinigradError, UnsupportedError
 from .arguments import CHECK, CHECK_SIZES, Arguments, is_floating
 from .folds import folded
+from .kernels import called, imports as imports_of_kernels
 from .names import GivenNames
 from .paper import Paper
 from .program import WrittenProgram
@@ -34,6 +35,7 @@ def write_numpy(
     f: Callable[..., Any],
     *examples: Any,
     argnum: int | Sequence[int] | None = None,
+    kernels: bool = False,
     sizes: Sequence[Sequence[Any]] = (),
 ) -> WrittenProgram:
     """Write ``f`` and its gradient as a NumPy program, as a person would have written it by hand.
@@ -46,11 +48,13 @@ def write_numpy(
         f: a function that returns one real number. Its arguments are arrays, or nested lists, tuples and dicts of arrays.
         examples: the arguments of one call.
         argnum: the arguments to differentiate, by default all that have floating numbers.
+        kernels: call minigrad's fast kernels as functions. The program then computes the same bits as the tape, and imports
+            minigrad.
         sizes: further examples, each with all arguments, in other sizes. The axes whose lengths differ are then free.
 
     Raises:
         UnsupportedError: ``f`` does something that cannot be written down. The message names the line and the remedy.
-        ArgumentError: there is nothing to differentiate.
+        ArgumentError: there is nothing to differentiate, or ``kernels`` is no bool.
 
     Example:
         >>> import numpy as np
@@ -61,9 +65,18 @@ def write_numpy(
         >>> "dx = np.cos(x)" in program.source  # print(program) shows the function
         True
     """
+    if type(kernels) is not bool:
+        raise ArgumentError(f"kernels={kernels!r} must be True or False")
     versions = [Arguments(f, example) for example in (examples, *sizes)]
     free = Sizes(versions) if sizes else None
-    chosen = versions[0].chosen(argnum)
+    with called() if kernels else reference_mode():
+        return _compared(f, versions, versions[0].chosen(argnum), free)
+
+
+def _compared(
+    f: Callable[..., Any], versions: Sequence[Arguments], chosen: Sequence[int], free: Sizes | None
+) -> WrittenProgram:
+    """Write the program twice, and compare it with the tape."""
     program, again = (_written(f, versions, chosen, free) for _ in range(2))
     if program.source != again.source:
         lines = zip(program.source.splitlines(), again.source.splitlines())
@@ -85,11 +98,16 @@ def _written(
     statements, results, recording = runs[0]
     if free is not None:
         statements, results = generalised(free, [(each[0], each[1]) for each in runs])
+    fast = imports_of_kernels(statements)
+    if fast and "kernels" in _taken(versions[0]):
+        raise UnsupportedError(
+            "an argument is called 'kernels', as the module whose functions the program calls: rename it"
+        )
     checks = [statement.sentence for statement in statements if isinstance(statement, Check)]
     if free is None:
         paths = {value: leaf.path for value, leaf in zip(recording.inputs, versions[0].leaves)}
         statements, results = folded(statements, results, paths)
-    names = GivenNames(_taken(versions[0]))
+    names = GivenNames(_taken(versions[0]) | ({"kernels"} if fast else set()))
     names.of.update({value: value.name for value in recording.inputs if value.name})
     text = Text(statements, results, names)
     lines = [*versions[0].opening(), *text.lines(), f"return {text.result(results)}"]
@@ -97,7 +115,9 @@ def _written(
     step = "\n".join(line.rstrip() for line in step.splitlines()) + "\n"
     imports = ["import base64", ""] * bool(text.constants) + ["import numpy as np"]
     imports += ["from scipy import special"] * text.scipy
-    title = f'"""The value and the gradients of {_described(f)}."""'
+    imports += fast
+    needs = "\n\nIt calls the kernels of minigrad, which must be installed.\n" * bool(fast)
+    title = f'"""The value and the gradients of {_described(f)}.{needs}"""'
     check = CHECK if free is None else CHECK_SIZES
     head = "\n".join([title, "", *imports, "", *versions[0].table(), "", "", check])
     return WrittenProgram(step, head, checks, text.constants, versions[0])
@@ -170,7 +190,7 @@ class _PaperRun:
         recording = self.recording
         active.enter(self)
         try:
-            with reference_mode(), enable_grad():
+            with enable_grad():
                 output = f(*arguments)
                 recording.finish_forward()
                 if (
