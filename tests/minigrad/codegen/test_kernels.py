@@ -257,3 +257,15 @@ def test_compiled_kernels_must_be_off() -> None:
             mg.write_numpy(f, *normals((3, 4)), kernels=True)
     finally:
         mg.compiled_kernels(False)
+
+
+def norm(x, weight, bias):
+    h = mg.layer_norm(x, weight, bias)
+    return np.sum(h * h)
+
+
+def test_the_docs_show_the_lines_that_are_written() -> None:
+    text = str(mg.write_numpy(norm, *normals((4, 3), (3,), (3,)), kernels=True))
+    docs = (Path(mg.__file__).parent.parent / "docs" / "written-out.md").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if "kernels." in line]
+    assert len(lines) == 2 and all(f"\n{line}\n" in docs for line in lines)
