@@ -117,9 +117,9 @@ def text(rows: Sequence[Row], machine: str) -> str:
     rounds = " or ".join(map(str, sorted({row.rounds for row in rows if row.rounds})))  # more where measured again
     found = (
         f"{machine}; {rounds} rounds\n\n"
-        "Ratios to PyTorch eager, with quartiles: below 1 minigrad is faster. A second figure is the one with numba. The figure "
-        "'written out' is that of the program that mg.write_numpy writes. Half way is between what was and the goal, where "
-        f"what was is above 1; elsewhere it is what was.\n\n{table(rows)}"
+        'Ratios to PyTorch eager, with quartiles: below 1 minigrad is faster. A second figure is the one with numba. "Written '
+        'out" is the program that mg.write_numpy writes. Half way is between what was and the goal, where what was is above 1; '
+        f"elsewhere it is what was.\n\n{table(rows)}"
     )
     if any(row.peer.endswith(BEFORE) for row in rows):
         found += (
