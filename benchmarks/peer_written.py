@@ -44,14 +44,13 @@ def training(
         return loss(partial(nn.functional_call, model, parameters), *batch)
 
     named, optimizer = dict(model.named_parameters()), nn.Adam(model.parameters(), lr=1e-3)
-    arrays = {name: p.data for name, p in named.items()}
+    arrays = {name: p.data for name, p in named.items()}  # which Adam changes in place
     program = minigrad.write_numpy(loss_of, arrays, *batches[0], argnum=0, kernels=kernels)
 
     def run(i: int) -> Any:
-        arrays = {name: p.data for name, p in named.items()}
         found, gradients = program(arrays, *batches[i % len(batches)])
         for name, p in named.items():
-            p.grad = minigrad.Tensor(gradients[name], copy=False)
+            p.grad = gradients[name]
         optimizer.step()
         return found
 

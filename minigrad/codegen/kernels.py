@@ -33,7 +33,8 @@ def __getattr__(name: str) -> Callable[..., Any]:
     of = name.removesuffix(_BACK)
     if of not in primitives or _kernel(primitives[of]) is None:
         raise AttributeError(f"minigrad has no kernel {name}", name=name)
-    return forward_of(of) if of == name else backward_of(of)
+    found = globals()[name] = forward_of(of) if of == name else backward_of(of)  # the next look-up is a plain one
+    return found
 
 
 def is_kernel(function: Any) -> bool:
@@ -70,17 +71,19 @@ def backward_of(name: str) -> Callable[..., Any]:
 
     ``needs`` has the names of the arguments whose gradients are returned, by default all.
     """
-    primitive, kernel = primitives[name], _kernel(primitives[name])
+    arguments, kernel = primitives[name].arguments, _kernel(primitives[name])
     assert kernel is not None
     defaults = parameters_of(kernel.forward).defaults
 
-    def backward(g: Any, *values: Any, needs: tuple[str, ...] = (), **named: Any) -> Any:
-        given = dict(zip(kernel.names, values)) | named
-        given = {key: value.data if type(value) is Saved else value for key, value in given.items()}
-        needed = [not needs or argument in needs for argument in primitive.arguments]
-        gradients = kernel.backward(g, needed, *[given.get(key, defaults.get(key)) for key in kernel.names])
-        found = tuple(gradient for gradient, need in zip(gradients, needed) if need)
-        return found if len(found) > 1 else found[0]
+    def backward(g: Any, *values: Any, needs: tuple[str, ...] = arguments, **named: Any) -> Any:
+        for key in kernel.names[len(values) :]:
+            values += (named[key] if key in named else defaults.get(key),)
+        opened = [value.data if type(value) is Saved else value for value in values]
+        needed = [argument in needs for argument in arguments]
+        gradients = kernel.backward(g, needed, *opened)
+        if len(needs) == 1:
+            return gradients[arguments.index(needs[0])]
+        return gradients if needs is arguments else tuple([gradients[arguments.index(name)] for name in needs])
 
     backward.__name__ = name + _BACK
     return backward
