@@ -14,6 +14,8 @@ import pytest
 import minigrad as mg
 import nn
 from minigrad.codegen import kernels
+from minigrad.codegen.paper import Paper
+from minigrad.codegen.recording import Recording
 from minigrad.engine.registry import primitives
 from tests.minigrad.cases import CASES
 from tests.minigrad.codegen.apart import close, same_bits
@@ -188,6 +190,14 @@ def test_plain_rules_stay_plain() -> None:
         assert "minigrad" not in program.source
 
 
+def test_paper_calls_kernels_only_where_they_are_asked_for() -> None:
+    """Paper has kernels as soon as one program was written with them. Other users of paper must not notice."""
+    test_layers_in_a_loop_are_a_loop_of_kernels()
+    recording = Recording(Paper)
+    mg.softmax(recording.input(np.ones((2, 3)), "x"))
+    assert recording.statements and not any(kernels.is_kernel(each.call) for each in recording.statements)
+
+
 GRU = nn.GRU(3, 4, rng=RNG, dtype=np.float64)  # nn, and not minigrad, declares its kernel
 
 
@@ -267,5 +277,6 @@ def norm(x, weight, bias):
 def test_the_docs_show_the_lines_that_are_written() -> None:
     text = str(mg.write_numpy(norm, *normals((4, 3), (3,), (3,)), kernels=True))
     docs = (Path(mg.__file__).parent.parent / "docs" / "written-out.md").read_text(encoding="utf-8")
+    assert text.endswith("    return loss, dx, dweight, dbias\n")  # new arrays: a copy would do nothing
     lines = [line for line in text.splitlines() if "kernels." in line]
     assert len(lines) == 2 and all(f"\n{line}\n" in docs for line in lines)
