@@ -11,7 +11,7 @@ import nn
 from benchmarks import micro, peer_minigrad, plain_model, real
 from benchmarks.plain_model import NUMPY, Plain
 from benchmarks.step import Step
-from benchmarks.workload import weights_and_batches
+from benchmarks.workload import sizes, weights_and_batches
 
 
 def build(work: str) -> Step:
@@ -75,5 +75,5 @@ def classifier() -> Step:
     batches = list(zip(drawn["tok"], drawn["mask"], drawn["y"]))
     model = peer_minigrad.model_of("tiny")
     built = training(model, lambda model, tok, mask, y: nn.cross_entropy(model(tok, mask), y), batches, kernels=True)
-    called = peer_minigrad.names(peer_minigrad.sizes("tiny"))
+    called = peer_minigrad.names(sizes("tiny"))
     return Step(built.run, lambda: {called[path]: g for path, g in built.gradients().items()})

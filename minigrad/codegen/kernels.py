@@ -22,7 +22,7 @@ from ..engine.signatures import parameters_of
 from ..engine.sums import MIN_PRODUCT
 from ..errors import UnsupportedError
 from .paper import Paper
-from .statements import Saved, Statement
+from .statements import Unopened, Statement
 
 _OWN = __name__.partition(".")[0]
 _BACK = "_back"
@@ -59,7 +59,7 @@ def forward_of(name: str) -> Callable[..., Any]:
         if computed is NotImplemented:
             raise ValueError(f"the kernel of {name} does not compute arrays like these, as it did when it was written")
         ans, saved = computed
-        return ans if saved is None else (ans, Saved(saved) if isinstance(saved, tuple) else saved)
+        return ans if saved is None else (ans, Unopened(saved) if isinstance(saved, tuple) else saved)
 
     forward.__name__, forward.__signature__ = name, inspect.signature(kernel.forward)  # type: ignore[attr-defined]
     return forward
@@ -78,7 +78,7 @@ def backward_of(name: str) -> Callable[..., Any]:
     def backward(g: Any, *values: Any, needs: tuple[str, ...] = arguments, **named: Any) -> Any:
         for key in kernel.names[len(values) :]:
             values += (named[key] if key in named else defaults.get(key),)
-        opened = [value.data if type(value) is Saved else value for value in values]
+        opened = [value.data if type(value) is Unopened else value for value in values]
         needed = [argument in needs for argument in arguments]
         gradients = kernel.backward(g, needed, *opened)
         if len(needs) == 1:

@@ -150,7 +150,7 @@ class InPlace:
         self.ufunc(array, *args, out=array)
 
 
-class Saved:
+class Unopened:
     """What a kernel keeps for its backward, if that is a tuple. A program hands it on unopened."""
 
     __slots__ = ("data",)
