@@ -22,7 +22,7 @@ from ..engine.signatures import parameters_of
 from ..engine.sums import MIN_PRODUCT
 from ..errors import UnsupportedError
 from .paper import Paper
-from .statements import Unopened, Statement
+from .statements import Statement, Unopened
 
 _OWN = __name__.partition(".")[0]
 _BACK = "_back"
