@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .kernels import is_kernel
 from .loops import Line, Loop, Spread, loop_lines
 from .names import GivenNames, quoted
 from .spelling import dtype_name, dtype_text, number_text, transpose_text, without_defaults
@@ -332,6 +333,8 @@ class Text:
         if is_ufunc_method(function):
             return f"{self._function(function.__self__)}.{function.__name__}"
         name = function.__name__
+        if is_kernel(function):
+            return f"kernels.{name}"
         for holder, module in ((np, "np"), (np.linalg, "np.linalg"), (np.fft, "np.fft")):
             if getattr(holder, name, None) is function:
                 return f"{module}.{'abs' if function is np.absolute else name}"
@@ -368,7 +371,9 @@ class _Raw:
 
 
 def _owns(value: Value) -> bool:
-    data = value.data
+    data, statement = value.data, value.statement
+    if statement is not None and is_kernel(statement.call):
+        return True  # the gradients of a kernel are new arrays, even if they are reshaped
     return not isinstance(data, np.ndarray) or (data.base is None and data.flags.writeable) or not data.ndim
 
 
