@@ -12,10 +12,8 @@ from ..engine.types import Array
 from ..errors import ArgumentError, ShapeError
 from .axes import array_of
 
-_FEW, _NEXT = (
-    1 << 12,
-    np.array([1, 2, 0]),
-)  # numbers in a product of vectors that is computed by picks; the next components
+_FEW = 1 << 12  # elements; the components of more are sliced faster than they are picked
+_NEXT = np.array([1, 2, 0])  # the component after each of three
 
 # A 1-D operand is a row (left) or a column (right). Leading axes are batch axes; the engine sums over the broadcast ones.
 
@@ -64,7 +62,7 @@ def _paired_axes(a_ndim: int, b_ndim: int, axes: Any) -> tuple[list[int], list[i
 
 def _contraction_a(g: Array, a_shape: tuple[int, ...], b: Array, axes: Any) -> Array:
     """Contract ``g`` with ``b`` over the free axes of ``b``, and order the axes as in ``a``: the cotangent of ``a``."""
-    if isinstance(axes, int) and axes == 1 and np.ndim(b) <= 2:
+    if isinstance(axes, int) and axes == 1 and np.ndim(b) <= 2:  # a product of matrices
         return _matmul_x(g, a_shape, b)
     of_a, of_b, free_a, free_b = _paired_axes(len(a_shape), np.ndim(b), axes)
     order = free_a + [of_a[k] for k in np.argsort(of_b)]
@@ -127,14 +125,11 @@ def _products(g: Array, a_shape: tuple[int, ...], b_shape: tuple[int, ...]) -> A
 
 
 def _cross(a: Array, b: Array, /, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Array:
-    """Compute NumPy's products, those of vectors with 3 components along the last axis without its checks."""
-    threes = axis in (None, -1) and np.shape(a)[-1:] == np.shape(b)[-1:] == (3,)
-    if not threes or not (axisa == axisb == axisc == -1 or axis):
-        return np.cross(a, b, axisa, axisb, axisc, axis)
-    if type(a) is type(b) is np.ndarray and a.size < _FEW:
+    """Compute NumPy's products, those of a few vectors with 3 components along the last axis without its checks."""
+    last = axis == -1 or (axis is None and axisa == axisb == axisc == -1)
+    if last and type(a) is type(b) is np.ndarray and a.shape[-1:] == b.shape[-1:] == (3,) and a.size < _FEW:
         return (a * b.take(_NEXT, -1) - a.take(_NEXT, -1) * b).take(_NEXT, -1)
-    a0, a1, a2, b0, b1, b2 = (x[..., i] for x in (a, b) for i in range(3))
-    return np.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axis=-1)
+    return np.cross(a, b, axisa, axisb, axisc, axis)
 
 
 def _cross_rule(g: Array, shape: tuple[int, ...], other: Array, axis: int | None, *axes: int) -> Array:

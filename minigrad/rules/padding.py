@@ -16,11 +16,8 @@ from ..errors import ArgumentError, UnsupportedError
 from .indexing import scatter_add
 
 Shape = tuple[int, ...]
-
 Widths = tuple[tuple[int, int], ...]
-_FEW = (
-    1 << 12
-)  # elements of an array whose copies are picked at once; of a larger one, only the new elements are picked
+_FEW = 1 << 12  # elements; of a larger array only the new elements are picked
 _COPYING = ("edge", "reflect", "symmetric", "wrap")  # the new elements are copies of old ones
 _PICKING: dict[str, Callable[..., Any]] = {"maximum": np.max, "minimum": np.min, "median": np.median}
 
@@ -96,15 +93,23 @@ def _with_extremes(array: Array, axis: int, width: tuple[int, int], extreme: Any
     return np.concatenate([first, array, last], axis=axis)
 
 
-def _sources(a: Array, shape: Shape, width: Widths, mode: str) -> Array:
-    """Return for each element of the result the flat position of the one that it copies, in the library of ``a``."""
-    positions = _positions if type(like := values_of(a)) is np.ndarray else _positions.__wrapped__
-    return positions(shape, width, mode, None if positions is _positions else like)
-
-
 @lru_cache(maxsize=64)
-def _positions(shape: Shape, width: Widths, mode: Any, like: Any) -> Array:
+def _sources(shape: Shape, width: Widths, mode: Any, like: Any = None) -> Array:
+    """Return for each element of the result the flat position of the one that it copies."""
     return np.pad(np.reshape(np.arange(math.prod(shape), like=like), shape), width, mode)
+
+
+def _pad_copies(array: Array, /, width: Widths, mode: Any) -> Array:
+    if type(array) is not np.ndarray:
+        return np.pad(array, width, mode)
+    return np.reshape(array, -1)[_sources(array.shape, width, mode)]
+
+
+def _pad_copies_rule(g: Array, array_shape: Shape, width: Widths, mode: Any) -> Array:
+    """Add each cotangent where its element was copied from."""
+    like, known = values_of(g), (array_shape, width, mode)
+    index = _sources(*known) if type(like) is np.ndarray else _sources.__wrapped__(*known, like)
+    return np.reshape(scatter_add(g, index=index, shape=(math.prod(array_shape),)), array_shape)
 
 
 def _inside(width: Widths, shape: tuple[int, ...]) -> tuple[slice, ...]:
@@ -122,18 +127,7 @@ def _pad_constant(array: Array, /, width: Widths, options: dict[str, Any]) -> Ar
 pad_constant = primitive(_pad_constant, name="pad").vjp(
     array=lambda g, array_shape, width: g[_inside(width, array_shape)]
 )
-pad_copies = primitive(
-    lambda array, /, width, mode: (
-        np.reshape(array, -1)[_sources(array, array.shape, width, mode)]
-        if type(array) is np.ndarray
-        else np.pad(array, width, mode)
-    ),
-    name="pad_copies",
-).vjp(
-    array=lambda g, array_shape, width, mode: np.reshape(
-        scatter_add(g, index=_sources(g, array_shape, width, mode), shape=(math.prod(array_shape),)), array_shape
-    )
-)
+pad_copies = primitive(_pad_copies, name="pad_copies").vjp(array=_pad_copies_rule)
 pad_mode = primitive(
     lambda array, /, width, mode, options: np.pad(array, width, mode, **options), name="pad_mode"
 ).reference(_pad_mode)

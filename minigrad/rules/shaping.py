@@ -90,8 +90,8 @@ def _tile_call(A: Any, reps: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
 def _tile_rule(g: Array, A_shape: Shape, reps: Shape) -> Array:
     """Split each axis into the repetitions and the axis of ``A``, and sum over the repetitions."""
     times, shape = [(1,) * (g.ndim - len(part)) + part for part in (reps, A_shape)]
-    pairs = [n for pair in zip(times, shape) for n in pair]
-    return np.reshape(sum_over(np.reshape(g, pairs), tuple(range(0, 2 * g.ndim, 2))), A_shape)
+    apart = np.reshape(g, [n for pair in zip(times, shape) for n in pair])
+    return np.reshape(sum_over(apart, tuple([2 * i for i, n in enumerate(times) if n != 1])), A_shape)
 
 
 def _repeat_call(a: Any, repeats: Any, axis: int | None = None) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -84,9 +84,8 @@ def _over_sorted(ranks: Callable[[Any], Any], a: Array, axis: Axis, keepdims: bo
     rows, reduced = rows_of(values_of(a), axis), axes_of(a.ndim, axis)
     n = np.sum(rows == rows, axis=-1, keepdims=True)
     positions, share = ranks(n)
-    places = np.take_along_axis(_order(rows), positions, axis=-1)
+    places, unknown = np.take_along_axis(_order(rows), positions, axis=-1), None if skip_nan else n < rows.shape[-1]
     shape = tuple([1 if i in reduced else m for i, m in enumerate(a.shape) if keepdims or i not in reduced])
-    unknown = None if skip_nan else n < rows.shape[-1]
     return between(a, axis=axis, places=places, share=share, unknown=unknown, shape=shape)
 
 
@@ -99,8 +98,7 @@ def _interpolated(a: Array, /, axis: Axis, places: Array, share: Any, unknown: A
     elif type(share) is float:  # the mean of infinite elements is infinite
         ans = (1 - share) * left + share * right
     else:  # as in NumPy
-        gap = right - left
-        ans = np.where(share < 0.5, left + gap * share, right - gap * (1 - share))
+        ans = np.where(share < 0.5, left + (right - left) * share, right - (right - left) * (1 - share))
     return np.reshape(ans if unknown is None else np.where(unknown, np.nan, ans), shape)
 
 
