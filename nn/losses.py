@@ -8,7 +8,7 @@ import numpy as np
 
 import minigrad
 from minigrad import ArgumentError, OutOfRangeError, Primitive, ShapeError, Tensor, log_softmax, primitive, sigmoid
-from minigrad.internal import Array, TensorLike, check_labels, is_device_array, largest, registry
+from minigrad.internal import Array, TensorLike, array_of, check_labels, is_device_array, largest, registry
 
 from ._checks import as_given, as_input, beside, check_interval, check_real, plain
 
@@ -56,7 +56,7 @@ def cross_entropy(
             raise ArgumentError("ignore_index is for labels that are integers, and these are probabilities of classes")
         return _reduced(_soft_cross_entropy(logits, labels, label_smoothing), reduction, name)
     labels, counted = _without_ignored(labels, ignore_index)
-    labels = beside(labels, logits.data)
+    labels = beside(labels, array_of(logits))
     if not label_smoothing and ignore_index is None:
         if reduction == "mean":
             _check_count(labels.size, name)
@@ -91,7 +91,7 @@ def negative_log_likelihood(
     log_probabilities = check_real(log_probabilities, name)
     labels, counted = _without_ignored(as_given(labels), ignore_index)
     check_labels(log_probabilities, labels, reduction, name)
-    labels = beside(labels, log_probabilities.data)
+    labels = beside(labels, array_of(log_probabilities))
     if counted is not None:
         return _reduced(_minus_picked(log_probabilities, labels), reduction, name, counted)
     if reduction == "mean":
@@ -255,7 +255,7 @@ def _pair(
     if targets.shape != x.shape:
         raise ShapeError(f"{function} needs {name} and targets of the same shape, got {x.shape} and {targets.shape}")
     if not (isinstance(targets, Tensor) and targets.requires_grad):
-        targets = beside(targets, x.data)
+        targets = beside(targets, array_of(x))
     if isinstance(targets, Tensor) or targets.dtype.kind not in "biuf":
         targets = as_input(targets, x.dtype, function)
     _check_reduction(reduction, function, x.size)
