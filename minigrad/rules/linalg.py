@@ -8,6 +8,7 @@ import numpy as np
 from ..engine.functions import composite
 from ..engine.methods import values_of
 from ..engine.primitive import Primitive, primitive
+from ..engine.signatures import new_array
 from ..engine.types import Array
 from ..errors import ArgumentError, ShapeError
 from .axes import array_of
@@ -18,6 +19,7 @@ _NEXT = np.array([1, 2, 0])  # the component after each of three
 # A 1-D operand is a row (left) or a column (right). Leading axes are batch axes; the engine sums over the broadcast ones.
 
 
+@new_array
 def _matmul_x(g: Array, x_shape: tuple[int, ...], y: Array) -> Array:
     """Return ``g y^T``."""
     if y.ndim == 1:
@@ -29,6 +31,7 @@ def _matmul_x(g: Array, x_shape: tuple[int, ...], y: Array) -> Array:
     return np.matmul(g, y.swapaxes(-1, -2))
 
 
+@new_array
 def _matmul_y(g: Array, x: Array, y_shape: tuple[int, ...]) -> Array:
     """Return ``x^T g``."""
     if len(y_shape) == 1:
