@@ -196,7 +196,7 @@ _with_logits = primitive(
 )
 
 
-def _with_slope(z: Array, t: Array) -> Any:
+def _with_slope(z: Array, t: Array, reduction: str = "none") -> Any:
     """Compute the loss and its derivative with respect to z, which share ``exp(-|z|)``."""
     if z.shape != t.shape or z.dtype != t.dtype:
         return NotImplemented
@@ -207,12 +207,15 @@ def _with_slope(z: Array, t: Array) -> Any:
     ans += np.log1p(e)
     np.divide(e, e + 1, out=e)
     slope -= np.copysign(e, np.add(z, 0.0, out=size), out=e)
-    return ans, slope
+    return REDUCTIONS[reduction](ans), slope
 
 
-_element_with_logits.kernel(
-    np.ndarray, _with_slope, lambda g, needs, z, saved: (g * saved, -g * z if needs[1] else None)
-)
+def _by_slope(g: Array, needs: Any, z: Array, saved: Array, reduction: str) -> Any:
+    g = _of_each(g, z.size, reduction)
+    return g * saved, -g * z if needs[1] else None
+
+
+_with_logits.kernel(np.ndarray, _with_slope, _by_slope)
 
 
 def binary_cross_entropy(probabilities: TensorLike, targets: TensorLike, *, reduction: str = "mean") -> Tensor:
