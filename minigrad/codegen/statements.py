@@ -150,6 +150,11 @@ class InPlace:
         self.ufunc(array, *args, out=array)
 
 
+def add_to_part(array: Any, index: Any, value: Any) -> None:
+    """Compute ``array[index] += value``."""
+    array[index] += value
+
+
 method = functools.lru_cache(maxsize=None)(Method)
 in_place = functools.lru_cache(maxsize=None)(InPlace)
 

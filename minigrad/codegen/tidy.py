@@ -8,11 +8,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from operator import setitem
 from typing import Any
 
 import numpy as np
 
-from .statements import Check, Memory, Method, Statement, Value, in_place, replaced, values_in
+from .statements import Check, Memory, Method, Statement, Value, add_to_part, in_place, replaced, values_in
 
 _BY_ONE = {np.multiply, np.divide}
 _SAME_SHAPE = {
@@ -34,6 +35,8 @@ def tidied(statements: Sequence[Statement], results: Any) -> tuple[list[Statemen
     for _ in range(3):
         work.simplify()
         work.statements = live(work.statements, work.results)
+    work.signs()
+    work.scatter()
     work.accumulate()
     for statement in work.statements:
         for value in statement.outputs:
@@ -134,7 +137,7 @@ class _Tidying:
         if type(first) is not Value or not _alike(first, value, statement):
             return None
         hands_on = (
-            (isinstance(call, Method) and (call.__name__ == "astype" or (call.__name__ == "copy" and _in_order(first))))
+            (isinstance(call, Method) and (call.__name__ == "astype" or (call.__name__ == "copy" and in_order(first))))
             or call is np.positive
             or (call in _SAME_SHAPE and not (call in (np.transpose, np.swapaxes) and not _same_layout(first, value)))
             or (call is np.real and first.data.dtype.kind != "c")
@@ -185,7 +188,7 @@ class _Tidying:
         if type(inner) is not Value:
             return
         axis = before.keywords.get("axis")
-        if before.call is np.sum and before.keywords.get("keepdims") and axis is not None and not inner.memory.writes:
+        if before.call is np.sum and before.keywords.get("keepdims") and axis is not None and _settled(inner, before):
             axes = {i % inner.data.ndim for i in (axis if isinstance(axis, tuple) else (axis,))}
             if tuple(n for i, n in enumerate(inner.data.shape) if i not in axes) == np.shape(value.data):
                 statement.call, statement.args = np.sum, (inner,)
@@ -193,18 +196,98 @@ class _Tidying:
                 statement.keywords = {} if len(axes) == inner.data.ndim else {"axis": only}
                 value.memory = Memory()  # a sum is new, a reshape is a view
                 value.data = np.copy(value.data) if np.ndim(value.data) else value.data
-        elif before.call is np.reshape and inner.data.flags.c_contiguous and not inner.memory.writes:
+        elif before.call is np.reshape and inner.data.flags.c_contiguous and _settled(inner, before):
             statement.args = (inner, *statement.args[1:])
+
+    def uses(self) -> Counter[Value]:
+        """Count the readers of each value; a result has at least two."""
+        found = Counter(value for statement in self.statements for value in statement.values)
+        found.update(list(values_in(self.results)) * 2)
+        return found
+
+    def signs(self) -> None:
+        """Write ``-(-x * y / z)`` as ``x * y / z``, and ``x + -y`` as ``x - y``."""
+        uses = self.uses()
+
+        def negated(value: Any) -> Any:
+            """Return the only argument of a negation that is read once; None if the value is something else."""
+            alone = type(value) is Value and uses[value] == 1 and _made_by(value, np.negative)
+            inner = value.statement.args[0] if alone else None
+            return inner if type(inner) is Value and not inner.memory.writes and not value.memory.writes else None
+
+        for statement in self.statements:
+            self.rewrite(statement)
+            args = statement.args
+            if statement.call in (np.add, in_place(np.add)) and (inner := negated(args[1])) is not None:
+                statement.call = np.subtract if statement.call is np.add else in_place(np.subtract)
+                statement.args = args[0], inner
+            chain = [args[0]] if statement.call is np.negative else []
+            while chain and negated(chain[-1]) is None:
+                value = chain[-1]
+                product = type(value) is Value and (_made_by(value, np.multiply) or _made_by(value, np.divide))
+                if product and uses[value] == 1 and not value.memory.writes and value.data.dtype.kind == "f":
+                    chain.append(value.statement.args[0])
+                else:
+                    chain = []
+            if len(chain) > 1:
+                before = chain[-2].statement
+                before.args = negated(chain[-1]), *before.args[1:]
+                for value in chain[:-1]:
+                    value.data = -value.data
+                chain[0].cotangent_of = statement.outputs[0].cotangent_of
+                self.replace(statement.outputs[0], chain[0])
+        self.results = replaced(self.current, self.results)
+        self.statements = live(self.statements, self.results)
+
+    def scatter(self) -> None:
+        """Write gradients of parts of one array, ``a[i] = x``, ``b[j] = y`` and ``a + b``, as ``a[i] += x`` and ``a[j] += y``.
+
+        Parts that overlap are left: the sum of two negative zeros would be another one.
+        """
+        uses = self.uses()
+        parts: dict[Value, list[Statement]] = {}  # the statements that write into a value, which is zero elsewhere
+        filled: dict[Value, Any] = {}  # where they do
+        read: dict[Memory, int] = {}
+        for statement in self.statements:
+            self.rewrite(statement)
+            target, args = statement.target, statement.args
+            if statement.call is setitem and target is not None and uses[target] == 3 and _is_part(statement):
+                parts[target], filled[target] = [statement], np.zeros(target.data.shape, bool)
+                filled[target][args[1]] = True
+            elif statement.call in (np.add, in_place(np.add)) and all(type(a) is Value and a in parts for a in args):
+                first, second = args if target is not None else sorted(args, key=_number)
+                part = parts[second][0]
+                alone = len(parts[second]) == 1 and (target is not None or len(parts[first]) == 1)
+                unread = max(_number(first), read.get(first.memory, 0)) < part.number
+                if alone and unread and not filled[first][part.args[1]].any():
+                    filled[first][part.args[1]] = True
+                    self.add_part(statement, first, parts[first], part)
+                    continue
+            read.update({value.memory: statement.number for value in statement.values})
+        self.statements = [statement for statement in self.statements if statement.call is not None]
+
+    def add_part(self, total: Statement, first: Value, known: list[Statement], part: Statement) -> None:
+        """Let ``part`` add to ``first``, to which ``known`` add too, and drop the statement that adds the two arrays."""
+        part.target, part.args = first, (first, *part.args[1:])
+        known.append(part)
+        for each in known:
+            each.call = add_to_part
+        first.memory.writes.append(part.number)
+        for value in total.outputs:
+            first.memory.writes += value.memory.writes
+            for other in [other for each in self.statements for other in each.outputs if other.memory is value.memory]:
+                other.memory = first.memory
+            self.replace(value, first)
+        total.call = None  # type: ignore[assignment]
 
     def accumulate(self) -> None:
         """Write ``dh = a + b`` as ``a += b`` in the backward pass, where nothing else reads ``a``."""
-        uses = Counter(value for statement in self.statements for value in statement.values)
-        uses.update(list(values_in(self.results)) * 2)
+        uses = self.uses()
         members = Counter(value.memory for statement in self.statements for value in statement.outputs)
         for statement in self.statements:
             self.rewrite(statement)
             if (
-                statement.call is not np.add
+                statement.call not in (np.add, np.subtract)
                 or not statement.backward
                 or not all(type(a) is Value for a in statement.args)
             ):
@@ -219,7 +302,7 @@ class _Tidying:
                 and _is_new(first, members)
                 and members[total.memory] == 1
             ):
-                statement.call, statement.target, statement.outputs = in_place(np.add), first, []
+                statement.call, statement.target, statement.outputs = in_place(statement.call), first, []
                 first.memory.writes += [statement.number, *total.memory.writes]
                 uses[first] = uses[total]
                 members[first.memory] += members[total.memory] - 1
@@ -229,12 +312,23 @@ class _Tidying:
         self.results = replaced(self.current, self.results)
 
 
+def _number(value: Value) -> int:
+    return -1 if value.statement is None else value.statement.number
+
+
+def _is_part(statement: Statement) -> bool:
+    """Whether a statement of the backward pass writes an array into a part of new zeros, at an index that is known."""
+    target, index, part = statement.args
+    known = statement.backward and not any(values_in(index)) and _made_by(target, np.zeros)
+    return known and type(part) is Value and part.data.dtype == target.data.dtype
+
+
 def _is_new(value: Value, members: Counter[Any]) -> bool:
     """Whether a value has memory that no other value shares and that its statement allocated."""
     statement, data = value.statement, value.data
     allocated = not isinstance(data, np.ndarray) or (data.base is None and data.flags.writeable)
-    elementwise = statement is not None and isinstance(statement.call, np.ufunc)
-    return allocated and elementwise and members[value.memory] == 1 and not value.memory.caller
+    new = statement is not None and (isinstance(statement.call, np.ufunc) or statement.call is np.sum)
+    return allocated and new and members[value.memory] == 1 and not value.memory.caller
 
 
 def _settled(value: Value, statement: Statement) -> bool:
@@ -261,7 +355,7 @@ def _same_layout(arg: Value, value: Value) -> bool:
     return bool(arg.data.strides == value.data.strides) or math.prod(np.shape(arg.data)) == 1
 
 
-def _in_order(value: Value) -> bool:
+def in_order(value: Value) -> bool:
     return np.ndim(value.data) == 0 or bool(value.data.flags.c_contiguous)
 
 

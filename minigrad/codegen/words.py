@@ -21,13 +21,15 @@ from .statements import (
     Method,
     Statement,
     Value,
+    add_to_part,
     is_ufunc_method,
     replaced,
     values_in,
 )
-from .tidy import constant
+from .tidy import constant, in_order
 
-JOINED = 48  # the longest expression that is put into the line that uses it
+# The longest expressions that are put into the line that uses them, and the longest sums of two expressions.
+JOINED, JOINED_FORWARD, SUM = 48, 64, 72
 _ATOM = 10  # how tightly an expression binds: a name or a call binds tightest
 
 # The operators of Python, each with how tightly it binds.
@@ -63,6 +65,7 @@ class Text:
         self.scipy = False
         self._constant_names: dict[Any, str] = {}
         self._joined: dict[Value, tuple[str, float]] = {}
+        self._begun: dict[Value, str] = {}
         self._uses: dict[Value, list[Statement | None]] = {}
         self._loop_of: dict[Statement | None, Loop] = {}
         self.lists: dict[Value, str] = {}
@@ -127,7 +130,7 @@ class Text:
         if isinstance(statement, Check):
             return self._check(statement)
         if statement.target is not None:
-            return [self._effect(statement)]
+            return self._added(statement) or [self._effect(statement)]
         text, tightness = self.expression(statement)
         if statement.several:
             names = [self.names.give(value) if value in self._uses else "_" for value in statement.outputs]
@@ -139,6 +142,9 @@ class Text:
             return []
         if self._is_joined(statement, value, text):
             self._joined[value] = text, tightness
+            return []
+        if self._is_begun(statement, value, text):
+            self._begun[value] = text
             return []
         return [f"{self.names.give(value)} = {text}"]
 
@@ -155,32 +161,54 @@ class Text:
 
     def _is_joined(self, statement: Statement, value: Value, text: str) -> bool:
         """Whether an expression is put into the only line that uses it, as a person would."""
-        short = statement.call in _TURNS and text.endswith("T") and len(text) < 20
+        uses = self._uses[value]
         source = statement.args[0] if statement.args else None
+        turned = statement.call in _TURNS and text.endswith("T") and self._is_name(source)
         of_argument = statement.call is getitem and type(source) is Value and bool(source.name)
         picked = of_argument and type(statement.args[1]) in (int, Turn)
-        if self._leaves_loop(statement, value):
+        if self._leaves_loop(statement, value) or value.memory.writes or None in uses:
             return False
-        if (short or picked) and not value.memory.writes and None not in self._uses[value]:
-            return self._unwritten(statement, self._uses[value])
-        uses = self._uses[value]
-        if len(uses) != 1 or uses[0] is None or len(text) > JOINED or value.memory.writes:
+        if (turned or picked) and self._unwritten(statement, uses):
+            return True
+        user, longest = uses[0], JOINED if statement.backward else JOINED_FORWARD
+        if len(uses) != 1 or user is None or len(text) > longest or not self._unwritten(statement, uses):
             return False
-        user = uses[0]
-        if self._loop_of.get(user) is not self._loop_of.get(statement):
-            return False  # it is computed once, and not in each turn
-        added = (
-            isinstance(user.call, InPlace)
-            and user.target is not None
-            and user.target.cotangent_of is value.cotangent_of
-        )
-        if value.cotangent_of in self.names.of and not added:
+        if self._loop_of.get(user) is not self._loop_of.get(statement) or user.backward != statement.backward:
+            return False  # a value outside of a loop is computed once, and not in each turn
+        view = statement.call in _VIEWS
+        if not statement.backward:
+            return str(statement.place) == str(user.place) or (_is_part(statement) and not _named(value))
+        if _named(value.cotangent_of) and self._result_of(user) is not value.cotangent_of:
             return False  # dh has a line of its own where h has one
-        if user.backward != statement.backward or not self._unwritten(statement, uses):
+        if user.call is np.matmul and not view:
             return False
-        if statement.backward:
-            return statement.entry is user.entry or statement.call in _VIEWS or statement.call is np.sum
-        return str(statement.place) == str(user.place)
+        return str(statement.place) == str(user.place) or view or statement.call is np.sum or user.call is add_to_part
+
+    def _is_begun(self, statement: Statement, value: Value, text: str) -> bool:
+        """Whether the next line that uses a value adds to it, in place: then both may be one line, ``dh = a + b``."""
+        user = self._uses[value][0]
+        if user is None or not statement.backward or user.target is not value or not isinstance(user.call, InPlace):
+            return False
+        other = user.args[1]
+        alike = type(other) is Value and other.data.dtype == value.data.dtype
+        alike = alike and np.ndim(value.data) > 0 and in_order(value) and in_order(other)
+        near = str(user.place) == str(statement.place) and self._loop_of.get(user) is self._loop_of.get(statement)
+        return alike and near and len(text) <= JOINED and self._unwritten(statement, [user])
+
+    def _added(self, statement: Statement) -> list[str]:
+        """Return the lines of ``x += y`` if the line of ``x`` has been put off until now."""
+        target = statement.target
+        if target not in self._begun:
+            return []
+        text, name, (_, other) = self._begun.pop(target), self.names.give(target), statement.args
+        sign, level = _OPERATORS[statement.call.ufunc]
+        line = f"{text} {sign} {self.of(other, level + 1)}"
+        return [f"{name} = {line}"] if len(line) <= SUM else [f"{name} = {text}", self._effect(statement)]
+
+    def _result_of(self, user: Statement) -> Value | None:
+        """Return the value whose cotangent a statement computes or adds to."""
+        value = user.target if isinstance(user.call, InPlace) else user.outputs[0] if user.outputs else None
+        return None if value is None else value.cotangent_of
 
     def _leaves_loop(self, statement: Statement, value: Value) -> bool:
         """Whether a value of a loop is used outside of it."""
@@ -203,8 +231,9 @@ class Text:
 
     def _effect(self, statement: Statement) -> str:
         args, call = statement.args, statement.call
-        if call is setitem:
-            return f"{self.of(args[0], _ATOM)}[{self._index(args[1])}] = {self.of(args[2])}"
+        if call in (setitem, add_to_part):
+            sign = "=" if call is setitem else "+="
+            return f"{self.of(args[0], _ATOM)}[{self._index(args[1])}] {sign} {self.of(args[2])}"
         if isinstance(call, InPlace):
             if call.ufunc in _OPERATORS:
                 return f"{self.of(args[0], _ATOM)} {_OPERATORS[call.ufunc][0]}= {self.of(args[1])}"
@@ -366,6 +395,16 @@ class _Raw:
 def _owns(value: Value) -> bool:
     data = value.data
     return not isinstance(data, np.ndarray) or (data.base is None and data.flags.writeable) or not data.ndim
+
+
+def _named(value: Value | None) -> bool:
+    """Whether the user's program has a name for a value."""
+    return value is not None and bool(value.name or (value.statement is not None and value.statement.name))
+
+
+def _is_part(statement: Statement) -> bool:
+    """Whether a statement picks a part with slices and integers only: ``z[:, :4]``."""
+    return statement.call is getitem and not any(values_in(statement.args[1]))
 
 
 def _line_of(statement: Statement) -> str:
