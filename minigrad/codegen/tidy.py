@@ -8,13 +8,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from operator import setitem
+from operator import getitem, setitem
 from typing import Any
 
 import numpy as np
 
-from .statements import Check, Memory, Method, Statement, Value, add_to_part, in_place, replaced, values_in
+from .statements import Check, InPlace, Memory, Method, Statement, Value, in_place, replaced, values_in
 
+_AUGMENTED = {np.add, np.subtract, np.multiply, np.divide}
 _BY_ONE = {np.multiply, np.divide}
 _SAME_SHAPE = {
     np.broadcast_to,
@@ -35,6 +36,7 @@ def tidied(statements: Sequence[Statement], results: Any) -> tuple[list[Statemen
     for _ in range(3):
         work.simplify()
         work.statements = live(work.statements, work.results)
+    work.parts()
     work.signs()
     work.scatter()
     work.accumulate()
@@ -239,6 +241,29 @@ class _Tidying:
         self.results = replaced(self.current, self.results)
         self.statements = live(self.statements, self.results)
 
+    def parts(self) -> None:
+        """Write ``p = x[i]``, ``p += y`` and ``x[i] = p``, which Python makes of ``x[i] += y``, as that again."""
+        uses = self.uses()
+        changing = {each.target: each for each in self.statements if isinstance(each.call, InPlace)}
+        for statement in self.statements:
+            if statement.call is not setitem or type(part := statement.args[2]) is not Value or part.statement is None:
+                continue
+            array, index, _ = statement.args
+            change, inside = changing.get(part, part.statement), part in changing
+            picked = part if inside else change.args[0] if change.args else None
+            ufunc = change.call.ufunc if isinstance(change.call, InPlace) else change.call
+            if ufunc not in _AUGMENTED or type(picked) is not Value or not _made_by(picked, getitem):
+                continue
+            alone = uses[part] == 3 if inside else uses[part] == uses[picked] == 1
+            alike = np.shape(part.data) == np.shape(picked.data) and part.data.dtype == array.data.dtype
+            between = [n for n in array.memory.writes if _number(picked) < n < statement.number]
+            untouched = between == ([change.number] if inside and picked.memory is array.memory else [])
+            if alone and alike and untouched and _form(picked.statement.args) == _form((array, index)):
+                statement.call, statement.args = in_place(ufunc, True), (array, index, change.args[1])
+                array.memory.writes = [n for n in array.memory.writes if n not in between]
+                change.call = None
+        self.statements = live([each for each in self.statements if each.call is not None], self.results)
+
     def scatter(self) -> None:
         """Write gradients of parts of one array, ``a[i] = x``, ``b[j] = y`` and ``a + b``, as ``a[i] += x`` and ``a[j] += y``.
 
@@ -271,7 +296,7 @@ class _Tidying:
         part.target, part.args = first, (first, *part.args[1:])
         known.append(part)
         for each in known:
-            each.call = add_to_part
+            each.call = in_place(np.add, True)
         first.memory.writes.append(part.number)
         for value in total.outputs:
             first.memory.writes += value.memory.writes
@@ -382,27 +407,19 @@ def _key(statement: Statement) -> Any:
         return None
     if isinstance(statement.call, Method) and statement.call.__name__ in ("copy", "flatten"):
         return None
-    parts: list[Any] = []
-
-    def note(leaf: Any) -> None:
-        if isinstance(leaf, np.ndarray):
-            parts.append((leaf.dtype.str, leaf.shape, leaf.tobytes()))
-        elif isinstance(leaf, np.generic):
-            parts.append((leaf.dtype.str, leaf.tobytes()))
-        else:
-            parts.append((type(leaf), id(leaf) if type(leaf) is Value else repr(leaf)))
-
-    def shape(tree: Any) -> Any:
-        if isinstance(tree, (tuple, list)):
-            return (type(tree), *map(shape, tree))
-        if isinstance(tree, dict):
-            return tuple((name, shape(item)) for name, item in sorted(tree.items()))
-        if isinstance(tree, slice):
-            return ("slice", *map(shape, (tree.start, tree.stop, tree.step)))
-        note(tree)
-        return None
-
-    form = shape((statement.args, statement.keywords))
     call = statement.call
     called = (id(getattr(call, "__self__", None)), call.__name__) if hasattr(call, "__self__") else id(call)
-    return called, form, tuple(parts)
+    return called, _form((statement.args, statement.keywords))
+
+
+def _form(tree: Any) -> Any:
+    """Return a key that two trees of arguments share if they have the same values and constants."""
+    if isinstance(tree, (tuple, list)):
+        return (type(tree), *map(_form, tree))
+    if isinstance(tree, dict):
+        return tuple((name, _form(item)) for name, item in sorted(tree.items()))
+    if isinstance(tree, slice):
+        return slice, _form((tree.start, tree.stop, tree.step))
+    if isinstance(tree, (np.ndarray, np.generic)):
+        return tree.dtype.str, tree.shape, tree.tobytes()
+    return type(tree), id(tree) if type(tree) is Value else repr(tree)

@@ -21,7 +21,6 @@ from .statements import (
     Method,
     Statement,
     Value,
-    add_to_part,
     is_ufunc_method,
     replaced,
     values_in,
@@ -178,16 +177,17 @@ class Text:
         view = statement.call in _VIEWS
         if not statement.backward:
             return str(statement.place) == str(user.place) or (_is_part(statement) and not _named(value))
-        if _named(value.cotangent_of) and self._result_of(user) is not value.cotangent_of:
+        result = _result_of(user)
+        if _named(value.cotangent_of) and result is not value.cotangent_of and (result or user.call is not np.sum):
             return False  # dh has a line of its own where h has one
-        if user.call is np.matmul and not view:
+        if user.call is np.matmul and statement.call in _OPERATORS and statement.call is not np.matmul:
             return False
-        return str(statement.place) == str(user.place) or view or statement.call is np.sum or user.call is add_to_part
+        return str(statement.place) == str(user.place) or view or statement.call is np.sum or getattr(user.call, "part", False)
 
     def _is_begun(self, statement: Statement, value: Value, text: str) -> bool:
         """Whether the next line that uses a value adds to it, in place: then both may be one line, ``dh = a + b``."""
         user = self._uses[value][0]
-        if user is None or not statement.backward or user.target is not value or not isinstance(user.call, InPlace):
+        if user is None or not statement.backward or user.target is not value or not isinstance(user.call, InPlace) or user.call.part:
             return False
         other = user.args[1]
         alike = type(other) is Value and other.data.dtype == value.data.dtype
@@ -204,11 +204,6 @@ class Text:
         sign, level = _OPERATORS[statement.call.ufunc]
         line = f"{text} {sign} {self.of(other, level + 1)}"
         return [f"{name} = {line}"] if len(line) <= SUM else [f"{name} = {text}", self._effect(statement)]
-
-    def _result_of(self, user: Statement) -> Value | None:
-        """Return the value whose cotangent a statement computes or adds to."""
-        value = user.target if isinstance(user.call, InPlace) else user.outputs[0] if user.outputs else None
-        return None if value is None else value.cotangent_of
 
     def _leaves_loop(self, statement: Statement, value: Value) -> bool:
         """Whether a value of a loop is used outside of it."""
@@ -231,8 +226,9 @@ class Text:
 
     def _effect(self, statement: Statement) -> str:
         args, call = statement.args, statement.call
-        if call in (setitem, add_to_part):
-            sign = "=" if call is setitem else "+="
+        part = isinstance(call, InPlace) and call.part
+        if call is setitem or part:
+            sign = f"{_OPERATORS[call.ufunc][0]}=" if part else "="
             return f"{self.of(args[0], _ATOM)}[{self._index(args[1])}] {sign} {self.of(args[2])}"
         if isinstance(call, InPlace):
             if call.ufunc in _OPERATORS:
@@ -400,6 +396,12 @@ def _owns(value: Value) -> bool:
 def _named(value: Value | None) -> bool:
     """Whether the user's program has a name for a value."""
     return value is not None and bool(value.name or (value.statement is not None and value.statement.name))
+
+
+def _result_of(statement: Statement) -> Value | None:
+    """Return the value whose cotangent a statement computes or adds to."""
+    value = statement.target if isinstance(statement.call, InPlace) else next(iter(statement.outputs), None)
+    return None if value is None else value.cotangent_of
 
 
 def _is_part(statement: Statement) -> bool:
