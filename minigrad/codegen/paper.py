@@ -189,7 +189,7 @@ class Paper:
         if (
             function in _CREATING
             and len(args) == 1
-            and args[0].flags.c_contiguous
+            and (args[0].flags.c_contiguous or keywords.get("order") == "C")
             and keywords.keys() <= {"shape", "dtype", "order"}
         ):
             shape, dtype = keywords.get("shape"), keywords.get("dtype")

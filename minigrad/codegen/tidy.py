@@ -114,9 +114,8 @@ class _Tidying:
                 other = self.unchanged(statement, value)
             if other is None and not value.memory.writes:
                 known = views.setdefault(_view(value), value)
-                if (
-                    known.memory is value.memory and len(statement.values) == 1
-                ):  # what an index picks differs with its values
+                alone = len(statement.values) == 1  # what an index picks differs with its values
+                if known is not value and known.memory is value.memory and alone:
                     other = known
             if other is None and not value.memory.writes and (key := _key(statement)) is not None:
                 other = seen.setdefault(key, value)
@@ -134,7 +133,7 @@ class _Tidying:
         """Return the argument that the statement only hands on, to the bit; None if it does more."""
         args, call = statement.args, statement.call
         first = args[0] if args else None
-        if call is np.multiply and _is_one(first) and _alike(args[1], value, statement):
+        if call is np.multiply and _is(first, 1) and _alike(args[1], value, statement):
             return self.current(args[1])
         if type(first) is not Value or not _alike(first, value, statement):
             return None
@@ -143,7 +142,8 @@ class _Tidying:
             or call is np.positive
             or (call in _SAME_SHAPE and not (call in (np.transpose, np.swapaxes) and not _same_layout(first, value)))
             or (call is np.real and first.data.dtype.kind != "c")
-            or (call in _BY_ONE and len(args) == 2 and _is_one(args[1]))
+            or (call in _BY_ONE and len(args) == 2 and _is(args[1], 1))
+            or (call is np.subtract and _is(args[1], 0))
             or (call is np.sum and first.data.ndim == 0)
         )
         return self.current(first) if hands_on else None
@@ -223,6 +223,8 @@ class _Tidying:
             if statement.call in (np.add, in_place(np.add)) and (inner := negated(args[1])) is not None:
                 statement.call = np.subtract if statement.call is np.add else in_place(np.subtract)
                 statement.args = args[0], inner
+            elif statement.call is np.add and (inner := negated(args[0])) is not None:
+                statement.call, statement.args = np.subtract, (args[1], inner)
             chain = [args[0]] if statement.call is np.negative else []
             while chain and negated(chain[-1]) is None:
                 value = chain[-1]
@@ -265,38 +267,30 @@ class _Tidying:
         self.statements = live([each for each in self.statements if each.call is not None], self.results)
 
     def scatter(self) -> None:
-        """Write gradients of parts of one array, ``a[i] = x``, ``b[j] = y`` and ``a + b``, as ``a[i] += x`` and ``a[j] += y``.
-
-        Parts that overlap are left: the sum of two negative zeros would be another one.
-        """
+        """Write gradients of parts of one array, ``a[i] = x``, ``b[j] = y`` and ``a + b``, as ``a[i] += x`` and ``a[j] += y``."""
         uses = self.uses()
-        parts: dict[Value, list[Statement]] = {}  # the statements that write into a value, which is zero elsewhere
-        filled: dict[Value, Any] = {}  # where they do
+        parts: dict[Value, Statement] = {}  # the first statement that writes into a value, which is zero elsewhere
+        sums: set[Value] = set()  # those that several write to
         read: dict[Memory, int] = {}
         for statement in self.statements:
             self.rewrite(statement)
             target, args = statement.target, statement.args
             if statement.call is setitem and target is not None and uses[target] == 3 and _is_part(statement):
-                parts[target], filled[target] = [statement], np.zeros(target.data.shape, bool)
-                filled[target][args[1]] = True
+                parts[target] = statement
             elif statement.call in (np.add, in_place(np.add)) and all(type(a) is Value and a in parts for a in args):
                 first, second = args if target is not None else sorted(args, key=_number)
-                part = parts[second][0]
-                alone = len(parts[second]) == 1 and (target is not None or len(parts[first]) == 1)
+                part = parts[second]
                 unread = max(_number(first), read.get(first.memory, 0)) < part.number
-                if alone and unread and not filled[first][part.args[1]].any():
-                    filled[first][part.args[1]] = True
-                    self.add_part(statement, first, parts[first], part)
+                if second not in sums and unread and (first in sums if target else _are_exact(parts[first], part)):
+                    sums.add(first)
+                    self.add_part(statement, first, part)
                     continue
             read.update({value.memory: statement.number for value in statement.values})
-        self.statements = [statement for statement in self.statements if statement.call is not None]
+        self.statements = [each for each in self.statements if each.call is not None]
 
-    def add_part(self, total: Statement, first: Value, known: list[Statement], part: Statement) -> None:
-        """Let ``part`` add to ``first``, to which ``known`` add too, and drop the statement that adds the two arrays."""
-        part.target, part.args = first, (first, *part.args[1:])
-        known.append(part)
-        for each in known:
-            each.call = in_place(np.add, True)
+    def add_part(self, total: Statement, first: Value, part: Statement) -> None:
+        """Let ``part`` add to ``first``, and drop the statement that adds the two arrays."""
+        part.call, part.target, part.args = in_place(np.add, True), first, (first, *part.args[1:])
         first.memory.writes.append(part.number)
         for value in total.outputs:
             first.memory.writes += value.memory.writes
@@ -348,6 +342,20 @@ def _is_part(statement: Statement) -> bool:
     return known and type(part) is Value and part.data.dtype == target.data.dtype
 
 
+def _are_exact(first: Statement, second: Statement) -> bool:
+    """Whether two parts of zeros can be added in place: the sum has 0 for -0 except where both are -0.
+
+    Adding to zeros does so for parts that do not overlap. For the same part, the first is assigned. Parts that overlap in
+    other ways are left as they are.
+    """
+    if _form(first.args[1]) == _form(second.args[1]):
+        return True
+    filled = np.zeros(np.shape(first.args[0].data), bool)
+    filled[first.args[1]] = True
+    first.call = setitem if filled[second.args[1]].any() else in_place(np.add, True)
+    return first.call is not setitem
+
+
 def _is_new(value: Value, members: Counter[Any]) -> bool:
     """Whether a value has memory that no other value shares and that its statement allocated."""
     statement, data = value.statement, value.data
@@ -384,9 +392,9 @@ def in_order(value: Value) -> bool:
     return np.ndim(value.data) == 0 or bool(value.data.flags.c_contiguous)
 
 
-def _is_one(arg: Any) -> bool:
+def _is(arg: Any, wanted: int) -> bool:
     number = arg if type(arg) in (int, float) else constant(arg)
-    return number is not None and bool(number == 1)
+    return number is not None and bool(number == wanted) and not np.signbit(number)
 
 
 def _made_by(value: Value, call: Any) -> bool:

@@ -27,7 +27,7 @@ def _is_basic(index: Any) -> bool:
 
 
 def _is_whole(part: Any) -> bool:
-    return isinstance(part, slice) and part == slice(None)
+    return isinstance(part, slice) and part.start is part.stop is part.step is None
 
 
 def _scatter_add(updates: Array, /, index: Any, shape: Shape) -> Array:
