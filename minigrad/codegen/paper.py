@@ -194,7 +194,7 @@ class Paper:
         ):
             shape, dtype = keywords.get("shape"), keywords.get("dtype")
             shape, dtype = self.shape if shape is None else shape, np.dtype(dtype or args[0].dtype)
-            return self._recording.write(_CREATING[function], (shape, dtype) if dtype != float else (shape,), {})
+            return self._recording.write(_CREATING[function], (shape, dtype)[: 1 + (dtype.char != "d")], {})
         return self._recording.write(function, args, keywords)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .additions import settled
 from .loops import Line, Loop, Turn, loop_lines
 from .names import GivenNames, quoted
 from .spelling import dtype_name, dtype_text, number_text, transpose_text, without_defaults
@@ -21,6 +22,7 @@ from .statements import (
     Method,
     Statement,
     Value,
+    in_place,
     is_ufunc_method,
     replaced,
     values_in,
@@ -44,6 +46,7 @@ _METHODS = {
     np.sum, np.mean, np.max, np.min, np.reshape, np.swapaxes, np.transpose, np.squeeze, np.ravel, np.any, np.all, np.prod,
     np.cumsum, np.cumprod, np.argmax, np.argmin, np.argsort, np.repeat, np.take, np.var, np.std,
 }  # fmt: skip
+_ADDING: dict[Any, str] = {in_place(np.add): "+", in_place(np.subtract): "-"}
 _TURNS = {np.transpose, np.swapaxes}
 _VIEWS = _TURNS | {np.reshape}
 
@@ -165,7 +168,7 @@ class Text:
         turned = statement.call in _TURNS and text.endswith("T") and self._is_name(source)
         of_argument = statement.call is getitem and type(source) is Value and bool(source.name)
         picked = of_argument and type(statement.args[1]) in (int, Turn)
-        if self._leaves_loop(statement, value) or value.memory.writes or None in uses:
+        if self._leaves_loop(statement, value) or not settled(value, statement) or None in uses:
             return False
         if (turned or picked) and self._unwritten(statement, uses):
             return True
@@ -182,12 +185,17 @@ class Text:
             return False  # dh has a line of its own where h has one
         if user.call is np.matmul and statement.call in _OPERATORS and statement.call is not np.matmul:
             return False
-        return str(statement.place) == str(user.place) or view or statement.call is np.sum or getattr(user.call, "part", False)
+        return (
+            str(statement.place) == str(user.place)
+            or view
+            or statement.call is np.sum
+            or getattr(user.call, "part", False)
+        )
 
     def _is_begun(self, statement: Statement, value: Value, text: str) -> bool:
         """Whether the next line that uses a value adds to it, in place: then both may be one line, ``dh = a + b``."""
         user = self._uses[value][0]
-        if user is None or not statement.backward or user.target is not value or not isinstance(user.call, InPlace) or user.call.part:
+        if user is None or not statement.backward or user.target is not value or user.call not in _ADDING:
             return False
         other = user.args[1]
         alike = type(other) is Value and other.data.dtype == value.data.dtype
@@ -201,8 +209,8 @@ class Text:
         if target not in self._begun:
             return []
         text, name, (_, other) = self._begun.pop(target), self.names.give(target), statement.args
-        sign, level = _OPERATORS[statement.call.ufunc]
-        line = f"{text} {sign} {self.of(other, level + 1)}"
+        sign = _ADDING[statement.call]
+        line = f"{text} {sign} {self.of(other, 6)}"
         return [f"{name} = {line}"] if len(line) <= SUM else [f"{name} = {text}", self._effect(statement)]
 
     def _leaves_loop(self, statement: Statement, value: Value) -> bool:
@@ -226,9 +234,8 @@ class Text:
 
     def _effect(self, statement: Statement) -> str:
         args, call = statement.args, statement.call
-        part = isinstance(call, InPlace) and call.part
-        if call is setitem or part:
-            sign = f"{_OPERATORS[call.ufunc][0]}=" if part else "="
+        if call is setitem or (isinstance(call, InPlace) and call.part):
+            sign = f"{_OPERATORS[call.ufunc][0]}=" if isinstance(call, InPlace) else "="
             return f"{self.of(args[0], _ATOM)}[{self._index(args[1])}] {sign} {self.of(args[2])}"
         if isinstance(call, InPlace):
             if call.ufunc in _OPERATORS:

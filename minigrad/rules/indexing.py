@@ -35,7 +35,10 @@ def _scatter_add(updates: Array, /, index: Any, shape: Shape) -> Array:
     if updates.dtype.kind == "c" and is_device_array(updates):  # CuPy's add.at takes no complex numbers
         return _scatter_add(updates.real, index, shape) + 1j * _scatter_add(updates.imag, index, shape)
     index = index[0] if isinstance(index, tuple) and len(index) == 1 else index
-    if all(part is None or part is Ellipsis or _is_whole(part) for part in (index if isinstance(index, tuple) else (index,))):
+    if all(
+        part is None or part is Ellipsis or _is_whole(part)
+        for part in (index if isinstance(index, tuple) else (index,))
+    ):
         return np.reshape(updates, shape)
     out, kind = zeros(shape, updates), getattr(index, "dtype", np.dtype(object)).kind
     if kind == "b" or _is_basic(index):  # no element is picked twice
