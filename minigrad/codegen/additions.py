@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .statements import InPlace, Memory, Statement, Value, in_place, replaced, values_in
+from .statements import InPlace, Statement, Value, in_place, replaced, values_in
 
 _AUGMENTED = {np.add, np.subtract, np.multiply, np.divide}
 
@@ -114,36 +114,48 @@ class Rewriting:
     def scatter(self) -> None:
         """Write gradients of parts of an array, ``a[i] = x``, ``b[j] = y``, ``a + b``, as ``a[i] += x`` and ``a[j] += y``."""
         uses = self.uses()
-        parts: dict[Value, Statement] = {}  # the first statement that writes into a value, which is zero elsewhere
-        sums: set[Value] = set()  # those that several write to
-        read: dict[Memory, int] = {}
+        parts: dict[Any, Statement] = {}  # the only statement that writes into a value, which is zero elsewhere
+        sums: dict[Any, list[Statement]] = {}  # the statements that add parts, until another one reads the sum
+        for statement in self.statements:
+            target, args, call = statement.target, statement.args, statement.call
+            added = [parts[arg] for arg in args if type(arg) is Value and arg in parts]
+            if call is setitem and target is not None and uses[target] == 3 and _is_part(statement):
+                parts[target] = statement
+            elif call is np.add and len(added) == 2:
+                sums[statement.outputs[0]] = [statement]
+            elif call is in_place(np.add) and target in sums and added and added[0].number > sums[target][-1].number:
+                sums[target].append(statement)
+            else:
+                for value in sums.keys() & statement.values:
+                    self.add_parts(value, sums.pop(value), parts)
+        for value, additions in sums.items():
+            self.add_parts(value, additions, parts)
         for statement in self.statements:
             self.rewrite(statement)
-            target, args = statement.target, statement.args
-            if statement.call is setitem and target is not None and uses[target] == 3 and _is_part(statement):
-                parts[target] = statement
-            elif statement.call in (np.add, in_place(np.add)) and all(type(a) is Value and a in parts for a in args):
-                first, second = args if target is not None else sorted(args, key=lambda value: value.statement.number)
-                part = parts[second]
-                unread = max(first.statement.number, read.get(first.memory, 0)) < part.number
-                known = second not in sums and (first in sums) == (target is not None)
-                if known and unread and (first in sums or _are_exact(parts[first], part)):
-                    sums.add(first)
-                    self.add_part(statement, first, part)
-                    continue
-            read.update({value.memory: statement.number for value in statement.values})
         self.drop()
 
-    def add_part(self, total: Statement, first: Value, part: Statement) -> None:
-        """Let ``part`` add to ``first``, and drop the statement that adds the two arrays."""
-        part.call, part.target, part.args = in_place(np.add, True), first, (first, *part.args[1:])
-        first.memory.writes.append(part.number)
-        for value in total.outputs:
-            first.memory.writes += value.memory.writes
-            for other in [other for each in self.statements for other in each.outputs if other.memory is value.memory]:
-                other.memory = first.memory
-            self.replace(value, first)
-        total.call = None  # type: ignore[assignment]
+    def add_parts(self, total: Value, additions: list[Statement], parts: dict[Any, Statement]) -> None:
+        """Let the parts of a sum add to one array. It is 0 where -0 is added, as the sum is except where all parts are -0."""
+        added = [*additions[0].args, *(each.args[1] for each in additions[1:])]
+        writing = sorted((parts[value] for value in added), key=lambda each: each.number)
+        first, *others = writing
+        count, array = np.zeros(np.shape(total.data), int), first.args[0]
+        for each in writing:
+            count[each.args[1]] += 1
+        if (count == len(writing)).any():
+            if len({form_of(each.args[1]) for each in writing}) > 1:
+                return
+        else:
+            first.call = in_place(np.add, True)
+        for each in others:
+            each.call, each.target, each.args = in_place(np.add, True), array, (array, *each.args[1:])
+        for each in additions:
+            each.call = None  # type: ignore[assignment]
+        later = [number for number in total.memory.writes if number > additions[-1].number]
+        array.memory.writes = [*(each.number for each in writing), *later]
+        for other in [other for each in self.statements for other in each.outputs if other.memory is total.memory]:
+            other.memory = array.memory
+        self.replace(total, array)
 
     def accumulate(self) -> None:
         """Write ``dh = a + b`` as ``a += b`` in the backward pass, where nothing else reads ``a``."""
@@ -181,20 +193,6 @@ def _is_part(statement: Statement) -> bool:
     target, index, part = statement.args
     known = statement.backward and not any(values_in(index)) and made_by(target, np.zeros)
     return known and type(part) is Value and part.data.dtype == target.data.dtype
-
-
-def _are_exact(first: Statement, second: Statement) -> bool:
-    """Whether two parts of zeros can be added in place: the sum has 0 for -0 except where both are -0.
-
-    Adding to zeros does so for parts that do not overlap. For the same part, the first is assigned. Parts that overlap in
-    other ways are left as they are.
-    """
-    if form_of(first.args[1]) == form_of(second.args[1]):
-        return True
-    filled = np.zeros(np.shape(first.args[0].data), bool)
-    filled[first.args[1]] = True
-    first.call = setitem if filled[second.args[1]].any() else in_place(np.add, True)
-    return first.call is not setitem
 
 
 def _is_new(value: Value, members: Counter[Any]) -> bool:
