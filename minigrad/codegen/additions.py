@@ -118,16 +118,19 @@ class Rewriting:
         sums: dict[Any, list[Statement]] = {}  # the statements that add parts, until another one reads the sum
         for statement in self.statements:
             target, args, call = statement.target, statement.args, statement.call
-            added = [parts[arg] for arg in args if type(arg) is Value and arg in parts]
-            if call is setitem and target is not None and uses[target] == 3 and _is_part(statement):
+            added = [arg for arg in args if type(arg) is Value and arg in parts and (uses[arg] == 3 or arg is target)]
+            if call is setitem and _is_part(statement):
                 parts[target] = statement
             elif call is np.add and len(added) == 2:
                 sums[statement.outputs[0]] = [statement]
-            elif call is in_place(np.add) and target in sums and added and added[0].number > sums[target][-1].number:
+            elif call is in_place(np.add) and len(added) == 2 and target not in sums:
+                sums[target] = [statement]
+            elif call is in_place(np.add) and target in sums and parts[added[-1]].number > sums[target][-1].number:
                 sums[target].append(statement)
             else:
-                for value in sums.keys() & statement.values:
-                    self.add_parts(value, sums.pop(value), parts)
+                for value in statement.values:
+                    self.add_parts(value, sums.pop(value, []), parts)
+                    parts.pop(value, None)
         for value, additions in sums.items():
             self.add_parts(value, additions, parts)
         for statement in self.statements:
@@ -136,6 +139,8 @@ class Rewriting:
 
     def add_parts(self, total: Value, additions: list[Statement], parts: dict[Any, Statement]) -> None:
         """Let the parts of a sum add to one array. It is 0 where -0 is added, as the sum is except where all parts are -0."""
+        if not additions:
+            return
         added = [*additions[0].args, *(each.args[1] for each in additions[1:])]
         writing = sorted((parts[value] for value in added), key=lambda each: each.number)
         first, *others = writing
@@ -155,7 +160,8 @@ class Rewriting:
         array.memory.writes = [*(each.number for each in writing), *later]
         for other in [other for each in self.statements for other in each.outputs if other.memory is total.memory]:
             other.memory = array.memory
-        self.replace(total, array)
+        if total is not array:
+            self.replace(total, array)
 
     def accumulate(self) -> None:
         """Write ``dh = a + b`` as ``a += b`` in the backward pass, where nothing else reads ``a``."""
@@ -191,6 +197,8 @@ class Rewriting:
 def _is_part(statement: Statement) -> bool:
     """Whether a statement of the backward pass writes an array into a part of new zeros, at an index that is known."""
     target, index, part = statement.args
+    if target.memory.writes[0] != statement.number:
+        return False
     known = statement.backward and not any(values_in(index)) and made_by(target, np.zeros)
     return known and type(part) is Value and part.data.dtype == target.data.dtype
 

@@ -61,7 +61,8 @@ class Joining:
 
     def _joins(self, statement: Statement, value: Value, text: str, tightness: float) -> bool:
         """Whether an expression is part of the lines that use it."""
-        uses, source = self._uses[value], next(iter(statement.args), None)
+        uses = self._uses[value]
+        source: Any = next(iter(statement.args), None)
         if self._leaves_loop(statement, value) or not settled(value, statement) or None in uses:
             return False
         if not self._unwritten(statement, uses):

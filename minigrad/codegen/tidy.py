@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .additions import Rewriting, alike, form_of, made_by, settled
-from .statements import Check, Memory, Method, Statement, Value, replaced, values_in
+from .statements import Check, InPlace, Memory, Method, Statement, Value, replaced, values_in
 
 _BY_ONE = {np.multiply, np.divide}
 _SAME_SHAPE = {
@@ -70,14 +70,16 @@ class _Tidying(Rewriting):
         views = {_view(value): value for value in self.inputs()}
         for statement in self.statements:
             self.rewrite(statement)
+            if isinstance(statement.call, InPlace) and statement.target is not None:
+                self.literals(statement, statement.target)
             if len(statement.outputs) != 1 or statement.several or isinstance(statement, Check):
                 continue
             (value,) = statement.outputs
+            self.literals(statement, value)
             if not settled(value, statement):
                 continue
             other = self.unchanged(statement, value)
             if other is None:
-                self.literals(statement, value)
                 self.merge(statement, value)
                 other = self.unchanged(statement, value)
             if other is None and not value.memory.writes:
@@ -118,8 +120,10 @@ class _Tidying(Rewriting):
 
     def literals(self, statement: Statement, value: Value) -> None:
         """In an elementwise operation, write a uniform constant as a number, and an array without its broadcasting."""
-        call, keywords = statement.call, statement.keywords
-        if not isinstance(call, np.ufunc) or (call.nin, call.nout, call.signature) != (2, 1, None) or keywords:
+        call = statement.call.ufunc if isinstance(statement.call, InPlace) else statement.call
+        if not isinstance(call, np.ufunc) or (call.nin, call.nout, call.signature) != (2, 1, None):
+            return
+        if statement.keywords or len(statement.args) != 2:
             return
         args = list(statement.args)
         for i, (arg, other) in enumerate(((args[0], args[1]), (args[1], args[0]))):

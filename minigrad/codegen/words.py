@@ -93,7 +93,8 @@ class Text(Joining):
         if isinstance(statement, Check):
             return self._check(statement)
         if statement.target is not None:
-            return self._added(statement) if statement.target in self._joined else [self._effect(statement)]
+            begun = statement.target in self._joined
+            return self._added(statement, statement.target) if begun else [self._effect(statement)]
         text, tightness = self.expression(statement)
         if statement.several:
             names = [self.names.give(value) if value in self._uses else "_" for value in statement.outputs]
@@ -119,10 +120,10 @@ class Text(Joining):
         message = f"written where {check.sentence}"
         return [f"if {condition}:  # the program holds for one way only", f"    raise ValueError({message!r})"]
 
-    def _added(self, statement: Statement) -> list[str]:
+    def _added(self, statement: Statement, target: Value) -> list[str]:
         """Return the lines of ``x += y`` if the line of ``x`` has been put off until now."""
-        target, (_, other) = statement.target, statement.args
         text, _ = self._joined.pop(target)
+        _, other = statement.args
         name, line = self.names.give(target), f"{text} {ADDING[statement.call]} {self.of(other, 6)}"
         return [f"{name} = {line}"] if len(line) <= SUM else [f"{name} = {text}", self._effect(statement)]
 
