@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .statements import InPlace, Statement, Value, in_place, replaced, values_in
+from .turns import key_of
 
 _AUGMENTED = {np.add, np.subtract, np.multiply, np.divide}
 
@@ -41,6 +42,13 @@ class Rewriting:
         if value.statement is not None and by.statement is not None and not by.statement.name:
             by.statement.name = value.statement.name
 
+    def finish(self) -> None:
+        """Put the replacements everywhere, and leave out the statements whose call has been taken away."""
+        self.statements = [statement for statement in self.statements if statement.call is not None]
+        for statement in self.statements:
+            self.rewrite(statement)
+        self.results = replaced(self.current, self.results)
+
     def uses(self) -> Counter[Value]:
         """Count the readers of each value; a result has at least two."""
         found = Counter(value for statement in self.statements for value in statement.values)
@@ -68,7 +76,6 @@ class Rewriting:
                 statement.call, statement.args = in_place(ufunc, True), (array, index, change.args[1])
                 array.memory.writes = [n for n in array.memory.writes if n not in between]
                 change.call = None  # type: ignore[assignment]
-        self.drop()
 
     def signs(self) -> None:
         """In the backward pass, write ``-(-x * y / z)`` as ``x * y / z``, and ``x + -y`` as ``x - y``."""
@@ -104,12 +111,6 @@ class Rewriting:
                     product[0].cotangent_of = statement.outputs[0].cotangent_of
                     self.replace(statement.outputs[0], product[0])
                     statement.call = None  # type: ignore[assignment]
-        self.drop()
-
-    def drop(self) -> None:
-        """Leave out the statements whose call has been taken away."""
-        self.statements = [statement for statement in self.statements if statement.call is not None]
-        self.results = replaced(self.current, self.results)
 
     def scatter(self) -> None:
         """Write gradients of parts of an array, ``a[i] = x``, ``b[j] = y``, ``a + b``, as ``a[i] += x`` and ``a[j] += y``."""
@@ -133,9 +134,6 @@ class Rewriting:
                     parts.pop(value, None)
         for value, additions in sums.items():
             self.add_parts(value, additions, parts)
-        for statement in self.statements:
-            self.rewrite(statement)
-        self.drop()
 
     def add_parts(self, total: Value, additions: list[Statement], parts: dict[Any, Statement]) -> None:
         """Let the parts of a sum add to one array. It is 0 where -0 is added, as the sum is except where all parts are -0."""
@@ -189,9 +187,6 @@ class Rewriting:
                 uses[first] = uses[total]
                 members[first.memory] += members[total.memory] - 1
                 self.replace(total, first)
-        for statement in self.statements:
-            self.rewrite(statement)
-        self.results = replaced(self.current, self.results)
 
 
 def _is_part(statement: Statement) -> bool:
@@ -235,6 +230,4 @@ def form_of(tree: Any) -> Any:
         return tuple((name, form_of(item)) for name, item in sorted(tree.items()))
     if isinstance(tree, slice):
         return slice, form_of((tree.start, tree.stop, tree.step))
-    if isinstance(tree, (np.ndarray, np.generic)):
-        return tree.dtype.str, tree.shape, tree.tobytes()
-    return type(tree), id(tree) if type(tree) is Value else repr(tree)
+    return key_of(tree)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .additions import Rewriting, alike, form_of, made_by, settled
-from .statements import Check, InPlace, Memory, Method, Statement, Value, replaced, values_in
+from .statements import Check, InPlace, Memory, Method, Statement, Value, values_in
 
 _BY_ONE = {np.multiply, np.divide}
 _SAME_SHAPE = {
@@ -24,11 +24,9 @@ _SAME_SHAPE = {
 def tidied(statements: Sequence[Statement], results: Any) -> tuple[list[Statement], Any]:
     """Return the statements that are left, and ``results`` (a tree of values) in terms of them."""
     work = _Tidying(live(statements, results), results)
-    for _ in range(3):
-        work.simplify()
-        work.statements = live(work.statements, work.results)
-    for rewrite in (work.parts, work.signs, work.scatter, work.accumulate):
-        rewrite()
+    for step in (*[work.simplify] * 3, work.parts, work.signs, work.scatter, work.accumulate):
+        step()
+        work.finish()
         work.statements = live(work.statements, work.results)
     for statement in work.statements:
         for value in statement.outputs:
@@ -67,7 +65,8 @@ def constant(value: Any) -> Any:
 class _Tidying(Rewriting):
     def simplify(self) -> None:
         seen: dict[Any, Value] = {}
-        views = {_view(value): value for value in self.inputs()}
+        read = (value for statement in self.statements for value in statement.values)
+        views = {_view(value): value for value in read if value.statement is None}
         for statement in self.statements:
             self.rewrite(statement)
             if isinstance(statement.call, InPlace) and statement.target is not None:
@@ -91,13 +90,6 @@ class _Tidying(Rewriting):
                 other = seen.setdefault(key, value)
             if other is not None and other is not value:
                 self.replace(value, other)
-        self.results = replaced(self.current, self.results)
-        self.statements = [
-            s for s in self.statements if not s.outputs or not all(value in self.same for value in s.outputs)
-        ]
-
-    def inputs(self) -> set[Value]:
-        return {value for statement in self.statements for value in statement.values if value.statement is None}
 
     def unchanged(self, statement: Statement, value: Value) -> Value | None:
         """Return the argument that the statement only hands on, to the bit; None if it does more."""
@@ -111,7 +103,6 @@ class _Tidying(Rewriting):
             (isinstance(call, Method) and (call.__name__ == "astype" or (call.__name__ == "copy" and in_order(first))))
             or call is np.positive
             or (call in _SAME_SHAPE and not (call in (np.transpose, np.swapaxes) and not _same_layout(first, value)))
-            or (call is np.real and first.data.dtype.kind != "c")
             or (call in _BY_ONE and len(args) == 2 and _is(args[1], 1))
             or (call is np.subtract and _is(args[1], 0))
             or (call is np.sum and first.data.ndim == 0)
