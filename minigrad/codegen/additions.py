@@ -74,7 +74,6 @@ class Rewriting:
             untouched = between == ([change.number] if inside and picked.memory is array.memory else [])
             if alone and alike and untouched and form_of(picked.statement.args) == form_of((array, index)):
                 statement.call, statement.args = in_place(ufunc, True), (array, index, change.args[1])
-                array.memory.writes = [n for n in array.memory.writes if n not in between]
                 change.call = None  # type: ignore[assignment]
 
     def signs(self) -> None:
@@ -82,9 +81,9 @@ class Rewriting:
         uses = self.uses()
 
         def negated(value: Any) -> Any:
-            """Return the only argument of a negation that is read once; None if the value is something else."""
-            inner = value.statement.args[0] if made_by(value, np.negative) and uses[value] == 1 else None
-            return inner if type(inner) is Value and not inner.memory.writes and not value.memory.writes else None
+            """Return the argument of a negation; None if the value is something else."""
+            inner = value.statement.args[0] if made_by(value, np.negative) and not value.memory.writes else None
+            return inner if type(inner) is Value and settled(inner, value.statement) else None
 
         for statement in self.statements:
             self.rewrite(statement)
@@ -99,7 +98,7 @@ class Rewriting:
             product = [args[0]] if call is np.negative else []  # its value, that of its first factor, and so on
             while product and negated(value := product[-1]) is None:
                 goes_on = made_by(value, np.multiply) or made_by(value, np.divide)
-                if not goes_on or uses[value] > 1 or value.memory.writes or value.data.dtype.kind != "f":
+                if not goes_on or uses[value] > 1 or value.data.dtype.kind != "f":
                     break
                 product.append(value.statement.args[0])
             else:
@@ -154,10 +153,8 @@ class Rewriting:
             each.call, each.target, each.args = in_place(np.add, True), array, (array, *each.args[1:])
         for each in additions:
             each.call = None  # type: ignore[assignment]
-        later = [number for number in total.memory.writes if number > additions[-1].number]
-        array.memory.writes = [*(each.number for each in writing), *later]
-        for other in [other for each in self.statements for other in each.outputs if other.memory is total.memory]:
-            other.memory = array.memory
+        array.memory = total.memory
+        array.memory.writes += [each.number for each in writing]
         if total is not array:
             self.replace(total, array)
 
@@ -190,12 +187,10 @@ class Rewriting:
 
 
 def _is_part(statement: Statement) -> bool:
-    """Whether a statement of the backward pass writes an array into a part of new zeros, at an index that is known."""
-    target, index, part = statement.args
-    if target.memory.writes[0] != statement.number:
-        return False
-    known = statement.backward and not any(values_in(index)) and made_by(target, np.zeros)
-    return known and type(part) is Value and part.data.dtype == target.data.dtype
+    """Whether a statement is the first to write into new zeros, and at an index that is known."""
+    target, index, _ = statement.args
+    first = made_by(target, np.zeros) and target.memory.writes[0] == statement.number
+    return first and not any(values_in(index))
 
 
 def _is_new(value: Value, members: Counter[Any]) -> bool:
