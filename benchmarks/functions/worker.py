@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.functions.floors import FLOORS
+from benchmarks.functions.floors_elementwise import FLOORS
 from benchmarks.functions.work import WORKS, Work
 
 Run = Callable[[], tuple[Any, list[Any]]]  # returns the value and the gradients

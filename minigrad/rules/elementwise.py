@@ -230,7 +230,7 @@ def _sinc_x(g: Array, x: Array, ans: Array) -> Array:
     square, series = small * small, _SERIES[-1]
     for coefficient in _SERIES[-2::-1]:
         series = series * square + coefficient
-    return g * np.where(near, small * series, (np.cos(math.pi * x) - ans) / np.where(near, 1, x))
+    return g * (near * (small * series) + ~near * ((np.cos(math.pi * x) - ans) / (x + near)))
 
 
 sinc = primitive(np.sinc, lambda x, /: np.sinc(x)).vjp(x=_sinc_x)
