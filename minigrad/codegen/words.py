@@ -13,16 +13,7 @@ from .joining import ADDING, ATOM, Joining
 from .loops import Line, Loop, loop_lines
 from .names import GivenNames, quoted
 from .spelling import dtype_name, dtype_text, number_text, transpose_text, without_defaults
-from .statements import (
-    Check,
-    Expression,
-    InPlace,
-    Method,
-    Statement,
-    Value,
-    is_ufunc_method,
-    replaced,
-)
+from .statements import Check, Expression, InPlace, Method, Statement, Value, is_ufunc_method, replaced
 from .tidy import constant
 
 SUM = 72  # the longest sum of two expressions that have no other name

@@ -201,3 +201,14 @@ def test_signs_of_complex_products_stay() -> None:
         return np.sum(np.real(1 / (1 + np.exp(-x))))
 
     assert_same_bytes(f, np.array([0.5 + 0j, 0.0 - 0j, complex(1.0, -0.0)]))
+
+
+def test_a_sum_keeps_the_layout_in_which_it_was_added() -> None:
+    """The order of its elements in memory is that in which they are summed for ``scale``."""
+
+    def f(scale: Any, A: Any, C: Any) -> Any:
+        B = scale * A.T
+        return np.sum(B * C + np.sin(B))
+
+    random = np.random.default_rng(0)
+    assert_same_bytes(f, np.float64(1.5), random.normal(size=(30, 40)), random.normal(size=(40, 30)))
