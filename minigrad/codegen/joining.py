@@ -91,7 +91,7 @@ class Joining:
         if user is None or not statement.backward or user.target is not value or user.call not in ADDING:
             return False
         other = user.args[1]  # a sum of arrays in another order would lie in another order, too
-        alike = type(other) is Value and np.ndim(value.data) > 0 and in_order(value) and in_order(other)
+        alike = type(other) is Value and in_order(value) and in_order(other)
         near = str(user.place) == str(statement.place) and self._loop_of.get(user) is self._loop_of.get(statement)
         return alike and near and len(text) <= JOINED and self._unwritten(statement, [user])
 
