@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from .additions import settled
 from .loops import Loop, Turn
 from .statements import InPlace, Memory, Statement, Value, in_place, values_in
 from .tidy import in_order
@@ -63,9 +62,7 @@ class Joining:
         """Whether an expression is part of the lines that use it."""
         uses = self._uses[value]
         source: Any = next(iter(statement.args), None)
-        if self._leaves_loop(statement, value) or not settled(value, statement) or None in uses:
-            return False
-        if not self._unwritten(statement, uses):
+        if self._leaves_loop(statement, value) or None in uses or not self._unwritten(statement, uses):
             return False
         turned = statement.call in _TURNS and text.endswith("T") and self._is_name(source)
         if turned or (_is_part(statement, (int, Turn)) and bool(source.name)):
