@@ -118,7 +118,8 @@ class GivenNames:
         statement = value.statement
         of = value.cotangent_of
         if of is not None:
-            base = self.of.get(of) or of.name or (of.statement.name if of.statement is not None else None)
+            names = self.of.get(of), of.name, of.statement.name if of.statement is not None else None
+            base = next((name for name in names if name and name.isidentifier()), None)
             return f"d{base}" if base else "dz"
         if value.name:
             return value.name

@@ -100,6 +100,7 @@ class _Tidying:
             if len(statement.outputs) != 1 or statement.several or isinstance(statement, Check):
                 continue
             (value,) = statement.outputs
+            scopes = tuple(map(id, statement.scopes))  # calls of modules stay apart: they become calls of functions
             if not _settled(value, statement):
                 continue
             other = self.unchanged(statement, value)
@@ -108,13 +109,13 @@ class _Tidying:
                 self.merge(statement, value)
                 other = self.unchanged(statement, value)
             if other is None and not value.memory.writes:
-                known = views.setdefault(_view(value), value)
+                known = views.get(_view(value)) or seen.setdefault((scopes, _view(value)), value)
                 if (
                     known.memory is value.memory and len(statement.values) == 1
                 ):  # what an index picks differs with its values
                     other = known
             if other is None and not value.memory.writes and (key := _key(statement)) is not None:
-                other = seen.setdefault(key, value)
+                other = seen.setdefault((scopes, key), value)
             if other is not None and other is not value:
                 self.replace(value, other)
         self.results = replaced(self.current, self.results)
@@ -182,10 +183,10 @@ class _Tidying:
             return
         before = first.statement
         inner = before.args[0] if before.args else None
-        if type(inner) is not Value:
+        if type(inner) is not Value or [*map(id, before.scopes)] != [*map(id, statement.scopes)]:
             return
         axis = before.keywords.get("axis")
-        if before.call is np.sum and before.keywords.get("keepdims") and axis is not None and not inner.memory.writes:
+        if before.call is np.sum and before.keywords.get("keepdims") and axis is not None and _settled(inner, before):
             axes = {i % inner.data.ndim for i in (axis if isinstance(axis, tuple) else (axis,))}
             if tuple(n for i, n in enumerate(inner.data.shape) if i not in axes) == np.shape(value.data):
                 statement.call, statement.args = np.sum, (inner,)
@@ -308,7 +309,10 @@ def _key(statement: Statement) -> Any:
         note(tree)
         return None
 
-    form = shape((statement.args, statement.keywords))
+    args = statement.args
+    if statement.call is np.reshape and len(args) == 2:  # reshape(-1, 8) and reshape(10, 8)
+        args = args[0], np.shape(statement.outputs[0].data)
+    form = shape((args, statement.keywords))
     call = statement.call
     called = (id(getattr(call, "__self__", None)), call.__name__) if hasattr(call, "__self__") else id(call)
     return called, form, tuple(parts)

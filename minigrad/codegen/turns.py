@@ -236,13 +236,17 @@ def leaves_of(statement: Statement) -> list[Any]:
 
 def _form(statement: Statement) -> Any:
     """Return a key that the statements of two turns share if only their values and numbers differ."""
+    return form_of(statement), str(statement.place), statement.backward, statement.name
+
+
+def form_of(statement: Statement) -> Any:
+    """Return what a statement calls and how its arguments are nested, without values and numbers."""
     call = statement.call
     called = (id(getattr(call, "__self__", None)), call.__name__) if hasattr(call, "__self__") else id(call)
     check = (statement.kind, statement.sentence) if isinstance(statement, Check) else None
     outputs = tuple((type(v.data), np.shape(v.data), np.asarray(v.data).dtype.str) for v in statement.outputs)
     written = statement.target is not None
-    place = str(statement.place), statement.backward, statement.name
-    return called, check, outputs, written, place, (*_shape((statement.args, statement.keywords)),)
+    return called, check, outputs, written, (*_shape((statement.args, statement.keywords)),)
 
 
 def _shape(tree: Any) -> Iterator[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import re
 from collections.abc import Iterable, Sequence
 from operator import getitem, setitem
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .loops import Line, Loop, Turn, loop_lines
+from .modules import FunctionCall, Key
 from .names import GivenNames, quoted
 from .spelling import dtype_name, dtype_text, number_text, transpose_text, without_defaults
 from .statements import (
@@ -26,6 +28,7 @@ from .statements import (
     values_in,
 )
 from .tidy import constant
+from .turns import key_of
 
 JOINED = 48  # the longest expression that is put into the line that uses it
 _ATOM = 10  # how tightly an expression binds: a name or a call binds tightest
@@ -43,25 +46,58 @@ _METHODS = {
     np.sum, np.mean, np.max, np.min, np.reshape, np.swapaxes, np.transpose, np.squeeze, np.ravel, np.any, np.all, np.prod,
     np.cumsum, np.cumprod, np.argmax, np.argmin, np.argsort, np.repeat, np.take, np.var, np.std,
 }  # fmt: skip
+_KEY = re.compile(r"\[[^][]*\"\]")  # the key of a parameter, which is not counted
 _TURNS = {np.transpose, np.swapaxes}
 _VIEWS = _TURNS | {np.reshape}
+
+
+class Constants:
+    """The arrays of a program that are no arguments.
+
+    Attributes:
+        arrays: each by its name in the program.
+    """
+
+    def __init__(self, scopes: Sequence[GivenNames]) -> None:
+        self.arrays: dict[str, Any] = {}
+        self._names: dict[Any, str] = {}
+        self._scopes = scopes  # the names in each function, none of which may hide a constant
+
+    def name(self, array: Any) -> str:
+        key = key_of(array)
+        if key not in self._names:
+            name = f"C{len(self.arrays) + 1}"
+            while not all(scope.is_free(name) for scope in self._scopes):
+                name += "_"
+            for scope in self._scopes:
+                scope.free(name)
+            self._names[key] = name
+            self.arrays[name] = array
+        return self._names[key]
 
 
 class Text:
     """Turns statements into lines of Python.
 
     Attributes:
-        constants: the arrays that are no arguments, by the name they get in the program.
+        constants: the arrays that are no arguments.
         scipy: whether the program calls ``scipy.special``.
         lists: the name of the list that collects a value in a loop.
         counter: the name of the counter of all loops.
+        backward: whether all statements are of the backward pass.
     """
 
-    def __init__(self, statements: Sequence[Statement], results: Any, names: GivenNames) -> None:
+    def __init__(
+        self,
+        statements: Sequence[Statement],
+        results: Any,
+        names: GivenNames,
+        constants: Constants,
+        backward: bool = False,
+    ) -> None:
         self.statements, self.results, self.names = statements, results, names
-        self.constants: dict[str, Any] = {}
+        self.constants, self.backward = constants, backward
         self.scipy = False
-        self._constant_names: dict[Any, str] = {}
         self._joined: dict[Value, tuple[str, float]] = {}
         self._uses: dict[Value, list[Statement | None]] = {}
         self._loop_of: dict[Statement | None, Loop] = {}
@@ -104,7 +140,8 @@ class Text:
     def block(self, statements: Sequence[Statement]) -> list[Line]:
         """Return the lines of statements, each with whether it is a comment on where it comes from."""
         found: list[Line] = []
-        backward, last = any(self._loop_of.get(each) and each.backward for each in statements), None
+        backward = self.backward or any(self._loop_of.get(each) and each.backward for each in statements)
+        last = None
         for statement in statements:
             if isinstance(statement, Loop):
                 written = loop_lines(self, statement)
@@ -128,6 +165,8 @@ class Text:
             return self._check(statement)
         if statement.target is not None:
             return [self._effect(statement)]
+        if isinstance(statement, FunctionCall):
+            return [self._call(statement)]
         text, tightness = self.expression(statement)
         if statement.several:
             names = [self.names.give(value) if value in self._uses else "_" for value in statement.outputs]
@@ -141,6 +180,10 @@ class Text:
             self._joined[value] = text, tightness
             return []
         return [f"{self.names.give(value)} = {text}"]
+
+    def _call(self, call: FunctionCall) -> str:
+        names = [self.names.give(value) if value in self._uses else "_" for value in call.outputs]
+        return f"{', '.join(names)}{' = ' * bool(names)}{call.call.__name__}({', '.join(map(self.of, call.args))})"
 
     def _check(self, check: Check) -> list[str]:
         (value,) = check.args
@@ -164,9 +207,12 @@ class Text:
         if (short or picked) and not value.memory.writes and None not in self._uses[value]:
             return self._unwritten(statement, self._uses[value])
         uses = self._uses[value]
-        if len(uses) != 1 or uses[0] is None or len(text) > JOINED or value.memory.writes:
+        if len(uses) != 1 or uses[0] is None or value.memory.writes:
             return False
         user = uses[0]
+        stores = user.call is setitem and isinstance(user.args[1], Key)  # dp["weight"] = ...
+        if len(_KEY.sub("", text)) > JOINED and not stores:
+            return False
         if self._loop_of.get(user) is not self._loop_of.get(statement):
             return False  # it is computed once, and not in each turn
         added = (
@@ -174,7 +220,7 @@ class Text:
             and user.target is not None
             and user.target.cotangent_of is value.cotangent_of
         )
-        if value.cotangent_of in self.names.of and not added:
+        if value.cotangent_of in self.names.of and not added and not stores:
             return False  # dh has a line of its own where h has one
         if user.backward != statement.backward or not self._unwritten(statement, uses):
             return False
@@ -266,6 +312,8 @@ class Text:
             return f"({leaf.text})" if leaf.tightness < level else leaf.text
         if isinstance(leaf, np.ndarray):
             return self._array(leaf)
+        if isinstance(leaf, Key):
+            return self._key(leaf)
         if isinstance(leaf, tuple):
             return f"({', '.join(map(self.of, leaf))}{',' * (len(leaf) == 1)})"
         if isinstance(leaf, list):
@@ -303,14 +351,19 @@ class Text:
             plain = array.dtype in (np.dtype(float), np.dtype(int), np.dtype(bool))
             items = ", ".join(number_text(item) for item in array.tolist())
             return f"np.array([{items}]{'' if plain else ', ' + dtype_text(array.dtype)})"
-        key = array.dtype.str, array.shape, array.tobytes()
-        if key not in self._constant_names:
-            name = self.names.free(f"C{len(self.constants) + 1}")
-            self._constant_names[key] = name
-            self.constants[name] = array
-        return self._constant_names[key]
+        return self.constants.name(array)
+
+    def _key(self, key: Key) -> str:
+        first, *others = key.parts
+        if all(isinstance(part, (str, int)) for part in key.parts):
+            return quoted("".join(map(str, key.parts)))
+        if type(first) is Value and all(isinstance(part, (str, int)) for part in others):
+            return " + ".join([self.of(first), *[quoted("".join(map(str, others)))] * bool(others)])
+        return 'f"' + "".join(part if isinstance(part, str) else f"{{{self.of(part)}}}" for part in key.parts) + '"'
 
     def _index(self, index: Any) -> str:
+        if isinstance(index, Key):
+            return self._key(index)
         if isinstance(index, tuple) and index:
             return ", ".join(map(self._part, index)) + "," * (len(index) == 1)
         return self._part(index)

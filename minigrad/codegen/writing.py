@@ -20,6 +20,7 @@ from .arguments import CHECK, CHECK_SIZES, Arguments, is_floating
 from .folds import folded
 from .names import GivenNames
 from .paper import Paper
+from .modules import Dicts, Modules, function_lines
 from .program import WrittenProgram
 from .recording import Recording
 from .sizes import Sizes, generalised
@@ -27,7 +28,7 @@ from .spelling import wrapped
 from .statements import Check, Statement
 from .tidy import tidied
 from .witness import compare, on_the_tape
-from .words import Text
+from .words import Constants, Text
 
 
 def write_numpy(
@@ -86,21 +87,35 @@ def _written(
     if free is not None:
         statements, results = generalised(free, [(each[0], each[1]) for each in runs])
     checks = [statement.sentence for statement in statements if isinstance(statement, Check)]
+    leaves = [*zip(recording.inputs, versions[0].leaves)]
+    dicts, results = _large_dicts(versions[0], leaves, results, chosen)
+    taken = _taken(versions[0])
+    modules = Modules(statements, results, dicts, taken)
+    statements = modules.rest()
     if free is None:
-        paths = {value: leaf.path for value, leaf in zip(recording.inputs, versions[0].leaves)}
-        statements, results = folded(statements, results, paths)
-    names = GivenNames(_taken(versions[0]))
-    names.of.update({value: value.name for value in recording.inputs if value.name})
-    text = Text(statements, results, names)
-    lines = [*versions[0].opening(), *text.lines(), f"return {text.result(results)}"]
-    step = "\n".join([f"def step({', '.join(versions[0].names)}):", *map(wrapped, lines)])
+        statements, results = folded(statements, results, {value: leaf.path for value, leaf in leaves})
+        for function in modules.functions:
+            function.body, function.outputs = folded(function.body, function.outputs, {})
+    names = GivenNames(taken)
+    names.of.update({value: leaf.name if leaf.key == leaf.name else leaf.path for value, leaf in leaves})
+    names.of.update({each: str(each.name) for each in {holder: None for holder, _ in dicts.keys.values()}})
+    groups = {function.group: GivenNames(taken) for function in modules.functions}
+    constants = Constants([names, *groups.values()])
+    texts = [Text(statements, results, names, constants)]
+    written = []
+    for function in modules.functions:
+        texts.append(Text(function.body, function.outputs, groups[function.group], constants, function.is_backward))
+        written.append(function_lines(texts[-1], function))
+    body = [*versions[0].opening(), *texts[0].lines(), f"return {texts[0].result(results)}"]
+    written.append([f"def step({', '.join(versions[0].names)}):", *body])
+    step = "\n\n\n".join("\n".join([head, *map(wrapped, lines)]) for head, *lines in written)
     step = "\n".join(line.rstrip() for line in step.splitlines()) + "\n"
-    imports = ["import base64", ""] * bool(text.constants) + ["import numpy as np"]
-    imports += ["from scipy import special"] * text.scipy
+    imports = ["import base64", ""] * bool(constants.arrays) + ["import numpy as np"]
+    imports += ["from scipy import special"] * any(text.scipy for text in texts)
     title = f'"""The value and the gradients of {_described(f)}."""'
     check = CHECK if free is None else CHECK_SIZES
     head = "\n".join([title, "", *imports, "", *versions[0].table(), "", "", check])
-    return WrittenProgram(step, head, checks, text.constants, versions[0])
+    return WrittenProgram(step, head, checks, constants.arrays, versions[0])
 
 
 def _recorded_or_refused(
@@ -122,6 +137,19 @@ def _recorded_or_refused(
             f"the function works on arrays, but not on arrays that write down what is done with them ({type(error).__name__}: "
             f"{error}): use NumPy's functions on the arguments themselves"
         ) from error
+
+
+def _large_dicts(arguments: Arguments, leaves: Any, results: Any, chosen: Sequence[int]) -> tuple[Dicts, Any]:
+    """Return the large dicts among the arguments, and the results with dicts for their gradients."""
+    dicts, results = Dicts(), list(results)
+    for name in arguments.dicts:
+        at = arguments.names.index(name)
+        gradients = results[1 + chosen.index(at)] if at in chosen else {}
+        items = [(value, leaf.key) for value, leaf in leaves if leaf.path.startswith(f"{name}[")]
+        found = dicts.add(name, items, gradients)
+        if at in chosen:
+            results[1 + chosen.index(at)] = found
+    return dicts, tuple(results)
 
 
 def _taken(arguments: Arguments) -> set[str]:
@@ -206,9 +234,13 @@ class _PaperRun:
     def record(self, entry: Any, arrays: Any, answer: Any, seconds: float) -> None:
         if type(answer) is Paper:
             self.recording.values[entry] = answer._value
+        self.recording.scopes[entry] = self.recording.scopes_now()
         attach(entry, self)
 
     def backward(self, entry: Any, g: Array, contributions: Sequence[Any], seconds: float) -> None:
+        for contribution, parent in zip(contributions, entry.parents):
+            if parent is not None and contribution is not None:
+                self.recording.contributed(entry, parent)
         if self.recording.backward:
             self.name(g, entry)
             for contribution, parent in zip(contributions, entry.parents):
