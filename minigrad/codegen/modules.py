@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..engine.observers import Scope
-from .statements import Expression, Memory, Statement, Value, method, replaced, values_in
+from .statements import Check, Expression, Memory, Statement, Value, method, replaced, values_in
 from .turns import form_of, key_of, leaves_of
 
 _FEWEST = 4  # statements more than calls that a function must have, or else its text is longer than what it replaces
@@ -71,7 +71,7 @@ def function_lines(text: Any, function: Function) -> list[str]:
     for given in function.inputs:
         if isinstance(given, tuple):
             parameters.append(names.free("saved"))
-            opening.append(f"{', '.join(map(names.give, given))} = {parameters[-1]}")
+            opening.append(f"{targets([*map(names.give, given)])} = {parameters[-1]}")
         else:
             parameters.append(names.give(given))
     names.of.update({value: f"{names.of[holder]}[{text.of(key)}]" for value, (holder, key) in function.keys.items()})
@@ -85,6 +85,12 @@ def function_lines(text: Any, function: Function) -> list[str]:
         *lines,
         *[f"return {returned}"] * bool(returned),
     ]
+
+
+def targets(names: Sequence[str]) -> str:
+    """Return the left side of an assignment, in parentheses where it may need two lines."""
+    text = ", ".join(names)
+    return f"({text})" if len(text) > 72 else text
 
 
 class Dicts:
@@ -214,7 +220,7 @@ class Modules:
         for group in sorted(alike.values(), key=lambda group: max(len(call.ancestors) for call in group)):
             visible = [call for call in group if not hidden & set(call.ancestors)]
             length = sum(last + 1 - first for first, last in group[0].spans.values())
-            if len(visible) > 1 and length >= 2 * len(group[0].spans) + _FEWEST:
+            if _sites(visible) > 1 and length >= 2 * len(group[0].spans) + _FEWEST:
                 found.append(visible)
                 hidden |= {call.number for call in visible[1:]}
         return found
@@ -419,7 +425,7 @@ class _Extraction:
                 output.statement, output.name, clone.name = clone, None, self.common_name(value)
                 if isinstance(clone, FunctionCall):
                     output.name = clone.name or value.name or "z"
-            clone.place = None if len(places) == 1 else statement.place
+            clone.place = None if len(places) == 1 and not isinstance(statement, Check) else statement.place
             found.append(clone)
         for value in self.outer(block):
             if value in self.keys:
@@ -456,6 +462,15 @@ class _Extraction:
             names.append((each.name or (statement is not None and statement.name) or "").split("_")[::-1])
         common = [words[0] for words in itertools.takewhile(lambda words: len(set(words)) == 1, zip(*names))]
         return "_".join(common[::-1]) or None
+
+
+def _sites(calls: Sequence[_Call]) -> int:
+    """Return about how many lines would call a function: a loop calls one module at equal distances."""
+    found = 0
+    for owner in {id(call.owner): None for call in calls}:
+        starts = [min(first for first, _ in call.spans.values()) for call in calls if id(call.owner) == owner]
+        found += len(starts) if len(starts) < 3 else len({b - a for a, b in itertools.pairwise(starts)})
+    return found
 
 
 def _called(

@@ -110,10 +110,9 @@ class _Tidying:
                 other = self.unchanged(statement, value)
             if other is None and not value.memory.writes:
                 known = views.get(_view(value)) or seen.setdefault((scopes, _view(value)), value)
-                if (
-                    known.memory is value.memory and len(statement.values) == 1
-                ):  # what an index picks differs with its values
-                    other = known
+                unknown = known is value and statement.call is np.reshape
+                if known.memory is value.memory and len(statement.values) == 1 and not unknown:
+                    other = known  # what an index picks differs with its values
             if other is None and not value.memory.writes and (key := _key(statement)) is not None:
                 other = seen.setdefault((scopes, key), value)
             if other is not None and other is not value:

@@ -122,7 +122,8 @@ class Search:
                 continue
             readers = [reader for value in values for reader in self.readers.get(value, [])]
             alone = len(readers) != 1 or (position, 0) in carried or not self.close(at, readers[0])
-            saved += (run.count - 1) * alone
+            several = self.statements[at].several  # a call of a function: a long line of its own
+            saved += (run.count - 1) * (2 if several else alone)
             collected += any(not run.start <= reader < run.end for reader in readers)
         return saved - 1 - len(carried) - 2 * collected
 

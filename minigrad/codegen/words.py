@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .loops import Line, Loop, Turn, loop_lines
-from .modules import FunctionCall, Key
+from .modules import FunctionCall, Key, targets
 from .names import GivenNames, quoted
 from .spelling import dtype_name, dtype_text, number_text, transpose_text, without_defaults
 from .statements import (
@@ -183,7 +183,7 @@ class Text:
 
     def _call(self, call: FunctionCall) -> str:
         names = [self.names.give(value) if value in self._uses else "_" for value in call.outputs]
-        return f"{', '.join(names)}{' = ' * bool(names)}{call.call.__name__}({', '.join(map(self.of, call.args))})"
+        return f"{targets(names)}{' = ' * bool(names)}{call.call.__name__}({', '.join(map(self.of, call.args))})"
 
     def _check(self, check: Check) -> list[str]:
         (value,) = check.args
