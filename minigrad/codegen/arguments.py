@@ -15,7 +15,7 @@ from ..engine.tensor import Tensor
 from ..errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
 from .names import quoted
 
-_MANY = 12  # arrays; a larger dict is not taken apart into variables
+_MANY = 12  # arrays; a larger dict, or one of a model with layers, is not taken apart into variables
 _FROZEN = (bool, int, str, type(None))
 
 CHECK = '''\
@@ -112,7 +112,7 @@ class Arguments:
         for name, value in zip(self.names, self.examples):
             if (
                 isinstance(value, dict)
-                and len(value) > _MANY
+                and (len(value) > _MANY or any("." in str(key) for key in value))
                 and all(
                     isinstance(key, str) and isinstance(item, (np.ndarray, np.generic)) for key, item in value.items()
                 )

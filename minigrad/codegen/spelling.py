@@ -23,11 +23,11 @@ def wrapped(line: str, indent: str = "    ") -> str:
         return indent + line
     head, right = re.match(r"(\S+(?:, \S+)* \S{0,2}= |return |)(.*)", line).groups()  # type: ignore[union-attr]
     inside = f"{head}({right})" if _divisible(right) else line
-    return "\n".join(
-        textwrap.wrap(
-            indent + inside, WIDTH, subsequent_indent=indent + "    ", break_long_words=False, break_on_hyphens=False
-        )
+    inside = inside.replace(") = ", ")\0=\0", 1) if line.startswith("(") else inside  # no line ends there
+    lines = textwrap.wrap(
+        indent + inside, WIDTH, subsequent_indent=indent + "    ", break_long_words=False, break_on_hyphens=False
     )
+    return "\n".join(lines).replace("\0", " ")
 
 
 def _divisible(text: str) -> bool:
