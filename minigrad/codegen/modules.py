@@ -155,7 +155,7 @@ class _Call:
                 written |= {statement.target.memory} if statement.target is not None else set()
                 self.inner.update({value: len(self.inner) + i for i, value in enumerate(outputs)})
                 codes = tuple([self.code(leaf) for leaf in leaves_of(statement)])
-                known = tuple([None if value.depends else key_of(value.data) for value in outputs])
+                known = tuple([None if v.depends or np.ndim(v.data) else key_of(v.data) for v in outputs])
                 parts.append((form_of(statement), statement.backward, statement.several, codes, known))
                 parts.append(tuple([memories.setdefault(value.memory, len(memories)) for value in outputs]))
         return None if any(type(v) is Value and v.memory in written for v in self.outer) else tuple(parts)
@@ -186,8 +186,8 @@ class Modules:
         gradients = [each[0] for each in dicts.gradients if type(each[0]) is Value]
         self.results = {*values_in(results), *gradients}
         self.memories = Counter(value.memory for value in (*values_in(results), *gradients))
-        for calls in reversed(self.chosen(self.calls())):  # the inner ones first
-            _Extraction(self, calls).replace()
+        for visible, hidden in reversed(self.chosen(self.calls())):  # the inner ones first
+            _Extraction(self, visible, hidden).replace()
 
     def calls(self) -> list[_Call]:
         """Return the calls of modules whose blocks lie inside of those of their callers."""
@@ -208,8 +208,11 @@ class Modules:
             around.append((-minus, call))
         return [call for call in found.values() if call not in crossing]
 
-    def chosen(self, calls: Sequence[_Call]) -> list[list[_Call]]:
-        """Return the calls that become calls of one function, for each function, the outer functions first."""
+    def chosen(self, calls: Sequence[_Call]) -> list[tuple[list[_Call], list[_Call]]]:
+        """Return the calls that become calls of one function, for each function, the outer functions first.
+
+        The second list has the calls that another call of an outer function contains.
+        """
         alike: dict[Any, list[_Call]] = {}
         for call in calls:
             signature = call.signature(self.statements)
@@ -221,7 +224,7 @@ class Modules:
             visible = [call for call in group if not hidden & set(call.ancestors)]
             length = sum(last + 1 - first for first, last in group[0].spans.values())
             if _sites(visible) > 1 and length >= 2 * len(group[0].spans) + _FEWEST:
-                found.append(visible)
+                found.append((visible, [call for call in group if call not in visible]))
                 hidden |= {call.number for call in visible[1:]}
         return found
 
@@ -268,11 +271,11 @@ class Modules:
 class _Extraction:
     """Makes the functions of one module of its calls. The bodies are copies of the blocks of the first call."""
 
-    def __init__(self, modules: Modules, calls: Sequence[_Call]) -> None:
-        self.modules, self.calls, self.first = modules, calls, calls[0]
+    def __init__(self, modules: Modules, visible: Sequence[_Call], hidden: Sequence[_Call]) -> None:
+        self.modules, self.calls, self.first, self.count = modules, [*visible, *hidden], visible[0], len(visible)
         self.blocks = [*self.first.blocks(modules.now)]
         # for each value of the first call, the one in each call
-        self.alike = {each[0]: each for each in zip(*([*call.outer, *call.inner] for call in calls), strict=True)}
+        self.alike = {each[0]: each for each in zip(*([*call.outer, *call.inner] for call in self.calls), strict=True)}
         self.clones: dict[Any, Value] = {}
         self.at = of_data("at")
         self.prefixes: Sequence[str] | None = None  # of the keys, in each call
@@ -291,7 +294,7 @@ class _Extraction:
         kept = [self.kept(i, made[i], read) for i in range(len(made))]
         group, name, modules = object(), _snake(type(self.first.owner).__name__), self.modules
         bundles = [[of_data("saved") for _ in self.calls] if len(each) > 1 else None for each in kept]
-        spans = [[*call.spans.values()] for call in self.calls]
+        spans = [[*call.spans.values()] for call in self.calls[: self.count]]
         for i, block in enumerate(self.blocks):
             function = Function(_free(name + "_back" * (i > 0), modules.taken), group)
             returned = [v for v in made[i] if v in read] + kept[i] * (bundles[i] is None)

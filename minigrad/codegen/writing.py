@@ -89,7 +89,7 @@ def _written(
     checks = [statement.sentence for statement in statements if isinstance(statement, Check)]
     leaves = [*zip(recording.inputs, versions[0].leaves)]
     dicts, results = _large_dicts(versions[0], leaves, results, chosen)
-    taken = _taken(versions[0])
+    taken = {*_of_step(versions[0]), "np", "special", "base64", "check_arguments", "step", "ARGUMENTS"}
     modules = Modules(statements, results, dicts, taken)
     statements = modules.rest()
     if free is None:
@@ -99,7 +99,7 @@ def _written(
     names = GivenNames(taken)
     names.of.update({value: leaf.name if leaf.key == leaf.name else leaf.path for value, leaf in leaves})
     names.of.update({each: str(each.name) for each in {holder: None for holder, _ in dicts.keys.values()}})
-    groups = {function.group: GivenNames(taken) for function in modules.functions}
+    groups = {function.group: GivenNames(taken - _of_step(versions[0])) for function in modules.functions}
     constants = Constants([names, *groups.values()])
     texts = [Text(statements, results, names, constants)]
     written = []
@@ -152,9 +152,9 @@ def _large_dicts(arguments: Arguments, leaves: Any, results: Any, chosen: Sequen
     return dicts, tuple(results)
 
 
-def _taken(arguments: Arguments) -> set[str]:
-    leaves = (leaf.name for leaf in arguments.leaves)
-    return {*arguments.names, *leaves, "np", "special", "base64", "check_arguments", "step", "ARGUMENTS"}
+def _of_step(arguments: Arguments) -> set[str]:
+    """Return the names that only ``step`` has."""
+    return {*arguments.names, *(leaf.name for leaf in arguments.leaves)}
 
 
 def _recorded(
