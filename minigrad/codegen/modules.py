@@ -286,7 +286,7 @@ class _Extraction:
     def replace(self) -> None:
         if not self.use_keys():
             return
-        for i, value in [(i, v) for i, block in enumerate(self.blocks) for each in block for v in each.outputs]:
+        for value in [v for block in self.blocks for each in block for v in each.outputs]:
             if value not in self.alike:  # what an inner function keeps
                 self.alike[value] = (value, *(of_data(value.name) for _ in self.calls[1:]))
         read = self.read_outside()

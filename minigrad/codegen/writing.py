@@ -18,9 +18,9 @@ from ..engine.types import Array, Node
 from ..errors import MinigradError, UnsupportedError
 from .arguments import CHECK, CHECK_SIZES, Arguments, is_floating
 from .folds import folded
+from .modules import Dicts, Modules, function_lines
 from .names import GivenNames
 from .paper import Paper
-from .modules import Dicts, Modules, function_lines
 from .program import WrittenProgram
 from .recording import Recording
 from .sizes import Sizes, generalised

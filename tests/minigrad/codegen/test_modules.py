@@ -1,7 +1,9 @@
 """The calls of modules become calls of functions: the bits do not change, and the text is short."""
 
+import linecache
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -92,7 +94,7 @@ class Adds(nn.Module):
     def forward(self, total: Any, x: Any) -> Any:
         total += np.sin(np.arange(4.0))
         total *= 0.5
-        return np.sin(x * total) * np.tanh(self.weight) + self.weight
+        return np.sin(x * np.copy(total)) * np.tanh(self.weight) + self.weight
 
 
 class Cells(nn.Module):
@@ -145,13 +147,18 @@ def with_nested_parameters(parameters: Any, x: Any) -> Any:
 
 
 Stack.three = Stack(3)  # type: ignore[attr-defined]
-OF_X = lambda r: (r.normal(size=(5, 4)),)  # noqa: E731
+
+
+def of_x(random: np.random.Generator) -> tuple[Any, ...]:
+    return (random.normal(size=(5, 4)),)
+
+
 NETS: dict[str, tuple[nn.Module, Callable[[np.random.Generator], tuple[Any, ...]]]] = {
-    "stack": (Stack(3), OF_X),
-    "deep stack": (Stack(7), OF_X),
-    "twice": (Twice(), OF_X),
-    "gates": (TwoGates(), OF_X),
-    "writes": (WritesToItsArgument(), OF_X),
+    "stack": (Stack(3), of_x),
+    "deep stack": (Stack(7), of_x),
+    "twice": (Twice(), of_x),
+    "gates": (TwoGates(), of_x),
+    "writes": (WritesToItsArgument(), of_x),
     "cells": (Cells(), lambda r: (r.normal(size=(5, 2, 4)),)),
     "siamese": (Siamese(), lambda r: (r.normal(size=(2, 3, 4)),)),
 }
@@ -162,9 +169,9 @@ def function_of(name: str) -> tuple[Any, Any, Callable[[np.random.Generator], tu
     if name in NETS:
         return nn.loss_of(NETS[name][0], squared), NETS[name][0].state_dict(), NETS[name][1]
     if name == "inner gradient":
-        return with_inner_gradient, Stack.three.state_dict(), OF_X  # type: ignore[attr-defined]
+        return with_inner_gradient, Stack.three.state_dict(), of_x  # type: ignore[attr-defined]
     if name == "nested parameters":
-        return with_nested_parameters, [dict(Block().state_dict()) for _ in range(3)], OF_X
+        return with_nested_parameters, [dict(Block().state_dict()) for _ in range(3)], of_x
     MODELS[name][0].eval()
     return loss_of(MODELS[name][0]), MODELS[name][0].state_dict(), MODELS[name][1]
 
@@ -205,10 +212,12 @@ def functions(text: str) -> Sequence[str]:
 def test_each_class_has_one_pair_of_functions() -> None:
     text = text_of(Stack(5), np.ones((5, 4)))
     assert functions(text) == ["layer_norm", "layer_norm_back", "block", "block_back", "step"]
-    assert 'y, saved = block(y, parameters, f"blocks.{t}.")' in text
+    assert 'x, saved = block(x, parameters, f"blocks.{t}.")' in text
     assert 'p, dp, at + "norm.")' in text
     assert functions(text_of(WritesToItsArgument(), np.ones((5, 4)))) == ["step"]
-    assert functions(text_of(Twice(), np.ones((5, 4))))[-3:] == ["block", "block_back", "step"]
+    shared = text_of(Twice(), np.ones((5, 4)))
+    assert functions(shared) == ["layer_norm", "layer_norm_back", "step"]  # x has no gradient, so the blocks differ
+    assert 'p["block.norm.weight"]' in shared
 
 
 @pytest.mark.parametrize(("layers", "most"), [(2, 200), (4, 203)])
@@ -243,3 +252,14 @@ def test_a_large_dict_is_checked_by_its_keys(tmp_path: Any) -> None:
     assert "check_arguments(" in str(mg.write_numpy(lambda p, blocks: np.sum(p["a.b"] * blocks), {"a.b": x}, x))
     clash = mg.write_numpy(lambda a: np.sum(a["a"] * a["a.b"]), {"a": x, "a.b": x})
     assert same_bits(leaves([*clash({"a": x, "a.b": 2 * x})]), [np.float64(40.0), 2 * x, x])
+
+
+def test_the_page_shows_the_functions_of_a_model() -> None:
+    page = (Path(mg.__file__).parent.parent / "docs/written-out.md").read_text()
+    section = page.partition("\n## Models\n")[2].partition("\n## ")[0]
+    code, shown = re.search(r"```py\n(.*?)```.*```python\n(.*?)```", section, re.DOTALL).groups()  # type: ignore[union-attr]
+    linecache.cache["page"] = len(code), None, code.splitlines(keepends=True), "page"
+    namespace: dict[str, Any] = {"__name__": "page"}
+    exec(compile(code, "page", "exec"), namespace)
+    assert str(namespace["program"]) == shown
+    assert len(shown.splitlines()) < 60
