@@ -9,164 +9,20 @@ from __future__ import annotations
 
 import copy
 import itertools
-import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from operator import setitem
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ..engine.observers import Scope
-from .statements import Check, Expression, Memory, Statement, Value, method, replaced, values_in
-from .turns import form_of, key_of, leaves_of
+from .calls import Call, calls_of, sites
+from .functions import Dicts, Function, FunctionCall, Key, key_of_text, of_data, text_of_key
+from .statements import Check, Expression, Memory, Statement, Value, method, owns, replaced, values_in
+from .turns import leaves_of
 
 _FEWEST = 4  # statements more than calls that a function must have, or else its text is longer than what it replaces
-
-
-class Key(NamedTuple):
-    """A key of a dict of parameters. Its parts are texts, integers, counters of loops and the argument ``at``."""
-
-    parts: tuple[Any, ...]
-
-
-class Function:
-    """A function of the written program.
-
-    Attributes:
-        name: its name.
-        body: its statements.
-        inputs: its parameters: values, and tuples of values that the caller kept from another function.
-        outputs: what it returns, in the same form.
-        keys: the key of each parameter of the model that it reads, with the dict.
-        group: the functions of one module, which use the same names for the same values.
-    """
-
-    def __init__(self, name: str, group: object) -> None:
-        self.__name__ = name
-        self.group = group
-        self.body: list[Statement] = []
-        self.inputs: list[Any] = []
-        self.outputs: list[Any] = []
-        self.keys: dict[Value, tuple[Value, Key]] = {}
-
-    @property
-    def is_backward(self) -> bool:
-        return self.body[0].backward
-
-
-class FunctionCall(Statement):
-    """The call of a :class:`Function`, or of one of Python's own."""
-
-    __slots__ = ()
-
-
-def function_lines(text: Any, function: Function) -> list[str]:
-    """Return the lines of a function, the first of which is its head.
-
-    ``text`` is the :class:`~.words.Text` of the body, which imports this module.
-    """
-    names, opening, parameters = text.names, [], []
-    for given in function.inputs:
-        if isinstance(given, tuple):
-            parameters.append(names.free("saved"))
-            opening.append(f"{targets([*map(names.give, given)])} = {parameters[-1]}")
-        else:
-            parameters.append(names.give(given))
-    names.of.update({value: f"{names.of[holder]}[{text.of(key)}]" for value, (holder, key) in function.keys.items()})
-    lines = text.lines()
-    returned = ", ".join(
-        f"({', '.join(map(text.of, each))})" if isinstance(each, tuple) else text.of(each) for each in function.outputs
-    )
-    return [
-        f"def {function.__name__}({', '.join(parameters)}):",
-        *opening,
-        *lines,
-        *[f"return {returned}"] * bool(returned),
-    ]
-
-
-def targets(names: Sequence[str]) -> str:
-    """Return the left side of an assignment, in parentheses where it may need two lines."""
-    text = ", ".join(names)
-    return f"({text})" if len(text) > 72 else text
-
-
-class Dicts:
-    """The arguments that are large dicts of arrays, and the dicts of their gradients.
-
-    Attributes:
-        keys: the dict and the key of each value that is an item of an argument.
-        gradients: each gradient, with the dict that gets it and the key.
-    """
-
-    def __init__(self) -> None:
-        self.keys: dict[Value, tuple[Value, str]] = {}
-        self.gradients: list[tuple[Any, Value, str]] = []
-
-    def add(self, name: str, items: Sequence[tuple[Value, str]], gradients: dict[str, Any]) -> Value:
-        """Add an argument. Return the value that stands for the dict of its gradients."""
-        holder = of_data(name)
-        self.keys.update({value: (holder, key) for value, key in items})
-        statement = FunctionCall(0, Function("dict.fromkeys", None), (holder,), {})
-        found = of_data(None, statement)
-        found.cotangent_of = holder
-        statement.outputs, statement.backward = [found], True
-        self.gradients += [(value, found, key) for key, value in gradients.items() if value is not None]
-        return found
-
-
-def of_data(name: str | None = None, statement: Statement | None = None) -> Value:
-    """Return a value that is no array: a dict, a key, or what a function keeps."""
-    value = Value(None, statement, True, Memory())
-    value.name = name
-    return value
-
-
-def key_of_text(text: str) -> Key:
-    """Return a key whose integers a loop can count."""
-    parts = [part for part in re.split(r"(?<=\.)(0|[1-9]\d*)(?=\.)", text) if part]
-    return Key(tuple([int(part) if part.isdigit() else part for part in parts]))
-
-
-class _Call:
-    """The call of a module: the statements ``first`` to ``last`` in each of its spans, the first of which is forward."""
-
-    def __init__(self, scope: Scope, ancestors: Sequence[Scope]) -> None:
-        self.owner, self.number, self.ancestors = scope[0], id(scope), [*map(id, ancestors)]
-        self.spans: dict[object, list[int]] = {}
-        self.outer: dict[Any, int] = {}  # what the statements read from outside, and the position of each
-        self.inner: dict[Value, int] = {}  # what they compute
-
-    def blocks(self, statements: Sequence[Any]) -> Iterator[list[Any]]:
-        for first, last in self.spans.values():
-            yield [statement for statement in statements[first : last + 1] if statement is not None]
-
-    def signature(self, statements: Sequence[Statement]) -> Any:
-        """Return a key that the calls of a module share if they are alike; None if a block writes to what is not its own."""
-        memories: dict[Memory, int] = {}
-        written: set[Memory] = set()
-        parts: list[Any] = []
-        for block in self.blocks(statements):
-            parts.append(len(block))
-            for statement in block:
-                outputs = statement.outputs
-                written |= {statement.target.memory} if statement.target is not None else set()
-                self.inner.update({value: len(self.inner) + i for i, value in enumerate(outputs)})
-                codes = tuple([self.code(leaf) for leaf in leaves_of(statement)])
-                known = tuple([None if v.depends or np.ndim(v.data) else key_of(v.data) for v in outputs])
-                parts.append((form_of(statement), statement.backward, statement.several, codes, known))
-                parts.append(tuple([memories.setdefault(value.memory, len(memories)) for value in outputs]))
-        return None if any(type(v) is Value and v.memory in written for v in self.outer) else tuple(parts)
-
-    def code(self, leaf: Any) -> Any:
-        if type(leaf) is Value and leaf in self.inner:
-            return "inner", self.inner[leaf]
-        if type(leaf) is Value or isinstance(leaf, Expression):
-            leaf = leaf if type(leaf) is Value else leaf.text
-            return "outer", self.outer.setdefault(leaf, len(self.outer))
-        return key_of(leaf)
 
 
 class Modules:
@@ -186,34 +42,15 @@ class Modules:
         gradients = [each[0] for each in dicts.gradients if type(each[0]) is Value]
         self.results = {*values_in(results), *gradients}
         self.memories = Counter(value.memory for value in (*values_in(results), *gradients))
-        for visible, hidden in reversed(self.chosen(self.calls())):  # the inner ones first
+        for visible, hidden in reversed(self.chosen(calls_of(statements))):  # the inner ones first
             _Extraction(self, visible, hidden).replace()
 
-    def calls(self) -> list[_Call]:
-        """Return the calls of modules whose blocks lie inside of those of their callers."""
-        found: dict[int, _Call] = {}
-        for i, statement in enumerate(self.statements):
-            for depth, scope in enumerate(statement.scopes):
-                if id(scope) not in found:
-                    found[id(scope)] = _Call(scope, statement.scopes[:depth])
-                found[id(scope)].spans.setdefault(statement.sweep, [i, i])[1] = i
-        spans = [(first, -last, len(c.ancestors), c) for c in found.values() for first, last in c.spans.values()]
-        crossing: set[_Call] = set()
-        around: list[tuple[int, _Call]] = []
-        for first, minus, _, call in sorted(spans, key=lambda span: span[:3]):
-            around = [each for each in around if each[0] >= first]
-            for last, other in around:
-                if -minus > last or other.number not in call.ancestors:
-                    crossing |= {call, other}
-            around.append((-minus, call))
-        return [call for call in found.values() if call not in crossing]
-
-    def chosen(self, calls: Sequence[_Call]) -> list[tuple[list[_Call], list[_Call]]]:
+    def chosen(self, calls: Sequence[Call]) -> list[tuple[list[Call], list[Call]]]:
         """Return the calls that become calls of one function, for each function, the outer functions first.
 
         The second list has the calls that another call of an outer function contains.
         """
-        alike: dict[Any, list[_Call]] = {}
+        alike: dict[Any, list[Call]] = {}
         for call in calls:
             signature = call.signature(self.statements)
             if signature is not None:
@@ -223,7 +60,7 @@ class Modules:
         for group in sorted(alike.values(), key=lambda group: max(len(call.ancestors) for call in group)):
             visible = [call for call in group if not hidden & set(call.ancestors)]
             length = sum(last + 1 - first for first, last in group[0].spans.values())
-            if _sites(visible) > 1 and length >= 2 * len(group[0].spans) + _FEWEST:
+            if sites(visible) > 1 and length >= 2 * len(group[0].spans) + _FEWEST:
                 found.append((visible, [call for call in group if call not in visible]))
                 hidden |= {call.number for call in visible[1:]}
         return found
@@ -233,7 +70,11 @@ class Modules:
         made = value.statement if type(value) is Value else None
         found: list[Statement] = []
         number = 0 if made is None else made.number
-        if type(value) is Value and np.ndim(value.data) and self.is_shared(value):
+        if (
+            type(value) is Value
+            and np.ndim(value.data)
+            and (value.memory.caller or self.memories[value.memory] > 1 or not owns(value))
+        ):
             found.append(Statement(number, method("copy"), (value,), {}))
             value = Value(value.data, found[0], True, Memory())
             found[0].outputs.append(value)
@@ -244,12 +85,6 @@ class Modules:
             if made is not None:
                 statement.entry, statement.place = made.entry, made.place
         return found
-
-    def is_shared(self, value: Value) -> bool:
-        """Whether another result or an argument has the memory of a result."""
-        data, memory = value.data, value.memory
-        owns = not isinstance(data, np.ndarray) or (data.base is None and data.flags.writeable)
-        return memory.caller or self.memories[memory] > 1 or not owns
 
     def rest(self) -> list[Statement]:
         """Return the statements that are left, with those that fill the dicts of gradients where no function does."""
@@ -271,7 +106,7 @@ class Modules:
 class _Extraction:
     """Makes the functions of one module of its calls. The bodies are copies of the blocks of the first call."""
 
-    def __init__(self, modules: Modules, visible: Sequence[_Call], hidden: Sequence[_Call]) -> None:
+    def __init__(self, modules: Modules, visible: Sequence[Call], hidden: Sequence[Call]) -> None:
         self.modules, self.calls, self.first, self.count = modules, [*visible, *hidden], visible[0], len(visible)
         self.blocks = [*self.first.blocks(modules.now)]
         # for each value of the first call, the one in each call
@@ -368,7 +203,7 @@ class _Extraction:
         read = self.outer(block)
         used = {self.keys[v][0] for v in read if v in self.keys} | set(read)
         texts = [self.keys[v][1] for v in read if v in self.keys]
-        texts += [_text(arg) for each in block for arg in each.args if type(arg) is Key]
+        texts += [text_of_key(arg) for each in block for arg in each.args if type(arg) is Key]
         relative = self.prefixes is not None and any(text.startswith(self.prefixes[0]) for text in texts)
         return [holder for holder in dicts if holder in used] + [self.at] * relative
 
@@ -420,7 +255,9 @@ class _Extraction:
         found = []
         for statement in block:
             clone = copy.copy(statement)
-            args = [self.relative(_text(a)) if type(a) is Key else replaced(self.clone, a) for a in statement.args]
+            args = [
+                self.relative(text_of_key(a)) if type(a) is Key else replaced(self.clone, a) for a in statement.args
+            ]
             clone.args, clone.keywords = tuple(args), replaced(self.clone, statement.keywords)
             clone.target = self.clone(statement.target)
             clone.outputs = [self.clone(value) for value in statement.outputs]
@@ -467,15 +304,6 @@ class _Extraction:
         return "_".join(common[::-1]) or None
 
 
-def _sites(calls: Sequence[_Call]) -> int:
-    """Return about how many lines would call a function: a loop calls one module at equal distances."""
-    found = 0
-    for owner in {id(call.owner): None for call in calls}:
-        starts = [min(first for first, _ in call.spans.values()) for call in calls if id(call.owner) == owner]
-        found += len(starts) if len(starts) < 3 else len({b - a for a, b in itertools.pairwise(starts)})
-    return found
-
-
 def _called(
     function: Function, args: Sequence[Any], outputs: Sequence[Value], block: Sequence[Statement]
 ) -> FunctionCall:
@@ -498,21 +326,21 @@ def _makes(statement: Any, value: Any) -> bool:
     return written or value in statement.outputs
 
 
-def _text(key: Key) -> str:
-    return "".join(map(str, key.parts))
-
-
 def _prefixes(columns: Sequence[tuple[str, ...]]) -> tuple[list[str] | None, bool]:
     """Return what the keys of each call begin with, where they differ, and whether they are alike otherwise."""
     differing = [column for column in columns if len(set(column)) > 1]
     if not differing:
         return None, True
-    found = [os.path.commonprefix([f"{key.rpartition('.')[0]}." for key in keys]) for keys in zip(*differing)]
-    found = [prefix[: prefix.rfind(".") + 1] for prefix in found]
+    found = [_common([key.split(".")[:-1] for key in keys]) for keys in zip(*differing)]
     rests = [{key[len(prefix) :] for key, prefix in zip(column, found)} for column in differing]
     same = [column[0] for column in columns if len(set(column)) == 1]
     fits = all(len(rest) == 1 for rest in rests) and not any(key.startswith(found[0]) for key in same)
     return found, fits and all(len(prefix) > 1 for prefix in found)
+
+
+def _common(paths: Sequence[Sequence[str]]) -> str:
+    """Return the parts with which all paths begin, each with a point after it."""
+    return "".join(f"{parts[0]}." for parts in itertools.takewhile(lambda parts: len(set(parts)) == 1, zip(*paths)))
 
 
 def _snake(name: str) -> str:

@@ -191,6 +191,12 @@ def replaced(function: Callable[[Any], Any], tree: Any) -> Any:
     return function(tree)
 
 
+def owns(value: Value) -> bool:
+    """Whether a value has memory of its own, or needs none."""
+    data = value.data
+    return not isinstance(data, np.ndarray) or (data.base is None and data.flags.writeable) or not data.ndim
+
+
 def is_ufunc_method(call: Any) -> bool:
     """Whether ``call`` is ``np.add.reduce`` or another method of a ufunc."""
     return isinstance(getattr(call, "__self__", None), np.ufunc)

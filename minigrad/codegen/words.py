@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from .functions import FunctionCall, Key, call_line, key_line
 from .loops import Line, Loop, Turn, loop_lines
-from .modules import FunctionCall, Key, targets
-from .names import GivenNames, quoted
+from .names import Constants, GivenNames, quoted
 from .spelling import dtype_name, dtype_text, number_text, transpose_text, without_defaults
 from .statements import (
     Check,
@@ -24,11 +24,11 @@ from .statements import (
     Statement,
     Value,
     is_ufunc_method,
+    owns,
     replaced,
     values_in,
 )
 from .tidy import constant
-from .turns import key_of
 
 JOINED = 48  # the longest expression that is put into the line that uses it
 _ATOM = 10  # how tightly an expression binds: a name or a call binds tightest
@@ -49,31 +49,6 @@ _METHODS = {
 _KEY = re.compile(r"\[[^][]*\"\]")  # the key of a parameter, which is not counted
 _TURNS = {np.transpose, np.swapaxes}
 _VIEWS = _TURNS | {np.reshape}
-
-
-class Constants:
-    """The arrays of a program that are no arguments.
-
-    Attributes:
-        arrays: each by its name in the program.
-    """
-
-    def __init__(self, scopes: Sequence[GivenNames]) -> None:
-        self.arrays: dict[str, Any] = {}
-        self._names: dict[Any, str] = {}
-        self._scopes = scopes  # the names in each function, none of which may hide a constant
-
-    def name(self, array: Any) -> str:
-        key = key_of(array)
-        if key not in self._names:
-            name = f"C{len(self.arrays) + 1}"
-            while not all(scope.is_free(name) for scope in self._scopes):
-                name += "_"
-            for scope in self._scopes:
-                scope.free(name)
-            self._names[key] = name
-            self.arrays[name] = array
-        return self._names[key]
 
 
 class Text:
@@ -99,33 +74,33 @@ class Text:
         self.constants, self.backward = constants, backward
         self.scipy = False
         self._joined: dict[Value, tuple[str, float]] = {}
-        self._uses: dict[Value, list[Statement | None]] = {}
+        self.uses: dict[Value, list[Statement | None]] = {}
         self._loop_of: dict[Statement | None, Loop] = {}
         self.lists: dict[Value, str] = {}
         self.counter: str | None = None
         self._find_uses(statements)
         for value in values_in(results):
-            self._uses.setdefault(value, []).extend([None, None])
+            self.uses.setdefault(value, []).extend([None, None])
 
     def _find_uses(self, statements: Sequence[Statement]) -> None:
         for statement in statements:
             for value in statement.values:
-                self._uses.setdefault(value, []).append(statement)
+                self.uses.setdefault(value, []).append(statement)
             if statement.target is not None:
-                self._uses[statement.target] += [statement]
+                self.uses[statement.target] += [statement]
             if isinstance(statement, Loop):
                 self._loop_of.update(dict.fromkeys(statement.body, statement))
                 self._find_uses(statement.body)
                 for value in values_in([carried.first for carried in statement.carried]):
-                    self._uses.setdefault(value, []).extend([statement, statement])
+                    self.uses.setdefault(value, []).extend([statement, statement])
                 lasting: list[Any] = [*statement.collected, *(carried.last for carried in statement.carried)]
                 lasting += [each.source for each in (*statement.elements, *statement.read_later)]
                 for value in values_in(lasting):
-                    self._uses.setdefault(value, []).extend([None, None])
+                    self.uses.setdefault(value, []).extend([None, None])
 
     def gives_way(self, value: Value, loop: Loop) -> bool:
         """Whether a loop can use the name of a value for what it carries: nothing reads the value later."""
-        uses = self._uses[value]
+        uses = self.uses[value]
         if uses.count(loop) > 2 or any(use is None or (use is not loop and use.number >= loop.number) for use in uses):
             return False
         joined = [o for use in uses if use is not None for o in use.outputs if o in self._joined]
@@ -166,13 +141,13 @@ class Text:
         if statement.target is not None:
             return [self._effect(statement)]
         if isinstance(statement, FunctionCall):
-            return [self._call(statement)]
+            return [call_line(self, statement)]
         text, tightness = self.expression(statement)
         if statement.several:
-            names = [self.names.give(value) if value in self._uses else "_" for value in statement.outputs]
+            names = [self.names.give(value) if value in self.uses else "_" for value in statement.outputs]
             return [f"{', '.join(names)}{',' * (len(names) == 1)} = {text}"]
         (value,) = statement.outputs
-        if value not in self._uses:
+        if value not in self.uses:
             return []  # a loop that picks it for what is outside, which picks it there
         if constant(value) is not None and np.ndim(value.data) == 0:
             return []
@@ -180,10 +155,6 @@ class Text:
             self._joined[value] = text, tightness
             return []
         return [f"{self.names.give(value)} = {text}"]
-
-    def _call(self, call: FunctionCall) -> str:
-        names = [self.names.give(value) if value in self._uses else "_" for value in call.outputs]
-        return f"{targets(names)}{' = ' * bool(names)}{call.call.__name__}({', '.join(map(self.of, call.args))})"
 
     def _check(self, check: Check) -> list[str]:
         (value,) = check.args
@@ -204,9 +175,9 @@ class Text:
         picked = of_argument and type(statement.args[1]) in (int, Turn)
         if self._leaves_loop(statement, value):
             return False
-        if (short or picked) and not value.memory.writes and None not in self._uses[value]:
-            return self._unwritten(statement, self._uses[value])
-        uses = self._uses[value]
+        if (short or picked) and not value.memory.writes and None not in self.uses[value]:
+            return self._unwritten(statement, self.uses[value])
+        uses = self.uses[value]
         if len(uses) != 1 or uses[0] is None or value.memory.writes:
             return False
         user = uses[0]
@@ -231,7 +202,7 @@ class Text:
     def _leaves_loop(self, statement: Statement, value: Value) -> bool:
         """Whether a value of a loop is used outside of it."""
         loop = self._loop_of.get(statement)
-        return loop is not None and any(self._loop_of.get(use) is not loop for use in self._uses[value])
+        return loop is not None and any(self._loop_of.get(use) is not loop for use in self.uses[value])
 
     def _unwritten(self, statement: Statement, uses: Iterable[Statement | None]) -> bool:
         """Whether nothing that the expression reads is written to before its last use."""
@@ -313,7 +284,7 @@ class Text:
         if isinstance(leaf, np.ndarray):
             return self._array(leaf)
         if isinstance(leaf, Key):
-            return self._key(leaf)
+            return key_line(self, leaf)
         if isinstance(leaf, tuple):
             return f"({', '.join(map(self.of, leaf))}{',' * (len(leaf) == 1)})"
         if isinstance(leaf, list):
@@ -353,17 +324,9 @@ class Text:
             return f"np.array([{items}]{'' if plain else ', ' + dtype_text(array.dtype)})"
         return self.constants.name(array)
 
-    def _key(self, key: Key) -> str:
-        first, *others = key.parts
-        if all(isinstance(part, (str, int)) for part in key.parts):
-            return quoted("".join(map(str, key.parts)))
-        if type(first) is Value and all(isinstance(part, (str, int)) for part in others):
-            return " + ".join([self.of(first), *[quoted("".join(map(str, others)))] * bool(others)])
-        return 'f"' + "".join(part if isinstance(part, str) else f"{{{self.of(part)}}}" for part in key.parts) + '"'
-
     def _index(self, index: Any) -> str:
         if isinstance(index, Key):
-            return self._key(index)
+            return key_line(self, index)
         if isinstance(index, tuple) and index:
             return ", ".join(map(self._part, index)) + "," * (len(index) == 1)
         return self._part(index)
@@ -398,7 +361,7 @@ class Text:
             if type(value) is not Value:
                 return "None" if value is None else self.of(value)
             given.append(value.memory)
-            shared = value.memory.caller or given.count(value.memory) > 1 or not _owns(value)
+            shared = value.memory.caller or given.count(value.memory) > 1 or not owns(value)
             number = constant(value) if np.ndim(value.data) == 0 and value not in self.names.of else None
             name = self.of(value, _ATOM) if number is None else self.of(number)
             return f"{name}.copy()" if shared and np.ndim(value.data) else name
@@ -414,11 +377,6 @@ class _Raw:
 
     def __repr__(self) -> str:
         return self.text
-
-
-def _owns(value: Value) -> bool:
-    data = value.data
-    return not isinstance(data, np.ndarray) or (data.base is None and data.flags.writeable) or not data.ndim
 
 
 def _line_of(statement: Statement) -> str:

@@ -18,8 +18,9 @@ from ..engine.types import Array, Node
 from ..errors import MinigradError, UnsupportedError
 from .arguments import CHECK, CHECK_SIZES, Arguments, is_floating
 from .folds import folded
-from .modules import Dicts, Modules, function_lines
-from .names import GivenNames
+from .functions import Dicts, function_lines
+from .modules import Modules
+from .names import Constants, GivenNames
 from .paper import Paper
 from .program import WrittenProgram
 from .recording import Recording
@@ -28,7 +29,7 @@ from .spelling import wrapped
 from .statements import Check, Statement
 from .tidy import tidied
 from .witness import compare, on_the_tape
-from .words import Constants, Text
+from .words import Text
 
 
 def write_numpy(
