@@ -16,7 +16,7 @@ class Key(NamedTuple):
     parts: tuple[Any, ...]
 
 
-class Function:
+class WrittenFunction:
     """A function of the written program.
 
     Attributes:
@@ -45,12 +45,12 @@ class Function:
 
 
 class FunctionCall(Statement):
-    """The call of a :class:`Function`, or of one of Python's own."""
+    """The call of a :class:`WrittenFunction`, or of one of Python's own."""
 
     __slots__ = ()
 
 
-def function_lines(text: Any, function: Function) -> list[str]:
+def function_lines(text: Any, function: WrittenFunction) -> list[str]:
     """Return the lines of a function, the first of which is its head.
 
     ``text`` is the :class:`~.words.Text` of the body, which imports this module.
@@ -113,7 +113,7 @@ class Dicts:
         """Add an argument. Return the value that stands for the dict of its gradients."""
         holder = of_data(name)
         self.keys.update({value: (holder, key) for value, key in items})
-        statement = FunctionCall(0, Function("dict.fromkeys", None), (holder,), {})
+        statement = FunctionCall(0, WrittenFunction("dict.fromkeys", None), (holder,), {})
         found = of_data(None, statement)
         found.cotangent_of = holder
         statement.outputs, statement.backward = [found], True

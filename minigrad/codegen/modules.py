@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .calls import Call, calls_of, sites
-from .functions import Dicts, Function, FunctionCall, Key, key_of_text, of_data, text_of_key
+from .functions import Dicts, WrittenFunction, FunctionCall, Key, key_of_text, of_data, text_of_key
 from .statements import Check, Expression, Memory, Statement, Value, method, owns, replaced, values_in
 from .turns import leaves_of
 
@@ -37,7 +37,7 @@ class Modules:
     def __init__(self, statements: Sequence[Statement], results: Any, dicts: Dicts, taken: set[str]) -> None:
         self.statements, self.dicts, self.taken = statements, dicts, taken
         self.now: list[Any] = [*statements]
-        self.functions: list[Function] = []
+        self.functions: list[WrittenFunction] = []
         self.stored: set[Value] = set()
         gradients = [each[0] for each in dicts.gradients if type(each[0]) is Value]
         self.results = {*values_in(results), *gradients}
@@ -131,7 +131,7 @@ class _Extraction:
         bundles = [[of_data("saved") for _ in self.calls] if len(each) > 1 else None for each in kept]
         spans = [[*call.spans.values()] for call in self.calls[: self.count]]
         for i, block in enumerate(self.blocks):
-            function = Function(_free(name + "_back" * (i > 0), modules.taken), group)
+            function = WrittenFunction(_free(name + "_back" * (i > 0), modules.taken), group)
             returned = [v for v in made[i] if v in read] + kept[i] * (bundles[i] is None)
             given = [v for v in self.outer(block) if v not in self.keys and v not in self.surroundings(block)]
             taken = [j for j, bundle in enumerate(bundles) if bundle and j != i and set(given) & set(kept[j])]
@@ -249,7 +249,7 @@ class _Extraction:
 
     # The body
 
-    def body(self, block: Sequence[Statement], function: Function) -> list[Statement]:
+    def body(self, block: Sequence[Statement], function: WrittenFunction) -> list[Statement]:
         """Return copies of the statements of a block, which read the inputs of the function."""
         places = {str(each.place) for each in block}
         found = []
@@ -305,7 +305,7 @@ class _Extraction:
 
 
 def _called(
-    function: Function, args: Sequence[Any], outputs: Sequence[Value], block: Sequence[Statement]
+    function: WrittenFunction, args: Sequence[Any], outputs: Sequence[Value], block: Sequence[Statement]
 ) -> FunctionCall:
     call = FunctionCall(block[0].number, function, args, {})
     call.outputs, call.several, call.backward = [*outputs], True, block[0].backward

@@ -177,7 +177,7 @@ def function_of(name: str) -> tuple[Any, Any, Callable[[np.random.Generator], tu
 
 
 OF_ALL = [name for name in NETS if name != "gates"]  # x is differentiated too
-CASES = [(name, None) for name in OF_ALL]
+CASES: list[tuple[str, int | None]] = [(name, None) for name in OF_ALL]
 CASES += [(name, 0) for name in [*NETS, "inner gradient", "nested parameters", *MODELS]]
 LARGE = {"rnn", "encoder-decoder", "vision transformer", "bert"}
 
