@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .calls import Call, calls_of, sites
-from .functions import Dicts, WrittenFunction, FunctionCall, Key, key_of_text, of_data, text_of_key
+from .functions import Dicts, FunctionCall, Key, WrittenFunction, key_of_text, of_data, text_of_key
 from .statements import Check, Expression, Memory, Statement, Value, method, owns, replaced, values_in
 from .turns import leaves_of
 
