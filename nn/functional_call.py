@@ -84,7 +84,7 @@ def loss_of(model: Callable[..., Any], loss: Callable[..., Any]) -> Callable[...
         >>> import nn
         >>> layer = nn.Affine(2, 3, rng=np.random.default_rng(0), dtype=np.float64)
         >>> batch = np.ones((4, 2)), np.array([0, 1, 2, 0])
-        >>> program = mg.write_numpy(nn.loss_of(layer, nn.cross_entropy), layer.state_dict(), *batch)
+        >>> program = mg.write_numpy(nn.loss_of(layer, nn.cross_entropy), layer.state_dict(), *batch, argnum=0)
         >>> value, gradients = program(layer.state_dict(), *batch)
         >>> {path: g.shape for path, g in gradients.items()}
         {'weight': (2, 3), 'bias': (3,)}
