@@ -18,9 +18,11 @@ from ..engine.types import Array, Node
 from ..errors import ArgumentError, UnsupportedError
 from .arguments import CHECK, CHECK_SIZES, Arguments, is_floating
 from .folds import folded
+from .functions import Dicts, WrittenFunction, function_lines
 from .kernels import called, imports as imports_of_kernels
 from .loops import Loop
-from .names import GivenNames
+from .modules import Modules
+from .names import Constants, GivenNames
 from .paper import Paper
 from .program import WrittenProgram
 from .recording import Recording, line_of, named
@@ -68,7 +70,7 @@ def write_numpy(
     """
     if type(kernels) is not bool:
         raise ArgumentError(f"kernels={kernels!r} must be True or False")
-    versions = [Arguments(f, example) for example in (examples, *sizes)]
+    versions = [Arguments(f, example, whole_dicts=not sizes) for example in (examples, *sizes)]
     free = Sizes(versions) if sizes else None
     with called() if kernels else reference_mode():
         return _compared(f, versions, versions[0].chosen(argnum), free)
@@ -99,34 +101,52 @@ def _written(
     free: Sizes | None,
 ) -> WrittenProgram:
     """Write the program of the runs for the examples."""
+    functions: Sequence[WrittenFunction] = ()
+    taken = {*_of_step(versions[0]), "np", "special", "base64", "check_arguments", "step", "ARGUMENTS"}
     if free is None:
-        parts = _tidied(runs[0], versions[0])
-        flat = parts[0]
-        ((statements, results),) = folded([parts])
+        statements, results, paths = _tidied(runs[0], versions[0])
+        flat, leaves = statements, [*zip(runs[0].inputs, versions[0].leaves)]
+        dicts, results = _large_dicts(versions[0], leaves, results, chosen)
+        modules = Modules(statements, results, dicts, taken)
+        functions = modules.functions
+        ((statements, results),) = folded([(modules.rest(), results, paths)])
+        for function in functions:
+            ((function.body, function.outputs),) = folded([(function.body, function.outputs, {})])
     else:
+        dicts = Dicts()
         statements, results, runs = _for_all_sizes(f, versions, runs, chosen, free)
         flat = [s for each in statements for s in (each.body if isinstance(each, Loop) else [each])]
+        leaves = [*zip(runs[0].inputs, versions[0].leaves)]
     checks = [statement.sentence for statement in flat if isinstance(statement, Check)]
     fast = imports_of_kernels(flat)
-    if fast and "kernels" in _taken(versions[0]):
+    if fast and "kernels" in taken:
         raise UnsupportedError(
             "an argument is called 'kernels', as the module whose functions the program calls: rename it"
         )
-    names = GivenNames(_taken(versions[0]) | ({"kernels"} if fast else set()))
-    names.of.update({value: value.name for value in runs[0].inputs if value.name})
-    text = Text(statements, results, names)
+    taken |= {"kernels"} if fast else set()
+    names = GivenNames(taken)
+    names.of.update({value: leaf.name if leaf.key == leaf.name else leaf.path for value, leaf in leaves})
+    names.of.update({each: str(each.name) for each in {holder: None for holder, _ in dicts.keys.values()}})
+    groups = {function.group: GivenNames(taken - _of_step(versions[0])) for function in functions}
+    constants = Constants([names, *groups.values()])
+    texts = [Text(statements, results, names, constants)]
+    written = []
+    for function in functions:
+        texts.append(Text(function.body, function.outputs, groups[function.group], constants, function.is_backward))
+        written.append(function_lines(texts[-1], function))
     opening = [*versions[0].opening(), *([] if free is None else free.opening())]
-    lines = [*opening, *text.lines(), f"return {text.result(results)}"]
-    step = "\n".join([f"def step({', '.join(versions[0].names)}):", *map(wrapped, lines)])
+    body = [*opening, *texts[0].lines(), f"return {texts[0].result(results)}"]
+    written.append([f"def step({', '.join(versions[0].names)}):", *body])
+    step = "\n\n\n".join("\n".join([head, *map(wrapped, lines)]) for head, *lines in written)
     step = "\n".join(line.rstrip() for line in step.splitlines()) + "\n"
-    imports = ["import base64", ""] * bool(text.constants) + ["import numpy as np"]
-    imports += ["from scipy import special"] * text.scipy
+    imports = ["import base64", ""] * bool(constants.arrays) + ["import numpy as np"]
+    imports += ["from scipy import special"] * any(text.scipy for text in texts)
     imports += fast
     needs = "\n\nIt calls the kernels of minigrad, which must be installed.\n" * bool(fast)
     title = f'"""The value and the gradients of {described(f)}.{needs}"""'
     check = CHECK if free is None else CHECK_SIZES
     head = "\n".join([title, "", *imports, "", *versions[0].table(), "", "", check])
-    return WrittenProgram(step, head, checks, text.constants, versions[0])
+    return WrittenProgram(step, head, checks, constants.arrays, versions[0])
 
 
 def _for_all_sizes(
@@ -180,9 +200,22 @@ def _recorded_or_refused(f: Callable[..., Any], arguments: Arguments, chosen: Se
         ) from error
 
 
-def _taken(arguments: Arguments) -> set[str]:
-    leaves = (leaf.name for leaf in arguments.leaves)
-    return {*arguments.names, *leaves, "np", "special", "base64", "check_arguments", "step", "ARGUMENTS"}
+def _large_dicts(arguments: Arguments, leaves: Any, results: Any, chosen: Sequence[int]) -> tuple[Dicts, Any]:
+    """Return the large dicts among the arguments, and the results with dicts for their gradients."""
+    dicts, results = Dicts(), list(results)
+    for name in arguments.dicts:
+        at = arguments.names.index(name)
+        gradients = results[1 + chosen.index(at)] if at in chosen else {}
+        items = [(value, leaf.key) for value, leaf in leaves if leaf.path.startswith(f"{name}[")]
+        found = dicts.add(name, items, gradients)
+        if at in chosen:
+            results[1 + chosen.index(at)] = found
+    return dicts, tuple(results)
+
+
+def _of_step(arguments: Arguments) -> set[str]:
+    """Return the names that only ``step`` has."""
+    return {*arguments.names, *(leaf.name for leaf in arguments.leaves)}
 
 
 def _recorded(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int]) -> Recording:
@@ -258,9 +291,13 @@ class _PaperRun:
     def record(self, entry: Any, arrays: Any, answer: Any, seconds: float) -> None:
         if type(answer) is Paper:
             self.recording.values[entry] = answer._value
+        self.recording.scopes[entry] = self.recording.scopes_now()
         attach(entry, self)
 
     def backward(self, entry: Any, g: Array, contributions: Sequence[Any], seconds: float) -> None:
+        for contribution, parent in zip(contributions, entry.parents):
+            if parent is not None and contribution is not None:
+                self.recording.contributed(entry, parent)
         if self.recording.backward:
             self.name(g, entry)
             for contribution, parent in zip(contributions, entry.parents):
