@@ -46,7 +46,7 @@ from .rules.attention import (
     split_heads,  # (..., length, heads * d) -> (..., heads, length, d)
 )
 from .rules.dropout import dropout  # dropout whose mask is a function of key and step
-from .rules.neural import REDUCTIONS, check_labels, largest  # helpers of losses
+from .rules.neural import check_labels, largest  # helpers of losses
 from .serialize import (
     CheckpointError,  # the error for a file with unexpected content
     Maybe,  # marks a key that may be missing
