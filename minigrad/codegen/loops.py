@@ -7,8 +7,15 @@ from typing import Any, NamedTuple
 
 from .statements import Expression, Statement, Value
 
-Line = tuple[str, bool]  # a line, and whether it is a comment on where it comes from
 _COUNTERS = ("t", "i", "k")
+
+
+class Line(NamedTuple):
+    """A line of the program: its text, whether it is a comment on where it comes from, and the statements it runs."""
+
+    text: str
+    comment: bool = False
+    statements: Sequence[Statement] = ()
 
 
 class Turn(Expression):
@@ -103,7 +110,7 @@ def loop_lines(text: Any, loop: Loop) -> list[Line]:
     for value in collected:
         wanted = names.wanted(value)
         text.lists[value] = names.free(wanted + ("_list" if wanted.endswith("s") else "s"))
-        lines.append((f"{text.lists[value]} = []", False))
+        lines.append(Line(f"{text.lists[value]} = []"))
     head = _header(text, loop)
     for element in loop.elements:
         names.of[element.value] = _element(text, element)
@@ -111,11 +118,14 @@ def loop_lines(text: Any, loop: Loop) -> list[Line]:
     for statement, *others in zip(*(loop.body, *loop.turns[:-1])):
         for i, value in enumerate(statement.outputs):
             names.of.update({other.outputs[i]: names.of[value] for other in others if value in names.of})
-    body += [(f"{text.lists[value]}.append({text.of(value)})", False) for value in collected]
-    body += [(f"{names.of[c.value]} = {text.of(c.last)}", False) for c in loop.carried if not c.shared]
+    body += [Line(f"{text.lists[value]}.append({text.of(value)})", False, text.run_by(value)) for value in collected]
+    moved = [c for c in loop.carried if not c.shared]
+    body += [Line(f"{names.of[c.value]} = {text.of(c.last)}", False, text.run_by(c.last)) for c in moved]
+    turns = dict(zip(loop.body, zip(*loop.turns)))
     for element in loop.read_later:
         names.of[element.value] = _element(text, element)
-    return [*lines, (head, False), *(("    " + line, comment) for line, comment in body)]
+    body = [Line("    " + line, comment, [e for s in by for e in turns.get(s, (s,))]) for line, comment, by in body]
+    return [*lines, Line(head), *body]
 
 
 def _first(text: Any, loop: Loop, carried: Carried) -> list[Line]:
@@ -132,7 +142,7 @@ def _first(text: Any, loop: Loop, carried: Carried) -> list[Line]:
     names.of[carried.value] = name
     if carried.shared:
         names.of[carried.last] = name
-    return [] if inherits else [(f"{name} = {text.of(first)}", False)]
+    return [] if inherits else [Line(f"{name} = {text.of(first)}", False, text.run_by(first))]
 
 
 def _header(text: Any, loop: Loop) -> str:

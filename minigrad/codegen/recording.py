@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .._source import user_place
+from .._source import SourceLine, user_place
 from ..engine.observers import sweeps_under_way
 from ..engine.tensor import Tensor
 from ..engine.types import Node
@@ -48,6 +48,8 @@ class Recording:
         backward: whether the backward pass of the whole function is running.
         refusal: the error that ended the writing, even if the function caught it.
         raised: an error that a statement raised. If the function goes on all the same, the program would not know when.
+        source: the line of the user's program, if it is not the one that is running: a trace is run again.
+        result: the name of what the function returns, or of what an operation of a trace returns.
     """
 
     def __init__(self, wrap: Callable[[Value, Recording], Any]) -> None:
@@ -58,6 +60,8 @@ class Recording:
         self.backward = False
         self.refusal: UnsupportedError | None = None
         self.raised: Exception | None = None
+        self.source: SourceLine | None = None
+        self.result: str | None = "loss"
         self._closed = False
         self._thread = threading.get_ident()
         self._errors: dict[str, Any] = {**np.geterr()}
@@ -142,8 +146,8 @@ class Recording:
         Raises:
             UnsupportedError: always.
         """
-        place = user_place()
-        where = f' (line {place.source.line}: "{place.source.text}")' if place is not None and place.source.text else ""
+        place = self._here()
+        where = f' (line {place.line}: "{place.text}")' if place is not None and place.text else ""
         why = "would write today's value into the program" if frozen else "cannot be written down"
         error = UnsupportedError(f"{what} {why}{where}: {remedy}")
         self.refusal = self.refusal or error
@@ -181,14 +185,17 @@ class Recording:
 
     def _place(self, statement: Statement) -> None:
         """Note where in the user's program a statement belongs: to its line, or to the line that it goes back through."""
-        place = user_place()
-        statement.place = None if place is None else place.source
-        statement.name = assigned_name(sys._getframe(2))
+        statement.place = self._here()
+        statement.name = assigned_name(sys._getframe(2), self.result)
         statement.backward = self.backward
         if self.backward and (sweeps := sweeps_under_way()):
             statement.entry = sweeps[0].pulled
             origin = self.values.get(statement.entry)
             statement.place = None if origin is None or origin.statement is None else origin.statement.place
+
+    def _here(self) -> SourceLine | None:
+        place = None if self.source is not None else user_place()
+        return self.source if place is None else place.source
 
     def _written(self, statement: Statement, target: Value, depends: bool) -> None:
         target.memory.writes.append(statement.number)

@@ -28,9 +28,14 @@ _SAME_SHAPE = {
 }
 
 
-def tidied(statements: Sequence[Statement], results: Any) -> tuple[list[Statement], Any]:
-    """Return the statements that are left, and ``results`` (a tree of values) in terms of them."""
-    work = _Tidying(live(statements, results), results)
+def tidied(
+    statements: Sequence[Statement], results: Any, same: dict[Value, Value] | None = None
+) -> tuple[list[Statement], Any]:
+    """Return the statements that are left, and ``results`` (a tree of values) in terms of them.
+
+    If ``same`` is given, each value that is replaced is noted there, with its replacement.
+    """
+    work = _Tidying(live(statements, results), results, {} if same is None else same)
     for _ in range(3):
         work.simplify()
         work.statements = live(work.statements, work.results)
@@ -70,9 +75,9 @@ def constant(value: Any) -> Any:
 
 
 class _Tidying:
-    def __init__(self, statements: list[Statement], results: Any) -> None:
+    def __init__(self, statements: list[Statement], results: Any, same: dict[Value, Value]) -> None:
         self.statements, self.results = statements, results
-        self.same: dict[Value, Value] = {}  # values that are replaced, each with its replacement
+        self.same = same  # values that are replaced, each with its replacement
 
     def current(self, leaf: Any) -> Any:
         while type(leaf) is Value and leaf in self.same:

@@ -97,28 +97,38 @@ class Text:
 
     # Lines
 
-    def lines(self) -> list[str]:
+    def lines(self) -> list[Line]:
         """Return the body of the function, without its ``return``."""
-        return [line for line, _ in self.block(self.statements)]
+        return self.block(self.statements)
+
+    def run_by(self, *leaves: Any) -> list[Statement]:
+        """Return the statements that run in a line with the text of these values: those whose text is part of it."""
+        found: list[Statement] = []
+        waiting = [*values_in(leaves)]
+        for value in waiting:
+            if value in self._joined and value.statement is not None and value.statement not in found:
+                found.append(value.statement)
+                waiting += value.statement.values
+        return found
 
     def block(self, statements: Sequence[Statement]) -> list[Line]:
-        """Return the lines of statements, each with whether it is a comment on where it comes from."""
         found: list[Line] = []
         backward, last = any(self._loop_of.get(each) and each.backward for each in statements), None
         for statement in statements:
             if isinstance(statement, Loop):
                 written = loop_lines(self, statement)
             else:
-                written = [(line, False) for line in self._line(statement)]
+                by = [statement, *self.run_by(*statement.values)]
+                written = [Line(line, False, by) for line in self._line(statement)]
             if not written:
                 continue
             if statement.backward and not backward:
-                found += [("", False), ("# backward", False)]
+                found += [Line(""), Line("# backward")]
             backward, place = statement.backward, statement.place
             last = None if isinstance(statement, Loop) else last
             if place is not None and place.text and (str(place), backward) != last:
                 last = str(place), backward
-                found.append((f"# back through {place.text}" if backward else f"# {place.text}", True))
+                found.append(Line(f"# back through {place.text}" if backward else f"# {place.text}", True))
             found += written
         return _without_repeats(found)
 
@@ -379,11 +389,11 @@ def _without_repeats(lines: Sequence[Line]) -> list[Line]:
         return "".join(text.split()).replace("(", "").replace(")", "")
 
     kept = []
-    for i, (line, comment) in enumerate(lines):
-        if comment and not line.startswith("# back through "):
-            alone = i + 2 >= len(lines) or lines[i + 2][1] or not lines[i + 2][0]
-            said, written = squeezed(line[2:].partition("  #")[0]), squeezed(lines[i + 1][0])
+    for i, line in enumerate(lines):
+        if line.comment and not line.text.startswith("# back through "):
+            alone = i + 2 >= len(lines) or lines[i + 2].comment or not lines[i + 2].text
+            said, written = squeezed(line.text[2:].partition("  #")[0]), squeezed(lines[i + 1].text)
             if alone and (said == written or said == f"return{written.partition('=')[2]}"):
                 continue
-        kept.append((line, comment))
+        kept.append(line)
     return kept

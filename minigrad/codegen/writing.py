@@ -18,13 +18,14 @@ from ..engine.types import Array, Node
 from ..errors import MinigradError, UnsupportedError
 from .arguments import CHECK, CHECK_SIZES, Arguments, is_floating
 from .folds import folded
+from .loops import Line
 from .names import GivenNames
 from .paper import Paper
 from .program import WrittenProgram
 from .recording import Recording
 from .sizes import Sizes, generalised
 from .spelling import wrapped
-from .statements import Check, Statement
+from .statements import Check, Statement, Value
 from .tidy import tidied
 from .witness import compare, on_the_tape
 from .words import Text
@@ -82,37 +83,49 @@ def _written(
 ) -> WrittenProgram:
     """Write the program once."""
     runs = [_recorded_or_refused(f, arguments, chosen) for arguments in versions]
-    statements, results, recording = runs[0]
-    if free is not None:
-        statements, results = generalised(free, [(each[0], each[1]) for each in runs])
+    tidy = [tidied(recording.statements, results) for recording, results in runs]
+    statements, results = tidy[0] if free is None else generalised(free, tidy)
+    return assembled(statements, results, runs[0][0].inputs, versions[0], free, _described(f))[0]
+
+
+def assembled(
+    statements: Sequence[Statement],
+    results: Any,
+    inputs: Sequence[Value],
+    arguments: Arguments,
+    free: Sizes | None,
+    of_what: str,
+) -> tuple[WrittenProgram, list[Line]]:
+    """Return the program of these statements, and the lines of its function, each with the statements that it runs."""
     checks = [statement.sentence for statement in statements if isinstance(statement, Check)]
     if free is None:
-        paths = {value: leaf.path for value, leaf in zip(recording.inputs, versions[0].leaves)}
+        paths = {value: leaf.path for value, leaf in zip(inputs, arguments.leaves)}
         statements, results = folded(statements, results, paths)
-    names = GivenNames(_taken(versions[0]))
-    names.of.update({value: value.name for value in recording.inputs if value.name})
+    names = GivenNames(_taken(arguments))
+    names.of.update({value: value.name for value in inputs if value.name})
     text = Text(statements, results, names)
-    lines = [*versions[0].opening(), *text.lines(), f"return {text.result(results)}"]
-    step = "\n".join([f"def step({', '.join(versions[0].names)}):", *map(wrapped, lines)])
-    step = "\n".join(line.rstrip() for line in step.splitlines()) + "\n"
+    lines = [*map(Line, arguments.opening()), *text.lines(), Line(f"return {text.result(results)}")]
+    lines = [line._replace(text=part.rstrip()) for line in lines for part in wrapped(line.text).splitlines()]
+    lines.insert(0, Line(f"def step({', '.join(arguments.names)}):"))
     imports = ["import base64", ""] * bool(text.constants) + ["import numpy as np"]
     imports += ["from scipy import special"] * text.scipy
-    title = f'"""The value and the gradients of {_described(f)}."""'
+    title = f'"""The value and the gradients of {of_what}."""'
     check = CHECK if free is None else CHECK_SIZES
-    head = "\n".join([title, "", *imports, "", *versions[0].table(), "", "", check])
-    return WrittenProgram(step, head, checks, text.constants, versions[0])
+    head = "\n".join([title, "", *imports, "", *arguments.table(), "", "", check])
+    step = "".join(f"{line.text}\n" for line in lines)
+    return WrittenProgram(step, head, checks, text.constants, arguments), lines
 
 
 def _recorded_or_refused(
     f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int]
-) -> tuple[Any, Any, Recording]:
+) -> tuple[Recording, Any]:
     """Run ``f`` on paper. If only that fails, say so; an error that ``f`` raises on any arrays is its own.
 
     Raises:
         UnsupportedError: ``f`` fails on paper and not on the tape.
     """
     try:
-        return _recorded(f, arguments, chosen)
+        return recorded(f, arguments, chosen, Recording(Paper))
     except MinigradError:
         raise
     except Exception as error:
@@ -129,11 +142,10 @@ def _taken(arguments: Arguments) -> set[str]:
     return {*arguments.names, *leaves, "np", "special", "base64", "check_arguments", "step", "ARGUMENTS"}
 
 
-def _recorded(
-    f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int]
-) -> tuple[list[Statement], Any, Recording]:
-    """Run ``f`` on paper. Return the tidied statements, the value and the gradients as values, and the recording."""
-    recording = Recording(Paper)
+def recorded(
+    f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int], recording: Recording
+) -> tuple[Recording, Any]:
+    """Run ``f`` on paper. Return the recording, and the value and the gradients as values."""
     names = iter(arguments.leaves)
     starts: list[Tensor] = []
     run = _PaperRun(recording)
@@ -154,7 +166,7 @@ def _recorded(
     value, gradients = run(f, given, starts)
     left = iter(gradients)
     trees = [map_leaves(lambda leaf: next(left) if is_floating(leaf) else None, arguments.examples[i]) for i in chosen]
-    return *tidied(recording.statements, (value, *trees)), recording
+    return recording, (value, *trees)
 
 
 class _PaperRun:
@@ -168,6 +180,7 @@ class _PaperRun:
     ) -> tuple[Any, list[Any]]:
         """Return the value of ``f`` and the gradients with respect to ``starts``, as values of the program."""
         recording = self.recording
+        contexts, active.contexts = active.contexts, []  # a trace around the call would read what is on paper
         active.enter(self)
         try:
             with reference_mode(), enable_grad():
@@ -189,6 +202,7 @@ class _PaperRun:
             raise
         finally:
             active.leave(self)
+            active.contexts = contexts
             recording.close()
         if recording.refusal is not None:
             raise recording.refusal
