@@ -38,7 +38,7 @@ def compare(f: Callable[..., Any], program: WrittenProgram, arguments: Arguments
             if i == 0:
                 raise
             continue  # a check of the program, which says that it was written for another way
-        if not all(map(_close, leaves(found), leaves(expected))):
+        if not all(map(close, leaves(found), leaves(expected))):
             where = "on the example itself" if i == 0 else "on other data of the same shapes"
             raise UnsupportedError(
                 f"the program that was written computes something else than the function {where}. The function draws random "
@@ -97,7 +97,7 @@ def _merged(tree: Any, parts: Iterator[Any]) -> Any:
     return map_leaves(lambda leaf: next(parts) if is_floating(leaf) else leaf, tree)
 
 
-def _close(found: Any, expected: Any) -> bool:
+def close(found: Any, expected: Any) -> bool:
     found, expected = np.asarray(found), np.asarray(getattr(expected, "_array", expected))
     if found.shape != expected.shape or found.dtype != expected.dtype:
         return False

@@ -30,6 +30,8 @@ from .tidy import tidied
 from .witness import compare, on_the_tape
 from .words import Text
 
+RESERVED = {"np", "special", "base64", "check_arguments", "step", "ARGUMENTS"}  # names that a program has anyway
+
 
 def write_numpy(
     f: Callable[..., Any],
@@ -116,9 +118,7 @@ def assembled(
     return WrittenProgram(step, head, checks, text.constants, arguments), lines
 
 
-def _recorded_or_refused(
-    f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int]
-) -> tuple[Recording, Any]:
+def _recorded_or_refused(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int]) -> tuple[Recording, Any]:
     """Run ``f`` on paper. If only that fails, say so; an error that ``f`` raises on any arrays is its own.
 
     Raises:
@@ -138,8 +138,7 @@ def _recorded_or_refused(
 
 
 def _taken(arguments: Arguments) -> set[str]:
-    leaves = (leaf.name for leaf in arguments.leaves)
-    return {*arguments.names, *leaves, "np", "special", "base64", "check_arguments", "step", "ARGUMENTS"}
+    return {*arguments.names, *(leaf.name for leaf in arguments.leaves), *RESERVED}
 
 
 def recorded(
