@@ -16,7 +16,7 @@ from ..engine.tape import entry_of
 from ..errors import MinigradError, UnsupportedError
 from ..graph.record.model import Graph, Node
 from .arguments import Arguments
-from .loops import Line
+from .loops import TextLine
 from .names import GivenNames
 from .paper import Paper
 from .program import WrittenProgram
@@ -42,7 +42,7 @@ def written_trace(graph: Graph) -> tuple[WrittenProgram, list[tuple[str, list[St
     Raises:
         UnsupportedError: the operations cannot run again, or they give other numbers than the trace has.
     """
-    again, (end, _) = _Again(graph), graph.ends[0]
+    again, (end, _) = _SecondRun(graph), graph.ends[0]
     label, expected = graph.nodes[end].label, [graph.nodes[end].value]
     if np.shape(expected[0]) or not np.array_equal(graph.nodes[end].cotangent, 1):
         raise UnsupportedError(f"{label} is not one number whose gradient is 1")
@@ -69,7 +69,7 @@ def written_trace(graph: Graph) -> tuple[WrittenProgram, list[tuple[str, list[St
 
 
 def _elsewhere(
-    again: _Again, lines: Sequence[Line], readers: dict[Value, Statement], same: dict[Value, Value]
+    again: _SecondRun, lines: Sequence[TextLine], readers: dict[Value, Statement], same: dict[Value, Value]
 ) -> dict[Step, int]:
     """Return the line that computes the value of each step without a line, or else the first line that reads the value."""
     line_of = {s: i for i in reversed(range(len(lines))) for s in lines[i].statements}
@@ -87,7 +87,7 @@ def _elsewhere(
     return found
 
 
-class _Again:
+class _SecondRun:
     """A function that runs the operations of a graph again. As a note on their entries, it learns the steps of statements.
 
     Attributes:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .loops import Line, Loop, Turn, loop_lines
+from .loops import Loop, TextLine, Turn, loop_lines
 from .names import GivenNames, quoted
 from .spelling import dtype_name, dtype_text, number_text, transpose_text, without_defaults
 from .statements import (
@@ -97,7 +97,7 @@ class Text:
 
     # Lines
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[TextLine]:
         """Return the body of the function, without its ``return``."""
         return self.block(self.statements)
 
@@ -111,24 +111,25 @@ class Text:
                 waiting += value.statement.values
         return found
 
-    def block(self, statements: Sequence[Statement]) -> list[Line]:
-        found: list[Line] = []
+    def block(self, statements: Sequence[Statement]) -> list[TextLine]:
+        found: list[TextLine] = []
         backward, last = any(self._loop_of.get(each) and each.backward for each in statements), None
         for statement in statements:
             if isinstance(statement, Loop):
                 written = loop_lines(self, statement)
             else:
-                by = [statement, *self.run_by(*statement.values)]
-                written = [Line(line, False, by) for line in self._line(statement)]
+                joined = self.run_by(*statement.values)  # a transpose of the forward pass may be joined in both passes
+                by = [statement, *(each for each in joined if each.backward == statement.backward)]
+                written = [TextLine(line, False, by) for line in self._line(statement)]
             if not written:
                 continue
             if statement.backward and not backward:
-                found += [Line(""), Line("# backward")]
+                found += [TextLine(""), TextLine("# backward")]
             backward, place = statement.backward, statement.place
             last = None if isinstance(statement, Loop) else last
             if place is not None and place.text and (str(place), backward) != last:
                 last = str(place), backward
-                found.append(Line(f"# back through {place.text}" if backward else f"# {place.text}", True))
+                found.append(TextLine(f"# back through {place.text}" if backward else f"# {place.text}", True))
             found += written
         return _without_repeats(found)
 
@@ -382,7 +383,7 @@ def _line_of(statement: Statement) -> str:
     return "" if statement.place is None else statement.place.text
 
 
-def _without_repeats(lines: Sequence[Line]) -> list[Line]:
+def _without_repeats(lines: Sequence[TextLine]) -> list[TextLine]:
     """Leave out a comment that says only what its one line says."""
 
     def squeezed(text: str) -> str:

@@ -18,7 +18,7 @@ from ..engine.types import Array, Node
 from ..errors import MinigradError, UnsupportedError
 from .arguments import CHECK, CHECK_SIZES, Arguments, is_floating
 from .folds import folded
-from .loops import Line
+from .loops import TextLine
 from .names import GivenNames
 from .paper import Paper
 from .program import WrittenProgram
@@ -97,7 +97,7 @@ def assembled(
     arguments: Arguments,
     free: Sizes | None,
     of_what: str,
-) -> tuple[WrittenProgram, list[Line]]:
+) -> tuple[WrittenProgram, list[TextLine]]:
     """Return the program of these statements, and the lines of its function, each with the statements that it runs."""
     checks = [statement.sentence for statement in statements if isinstance(statement, Check)]
     if free is None:
@@ -106,9 +106,9 @@ def assembled(
     names = GivenNames(_taken(arguments))
     names.of.update({value: value.name for value in inputs if value.name})
     text = Text(statements, results, names)
-    lines = [*map(Line, arguments.opening()), *text.lines(), Line(f"return {text.result(results)}")]
+    lines = [*map(TextLine, arguments.opening()), *text.lines(), TextLine(f"return {text.result(results)}")]
     lines = [line._replace(text=part.rstrip()) for line in lines for part in wrapped(line.text).splitlines()]
-    lines.insert(0, Line(f"def step({', '.join(arguments.names)}):"))
+    lines.insert(0, TextLine(f"def step({', '.join(arguments.names)}):"))
     imports = ["import base64", ""] * bool(text.constants) + ["import numpy as np"]
     imports += ["from scipy import special"] * text.scipy
     title = f'"""The value and the gradients of {of_what}."""'
