@@ -17,7 +17,7 @@ import numpy as np
 from .device import is_device_array
 from .engine.methods import Axis
 from .engine.primitive import Primitive, primitive
-from .engine.types import TensorLike
+from .engine.types import Array, TensorLike
 from .errors import import_extra
 from .rules import neural, reductions
 
@@ -150,6 +150,13 @@ kl_div = _declare("kl_div", x=lambda g, x, y: g * np.log(x / y), y=lambda g, x, 
 
 # --- Bessel functions -----------------------------------------------------------------------------------------------
 
+
+def _by_x(ans: Array, x: Array) -> Array:
+    """Return ``I_1(x) / x``: 1/2 at 0. Where it overflows, 0 leaves the derivative as infinite as ``I_0``."""
+    zero = x == 0
+    return np.where(zero, 0.5, np.where(np.isinf(ans), 0, ans / (x + zero)))
+
+
 jv: Primitive = _declare("jv", v=None, z=lambda g, v, z: g * 0.5 * (jv(v - 1, z) - jv(v + 1, z)))
 iv: Primitive = _declare("iv", v=None, z=lambda g, v, z: g * 0.5 * (iv(v - 1, z) + iv(v + 1, z)))
 j0 = _declare("j0", x=lambda g, x: -g * j1(x))
@@ -157,10 +164,12 @@ j1: Primitive = _declare("j1", x=lambda g, x: g * 0.5 * (j0(x) - jv(2, x)))
 y0 = _declare("y0", x=lambda g, x: -g * y1(x))
 y1: Primitive = _declare("y1", x=lambda g, x, ans: g * (y0(x) - ans / x))
 i0 = _declare("i0", x=lambda g, x: g * i1(x))
-i1: Primitive = _declare("i1", x=lambda g, x: g * 0.5 * (i0(x) + iv(2, x)))
+i1: Primitive = _declare("i1", x=lambda g, x, ans: g * (i0(x) - _by_x(ans, x)))
 i0e = _declare("i0e", x=lambda g, x, ans: g * (i1e(x) - np.sign(x) * ans))
-i1e: Primitive = _declare(
-    "i1e", x=lambda g, x, ans: g * (0.5 * (i0e(x) + np.exp(-np.abs(x)) * iv(2, x)) - np.sign(x) * ans)
+i1e: Primitive = (
+    _declare(  # i0e(x) - i1e(x) / x - sign(x) i1e(x) takes a fifth of the time, and errs by 10 units instead of 6
+        "i1e", x=lambda g, x, ans: g * (0.5 * (i0e(x) + np.exp(-np.abs(x)) * iv(2, x)) - np.sign(x) * ans)
+    )
 )
 
 

@@ -172,6 +172,25 @@ _element_with_logits = primitive(
 ).vjp(z=lambda g, z, t: g * _slope_by_logits(z, t), t=lambda g, z: -g * z)
 
 
+def _with_slope(z: Array, t: Array) -> Any:
+    """Compute the loss and its derivative with respect to z, which share ``exp(-|z|)``."""
+    if z.shape != t.shape or z.dtype != t.dtype:
+        return NotImplemented
+    size, slope = np.abs(z), (z >= 0) - t
+    e = np.exp(-size)
+    ans = np.abs(slope)
+    ans *= size
+    ans += np.log1p(e)
+    np.divide(e, e + 1, out=e)
+    slope -= np.copysign(e, np.add(z, 0.0, out=size), out=e)
+    return ans, slope
+
+
+_element_with_logits.kernel(
+    np.ndarray, _with_slope, lambda g, needs, z, saved: (g * saved, -g * z if needs[1] else None)
+)
+
+
 def binary_cross_entropy(probabilities: TensorLike, targets: TensorLike, *, reduction: str = "mean") -> Tensor:
     """Return ``-t log(p) - (1 - t) log(1 - p)``, by default the mean over all elements. Logarithms are at least -100.
 
@@ -260,5 +279,5 @@ def _check_count(count: Any, function: str) -> None:
 
 def _check_unit_interval(x: Array, name: str, function: str) -> None:
     x = plain(x)
-    if x.dtype.kind not in "bc" and not ((x >= 0) & (x <= 1)).all():
+    if x.dtype.kind not in "bc" and x.size and not (x.min() >= 0 and x.max() <= 1):
         raise OutOfRangeError(f"{function} needs {name} in [0, 1], got {float(x.min()):g} to {float(x.max()):g}")

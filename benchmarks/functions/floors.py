@@ -6,7 +6,6 @@ rule could avoid.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -237,78 +236,3 @@ FLOORS |= {
     "concatenate": _joined(np.concatenate),
     "stack": _joined(np.stack),
 }
-
-
-def _floor(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function of the arrays, and of a cotangent of ones, as the floor of these works."""
-
-    def register(calls: Callable[..., Any]) -> Callable[..., Any]:
-        for name in names:
-
-            def prepared(*arrays: Any, name: str = name) -> Callable[[], Any]:
-                floating = [a for a in arrays if a.dtype.kind == "f"]
-                return lambda: calls(np.ones_like(floating[0]), *floating, name=name.removeprefix("special."))
-
-            FLOORS[name] = prepared
-        return calls
-
-    return register
-
-
-# Elementwise functions
-
-
-@_floor("sin", "cos")
-def _sine(g: Any, x: Any, name: str) -> Any:
-    return np.sin(x), np.cos(x) * g
-
-
-@_floor("sigmoid", "silu")
-def _sigmoid(g: Any, x: Any, name: str) -> Any:
-    e = np.exp(-np.abs(x))
-    s = np.maximum(x >= 0, e) / (1 + e)
-    return s, g * s * s
-
-
-@_floor("remainder")
-def _remainder(g: Any, x: Any, y: Any, name: str) -> Any:
-    return np.remainder(x, y), g, g * np.rint(x / y)
-
-
-@_floor("hypot")
-def _hypot(g: Any, x: Any, y: Any, name: str) -> Any:
-    h = np.hypot(x, y)
-    return h, g * x / h, g * y / h
-
-
-@_floor("logaddexp(0, x), softplus")
-def _softplus(g: Any, x: Any, name: str) -> Any:
-    e = np.exp(-np.abs(x))
-    return np.maximum(x, 0) + np.log1p(e), g * np.maximum(x >= 0, e) / (1 + e)
-
-
-@_floor("astype")
-def _astype(g: Any, x: Any, name: str) -> Any:
-    return x.astype(np.float16), x.astype(np.float16).astype(x.dtype)
-
-
-# SciPy's special functions: the call, and a second one or an exponential for the derivative
-
-
-@_floor("special.erf", "special.erfc", "special.erfinv", "special.ndtr", "special.ndtri")
-def _special_and_exp(g: Any, x: Any, name: str) -> Any:
-    return getattr(importlib.import_module("scipy.special"), name)(x), g * np.exp(x * x)
-
-
-@_floor("special.erfcx", "special.logit")
-def _special_alone(g: Any, x: Any, name: str) -> Any:
-    return getattr(importlib.import_module("scipy.special"), name)(x), g * x / (x + 1)
-
-
-@_floor(
-    "special.expit", "special.i0", "special.i1", "special.i0e", "special.i1e", "special.gammaln", "special.log_ndtr"
-)
-def _special_twice(g: Any, x: Any, name: str) -> Any:
-    special = importlib.import_module("scipy.special")
-    other = {"i0": "i1", "i1": "i0", "i0e": "i1e", "i1e": "i0e", "gammaln": "psi", "log_ndtr": "erfcx"}.get(name, name)
-    return getattr(special, name)(x), g * getattr(special, other)(x)

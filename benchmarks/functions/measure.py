@@ -1,7 +1,8 @@
 """Time every function in minigrad and in PyTorch, in processes that take turns.
 
-A time is forward and backward of one call: the lowest of the rounds' medians. Before a function is timed, the value and the
-gradients of both libraries are compared.
+A time is forward and backward of one call: the lowest of the rounds' lower quartiles. Where a library's two threads happen to
+be on one core, each call of a burst takes several milliseconds, so a ratio out of the ordinary is measured in further rounds,
+in all libraries. Before a function is timed, the value and the gradients of both libraries are compared.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from benchmarks.functions.work import WORKS
 
 DTYPES = ("float32", "float64")
 TOLERANCE = {"float32": 2e-5, "float64": 1e-9}  # of the sum of the absolute values
-ROUNDS = 2
+ROUNDS, MOST_ROUNDS = 2, 6
+ORDINARY = 0.5, 1.3  # ratios between these are not measured again
 TOO_SLOW = 1e6  # microseconds at the largest size; a library whose call would take longer is not asked for it
 SECONDS = 0.006  # of one burst; at least three calls
 
@@ -108,10 +110,13 @@ def measure(
 
 
 def figure(call: Call, libraries: dict[str, Library], rounds: int, too_slow: set[tuple[str, str]]) -> Figure:
-    """Time one call in each library, twice if it is not of the largest size. Skip those of ``too_slow``, and add to it."""
+    """Time one call in each library, in ``rounds`` rounds or more. Skip those of ``too_slow``, and add to it."""
     found = Figure(call)
     sums: dict[str, Any] = {}
-    for i in range(rounds if call.n < SIZES[-1] else 1):
+    for i in range(MOST_ROUNDS):
+        ratio = found.ratio()
+        if i >= rounds and (ratio is None or ORDINARY[0] <= ratio <= ORDINARY[1]):
+            break
         for name, library in list(libraries.items())[:: -1 if i % 2 else 1]:
             if (name == "torch" and WORKS[call.work].torch is None) or (name, call.work) in too_slow:
                 continue

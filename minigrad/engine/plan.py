@@ -11,7 +11,7 @@ from ..errors import UnsupportedError
 from .compositions import pull_composition, pull_composition_tensors, wanted_parents
 from .messages import refuse_cut_off
 from .outputs import outputs
-from .signatures import parameters_of
+from .signatures import parameters_of, returns_new_array
 from .tape import Entry
 from .tensor import make_tensor
 from .types import Array, Pull, Rule
@@ -64,6 +64,8 @@ class Plan:
             self.pull, self.pull_tensors = pull_composition, pull_composition_tensors
         else:
             self.pullbacks = [self._pullback(name, i) if needs[i] else None for i, name in enumerate(arguments)]
+            rules = [primitive.rules.get(name, primitive.rule_for_each) for i, name in enumerate(arguments) if needs[i]]
+            self.fresh = all(map(returns_new_array, rules))
             self.pull, self.pull_tensors = _array_pull(self.pullbacks), _tensor_pull(self.pullbacks)
         self.settle(needs)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import inspect
 from collections.abc import Callable, Collection
 from types import FunctionType
@@ -49,6 +50,27 @@ def parameters_of(function: Callable[..., Any]) -> Parameters:
     defaults = dict(zip(names[positional - len(last) : positional], last))
     defaults |= function.__kwdefaults__ or {}
     return Parameters(names, names[: code.co_posonlyargcount], defaults, names[:positional])
+
+
+_new: set[Any] = set()  # the code of rules that are declared to return new arrays
+_OPERATORS = range(13)  # the arguments of BINARY_OP from + to ^; those of += and the like are larger
+
+
+def new_array(rule: Any) -> Any:
+    """Declare that a rule returns a new array, which nothing else refers to, so that it need not be copied."""
+    _new.add(rule.__code__)
+    return rule
+
+
+def returns_new_array(function: Any) -> bool:
+    """Whether a rule is declared so, or its text shows it: it has no branch, and ends in an operator."""
+    if not isinstance(function, FunctionType) or function.__code__ in _new:
+        return isinstance(function, FunctionType)
+    code = list(dis.get_instructions(function))
+    if len(code) < 2 or code[-1].opname != "RETURN_VALUE" or any("JUMP" in each.opname for each in code):
+        return False
+    last = code[-2]
+    return last.opname == "UNARY_NEGATIVE" or (last.opname == "BINARY_OP" and last.arg in _OPERATORS)
 
 
 # What rules call the arguments of these two ufuncs. In the rules of other two-argument ufuncs they are x and y. NumPy's own

@@ -10,6 +10,7 @@ from ..device import is_device_array
 from ..engine.functions import composite, faster
 from ..engine.methods import values_of
 from ..engine.primitive import Primitive, primitive
+from ..engine.signatures import new_array
 from ..engine.types import Array
 from ..errors import UnsupportedError
 from .neural import sigmoid
@@ -24,8 +25,9 @@ positive = primitive(np.positive).vjp(x=lambda g: g)
 reciprocal = primitive(np.reciprocal).vjp(x=lambda g, ans: -g * ans * ans)
 square = primitive(np.square).vjp(x=lambda g, x: 2 * g * x)
 floor_divide = primitive(np.floor_divide).vjp(x=lambda g: np.zeros_like(g), y=lambda g: np.zeros_like(g))
+# The quotient of a remainder is x/y - ans/y. If y is infinite, ans/y counts as 1; if x is, 0 * x makes the quotient NaN.
 remainder = primitive(np.remainder).vjp(
-    x=lambda g: g, y=lambda g, x, y, ans: g * (((m := np.fmod(x, y)) != ans) - np.rint((x - m) / y))
+    x=lambda g: g, y=lambda g, x, y, ans: g * (np.rint(np.fmin(ans / y, 1) - x / y) + 0 * x)
 )
 fmod = primitive(np.fmod).vjp(x=lambda g: g, y=lambda g, x, y, ans: -g * np.rint((x - ans) / y))
 ldexp = primitive(np.ldexp).vjp(x=lambda g, exponent: np.ldexp(g, exponent), exponent=None)
@@ -43,6 +45,7 @@ def _power(x: Any, y: Any, **keywords: Any) -> Any:
     return np.power(x, y, **keywords) if product is None or keywords else product(x)
 
 
+@new_array
 def _power_x(g: Array, x: Array, y: Array) -> Array:
     """Return ``g y x**(y-1)``, and 0 for 0**0: x**0 is constant there, and the formula would give 0 * inf."""
     if isinstance(y, (int, float)):  # a Python exponent stays weak, so that float32 stays float32
@@ -51,6 +54,7 @@ def _power_x(g: Array, x: Array, y: Array) -> Array:
     return g * y * (x + ((x == 0) & (y == 0))) ** (y - 1.0)
 
 
+@new_array
 def _power_y(g: Array, ans: Array, x: Array, y: Array) -> Array:
     """Return ``g x**y log(x)``, and 0 where x is 0 and y >= 0, because 0**y is constant there."""
     if isinstance(x, (int, float)) and x:
@@ -82,7 +86,8 @@ def _log_of_sum(x: Array, y: Array, exp: Any, unit: float) -> Array:
     """Return ``max(x, y) + log(1 + exp(-|x - y|))``. NumPy's logaddexp takes ten times as long."""
     with np.errstate(invalid="ignore", over="ignore"):
         below = np.fmin(-np.abs(x - y), 0)  # 0 for equal infinities. If x or y is NaN, their maximum is.
-    return np.maximum(x, y) + np.log1p(exp(below)) * unit
+    rest = np.log1p(exp(below))
+    return np.maximum(x, y) + (rest if unit == 1 else rest * unit)
 
 
 # Exponentials and logarithms
@@ -107,7 +112,7 @@ logaddexp2: Primitive = primitive(
 def ratio(x: Array, length: Array) -> Array:
     """Return ``x / length``, the derivative of a length, and 0 where the length is 0 and has no derivative."""
     zero = length == 0
-    return np.where(zero, 0, x / np.where(zero, 1, length))
+    return x * ~zero / (length + zero)
 
 
 def _absolute_x(g: Array, ans: Array, x: Array) -> Array:
@@ -138,6 +143,7 @@ def _real_if_close(a: Array, tol: float = 100) -> Array:
     return np.real(a) if np.all(np.absolute(np.imag(values_of(a))) < tol) else a
 
 
+@new_array
 def _where_larger(g: Array, x: Array, y: Array) -> Array:
     """Return ``g`` where x is larger and ``g / 2`` at a tie. Usually there is no tie, but a device is not asked for one."""
     larger, tied = g * (x > y), x == y
@@ -150,8 +156,9 @@ fabs = primitive(np.fabs).vjp(x=lambda g, x: g * np.sign(x))
 copysign = primitive(np.copysign).vjp(
     x=lambda g, x, y: g * np.sign(x) * np.copysign(1.0, y), y=lambda g: np.zeros_like(g)
 )
-maximum = primitive(np.maximum).vjp(x=lambda g, x, y: _where_larger(g, x, y), y=lambda g, x, y: _where_larger(g, y, x))
-minimum = primitive(np.minimum).vjp(x=lambda g, x, y: _where_larger(g, y, x), y=lambda g, x, y: _where_larger(g, x, y))
+_where_smaller = new_array(lambda g, x, y: _where_larger(g, y, x))
+maximum = primitive(np.maximum).vjp(x=_where_larger, y=_where_smaller)
+minimum = primitive(np.minimum).vjp(x=_where_smaller, y=_where_larger)
 fmax = primitive(np.fmax).vjp(
     x=lambda g, x, y: g * ((x > y) | np.isnan(y)) + 0.5 * g * (x == y),
     y=lambda g, x, y: g * ((y > x) | np.isnan(x)) + 0.5 * g * (x == y),
@@ -223,7 +230,7 @@ def _sinc_x(g: Array, x: Array, ans: Array) -> Array:
     square, series = small * small, _SERIES[-1]
     for coefficient in _SERIES[-2::-1]:
         series = series * square + coefficient
-    return g * np.where(near, small * series, (np.cos(math.pi * x) - ans) / np.where(near, 1, x))
+    return g * (near * (small * series) + ~near * ((np.cos(math.pi * x) - ans) / (x + near)))
 
 
 sinc = primitive(np.sinc, lambda x, /: np.sinc(x)).vjp(x=_sinc_x)

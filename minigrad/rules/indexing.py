@@ -9,6 +9,7 @@ import numpy as np
 from ..device import is_device_array, zeros
 from ..engine.methods import values_of
 from ..engine.primitive import Primitive, primitive
+from ..engine.signatures import new_array
 from ..engine.types import Array
 from ..errors import ArgumentError, UnsupportedError
 
@@ -26,11 +27,19 @@ def _is_basic(index: Any) -> bool:
     )
 
 
+def _takes_all(index: Any) -> bool:
+    """Return whether an index that picks as many elements as there are keeps their order: ``x[None]``, ``x[:, 0]``."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return _is_basic(index) and all(not isinstance(part, slice) or part.step in (None, 1) for part in parts)
+
+
 def _scatter_add(updates: Array, /, index: Any, shape: Shape) -> Array:
     """Return zeros of ``shape`` with ``updates`` added at ``index``; a repeated position gets every contribution."""
     if updates.dtype.kind == "c" and is_device_array(updates):  # CuPy's add.at takes no complex numbers
         return _scatter_add(updates.real, index, shape) + 1j * _scatter_add(updates.imag, index, shape)
     index = index[0] if isinstance(index, tuple) and len(index) == 1 else index
+    if updates.size == math.prod(shape) and _takes_all(index):
+        return updates.reshape(shape).copy()
     out, kind = zeros(shape, updates), getattr(index, "dtype", np.dtype(object)).kind
     if kind == "b" or _is_basic(index):  # no element is picked twice
         out[index] = updates
@@ -64,6 +73,7 @@ def _positions(index: Any, shape: Shape, like: Array) -> Array:
     return flat
 
 
+@new_array
 def _take_rule(g: Array, a_shape: Shape, indices: Any, axis: int | None) -> Array:
     if axis is None:
         return np.reshape(scatter_add(g, index=indices, shape=(int(np.prod(a_shape)),)), a_shape)
@@ -108,6 +118,7 @@ def _along_axis(arr_shape: Shape, indices: Any, axis: int) -> tuple[Any, ...]:
     return tuple(grid)
 
 
+@new_array
 def _take_along_axis_rule(g: Array, arr_shape: Shape, indices: Any, axis: int | None) -> Array:
     if axis is None:
         return np.reshape(scatter_add(g, index=indices, shape=(math.prod(arr_shape),)), arr_shape)
@@ -135,7 +146,7 @@ def _within(a: Array, a_min: Any, a_max: Any) -> Array:
 
 scatter_add: Primitive = primitive(_scatter_add, name="scatter_add").vjp(updates=lambda g, index: g[index])
 getitem = primitive(operator.getitem, lambda x, /, index: x[index]).vjp(
-    x=lambda g, x_shape, index: scatter_add(g, index=index, shape=x_shape)
+    x=new_array(lambda g, x_shape, index: scatter_add(g, index=index, shape=x_shape))
 )
 take = primitive(np.take, lambda a, indices, /, axis=None: np.take(a, indices, axis=axis), bind=_take_call).vjp(
     a=_take_rule
@@ -144,7 +155,8 @@ take_along_axis = primitive(
     np.take_along_axis, lambda arr, indices, /, axis=-1: np.take_along_axis(arr, indices, axis=axis)
 ).vjp(arr=_take_along_axis_rule)
 where = primitive(np.where, lambda condition, x, y, /: np.where(condition, x, y), bind=_where_call).vjp(
-    x=lambda g, condition: np.where(condition, g, 0), y=lambda g, condition: np.where(condition, 0, g)
+    x=new_array(lambda g, condition: np.where(condition, g, 0)),
+    y=new_array(lambda g, condition: np.where(condition, 0, g)),
 )
 clip = primitive(np.clip, lambda a, a_min=None, a_max=None, /: np.clip(a, a_min, a_max), bind=_clip_call).vjp(
     a=lambda g, a, a_min, a_max: g * _within(a, a_min, a_max),

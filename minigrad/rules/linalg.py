@@ -8,6 +8,7 @@ import numpy as np
 from ..engine.functions import composite
 from ..engine.methods import values_of
 from ..engine.primitive import Primitive, primitive
+from ..engine.signatures import new_array
 from ..engine.types import Array
 from ..errors import ArgumentError, ShapeError
 from .axes import array_of
@@ -15,6 +16,7 @@ from .axes import array_of
 # A 1-D operand is a row (left) or a column (right). Leading axes are batch axes; the engine sums over the broadcast ones.
 
 
+@new_array
 def _matmul_x(g: Array, x_shape: tuple[int, ...], y: Array) -> Array:
     """Return ``g y^T``."""
     if y.ndim == 1:
@@ -26,6 +28,7 @@ def _matmul_x(g: Array, x_shape: tuple[int, ...], y: Array) -> Array:
     return np.matmul(g, y.swapaxes(-1, -2))
 
 
+@new_array
 def _matmul_y(g: Array, x: Array, y_shape: tuple[int, ...]) -> Array:
     """Return ``x^T g``."""
     if len(y_shape) == 1:

@@ -17,6 +17,8 @@ import minigrad as mg
 from minigrad import Tensor, reference_mode
 from minigrad.engine import observers, tape
 from minigrad.engine.kernels import Kernel
+from tests.minigrad import oracle
+from tests.minigrad.cases import Case
 from tests.minigrad.fast_paths import (
     classifier_loss,
     decoder_loss,
@@ -26,6 +28,7 @@ from tests.minigrad.fast_paths import (
     numpy_kernels,
     training_losses,
 )
+from tests.minigrad.table import CASES
 
 Arrays = list[Any]
 
@@ -309,6 +312,33 @@ def test_overwriting_changes_no_training(make: Any) -> None:
         got = training_losses(*settings, steps=4)
     assert got == expected
     assert all(count > 20 for count in poisoned.overwritten.values()), poisoned.overwritten
+
+
+# --- every rule ---
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_what_counts_as_a_new_array_shares_its_memory_with_nothing(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rule whose text ends in an operator, one that is declared so, and a kernel: the sweep adds to their arrays in place."""
+    take, gave = tape.UnderWay.take, list[Any]()
+
+    def watched(self: Any, nodes: Any, arrays: Any, entry: Any = None, fresh: bool = False) -> None:
+        arrays = list(arrays)
+        if fresh:
+            given = [a for a in arrays if isinstance(a, np.ndarray)]
+            gave.append(given)
+            assert not overlap(given, [self.arrived, case_arrays, cotangents, entry.kept])
+            assert not any(overlap(a, b) for a, b in itertools.combinations(given, 2))
+        take(self, nodes, arrays, entry, fresh)
+
+    monkeypatch.setattr(tape.UnderWay, "take", watched)
+    case_arrays = case.arrays()
+    tensors = oracle.inputs_of(case_arrays)
+    outputs = [t for t in oracle.flat(case.f(*tensors)) if t.requires_grad]
+    cotangents = [np.ones(t.shape, t.dtype) for t in outputs]
+    for t, g in zip(outputs, cotangents, strict=True):
+        t.backward(g, retain_graph=True)
+    assert gave or not any(entry.plan.fresh for t in outputs for entry in mg.tape(t))
 
 
 # --- any graph ---
