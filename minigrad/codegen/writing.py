@@ -85,9 +85,10 @@ def _written(
 ) -> WrittenProgram:
     """Write the program once."""
     runs = [_recorded_or_refused(f, arguments, chosen) for arguments in versions]
-    tidy = [tidied(recording.statements, results) for recording, results in runs]
-    statements, results = tidy[0] if free is None else generalised(free, tidy)
-    return assembled(statements, results, runs[0][0].inputs, versions[0], free, _described(f))[0]
+    statements, results, recording = runs[0]
+    if free is not None:
+        statements, results = generalised(free, [(each[0], each[1]) for each in runs])
+    return assembled(statements, results, recording.inputs, versions[0], free, _described(f))[0]
 
 
 def assembled(
@@ -118,14 +119,17 @@ def assembled(
     return WrittenProgram(step, head, checks, text.constants, arguments), lines
 
 
-def _recorded_or_refused(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int]) -> tuple[Recording, Any]:
-    """Run ``f`` on paper. If only that fails, say so; an error that ``f`` raises on any arrays is its own.
+def _recorded_or_refused(
+    f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int]
+) -> tuple[list[Statement], Any, Recording]:
+    """Run ``f`` on paper, and tidy the statements. If only that fails, say so; other errors of ``f`` are its own.
 
     Raises:
         UnsupportedError: ``f`` fails on paper and not on the tape.
     """
     try:
-        return recorded(f, arguments, chosen, Recording(Paper))
+        recording, results = recorded(f, arguments, chosen, Recording(Paper))
+        return *tidied(recording.statements, results), recording
     except MinigradError:
         raise
     except Exception as error:

@@ -31,7 +31,7 @@ def leaf(value: Any) -> Any:
 def test_each_line_has_the_numbers_of_its_steps(tmp_path: Path) -> None:
     w, b = leaf(np.ones((2, 3))), leaf(np.ones(3))
     with mg.trace():
-        h = np.ones((4, 2)) @ w + b
+        h = b + np.ones((4, 2)) @ w
         loss = (h * h).sum()
     data = read(mg.explain(loss, tmp_path / "page.html"))
     found = {line.strip(): steps for line, steps in zip(data["written"]["lines"], data["written"]["steps"]) if steps}
