@@ -11,6 +11,8 @@ import numpy as np
 from benchmarks.functions.floors import FLOORS
 from benchmarks.functions.lazy import special
 
+__all__ = ["FLOORS"]
+
 
 def _floor(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function of the arrays, and of a cotangent of ones, as the floor of these works."""
@@ -114,7 +116,7 @@ _TRIANGLES: dict[tuple[int, ...], Any] = {}  # the masks by shape
 
 
 def _triangle(x: Any) -> Any:
-    return _TRIANGLES.setdefault(x.shape, np.tri(*x.shape, dtype=bool))
+    return _TRIANGLES.setdefault(x.shape, np.tri(*x.shape) > 0)
 
 
 def _log_of_sum(g: Any, x: Any, y: Any) -> Any:

@@ -159,9 +159,8 @@ class Paper:
             return self._recording.write(call, inputs, keywords)
         written = inputs[0] if way == "at" else target
         if type(written) is not Paper:
-            self._recording.refuse(
-                f"a write of np.{ufunc.__name__} into a NumPy array", "make it with np.zeros_like(x)", False
-            )
+            what = f"a write of np.{ufunc.__name__} into a NumPy array"
+            self._recording.refuse(what, "make it with np.zeros_like(x)", False)
         if way == "at":
             return self._recording.write(call, inputs, keywords, written)
         if written is inputs[0] and len(inputs) == 2 and not keywords and way == "__call__":
@@ -179,19 +178,17 @@ class Paper:
         keywords = {name: item for name, item in keywords.items() if name != "like"}
         if function in _WRITING:
             if type(args[0]) is not Paper:
-                refuse(f"a write of {function.__name__} into a NumPy array", "make it with np.zeros_like(x)", False)
+                refuse(f"a write of np.{function.__name__} into a NumPy array", "make it with np.zeros_like(x)", False)
             return self._recording.write(function, args, keywords, args[0])
-        if keywords.get("out") is not None or function in (np.may_share_memory, np.shares_memory, np.min_scalar_type):
-            refuse(f"{function.__name__} with out=, of memory or of values' dtypes", "assign the result", False)
+        if keywords.get("out") is not None:
+            refuse(f"np.{function.__name__} with out=", "assign the result", False)
+        if function in (np.may_share_memory, np.shares_memory, np.min_scalar_type):
+            refuse(f"the answer of np.{function.__name__}", "ask for shapes and dtypes only", False)
         if function is np.broadcast_arrays:
             shape = np.broadcast_shapes(*map(np.shape, args))
             return tuple([np.broadcast_to(array, shape) for array in args])
-        if (
-            function in _CREATING
-            and len(args) == 1
-            and args[0].flags.c_contiguous
-            and keywords.keys() <= {"shape", "dtype", "order"}
-        ):
+        plain = len(args) == 1 and keywords.keys() <= {"shape", "dtype", "order"}
+        if function in _CREATING and plain and args[0].flags.c_contiguous:
             shape, dtype = keywords.get("shape"), keywords.get("dtype")
             shape, dtype = self.shape if shape is None else shape, np.dtype(dtype or args[0].dtype)
             return self._recording.write(_CREATING[function], (shape, dtype), {})
@@ -212,13 +209,8 @@ def _give_operators() -> None:
         if name not in ("matmul", "divmod"):
             setattr(Paper, f"__i{plain}__", _augmented(ufunc))
     compared = {
-        "lt": np.less,
-        "le": np.less_equal,
-        "gt": np.greater,
-        "ge": np.greater_equal,
-        "eq": np.equal,
-        "ne": np.not_equal,
-    }
+        "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal,
+    }  # fmt: skip
     for name, ufunc in compared.items():
         setattr(Paper, f"__{name}__", _operator(ufunc))
     unary = {"neg": np.negative, "pos": np.positive, "invert": np.invert, "abs": np.absolute}
@@ -240,13 +232,8 @@ def _operator(ufunc: Any, swapped: bool = False) -> Callable[[Paper, Any], Any]:
     def operate(self: Paper, other: Any) -> Any:
         if isinstance(other, Tensor):
             return NotImplemented
-        if (
-            ufunc is np.power
-            and not swapped
-            and type(other) in (int, float)
-            and other == 2
-            and self.dtype.char in "fdFD"
-        ):
+        squared = ufunc is np.power and not swapped and type(other) in (int, float) and other == 2
+        if squared and self.dtype.char in "fdFD":
             return self._recording.write(np.square, (self,), {})  # NumPy's operator does this too
         return self._recording.write(ufunc, (other, self) if swapped else (self, other), {})
 

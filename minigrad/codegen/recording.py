@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
+import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from operator import getitem
@@ -35,6 +37,9 @@ _OF_OTHER_VALUES = {
 # Functions whose result is real or complex, depending on the values.
 _REAL_OR_COMPLEX = {np.linalg.eig, np.linalg.eigvals, np.roots, np.poly, np.real_if_close}
 
+# Folders whose lines are not the user's: those of Python's own library, which a program may call, of NumPy, and of minigrad.
+_LIBRARIES = tuple(os.path.join(os.path.dirname(f), "") for f in (os.__file__, np.__file__, os.path.dirname(__file__)))
+
 
 class Recording:
     """The statements of one run of a function.
@@ -44,10 +49,11 @@ class Recording:
     Attributes:
         statements: the statements in the order of execution.
         inputs: the values of the arguments.
+        results: the value of the function and the gradients.
         values: the value of each node of the tape.
         backward: whether the backward pass of the whole function is running.
         refusal: the error that ended the writing, even if the function caught it.
-        raised: an error that a statement raised. If the function goes on all the same, the program would not know when.
+        raised: an error that a statement raised, with its line. If the function goes on, the program would not know when to.
         source: the line of the user's program, if it is not the one that is running: a trace is run again.
         result: the name of what the function returns, or of what an operation of a trace returns.
     """
@@ -56,10 +62,11 @@ class Recording:
         self._wrap = wrap
         self.statements: list[Statement] = []
         self.inputs: list[Value] = []
+        self.results: Any = None
         self.values: dict[Node, Value] = {}
         self.backward = False
         self.refusal: UnsupportedError | None = None
-        self.raised: Exception | None = None
+        self.raised: tuple[Exception, SourceLine | None] | None = None
         self.source: SourceLine | None = None
         self.result: str | None = "loss"
         self._closed = False
@@ -74,17 +81,17 @@ class Recording:
         self.inputs.append(value)
         return self._wrap(value, self)
 
-    def finish_forward(self) -> None:
+    def finish(self) -> None:
         """Raise if the function was refused, or caught an error of its own, and went on all the same.
 
         Raises:
             UnsupportedError: it did.
         """
         if self.refusal is None and self.raised is not None:
-            kind = type(self.raised).__name__
+            error, place = self.raised
             self.refusal = UnsupportedError(
-                f"the function caught an error ({kind}: {self.raised}), and the program would not know when to: test the "
-                "values with np.where instead"
+                f"the function caught an error ({type(error).__name__}: {error}){named(place)}, and the program would not "
+                "know when to: test the values with np.where instead"
             )
         if self.refusal is not None:
             raise self.refusal
@@ -109,7 +116,7 @@ class Recording:
             result = call(*replaced(self.data, args), **replaced(self.data, keywords))
         except Exception as error:
             if depends:
-                self.raised = self.raised or error
+                self.raised = self.raised or (error, statement.place)
             raise
         self.statements.append(statement)
         if target is not None:
@@ -146,19 +153,18 @@ class Recording:
         Raises:
             UnsupportedError: always.
         """
-        place = self._here()
-        where = f' (line {place.line}: "{place.text}")' if place is not None and place.text else ""
+        place = user_place()
+        lines = [] if place is None else [place.source, *(line for line, _ in place.callers)]
+        lines = lines if self.source is None else [self.source]
         why = "would write today's value into the program" if frozen else "cannot be written down"
-        error = UnsupportedError(f"{what} {why}{where}: {remedy}")
+        error = UnsupportedError(f"{what} {why}{named(next(filter(_of_user, lines), None))}: {remedy}")
         self.refusal = self.refusal or error
         raise error
 
     def _refuse_surroundings(self) -> None:
         """Refuse what the program would not repeat: other threads, later calls, errors and warnings that f reacts to."""
         if self._closed:
-            self.refuse(
-                "an array that an earlier call kept", "do not keep arrays in globals, caches or closures", False
-            )
+            self.refuse("an array that an earlier call kept", "do not keep arrays in globals and the like", False)
         if threading.get_ident() != self._thread:
             self.refuse("the work of another thread", "compute in the thread that calls the function", False)
         errors: dict[str, Any] = {**np.geterr()}
@@ -171,31 +177,27 @@ class Recording:
         """Return what a statement keeps of one argument: a value, or a copy of a constant."""
         if type(leaf) is self._wrap:
             if leaf._recording is not self:
-                self.refuse("an array that an earlier call kept", "do not keep arrays in globals or closures", False)
+                self.refuse("an array that an earlier call kept", "do not keep arrays in globals and the like", False)
             return leaf._value
         if isinstance(leaf, np.ndarray):
             return leaf.copy()
         if isinstance(leaf, Tensor):
             return self._kept(leaf._array)
         if callable(leaf) and not isinstance(leaf, (type, np.dtype, np.ufunc)) and leaf is not np._NoValue:
-            self.refuse(
-                f"a call of NumPy with the function {getattr(leaf, '__name__', leaf)}", "apply it yourself", False
-            )
+            name = getattr(leaf, "__name__", leaf)
+            self.refuse(f"a call of NumPy with the function {name}", "apply it yourself", False)
         return leaf
 
     def _place(self, statement: Statement) -> None:
         """Note where in the user's program a statement belongs: to its line, or to the line that it goes back through."""
-        statement.place = self._here()
+        place = user_place() if self.source is None else None
+        statement.place = self.source if place is None else place.source
         statement.name = assigned_name(sys._getframe(2), self.result)
         statement.backward = self.backward
         if self.backward and (sweeps := sweeps_under_way()):
             statement.entry = sweeps[0].pulled
             origin = self.values.get(statement.entry)
             statement.place = None if origin is None or origin.statement is None else origin.statement.place
-
-    def _here(self) -> SourceLine | None:
-        place = None if self.source is not None else user_place()
-        return self.source if place is None else place.source
 
     def _written(self, statement: Statement, target: Value, depends: bool) -> None:
         target.memory.writes.append(statement.number)
@@ -209,7 +211,7 @@ class Recording:
         if type(result) in (bool, int):  # a plain answer, for example of np.allclose: the program checks it at once
             if depends:
                 kind = "truth" if type(result) is bool else "integer"
-                self.check(kind, self._value(statement, result, depends), result)
+                self.check(kind, self._value(statement, np.asarray(result)[()], depends), result)
             return result
         if isinstance(result, (tuple, list)):
             statement.several = True
@@ -232,6 +234,21 @@ class Recording:
         value = Value(data, statement, depends, memory, len(statement.outputs) if statement.several else None)
         statement.outputs.append(value)
         return value
+
+
+def named(place: SourceLine | None) -> str:
+    """Return how a message names a line of the user's program."""
+    return "" if place is None else f' (line {place.line}: "{place.text}")'
+
+
+def line_of(error: Exception) -> SourceLine | None:
+    """Return the innermost line of the user's program that an error passed; None if there is none."""
+    passed = [SourceLine(*each) for each in traceback.extract_tb(error.__traceback__)]
+    return next(filter(_of_user, reversed(passed)), None)
+
+
+def _of_user(place: SourceLine) -> bool:
+    return not place.file.startswith(_LIBRARIES)
 
 
 def _leaves(statement: Statement) -> list[Any]:

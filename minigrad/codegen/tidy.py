@@ -160,7 +160,8 @@ class _Tidying:
         ):
             return
         args = list(statement.args)
-        for i, (arg, other) in enumerate(((args[0], args[1]), (args[1], args[0]))):
+        for i in range(2):
+            arg, other = args[i], args[1 - i]
             if isinstance(arg, np.generic) and type(other) is Value:
                 args[i] = _weak(arg, other, value)
             if type(arg) is not Value or type(other) is not Value:

@@ -49,10 +49,10 @@ def written_trace(graph: Graph) -> tuple[WrittenProgram, list[tuple[str, list[St
     same: dict[Value, Value] = {}
     try:
         arguments = Arguments(again, again.examples)
-        recording, results = recorded(again, arguments, again.chosen, again.recording)
+        recording = recorded(again, arguments, again.chosen, again.recording)
         again.finish(None)
-        readers = {value: s for s in reversed(recording.statements) for value in s.values}
-        statements, results = tidied(recording.statements, results, same)
+        readers = {value: s for s in reversed(again.statements) for value in s.values}
+        statements, results = tidied(recording.statements, recording.results, same)
         program, lines = assembled(statements, results, recording.inputs, arguments, None, f"{label} in a traced run")
         found = leaves(program(*arguments.examples))
     except MinigradError:
@@ -98,6 +98,7 @@ class _SecondRun:
 
     def __init__(self, graph: Graph) -> None:
         self.graph, self.recording = graph, Recording(Paper)
+        self.statements = self.recording.statements  # all of them: the recording keeps those that matter
         given = [n for n in graph.nodes if n.operation is None and (n.kind != "constant" or np.ndim(n.value))]
         grouped = [n for n in given if n.kind == "parameter" and not n.label.isidentifier()]
         plain = [n for n in given if n not in grouped]
@@ -122,7 +123,7 @@ class _SecondRun:
     def __call__(self, *given: Any) -> Any:
         values: dict[int, Any] = {node.id: value for node, value in zip(self.order, leaves(given))}
         for node in self.graph.operations():
-            first, arguments = len(self.recording.statements), dict[str, Any]()
+            first, arguments = len(self.statements), dict[str, Any]()
             for _, edge in self.operands[node.id]:
                 value = values.get(edge.source, edge.value)
                 arguments[edge.argument] = value if edge.output is None else value[edge.output]
@@ -134,7 +135,7 @@ class _SecondRun:
             made = next(t for t in (out if isinstance(out, (tuple, list)) else [out]) if t._node is not None)
             attach(entry_of(made._node), self)
             self.node_of[entry_of(made._node)] = node
-            self.steps.update({s: [("forward", node.id)] for s in self.recording.statements[first:]})
+            self.steps.update({s: [("forward", node.id)] for s in self.statements[first:]})
             self.note_value(("forward", node.id), made._array)
         return values[self.graph.ends[0][0]]
 
@@ -162,14 +163,14 @@ class _SecondRun:
 
     def finish(self, entry: Any) -> list[Statement]:
         """Note which contribution each statement after the last rules adds. Return the statements of the rules of ``entry``."""
-        new = self.recording.statements[self.begin :]
+        new = self.statements[self.begin :]
         for statement in [s for s in new if s.entry is self.entry is not None]:
             if read := [number for value in statement.values for number in self.carried.get(value, ())]:
                 number = next((each for each in self.waiting if each in read), read[-1])
                 self.waiting = [each for each in self.waiting if each != number]
                 self.steps.setdefault(statement, []).append(("sum", number))
                 self.carried |= {value: [number] for value in statement.outputs}
-        self.entry, self.begin, self.carried, self.waiting = entry, len(self.recording.statements), {}, []
+        self.entry, self.begin, self.carried, self.waiting = entry, len(self.statements), {}, []
         return [statement for statement in new if statement.entry is entry]
 
 

@@ -359,7 +359,7 @@ class Text:
             shared = value.memory.caller or given.count(value.memory) > 1 or not _owns(value)
             number = constant(value) if np.ndim(value.data) == 0 and value not in self.names.of else None
             name = self.of(value, _ATOM) if number is None else self.of(number)
-            return f"{name}.copy()" if shared and np.ndim(value.data) else name
+            return f"{name}.copy()" if shared and isinstance(value.data, np.ndarray) else name
 
         return self.of(replaced(lambda value: _Raw(text(value)), tree))[1:-1]
 

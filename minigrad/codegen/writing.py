@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,19 +15,19 @@ from ..engine.observers import active, attach
 from ..engine.tape import Leaf, sweep
 from ..engine.tensor import Tensor, make_tensor
 from ..engine.types import Array, Node
-from ..errors import MinigradError, UnsupportedError
+from ..errors import UnsupportedError
 from .arguments import CHECK, CHECK_SIZES, Arguments, is_floating
 from .folds import folded
 from .loops import TextLine
 from .names import GivenNames
 from .paper import Paper
 from .program import WrittenProgram
-from .recording import Recording
+from .recording import Recording, line_of, named
 from .sizes import Sizes, generalised
 from .spelling import wrapped
 from .statements import Check, Statement, Value
-from .tidy import tidied
-from .witness import compare, on_the_tape
+from .tidy import live, tidied
+from .witness import compare, compare_runs, described, on_the_tape
 from .words import Text
 
 RESERVED = {"np", "special", "base64", "check_arguments", "step", "ARGUMENTS"}  # names that a program has anyway
@@ -67,28 +67,17 @@ def write_numpy(
     versions = [Arguments(f, example) for example in (examples, *sizes)]
     free = Sizes(versions) if sizes else None
     chosen = versions[0].chosen(argnum)
-    program, again = (_written(f, versions, chosen, free) for _ in range(2))
-    if program.source != again.source:
-        lines = zip(program.source.splitlines(), again.source.splitlines())
-        first, second = next((pair for pair in lines if pair[0] != pair[1]), ("its length", "its length"))
-        raise UnsupportedError(
-            f"written twice, the program differs ({first.strip()[:80]!r}, then {second.strip()[:80]!r}): the function draws "
-            "random numbers, or keeps something from call to call. Make that an argument"
-        )
-    for arguments in versions:
-        compare(f, program, arguments, chosen)
-    return program
-
-
-def _written(
-    f: Callable[..., Any], versions: Sequence[Arguments], chosen: Sequence[int], free: Sizes | None
-) -> WrittenProgram:
-    """Write the program once."""
     runs = [_recorded_or_refused(f, arguments, chosen) for arguments in versions]
-    statements, results, recording = runs[0]
-    if free is not None:
-        statements, results = generalised(free, [(each[0], each[1]) for each in runs])
-    return assembled(statements, results, recording.inputs, versions[0], free, _described(f))[0]
+    again = _recorded_or_refused(f, versions[0], chosen)
+    compare_runs(runs[0], again)
+    parts = [tidied(run.statements, run.results) for run in runs]
+    statements, results = parts[0] if free is None else generalised(free, parts)
+    program, _ = assembled(statements, results, runs[0].inputs, versions[0], free, described(f))
+    with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
+        compare(f, program, versions, chosen)
+    for run in (*runs, again):
+        run.finish()  # the function may have kept an array of it, used it later, and caught the refusal
+    return program
 
 
 def assembled(
@@ -119,25 +108,20 @@ def assembled(
     return WrittenProgram(step, head, checks, text.constants, arguments), lines
 
 
-def _recorded_or_refused(
-    f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int]
-) -> tuple[list[Statement], Any, Recording]:
-    """Run ``f`` on paper, and tidy the statements. If only that fails, say so; other errors of ``f`` are its own.
+def _recorded_or_refused(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int]) -> Recording:
+    """Run ``f`` on paper. If only that fails, say so; an error that ``f`` raises on any arrays is its own.
 
     Raises:
         UnsupportedError: ``f`` fails on paper and not on the tape.
     """
     try:
-        recording, results = recorded(f, arguments, chosen, Recording(Paper))
-        return *tidied(recording.statements, results), recording
-    except MinigradError:
-        raise
+        return recorded(f, arguments, chosen, Recording(Paper))
     except Exception as error:
-        if on_the_tape(f, arguments.examples, chosen) is None:
+        if "(line " in str(error) or on_the_tape(f, arguments.examples, chosen) is None:
             raise
         raise UnsupportedError(
-            f"the function works on arrays, but not on arrays that write down what is done with them ({type(error).__name__}: "
-            f"{error}): use NumPy's functions on the arguments themselves"
+            f"the function works on arrays, but not on arrays that write down what is done with them{named(line_of(error))}, "
+            f"{type(error).__name__}: {error}. Use NumPy's functions on the arguments themselves"
         ) from error
 
 
@@ -145,10 +129,8 @@ def _taken(arguments: Arguments) -> set[str]:
     return {*arguments.names, *(leaf.name for leaf in arguments.leaves), *RESERVED}
 
 
-def recorded(
-    f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int], recording: Recording
-) -> tuple[Recording, Any]:
-    """Run ``f`` on paper. Return the recording, and the value and the gradients as values."""
+def recorded(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int], recording: Recording) -> Recording:
+    """Run ``f`` on paper. Return the recording."""
     names = iter(arguments.leaves)
     starts: list[Tensor] = []
     run = _PaperRun(recording)
@@ -169,7 +151,9 @@ def recorded(
     value, gradients = run(f, given, starts)
     left = iter(gradients)
     trees = [map_leaves(lambda leaf: next(left) if is_floating(leaf) else None, arguments.examples[i]) for i in chosen]
-    return recording, (value, *trees)
+    recording.results = value, *trees
+    recording.statements = live(recording.statements, recording.results)
+    return recording
 
 
 class _PaperRun:
@@ -188,15 +172,12 @@ class _PaperRun:
         try:
             with reference_mode(), enable_grad():
                 output = f(*arguments)
-                recording.finish_forward()
-                if (
-                    not isinstance(output, Tensor)
-                    or output.shape != ()
-                    or output.dtype.kind != "f"
-                    or output._node is None
-                ):
+                recording.finish()
+                real = isinstance(output, Tensor) and output.shape == () and output.dtype.kind == "f"
+                if not real or output._node is None:
                     raise UnsupportedError(
-                        "write_numpy needs a function that returns one real number that depends on the arguments: sum() it"
+                        "write_numpy needs a function that returns one real number that depends on the arguments, and "
+                        f"{described(f)} does not: sum() its result"
                     )
                 gradients = self._backward(output, [t._node for t in starts])
         except Exception:
@@ -207,8 +188,7 @@ class _PaperRun:
             active.leave(self)
             active.contexts = contexts
             recording.close()
-        if recording.refusal is not None:
-            raise recording.refusal
+        recording.finish()
         missing = [np.zeros(node.shape, node.dtype) for node in (t._node for t in starts)]
         found = [gradients.get(t._node, zeros) for t, zeros in zip(starts, missing)]
         return _value(output._array), [_value(g) for g in found]
@@ -234,24 +214,11 @@ class _PaperRun:
     def name(self, g: Any, node: Node) -> None:
         """Note that ``g`` is the cotangent of the value of a node."""
         value = g._value if type(g) is Paper else None
-        if (
-            value is not None
-            and value.cotangent_of is None
-            and value.statement is not None
-            and value.statement.backward
-        ):
+        if value is None or value.cotangent_of is not None:
+            return
+        if value.statement is not None and value.statement.backward:
             value.cotangent_of = self.recording.values.get(node)
 
 
 def _value(array: Any) -> Any:
     return array._value if type(array) is Paper else array
-
-
-def _described(f: Any) -> str:
-    name = getattr(f, "__name__", type(f).__name__)
-    name = "a function" if name == "<lambda>" else name
-    try:
-        file, line = inspect.getsourcefile(f), inspect.getsourcelines(f)[1]
-    except (OSError, TypeError):
-        return name
-    return f"{name} ({(file or '').rpartition('/')[2]}, line {line})"

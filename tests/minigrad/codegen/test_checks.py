@@ -161,7 +161,7 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "errstate": (_raises_floating, "np.errstate"),
     "warnings": (_warns, "warnings.catch_warnings"),
     "a thread": (_in_a_thread, "the work of another thread"),
-    "type": (_by_type, "computes something else than the function"),
+    "type": (_by_type, r"computes something else than _by_type \(test_checks.py, line \d+\)"),
     "a function for NumPy": (
         lambda x: np.sum(x * np.apply_along_axis(np.sort, 0, x.numpy())),
         "a call of NumPy with the function",

@@ -1,5 +1,6 @@
 """Mistakes planted into the writer: each one that changes a result is noticed before anyone gets the program."""
 
+import ast
 import random
 from collections.abc import Callable
 from typing import Any
@@ -10,86 +11,112 @@ import pytest
 import minigrad as mg
 from minigrad._tree import leaves
 from minigrad.codegen import writing
-from minigrad.codegen.statements import Check, InPlace, Statement, Value
-from tests.minigrad.codegen import ordinary_programs
+from tests.minigrad.codegen import hostile_programs, mistakes, ordinary_programs
 from tests.minigrad.codegen.apart import close
+from tests.minigrad.codegen.hostile_kit import nothing
 from tests.minigrad.codegen.test_programs import SEEDS, by_the_tape, tolerance
+from tests.minigrad.codegen.test_sizes import PARAMETERS, data
+from tests.minigrad.codegen.test_slide import network
 
-Mistake = Callable[[list[Statement], random.Random], bool]
+PROGRAMS: dict[str, Any] = {**ordinary_programs.PROGRAMS, **hostile_programs.PROGRAMS}
+DRAWS = 3  # of each mistake, under --thorough
 
-
-def drop_a_check(statements: list[Statement], dice: random.Random) -> bool:
-    checks = [i for i, statement in enumerate(statements) if isinstance(statement, Check)]
-    if checks:
-        del statements[dice.choice(checks)]
-    return bool(checks)
-
-
-def freeze_a_value(statements: list[Statement], dice: random.Random) -> bool:
-    places = [
-        (statement, i)
-        for statement in statements
-        for i, arg in enumerate(statement.args)
-        if type(arg) is Value and arg.depends and statement.target is None and not isinstance(statement, Check)
-    ]
-    if places:
-        statement, i = dice.choice(places)
-        value: Any = statement.args[i].data
-        statement.args = (*statement.args[:i], np.array(value) if np.ndim(value) else value, *statement.args[i + 1 :])
-    return bool(places)
+# Mistakes that no data made from the example show, with the reason.
+UNSEEN: dict[tuple[str, str], str] = {}
 
 
-def swap_two_statements(statements: list[Statement], dice: random.Random) -> bool:
-    if len(statements) < 2:
-        return False
-    i = dice.randrange(len(statements) - 1)
-    statements[i : i + 2] = statements[i + 1], statements[i]
-    return True
+def plant(mistake: Any, seed: str, patch: pytest.MonkeyPatch) -> list[bool]:
+    """Let the writer make a mistake. The list that is returned gets whether it had an occasion, each time it writes."""
+    made: list[bool] = []
+    tidied, written = writing.__dict__["tidied"], writing.__dict__["WrittenProgram"]
+
+    def in_statements(statements: Any, results: Any) -> Any:
+        statements, results = tidied(statements, results)
+        made.append(mistake(statements, random.Random(seed)))
+        return statements, results
+
+    def in_text(step: str, *rest: Any) -> Any:
+        tree = ast.parse(step)
+        changes = list(mistake(tree))
+        made.append(bool(changes))
+        if changes:
+            random.Random(seed).choice(changes)()
+        return written(ast.unparse(tree) + "\n" if changes else step, *rest)
+
+    patch.setattr(
+        writing, *(("tidied", in_statements) if mistake in mistakes.IN_STATEMENTS else ("WrittenProgram", in_text))
+    )
+    return made
 
 
-def forget_an_addition(statements: list[Statement], dice: random.Random) -> bool:
-    additions = [i for i, statement in enumerate(statements) if isinstance(statement.call, InPlace)]
-    if additions:
-        del statements[dice.choice(additions)]
-    return bool(additions)
-
-
-MISTAKES = [drop_a_check, freeze_a_value, swap_two_statements, forget_an_addition]
-PROGRAMS: dict[str, Any] = dict(ordinary_programs.PROGRAMS)
-NAMES = list(PROGRAMS)
-
-
-@pytest.mark.parametrize("name", NAMES[::8])
-def test_each_mistake_that_changes_a_result_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    program, tidied, dice = PROGRAMS[name], writing.__dict__["tidied"], random.Random(name)
+def has_a_fault(written: Any, function: Callable[..., Any], example: Any, fresh: Callable[[], None]) -> bool:
+    """Whether a program gives something else than the tape, or shares memory with its arguments, or changes them."""
+    before = [np.copy(leaf) for leaf in leaves(list(example))]
     try:
-        right = mg.write_numpy(program.function, *program.examples(0))
+        found = leaves(list(written(*example)))
     except Exception:
-        return  # it is refused without a mistake
-    for mistake in MISTAKES:
-        seed = dice.random()
-        made: list[bool] = []
+        return False  # it stops
+    given = leaves(list(example))
+    if not all(np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind in "fc") for a, b in zip(before, given)):
+        return True
+    arrays = [each for each in (*given, *found) if isinstance(each, np.ndarray)]
+    if any(
+        np.shares_memory(a, b) for i, a in enumerate(arrays) for b in arrays[max(i + 1, len(arrays) - len(found)) :]
+    ):
+        return True
+    fresh()
+    expected = by_the_tape(function, example)
+    return isinstance(expected, Exception) or not close(found, expected, tolerance(expected))
 
-        def mistaken(
-            statements: Any, results: Any, mistake: Mistake = mistake, seed: float = seed, made: list[bool] = made
-        ) -> Any:
-            statements, results = tidied(statements, results)
-            made.append(mistake(statements, random.Random(seed)))
-            return statements, results
 
+def unnoticed(name: str, draws: int) -> list[str]:
+    """Return the mistakes that the writer does not notice in a program."""
+    program = PROGRAMS[name]
+    fresh = getattr(program, "fresh", nothing)
+    found = []
+
+    def write() -> Any:
+        fresh()
+        try:
+            return mg.write_numpy(program.function, *program.examples(0))
+        except Exception:
+            return None  # it is refused
+
+    right = write()
+    for mistake in [*mistakes.IN_STATEMENTS, *mistakes.IN_TEXT] if right is not None else []:
+        for draw in range(draws):
+            with pytest.MonkeyPatch.context() as patch:
+                made = plant(mistake, f"{name} {draw}", patch)
+                wrong = write()
+            if wrong is None or not any(made) or wrong.source == right.source:
+                continue
+            examples = [program.examples(seed) for seed in SEEDS]
+            if any(has_a_fault(wrong, program.function, example, fresh) for example in examples):
+                found.append(mistake.__name__)
+    return [each for each in found if (name, each) not in UNSEEN]
+
+
+@pytest.mark.parametrize("name", list(PROGRAMS)[::8])
+def test_each_mistake_that_changes_a_result_is_noticed(name: str) -> None:
+    assert not unnoticed(name, 1)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_several_mistakes_of_each_kind_are_noticed(name: str) -> None:
+    assert not unnoticed(name, DRAWS)
+
+
+def test_a_wrong_size_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def write() -> Any:
+        return mg.write_numpy(network, *data(16), argnum=PARAMETERS, sizes=[data(48, 2, 5)])
+
+    right = write()
+    for seed in range(10):
         with monkeypatch.context() as patch:
-            patch.setattr(writing, "tidied", mistaken)
-            try:
-                wrong = mg.write_numpy(program.function, *program.examples(0))
-            except Exception:
-                continue  # noticed
-        if not made[0] or wrong.source == right.source:
-            continue
-        for at in SEEDS:
-            try:
-                found = leaves(list(wrong(*program.examples(at))))
-            except Exception:
-                continue  # it stops
-            expected = by_the_tape(program.function, program.examples(at))
-            same = not isinstance(expected, Exception) and close(found, expected, tolerance(expected))
-            assert same, f"{mistake.__name__} was not noticed"
+            made = plant(mistakes.take_another_size, str(seed), patch)
+            with pytest.raises((mg.UnsupportedError, ValueError, IndexError)):
+                write()
+            assert made == [True]
+    assert "len(x)" in right.source
+    assert ".shape[1]" in right.source

@@ -1,0 +1,74 @@
+"""Count what becomes of all programs: ``python -m tests.minigrad.codegen.measure [--refusals]`` prints the table."""
+
+import re
+import sys
+from collections import Counter
+from typing import Any
+
+import minigrad as mg
+from minigrad._tree import leaves
+from tests.minigrad.codegen import hostile_programs, ordinary_programs
+from tests.minigrad.codegen.apart import close
+from tests.minigrad.codegen.hostile_kit import nothing
+from tests.minigrad.codegen.test_programs import SEEDS, by_the_tape, tolerance
+
+OUTCOMES = ("right", "stopped", "refused", "own error", "wrong")
+
+
+def outcome(program: Any) -> tuple[str, str]:
+    """Return what becomes of a program on the data of all seeds, and the message if it is refused.
+
+    It is "right" on all of them, "stopped" by a check or NumPy's error on some of them and right on the others, "refused", or
+    "wrong". It has its "own error" if it raises that on the tape too.
+    """
+    fresh = getattr(program, "fresh", nothing)
+    fresh()
+    try:
+        written = mg.write_numpy(program.function, *program.examples(0))
+    except mg.MinigradError as error:
+        return "refused", str(error)
+    except Exception as error:
+        fresh()
+        own = isinstance(by_the_tape(program.function, program.examples(0)), type(error))
+        return ("own error" if own else "wrong"), f"{type(error).__name__}: {error}"
+    if getattr(program, "must", "either") == "refuse":
+        return "wrong", "it must be refused"
+    stopped = ""
+    for seed in SEEDS:
+        fresh()
+        try:
+            found = leaves(list(written(*program.examples(seed))))
+        except Exception as error:
+            stopped = f"seed {seed}: {error}"
+            continue
+        fresh()
+        expected = by_the_tape(program.function, program.examples(seed))
+        if isinstance(expected, Exception) or not close(found, expected, tolerance(expected)):
+            return "wrong", f"seed {seed}: the tape gives {expected}"
+    return ("stopped" if stopped else "right"), stopped
+
+
+def names_a_line(message: str) -> bool:
+    """Whether a refusal names a line of the user's program."""
+    return re.search(r"\bline \d+", message) is not None
+
+
+def main(show: bool) -> None:
+    tables: dict[str, dict[str, Any]] = {
+        "ordinary": dict(ordinary_programs.PROGRAMS),
+        "hostile": dict(hostile_programs.PROGRAMS),
+    }
+    print("programs  " + "".join(f"{word:>11}" for word in OUTCOMES) + "   refusals that name a line")
+    for kind, programs in tables.items():
+        found = {name: outcome(program) for name, program in programs.items()}
+        counts = Counter(word for word, _ in found.values())
+        refusals = {name: message for name, (word, message) in found.items() if word == "refused"}
+        named = sum(map(names_a_line, refusals.values()))
+        print(f"{kind:10}" + "".join(f"{counts[word]:>11}" for word in OUTCOMES) + f"   {named} of {len(refusals)}")
+        for name, (word, message) in found.items():
+            if word == "wrong" or (show and word != "right"):
+                print(f"  {name}: {word}: {message}")
+
+
+if __name__ == "__main__":
+    main("--refusals" in sys.argv)
