@@ -36,7 +36,11 @@ def check_arguments(*arrays):
     for (name, (shape, dtype)), array in zip(ARGUMENTS.items(), arrays):
         if type(array) is not np.ndarray and not isinstance(array, np.generic):
             raise TypeError(f"{name} is a {type(array).__name__}: pass a NumPy array")
-        expected = [sizes.setdefault(size, n) if isinstance(size, str) else size for size, n in zip(shape, array.shape)]
+        expected = []
+        for size, n in zip(shape, array.shape):
+            base, _, plus = str(size).partition(" + ")
+            least = int(plus or 0)
+            expected.append(sizes.setdefault(base, n - least) + least if isinstance(size, str) else size)
         if len(shape) != array.ndim or list(array.shape) != expected:
             raise ValueError(f"{name} has shape {array.shape}: this program was written for {shape}")
         if array.dtype != dtype:
@@ -152,7 +156,11 @@ class Arguments:
             array = value._array if isinstance(value, Tensor) else np.asarray(value) if type(value) is float else value
             if not isinstance(array, (np.ndarray, np.generic)):
                 raise DTypeError(f"{leaf.name} is a {type(array).__name__}: pass a NumPy array")
-            expected = [sizes.setdefault(n, m) if isinstance(n, str) else n for n, m in zip(leaf.shape, array.shape)]
+            expected = [
+                sizes.setdefault(base, m - plus) + plus if isinstance(n, str) else n
+                for n, m in zip(leaf.shape, array.shape)
+                for base, plus in [parts_of(n)]
+            ]
             if len(leaf.shape) != array.ndim or list(array.shape) != expected:
                 raise ShapeError(f"{leaf.name} has shape {array.shape}; the program was written for {leaf.shape}")
             if array.dtype != example.dtype:
@@ -200,6 +208,12 @@ class Arguments:
 def _text(shape: tuple[Any, ...]) -> str:
     """Return the text of a shape, with double quotes around sizes."""
     return f"({', '.join(map(quoted, shape))}{',' * (len(shape) == 1)})"
+
+
+def parts_of(size: Any) -> tuple[str, int]:
+    """Return the size and the number in ``len(x) + 1``."""
+    base, _, plus = str(size).partition(" + ")
+    return base, int(plus or 0)
 
 
 def is_floating(value: Any) -> bool:

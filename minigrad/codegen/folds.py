@@ -6,28 +6,35 @@ The statements keep their order, and each reads the same values as before, so th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from itertools import pairwise
 from typing import Any
 
-from .loops import Carried, Listed, Loop, Turn
+from .loops import Carried, Listed, Loop, Spread, Turn
 from .statements import Memory, Statement, Value, replaced
-from .turns import PATH, Repeat, Role, Search, key_of, leaves_of
+from .turns import FEWEST, Repeat, Role, Search, key_of, leaves_of
+
+Version = tuple[Sequence[Statement], Any, dict[Value, str]]
 
 
-def folded(statements: Sequence[Statement], results: Any, paths: dict[Value, str]) -> tuple[list[Statement], Any]:
-    """Return the statements with their loops folded, and ``results`` in terms of them.
+def folded(
+    versions: Sequence[Version], way: str = "lines", lengths: Collection[Sequence[int]] = ()
+) -> list[tuple[list[Statement], Any]]:
+    """Return the statements of each version of a program with their loops folded, and its results in terms of them.
 
-    ``paths`` has the text that takes each value out of its argument, such as ``params[0]``.
+    A version has statements, results, and the text that takes each value out of its argument, such as ``params[0]``. The loops
+    are those of the longest version; ``lengths`` has each free size in all versions. ``way`` is "lines" for the loops that save
+    lines, "all" for all, or "inner" for all, the shortest turns first.
     """
-    search = Search(statements, results, {value: path for value, path in paths.items() if PATH.fullmatch(path)})
-    middle = next((i for i, statement in enumerate(statements) if statement.backward), len(statements))
-    for _ in range(3):  # a loop may read from one that was found later
-        before = len(search.runs)
-        search.fold(0, middle)
-        search.fold(middle, len(statements))
-        if len(search.runs) == before:
-            break
-    return _Folding(search).done(results)
+    searches = [Search(*version, way) for version in versions]
+    longest = max(searches, key=lambda search: len(search.statements))
+    middle = next((i for i, each in enumerate(longest.statements) if each.backward), len(longest.statements))
+    longest.fold(0, middle)
+    longest.fold(middle, len(longest.statements))
+    for i, search in enumerate(searches):
+        if search is not longest:
+            search.follow(longest, {each[searches.index(longest)] - each[i] for each in lengths})
+    return [_Folding(search).done(version[1]) for search, version in zip(searches, versions)]
 
 
 class _Folding:
@@ -51,6 +58,7 @@ class _Folding:
         for statement in found:
             own = statement if isinstance(statement, Loop) else None
             for each in own.body if own is not None else [statement]:
+                each.args = self.spread(each.args)
                 _rewrite(each, lambda leaf, own=own: self.outside(leaf, own))  # type: ignore[misc]
             if isinstance(statement, Loop):
                 statement.carried = [c._replace(first=self.outside(c.first)) for c in statement.carried]
@@ -130,6 +138,36 @@ class _Folding:
                 run.loop.read_later.append(Listed(value, *pick))
         return self.elements[leaf]
 
+    def spread(self, items: Any) -> Any:
+        """Return nested arguments with the values of many turns of a loop as elements of its list."""
+        if type(items) not in (tuple, list):
+            return items
+        kept: list[Any] = []
+        at = 0
+        while at < len(items):
+            end = self.stretch(items, at)
+            if end - at < FEWEST:
+                kept.append(self.spread(items[at]))
+                at += 1
+                continue
+            (run, first, place), (_, last, _) = (self.search.home[items[i]] for i in (at, end - 1))
+            ends = min(first, last), run.count - 1 - max(first, last)
+            kept.append(Spread(self.collected(run, place), ends, last < first))
+            at = end
+        return type(items)(kept)
+
+    def stretch(self, items: Sequence[Any], at: int) -> int:
+        """Return the end of the values from ``at`` on that turn after turn of a loop computes."""
+        homes = [self.search.home.get(item) if type(item) is Value else None for item in items[at:]]
+        steps = set()
+        for i, (one, other) in enumerate(pairwise(homes)):
+            if one is None or other is None or one[0] is not other[0] or one[2] != other[2]:
+                return at + i
+            steps.add(other[1] - one[1])
+            if len(steps) > 1 or abs(other[1] - one[1]) != 1:
+                return at + i
+        return len(items)
+
 
 def _stand_in(leaf: Value) -> Value:
     return Value(leaf.data, None, True, leaf.memory)
@@ -142,4 +180,4 @@ def _rewrite(statement: Statement, function: Callable[[Any], Any]) -> None:
 
 
 def _same_role(a: Role, b: Role) -> bool:
-    return a.kind == b.kind and a.place == b.place and bool(key_of(a.leaf) == key_of(b.leaf))
+    return a.place == b.place and bool(key_of(a.leaf) == key_of(b.leaf))

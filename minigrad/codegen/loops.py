@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from .statements import Expression, Statement, Value
+from .statements import Expression, Length, Statement, Value
 
 _COUNTERS = ("t", "i", "k")
 
@@ -21,19 +21,23 @@ class TextLine(NamedTuple):
 class Turn(Expression):
     """An integer that is ``first`` in the first turn, and ``step`` more in each further turn."""
 
-    def __init__(self, first: int, step: int) -> None:
+    def __init__(self, first: int | Length, step: int) -> None:
         super().__init__("", 5)
         self.first, self.step = first, step
 
-    def spell(self, name: str, start: int, sign: int) -> None:
-        """Write the integer in terms of the counter, which is ``start + sign * turn``."""
+    def spell(self, name: str, start: int | Length, sign: int) -> None:
+        """Write the integer in terms of the counter, which is ``start + sign * turn``.
+
+        Raises:
+            TypeError: that is no sum of a size and an integer.
+        """
         factor = self.step * sign
-        rest = self.first - factor * start
+        rest = self.first + start if factor == -1 else self.first - (start if factor == 1 else factor * start)  # type: ignore[operator]
         term = name if abs(factor) == 1 else f"{abs(factor)} * {name}"
         if factor < 0:
             self.text = f"{rest} - {term}"
         else:
-            self.text = term if rest == 0 else f"{term} {'+' if rest > 0 else '-'} {abs(rest)}"
+            self.text = str(Length(term, rest)) if type(rest) is int else f"{term} + {rest}"
         self.tightness = 10 if self.text == name else 5
 
 
@@ -69,22 +73,39 @@ class Listed(NamedTuple):
     collected: bool = False
 
 
+class Spread:
+    """Elements of a list that is part of a tuple or list: ``*hs``, without ``ends`` of them, or in reverse.
+
+    ``source`` is the value of the loop that collects the list.
+    """
+
+    def __init__(self, source: Value, ends: tuple[int, int], reverse: bool) -> None:
+        self.source, self.ends, self.reverse = source, ends, reverse
+
+    def spelled(self, name: str) -> str:
+        low, high = self.ends
+        part = f"[{low or ''}:{-high or ''}]" if low or high else ""
+        return name + part + "[::-1]" * self.reverse
+
+
 class Loop(Statement):
     """A loop.
 
     Attributes:
         turns: the statements of each turn. The last turn is the body.
+        count: the number of turns; with free sizes, perhaps an expression.
         carried: what a turn takes over from the turn before.
         collected: the values of the body that lists collect.
         counters: the integers that differ from turn to turn.
         elements: what the body reads from lists, and what the program reads later from the lists of this loop.
     """
 
-    __slots__ = ("carried", "collected", "counters", "elements", "read_later", "turns")
+    __slots__ = ("carried", "collected", "count", "counters", "elements", "read_later", "turns")
 
     def __init__(self, turns: Sequence[Sequence[Statement]]) -> None:
         super().__init__(turns[0][0].number, Loop, (), {})
         self.turns = turns
+        self.count: int | Length = len(turns)
         self.carried: list[Carried] = []
         self.collected: list[Value] = []
         self.counters: list[Turn] = []
@@ -126,6 +147,8 @@ def loop_lines(text: Any, loop: Loop) -> list[TextLine]:
     turns = dict(zip(loop.body, zip(*loop.turns)))
     for element in loop.read_later:
         names.of[element.value] = _element(text, element)
+    if not body:
+        return []  # it only picks elements, which are picked where they are read
     body = [TextLine("    " + line, comment, [e for s in by for e in turns.get(s, (s,))]) for line, comment, by in body]
     return [*lines, TextLine(head), *body]
 
@@ -149,7 +172,7 @@ def _first(text: Any, loop: Loop, carried: Carried) -> list[TextLine]:
 
 def _header(text: Any, loop: Loop) -> str:
     """Choose the counter so that the first index is the counter itself. Return the line with ``for``."""
-    count = len(loop.turns)
+    count = loop.count
     if not loop.counters:
         return f"for _ in range({count}):"
     if text.counter is None:
@@ -157,10 +180,16 @@ def _header(text: Any, loop: Loop) -> str:
         text.counter = text.names.free(free[0] if free else "turn")
     plain = [counter for counter in loop.counters if abs(counter.step) == 1]
     start, sign = (plain[0].first, plain[0].step) if plain else (0, 1)
-    for counter in loop.counters:
-        counter.spell(text.counter, start, sign)
-    low = start if sign > 0 else start - count + 1
-    span = f"range({count})" if low == 0 else f"range({low}, {low + count})"
+    try:
+        for counter in loop.counters:
+            counter.spell(text.counter, start, sign)
+        low = start if sign > 0 else start - count + 1  # type: ignore[operator]
+        high = low + count  # type: ignore[operator]
+    except TypeError:  # sums of two sizes: count from 0 instead
+        low, high, sign = 0, count, 1
+        for counter in loop.counters:
+            counter.spell(text.counter, 0, 1)
+    span = f"range({high})" if low == 0 else f"range({low}, {high})"
     return f"for {text.counter} in {span if sign > 0 else f'reversed({span})'}:"
 
 

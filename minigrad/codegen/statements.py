@@ -123,6 +123,25 @@ class Expression:
         return self.text
 
 
+class Length(Expression):
+    """A whole number that the program computes from sizes: ``base + plus``, such as ``len(x) - 1``."""
+
+    def __init__(self, base: str, plus: int = 0, tightness: float = 10) -> None:
+        sign = "-" if plus < 0 else "+"
+        super().__init__(f"{base} {sign} {abs(plus)}" if plus else base, 5 if plus else tightness)
+        self.base, self.plus, self._of_base = base, plus, tightness
+
+    def __add__(self, other: int) -> Length:
+        return Length(self.base, self.plus + other, self._of_base) if type(other) is int else NotImplemented
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        if type(other) is Length and other.base == self.base:
+            return self.plus - other.plus
+        return self + -other if type(other) is int else NotImplemented
+
+
 # --- What a statement can call, besides NumPy's functions ---
 
 

@@ -219,6 +219,7 @@ class _Tidying:
             if (
                 uses[first] == 1
                 and first is not second
+                and isinstance(first.data, np.ndarray)  # a number is immutable: a loop would have to carry its name
                 and not first.memory.writes
                 and _alike(first, total, statement)
                 and first.cotangent_of is total.cotangent_of is not None

@@ -16,6 +16,7 @@ from ..engine.tape import entry_of
 from ..errors import MinigradError, UnsupportedError
 from ..graph.record.model import Graph, Node
 from .arguments import Arguments
+from .folds import folded
 from .loops import TextLine
 from .names import GivenNames
 from .paper import Paper
@@ -53,7 +54,9 @@ def written_trace(graph: Graph) -> tuple[WrittenProgram, list[tuple[str, list[St
         again.finish(None)
         readers = {value: s for s in reversed(again.statements) for value in s.values}
         statements, results = tidied(recording.statements, recording.results, same)
-        program, lines = assembled(statements, results, recording.inputs, arguments, None, f"{label} in a traced run")
+        paths = {value: leaf.path for value, leaf in zip(recording.inputs, arguments.leaves)}
+        ((statements, results),) = folded([(statements, results, paths)])
+        program, lines = assembled(statements, results, recording.inputs, arguments, None, f"{label} in a run")
         found = leaves(program(*arguments.examples))
     except MinigradError:
         raise

@@ -6,8 +6,10 @@ list. What is unclear is no run.
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from operator import getitem
 from typing import Any, NamedTuple
@@ -17,10 +19,10 @@ import numpy as np
 from .loops import Loop
 from .statements import Check, Statement, Value, replaced, values_in
 
-_FEWEST = 3  # turns
+FEWEST = 3  # turns
 _LONGEST = 300  # statements of a turn
 _EFFORT = 3_000_000  # arguments that are looked at
-PATH = re.compile(r"\w+(\[(\d+|\"\w+\")\])*")
+_PATH = re.compile(r"\w+(\[(\d+|\"\w+\")\])*")
 
 
 class Role(NamedTuple):
@@ -46,8 +48,9 @@ class Repeat:
 class Search:
     """Finds the runs of equal turns."""
 
-    def __init__(self, statements: Sequence[Statement], results: Any, paths: dict[Value, str]) -> None:
-        self.statements, self.paths = statements, paths
+    def __init__(self, statements: Sequence[Statement], results: Any, paths: dict[Value, str], way: str) -> None:
+        self.statements, self.way = statements, way
+        self.paths = {value: path for value, path in paths.items() if _PATH.fullmatch(path)}
         self.readers: dict[Value, list[int]] = {value: [-1] for value in values_in(results)}  # -1 is the return
         for i, statement in enumerate(statements):
             for value in statement.values:
@@ -63,44 +66,76 @@ class Search:
 
     def fold(self, low: int, high: int) -> None:
         """Find the runs between two statements, those that save most lines first."""
-        inside = sorted((run.start, run.end) for run in self.runs if low <= run.start < high)
-        for start, end in inside:
-            self.fold_free(low, start)
-            low = end
-        self.fold_free(low, high)
-
-    def fold_free(self, low: int, high: int) -> None:
         for period, start, end in self.candidates(low, high):
             run = self.best(period, start, end)
             if run is not None:
-                self.runs.append(run)
-                for i in range(run.start, run.end):
-                    turn, position = divmod(i - run.start, run.period)
-                    for o, value in enumerate(self.statements[i].outputs):
-                        self.home[value] = run, turn, (position, o)
-                self.fold_free(low, run.start)
-                self.fold_free(run.end, high)
+                self.add(run)
+                self.fold(low, run.start)
+                self.fold(run.end, high)
                 return
+
+    def add(self, run: Repeat) -> None:
+        self.runs.append(run)
+        for i in range(run.start, run.end):
+            turn, position = divmod(i - run.start, run.period)
+            for o, value in enumerate(self.statements[i].outputs):
+                self.home[value] = run, turn, (position, o)
+
+    def follow(self, other: Search, fewer: Collection[int]) -> None:
+        """Take over the runs of a longer version of the program. A number of turns is the same, or less by one of ``fewer``."""
+        mine, others = ([_kind(statement) for statement in each.statements] for each in (self, other))
+        runs = sorted(other.runs, key=lambda run: run.start)
+
+        @functools.cache
+        def counts(i: int, at: int) -> list[int] | None:
+            """Return the numbers of turns of ``runs[i:]`` if these and what is between them fit the statements from ``at``."""
+            low = runs[i - 1].end if i else 0
+            between = others[low : runs[i].start if i < len(runs) else None]
+            at += len(between)
+            if mine[at - len(between) : at] != between:
+                return None
+            if i == len(runs):
+                return [] if at == len(mine) else None
+            body = others[runs[i].start : runs[i].start + runs[i].period]
+            for count in [runs[i].count - less for less in (0, *fewer)]:
+                end = at + max(count, 2) * len(body)
+                if mine[at:end] == body * count and (rest := counts(i + 1, end)) is not None:
+                    return [count, *rest]
+            return None
+
+        starts, moved = {}, 0
+        for run, count in zip(runs, counts(0, 0) or []):
+            starts[run] = run.start + moved, run.period, count
+            moved += (count - run.count) * run.period
+        for run in other.runs:
+            start, period, count = starts.get(run, (0, 1, 0))
+            end = start + period * count
+            roles = self.roles(start, period, count) if count else None
+            if roles is not None and (self.forms[start : end - period] == self.forms[start + period : end]).all():
+                self.add(Repeat(start, period, count, roles))
 
     def candidates(self, low: int, high: int) -> list[tuple[int, int, int]]:
         """Return ``(period, start, end)`` of statements of equal form, those that save most first."""
         found = []
-        for period in range(1, min((high - low) // _FEWEST, _LONGEST) + 1):
+        for period in range(1, min((high - low) // FEWEST, _LONGEST) + 1):
             equal = self.forms[low : high - period] == self.forms[low + period : high]
             edges = np.flatnonzero(np.diff(np.concatenate([[False], equal, [False]]).astype(np.int8)))
             for first, last in edges.reshape(-1, 2).tolist():
-                if last - first >= (_FEWEST - 1) * period:
+                if last - first >= (FEWEST - 1) * period:
                     saved = ((last - first) // period) * period
-                    found.append((-saved, period, low + first, low + last + period))
+                    found.append((-saved * (self.way != "inner"), period, low + first, low + last + period))
         return [(period, start, end) for _, period, start, end in sorted(found)[:40]]
 
     def best(self, period: int, start: int, end: int) -> Repeat | None:
         """Return the best run of a period; it may leave out turns at both ends."""
         starts = range(start, min(start + 3 * period, end))
-        tries = sorted((left_out - (end - first) // period, first) for first in starts for left_out in range(3))
+        if self.way == "inner":
+            tries = sorted((-self.most(first, period, end), first) for first in starts)
+        else:
+            tries = sorted((left_out - (end - first) // period, first) for first in starts for left_out in range(3))
         found: tuple[float, Repeat] | None = None
         for minus, first in tries:
-            if self.effort < 0 or (found is not None and -minus < found[0] - 2) or -minus < _FEWEST:
+            if self.effort < 0 or (found is not None and -minus < found[0] - 2) or -minus < FEWEST:
                 break
             roles = self.roles(first, period, -minus)
             if roles is None:
@@ -109,7 +144,12 @@ class Search:
             score = self.score(run)
             if found is None or score > found[0]:
                 found = score, run
-        return found[1] if found is not None and self.lines_saved(found[1]) > 0 else None
+        return found[1] if found is not None and (self.way != "lines" or self.lines_saved(found[1]) > 0) else None
+
+    def most(self, start: int, period: int, end: int) -> int:
+        """Return the largest number of equal turns; the statements of an equal loop may follow."""
+        numbers = range(FEWEST, (end - start) // period + 1)
+        return FEWEST - 1 + bisect(numbers, 0, key=lambda count: self.roles(start, period, count) is None)
 
     def lines_saved(self, run: Repeat) -> int:
         """Return about how many lines of the program a loop saves: a turn has a line for each value that is not read once."""
@@ -152,7 +192,7 @@ class Search:
             self.effort -= count * (1 + len(self.leaves[start + position]))
             roles = []
             for column in zip(*(self.leaves[i] for i in numbers)):
-                role = self.role(column, start, period, self.statements[start + position].call)
+                role = self.role(column, start, period, self.statements[start + position])
                 if role is None:
                     return None
                 roles.append(role)
@@ -168,15 +208,15 @@ class Search:
         read = [leaf for i in turn for leaf in self.leaves[i]]
         return [type(leaf) is Value and leaf.memory is memory for memory in targets for leaf in read]
 
-    def role(self, column: Sequence[Any], start: int, period: int, call: Any) -> Role | None:
+    def role(self, column: Sequence[Any], start: int, period: int, statement: Statement) -> Role | None:
         """Return what an argument is in all turns, given what it is in each; None if that is unclear."""
         first, last = column[0], column[-1]
         if all(_same(first, leaf) for leaf in column[1:]):
             before = type(first) is not Value or self.made.get(first, (-1, 0))[0] < start
             return Role("same", last) if before else None
-        if all(type(leaf) is int for leaf in column):
-            step = _step(column)
-            return None if step is None else Role("count", first=first, step=step)
+        if all(type(leaf) is int for leaf in column) or _are_whole(column, statement):
+            step, first = _step(column), int(first)
+            return None if step is None else Role("count", first=first, step=int(step))
         if not all(type(leaf) is Value for leaf in column[1:]):
             return None
         places = [self.made.get(leaf, (-1, 0)) if type(leaf) is Value else (-1, 0) for leaf in column]
@@ -184,11 +224,11 @@ class Search:
         if 0 <= position < period:
             equal = all(at == (start + k * period + position, output) for k, at in enumerate(places))
             return Role("turn", last, (position, output)) if equal else None
-        from_before = places[0][0] < start and _can_start(first, column[1], call, self.statements[start].number)
+        from_before = places[0][0] < start and isinstance(first, (Value, int, float, complex, np.ndarray, np.generic))
         if -period <= position < 0 and from_before:
             ahead = places[1:]
             equal = all(at == (start + (k + 1) * period + position, output) for k, at in enumerate(ahead))
-            return Role("carried", first, (position + period, output)) if equal and last.depends else None
+            return Role("carried", first, (position + period, output)) if equal else None
         return self.listed(column, start) if type(first) is Value else None
 
     def listed(self, column: Sequence[Value], start: int) -> Role | None:
@@ -196,13 +236,13 @@ class Search:
         picks = [pick for value in column if (pick := self.picks.get(value))]
         if len(picks) == len(column) and len({pick[0] for pick in picks}) == 1:
             source, step = picks[0][0], _step([index for _, index in picks])
-            if step is not None and self.made.get(source, (-1, 0))[0] < start and source not in self.home:
+            if step is not None and self.made.get(source, (-1, 0))[0] < start:
                 return Role("pick", source, first=picks[0][1], step=step)
         homes = [self.home.get(value) for value in column]
         if homes[0] is not None:
             run, _, place = homes[0]
             turns = [home[1] for home in homes if home is not None and home[0] is run and home[2] == place]
-            step = _step(turns) if len(turns) == len(homes) and run.end <= start else None
+            step = _step(turns) if len(turns) == len(homes) else None
             return None if step is None else Role("element", column[-1], place, run, turns[0], step)
         if any(value not in self.paths for value in column):
             return None
@@ -223,8 +263,7 @@ def _pick(statement: Statement) -> tuple[Value, int] | None:
         return None
     source, index = statement.args
     index = index[0] if type(index) is tuple and len(index) == 1 else index
-    kept = type(index) is int and source.depends and not source.memory.writes and not statement.outputs[0].memory.writes
-    return (source, index) if kept else None
+    return (source, index) if type(index) is int and not source.memory.writes else None
 
 
 def leaves_of(statement: Statement) -> list[Any]:
@@ -236,13 +275,15 @@ def leaves_of(statement: Statement) -> list[Any]:
 
 def _form(statement: Statement) -> Any:
     """Return a key that the statements of two turns share if only their values and numbers differ."""
-    call = statement.call
-    called = (id(getattr(call, "__self__", None)), call.__name__) if hasattr(call, "__self__") else id(call)
     check = (statement.kind, statement.sentence) if isinstance(statement, Check) else None
     outputs = tuple((type(v.data), np.shape(v.data), np.asarray(v.data).dtype.str) for v in statement.outputs)
-    written = statement.target is not None
-    place = str(statement.place), statement.backward, statement.name
-    return called, check, outputs, written, place, (*_shape((statement.args, statement.keywords)),)
+    return _kind(statement), check, outputs, (*_shape((statement.args, statement.keywords)),)
+
+
+def _kind(statement: Statement) -> Any:
+    call = statement.call
+    called = (id(getattr(call, "__self__", None)), call.__name__) if hasattr(call, "__self__") else id(call)
+    return called, str(statement.place)
 
 
 def _shape(tree: Any) -> Iterator[Any]:
@@ -265,31 +306,19 @@ def _shape(tree: Any) -> Iterator[Any]:
 
 
 def _equal_outputs(statements: Sequence[Statement]) -> bool:
-    """Whether the outputs of a statement are alike in all turns, as far as the text depends on them."""
+    """Whether the outputs that the text of the last turn has as numbers are the same in all turns."""
     for values in zip(*(statement.outputs for statement in statements)):
-        if len({value.depends for value in values}) > 1:
+        if not values[-1].depends and len({np.asarray(value.data).tobytes() for value in values}) > 1:
             return False
-        if not values[0].depends and len({np.asarray(value.data).tobytes() for value in values}) > 1:
-            return False  # it is written as a number
-        if any(value.memory.writes and not isinstance(value.data, np.ndarray) for value in values):
-            return False  # x += y makes a new number, and not the same for all names
     return True
 
 
-def _can_start(first: Any, later: Value, call: Any, number: int) -> bool:
-    """Whether a value can be taken over in place of ``later``: an operator takes all numbers, other functions do not."""
-    if (
-        type(first) is Value
-        and not isinstance(first.data, np.ndarray)
-        and max(first.memory.writes, default=-1) >= number
-    ):
-        return False  # the loop writes x += y, which makes a new number, and not for both names
-    if isinstance(call, np.ufunc):
-        return isinstance(first, (Value, int, float, complex, np.ndarray, np.generic)) and type(first) is not bool
-    if type(first) is not Value and not isinstance(first, (np.ndarray, np.generic)):
+def _are_whole(column: Sequence[Any], statement: Statement) -> bool:
+    """Whether floats can be written as integers: the arrays of the statement are floating, as its result is."""
+    if not all(type(leaf) is float and leaf.is_integer() and str(leaf) != "-0.0" for leaf in column):
         return False
-    data = np.asarray(first.data if type(first) is Value else first)
-    return data.shape == np.shape(later.data) and data.dtype == np.asarray(later.data).dtype
+    dtypes = {np.asarray(value.data).dtype for value in (*statement.values, *statement.outputs)}
+    return bool(statement.values) and len(dtypes) == 1
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -304,7 +333,7 @@ def key_of(leaf: Any) -> Any:
     return type(leaf), repr(leaf)
 
 
-def _step(numbers: Sequence[int]) -> int | None:
+def _step(numbers: Sequence[Any]) -> Any:
     """Return the step by which numbers grow or fall; None if it is not constant."""
     step = numbers[1] - numbers[0]
     return step if step and all(b - a == step for a, b in pairwise(numbers)) else None

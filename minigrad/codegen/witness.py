@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -95,6 +95,22 @@ def _comparable(run: Recording) -> Iterator[Any]:
         yield statement.call, replaced(leaf, parts)
         replaced(leaf, statement.outputs)
     yield replaced(leaf, run.results)
+
+
+def compare_sizes(
+    f: Callable[..., Any], program: WrittenProgram, others: Iterable[tuple[str, Any]], chosen: Sequence[int]
+) -> None:
+    """Raise UnsupportedError if ``f`` and the program differ on data of other sizes, each with a text that names the sizes."""
+    for sizes, data in others:
+        found, given = _run(program, data)
+        if isinstance(found, Exception):
+            continue  # a check of the program, which says that it was written for other sizes
+        expected = on_the_tape(f, map_leaves(_copied, data), chosen)
+        if expected is not None and not _right(leaves(found), leaves(expected), leaves(given), leaves(data)):
+            raise UnsupportedError(
+                f"for {sizes}, the program that was written computes something else than {described(f)}, which does not do the "
+                "same for all sizes: write a program for some of them only, without free sizes"
+            )
 
 
 def _data(example: Any, special: Sequence[float]) -> Iterator[Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .loops import Loop, TextLine, Turn, loop_lines
+from .loops import Loop, Spread, TextLine, loop_lines
 from .names import GivenNames, quoted
 from .spelling import dtype_name, dtype_text, number_text, transpose_text, without_defaults
 from .statements import (
@@ -97,19 +97,14 @@ class Text:
 
     # Lines
 
-    def lines(self) -> list[TextLine]:
-        """Return the body of the function, without its ``return``."""
-        return self.block(self.statements)
-
     def run_by(self, *leaves: Any) -> list[Statement]:
         """Return the statements that run in a line with the text of these values: those whose text is part of it."""
-        found: list[Statement] = []
+        found: dict[Any, None] = {}
         waiting = [*values_in(leaves)]
-        for value in waiting:
-            if value in self._joined and value.statement is not None and value.statement not in found:
-                found.append(value.statement)
-                waiting += value.statement.values
-        return found
+        for statement in (value.statement for value in waiting if value in self._joined):
+            waiting += statement.values if statement is not None and statement not in found else ()
+            found[statement] = None
+        return [*found]
 
     def block(self, statements: Sequence[Statement]) -> list[TextLine]:
         found: list[TextLine] = []
@@ -118,9 +113,8 @@ class Text:
             if isinstance(statement, Loop):
                 written = loop_lines(self, statement)
             else:
-                joined = self.run_by(*statement.values)  # a transpose of the forward pass may be joined in both passes
-                by = [statement, *(each for each in joined if each.backward == statement.backward)]
-                written = [TextLine(line, False, by) for line in self._line(statement)]
+                by = [each for each in self.run_by(*statement.values) if each.backward == statement.backward]
+                written = [TextLine(line, False, [statement, *by]) for line in self._line(statement)]
             if not written:
                 continue
             if statement.backward and not backward:
@@ -169,7 +163,7 @@ class Text:
         short = statement.call in _TURNS and text.endswith("T") and len(text) < 20
         source = statement.args[0] if statement.args else None
         of_argument = statement.call is getitem and type(source) is Value and bool(source.name)
-        picked = of_argument and type(statement.args[1]) in (int, Turn)
+        picked = of_argument and isinstance(statement.args[1], (int, Expression))
         if self._leaves_loop(statement, value):
             return False
         if (short or picked) and not value.memory.writes and None not in self._uses[value]:
@@ -277,7 +271,11 @@ class Text:
             return f"({leaf.text})" if leaf.tightness < level else leaf.text
         if isinstance(leaf, np.ndarray):
             return self._array(leaf)
+        if isinstance(leaf, Spread):
+            return f"*{leaf.spelled(self.lists[leaf.source])}"
         if isinstance(leaf, tuple):
+            if len(leaf) == 1 and isinstance(leaf[0], Spread):
+                return leaf[0].spelled(self.lists[leaf[0].source])
             return f"({', '.join(map(self.of, leaf))}{',' * (len(leaf) == 1)})"
         if isinstance(leaf, list):
             return f"[{', '.join(map(self.of, leaf))}]"

@@ -18,7 +18,7 @@ from ..engine.types import Array, Node
 from ..errors import UnsupportedError
 from .arguments import CHECK, CHECK_SIZES, Arguments, is_floating
 from .folds import folded
-from .loops import TextLine
+from .loops import Loop, TextLine
 from .names import GivenNames
 from .paper import Paper
 from .program import WrittenProgram
@@ -27,7 +27,7 @@ from .sizes import Sizes, generalised
 from .spelling import wrapped
 from .statements import Check, Statement, Value
 from .tidy import live, tidied
-from .witness import compare, compare_runs, described, on_the_tape
+from .witness import compare, compare_runs, compare_sizes, described, on_the_tape
 from .words import Text
 
 RESERVED = {"np", "special", "base64", "check_arguments", "step", "ARGUMENTS"}  # names that a program has anyway
@@ -70,11 +70,15 @@ def write_numpy(
     runs = [_recorded_or_refused(f, arguments, chosen) for arguments in versions]
     again = _recorded_or_refused(f, versions[0], chosen)
     compare_runs(runs[0], again)
-    parts = [tidied(run.statements, run.results) for run in runs]
-    statements, results = parts[0] if free is None else generalised(free, parts)
-    program, _ = assembled(statements, results, runs[0].inputs, versions[0], free, described(f))
+    if free is None:
+        parts = (*folded([_tidied(runs[0], versions[0])])[0], runs[0].inputs)
+    else:
+        parts = _for_all_sizes(f, versions, runs, chosen, free)
+    program, _ = assembled(*parts, versions[0], free, described(f))
     with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
         compare(f, program, versions, chosen)
+        if free is not None:
+            compare_sizes(f, program, free.others(versions[0]), chosen)
     for run in (*runs, again):
         run.finish()  # the function may have kept an array of it, used it later, and caught the refusal
     return program
@@ -89,14 +93,14 @@ def assembled(
     of_what: str,
 ) -> tuple[WrittenProgram, list[TextLine]]:
     """Return the program of these statements, and the lines of its function, each with the statements that it runs."""
-    checks = [statement.sentence for statement in statements if isinstance(statement, Check)]
-    if free is None:
-        paths = {value: leaf.path for value, leaf in zip(inputs, arguments.leaves)}
-        statements, results = folded(statements, results, paths)
+    turns = [each.turns if isinstance(each, Loop) else [[each]] for each in statements]
+    flat = [s for each in turns for turn in (each if free is None else each[-1:]) for s in turn]
+    checks = [statement.sentence for statement in flat if isinstance(statement, Check)]
     names = GivenNames(_taken(arguments))
     names.of.update({value: value.name for value in inputs if value.name})
     text = Text(statements, results, names)
-    lines = [*map(TextLine, arguments.opening()), *text.lines(), TextLine(f"return {text.result(results)}")]
+    opening = [*arguments.opening(), *([] if free is None else free.opening())]
+    lines = [*map(TextLine, opening), *text.block(statements), TextLine(f"return {text.result(results)}")]
     lines = [line._replace(text=part.rstrip()) for line in lines for part in wrapped(line.text).splitlines()]
     lines.insert(0, TextLine(f"def step({', '.join(arguments.names)}):"))
     imports = ["import base64", ""] * bool(text.constants) + ["import numpy as np"]
@@ -106,6 +110,40 @@ def assembled(
     head = "\n".join([title, "", *imports, "", *arguments.table(), "", "", check])
     step = "".join(f"{line.text}\n" for line in lines)
     return WrittenProgram(step, head, checks, text.constants, arguments), lines
+
+
+def _for_all_sizes(
+    f: Callable[..., Any],
+    versions: Sequence[Arguments],
+    runs: Sequence[Recording],
+    chosen: Sequence[int],
+    free: Sizes,
+) -> tuple[Any, Any, list[Value]]:
+    """Fold the loops of the runs in one of several ways, and merge them. Return the statements, the results and the inputs.
+
+    Raises:
+        UnsupportedError: the programs differ in more than numbers, whichever way they are folded.
+    """
+    errors = []
+    for i, way in enumerate(("lines", "", "all", "inner")):
+        if i:  # the first way has changed the statements
+            runs = [_recorded_or_refused(f, arguments, chosen) for arguments in versions]
+        found: Any = [*map(_tidied, runs, versions)]
+        equal = len({len(statements) for statements, *_ in found}) == 1
+        if equal is (way in ("all", "inner")) and way != "lines":
+            continue
+        try:
+            found = folded(found, way, free.lengths.values()) if way else [part[:2] for part in found]
+            return *generalised(free, found), runs[0].inputs
+        except UnsupportedError as error:
+            errors.append(error)
+    raise next((error for error in errors if "give an example" in str(error)), errors[-1])
+
+
+def _tidied(run: Recording, arguments: Arguments) -> tuple[Any, Any, Any]:
+    """Return the tidied statements of a run, its results, and the text of each of its arguments."""
+    paths = {value: leaf.path for value, leaf in zip(run.inputs, arguments.leaves)}
+    return *tidied(run.statements, run.results), paths
 
 
 def _recorded_or_refused(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int]) -> Recording:

@@ -228,6 +228,112 @@ def two_turns(data, w):
     return np.sum(data * w)
 
 
+def picks_from_the_first_turn(data, w):
+    first: Any = None
+    for t in range(6):
+        y = np.sin(data * w) + data
+        first = y if first is None else first
+        w = first[t] * y
+    return np.sum(w)
+
+
+def picks_from_a_turn(data, w):
+    hs = []
+    for _ in range(6):
+        w = np.sin(data * w) + data
+        hs.append(w)
+    for t in range(6):
+        w = np.tanh(w) * hs[2][t]
+    return np.sum(w)
+
+
+def a_number_of_each_turn(data, w):
+    firsts = []
+    for _ in range(6):
+        w = np.sin(data * w) + data
+        firsts.append(w[0])
+        w = w * w[0]
+    return np.sum(w * firsts[2]) + firsts[4]
+
+
+def own_or_last_value(x, w):
+    last: Any = None
+    for _ in range(8):
+        y = np.sin(w * x) + w
+        x = (y if last is None else last) * y
+        last = y
+    return np.sum(x)
+
+
+def numbers_before_a_write(data, w):
+    buffer = np.copy(data)
+    parts = [buffer[t] for t in range(6)]
+    buffer[:] = data * 2.0
+    for t in range(6):
+        w = np.sin(w) * parts[t] + buffer[t]
+    return np.sum(w)
+
+
+def frozen_sums(x, w):
+    for t in range(8):
+        x = np.where(x > 0.5, np.sum(np.full_like(x, t)), np.sin(w * x))
+    return np.sum(x * w)
+
+
+def named_layers(params, x):
+    for name in ("a", "b", "c", "d", "e"):
+        x = np.tanh(x @ params[name]) + x
+    return np.sum(x)
+
+
+def layers_in_lists(params, x):
+    for W in (params[0], *(each[0] for each in params[1:])):
+        x = np.tanh(x @ W) + x
+    return np.sum(x)
+
+
+def signs_of_zero(x, w):
+    for t in range(8):
+        w = w * np.sin(x) + np.copysign(1.0, x * x * (-1.0 * t))
+    return np.sum(w)
+
+
+def floats_of_integers(data, w):
+    whole = np.floor(data * 10).astype(int)
+    for t in range(1, 8):
+        w = np.sin(w) * (whole * float(t + 1)) / 7
+    return np.sum(w)
+
+
+def fewer_axes(data, w):
+    for _ in range(5):
+        data = np.sin(np.sum(np.swapaxes(data, -1, -2), axis=0))
+    return np.sum(data * w)
+
+
+def starts_with_a_number(x, w):
+    h: Any = 0.5
+    for _ in range(6):
+        h = np.sum(np.where(x > 0.7, h, w))
+    return h * h
+
+
+def starts_with_true(x, w):
+    flag: Any = True
+    for t in range(6):
+        flag = np.logical_and(flag, x[t] > 0.0)
+        w = np.sin(w) * np.where(flag, x[t], 1.0)
+    return np.sum(w)
+
+
+def lines_that_are_alike(x, w):
+    x = np.sin(w * x) + x
+    x = np.sin(w * x) + x
+    x = np.sin(w * x) + x
+    x = np.sin(w * x) + x
+    return np.sum(x)
+
+
 Shapes = list[Any]
 RNN: Shapes = [(20, 2, 3), (3, 4), (4, 4), (4,), (4,)]
 LOOPS: dict[Callable[..., Any], Shapes] = {
@@ -259,6 +365,20 @@ LOOPS: dict[Callable[..., Any], Shapes] = {
     float_factors: [(3,), (3,)],
     three_turns: [(3,), (3,)],
     two_turns: [(3,), (3,)],
+    picks_from_the_first_turn: [(6,), (6,)],
+    picks_from_a_turn: [(6,), (6,)],
+    a_number_of_each_turn: [(6,), (6,)],
+    own_or_last_value: [(3,), (3,)],
+    numbers_before_a_write: [(6,), (3,)],
+    frozen_sums: [(3,), (3,)],
+    named_layers: [dict.fromkeys("abcde", (3, 3)), (2, 3)],
+    layers_in_lists: [[(3, 3), [(3, 3)], [(3, 3)], [(3, 3)]], (2, 3)],
+    signs_of_zero: [(3,), (3,)],
+    floats_of_integers: [(3,), (3,)],
+    fewer_axes: [(2, 2, 2, 2, 2, 2, 3), (3, 2)],
+    starts_with_a_number: [(3,), (3,)],
+    starts_with_true: [(6,), (3,)],
+    lines_that_are_alike: [(3,), (3,)],
 }
 OF_DATA = (
     writes_to_what_the_first_turn_reads,
@@ -267,8 +387,23 @@ OF_DATA = (
     writes_to_two_turns,
     three_turns,
     two_turns,
+    picks_from_the_first_turn,
+    picks_from_a_turn,
+    a_number_of_each_turn,
+    numbers_before_a_write,
+    floats_of_integers,
+    fewer_axes,
 )  # no gradient of data
-UNFOLDED = {float_factors, two_turns}
+UNFOLDED = {
+    float_factors,
+    two_turns,
+    a_number_of_each_turn,
+    named_layers,
+    layers_in_lists,
+    floats_of_integers,
+    fewer_axes,
+    lines_that_are_alike,
+}
 
 
 def example(f: Callable[..., Any], seed: int) -> tuple[Any, ...]:
@@ -276,6 +411,8 @@ def example(f: Callable[..., Any], seed: int) -> tuple[Any, ...]:
     dtype = np.float32 if f is rnn_of_floats else np.float64
 
     def drawn(shape: Any) -> Any:
+        if isinstance(shape, dict):
+            return {key: drawn(each) for key, each in shape.items()}
         if isinstance(shape, list) or (shape and isinstance(shape[0], tuple)):
             return type(shape)([drawn(item) for item in shape])
         return np.asarray(random.uniform(0.2, 1.2, size=shape), dtype)
@@ -336,9 +473,20 @@ def test_the_checks_of_a_loop_are_still_listed() -> None:
         program(-example(checked, 0)[0])
 
 
-def test_with_free_sizes_nothing_is_folded() -> None:
-    long = [np.ones((5, 5)), np.ones(5)]
-    assert "for _ in" not in str(mg.write_numpy(power_iteration, *example(power_iteration, 0), sizes=[long]))
+def test_turns_that_branch_differently_are_checked_each_in_its_own_way() -> None:
+    def f(x: Any, w: Any) -> Any:
+        for t in range(8):
+            high = x[t] > 0.7
+            w = np.sin(w) * x[t] if high or w[0] > 100 else np.sin(w)
+        return np.sum(w)
+
+    x = np.array([0.1, 0.9, 0.9, 0.1, 0.1, 0.9, 0.1, 0.9])
+    assert len(mg.write_numpy(f, x, np.ones(3)).checks) == 12
+
+
+def test_a_loop_of_fixed_length_folds_with_free_sizes_too() -> None:
+    second = [np.ones((5, 5)), np.ones(5)]
+    assert "for _ in range(8):" in str(mg.write_numpy(power_iteration, *example(power_iteration, 0), sizes=[second]))
 
 
 @pytest.mark.parametrize("name", ordinary_programs.PROGRAMS)
@@ -350,7 +498,7 @@ def test_a_folded_program_has_the_bits_of_the_unfolded_one(name: str, monkeypatc
             programs.append(mg.write_numpy(ordinary.function, *ordinary.examples(0)))
         except mg.UnsupportedError:
             return
-        monkeypatch.setattr(writing, "folded", lambda statements, results, paths: (statements, results))
+        monkeypatch.setattr(writing, "folded", lambda versions: [version[:2] for version in versions])
     folded, plain = programs
     for seed in range(3):
         try:

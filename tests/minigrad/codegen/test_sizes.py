@@ -57,17 +57,6 @@ def test_two_sizes_that_the_examples_do_not_tell_apart_are_refused() -> None:
     assert same_bits(program(np.ones(6), np.ones(7)), on_the_tape(f, (np.ones(6), np.ones(7)), (0, 1)))
 
 
-def test_a_loop_over_a_free_size_is_refused() -> None:
-    def f(x: Any) -> Any:
-        total = 0.0
-        for row in x:
-            total = total + np.sum(np.sin(row))
-        return total
-
-    with pytest.raises(mg.UnsupportedError, match="a loop runs over a size that differs"):
-        mg.write_numpy(f, np.ones((3, 2)), sizes=[(np.ones((4, 2)),)])
-
-
 def test_other_dtypes_are_no_other_sizes() -> None:
     with pytest.raises(mg.UnsupportedError, match="differ in sizes only"):
         mg.write_numpy(np.sum, np.ones(3), sizes=[(np.ones(4, np.float32),)])
