@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import MinigradError
 from ..record.model import Graph
 
-MOST_WRITTEN = 200  # operations; above this, the writing takes longer than the page itself
+MOST_WRITTEN = 120  # operations; above this, the search for loops in them can take longer than the page itself
 MOST_NUMBERS = 4_000_000  # elements of all results; above this, running them a second time takes long
 
 Data = dict[str, Any]
