@@ -158,7 +158,12 @@ def peers_of(work: str, more: Sequence[str] = (), before: bool = False) -> list[
     compiled = work == "m2" if is_micro else work.partition(":")[0] not in real_table.NOT_COMPILED
     own = ["minigrad", "minigrad_fast"] if compiled else ["minigrad"]
     old = [peer + harness.BEFORE for peer in own] if before else []
-    others = [peer for peer in more if not is_micro and (not is_real or real.has(work, peer))]
+    others = [
+        peer for peer in more if peer != harness.WRITTEN and not is_micro and (not is_real or real.has(work, peer))
+    ]
+    others += [harness.WRITTEN] * (
+        harness.WRITTEN in more and (real.has(work, harness.WRITTEN) or work in real_table.WRITTEN_TOO)
+    )
     return [harness.REFERENCE, harness.AGAIN, *own, *old, *others]
 
 
@@ -194,7 +199,9 @@ def run_real(options: argparse.Namespace) -> None:
     Raises:
         SystemExit: with 1, minigrad cannot do a work, or computes another thing.
     """
-    rows = measure_again_if_doubtful(options.works or real_table.LINES, options, options.peers, checked=True)
+    rows = measure_again_if_doubtful(
+        options.works or real_table.LINES, options, [*options.peers, harness.WRITTEN], checked=True
+    )
     pairs = (("core", options.cores), ("thread", options.threads))
     limits = [f"{number} {what}{'s' * (number > 1)}" for what, number in pairs if number]
     if not options.works:

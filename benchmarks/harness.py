@@ -24,6 +24,7 @@ import numpy as np
 
 REFERENCE, AGAIN = "torch", "torch again"
 OPTIONAL = ("jax", "autograd", "mygrad", "dezero")  # where they have the work
+WRITTEN = "written"  # the program that minigrad writes, where there is one
 BEFORE = " before"  # after a peer's name: with the minigrad of another checkout
 ENOUGH_ROUNDS, TOLERANCE = 15, 0.05
 

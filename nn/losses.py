@@ -8,9 +8,11 @@ import numpy as np
 
 import minigrad
 from minigrad import ArgumentError, OutOfRangeError, Primitive, ShapeError, Tensor, log_softmax, primitive, sigmoid
-from minigrad.internal import REDUCTIONS, Array, TensorLike, check_labels, is_device_array, largest
+from minigrad.internal import Array, TensorLike, array_of, check_labels, is_device_array, largest, registry
 
 from ._checks import as_given, as_input, beside, check_interval, check_real, plain
+
+REDUCTIONS: dict[str, Any] = {"mean": registry[np.mean], "sum": registry[np.sum], "none": lambda losses: losses}
 
 
 def cross_entropy(
@@ -54,7 +56,7 @@ def cross_entropy(
             raise ArgumentError("ignore_index is for labels that are integers, and these are probabilities of classes")
         return _reduced(_soft_cross_entropy(logits, labels, label_smoothing), reduction, name)
     labels, counted = _without_ignored(labels, ignore_index)
-    labels = beside(labels, logits.data)
+    labels = beside(labels, array_of(logits))
     if not label_smoothing and ignore_index is None:
         if reduction == "mean":
             _check_count(labels.size, name)
@@ -89,24 +91,41 @@ def negative_log_likelihood(
     log_probabilities = check_real(log_probabilities, name)
     labels, counted = _without_ignored(as_given(labels), ignore_index)
     check_labels(log_probabilities, labels, reduction, name)
-    labels = beside(labels, log_probabilities.data)
-    return _reduced(_minus_picked(log_probabilities, labels), reduction, name, counted)
+    labels = beside(labels, array_of(log_probabilities))
+    if counted is not None:
+        return _reduced(_minus_picked(log_probabilities, labels), reduction, name, counted)
+    if reduction == "mean":
+        _check_count(labels.size, name)
+    return _minus_picked(log_probabilities, labels, reduction=reduction)
 
 
-def _picked(scores: Array, labels: Array, /) -> Any:
-    """Return ``-scores[label]``: (..., classes), (...) -> (...)."""
-    return -np.take_along_axis(scores, labels[..., None], axis=-1)[..., 0]
+def _at(labels: Array) -> tuple[Array, ...]:
+    """Return the index of one element for each label: (..., classes) -> (...)."""
+    ndim, shape = labels.ndim, labels.shape
+    return (*[np.arange(n, like=labels).reshape((-1,) + (1,) * (ndim - 1 - i)) for i, n in enumerate(shape)], labels)
+
+
+def _picked(scores: Array, labels: Array, /, reduction: str = "none") -> Any:
+    """Return ``-scores[label]``, or the mean or sum of all: (..., classes), (...) -> (...)."""
+    return REDUCTIONS[reduction](-scores[_at(labels)])
 
 
 def _placed(values: Array, labels: Array, /, classes: int) -> Any:
     """Return zeros (..., classes) with ``-value`` at the label. Each row has one label, so nothing has to be added."""
     out = np.zeros_like(values, shape=(*labels.shape, classes))
-    np.put_along_axis(out, labels[..., None], -values[..., None], axis=-1)
+    out[_at(labels)] = -values
     return out
 
 
+def _of_each(g: Array, size: int, reduction: str) -> Any:
+    """Return the cotangent of each loss, given that of their mean or sum."""
+    return g / size if reduction == "mean" else g
+
+
 _minus_picked: Primitive = primitive(_picked, name="minus_picked").vjp(
-    scores=lambda g, labels, scores_shape: _minus_placed(g, labels, classes=scores_shape[-1])
+    scores=lambda g, labels, scores_shape, reduction: _minus_placed(
+        _of_each(g, labels.size, reduction), labels, classes=scores_shape[-1]
+    )
 )
 _minus_placed: Primitive = primitive(_placed, name="minus_placed").vjp(
     values=lambda g, labels: _minus_picked(g, labels)
@@ -157,8 +176,8 @@ def binary_cross_entropy_with_logits(logits: TensorLike, targets: TensorLike, *,
     """
     name = "binary_cross_entropy_with_logits"
     _check_unit_interval(targets, "targets", name)
-    logits, targets = _pair(logits, targets, name, "logits")
-    return _reduced(_element_with_logits(logits, targets), reduction, name)
+    logits, targets = _pair(logits, targets, name, "logits", reduction)
+    return _with_logits(logits, targets, reduction=reduction)
 
 
 # Primitives with their own rules: |z| has a kink at 0, the loss has none, and sigmoid(z) - t loses small digits.
@@ -166,13 +185,18 @@ def binary_cross_entropy_with_logits(logits: TensorLike, targets: TensorLike, *,
 _slope_by_logits = primitive(
     lambda z, t, /: ((z >= 0) - t) - np.copysign(sigmoid(-np.abs(z)), z + 0.0), name="binary_cross_entropy_slope"
 ).vjp(z=lambda g, z: g * sigmoid(z) * sigmoid(-z), t=lambda g: -g)
-_element_with_logits = primitive(
-    lambda z, t, /: (magnitude := np.abs(z)) * np.abs((z >= 0) - t) + np.log1p(np.exp(-magnitude)),
+_with_logits = primitive(
+    lambda z, t, /, reduction="none": REDUCTIONS[reduction](
+        (magnitude := np.abs(z)) * np.abs((z >= 0) - t) + np.log1p(np.exp(-magnitude))
+    ),
     name="binary_cross_entropy_with_logits",
-).vjp(z=lambda g, z, t: g * _slope_by_logits(z, t), t=lambda g, z: -g * z)
+).vjp(
+    z=lambda g, z, t, reduction: _of_each(g, z.size, reduction) * _slope_by_logits(z, t),
+    t=lambda g, z, reduction: -_of_each(g, z.size, reduction) * z,
+)
 
 
-def _with_slope(z: Array, t: Array) -> Any:
+def _with_slope(z: Array, t: Array, reduction: str = "none") -> Any:
     """Compute the loss and its derivative with respect to z, which share ``exp(-|z|)``."""
     if z.shape != t.shape or z.dtype != t.dtype:
         return NotImplemented
@@ -183,12 +207,15 @@ def _with_slope(z: Array, t: Array) -> Any:
     ans += np.log1p(e)
     np.divide(e, e + 1, out=e)
     slope -= np.copysign(e, np.add(z, 0.0, out=size), out=e)
-    return ans, slope
+    return REDUCTIONS[reduction](ans), slope
 
 
-_element_with_logits.kernel(
-    np.ndarray, _with_slope, lambda g, needs, z, saved: (g * saved, -g * z if needs[1] else None)
-)
+def _by_slope(g: Array, needs: Any, z: Array, saved: Array, reduction: str) -> Any:
+    g = _of_each(g, z.size, reduction)
+    return g * saved, -g * z if needs[1] else None
+
+
+_with_logits.kernel(np.ndarray, _with_slope, _by_slope)
 
 
 def binary_cross_entropy(probabilities: TensorLike, targets: TensorLike, *, reduction: str = "mean") -> Tensor:
@@ -208,27 +235,30 @@ def binary_cross_entropy(probabilities: TensorLike, targets: TensorLike, *, redu
     name = "binary_cross_entropy"
     _check_unit_interval(probabilities, "probabilities", name)
     _check_unit_interval(targets, "targets", name)
-    probabilities, targets = _pair(probabilities, targets, name, "probabilities")
-    return _reduced(_element_binary_cross_entropy(probabilities, targets), reduction, name)
+    probabilities, targets = _pair(probabilities, targets, name, "probabilities", reduction)
+    return _of_probabilities(probabilities, targets, reduction=reduction)
 
 
-def _log(p: Array) -> Any:
+def _logs(p: Array) -> tuple[Any, Any]:
+    """Return ``log(p)`` and ``log(1 - p)``, each at least -100, and precise for small p."""
     with np.errstate(divide="ignore"):
-        return np.maximum(np.log(p), -100)
+        return np.maximum(np.log(p), -100), np.maximum(np.log1p(-p), -100)
 
 
-def _log_of_rest(p: Array) -> Any:
-    """Return ``log(1 - p)``, at least -100, precise for small p."""
-    with np.errstate(divide="ignore"):
-        return np.maximum(np.log1p(-p), -100)
+def _binary_cross_entropy(p: Array, t: Array, /, reduction: str = "none") -> Any:
+    log, log_of_rest = _logs(p)
+    return REDUCTIONS[reduction](-(t * log + (1 - t) * log_of_rest))
+
+
+def _by_targets(g: Array, p: Array, reduction: str) -> Any:
+    log, log_of_rest = _logs(p)
+    return _of_each(g, p.size, reduction) * (log_of_rest - log)
 
 
 # A primitive with its own rule: a composition would give NaN if p is 0 or 1, from 0 * log(0) and its derivative 0 / 0.
-_element_binary_cross_entropy = primitive(
-    lambda p, t, /: -(t * _log(p) + (1 - t) * _log_of_rest(p)), name="binary_cross_entropy"
-).vjp(
-    p=lambda g, p, t: g * (p - t) / np.maximum(p * (1 - p), 1e-12),
-    t=lambda g, p: g * (_log_of_rest(p) - _log(p)),
+_of_probabilities = primitive(_binary_cross_entropy, name="binary_cross_entropy").vjp(
+    p=lambda g, p, t, reduction: _of_each(g, p.size, reduction) * (p - t) / np.maximum(p * (1 - p), 1e-12),
+    t=_by_targets,
 )
 
 
@@ -239,14 +269,19 @@ def _soft_cross_entropy(logits: Tensor, probabilities: TensorLike, label_smoothi
     return -(t * log_softmax(logits)).sum(axis=-1)
 
 
-def _pair(x: TensorLike, targets: TensorLike, function: str, name: str) -> tuple[Tensor, Tensor]:
-    """Return both as Tensors of the same shape, in the dtype and on the device of x."""
+def _pair(
+    x: TensorLike, targets: TensorLike, function: str, name: str, reduction: str = "none"
+) -> tuple[Tensor, Tensor | Array]:
+    """Return x as a Tensor, and the targets in its shape, in its dtype and on its device."""
     x, targets = check_real(x, function), as_given(targets)
     if targets.shape != x.shape:
         raise ShapeError(f"{function} needs {name} and targets of the same shape, got {x.shape} and {targets.shape}")
     if not (isinstance(targets, Tensor) and targets.requires_grad):
-        targets = Tensor(beside(targets, x.data), copy=False)
-    return x, as_input(targets, x.dtype, function)
+        targets = beside(targets, array_of(x))
+    if isinstance(targets, Tensor) or targets.dtype.kind not in "biuf":
+        targets = as_input(targets, x.dtype, function)
+    _check_reduction(reduction, function, x.size)
+    return x, targets if targets.dtype == x.dtype else targets.astype(x.dtype)
 
 
 def _without_ignored(labels: TensorLike, ignore_index: int | None) -> tuple[Any, Any]:
@@ -259,8 +294,7 @@ def _without_ignored(labels: TensorLike, ignore_index: int | None) -> tuple[Any,
 
 
 def _reduced(losses: Any, reduction: str, function: str, counted: Any = None) -> Tensor:
-    if reduction not in tuple(REDUCTIONS):  # a tuple, because an unhashable reduction must raise this error, too
-        raise ArgumentError(f"{function} takes reduction='mean', 'sum' or 'none', got {reduction!r}")
+    _check_reduction(reduction, function)
     if counted is not None:
         losses = np.where(beside(counted, losses.data), losses, 0.0)
     if reduction != "mean":
@@ -270,6 +304,13 @@ def _reduced(losses: Any, reduction: str, function: str, counted: Any = None) ->
     if counted is None:
         return losses.mean()
     return losses.sum() / (count.astype(losses.dtype) if is_device_array(count) else int(count))
+
+
+def _check_reduction(reduction: str, function: str, count: int = 1) -> None:
+    if reduction not in tuple(REDUCTIONS):  # a tuple, because an unhashable reduction must raise this error, too
+        raise ArgumentError(f"{function} takes reduction='mean', 'sum' or 'none', got {reduction!r}")
+    if reduction == "mean":
+        _check_count(count, function)
 
 
 def _check_count(count: Any, function: str) -> None:

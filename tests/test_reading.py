@@ -45,7 +45,7 @@ def test_the_readme_says_at_least_what_is_counted() -> None:
     )
     assert len(counted) == 14
     statements, _, files = counted[4:7]  # that the program enters; in a process in which nothing else has run
-    assert statements <= 155 and files <= 10
+    assert statements <= 157 and files <= 10
     assert all(now <= then for now, then in zip(counted, allowed, strict=True)), f"the README has to say: {printed}"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.plain_model import NUMPY, Plain
 from benchmarks.real.loops import SequenceSizes, sequence
 from benchmarks.real.plain import minigrad_step
-from benchmarks.real.work import Work, drawn, mg, torch
+from benchmarks.real.work import Work, drawn, mg, peer_written, torch
 from benchmarks.step import Step
 
 
@@ -51,8 +51,16 @@ def lstm(s: SequenceSizes, sigmoid: Any, tanh: Any, zeros: Any) -> Plain:
     return Plain(drawn(shapes), [sequence(s).swapaxes(0, 1).copy()], loss, adam=False)
 
 
+def lstm_plain(s: SequenceSizes) -> Plain:
+    return lstm(s, mg.sigmoid, np.tanh, lambda shape: np.zeros(shape, np.float32))
+
+
 def lstm_minigrad(s: SequenceSizes) -> Step:
-    return minigrad_step(lstm(s, mg.sigmoid, np.tanh, lambda shape: np.zeros(shape, np.float32)))
+    return minigrad_step(lstm_plain(s))
+
+
+def lstm_written(s: SequenceSizes) -> Step:
+    return peer_written.step(lstm_plain(s))
 
 
 def lstm_torch(s: SequenceSizes) -> Step:
@@ -86,10 +94,18 @@ def attention(s: AttentionSizes, softmax: Any, where: Any, mask: Any, lowest: An
     return Plain(drawn({f"W{name}": (s.D, s.D) for name in "qkvo"}), [x], loss, adam=False)
 
 
-def attention_minigrad(s: AttentionSizes) -> Step:
+def attention_plain(s: AttentionSizes) -> Plain:
     """NumPy has no softmax: the reader writes it."""
     mask, lowest = np.tril(np.ones((s.L, s.L), bool)), np.float32(-1e9)
-    return minigrad_step(attention(s, NUMPY.softmax, np.where, mask, lowest))
+    return attention(s, NUMPY.softmax, np.where, mask, lowest)
+
+
+def attention_minigrad(s: AttentionSizes) -> Step:
+    return minigrad_step(attention_plain(s))
+
+
+def attention_written(s: AttentionSizes) -> Step:
+    return peer_written.step(attention_plain(s))
 
 
 def attention_torch(s: AttentionSizes) -> Step:
@@ -99,12 +115,17 @@ def attention_torch(s: AttentionSizes) -> Step:
 
 WORKS = {
     "lstm_by_hand": Work(
-        "an LSTM's gates by hand, 100 tokens, forward and backward", lstm_minigrad, lstm_torch, SequenceSizes(L=100)
+        "an LSTM's gates by hand, 100 tokens, forward and backward",
+        lstm_minigrad,
+        lstm_torch,
+        SequenceSizes(L=100),
+        others={"written": lstm_written},
     ),
     "attention_by_hand": Work(
         "causal attention by hand, 8 x 128 tokens, forward and backward",
         attention_minigrad,
         attention_torch,
         AttentionSizes(),
+        others={"written": attention_written},
     ),
 }

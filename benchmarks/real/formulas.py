@@ -271,7 +271,7 @@ WORKS = {
         mlp_torch,
         NetworkSizes(),
         output=RELU_GRADIENTS,
-        others=plainly(mlp_plain, *OPTIONAL),
+        others=plainly(mlp_plain, *OPTIONAL, "written"),
     ),
     "formula": Work(
         "tanh(x) exp(-x x) + x sin(x) on 10^7 numbers",

@@ -210,6 +210,20 @@ def moons_torch(s: MoonSizes) -> Step:
     return moons_step(s, lambda number: torch.tensor(number, requires_grad=True, dtype=torch.float64), F.relu)
 
 
+def moons_written(s: MoonSizes) -> Step:
+    layers = [layer.tolist() for layer in moons(s)[2]]
+    program, last = mg.write_numpy(lambda layers: moons_loss(s, layers, mg.relu), layers), [layers]
+
+    def run(_: int) -> Any:
+        loss, last[:] = program(layers)
+        for layer, gradients in zip(layers, last):
+            for row, of_row in zip(layer, gradients):
+                row[:] = [w - 0.01 * g for w, g in zip(row, of_row)]
+        return loss
+
+    return Step(run, lambda: {"weights": np.array([g for layer in last for row in layer for g in row])})
+
+
 WORKS = {
     "gru": Work(
         "GRU 32 -> 64, 200 tokens, forward and backward",
@@ -223,7 +237,9 @@ WORKS = {
         loop_minigrad,
         loop_torch,
         SequenceSizes(),
-        others={"jax": loop_jax} | plainly(loop_plain, "autograd", "mygrad", "dezero"),
+        others={"jax": loop_jax} | plainly(loop_plain, "autograd", "mygrad", "dezero", "written"),
     ),
-    "moons": Work("scalar neurons, micrograd's moons", moons_minigrad, moons_torch, MoonSizes()),
+    "moons": Work(
+        "scalar neurons, micrograd's moons", moons_minigrad, moons_torch, MoonSizes(), others={"written": moons_written}
+    ),
 }

@@ -80,7 +80,7 @@ WORKS = {
         plain_torch,
         SIZES[name],
         output=RELU_GRADIENTS,
-        others=plainly(plain_model.classifier, *OPTIONAL),
+        others=plainly(plain_model.classifier, *OPTIONAL, "written"),
     )
     for name in ("tiny", "toy", "small")
 } | {
@@ -90,6 +90,6 @@ WORKS = {
         plain_m2_torch,
         NoSizes(),
         output=RELU_GRADIENTS,
-        others=plainly(plain_m2, *OPTIONAL),
+        others=plainly(plain_m2, *OPTIONAL, "written"),
     )
 }

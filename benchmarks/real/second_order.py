@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.real.work import RELU_GRADIENTS, F, Work, drawn, mg, torch
+from benchmarks.real.work import RELU_GRADIENTS, F, Work, drawn, mg, peer_written, torch
 from benchmarks.step import Step
 
 Layers = list[tuple[Any, Any]]  # the weight and the bias of each layer
@@ -31,14 +31,18 @@ def mlp(x: Any, layers: Layers, activation: Callable[[Any], Any]) -> Any:
     return x @ weight + bias
 
 
-def gradient_step(layers: Layers, loss_of: Callable[[], Any]) -> Step:
+def by_name(layers: Layers) -> dict[str, Any]:
+    return {f"{kind}{n}": p for n, pair in enumerate(layers) for kind, p in zip(("weight", "bias"), pair)}
+
+
+def gradient_step(layers: Layers, loss_of: Callable[[Layers], Any]) -> Step:
     """Forward and backward; the gradients by all weights and biases."""
-    P = {f"{kind}{n}": p for n, pair in enumerate(layers) for kind, p in zip(("weight", "bias"), pair)}
+    P = by_name(layers)
 
     def run(_: int) -> Any:
         for p in P.values():
             p.grad = None
-        loss = loss_of()
+        loss = loss_of(layers)
         loss.backward()
         return loss
 
@@ -64,26 +68,36 @@ class EquationSizes:
     hidden: int = 32
 
 
-def pinn_step(s: EquationSizes, tensor: Any, leaf: Any, tanh: Any, grad: Any) -> Step:
-    layers = layers_of([1, s.hidden, s.hidden, 1], leaf)
+def pinn_loss(s: EquationSizes, tensor: Any, leaf: Any, tanh: Any, grad: Any) -> Callable[[Layers], Any]:
     inside = np.random.RandomState(31).rand(s.points, 1).astype(np.float32)
     ends, force = tensor(np.array([[0.0], [1.0]], np.float32)), tensor(np.pi**2 * np.sin(np.pi * inside))
 
-    def loss_of() -> Any:
+    def loss_of(layers: Layers) -> Any:
         x = leaf(inside)
         (slope,) = grad(mlp(x, layers, tanh).sum(), x, create_graph=True)
         (bend,) = grad(slope.sum(), x, create_graph=True)
         return ((bend + force) ** 2).mean() + (mlp(ends, layers, tanh) ** 2).mean()
 
-    return gradient_step(layers, loss_of)
+    return loss_of
+
+
+def pinn_layers(s: EquationSizes, leaf: Any) -> Layers:
+    return layers_of([1, s.hidden, s.hidden, 1], leaf)
 
 
 def pinn_minigrad(s: EquationSizes) -> Step:
-    return pinn_step(s, np.asarray, minigrad_leaf, np.tanh, mg.autograd_grad)
+    loss_of = pinn_loss(s, np.asarray, minigrad_leaf, np.tanh, mg.autograd_grad)
+    return gradient_step(pinn_layers(s, minigrad_leaf), loss_of)
+
+
+def pinn_written(s: EquationSizes) -> Step:
+    loss_of = pinn_loss(s, np.asarray, minigrad_leaf, np.tanh, mg.autograd_grad)
+    return peer_written.gradient_step(loss_of, pinn_layers(s, np.asarray), by_name)
 
 
 def pinn_torch(s: EquationSizes) -> Step:
-    return pinn_step(s, torch.tensor, torch_leaf, torch.tanh, torch.autograd.grad)
+    loss_of = pinn_loss(s, torch.tensor, torch_leaf, torch.tanh, torch.autograd.grad)
+    return gradient_step(pinn_layers(s, torch_leaf), loss_of)
 
 
 # --- The gradient through steps of SGD, for sine waves of which ten points are known (MAML, arXiv:1703.03400) ---
@@ -107,15 +121,13 @@ def waves(s: TaskSizes) -> tuple[Any, Any]:
     return x.astype(np.float32), (height * np.sin(x - phase)).astype(np.float32)
 
 
-def maml_step(s: TaskSizes, tensor: Any, leaf: Any, relu: Any, grad: Any) -> Step:
-    layers = layers_of([1, s.hidden, s.hidden, 1], leaf)
+def maml_loss(s: TaskSizes, tensor: Any, relu: Any, grad: Any) -> Callable[[Layers], Any]:
     x, y = map(tensor, waves(s))
 
     def loss(layers: Layers, x: Any, y: Any) -> Any:
         return ((mlp(x, layers, relu) - y) ** 2).mean()
 
-    def adapted(x: Any, y: Any) -> Layers:
-        fast = layers
+    def adapted(fast: Layers, x: Any, y: Any) -> Layers:
         for _ in range(s.steps):
             flat = [p for pair in fast for p in pair]
             gradients = grad(loss(fast, x, y), flat, create_graph=True)
@@ -123,28 +135,44 @@ def maml_step(s: TaskSizes, tensor: Any, leaf: Any, relu: Any, grad: Any) -> Ste
             fast = list(zip(flat[::2], flat[1::2]))
         return fast
 
-    def loss_of() -> Any:
-        losses = [loss(adapted(x[n, 0], y[n, 0]), x[n, 1], y[n, 1]) for n in range(s.tasks)]
+    def loss_of(layers: Layers) -> Any:
+        losses = [loss(adapted(layers, x[n, 0], y[n, 0]), x[n, 1], y[n, 1]) for n in range(s.tasks)]
         return sum(losses[1:], start=losses[0]) / s.tasks
 
-    return gradient_step(layers, loss_of)
+    return loss_of
+
+
+def maml_layers(s: TaskSizes, leaf: Any) -> Layers:
+    return layers_of([1, s.hidden, s.hidden, 1], leaf)
 
 
 def maml_minigrad(s: TaskSizes) -> Step:
-    return maml_step(s, np.asarray, minigrad_leaf, mg.relu, mg.autograd_grad)
+    return gradient_step(maml_layers(s, minigrad_leaf), maml_loss(s, np.asarray, mg.relu, mg.autograd_grad))
+
+
+def maml_written(s: TaskSizes) -> Step:
+    loss_of = maml_loss(s, np.asarray, mg.relu, mg.autograd_grad)
+    return peer_written.gradient_step(loss_of, maml_layers(s, np.asarray), by_name)
 
 
 def maml_torch(s: TaskSizes) -> Step:
-    return maml_step(s, torch.tensor, torch_leaf, F.relu, torch.autograd.grad)
+    return gradient_step(maml_layers(s, torch_leaf), maml_loss(s, torch.tensor, F.relu, torch.autograd.grad))
 
 
 WORKS = {
-    "pinn": Work("a network with its second derivative in the loss", pinn_minigrad, pinn_torch, EquationSizes()),
+    "pinn": Work(
+        "a network with its second derivative in the loss",
+        pinn_minigrad,
+        pinn_torch,
+        EquationSizes(),
+        others={"written": pinn_written},
+    ),
     "maml": Work(
         "the gradient through three steps of SGD (MAML), four tasks",
         maml_minigrad,
         maml_torch,
         TaskSizes(),
         output=RELU_GRADIENTS,
+        others={"written": maml_written},
     ),
 }

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks import report
-from benchmarks.harness import AGAIN, BEFORE, OPTIONAL, REFERENCE, TOLERANCE, Row
-from benchmarks.real.goals import NUMBA, NUMPY, Goal
+from benchmarks.harness import AGAIN, BEFORE, OPTIONAL, REFERENCE, TOLERANCE, WRITTEN, Row
+from benchmarks.real.goals import NUMBA, NUMPY, WRITTEN as GOALS, Goal
 
 LINES = (  # of one run, in the table's order; sizes changed in a name are those that nobody tunes for
     *("gpt", "gpt:D=100", "gpt:B=1", "gpt:B=1:L=1024", "gpt:V=30000:B=2", "generate", "generate_top_k"),
@@ -18,6 +18,7 @@ LINES = (  # of one run, in the table's order; sizes changed in a name are those
     *("plain_tiny", "plain_toy", "plain_small", "plain_m2"),
     *("mlp", "mlp:B=1", "vae", "moons", "m1", "formula", "tiny", "toy", "small"),
 )
+WRITTEN_TOO = ("m1", "tiny")  # works outside of this folder, of which there is a written program (peer_written.py)
 # Nothing in these is fused
 NOT_COMPILED = (
     *("jacobian", "hessian", "hessian_by_rows", "pinn", "maml", "moons", "attention_by_hand"),
@@ -30,16 +31,19 @@ def table(rows: Sequence[Row]) -> str:
     header = ["work", "NumPy", "with numba", "PyTorch to itself", "before", "goal", "half way", "reached"]
     by_work = _by_work(rows)
     others = any(row.peer in OPTIONAL for row in rows)
+    written = any(row.peer == WRITTEN for row in rows)
+    header += ["written out", "its goal"] * written
     header += ["ms (PyTorch)", "MB above NumPy (PyTorch)", "losses, outputs differ by"] + ["others"] * others
-    return report.grid(header, [_cells(work, peers, others) for work, peers in by_work.items()])
+    return report.grid(header, [_cells(work, peers, others, written) for work, peers in by_work.items()])
 
 
-def _cells(work: str, peers: dict[str, Row], others: bool) -> list[str]:
+def _cells(work: str, peers: dict[str, Row], others: bool, written: bool) -> list[str]:
     own, fast, torch = peers["minigrad"], peers.get("minigrad_fast"), peers[REFERENCE]
     pairs = [(row, goals[work]) for row, goals in ((own, NUMPY), (fast, NUMBA)) if row is not None and work in goals]
     cells = [report.title(work), _ratio(own), _ratio(fast) if fast else "", f"{peers[AGAIN].ratio:.2f}"]
     cells += [" / ".join(f"{getattr(goal, name):.2f}" for _, goal in pairs) for name in ("before", "goal", "half_way")]
     cells.append(" / ".join(reached(row, goal) for row, goal in pairs))
+    cells += _cells_written(work, peers.get(WRITTEN)) * written
     if own.error:
         cells += ["", "", ""]
     else:
@@ -48,6 +52,13 @@ def _cells(work: str, peers: dict[str, Row], others: bool) -> list[str]:
         cells.append(", ".join(differences))
     there = [f"{name} {_ratio(row)}" for name, row in peers.items() if name in OPTIONAL and not row.error]
     return cells + ([", ".join(there)] if others else [])
+
+
+def _cells_written(work: str, row: Row | None) -> list[str]:
+    """The ratio of the program that was written, its goal, and whether that is reached."""
+    if row is None:
+        return ["", ""]
+    return [_ratio(row), f"{GOALS[work]:.2f}: {reached(row, Goal(GOALS[work], GOALS[work]))}" if work in GOALS else ""]
 
 
 def _by_work(rows: Sequence[Row]) -> dict[str, dict[str, Row]]:
@@ -106,8 +117,9 @@ def text(rows: Sequence[Row], machine: str) -> str:
     rounds = " or ".join(map(str, sorted({row.rounds for row in rows if row.rounds})))  # more where measured again
     found = (
         f"{machine}; {rounds} rounds\n\n"
-        "Ratios to PyTorch eager, with quartiles: below 1 minigrad is faster. A second figure is the one with numba. Half way "
-        f"is between what was and the goal, where what was is above 1; elsewhere it is what was.\n\n{table(rows)}"
+        'Ratios to PyTorch eager, with quartiles: below 1 minigrad is faster. A second figure is the one with numba. "Written '
+        'out" is the program that mg.write_numpy writes. Half way is between what was and the goal, where what was is above 1; '
+        f"elsewhere it is what was.\n\n{table(rows)}"
     )
     if any(row.peer.endswith(BEFORE) for row in rows):
         found += (

@@ -8,7 +8,18 @@ from typing import Any
 import numpy as np
 
 from benchmarks.real.torch_layers import affine, gradients, parameters
-from benchmarks.real.work import RELU_GRADIENTS, F, Work, drawn, mg, minigrad_training, nn, torch, torch_training
+from benchmarks.real.work import (
+    RELU_GRADIENTS,
+    F,
+    Work,
+    drawn,
+    mg,
+    minigrad_training,
+    nn,
+    peer_written,
+    torch,
+    torch_training,
+)
 from benchmarks.step import Step
 from benchmarks.workload import BATCHES
 
@@ -40,9 +51,7 @@ def data(s: Sizes) -> tuple[dict[str, Any], Any, Any]:
     return drawn(shapes), images, random.randn(BATCHES, s.B, s.code).astype(np.float32)
 
 
-def vae_minigrad(s: Sizes) -> Step:
-    weights, images, noise = data(s)
-
+def vae_network(s: Sizes, weights: dict[str, Any]) -> Any:
     class Network(nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
             rng = np.random.default_rng(0)
@@ -58,15 +67,29 @@ def vae_minigrad(s: Sizes) -> Step:
 
     network = Network()
     network.load_state_dict(weights)
+    return network
+
+
+def vae_loss(network: Any, x: Any, noise: Any) -> Any:
+    logits, mean, log_variance = network(x, noise)
+    reconstruction = nn.binary_cross_entropy_with_logits(logits, x, reduction="sum")
+    divergence = -0.5 * (1 + log_variance - mean**2 - np.exp(log_variance)).sum()
+    return (reconstruction + divergence) / len(x)
+
+
+def vae_minigrad(s: Sizes) -> Step:
+    weights, images, noise = data(s)
+    network = vae_network(s, weights)
 
     def loss_of(i: int) -> Any:
-        x = images[i % BATCHES]
-        logits, mean, log_variance = network(x, noise[i % BATCHES])
-        reconstruction = nn.binary_cross_entropy_with_logits(logits, x, reduction="sum")
-        divergence = -0.5 * (1 + log_variance - mean**2 - np.exp(log_variance)).sum()
-        return (reconstruction + divergence) / s.B
+        return vae_loss(network, images[i % BATCHES], noise[i % BATCHES])
 
     return minigrad_training(network, loss_of, nn.Adam(network.parameters(), lr=1e-3))
+
+
+def vae_written(s: Sizes) -> Step:
+    weights, images, noise = data(s)
+    return peer_written.training(vae_network(s, weights), vae_loss, list(zip(images, noise)))
 
 
 def vae_torch(s: Sizes) -> Step:
@@ -88,6 +111,11 @@ def vae_torch(s: Sizes) -> Step:
 
 WORKS = {
     "vae": Work(
-        "variational autoencoder 784-256-16, training step", vae_minigrad, vae_torch, Sizes(), output=RELU_GRADIENTS
+        "variational autoencoder 784-256-16, training step",
+        vae_minigrad,
+        vae_torch,
+        Sizes(),
+        output=RELU_GRADIENTS,
+        others={"written": vae_written},
     )
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -79,7 +79,6 @@ class Arguments:
         self.frozen: dict[str, Any] = {}
         self._taken = set(self.names)
         self.examples = tuple([self._enter(value, name, name) for name, value in zip(self.names, examples)])
-        self._flat = not self.frozen and all(leaf.path == leaf.name for leaf in self.leaves)
 
     def _enter(self, value: Any, path: str, name: str) -> Any:
         if isinstance(value, dict):
@@ -142,10 +141,11 @@ class Arguments:
         Raises:
             ArgumentError, ShapeError, DTypeError: they are not like the example.
         """
-        if self._are_like_the_examples(args):
+        names, sizes = iter(self.leaves), dict[str, int]()
+        if _is_like(list(self.examples), list(args), names):
             return list(args)
         check_structure(list(self.examples), list(args), "the arguments")
-        names, sizes = iter(self.leaves), dict[str, int]()
+        names = iter(self.leaves)
 
         def plain(example: Any, value: Any) -> Any:
             if type(example) in _FROZEN:
@@ -168,18 +168,6 @@ class Arguments:
             return array
 
         return [map_leaves(plain, example, value) for example, value in zip(self.examples, args)]
-
-    def _are_like_the_examples(self, args: Sequence[Any]) -> bool:
-        """Whether all arguments are arrays of the shapes and dtypes of the examples. It is all that most calls need to know."""
-        if len(args) != len(self.leaves) or not self._flat:
-            return False
-        for leaf, value in zip(self.leaves, args):
-            kind = type(value)
-            if (kind is not np.ndarray and kind is not np.float64) or value.shape != leaf.shape:
-                return False
-            if value.dtype != leaf.array.dtype:
-                return False
-        return True
 
     # Text
 
@@ -214,6 +202,23 @@ def parts_of(size: Any) -> tuple[str, int]:
     """Return the size and the number in ``len(x) + 1``."""
     base, _, plus = str(size).partition(" + ")
     return base, int(plus or 0)
+
+
+def _is_like(example: Any, value: Any, arrays: Iterator[ArrayArgument]) -> bool:
+    """Whether a value is nested like an example, and has arrays of its shapes and dtypes. Most calls need to know no more."""
+    kind, found = type(example), type(value)
+    if isinstance(example, (np.ndarray, np.generic)):
+        array = found is np.ndarray or found is np.float64
+        return array and value.shape == next(arrays).shape and bool(value.dtype == example.dtype)
+    if found is not kind:
+        return False
+    if isinstance(example, dict):
+        return value.keys() == example.keys() and all(
+            _is_like(item, value[key], arrays) for key, item in example.items()
+        )
+    if isinstance(example, (list, tuple)):
+        return len(value) == len(example) and all(_is_like(item, other, arrays) for item, other in zip(example, value))
+    return bool(value == example)
 
 
 def is_floating(value: Any) -> bool:

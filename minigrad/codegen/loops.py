@@ -200,3 +200,20 @@ def _element(text: Any, element: Listed) -> str:
         return f"{before}{index}{after}"
     source = text.lists[element.source] if element.collected else text.names.of[element.source]
     return f"{source}[{index}]"
+
+
+def without_repeats(lines: Sequence[TextLine]) -> list[TextLine]:
+    """Leave out a comment that says only what its one line says."""
+
+    def squeezed(text: str) -> str:
+        return "".join(text.split()).replace("(", "").replace(")", "")
+
+    kept = []
+    for i, line in enumerate(lines):
+        if line.comment and not line.text.startswith("# back through "):
+            alone = i + 2 >= len(lines) or lines[i + 2].comment or not lines[i + 2].text
+            said, written = squeezed(line.text[2:].partition("  #")[0]), squeezed(lines[i + 1].text)
+            if alone and (said == written or said == f"return{written.partition('=')[2]}"):
+                continue
+        kept.append(line)
+    return kept

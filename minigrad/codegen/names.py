@@ -21,6 +21,7 @@ _WORDS = {
     "sum": "total", "mean": "average", "max": "top", "maximum": "top", "divide": "ratio", "add": "z", "matmul": "z",
     "multiply": "u", "subtract": "r", "square": "square", "negative": "r", "getitem": "part", "reshape": "u", "power": "u",
     "transpose": "u", "swapaxes": "u", "broadcast_to": "spread", "absolute": "size", "zeros": "zeros", "astype": "u",
+    "affine": "z", "layer_norm": "normed",
 }  # fmt: skip
 _RETURNED = object()
 _seen: weakref.WeakKeyDictionary[CodeType, dict[int, Any]] = weakref.WeakKeyDictionary()

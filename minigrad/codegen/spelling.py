@@ -22,12 +22,15 @@ def wrapped(line: str, indent: str = "    ") -> str:
     if len(indent + line) <= WIDTH or line.startswith(("#", "raise")):
         return indent + line
     head, right = re.match(r"(\S+(?:, \S+)* \S{0,2}= |return |)(.*)", line).groups()  # type: ignore[union-attr]
-    inside = f"{head}({right})" if _divisible(right) else line
-    return "\n".join(
-        textwrap.wrap(
-            indent + inside, WIDTH, subsequent_indent=indent + "    ", break_long_words=False, break_on_hyphens=False
-        )
+    right = f"({right})" if _divisible(right) else right
+    if head.endswith("= "):
+        targets, sign = head.split(" ")[:-2], head.split(" ")[-2]
+        long = len(targets) > 1 and len(indent + head + right.partition(" ")[0]) > WIDTH
+        head = (f"({' '.join(targets)})" if long else " ".join(targets)) + f"\0{sign}\0"  # a line cannot end there
+    pieces = textwrap.wrap(
+        indent + head + right, WIDTH, subsequent_indent=indent + "    ", break_long_words=False, break_on_hyphens=False
     )
+    return "\n".join(pieces).replace("\0", " ")
 
 
 def _divisible(text: str) -> bool:

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .loops import Loop, Spread, TextLine, loop_lines
+from .kernels import is_kernel
+from .loops import Loop, Spread, TextLine, loop_lines, without_repeats
 from .names import GivenNames, quoted
 from .spelling import dtype_name, dtype_text, number_text, transpose_text, without_defaults
 from .statements import (
@@ -125,7 +126,7 @@ class Text:
                 last = str(place), backward
                 found.append(TextLine(f"# back through {place.text}" if backward else f"# {place.text}", True))
             found += written
-        return _without_repeats(found)
+        return without_repeats(found)
 
     def _line(self, statement: Statement) -> list[str]:
         """Return the lines of one statement; none if it is joined into the line that uses it."""
@@ -337,6 +338,8 @@ class Text:
         if is_ufunc_method(function):
             return f"{self._function(function.__self__)}.{function.__name__}"
         name = function.__name__
+        if is_kernel(function):
+            return f"kernels.{name}"
         for holder, module in ((np, "np"), (np.linalg, "np.linalg"), (np.fft, "np.fft")):
             if getattr(holder, name, None) is function:
                 return f"{module}.{'abs' if function is np.absolute else name}"
@@ -373,26 +376,11 @@ class _Raw:
 
 
 def _owns(value: Value) -> bool:
-    data = value.data
+    data, statement = value.data, value.statement
+    if statement is not None and is_kernel(statement.call):
+        return True  # the gradients of a kernel are new arrays, even if they are reshaped
     return not isinstance(data, np.ndarray) or (data.base is None and data.flags.writeable) or not data.ndim
 
 
 def _line_of(statement: Statement) -> str:
     return "" if statement.place is None else statement.place.text
-
-
-def _without_repeats(lines: Sequence[TextLine]) -> list[TextLine]:
-    """Leave out a comment that says only what its one line says."""
-
-    def squeezed(text: str) -> str:
-        return "".join(text.split()).replace("(", "").replace(")", "")
-
-    kept = []
-    for i, line in enumerate(lines):
-        if line.comment and not line.text.startswith("# back through "):
-            alone = i + 2 >= len(lines) or lines[i + 2].comment or not lines[i + 2].text
-            said, written = squeezed(line.text[2:].partition("  #")[0]), squeezed(lines[i + 1].text)
-            if alone and (said == written or said == f"return{written.partition('=')[2]}"):
-                continue
-        kept.append(line)
-    return kept

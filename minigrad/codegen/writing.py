@@ -15,9 +15,10 @@ from ..engine.observers import active, attach
 from ..engine.tape import Leaf, sweep
 from ..engine.tensor import Tensor, make_tensor
 from ..engine.types import Array, Node
-from ..errors import UnsupportedError
+from ..errors import ArgumentError, UnsupportedError
 from .arguments import CHECK, CHECK_SIZES, Arguments, is_floating
 from .folds import folded
+from .kernels import called, imports as imports_of_kernels
 from .loops import Loop, TextLine
 from .names import GivenNames
 from .paper import Paper
@@ -37,6 +38,7 @@ def write_numpy(
     f: Callable[..., Any],
     *examples: Any,
     argnum: int | Sequence[int] | None = None,
+    kernels: bool = False,
     sizes: Sequence[Sequence[Any]] = (),
 ) -> WrittenProgram:
     """Write ``f`` and its gradient as a NumPy program, as a person would have written it by hand.
@@ -49,11 +51,13 @@ def write_numpy(
         f: a function that returns one real number. Its arguments are arrays, or nested lists, tuples and dicts of arrays.
         examples: the arguments of one call.
         argnum: the arguments to differentiate, by default all that have floating numbers.
+        kernels: call minigrad's fast kernels as functions. The program then computes the same bits as the tape, and imports
+            minigrad.
         sizes: further examples, each with all arguments, in other sizes. The axes whose lengths differ are then free.
 
     Raises:
         UnsupportedError: ``f`` does something that cannot be written down. The message names the line and the remedy.
-        ArgumentError: there is nothing to differentiate.
+        ArgumentError: there is nothing to differentiate, or ``kernels`` is no bool.
 
     Example:
         >>> import numpy as np
@@ -64,9 +68,18 @@ def write_numpy(
         >>> "dx = np.cos(x)" in program.source  # print(program) shows the function
         True
     """
+    if type(kernels) is not bool:
+        raise ArgumentError(f"kernels={kernels!r} must be True or False")
     versions = [Arguments(f, example) for example in (examples, *sizes)]
     free = Sizes(versions) if sizes else None
-    chosen = versions[0].chosen(argnum)
+    with called() if kernels else reference_mode():
+        return _compared(f, versions, versions[0].chosen(argnum), free)
+
+
+def _compared(
+    f: Callable[..., Any], versions: Sequence[Arguments], chosen: Sequence[int], free: Sizes | None
+) -> WrittenProgram:
+    """Run the function twice, write the program, and compare it with the tape."""
     runs = [_recorded_or_refused(f, arguments, chosen) for arguments in versions]
     again = _recorded_or_refused(f, versions[0], chosen)
     compare_runs(runs[0], again)
@@ -96,7 +109,12 @@ def assembled(
     turns = [each.turns if isinstance(each, Loop) else [[each]] for each in statements]
     flat = [s for each in turns for turn in (each if free is None else each[-1:]) for s in turn]
     checks = [statement.sentence for statement in flat if isinstance(statement, Check)]
-    names = GivenNames(_taken(arguments))
+    fast = imports_of_kernels(flat)
+    if fast and "kernels" in _taken(arguments):
+        raise UnsupportedError(
+            "an argument is called 'kernels', as the module whose functions the program calls: rename it"
+        )
+    names = GivenNames(_taken(arguments) | ({"kernels"} if fast else set()))
     names.of.update({value: value.name for value in inputs if value.name})
     text = Text(statements, results, names)
     opening = [*arguments.opening(), *([] if free is None else free.opening())]
@@ -105,7 +123,9 @@ def assembled(
     lines.insert(0, TextLine(f"def step({', '.join(arguments.names)}):"))
     imports = ["import base64", ""] * bool(text.constants) + ["import numpy as np"]
     imports += ["from scipy import special"] * text.scipy
-    title = f'"""The value and the gradients of {of_what}."""'
+    imports += fast
+    needs = "\n\nIt calls the kernels of minigrad, which must be installed.\n" * bool(fast)
+    title = f'"""The value and the gradients of {of_what}.{needs}"""'
     check = CHECK if free is None else CHECK_SIZES
     head = "\n".join([title, "", *imports, "", *arguments.table(), "", "", check])
     step = "".join(f"{line.text}\n" for line in lines)
@@ -208,7 +228,7 @@ class _PaperRun:
         contexts, active.contexts = active.contexts, []  # a trace around the call would read what is on paper
         active.enter(self)
         try:
-            with reference_mode(), enable_grad():
+            with enable_grad():
                 output = f(*arguments)
                 recording.finish()
                 real = isinstance(output, Tensor) and output.shape == () and output.dtype.kind == "f"

@@ -56,6 +56,8 @@ def as_array(value: Any, dtype: Any = None, copy: bool | None = None) -> Any:
         DTypeError: ``value`` does not become an array of numbers (text, dates, ragged lists, objects), or the conversion would
             lose information: the mask of a masked array, the sparsity of a sparse matrix.
     """
+    if type(value) is _ndarray and dtype is None and not copy and value.dtype.kind in NUMBERS:
+        return value
     given = value
     if is_device_array(value):
         array = value.astype(dtype or value.dtype, copy=bool(copy))

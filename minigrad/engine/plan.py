@@ -48,12 +48,16 @@ class Plan:
 
     def __init__(self, primitive: Any, needs: Sequence[bool]) -> None:
         self.primitive = primitive
-        self.fresh = False
         self._slots: dict[str, int] = {}
         self._args: list[int] = []
         self.positions: list[int] = []
         self.extras: list[Callable[[Values], Any]] = []
         self.arguments = arguments = primitive.argument_names(len(needs))
+        self.fresh = all(
+            returns_new_array(primitive.rules.get(n, primitive.rule_for_each))
+            for n, need in zip(arguments, needs)
+            if need
+        )
         self._values = {name: i for i, name in enumerate((*arguments, "ans", "saved", "**keywords"))}
         self.pull: Pull
         self.pull_tensors: Pull
@@ -64,8 +68,6 @@ class Plan:
             self.pull, self.pull_tensors = pull_composition, pull_composition_tensors
         else:
             self.pullbacks = [self._pullback(name, i) if needs[i] else None for i, name in enumerate(arguments)]
-            rules = [primitive.rules.get(name, primitive.rule_for_each) for i, name in enumerate(arguments) if needs[i]]
-            self.fresh = all(map(returns_new_array, rules))
             self.pull, self.pull_tensors = _array_pull(self.pullbacks), _tensor_pull(self.pullbacks)
         self.settle(needs)
 

@@ -62,15 +62,14 @@ def new_array(rule: Any) -> Any:
     return rule
 
 
-def returns_new_array(function: Any) -> bool:
+def returns_new_array(rule: Any) -> bool:
     """Whether a rule is declared so, or its text shows it: it has no branch, and ends in an operator."""
-    if not isinstance(function, FunctionType) or function.__code__ in _new:
-        return isinstance(function, FunctionType)
-    code = list(dis.get_instructions(function))
-    if len(code) < 2 or code[-1].opname != "RETURN_VALUE" or any("JUMP" in each.opname for each in code):
-        return False
-    last = code[-2]
-    return last.opname == "UNARY_NEGATIVE" or (last.opname == "BINARY_OP" and last.arg in _OPERATORS)
+    return getattr(rule, "__code__", None) in _new or (
+        isinstance(rule, FunctionType)
+        and (code := [*dis.get_instructions(rule)])[-1].opname == "RETURN_VALUE"
+        and not any("JUMP" in each.opname for each in code)
+        and (code[-2].opname == "UNARY_NEGATIVE" or (code[-2].opname == "BINARY_OP" and code[-2].arg in _OPERATORS))
+    )
 
 
 # What rules call the arguments of these two ufuncs. In the rules of other two-argument ufuncs they are x and y. NumPy's own

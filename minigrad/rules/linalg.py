@@ -13,6 +13,9 @@ from ..engine.types import Array
 from ..errors import ArgumentError, ShapeError
 from .axes import array_of
 
+_FEW = 1 << 12  # elements; the components of more are sliced faster than they are picked
+_NEXT = np.array([1, 2, 0])  # the component after each of three
+
 # A 1-D operand is a row (left) or a column (right). Leading axes are batch axes; the engine sums over the broadcast ones.
 
 
@@ -60,17 +63,21 @@ def _paired_axes(a_ndim: int, b_ndim: int, axes: Any) -> tuple[list[int], list[i
     return of_a, of_b, free_a, free_b
 
 
-def _contraction_a(g: Array, a_ndim: int, b: Array, axes: Any) -> Array:
+def _contraction_a(g: Array, a_shape: tuple[int, ...], b: Array, axes: Any) -> Array:
     """Contract ``g`` with ``b`` over the free axes of ``b``, and order the axes as in ``a``: the cotangent of ``a``."""
-    of_a, of_b, free_a, free_b = _paired_axes(a_ndim, np.ndim(b), axes)
+    if isinstance(axes, int) and axes == 1 and np.ndim(b) <= 2:  # a product of matrices
+        return _matmul_x(g, a_shape, b)
+    of_a, of_b, free_a, free_b = _paired_axes(len(a_shape), np.ndim(b), axes)
     order = free_a + [of_a[k] for k in np.argsort(of_b)]
     product = np.tensordot(g, b, (list(range(len(free_a), np.ndim(g))), free_b)) if np.ndim(g) else g * b
     return np.transpose(product, np.argsort(order).tolist())
 
 
-def _contraction_b(g: Array, a: Array, b_ndim: int, axes: Any) -> Array:
+def _contraction_b(g: Array, a: Array, b_shape: tuple[int, ...], axes: Any) -> Array:
     """Contract ``a`` with ``g`` over the free axes of ``a``, and order the axes as in ``b``: the cotangent of ``b``."""
-    of_a, of_b, free_a, free_b = _paired_axes(np.ndim(a), b_ndim, axes)
+    if isinstance(axes, int) and axes == 1 and len(b_shape) <= 2:
+        return _matmul_y(g, a, b_shape)
+    of_a, of_b, free_a, free_b = _paired_axes(np.ndim(a), len(b_shape), axes)
     order = [of_b[k] for k in np.argsort(of_a)] + free_b
     product = np.tensordot(a, g, (free_a, list(range(len(free_a))))) if np.ndim(g) else a * g
     return np.transpose(product, np.argsort(order).tolist())
@@ -78,7 +85,7 @@ def _contraction_b(g: Array, a: Array, b_ndim: int, axes: Any) -> Array:
 
 def _dot_axes(a_ndim: int, b_ndim: int) -> Any:
     """Return the axes that ``dot`` sums over: the last of ``a`` and the second-to-last, or only, axis of ``b``."""
-    return (-1, max(-2, -b_ndim)) if a_ndim and b_ndim else 0
+    return (1 if b_ndim <= 2 else (-1, -2)) if a_ndim and b_ndim else 0
 
 
 def _inner_axes(a_ndim: int, b_ndim: int) -> Any:
@@ -86,16 +93,16 @@ def _inner_axes(a_ndim: int, b_ndim: int) -> Any:
 
 
 tensordot = primitive(np.tensordot, lambda a, b, /, axes=2: np.tensordot(a, b, axes)).vjp(
-    a=lambda g, a_shape, b, axes: _contraction_a(g, len(a_shape), b, axes),
-    b=lambda g, a, b_shape, axes: _contraction_b(g, a, len(b_shape), axes),
+    a=lambda g, a_shape, b, axes: _contraction_a(g, a_shape, b, axes),
+    b=lambda g, a, b_shape, axes: _contraction_b(g, a, b_shape, axes),
 )
 dot = primitive(np.dot, lambda a, b, /: np.dot(a, b)).vjp(
-    a=lambda g, a_shape, b: _contraction_a(g, len(a_shape), b, _dot_axes(len(a_shape), np.ndim(b))),
-    b=lambda g, a, b_shape: _contraction_b(g, a, len(b_shape), _dot_axes(np.ndim(a), len(b_shape))),
+    a=lambda g, a_shape, b: _contraction_a(g, a_shape, b, _dot_axes(len(a_shape), np.ndim(b))),
+    b=lambda g, a, b_shape: _contraction_b(g, a, b_shape, _dot_axes(np.ndim(a), len(b_shape))),
 )
 inner = primitive(np.inner, lambda a, b, /: np.inner(a, b)).vjp(
-    a=lambda g, a_shape, b: _contraction_a(g, len(a_shape), b, _inner_axes(len(a_shape), np.ndim(b))),
-    b=lambda g, a, b_shape: _contraction_b(g, a, len(b_shape), _inner_axes(np.ndim(a), len(b_shape))),
+    a=lambda g, a_shape, b: _contraction_a(g, a_shape, b, _inner_axes(len(a_shape), np.ndim(b))),
+    b=lambda g, a, b_shape: _contraction_b(g, a, b_shape, _inner_axes(np.ndim(a), len(b_shape))),
 )
 outer = primitive(np.outer, lambda a, b, /: np.outer(a, b)).vjp(
     a=lambda g, a_shape, b: np.reshape(np.matmul(g, np.reshape(b, -1)), a_shape),
@@ -120,9 +127,19 @@ def _products(g: Array, a_shape: tuple[int, ...], b_shape: tuple[int, ...]) -> A
     return np.reshape(np.transpose(blocks, odd + even), (m, n)).swapaxes(0, 1)
 
 
+def _cross(a: Array, b: Array, /, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Array:
+    """Compute NumPy's products, those of a few vectors with 3 components along the last axis without its checks."""
+    last = axis == -1 or (axis is None and axisa == axisb == axisc == -1)
+    if last and type(a) is type(b) is np.ndarray and a.shape[-1:] == b.shape[-1:] == (3,) and a.size < _FEW:
+        return (a * b.take(_NEXT, -1) - a.take(_NEXT, -1) * b).take(_NEXT, -1)
+    return np.cross(a, b, axisa, axisb, axisc, axis)
+
+
 def _cross_rule(g: Array, shape: tuple[int, ...], other: Array, axis: int | None, *axes: int) -> Array:
     """Return ``other x g``, the cotangent of ``a`` in ``a x other``; ``axes`` are those of ``a``, ``other`` and ``g``."""
     mine, others, of_g = axes if axis is None else (axis,) * 3
+    if mine == others == of_g == -1 and shape[-1] == other.shape[-1] == 3:
+        return cross(other, g)
     b = np.moveaxis(other, others, -1)
     flat = shape[mine] == b.shape[-1] == 2  # g is the third component
     g = np.pad(np.expand_dims(g, -1), [(0, 0)] * g.ndim + [(2, 0)]) if flat else np.moveaxis(g, of_g, -1)
@@ -144,9 +161,7 @@ kron = primitive(np.kron, lambda a, b, /: np.kron(a, b)).vjp(
     a=lambda g, a_shape, b: np.reshape(np.matmul(_products(g, a_shape, np.shape(b)), np.reshape(b, -1)), a_shape),
     b=lambda g, a, b_shape: np.reshape(np.matmul(np.reshape(a, -1), _products(g, np.shape(a), b_shape)), b_shape),
 )
-cross = primitive(
-    np.cross, lambda a, b, /, axisa=-1, axisb=-1, axisc=-1, axis=None: np.cross(a, b, axisa, axisb, axisc, axis)
-).vjp(
+cross = primitive(np.cross, _cross).vjp(
     a=lambda g, a_shape, b, axis, axisa, axisb, axisc: _cross_rule(g, a_shape, b, axis, axisa, axisb, axisc),
     b=lambda g, a, b_shape, axis, axisa, axisb, axisc: _cross_rule(-g, b_shape, a, axis, axisb, axisa, axisc),
 )

@@ -1,17 +1,23 @@
 """``np.pad`` in all its modes, except "empty" and user-defined functions."""
 
+import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from ..device import zeros
 from ..engine.functions import composite
+from ..engine.methods import values_of
 from ..engine.primitive import primitive
 from ..engine.types import Array
 from ..errors import ArgumentError, UnsupportedError
+from .indexing import scatter_add
 
-Widths = list[tuple[int, int]]
+Shape = tuple[int, ...]
+Widths = tuple[tuple[int, int], ...]
+_FEW = 1 << 12  # elements; of a larger array only the new elements are picked
 _COPYING = ("edge", "reflect", "symmetric", "wrap")  # the new elements are copies of old ones
 _PICKING: dict[str, Callable[..., Any]] = {"maximum": np.max, "minimum": np.min, "median": np.median}
 
@@ -23,12 +29,14 @@ def _widths(pad_width: Any, ndim: int) -> Widths:
         for axis, width in pad_width.items():
             pairs[axis] = (width, width) if np.ndim(width) == 0 else tuple(width)
         pad_width = pairs
+    if type(pad_width) is int and pad_width >= 0:
+        return ((pad_width, pad_width),) * ndim
     widths = np.asarray(pad_width)
     if ndim and widths.dtype.kind not in "iu":
         raise ArgumentError(f"pad needs integer widths, got {pad_width!r}")
     if (widths < 0).any():
         raise ArgumentError(f"pad cannot take a negative width, got {pad_width!r}: use slices to remove elements")
-    return [(before, after) for before, after in np.broadcast_to(widths, (ndim, 2)).tolist()]
+    return tuple([(before, after) for before, after in np.broadcast_to(widths, (ndim, 2)).tolist()])
 
 
 def _pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
@@ -39,6 +47,8 @@ def _pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> A
         return np.copy(array)
     if mode == "constant":
         return pad_constant(array, width=width, options=kwargs)
+    if mode in _COPYING and not kwargs and array.size < _FEW:
+        return pad_copies(array, width=width, mode=mode)
     return pad_mode(array, width=width, mode=mode, options=kwargs)
 
 
@@ -83,6 +93,25 @@ def _with_extremes(array: Array, axis: int, width: tuple[int, int], extreme: Any
     return np.concatenate([first, array, last], axis=axis)
 
 
+@lru_cache(maxsize=64)
+def _sources(shape: Shape, width: Widths, mode: Any, like: Any = None) -> Array:
+    """Return for each element of the result the flat position of the one that it copies."""
+    return np.pad(np.reshape(np.arange(math.prod(shape), like=like), shape), width, mode)
+
+
+def _pad_copies(array: Array, /, width: Widths, mode: Any) -> Array:
+    if type(array) is not np.ndarray:
+        return np.pad(array, width, mode)
+    return np.reshape(array, -1)[_sources(array.shape, width, mode)]
+
+
+def _pad_copies_rule(g: Array, array_shape: Shape, width: Widths, mode: Any) -> Array:
+    """Add each cotangent where its element was copied from."""
+    like, known = values_of(g), (array_shape, width, mode)
+    index = _sources(*known) if type(like) is np.ndarray else _sources.__wrapped__(*known, like)
+    return np.reshape(scatter_add(g, index=index, shape=(math.prod(array_shape),)), array_shape)
+
+
 def _inside(width: Widths, shape: tuple[int, ...]) -> tuple[slice, ...]:
     return tuple(slice(before, before + n) for (before, _), n in zip(width, shape))
 
@@ -98,6 +127,7 @@ def _pad_constant(array: Array, /, width: Widths, options: dict[str, Any]) -> Ar
 pad_constant = primitive(_pad_constant, name="pad").vjp(
     array=lambda g, array_shape, width: g[_inside(width, array_shape)]
 )
+pad_copies = primitive(_pad_copies, name="pad_copies").vjp(array=_pad_copies_rule)
 pad_mode = primitive(
     lambda array, /, width, mode, options: np.pad(array, width, mode, **options), name="pad_mode"
 ).reference(_pad_mode)

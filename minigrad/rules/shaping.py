@@ -9,6 +9,7 @@ import numpy as np
 from ..device import is_device_array, zeros
 from ..engine.functions import composite
 from ..engine.primitive import Primitive, primitive
+from ..engine.sums import sum_over
 from ..engine.types import Array
 from ..errors import ArgumentError, UnsupportedError
 from .indexing import scatter_add
@@ -82,14 +83,15 @@ def _rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
     return np.flip(turned, axes[1]) if k % 4 == 3 else turned
 
 
-def _tile(A: Any, reps: Any) -> Any:
-    """Insert an axis before each axis, broadcast it to the repetitions, and merge it with the axis after it."""
-    times = tuple(reps) if np.ndim(reps) else (int(reps),)
-    ndim = max(len(times), A.ndim)
-    times, shape = (1,) * (ndim - len(times)) + times, (1,) * (ndim - A.ndim) + A.shape
-    pairs = [n for pair in zip(times, shape) for n in pair]
-    apart = np.reshape(A, [1 if i % 2 == 0 else n for i, n in enumerate(pairs)])
-    return np.reshape(np.broadcast_to(apart, pairs), [r * n for r, n in zip(times, shape)])
+def _tile_call(A: Any, reps: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    return (A,), {"reps": tuple([int(n) for n in reps]) if np.ndim(reps) else (int(reps),)}
+
+
+def _tile_rule(g: Array, A_shape: Shape, reps: Shape) -> Array:
+    """Split each axis into the repetitions and the axis of ``A``, and sum over the repetitions."""
+    times, shape = [(1,) * (g.ndim - len(part)) + part for part in (reps, A_shape)]
+    apart = np.reshape(g, [n for pair in zip(times, shape) for n in pair])
+    return np.reshape(sum_over(apart, tuple([2 * i for i, n in enumerate(times) if n != 1])), A_shape)
 
 
 def _repeat_call(a: Any, repeats: Any, axis: int | None = None) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -323,7 +325,7 @@ roll = primitive(np.roll, lambda a, /, shift, axis=None: np.roll(a, shift, axis)
 repeat = primitive(np.repeat, lambda a, /, repeats, axis=None: np.repeat(a, repeats, axis), bind=_repeat_call).vjp(
     a=_repeat_rule
 )
-tile = composite(np.tile, _tile)
+tile = primitive(np.tile, lambda A, /, reps: np.tile(A, reps), bind=_tile_call).vjp(A=_tile_rule)
 copy = primitive(np.copy, lambda a, /, order="K": np.copy(a, order)).vjp(a=lambda g: g)
 sliding_window_view = primitive(
     np.lib.stride_tricks.sliding_window_view,

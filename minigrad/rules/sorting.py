@@ -1,5 +1,6 @@
 """Sorting, unique values and quantiles. The gradient follows each element; equal elements keep their order."""
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -12,7 +13,8 @@ from ..engine.methods import Axis, values_of
 from ..engine.primitive import primitive
 from ..engine.types import Array
 from ..errors import ArgumentError
-from .axes import axes_of, from_last, rows_of, taking, to_last
+from .axes import Shape, axes_of, from_last, from_rows, rows_of, taking, to_last
+from .indexing import _along_axis, scatter_add
 
 _FEW = 1 << 10  # elements; NumPy's stable sort of fewer takes less time than several calls
 
@@ -33,8 +35,11 @@ def _order(rows: Array) -> Array:
 def _returned(g: Array, a: Array, a_shape: tuple[int, ...], axis: int | None) -> Array:
     """Return each cotangent to the place that its element had in ``a``."""
     order = _order(values_of(to_last(a, axis)))
-    rank = np.empty_like(order)
-    np.put_along_axis(rank, order, np.arange(order.shape[-1], like=order), -1)
+    if order.size < _FEW:
+        rank = np.argsort(order, axis=-1)
+    else:
+        rank = np.empty_like(order)
+        np.put_along_axis(rank, order, np.arange(order.shape[-1], like=order), -1)
     return from_last(np.take_along_axis(to_last(g, axis), rank, axis=-1), a_shape, axis)
 
 
@@ -71,24 +76,50 @@ composite(np.unique, _unique)
 # Quantiles interpolate between two elements of the sorted slice.
 
 
-def _over_sorted(between: Callable[[Any, Any], Any], a: Array, axis: Axis, keepdims: bool, skip_nan: bool) -> Array:
-    """Return ``between(pick, n)`` for rows (..., length), each with n elements that are not NaN: (..., 1).
+def _over_sorted(ranks: Callable[[Any], Any], a: Array, axis: Axis, keepdims: bool, skip_nan: bool) -> Array:
+    """Interpolate between two elements of each row (..., length) of which n are not NaN.
 
-    ``pick(k)`` returns the k-th smallest elements, so the gradient is 0 for all others, and no cotangent is sorted.
+    ``ranks(n)`` returns their positions (..., 2) in the sorted row, and the share of the second.
     """
-    rows = rows_of(a, axis)
-    plain = values_of(rows)
-    order, n = _order(plain), np.sum(plain == plain, axis=-1, keepdims=True)
-    result = between(lambda k: np.take_along_axis(rows, np.take_along_axis(order, k, axis=-1), axis=-1), n)
-    if not skip_nan:
-        result = np.where(n < plain.shape[-1], np.nan, result)
-    reduced = axes_of(a.ndim, axis)
-    return np.reshape(result, [1 if i in reduced else m for i, m in enumerate(a.shape) if keepdims or i not in reduced])
+    rows, reduced = rows_of(values_of(a), axis), axes_of(a.ndim, axis)
+    n = np.sum(rows == rows, axis=-1, keepdims=True)
+    positions, share = ranks(n)
+    places, unknown = np.take_along_axis(_order(rows), positions, axis=-1), None if skip_nan else n < rows.shape[-1]
+    shape = tuple([1 if i in reduced else m for i, m in enumerate(a.shape) if keepdims or i not in reduced])
+    return between(a, axis=axis, places=places, share=share, unknown=unknown, shape=shape)
+
+
+def _interpolated(a: Array, /, axis: Axis, places: Array, share: Any, unknown: Any, shape: Shape) -> Array:
+    """Return elements between those at ``places`` (..., 2) of each row, or the first if there is no share of the second."""
+    picked = np.take_along_axis(rows_of(a, axis), places, axis=-1)
+    left, right = picked[..., :1], picked[..., 1:]
+    if share is None:
+        ans = left
+    elif type(share) is float:  # the mean of infinite elements is infinite
+        ans = (1 - share) * left + share * right
+    else:  # as in NumPy
+        ans = np.where(share < 0.5, left + (right - left) * share, right - (right - left) * (1 - share))
+    return np.reshape(ans if unknown is None else np.where(unknown, np.nan, ans), shape)
+
+
+def _interpolated_rule(g: Array, a_shape: Shape, axis: Axis, places: Array, share: Any, unknown: Any) -> Array:
+    """Return the cotangent at both places; it is 0 for all other elements, and where the result is NaN for lack of one."""
+    g = np.reshape(g, (*places.shape[:-1], 1))
+    g = g if unknown is None else np.where(unknown, 0, g)
+    if share is None:
+        places = places[..., :1]
+    else:
+        g = np.concatenate([g * (1 - share), g * share], axis=-1)
+    rows = (*places.shape[:-1], math.prod([a_shape[i] for i in axes_of(len(a_shape), axis)]))
+    return from_rows(scatter_add(g, index=_along_axis(rows, places, -1), shape=rows), a_shape, axis)
+
+
+between = primitive(_interpolated, name="between").vjp(a=_interpolated_rule)
 
 
 def _median(skip_nan: bool) -> Callable[..., Any]:
-    def middle(pick: Any, n: Any) -> Array:
-        return 0.5 * pick((n - 1) // 2) + 0.5 * pick(n // 2)
+    def middle(n: Any) -> Any:
+        return np.concatenate([(n - 1) // 2, n // 2], axis=-1), 0.5
 
     return lambda a, axis=None, *, keepdims=False: _over_sorted(middle, a, axis, keepdims, skip_nan)
 
@@ -119,14 +150,12 @@ _POSITIONS: dict[str, Callable[[Any, Any], Any]] = {
 def _quantile(skip_nan: bool, whole: int) -> Callable[..., Any]:
     """Return a quantile function for plain ``q`` in 0 ... ``whole``; ``q`` has no derivative."""
 
-    def one(pick: Any, n: Any, q: Any, method: str) -> Array:
+    def ranks(n: Any, q: Any, method: str) -> Any:
         position = _POSITIONS[method](n.astype(q.dtype), q)
         low = np.floor(position)
-        indices = [np.clip(i, 0, n - 1).astype(np.intp) for i in (low, low + 1)]
-        left, right, t = pick(indices[0]), pick(indices[1]), position - low
-        if method in ("inverted_cdf", "closest_observation", "lower", "higher", "nearest"):
-            return left
-        return np.where(t < 0.5, left + (right - left) * t, right - (right - left) * (1 - t))
+        both = np.minimum(np.maximum(np.concatenate([low, low + 1], axis=-1), 0), n - 1).astype(np.intp)
+        steps = method in ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
+        return both, None if steps else position - low
 
     def quantile(a: Any, q: Any, axis: Axis = None, *, method: str = "linear", keepdims: bool = False) -> Any:
         if method not in _POSITIONS:
@@ -134,7 +163,7 @@ def _quantile(skip_nan: bool, whole: int) -> Callable[..., Any]:
         q = (q if is_device_array(q) else np.asarray(q, a.dtype if isinstance(q, (int, float)) else None)) / whole
         if not ((q >= 0) & (q <= 1)).all():
             raise ArgumentError(f"quantiles lie in 0 ... {whole}")
-        found = [_over_sorted(partial(one, q=p, method=method), a, axis, keepdims, skip_nan) for p in q.reshape(-1)]
+        found = [_over_sorted(partial(ranks, q=p, method=method), a, axis, keepdims, skip_nan) for p in q.reshape(-1)]
         return np.reshape(np.stack(found), q.shape + found[0].shape) if q.ndim else found[0]
 
     return quantile

@@ -12,13 +12,13 @@ from ..errors import DTypeError
 # The polynomial P in erf(x) = tanh(x P(x^2)), exact to 1.7e-7. It is fitted to atanh(erf(x))/x for the least relative error.
 _P = [1.1283792, 0.10276947, -1.9281585e-04, -6.1882762e-04, 8.7231681e-05, -5.5956354e-06, 1.3739052e-07]
 # P(u) - 1 as a ratio, exact to 1e-17 up to x = 6. All coefficients are positive, so no digits cancel.
-_RATIO = [
+_RATIO = np.array([
     (4.4448234115870367e-10, 2.9020353764234802e-11), (5.136909249305154e-08, 1.3996445021166006e-08),
     (1.5008832561165567e-06, 8.154076385933778e-07), (2.7076794084462786e-05, 1.92828157231145e-05),
     (0.000326213322644688, 0.0003059001636649809), (0.0027772877879329223, 0.0032946085398610214),
     (0.01656418392950335, 0.025279471477245945), (0.06600244143349507, 0.1363019467613353),
     (0.16362319390787172, 0.4739911621381788), (0.1283791670955126, 1.0),
-]  # fmt: skip
+])  # fmt: skip
 _BLOCK = 1 << 15  # elements whose sums stay in the cache between two terms
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import minigrad
-from benchmarks import compare, harness, peer_minigrad, plain_model, real
+from benchmarks import compare, harness, peer_minigrad, peer_written, plain_model, real
 from benchmarks.harness import Task
-from benchmarks.real import agreement
+from benchmarks.real import agreement, table
 from tests.benchmarks.fake_peer import Fake
 from tests.lazy import peer_torch, torch
 
@@ -70,6 +70,14 @@ def test_other_libraries_compute_the_same(library, tmp_path):
         if real.has(name, library):
             work = f"{name}:{SIZES[name]}"
             assert difference(work, peer.build(work), peer_torch.build(work), tmp_path) == "", work
+
+
+WRITTEN = [name for name in SIZES if real.has(name, harness.WRITTEN)]
+
+
+@pytest.mark.parametrize("work", [*(f"{name}:{SIZES[name]}" for name in WRITTEN), *table.WRITTEN_TOO])
+def test_the_programs_that_are_written_compute_the_same(work, tmp_path):
+    assert difference(work, peer_written.build(work), peer_torch.build(work), tmp_path) == ""
 
 
 @pytest.mark.parametrize(

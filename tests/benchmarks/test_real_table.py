@@ -98,6 +98,31 @@ def test_optional_peers_stand_beside():
     assert "| 13.90 | 1.00 | 7.45 |" in lines[3]
 
 
+def test_a_program_that_is_written_stands_beside_its_goal():
+    written = Row("moons", "written", ratio=0.09, quartiles=(0.08, 0.1))
+    slow = Row("tiny", "written", ratio=0.61, quartiles=(0.6, 0.62))
+    other = Row("loop", "written", ratio=0.2, quartiles=(0.1, 0.3))
+    names = ("moons", "tiny", "loop", "gpt")
+    found = [row for name in names for row in rows(name)] + [written, slow, other]
+    header, _, *lines = table.table(found).splitlines()
+    at = header.split(" | ").index("written out")
+    assert [line.split(" | ")[at : at + 2] for line in lines] == [
+        ["0.09 (0.08-0.10)", "0.10: goal"],
+        ["0.61 (0.60-0.62)", "0.60: no"],
+        ["0.20 (0.10-0.30)", ""],
+        ["", ""],
+    ]
+    assert "written out" not in table.table(rows("moons"))
+
+
+def test_the_program_that_is_written_takes_part_where_there_is_one(measured):
+    command.main(["real"])
+    there = {work.partition(":")[0] for work, peers, _ in measured[0] if harness.WRITTEN in peers}
+    assert there == {name for name in real.WORKS if real.has(name, harness.WRITTEN)} | {*table.WRITTEN_TOO}
+    assert set(goals.WRITTEN) <= there
+    assert harness.WRITTEN not in command.peers_of("tiny", harness.OPTIONAL)
+
+
 def test_optional_peers_take_part_where_they_have_the_work():
     optional = list(harness.OPTIONAL)
     there = {line: [peer for peer in command.peers_of(line, optional) if peer in optional] for line in table.LINES}

@@ -104,16 +104,16 @@ case("nanmax", lambda x: np.nanmax(x, axis=1), fixed([[1.0, 3.0, 3.0], [2.0, 2.0
 case("nansum", lambda x: np.nansum(x, axis=0), normal(0, 3), label="empty")
 case("cumsum", lambda x, m: np.nancumsum(np.where(m, np.nan, x), axis=1), normal(3, 4), GAPS, label="nancumsum")
 case("cumprod", lambda x, m: np.nancumprod(np.where(m, np.nan, x), axis=0), normal(3, 4), GAPS, label="nancumprod")
-case("take_along_axis", lambda x, m: np.nanmedian(np.where(m, np.nan, x), axis=0), apart(3, 4), GAPS, label="nanmedian")
+case("between", lambda x, m: np.nanmedian(np.where(m, np.nan, x), axis=0), apart(3, 4), GAPS, label="nanmedian")
 case(
-    "take_along_axis",
+    "between",
     lambda x, m: np.nanquantile(np.where(m, np.nan, x), 0.25, axis=1),
     apart(3, 4),
     GAPS,
     label="nanquantile",
 )
 case(
-    "take_along_axis",
+    "between",
     lambda x, m: np.nanpercentile(np.where(m, np.nan, x), 40, axis=0),
     apart(3, 4),
     GAPS,
@@ -152,9 +152,9 @@ QUANTILES: list[tuple[str, Function, Any]] = [
 ]  # fmt: skip
 for _shape in [(3, 4), (2, 5)]:
     for _label, _f, _torch in QUANTILES:
-        case("take_along_axis", _f, apart(*_shape), label=f"{_shape} {_label}", torch=_torch)
+        case("between", _f, apart(*_shape), label=f"{_shape} {_label}", torch=_torch)
 case(
-    "take_along_axis",
+    "between",
     lambda x: np.quantile(x, np.array([[0.1, 0.5], [0.0, 1.0]], x.dtype), axis=0),
     apart(5, 2),
     label="many quantiles",
@@ -165,9 +165,9 @@ METHODS = [
     "median_unbiased", "normal_unbiased", "linear", "lower", "higher", "midpoint", "nearest",
 ]  # fmt: skip
 for _method in METHODS:  # dtypes but float64 have other last digits, which the values of float64 show to be right
-    case("take_along_axis", lambda x, m=_method: np.quantile(x, [0.0, 0.2, 0.5, 0.7, 1.0], axis=0, method=m).astype(x.dtype),
+    case("between", lambda x, m=_method: np.quantile(x, [0.0, 0.2, 0.5, 0.7, 1.0], axis=0, method=m).astype(x.dtype),
          apart(5, 2), label=f"quantile, {_method}")  # fmt: skip
-    case("take_along_axis", lambda x, k, m=_method: np.nanpercentile(np.where(k, np.nan, x), 40, axis=1, method=m),
+    case("between", lambda x, k, m=_method: np.nanpercentile(np.where(k, np.nan, x), 40, axis=1, method=m),
          apart(3, 4), GAPS, label=f"nanpercentile, {_method}")  # fmt: skip
 
 # --- differences ---

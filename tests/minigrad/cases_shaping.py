@@ -114,11 +114,11 @@ add([
      lambda x: torch.repeat_interleave(x, torch.tensor([2, 1, 3, 0]))),
     ("repeat", "one count", lambda x: np.repeat(x, [2], 1), [(2, 3)], lambda x: torch.repeat_interleave(x, 2, 1)),
     ("repeat", "not at all", lambda x: np.repeat(x, 0, 1), [(2, 3)], lambda x: torch.repeat_interleave(x, 0, 1)),
-    ("reshape", "np.tile 2-d by an int", lambda x: np.tile(x, 2), [(2, 3)], lambda x: torch.tile(x, (2,))),
-    ("reshape", "np.tile, more axes", lambda x: np.tile(x, (2, 1, 3)), [(2, 3)], lambda x: torch.tile(x, (2, 1, 3))),
-    ("reshape", "np.tile, fewer axes", lambda x: np.tile(x, [3]), [(2, 1, 2)], lambda x: torch.tile(x, (3,))),
-    ("reshape", "np.tile 0-d", lambda x: np.tile(x, (2, 2)), [()], lambda x: torch.tile(x, (2, 2))),
-    ("reshape", "np.tile, none", lambda x: np.tile(x, (0, 2)), [(2, 3)], lambda x: torch.tile(x, (0, 2))),
+    ("tile", "np.tile 2-d by an int", lambda x: np.tile(x, 2), [(2, 3)], lambda x: torch.tile(x, (2,))),
+    ("tile", "np.tile, more axes", lambda x: np.tile(x, (2, 1, 3)), [(2, 3)], lambda x: torch.tile(x, (2, 1, 3))),
+    ("tile", "np.tile, fewer axes", lambda x: np.tile(x, [3]), [(2, 1, 2)], lambda x: torch.tile(x, (3,))),
+    ("tile", "np.tile 0-d", lambda x: np.tile(x, (2, 2)), [()], lambda x: torch.tile(x, (2, 2))),
+    ("tile", "np.tile, none", lambda x: np.tile(x, (0, 2)), [(2, 3)], lambda x: torch.tile(x, (0, 2))),
     ("reshape", "np.resize, larger", lambda x: np.resize(x, (3, 5)), [(2, 3)],
      lambda x: torch.tile(x.ravel(), (3,))[:15].reshape(3, 5)),
     ("reshape", "np.resize, smaller", lambda x: np.resize(x, 4), [(2, 3)], lambda x: x.ravel()[:4]),
@@ -182,12 +182,13 @@ MODES: list[tuple[str, dict[str, Any]]] = [
 ]  # fmt: skip
 for _mode, _options in MODES:
     for _label, _width, _shape in [("2", 2, (3, 4)), ("pairs", ((0, 1), (2, 6)), (2, 3))]:
-        case("pad_mode", lambda x, w=_width, m=_mode, o=_options: np.pad(x, w, m, **o), apart(*_shape),
+        case("pad_copies" if _mode in ("edge", "reflect", "symmetric", "wrap") and not _options else "pad_mode",
+             lambda x, w=_width, m=_mode, o=_options: np.pad(x, w, m, **o), apart(*_shape),
              label=f"{_mode} {_options or ''} {_label}")  # fmt: skip
 for _mode, _theirs in [("edge", "replicate"), ("reflect", "reflect"), ("wrap", "circular")]:
-    case("pad_mode", lambda x, m=_mode: np.pad(x, ((0, 0), (2, 1)), m), normal(2, 3), label=f"{_mode} like PyTorch",
+    case("pad_copies", lambda x, m=_mode: np.pad(x, ((0, 0), (2, 1)), m), normal(2, 3), label=f"{_mode} like PyTorch",
          torch=lambda x, m=_theirs: functional.pad(x, (2, 1), mode=m))  # fmt: skip
 case("pad_mode", lambda x: np.pad(x, ((0, 0), (1, 0)), "maximum"), lambda rng: np.array([[1.0, 3.0, 3.0]]), label="ties",
      torch=lambda x: torch.cat([torch.amax(x, 1, keepdim=True), x], 1), order=0)  # fmt: skip
-case("pad_mode", lambda x: np.pad(x, 3, "reflect"), normal(1), label="reflect of one element",
+case("pad_copies", lambda x: np.pad(x, 3, "reflect"), normal(1), label="reflect of one element",
      torch=lambda x: x.expand(7))  # fmt: skip

@@ -210,6 +210,20 @@ def test_choosing_promotes_as_numpy_does() -> None:
         np.testing.assert_array_equal(got.data, want)
 
 
+@pytest.mark.parametrize("mode", ["edge", "reflect", "symmetric", "wrap"])
+@pytest.mark.parametrize("shape", [(6, 7), (70, 80)], ids=["picked at once", "axis by axis"])
+def test_each_copy_adds_to_what_it_was_made_from(mode: Any, shape: tuple[int, int]) -> None:
+    widths = ((2, 1), (0, 3))
+    x = Tensor(np.random.default_rng(0).standard_normal(shape), requires_grad=True)
+    y: Any = np.pad(x, widths, mode)
+    g = np.random.default_rng(1).standard_normal(y.shape)
+    y.backward(g)
+    sources = np.pad(np.arange(x.size).reshape(shape), widths, mode)
+    np.testing.assert_array_equal(y.data, np.pad(x.data, widths, mode))
+    expected = np.bincount(sources.ravel(), g.ravel()).reshape(shape)
+    np.testing.assert_allclose(x.grad.data, expected, rtol=0, atol=1e-14)
+
+
 def test_pad_widths_by_axis() -> None:
     widths: Any = {-1: (0, 2), 0: 1}
     got: Any = np.pad(tracked(), widths)

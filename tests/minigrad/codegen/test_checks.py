@@ -193,3 +193,40 @@ def test_a_dtype_that_depends_on_values_is_checked() -> None:
     np.testing.assert_allclose(program(symmetric)[0], 5.0)
     with pytest.raises(ValueError, match="had dtype float64"):
         program(turning)
+
+
+def test_nested_arguments_must_be_nested_as_in_the_example() -> None:
+    def f(parameters: Any, pair: Any, scale: float) -> Any:
+        return np.sum(parameters["a"] * pair[0] + parameters["b"] * pair[1]) * scale
+
+    a, b = np.arange(3.0), np.ones(3)
+    program = mg.write_numpy(f, {"a": a, "b": b}, (a, b), 2, argnum=0)
+    assert float(program({"b": b, "a": a}, (a, b), 2)[0]) == f({"a": a, "b": b}, (a, b), 2)
+    for parameters, pair, scale, error in [
+        ({"a": a}, (a, b), 2, mg.ArgumentError),
+        ({"a": a, "b": b, "c": b}, (a, b), 2, mg.ArgumentError),
+        ({"a": a, "c": b}, (a, b), 2, mg.ArgumentError),
+        ({"a": a, "b": b}, (a,), 2, mg.ArgumentError),
+        ({"a": a, "b": b}, (a, b, b), 2, mg.ArgumentError),
+        ({"a": a, "b": b}, (a, b), 3, mg.ArgumentError),
+        ({"a": a, "b": b}, (a, b), 2.0, mg.ArgumentError),
+        ({"a": a, "b": b[:2]}, (a, b), 2, mg.ShapeError),
+        ({"a": a, "b": b}, (a, b.astype(np.float32)), 2, mg.DTypeError),
+        ({"a": a, "b": b}, (a, [1.0, 1.0, 1.0]), 2, mg.MinigradError),
+    ]:
+        with pytest.raises(error):
+            program(parameters, pair, scale)
+
+
+def test_a_gradient_that_is_zero_but_for_rounding_is_no_difference() -> None:
+    """Softmax does not see what all scores of a query share, so the gradient of a key's bias is what rounding leaves."""
+
+    def f(x: Any, key: Any, bias: Any) -> Any:
+        scores = (x @ key + bias) @ x.swapaxes(-1, -2)  # (batch, key, query)
+        e = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.sum(((e / e.sum(axis=1, keepdims=True)).swapaxes(-1, -2) @ x) ** 2)
+
+    random = np.random.default_rng(0)
+    arguments = [random.normal(size=shape).astype(np.float32) for shape in [(16, 16, 32), (32, 32), (32,)]]
+    program = mg.write_numpy(f, *arguments)
+    assert np.abs(program(*arguments)[3]).max() < 1e-2 * np.abs(program(*arguments)[2]).max()

@@ -105,7 +105,7 @@ def odd_lengths_differ(x, w):
 
 
 ALIKE = "its turns are not alike"
-OTHER = r"for len\(x\) = \d+.*computes something else than \\w+"
+OTHER = r"for len\(x\) = \d+.*computes something else than \w+"
 
 
 @pytest.mark.parametrize(
