@@ -225,7 +225,8 @@ class _PaperRun:
     ) -> tuple[Any, list[Any]]:
         """Return the value of ``f`` and the gradients with respect to ``starts``, as values of the program."""
         recording = self.recording
-        contexts, active.contexts = active.contexts, []  # a trace around the call would read what is on paper
+        contexts = active.contexts  # of these, a trace around the call would read what is on paper
+        active.contexts = [context for context in contexts if not hasattr(context, "record")]
         active.enter(self)
         try:
             with enable_grad():
