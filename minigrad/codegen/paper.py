@@ -188,10 +188,10 @@ class Paper:
             shape = np.broadcast_shapes(*map(np.shape, args))
             return tuple([np.broadcast_to(array, shape) for array in args])
         plain = len(args) == 1 and keywords.keys() <= {"shape", "dtype", "order"}
-        if function in _CREATING and plain and args[0].flags.c_contiguous:
+        if function in _CREATING and plain and (args[0].flags.c_contiguous or keywords.get("order") == "C"):
             shape, dtype = keywords.get("shape"), keywords.get("dtype")
             shape, dtype = self.shape if shape is None else shape, np.dtype(dtype or args[0].dtype)
-            return self._recording.write(_CREATING[function], (shape, dtype), {})
+            return self._recording.write(_CREATING[function], (shape, dtype)[: 1 + (dtype.char != "d")], {})
         return self._recording.write(function, args, keywords)
 
 

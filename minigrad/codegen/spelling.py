@@ -72,9 +72,8 @@ def _axes_of(statement: Statement, ndim: int) -> tuple[int, ...] | None:
 
 def without_defaults(call: Any, args: Sequence[Any], keywords: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
     """Return the arguments without those that are the default anyway."""
-    keywords = {name: item for name, item in keywords.items() if item is not np._NoValue}
-    if keywords.get("keepdims") is False:
-        del keywords["keepdims"]
+    no = {name for name, item in keywords.items() if item is np._NoValue or (name == "keepdims" and item is False)}
+    keywords = {name: item for name, item in keywords.items() if name not in no}
     try:
         parameters = inspect.signature(call).parameters
     except (ValueError, TypeError):

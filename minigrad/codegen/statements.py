@@ -158,15 +158,19 @@ class Method:
 
 
 class InPlace:
-    """``x += y`` and the like: the ufunc writes into its first argument."""
+    """``x += y`` and the like: the ufunc writes into its first argument. With ``part``, ``x[i] += y``."""
 
-    __slots__ = ("ufunc",)
+    __slots__ = ("__name__", "part", "ufunc")
 
-    def __init__(self, ufunc: Any) -> None:
-        self.ufunc = ufunc
+    def __init__(self, ufunc: Any, part: bool = False) -> None:
+        self.ufunc, self.part = ufunc, part
+        self.__name__ = ufunc.__name__
 
     def __call__(self, array: Any, *args: Any) -> None:
-        self.ufunc(array, *args, out=array)
+        if self.part:
+            array[args[0]] = self.ufunc(array[args[0]], args[1])
+        else:
+            self.ufunc(array, *args, out=array)
 
 
 class Unopened:

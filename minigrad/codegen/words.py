@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 import importlib
-import math
 from collections.abc import Iterable, Sequence
 from operator import getitem, setitem
 from typing import Any
 
 import numpy as np
 
+from .joining import ADDING, ATOM, Joining
 from .kernels import is_kernel
 from .loops import Loop, Spread, TextLine, loop_lines, without_repeats
 from .names import GivenNames, quoted
 from .spelling import dtype_name, dtype_text, number_text, transpose_text, without_defaults
-from .statements import (
-    Check,
-    Expression,
-    InPlace,
-    Memory,
-    Method,
-    Statement,
-    Value,
-    is_ufunc_method,
-    replaced,
-    values_in,
-)
+from .statements import Check, Expression, InPlace, Method, Statement, Value, is_ufunc_method, replaced
 from .tidy import constant
 
-JOINED = 48  # the longest expression that is put into the line that uses it
-_ATOM = 10  # how tightly an expression binds: a name or a call binds tightest
+SUM = 72  # the longest sum of two expressions that have no other name
 
 # The operators of Python, each with how tightly it binds.
 _OPERATORS = {
@@ -44,11 +32,9 @@ _METHODS = {
     np.sum, np.mean, np.max, np.min, np.reshape, np.swapaxes, np.transpose, np.squeeze, np.ravel, np.any, np.all, np.prod,
     np.cumsum, np.cumprod, np.argmax, np.argmin, np.argsort, np.repeat, np.take, np.var, np.std,
 }  # fmt: skip
-_TURNS = {np.transpose, np.swapaxes}
-_VIEWS = _TURNS | {np.reshape}
 
 
-class Text:
+class Text(Joining):
     """Turns statements into lines of Python.
 
     Attributes:
@@ -59,42 +45,13 @@ class Text:
     """
 
     def __init__(self, statements: Sequence[Statement], results: Any, names: GivenNames) -> None:
+        super().__init__(statements, results)
         self.statements, self.results, self.names = statements, results, names
         self.constants: dict[str, Any] = {}
         self.scipy = False
         self._constant_names: dict[Any, str] = {}
-        self._joined: dict[Value, tuple[str, float]] = {}
-        self._uses: dict[Value, list[Statement | None]] = {}
-        self._loop_of: dict[Statement | None, Loop] = {}
         self.lists: dict[Value, str] = {}
         self.counter: str | None = None
-        self._find_uses(statements)
-        for value in values_in(results):
-            self._uses.setdefault(value, []).extend([None, None])
-
-    def _find_uses(self, statements: Sequence[Statement]) -> None:
-        for statement in statements:
-            for value in statement.values:
-                self._uses.setdefault(value, []).append(statement)
-            if statement.target is not None:
-                self._uses[statement.target] += [statement]
-            if isinstance(statement, Loop):
-                self._loop_of.update(dict.fromkeys(statement.body, statement))
-                self._find_uses(statement.body)
-                for value in values_in([carried.first for carried in statement.carried]):
-                    self._uses.setdefault(value, []).extend([statement, statement])
-                lasting: list[Any] = [*statement.collected, *(carried.last for carried in statement.carried)]
-                lasting += [each.source for each in (*statement.elements, *statement.read_later)]
-                for value in values_in(lasting):
-                    self._uses.setdefault(value, []).extend([None, None])
-
-    def gives_way(self, value: Value, loop: Loop) -> bool:
-        """Whether a loop can use the name of a value for what it carries: nothing reads the value later."""
-        uses = self._uses[value]
-        if uses.count(loop) > 2 or any(use is None or (use is not loop and use.number >= loop.number) for use in uses):
-            return False
-        joined = [o for use in uses if use is not None for o in use.outputs if o in self._joined]
-        return all(self.gives_way(output, loop) for output in joined)
 
     # Lines
 
@@ -133,7 +90,8 @@ class Text:
         if isinstance(statement, Check):
             return self._check(statement)
         if statement.target is not None:
-            return [self._effect(statement)]
+            begun = statement.target in self._joined
+            return self._added(statement, statement.target) if begun else [self._effect(statement)]
         text, tightness = self.expression(statement)
         if statement.several:
             names = [self.names.give(value) if value in self._uses else "_" for value in statement.outputs]
@@ -143,7 +101,7 @@ class Text:
             return []  # a loop that picks it for what is outside, which picks it there
         if constant(value) is not None and np.ndim(value.data) == 0:
             return []
-        if self._is_joined(statement, value, text):
+        if self._begins(statement, value, text) or self._joins(statement, value, text, tightness):
             self._joined[value] = text, tightness
             return []
         return [f"{self.names.give(value)} = {text}"]
@@ -155,65 +113,25 @@ class Text:
         elif check.kind == "integer":
             condition = f"{self.of(value, 3)} != {self.of(check.expected)}"
         else:
-            condition = f"{self.of(value, _ATOM)}.{check.kind} != {self.of(check.expected)}"
+            condition = f"{self.of(value, ATOM)}.{check.kind} != {self.of(check.expected)}"
         message = f"written where {check.sentence}"
         return [f"if {condition}:  # the program holds for one way only", f"    raise ValueError({message!r})"]
 
-    def _is_joined(self, statement: Statement, value: Value, text: str) -> bool:
-        """Whether an expression is put into the only line that uses it, as a person would."""
-        short = statement.call in _TURNS and text.endswith("T") and len(text) < 20
-        source = statement.args[0] if statement.args else None
-        of_argument = statement.call is getitem and type(source) is Value and bool(source.name)
-        picked = of_argument and isinstance(statement.args[1], (int, Expression))
-        if self._leaves_loop(statement, value):
-            return False
-        if (short or picked) and not value.memory.writes and None not in self._uses[value]:
-            return self._unwritten(statement, self._uses[value])
-        uses = self._uses[value]
-        if len(uses) != 1 or uses[0] is None or len(text) > JOINED or value.memory.writes:
-            return False
-        user = uses[0]
-        if self._loop_of.get(user) is not self._loop_of.get(statement):
-            return False  # it is computed once, and not in each turn
-        added = (
-            isinstance(user.call, InPlace)
-            and user.target is not None
-            and user.target.cotangent_of is value.cotangent_of
-        )
-        if value.cotangent_of in self.names.of and not added:
-            return False  # dh has a line of its own where h has one
-        if user.backward != statement.backward or not self._unwritten(statement, uses):
-            return False
-        if statement.backward:
-            return statement.entry is user.entry or statement.call in _VIEWS or statement.call is np.sum
-        return str(statement.place) == str(user.place)
-
-    def _leaves_loop(self, statement: Statement, value: Value) -> bool:
-        """Whether a value of a loop is used outside of it."""
-        loop = self._loop_of.get(statement)
-        return loop is not None and any(self._loop_of.get(use) is not loop for use in self._uses[value])
-
-    def _unwritten(self, statement: Statement, uses: Iterable[Statement | None]) -> bool:
-        """Whether nothing that the expression reads is written to before its last use."""
-        last: float = max(use.number for use in uses if use is not None)
-        if any(self._loop_of.get(use) is not self._loop_of.get(statement) for use in uses):
-            last = math.inf  # a turn may read after the last turn writes
-        read: set[Memory] = set()
-        waiting = [statement]
-        while waiting:
-            for value in waiting.pop().values:
-                read.add(value.memory)
-                if value in self._joined and value.statement is not None:
-                    waiting.append(value.statement)
-        return not any(statement.number < write <= last for memory in read for write in memory.writes)
+    def _added(self, statement: Statement, target: Value) -> list[str]:
+        """Return the lines of ``x += y`` if the line of ``x`` has been put off until now."""
+        text, _ = self._joined.pop(target)
+        _, other = statement.args
+        name, line = self.names.give(target), f"{text} {ADDING[statement.call]} {self.of(other, 6)}"
+        return [f"{name} = {line}"] if len(line) <= SUM else [f"{name} = {text}", self._effect(statement)]
 
     def _effect(self, statement: Statement) -> str:
         args, call = statement.args, statement.call
-        if call is setitem:
-            return f"{self.of(args[0], _ATOM)}[{self._index(args[1])}] = {self.of(args[2])}"
+        if call is setitem or (isinstance(call, InPlace) and call.part):
+            sign = f"{_OPERATORS[call.ufunc][0]}=" if isinstance(call, InPlace) else "="
+            return f"{self.of(args[0], ATOM)}[{self._index(args[1])}] {sign} {self.of(args[2])}"
         if isinstance(call, InPlace):
             if call.ufunc in _OPERATORS:
-                return f"{self.of(args[0], _ATOM)} {_OPERATORS[call.ufunc][0]}= {self.of(args[1])}"
+                return f"{self.of(args[0], ATOM)} {_OPERATORS[call.ufunc][0]}= {self.of(args[1])}"
             return f"{self._function(call.ufunc)}({', '.join(map(self.of, args))}, out={self.of(args[0])})"
         return f"{self._function(call)}({self._arguments(args, statement.keywords)})"
 
@@ -235,30 +153,27 @@ class Text:
             if call is np.invert:
                 return f"~{self.of(args[0], 7)}", 7
         if isinstance(call, np.ufunc) or is_ufunc_method(call):
-            return f"{self._function(call)}({self._arguments(args, keywords)})", _ATOM
+            return f"{self._function(call)}({self._arguments(args, keywords)})", ATOM
         name = getattr(call, "__name__", "")
         if call is getitem:
-            return f"{self.of(args[0], _ATOM)}[{self._index(args[1])}]", _ATOM
+            return f"{self.of(args[0], ATOM)}[{self._index(args[1])}]", ATOM
         if isinstance(call, Method):
-            return f"{self.of(args[0], _ATOM)}.{name}({self._arguments(args[1:], keywords)})", _ATOM
+            return f"{self.of(args[0], ATOM)}.{name}({self._arguments(args[1:], keywords)})", ATOM
         if call in (np.transpose, np.swapaxes) and (turned := transpose_text(statement)):
-            return f"{self.of(args[0], _ATOM)}{turned}", _ATOM
+            return f"{self.of(args[0], ATOM)}{turned}", ATOM
         positional, keywords = without_defaults(call, args, keywords)
         if isinstance(axis := keywords.get("axis"), tuple) and len(axis) == 1:
             keywords = keywords | {"axis": axis[0]}
         if call in (np.real, np.imag):
-            return f"{self.of(args[0], _ATOM)}.{name}", _ATOM
+            return f"{self.of(args[0], ATOM)}.{name}", ATOM
         as_user = not statement.backward and f"np.{name}(" in _line_of(statement)
         if call in _METHODS and self._is_name(args[0]) and not as_user:
             if call in (np.reshape, np.ravel) and isinstance(positional[-1], str):
                 keywords = {"order": positional.pop(), **keywords}
             if call in (np.reshape, np.transpose) and len(positional) == 2 and isinstance(positional[1], tuple):
                 positional = [positional[0], *(positional[1] or [()])]
-            return f"{self.of(args[0], _ATOM)}.{name}({self._arguments(positional[1:], keywords)})", _ATOM
-        return f"{self._function(call)}({self._arguments(positional, keywords)})", _ATOM
-
-    def _is_name(self, arg: Any) -> bool:
-        return type(arg) is Value and (arg not in self._joined or self._joined[arg][1] == _ATOM)
+            return f"{self.of(args[0], ATOM)}.{name}({self._arguments(positional[1:], keywords)})", ATOM
+        return f"{self._function(call)}({self._arguments(positional, keywords)})", ATOM
 
     def of(self, leaf: Any, level: float = 0) -> str:
         """Return the text of an argument, in parentheses if it binds less tightly than ``level``."""
@@ -359,7 +274,7 @@ class Text:
             given.append(value.memory)
             shared = value.memory.caller or given.count(value.memory) > 1 or not _owns(value)
             number = constant(value) if np.ndim(value.data) == 0 and value not in self.names.of else None
-            name = self.of(value, _ATOM) if number is None else self.of(number)
+            name = self.of(value, ATOM) if number is None else self.of(number)
             return f"{name}.copy()" if shared and isinstance(value.data, np.ndarray) else name
 
         return self.of(replaced(lambda value: _Raw(text(value)), tree))[1:-1]

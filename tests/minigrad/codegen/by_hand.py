@@ -353,7 +353,7 @@ BY_HAND: dict[str, ByHand] = {
     "softmax regression": ByHand(softmax_regression, softmax_regression_step, _softmax_examples),
     "attention": ByHand(attention, attention_step, _normals((4, 3), (4, 3), (4, 5), (6, 4), (6, 5))),
     "layer norm": ByHand(layer_norm, layer_norm_step, _normals((5, 6), (6,), (6,), (5, 6))),
-    "rnn": ByHand(rnn, rnn_step, _normals((3, 5), (5, 5), (5,), (4, 2, 3), (2, 5))),
+    "rnn": ByHand(rnn, rnn_step, _normals((3, 5), (5, 5), (5,), (8, 2, 3), (2, 5))),
     "lstm cell": ByHand(lstm_cell, lstm_cell_step, _normals((3, 16), (4, 16), (16,), (2, 3), (2, 4), (2, 4), (2, 4))),
     "convolution": ByHand(convolution, convolution_step, _normals((3, 4), (4,), (2, 10), (2, 8, 4))),
     "vae": ByHand(vae, vae_step, _normals((6, 5), (5, 2), (5, 2), (2, 5), (5, 6), (4, 6), (4, 2))),

@@ -357,7 +357,7 @@ PROGRAMS = [
     Looping(rnn_with_a_loss_in_each_turn, lambda t, n: drawn((t, 1, 3), (3, 4), (4, 4)), 3),
     Looping(rnn_with_targets, lambda t, n: drawn((t, n, 3), (t, n, 2), (3, 4), (4, 4), (4, 2)), 3),
     Looping(rnn_backwards_in_time, lambda t, n: drawn((t, 1, 3), (3, 4), (4, 4)), 3),
-    Looping(both_directions, lambda t, n: drawn((t, 1, 3), (3, 4), (4, 4)), 3),
+    Looping(both_directions, lambda t, n: drawn((t, 1, 3), (3, 4), (4, 4)), 4),
     Looping(lstm, lambda t, n: drawn((t, n, 2), (2, 12), (3, 12), (12,)), 4),
     Looping(gru, lambda t, n: drawn((t, n, 2), (2, 3), (3, 3), (2, 3), (3, 3)), 3),
     Looping(partial_sums, lambda t, n: drawn((t,), (n,)), 3),

@@ -1,0 +1,214 @@
+"""Sums of the backward pass are written as a person writes them, and not a bit changes, not even the sign of a zero."""
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad.codegen import WrittenProgram
+from minigrad.codegen.paper import Paper
+from minigrad.codegen.recording import Recording
+from minigrad.codegen.statements import Value
+from minigrad.codegen.tidy import tidied
+from tests.minigrad.codegen.apart import on_the_tape
+
+INDICES = [slice(0, 2), slice(2, 4), slice(1, 3), slice(2, None, -2)]
+WEIGHTS = [np.array([-0.0, 1.5]), np.array([-0.0, -0.0]), np.array([0.0, -2.0])]
+
+
+def assert_same_bytes(f: Callable[..., Any], *args: Any) -> WrittenProgram:
+    """Return the program of ``f``, whose results have the bytes of the tape's."""
+    program = mg.write_numpy(f, *args)
+    expected = on_the_tape(f, args, tuple(range(len(args))))
+    for found, right in zip(program(*args), expected, strict=True):
+        assert np.asarray(found).tobytes() == np.asarray(getattr(right, "_array", right)).tobytes()
+    return program
+
+
+@pytest.mark.parametrize("weights", list(product(WEIGHTS, repeat=2))[::2])
+def test_gradients_of_parts_have_the_bits_of_the_sums_of_arrays(weights: Any) -> None:
+    """Parts that are apart, that overlap, and that are equal; a sum of arrays has 0 for -0, except where all add -0."""
+    x = np.array([0.5, -1.0, 2.0, 3.0])
+    for parts in [*product(range(4), repeat=2), *list(product(range(4), repeat=3))[::7], (0, 0, 0), (0, 0, 0, 1)]:
+
+        def f(x: Any, parts: Any = parts) -> Any:
+            return sum(np.sum(w * x[INDICES[i]]) for w, i in zip((*weights, *weights), parts))
+
+        assert_same_bytes(f, x)
+
+
+def test_a_part_that_is_the_gradient_of_two_arguments_stays() -> None:
+    """The sum ``a + b`` hands the same array to both."""
+    assert_same_bytes(lambda a, b: np.sum((a + b)[:2] ** 2) + np.sum(a[2:] ** 3), np.arange(4.0), np.ones(4))
+
+
+def test_parts_are_added_in_the_order_of_the_tape() -> None:
+    """The part of ``c`` is computed first and added last, and the sums round."""
+    k = np.array([1.0, 2.0, 3.0, 4.0])
+
+    def f(a: Any) -> Any:
+        c = a + k
+        return np.sum(a[:2] * 1.0) + np.sum(a[2:]) + np.sum(a[:2] * 1e16) + np.sum(c[:2] * -1e16)
+
+    assert_same_bytes(f, k)
+
+
+def test_parts_that_are_apart_add_to_one_array() -> None:
+    program = assert_same_bytes(lambda x: np.sum(x[1:3]) + np.sum(x[:2] ** 2) + np.sum(x[2:] ** 3), np.arange(4.0))
+    assert str(program).count("np.zeros") == 1
+    assert str(program).count("] += ") == 3
+
+
+def run(statements: Any, inputs: Any, results: Any) -> Any:
+    """Run statements, and return the values of the results."""
+    values: dict[Any, Any] = {value: value.data for value in inputs}
+    for statement in statements:
+        arguments = [values.get(arg, arg) if type(arg) is Value else arg for arg in statement.args]
+        answer = statement.call(*arguments, **statement.keywords)
+        values.update(dict.fromkeys(statement.outputs, answer))
+    return [values[value].tolist() for value in results]
+
+
+@pytest.mark.parametrize("kind", range(6))
+def test_what_no_sweep_does_is_right_too(kind: int) -> None:
+    recording = Recording(Paper)
+    x = recording.input(np.array([1.0, 2.0, 4.0]), "x")
+    recording.backward = True
+    parts = []
+    for i in range(3):
+        parts.append(np.zeros_like(x))
+        parts[i][i] = x[i]
+    a, b, c = parts
+    if kind == 0:  # a sum is read before the last part is added
+        total = a + b
+        early = total * 1.5
+        total += c
+    elif kind == 1:  # a part is read before another one is added
+        early = a * 1.5
+        a += b
+        total = a + 0.5
+    elif kind == 2:  # zeros are written into twice
+        a[:2] = x[1:]
+        a += c
+        early, total = x, a
+    elif kind == 3:  # what is negated changes
+        double = x * 2.0
+        early = -double
+        double += x
+        total = a + early
+    elif kind == 4:  # a negation changes
+        early = -(x * 2.0)
+        early += x
+        total = a + early
+    else:  # a view of the sum is written into
+        early = a + b
+        view = early[1:]
+        view += x[1:] * 3.0
+        total = early * 1.0
+    results = early._value, total._value
+    expected = run(recording.statements, recording.inputs, results)
+    statements, tidy = tidied(recording.statements, results)
+    assert run(statements, recording.inputs, tidy) == expected
+
+
+def test_a_part_of_a_buffer_is_added_to_in_one_statement() -> None:
+    def f(x: Any, c: Any) -> Any:
+        buffer = np.zeros_like(c)
+        buffer[0] += c[1]
+        buffer[1:] *= 2 * c[1:]
+        buffer[:2] -= c[:2]
+        return np.sum(x * buffer)
+
+    program = mg.write_numpy(f, np.arange(3.0), np.array([2, 3, 5]))
+    for line in ("buffer[0] += c[1]", "buffer[1:] *= 2 * c[1:]", "buffer[:2] -= c[:2]"):
+        assert line in program.source.replace("zeros[", "buffer[")
+
+
+@pytest.mark.parametrize("kind", range(6))
+def test_a_part_that_is_not_added_to_at_once_stays_as_it_is_written(kind: int) -> None:
+    def f(x: Any, c: Any) -> Any:
+        buffer = np.zeros_like(c)
+        buffer[:] = c
+        part = buffer[0:2]
+        if kind == 0:  # the part is a view, and changes before
+            buffer[0:2] = c[1:]
+            part += c[:2]
+            buffer[0:2] = part
+        elif kind == 1:  # the part goes elsewhere
+            part = part + c[:2]
+            buffer[1:3] = part
+        elif kind == 2:  # the part is read later
+            part = part * c[1:]
+            buffer[0:2] = part
+            return np.sum(x[:2] * part) + np.sum(x * buffer)
+        elif kind == 3:  # a number that was picked earlier
+            first = buffer[0]
+            buffer[0] = 7
+            buffer[0] = first + c[1]
+        elif kind == 4:  # NumPy takes this, and refuses +=
+            buffer[0:2] = part + c[None, :2]
+        else:  # NumPy rounds here, and would refuse +=
+            buffer[0:2] = part + 0.7 * c[:2]
+        return np.sum(x * buffer)
+
+    x, c = np.arange(3.0), np.array([2, 3, 5])
+    program = mg.write_numpy(f, x, c)
+    for factor in (1, 2):
+        expected = on_the_tape(f, (x, factor * c), (0,))
+        assert all(np.array_equal(a, b) for a, b in zip(program(x, factor * c), expected))
+
+
+def test_signs_cancel_in_products_and_sums() -> None:
+    def f(x: Any, y: Any) -> Any:
+        gate = 1 / (1 + np.exp(-x))
+        return np.sum(gate * (-y + x) * y)
+
+    program = assert_same_bytes(f, np.array([0.5, -0.0, 2.0]), np.array([0.5, 1.0, -0.0]))
+    text = "\n".join(line for line in str(program).splitlines() if not line.lstrip().startswith("# back through"))
+    forward, _, backward = text.partition("# backward")
+    assert any("-y + x" in line and "#" not in line for line in forward.splitlines())  # the user's own
+    assert "-" not in backward.replace(" - ", " ")
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, y: np.sum((x - y) / (2 + y * y)) + np.sum((x - y) * y),
+        lambda x, y: np.sum((1 / (y - x)) ** 2),  # the gradient of y is read, and negated for x
+        lambda x, y: np.sum(np.exp(-x) * y) + np.sum((y - np.exp(-x)) ** 2),
+        lambda x, y: -(2 * (-x[0])) + np.sum(y),  # a product of constants
+    ],
+)
+def test_no_sign_is_lost(f: Callable[..., Any]) -> None:
+    assert_same_bytes(f, np.array([0.5, -0.0, 2.0]), np.array([0.7, 1.0, -0.0]))
+
+
+def test_what_is_added_to_a_negation_stays() -> None:
+    def f(v: Any, y: Any, k: Any) -> Any:
+        t = np.exp(-v)
+        return np.sum(t * k) + np.sum((y - t) ** 2)
+
+    assert_same_bytes(f, np.array([0.5, 2.0]), np.array([0.7, 1.0]), np.array([3.0, -1.0]))
+
+
+def test_signs_of_complex_products_stay() -> None:
+    """A complex product of -a has other zeros than the negated product of a."""
+
+    def f(x: Any) -> Any:
+        return np.sum(np.real(1 / (1 + np.exp(-x))))
+
+    assert_same_bytes(f, np.array([0.5 + 0j, 0.0 - 0j, complex(1.0, -0.0)]))
+
+
+def test_a_sum_keeps_the_layout_in_which_it_was_added() -> None:
+    """The order of its elements in memory is that in which they are summed for ``scale``."""
+
+    def f(scale: Any, A: Any, C: Any) -> Any:
+        B = scale * A.T
+        return np.sum(B * C + np.sin(B))
+
+    random = np.random.default_rng(0)
+    assert_same_bytes(f, np.float64(1.5), random.normal(size=(30, 40)), random.normal(size=(40, 30)))
