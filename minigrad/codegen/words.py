@@ -14,7 +14,7 @@ from .kernels import is_kernel
 from .loops import Loop, Spread, TextLine, loop_lines, without_repeats
 from .names import GivenNames, quoted
 from .spelling import dtype_name, dtype_text, number_text, transpose_text, without_defaults
-from .statements import Check, Expression, InPlace, Method, Statement, Value, is_ufunc_method, replaced
+from .statements import Check, Expression, InPlace, Method, Statement, Value, is_ufunc_method, replaced, values_in
 from .tidy import constant
 
 SUM = 72  # the longest sum of two expressions that have no other name

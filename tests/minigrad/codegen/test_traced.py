@@ -91,14 +91,15 @@ def ran(source: str, arguments: list[Any]) -> Iterator[tuple[int, str, Any]]:
 
 
 def numbers_of(graph: Graph, step: Step) -> list[Any]:
-    """The numbers that a step computes: a value; or a contribution, before and after it fits, and the sum of those so far."""
+    """The numbers that a step computes: a value; or a contribution, before and after it fits, and sums that it is part of."""
     kind, number = step
     if kind == "forward":
         return [graph.nodes[number].value]
     edge = graph.edges[number]
     into = [e for e in graph.contributions() if (e.source, e.output) == (edge.source, edge.output)]
     at = next(i for i, each in enumerate(into) if each is edge)
-    return [edge.raw, edge.contribution, sum(each.contribution for each in into[: at + 1])]
+    sums = [sum(each.contribution for each in into[: end + 1]) for end in range(at, len(into))]
+    return [edge.raw, edge.contribution, *sums]
 
 
 def alike(a: Any, b: Any) -> bool:
@@ -107,28 +108,28 @@ def alike(a: Any, b: Any) -> bool:
     return a.size > 0 and b.size % a.size == 0 and np.allclose(np.resize(a, b.size), b, rtol=1e-4, atol=1e-9)
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=() if n in SAMPLE else pytest.mark.thorough, id=n) for n in PROGRAMS]
-)
-@np.errstate(all="ignore")
-def test_the_lines_of_a_step_compute_its_numbers(name: str) -> None:
-    """Rules whose last statement is another line's, or part of a later line, are few: their numbers are not looked for."""
+def share(name: str) -> tuple[int, int]:
+    """Return how many of a program's steps have a line that assigns their numbers, and how many have a line at all."""
     program = PROGRAMS[name]
     graph = swept(lambda: program.function(*tensors(program.examples(0))))
     written, lines, elsewhere = written_trace(graph)
     backward = [text.strip() for text, _ in lines].index("# backward")
     places = [(step, i) for i, (_, steps) in enumerate(lines) for step in steps] + [*elsewhere.items()]
     assert all((kind == "forward") == (i < backward) for (kind, _), i in places)
-    assigned: dict[int, tuple[str, list[Any]]] = {}
-    for i, target, value in ran(written.source, [np.array(a) for a in written._arguments.examples]):
-        assigned[i] = target, value
+    assigned = {i: value for i, _, value in ran(written.source, [np.array(a) for a in written._arguments.examples])}
     found = {step: False for step, i in places if step not in elsewhere and i in assigned and step[0] != "forward"}
     for step, i in places:
-        if step in found:
-            found[step] |= (
-                any(alike(assigned[i][1], each) for each in numbers_of(graph, step)) if i in assigned else False
-            )
-    assert sum(found.values()) >= 0.6 * len(found)
+        if step in found and i in assigned:
+            found[step] |= any(alike(assigned[i], each) for each in numbers_of(graph, step))
+    return sum(found.values()), len(found)
+
+
+@pytest.mark.parametrize("names", [SAMPLE, pytest.param([*PROGRAMS], marks=pytest.mark.thorough)], ids=["some", "all"])
+@np.errstate(all="ignore")
+def test_the_lines_of_a_step_compute_its_numbers(names: list[str]) -> None:
+    """A few steps have lines with other numbers, where a sign or a factor stands in a later line."""
+    right, lines = np.sum([share(name) for name in names], axis=0)
+    assert lines > 20 * len(names) and right > 0.85 * lines
 
 
 def test_a_line_of_a_loop_has_the_steps_of_every_turn() -> None:
