@@ -22,7 +22,7 @@ from .decoding import Hypothesis, beam_search, greedy_decode
 from .dropout import Dropout
 from .embedding import Embedding, TiedOutput
 from .feed_forward import FeedForward
-from .functional_call import functional_call
+from .functional_call import functional_call, loss_of
 from .local_attention import LocalAttention, PredictiveLocalAttention
 from .losses import (
     binary_cross_entropy,
@@ -56,6 +56,7 @@ __all__ = [
     "Parameter",
     "functional",
     "functional_call",
+    "loss_of",
     "init",
     "parallel",
     "Affine",

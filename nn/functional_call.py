@@ -69,6 +69,39 @@ def functional_call(model: Callable[..., R], parameters: Mapping[str, Any], /, *
     return result
 
 
+def loss_of(model: Callable[..., Any], loss: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the loss of ``model`` as a function ``(parameters, inputs, *targets)``, for transforms and ``write_numpy``.
+
+    Its value is ``loss(model(inputs), *targets)``, computed with ``parameters`` instead of those of the model, as by
+    :func:`functional_call`. If ``inputs`` is a tuple, the model gets its items.
+
+    Raises:
+        ArgumentError: ``model`` is not a module or a method of one, or ``loss`` cannot be called.
+
+    Example:
+        >>> import numpy as np
+        >>> import minigrad as mg
+        >>> import nn
+        >>> layer = nn.Affine(2, 3, rng=np.random.default_rng(0), dtype=np.float64)
+        >>> batch = np.ones((4, 2)), np.array([0, 1, 2, 0])
+        >>> program = mg.write_numpy(nn.loss_of(layer, nn.cross_entropy), layer.state_dict(), *batch, argnum=0)
+        >>> value, gradients = program(layer.state_dict(), *batch)
+        >>> {path: g.shape for path, g in gradients.items()}
+        {'weight': (2, 3), 'bias': (3,)}
+    """
+    bound = model.__self__ if isinstance(model, MethodType) else model
+    if not isinstance(bound, Module):
+        raise ArgumentError(f"loss_of takes a Module or a method of one, got {type(model).__name__}")
+    if not callable(loss):
+        raise ArgumentError(f"loss must be a function of the output and the targets, got {type(loss).__name__}")
+
+    def loss_of_batch(parameters: Mapping[str, Any], inputs: Any, *targets: Any) -> Any:
+        given = inputs if isinstance(inputs, tuple) else (inputs,)
+        return loss(functional_call(model, parameters, *given), *targets)
+
+    return loss_of_batch
+
+
 def _checked(model: Module, own: Mapping[str, Parameter], parameters: Any) -> dict[str, Parameter]:
     """Return ``parameters`` as Parameters that share the arrays and the tape nodes of the values."""
     if not isinstance(parameters, Mapping):

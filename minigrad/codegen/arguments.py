@@ -15,6 +15,7 @@ from ..engine.tensor import Tensor
 from ..errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
 from .names import quoted
 
+_MANY = 12  # arrays; a larger dict, or one of a model with layers, is not taken apart into variables
 _FROZEN = (bool, int, str, type(None))
 
 CHECK = '''\
@@ -53,13 +54,14 @@ class ArrayArgument:
 
     Attributes:
         name: its name in the program.
+        key: its key in ARGUMENTS: its name, or its key in a large dict.
         path: the text that takes it out of its argument, such as ``params["W1"]``; the name itself for an array.
         array: the example.
         shape: its shape; a free length is replaced by the text of its size.
     """
 
     def __init__(self, name: str, path: str, array: Any) -> None:
-        self.name, self.path, self.array = name, path, array
+        self.name, self.path, self.array, self.key = name, path, array, name
         self.shape: tuple[Any, ...] = array.shape
 
 
@@ -73,12 +75,13 @@ class Arguments:
         frozen: the parameters that are no arrays, with the value that the program was written for.
     """
 
-    def __init__(self, f: Callable[..., Any], examples: Sequence[Any]) -> None:
+    def __init__(self, f: Callable[..., Any], examples: Sequence[Any], whole_dicts: bool = False) -> None:
         self.names = _parameter_names(f, len(examples))
         self.leaves: list[ArrayArgument] = []
         self.frozen: dict[str, Any] = {}
         self._taken = set(self.names)
         self.examples = tuple([self._enter(value, name, name) for name, value in zip(self.names, examples)])
+        self.dicts = self._large_dicts() if whole_dicts else []
 
     def _enter(self, value: Any, path: str, name: str) -> Any:
         if isinstance(value, dict):
@@ -102,6 +105,26 @@ class Arguments:
         leaf = ArrayArgument(self._free(name) if path != name else name, path, array)
         self.leaves.append(leaf)
         return array
+
+    def _large_dicts(self) -> list[str]:
+        """Return the arguments that are large dicts of arrays by text: the program reads their items by their keys."""
+        texts = [key for value in self.examples if isinstance(value, dict) for key in value]
+        if len({*texts, *self.names}) < len(texts) + len(self.names):
+            return []
+        found = []
+        for name, value in zip(self.names, self.examples):
+            if (
+                isinstance(value, dict)
+                and (len(value) > _MANY or any("." in str(key) for key in value))
+                and all(
+                    isinstance(key, str) and isinstance(item, (np.ndarray, np.generic)) for key, item in value.items()
+                )
+            ):
+                found.append(name)
+                keys = {f"{name}[{quoted(key)}]": key for key in value}
+                for leaf in self.leaves:
+                    leaf.key = keys.get(leaf.path, leaf.key)
+        return found
 
     def _short(self, key: Any, name: str) -> str:
         short = re.sub(r"\W", "_", str(key))
@@ -176,7 +199,7 @@ class Arguments:
         rows = []
         for leaf in self.leaves:
             dtype = leaf.array.dtype
-            rows.append(f'    "{leaf.name}": ({_text(leaf.shape)}, "{dtype if dtype.isnative else dtype.str}"),')
+            rows.append(f'    {quoted(leaf.key)}: ({_text(leaf.shape)}, "{dtype if dtype.isnative else dtype.str}"),')
         return ["ARGUMENTS = {", *rows, "}"]
 
     def opening(self) -> list[str]:
@@ -189,8 +212,15 @@ class Arguments:
                 f"if repr(({values},)) != {repr(tuple(self.frozen.values()))!r}:",
                 f"    raise ValueError({'this program was written for ' + expected!r})",
             ]
-        lines += [f"{leaf.name} = {leaf.path}" for leaf in self.leaves if leaf.name != leaf.path]
-        return [*lines, f"check_arguments({', '.join(leaf.name for leaf in self.leaves)})"]
+        named = [leaf for leaf in self.leaves if leaf.key == leaf.name]
+        lines += [f"{leaf.name} = {leaf.path}" for leaf in named if leaf.name != leaf.path]
+        names = ", ".join(leaf.name for leaf in named)
+        if self.dicts:
+            arrays = " | ".join(
+                [*self.dicts, *["{" + ", ".join(f'"{leaf.name}": {leaf.name}' for leaf in named) + "}"] * bool(named)]
+            )
+            names = f"*map(({arrays}).get, ARGUMENTS)"
+        return [*lines, f"check_arguments({names})"]
 
 
 def _text(shape: tuple[Any, ...]) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
-from operator import getitem
+from operator import getitem, setitem
 from typing import Any
 
 import numpy as np
 
+from .functions import Key
 from .loops import Loop
 from .statements import Expression, InPlace, Memory, Statement, Value, in_place, values_in
 from .tidy import in_order
@@ -17,6 +19,7 @@ from .tidy import in_order
 JOINED, JOINED_FORWARD = 48, 64
 ATOM = 10  # how tightly an expression binds: a name or a call binds tightest
 ADDING: dict[Any, str] = {in_place(np.add): "+", in_place(np.subtract): "-"}
+_KEY = re.compile(r"\[[^][]*\"\]")  # the key of a parameter, which is not counted
 _TURNS = {np.transpose, np.swapaxes}
 
 
@@ -25,31 +28,31 @@ class Joining:
 
     def __init__(self, statements: Sequence[Statement], results: Any) -> None:
         self._joined: dict[Value, tuple[str, float]] = {}  # the text of each expression, and how tightly it binds
-        self._uses: dict[Value, list[Statement | None]] = {}
+        self.uses: dict[Value, list[Statement | None]] = {}
         self._loop_of: dict[Statement | None, Loop] = {}
         self._find_uses(statements)
         for value in values_in(results):
-            self._uses.setdefault(value, []).extend([None, None])
+            self.uses.setdefault(value, []).extend([None, None])
 
     def _find_uses(self, statements: Sequence[Statement]) -> None:
         for statement in statements:
             for value in statement.values:
-                self._uses.setdefault(value, []).append(statement)
+                self.uses.setdefault(value, []).append(statement)
             if statement.target is not None:
-                self._uses[statement.target] += [statement]
+                self.uses[statement.target] += [statement]
             if isinstance(statement, Loop):
                 self._loop_of.update(dict.fromkeys(statement.body, statement))
                 self._find_uses(statement.body)
                 for value in values_in([carried.first for carried in statement.carried]):
-                    self._uses.setdefault(value, []).extend([statement, statement])
+                    self.uses.setdefault(value, []).extend([statement, statement])
                 lasting: list[Any] = [*statement.collected, *(carried.last for carried in statement.carried)]
                 lasting += [each.source for each in (*statement.elements, *statement.read_later)]
                 for value in values_in(lasting):
-                    self._uses.setdefault(value, []).extend([None, None])
+                    self.uses.setdefault(value, []).extend([None, None])
 
     def gives_way(self, value: Value, loop: Loop) -> bool:
         """Whether a loop can use the name of a value for what it carries: nothing reads the value later."""
-        uses = self._uses[value]
+        uses = self.uses[value]
         if uses.count(loop) > 2 or any(use is None or (use is not loop and use.number >= loop.number) for use in uses):
             return False
         joined = [o for use in uses if use is not None for o in use.outputs if o in self._joined]
@@ -60,7 +63,7 @@ class Joining:
 
     def _joins(self, statement: Statement, value: Value, text: str, tightness: float) -> bool:
         """Whether an expression is part of the lines that use it."""
-        uses = self._uses[value]
+        uses = self.uses[value]
         source: Any = next(iter(statement.args), None)
         if self._leaves_loop(statement, value) or None in uses or not self._unwritten(statement, uses):
             return False
@@ -68,7 +71,9 @@ class Joining:
         if turned or (_is_part(statement, (int, Expression)) and bool(source.name)):
             return True  # x.T and x[3] are short
         user = uses[0]
-        if len(uses) > 1 or user is None or len(text) > (JOINED if statement.backward else JOINED_FORWARD):
+        stores = user is not None and user.call is setitem and isinstance(user.args[1], Key)  # dp["weight"] = ...
+        long = len(_KEY.sub("", text)) > (JOINED if statement.backward else JOINED_FORWARD) and not stores
+        if len(uses) > 1 or user is None or long:
             return False
         if self._loop_of.get(user) is not self._loop_of.get(statement) or user.backward != statement.backward:
             return False  # a value outside of a loop is computed once, and not in each turn
@@ -76,15 +81,16 @@ class Joining:
         if not statement.backward:
             return near or (_is_part(statement) and not _named(value))
         result = _result_of(user)
-        if _named(value.cotangent_of) and result is not value.cotangent_of and (result or user.call is not np.sum):
+        own_line = _named(value.cotangent_of) and result is not value.cotangent_of and not stores
+        if own_line and (result or user.call is not np.sum):
             return False  # dh has a line of its own where h has one
         if user.call is np.matmul and tightness <= 6 and statement.call is not np.matmul:
             return False
-        return near or statement.call in (*_TURNS, np.reshape, np.sum) or getattr(user.call, "part", False)
+        return stores or near or statement.call in (*_TURNS, np.reshape, np.sum) or getattr(user.call, "part", False)
 
     def _begins(self, statement: Statement, value: Value, text: str) -> bool:
         """Whether the next line that uses a value adds to it, in place: then both may be one line, ``dh = a + b``."""
-        user = self._uses[value][0]
+        user = self.uses[value][0]
         if user is None or not statement.backward or user.target is not value or user.call not in ADDING:
             return False
         other = user.args[1]  # a sum of arrays in another order would lie in another order, too
@@ -95,7 +101,7 @@ class Joining:
     def _leaves_loop(self, statement: Statement, value: Value) -> bool:
         """Whether a value of a loop is used outside of it."""
         loop = self._loop_of.get(statement)
-        return loop is not None and any(self._loop_of.get(use) is not loop for use in self._uses[value])
+        return loop is not None and any(self._loop_of.get(use) is not loop for use in self.uses[value])
 
     def _unwritten(self, statement: Statement, uses: Iterable[Statement | None]) -> bool:
         """Whether nothing that the expression reads is written to before its last use."""

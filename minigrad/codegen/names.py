@@ -7,6 +7,7 @@ import json
 import keyword
 import linecache
 import weakref
+from collections.abc import Sequence
 from types import CodeType, FrameType
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from .._source import SourceLine
 from ..graph.record.expressions import Program
 from .statements import Statement, Value
+from .turns import key_of
 
 # The name of a value that has none in the program, by the function that computed it.
 _WORDS = {
@@ -122,7 +124,8 @@ class GivenNames:
         statement = value.statement
         of = value.cotangent_of
         if of is not None:
-            base = self.of.get(of) or of.name or (of.statement.name if of.statement is not None else None)
+            names = self.of.get(of), of.name, of.statement.name if of.statement is not None else None
+            base = next((name for name in names if name and name.isidentifier()), None)
             return f"d{base}" if base else "dz"
         if value.name:
             return value.name
@@ -134,6 +137,31 @@ class GivenNames:
         if isinstance(getattr(statement.call, "__self__", None), np.ufunc):
             name = statement.call.__self__.__name__  # type: ignore[attr-defined]
         return _WORDS.get(name, name)
+
+
+class Constants:
+    """The arrays of a program that are no arguments.
+
+    Attributes:
+        arrays: each by its name in the program.
+    """
+
+    def __init__(self, scopes: Sequence[GivenNames]) -> None:
+        self.arrays: dict[str, Any] = {}
+        self._names: dict[Any, str] = {}
+        self._scopes = scopes  # the names in each function, none of which may hide a constant
+
+    def name(self, array: Any) -> str:
+        key = key_of(array)
+        if key not in self._names:
+            name = f"C{len(self.arrays) + 1}"
+            while not all(scope.is_free(name) for scope in self._scopes):
+                name += "_"
+            for scope in self._scopes:
+                scope.free(name)
+            self._names[key] = name
+            self.arrays[name] = array
+        return self._names[key]
 
 
 def quoted(key: Any) -> str:

@@ -14,7 +14,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .._source import SourceLine, user_place
-from ..engine.observers import sweeps_under_way
+from ..engine.observers import Scope, active, sweeps_under_way
+from ..engine.tape import UnderWay
 from ..engine.tensor import Tensor
 from ..engine.types import Node
 from ..errors import UnsupportedError
@@ -51,6 +52,7 @@ class Recording:
         inputs: the values of the arguments.
         results: the value of the function and the gradients.
         values: the value of each node of the tape.
+        scopes: the calls of modules of each entry; with a sweep and a node, those of all contributions to its cotangent.
         backward: whether the backward pass of the whole function is running.
         refusal: the error that ended the writing, even if the function caught it.
         raised: an error that a statement raised, with its line. If the function goes on, the program would not know when to.
@@ -64,6 +66,7 @@ class Recording:
         self.inputs: list[Value] = []
         self.results: Any = None
         self.values: dict[Node, Value] = {}
+        self.scopes: dict[Any, Sequence[Scope]] = {}
         self.backward = False
         self.refusal: UnsupportedError | None = None
         self.raised: tuple[Exception, SourceLine | None] | None = None
@@ -194,10 +197,30 @@ class Recording:
         statement.place = self.source if place is None else place.source
         statement.name = assigned_name(sys._getframe(2), self.result)
         statement.backward = self.backward
-        if self.backward and (sweeps := sweeps_under_way()):
+        sweeps = sweeps_under_way()
+        statement.scopes, statement.sweep = self.scopes_now(), sweeps[0] if sweeps else None
+        if self.backward and sweeps:
             statement.entry = sweeps[0].pulled
             origin = self.values.get(statement.entry)
             statement.place = None if origin is None or origin.statement is None else origin.statement.place
+
+    def scopes_now(self) -> Sequence[Scope]:
+        """Return the calls of modules that run, or whose results a sweep goes back through."""
+        sweeps = sweeps_under_way()
+        if not sweeps:
+            return tuple(active.scopes)
+        frame = sys._getframe(1)
+        while frame.f_back is not None and frame.f_globals["__name__"].startswith(("minigrad.codegen", "numpy")):
+            frame = frame.f_back
+        scopes = self.scopes.get(sweeps[0].pulled, ())
+        if frame.f_code is UnderWay.take.__code__:  # it adds contributions, which may come from several calls
+            return self.scopes.get((frame.f_locals["self"], frame.f_locals["node"]), scopes)
+        return scopes
+
+    def contributed(self, entry: Node, parent: Node) -> None:
+        """Note that the running sweep adds to the cotangent of ``parent`` what the rule of ``entry`` returned."""
+        sweep, scopes = sweeps_under_way()[-1], self.scopes.get(entry, ())
+        self.scopes[sweep, parent] = common_scopes(self.scopes.get((sweep, parent), scopes), scopes)
 
     def _written(self, statement: Statement, target: Value, depends: bool) -> None:
         target.memory.writes.append(statement.number)
@@ -234,6 +257,11 @@ class Recording:
         value = Value(data, statement, depends, memory, len(statement.outputs) if statement.several else None)
         statement.outputs.append(value)
         return value
+
+
+def common_scopes(a: Sequence[Scope], b: Sequence[Scope]) -> Sequence[Scope]:
+    """Return the calls of modules that two statements are both part of."""
+    return [one for one, other in zip(a, b) if one is other]
 
 
 def named(place: SourceLine | None) -> str:

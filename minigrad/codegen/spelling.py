@@ -28,7 +28,12 @@ def wrapped(line: str, indent: str = "    ") -> str:
         long = len(targets) > 1 and len(indent + head + right.partition(" ")[0]) > WIDTH
         head = (f"({' '.join(targets)})" if long else " ".join(targets)) + f"\0{sign}\0"  # a line cannot end there
     pieces = textwrap.wrap(
-        indent + head + right, WIDTH, subsequent_indent=indent + "    ", break_long_words=False, break_on_hyphens=False
+        head + right,
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent + "    ",
+        break_long_words=False,
+        break_on_hyphens=False,
     )
     return "\n".join(pieces).replace("\0", " ")
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._source import SourceLine
+from ..engine.observers import Scope
 from ..engine.types import Node
 
 
@@ -64,10 +65,13 @@ class Statement:
         name: the name that the user's program, or the rule, assigns the result to.
         entry: the entry of the tape whose rule ran it in the backward pass; None in the forward pass.
         backward: whether it is part of the backward pass.
+        scopes: the calls of modules that it is part of; in a backward pass, those whose results it goes back through.
+        sweep: the backward pass, here or in the user's function, that it is part of; None in the forward pass.
     """
 
     __slots__ = (
-        "args", "backward", "call", "entry", "keywords", "name", "number", "outputs", "place", "several", "target"
+        "args", "backward", "call", "entry", "keywords", "name", "number", "outputs", "place", "scopes", "several", "sweep",
+        "target",
     )  # fmt: skip
 
     def __init__(self, number: int, call: Callable[..., Any], args: Sequence[Any], keywords: dict[str, Any]) -> None:
@@ -82,6 +86,8 @@ class Statement:
         self.name: str | None = None
         self.entry: Node = None
         self.backward = False
+        self.scopes: Sequence[Scope] = ()
+        self.sweep: Any = None
 
     @property
     def values(self) -> list[Value]:
@@ -215,6 +221,12 @@ def replaced(function: Callable[[Any], Any], tree: Any) -> Any:
         items = [replaced(function, item) for item in tree]
         return kind(*items) if hasattr(tree, "_fields") else kind(items)
     return function(tree)
+
+
+def owns(value: Value) -> bool:
+    """Whether a value has memory of its own, or needs none."""
+    data = value.data
+    return not isinstance(data, np.ndarray) or (data.base is None and data.flags.writeable) or not data.ndim
 
 
 def is_ufunc_method(call: Any) -> bool:

@@ -81,6 +81,7 @@ class _Tidying(Rewriting):
             if len(statement.outputs) != 1 or statement.several or isinstance(statement, Check):
                 continue
             (value,) = statement.outputs
+            scopes = tuple(map(id, statement.scopes))  # calls of modules stay apart: they become calls of functions
             self.literals(statement, value)
             if not settled(value, statement):
                 continue
@@ -89,12 +90,12 @@ class _Tidying(Rewriting):
                 self.merge(statement, value)
                 other = self.unchanged(statement, value)
             if other is None and not value.memory.writes:
-                known = views.setdefault(_view(value), value)
+                known = views.get(_view(value)) or seen.setdefault((scopes, _view(value)), value)
                 alone = len(statement.values) == 1  # what an index picks differs with its values
                 if known is not value and known.memory is value.memory and alone:
                     other = known
             if other is None and not value.memory.writes and (key := _key(statement)) is not None:
-                other = seen.setdefault(key, value)
+                other = seen.setdefault((scopes, key), value)
             if other is not None and other is not value:
                 self.replace(value, other)
 
@@ -149,6 +150,8 @@ class _Tidying(Rewriting):
         inner = before.args[0] if before.args else None
         if type(inner) is not Value or not settled(inner, before):
             return
+        if [*map(id, before.scopes)] != [*map(id, statement.scopes)]:
+            return
         axis = before.keywords.get("axis")
         if before.call is np.sum and before.keywords.get("keepdims") and axis is not None:
             axes = {i % inner.data.ndim for i in (axis if isinstance(axis, tuple) else (axis,))}
@@ -199,6 +202,9 @@ def _key(statement: Statement) -> Any:
         return None
     if statement.call is getitem and not isinstance(statement.outputs[0].data, np.ndarray):
         return None  # x[3] is short, and equal turns of loops have it each
+    args = statement.args
+    if statement.call is np.reshape and len(args) == 2:  # reshape(-1, 8) and reshape(10, 8)
+        args = args[0], np.shape(statement.outputs[0].data)
     call = statement.call
     called = (id(getattr(call, "__self__", None)), call.__name__) if hasattr(call, "__self__") else id(call)
-    return called, form_of((statement.args, statement.keywords))
+    return called, form_of((args, statement.keywords))

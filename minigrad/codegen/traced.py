@@ -17,16 +17,15 @@ from ..engine.tape import entry_of
 from ..errors import MinigradError, UnsupportedError
 from ..graph.record.model import Graph, Node
 from .arguments import Arguments
-from .folds import folded
 from .loops import TextLine
 from .names import GivenNames
 from .paper import Paper
 from .program import WrittenProgram
 from .recording import Recording
 from .statements import Statement, Value
-from .tidy import live, tidied
+from .tidy import live
 from .witness import right
-from .writing import RESERVED, assembled, recorded
+from .writing import RESERVED, recorded, written_lines
 
 # "forward" and the id of a node; "product" or "sum" and the index of an edge: the rule for an operand, or the addition of its
 # result to the operand's gradient
@@ -50,15 +49,12 @@ def written_trace(graph: Graph) -> tuple[WrittenProgram, list[tuple[str, list[St
         raise UnsupportedError(f"{label} is not one number whose gradient is 1")
     same: dict[Value, Value] = {}
     try:
-        arguments = Arguments(again, again.examples)
+        arguments = Arguments(again, again.examples, whole_dicts=True)
         with reference_mode():
             recording = recorded(again, arguments, again.chosen, again.recording)
         again.finish(None)
         readers = {value: s for s in reversed(again.statements) for value in s.values}
-        statements, results = tidied(recording.statements, recording.results, same)
-        paths = {value: leaf.path for value, leaf in zip(recording.inputs, arguments.leaves)}
-        ((statements, results),) = folded([(statements, results, paths)])
-        program, lines = assembled(statements, results, recording.inputs, arguments, None, f"{label} in a run")
+        program, lines = written_lines(again, [arguments], [recording], again.chosen, None, same)
         found = leaves(program(*arguments.examples))
     except MinigradError:
         raise
@@ -103,7 +99,7 @@ class _SecondRun:
     """
 
     def __init__(self, graph: Graph) -> None:
-        self.graph, self.recording = graph, Recording(Paper)
+        self.__name__, self.graph, self.recording = "a traced run", graph, Recording(Paper)
         self.statements = self.recording.statements  # all of them: the recording keeps those that matter
         given = [n for n in graph.nodes if n.operation is None and (n.kind != "constant" or np.ndim(n.value))]
         grouped = [n for n in given if n.kind == "parameter" and not n.label.isidentifier()]

@@ -162,7 +162,8 @@ class Search:
                 continue
             readers = [reader for value in values for reader in self.readers.get(value, [])]
             alone = len(readers) != 1 or (position, 0) in carried or not self.close(at, readers[0])
-            saved += (run.count - 1) * alone
+            several = self.statements[at].several  # a call of a function: a long line of its own
+            saved += (run.count - 1) * (2 if several else alone)
             collected += any(not run.start <= reader < run.end for reader in readers)
         return saved - 1 - len(carried) - 2 * collected
 
@@ -275,15 +276,24 @@ def leaves_of(statement: Statement) -> list[Any]:
 
 def _form(statement: Statement) -> Any:
     """Return a key that the statements of two turns share if only their values and numbers differ."""
+    return form_of(statement), str(statement.place)
+
+
+def form_of(statement: Statement) -> Any:
+    """Return what a statement calls and how its arguments are nested, without values and numbers."""
     check = (statement.kind, statement.sentence) if isinstance(statement, Check) else None
     outputs = tuple((type(v.data), np.shape(v.data), np.asarray(v.data).dtype.str) for v in statement.outputs)
-    return _kind(statement), check, outputs, (*_shape((statement.args, statement.keywords)),)
+    written = statement.target is not None
+    return _called(statement), check, outputs, written, (*_shape((statement.args, statement.keywords)),)
+
+
+def _called(statement: Statement) -> Any:
+    call = statement.call
+    return (id(getattr(call, "__self__", None)), call.__name__) if hasattr(call, "__self__") else id(call)
 
 
 def _kind(statement: Statement) -> Any:
-    call = statement.call
-    called = (id(getattr(call, "__self__", None)), call.__name__) if hasattr(call, "__self__") else id(call)
-    return called, str(statement.place)
+    return _called(statement), str(statement.place)
 
 
 def _shape(tree: Any) -> Iterator[Any]:

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from .functions import FunctionCall, Key, call_line, key_line
 from .joining import ADDING, ATOM, Joining
 from .kernels import is_kernel
 from .loops import Loop, Spread, TextLine, loop_lines, without_repeats
-from .names import GivenNames, quoted
+from .names import Constants, GivenNames, quoted
 from .spelling import dtype_name, dtype_text, number_text, transpose_text, without_defaults
-from .statements import Check, Expression, InPlace, Method, Statement, Value, is_ufunc_method, replaced, values_in
+from .statements import Check, Expression, InPlace, Method, Statement, Value, is_ufunc_method, owns, replaced, values_in
 from .tidy import constant
 
 SUM = 72  # the longest sum of two expressions that have no other name
@@ -38,22 +39,33 @@ class Text(Joining):
     """Turns statements into lines of Python.
 
     Attributes:
-        constants: the arrays that are no arguments, by the name they get in the program.
+        constants: the arrays that are no arguments.
         scipy: whether the program calls ``scipy.special``.
         lists: the name of the list that collects a value in a loop.
         counter: the name of the counter of all loops.
+        backward: whether all statements are of the backward pass.
     """
 
-    def __init__(self, statements: Sequence[Statement], results: Any, names: GivenNames) -> None:
+    def __init__(
+        self,
+        statements: Sequence[Statement],
+        results: Any,
+        names: GivenNames,
+        constants: Constants,
+        backward: bool = False,
+    ) -> None:
         super().__init__(statements, results)
         self.statements, self.results, self.names = statements, results, names
-        self.constants: dict[str, Any] = {}
+        self.constants, self.backward = constants, backward
         self.scipy = False
-        self._constant_names: dict[Any, str] = {}
         self.lists: dict[Value, str] = {}
         self.counter: str | None = None
 
     # Lines
+
+    def lines(self) -> list[TextLine]:
+        """Return the body of the function, without its ``return``."""
+        return self.block(self.statements)
 
     def run_by(self, *leaves: Any) -> list[Statement]:
         """Return the statements that run in a line with the text of these values: those whose text is part of it."""
@@ -66,7 +78,8 @@ class Text(Joining):
 
     def block(self, statements: Sequence[Statement]) -> list[TextLine]:
         found: list[TextLine] = []
-        backward, last = any(self._loop_of.get(each) and each.backward for each in statements), None
+        backward = self.backward or any(self._loop_of.get(each) and each.backward for each in statements)
+        last = None
         for statement in statements:
             if isinstance(statement, Loop):
                 written = loop_lines(self, statement)
@@ -92,12 +105,14 @@ class Text(Joining):
         if statement.target is not None:
             begun = statement.target in self._joined
             return self._added(statement, statement.target) if begun else [self._effect(statement)]
+        if isinstance(statement, FunctionCall):
+            return [call_line(self, statement)]
         text, tightness = self.expression(statement)
         if statement.several:
-            names = [self.names.give(value) if value in self._uses else "_" for value in statement.outputs]
+            names = [self.names.give(value) if value in self.uses else "_" for value in statement.outputs]
             return [f"{', '.join(names)}{',' * (len(names) == 1)} = {text}"]
         (value,) = statement.outputs
-        if value not in self._uses:
+        if value not in self.uses:
             return []  # a loop that picks it for what is outside, which picks it there
         if constant(value) is not None and np.ndim(value.data) == 0:
             return []
@@ -189,6 +204,8 @@ class Text(Joining):
             return self._array(leaf)
         if isinstance(leaf, Spread):
             return f"*{leaf.spelled(self.lists[leaf.source])}"
+        if isinstance(leaf, Key):
+            return key_line(self, leaf)
         if isinstance(leaf, tuple):
             if len(leaf) == 1 and isinstance(leaf[0], Spread):
                 return leaf[0].spelled(self.lists[leaf[0].source])
@@ -228,14 +245,11 @@ class Text(Joining):
             plain = array.dtype in (np.dtype(float), np.dtype(int), np.dtype(bool))
             items = ", ".join(number_text(item) for item in array.tolist())
             return f"np.array([{items}]{'' if plain else ', ' + dtype_text(array.dtype)})"
-        key = array.dtype.str, array.shape, array.tobytes()
-        if key not in self._constant_names:
-            name = self.names.free(f"C{len(self.constants) + 1}")
-            self._constant_names[key] = name
-            self.constants[name] = array
-        return self._constant_names[key]
+        return self.constants.name(array)
 
     def _index(self, index: Any) -> str:
+        if isinstance(index, Key):
+            return key_line(self, index)
         if isinstance(index, tuple) and index:
             return ", ".join(map(self._part, index)) + "," * (len(index) == 1)
         return self._part(index)
@@ -272,7 +286,7 @@ class Text(Joining):
             if type(value) is not Value:
                 return "None" if value is None else self.of(value)
             given.append(value.memory)
-            shared = value.memory.caller or given.count(value.memory) > 1 or not _owns(value)
+            shared = value.memory.caller or given.count(value.memory) > 1 or not (owns(value) or _of_kernel(value))
             number = constant(value) if np.ndim(value.data) == 0 and value not in self.names.of else None
             name = self.of(value, ATOM) if number is None else self.of(number)
             return f"{name}.copy()" if shared and isinstance(value.data, np.ndarray) else name
@@ -290,11 +304,9 @@ class _Raw:
         return self.text
 
 
-def _owns(value: Value) -> bool:
-    data, statement = value.data, value.statement
-    if statement is not None and is_kernel(statement.call):
-        return True  # the gradients of a kernel are new arrays, even if they are reshaped
-    return not isinstance(data, np.ndarray) or (data.base is None and data.flags.writeable) or not data.ndim
+def _of_kernel(value: Value) -> bool:
+    """Whether a kernel made a value: its gradients are new arrays, even if they are reshaped."""
+    return value.statement is not None and is_kernel(value.statement.call)
 
 
 def _line_of(statement: Statement) -> str:

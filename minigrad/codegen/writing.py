@@ -18,15 +18,17 @@ from ..engine.types import Array, Node
 from ..errors import ArgumentError, UnsupportedError
 from .arguments import CHECK, CHECK_SIZES, Arguments, is_floating
 from .folds import folded
+from .functions import Dicts, WrittenFunction, function_lines
 from .kernels import called, imports as imports_of_kernels
 from .loops import Loop, TextLine
-from .names import GivenNames
+from .modules import Modules
+from .names import Constants, GivenNames
 from .paper import Paper
 from .program import WrittenProgram
 from .recording import Recording, line_of, named
 from .sizes import Sizes, generalised
 from .spelling import wrapped
-from .statements import Check, Statement, Value
+from .statements import Check, Value
 from .tidy import live, tidied
 from .witness import compare, compare_runs, compare_sizes, described, on_the_tape
 from .words import Text
@@ -70,7 +72,7 @@ def write_numpy(
     """
     if type(kernels) is not bool:
         raise ArgumentError(f"kernels={kernels!r} must be True or False")
-    versions = [Arguments(f, example) for example in (examples, *sizes)]
+    versions = [Arguments(f, example, whole_dicts=not sizes) for example in (examples, *sizes)]
     free = Sizes(versions) if sizes else None
     with called() if kernels else reference_mode():
         return _compared(f, versions, versions[0].chosen(argnum), free)
@@ -83,11 +85,7 @@ def _compared(
     runs = [_recorded_or_refused(f, arguments, chosen) for arguments in versions]
     again = _recorded_or_refused(f, versions[0], chosen)
     compare_runs(runs[0], again)
-    if free is None:
-        parts = (*folded([_tidied(runs[0], versions[0])])[0], runs[0].inputs)
-    else:
-        parts = _for_all_sizes(f, versions, runs, chosen, free)
-    program, _ = assembled(*parts, versions[0], free, described(f))
+    program, _ = written_lines(f, versions, runs, chosen, free)
     with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
         compare(f, program, versions, chosen)
         if free is not None:
@@ -97,39 +95,67 @@ def _compared(
     return program
 
 
-def assembled(
-    statements: Sequence[Statement],
-    results: Any,
-    inputs: Sequence[Value],
-    arguments: Arguments,
+def written_lines(
+    f: Callable[..., Any],
+    versions: Sequence[Arguments],
+    runs: Sequence[Recording],
+    chosen: Sequence[int],
     free: Sizes | None,
-    of_what: str,
+    same: dict[Value, Value] | None = None,
 ) -> tuple[WrittenProgram, list[TextLine]]:
-    """Return the program of these statements, and the lines of its function, each with the statements that it runs."""
-    turns = [each.turns if isinstance(each, Loop) else [[each]] for each in statements]
-    flat = [s for each in turns for turn in (each if free is None else each[-1:]) for s in turn]
+    """Write the program of the runs for the examples. Return it, and its lines, each with the statements that it runs.
+
+    If ``same`` is given, each value that is replaced is noted there, with its replacement.
+    """
+    functions: Sequence[WrittenFunction] = ()
+    taken = {*_of_step(versions[0]), *RESERVED}
+    if free is None:
+        statements, results, paths = _tidied(runs[0], versions[0], same)
+        flat, leaves = statements, [*zip(runs[0].inputs, versions[0].leaves)]
+        dicts, results = _large_dicts(versions[0], leaves, results, chosen)
+        modules = Modules(statements, results, dicts, taken)
+        functions = modules.functions
+        ((statements, results),) = folded([(modules.rest(), results, paths)])
+        for function in functions:
+            ((function.body, function.outputs),) = folded([(function.body, function.outputs, {})])
+    else:
+        dicts = Dicts()
+        statements, results, runs = _for_all_sizes(f, versions, runs, chosen, free)
+        flat = [s for each in statements for s in (each.body if isinstance(each, Loop) else [each])]
+        leaves = [*zip(runs[0].inputs, versions[0].leaves)]
     checks = [statement.sentence for statement in flat if isinstance(statement, Check)]
     fast = imports_of_kernels(flat)
-    if fast and "kernels" in _taken(arguments):
+    if fast and "kernels" in taken:
         raise UnsupportedError(
             "an argument is called 'kernels', as the module whose functions the program calls: rename it"
         )
-    names = GivenNames(_taken(arguments) | ({"kernels"} if fast else set()))
-    names.of.update({value: value.name for value in inputs if value.name})
-    text = Text(statements, results, names)
-    opening = [*arguments.opening(), *([] if free is None else free.opening())]
-    lines = [*map(TextLine, opening), *text.block(statements), TextLine(f"return {text.result(results)}")]
-    lines = [line._replace(text=part.rstrip()) for line in lines for part in wrapped(line.text).splitlines()]
-    lines.insert(0, TextLine(f"def step({', '.join(arguments.names)}):"))
-    imports = ["import base64", ""] * bool(text.constants) + ["import numpy as np"]
-    imports += ["from scipy import special"] * text.scipy
+    taken |= {"kernels"} if fast else set()
+    names = GivenNames(taken)
+    names.of.update({value: leaf.name if leaf.key == leaf.name else leaf.path for value, leaf in leaves})
+    names.of.update({each: str(each.name) for each in {holder: None for holder, _ in dicts.keys.values()}})
+    groups = {function.group: GivenNames(taken - _of_step(versions[0])) for function in functions}
+    constants = Constants([names, *groups.values()])
+    texts = [Text(statements, results, names, constants)]
+    written = []
+    for function in functions:
+        texts.append(Text(function.body, function.outputs, groups[function.group], constants, function.is_backward))
+        written.append(function_lines(texts[-1], function))
+    opening = [*versions[0].opening(), *([] if free is None else free.opening())]
+    body = [*map(TextLine, opening), *texts[0].lines(), TextLine(f"return {texts[0].result(results)}")]
+    written.append([TextLine(f"def step({', '.join(versions[0].names)}):"), *body])
+    lines: list[TextLine] = []
+    for first, *inside in written:
+        lines += [*[TextLine("")] * 2 * bool(lines), first]
+        lines += [line._replace(text=part.rstrip()) for line in inside for part in wrapped(line.text).splitlines()]
+    imports = ["import base64", ""] * bool(constants.arrays) + ["import numpy as np"]
+    imports += ["from scipy import special"] * any(text.scipy for text in texts)
     imports += fast
     needs = "\n\nIt calls the kernels of minigrad, which must be installed.\n" * bool(fast)
-    title = f'"""The value and the gradients of {of_what}.{needs}"""'
+    title = f'"""The value and the gradients of {described(f)}.{needs}"""'
     check = CHECK if free is None else CHECK_SIZES
-    head = "\n".join([title, "", *imports, "", *arguments.table(), "", "", check])
+    head = "\n".join([title, "", *imports, "", *versions[0].table(), "", "", check])
     step = "".join(f"{line.text}\n" for line in lines)
-    return WrittenProgram(step, head, checks, text.constants, arguments), lines
+    return WrittenProgram(step, head, checks, constants.arrays, versions[0]), lines
 
 
 def _for_all_sizes(
@@ -138,8 +164,8 @@ def _for_all_sizes(
     runs: Sequence[Recording],
     chosen: Sequence[int],
     free: Sizes,
-) -> tuple[Any, Any, list[Value]]:
-    """Fold the loops of the runs in one of several ways, and merge them. Return the statements, the results and the inputs.
+) -> tuple[Any, Any, Sequence[Recording]]:
+    """Fold the loops of the runs in one of several ways, and merge them. Return the statements, the results and the runs.
 
     Raises:
         UnsupportedError: the programs differ in more than numbers, whichever way they are folded.
@@ -154,16 +180,16 @@ def _for_all_sizes(
             continue
         try:
             found = folded(found, way, free.lengths.values()) if way else [part[:2] for part in found]
-            return *generalised(free, found), runs[0].inputs
+            return *generalised(free, found), runs
         except UnsupportedError as error:
             errors.append(error)
     raise next((error for error in errors if "give an example" in str(error)), errors[-1])
 
 
-def _tidied(run: Recording, arguments: Arguments) -> tuple[Any, Any, Any]:
+def _tidied(run: Recording, arguments: Arguments, same: dict[Value, Value] | None = None) -> tuple[Any, Any, Any]:
     """Return the tidied statements of a run, its results, and the text of each of its arguments."""
     paths = {value: leaf.path for value, leaf in zip(run.inputs, arguments.leaves)}
-    return *tidied(run.statements, run.results), paths
+    return *tidied(run.statements, run.results, same), paths
 
 
 def _recorded_or_refused(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int]) -> Recording:
@@ -183,8 +209,22 @@ def _recorded_or_refused(f: Callable[..., Any], arguments: Arguments, chosen: Se
         ) from error
 
 
-def _taken(arguments: Arguments) -> set[str]:
-    return {*arguments.names, *(leaf.name for leaf in arguments.leaves), *RESERVED}
+def _large_dicts(arguments: Arguments, leaves: Any, results: Any, chosen: Sequence[int]) -> tuple[Dicts, Any]:
+    """Return the large dicts among the arguments, and the results with dicts for their gradients."""
+    dicts, results = Dicts(), list(results)
+    for name in arguments.dicts:
+        at = arguments.names.index(name)
+        gradients = results[1 + chosen.index(at)] if at in chosen else {}
+        items = [(value, leaf.key) for value, leaf in leaves if leaf.path.startswith(f"{name}[")]
+        found = dicts.add(name, items, gradients)
+        if at in chosen:
+            results[1 + chosen.index(at)] = found
+    return dicts, tuple(results)
+
+
+def _of_step(arguments: Arguments) -> set[str]:
+    """Return the names that only ``step`` has."""
+    return {*arguments.names, *(leaf.name for leaf in arguments.leaves)}
 
 
 def recorded(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int], recording: Recording) -> Recording:
@@ -262,9 +302,13 @@ class _PaperRun:
     def record(self, entry: Any, arrays: Any, answer: Any, seconds: float) -> None:
         if type(answer) is Paper:
             self.recording.values[entry] = answer._value
+        self.recording.scopes[entry] = self.recording.scopes_now()
         attach(entry, self)
 
     def backward(self, entry: Any, g: Array, contributions: Sequence[Any], seconds: float) -> None:
+        for contribution, parent in zip(contributions, entry.parents):
+            if parent is not None and contribution is not None:
+                self.recording.contributed(entry, parent)
         if self.recording.backward:
             self.name(g, entry)
             for contribution, parent in zip(contributions, entry.parents):

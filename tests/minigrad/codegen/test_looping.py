@@ -37,7 +37,7 @@ def test_the_loops_of_an_rnn_are_as_long_as_the_argument() -> None:
     text = str(written(PROGRAMS[0]))
     assert "    for t in range(len(xs)):\n        h = np.tanh(xs[t] @ U + h @ W + b)\n        hs.append(h)\n" in text
     assert "    if len(xs) < 3:\n        raise ValueError('this program was written for len(xs) >= 3')\n" in text
-    assert "    for t in reversed(range(1, len(xs) - 2)):\n" in text
+    assert "    for t in reversed(range(1, len(xs) - 1)):\n" in text
 
 
 def even_and_odd(x, w):

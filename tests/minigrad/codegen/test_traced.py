@@ -129,7 +129,7 @@ def share(name: str) -> tuple[int, int]:
 def test_the_lines_of_a_step_compute_its_numbers(names: list[str]) -> None:
     """A few steps have lines with other numbers, where a sign or a factor stands in a later line."""
     right, lines = np.sum([share(name) for name in names], axis=0)
-    assert lines > 20 * len(names) and right > 0.85 * lines
+    assert lines > 20 * len(names) and right > 0.75 * lines
 
 
 def test_a_line_of_a_loop_has_the_steps_of_every_turn() -> None:

@@ -1,0 +1,355 @@
+"""Write the calls of modules as calls of functions: one forward and one backward function for all calls that are alike.
+
+The call of a module is one block of statements forward and one backward. Two calls are alike if their blocks are, statement by
+statement: the same operations on the same literals, and on values in the same roles. No statement changes its place in the
+order of execution, so that no bit changes.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import re
+from collections import Counter
+from collections.abc import Sequence
+from operator import setitem
+from typing import Any
+
+import numpy as np
+
+from .calls import Call, calls_of, sites
+from .functions import Dicts, FunctionCall, Key, WrittenFunction, key_of_text, of_data, text_of_key
+from .statements import Check, Expression, Memory, Statement, Value, method, owns, replaced, values_in
+from .turns import leaves_of
+
+_FEWEST = 4  # statements more than calls that a function must have, or else its text is longer than what it replaces
+
+
+class Modules:
+    """Replaces calls of modules by calls of functions.
+
+    Attributes:
+        now: the statements, None where a call took them.
+        functions: the functions that were made, those that others call first.
+        stored: the gradients that functions put into their dict.
+    """
+
+    def __init__(self, statements: Sequence[Statement], results: Any, dicts: Dicts, taken: set[str]) -> None:
+        self.statements, self.dicts, self.taken = statements, dicts, taken
+        self.now: list[Any] = [*statements]
+        self.functions: list[WrittenFunction] = []
+        self.stored: set[Value] = set()
+        gradients = [each[0] for each in dicts.gradients if type(each[0]) is Value]
+        self.results = {*values_in(results), *gradients}
+        self.memories = Counter(value.memory for value in (*values_in(results), *gradients))
+        for visible, hidden in reversed(self.chosen(calls_of(statements))):  # the inner ones first
+            _Extraction(self, visible, hidden).replace()
+
+    def chosen(self, calls: Sequence[Call]) -> list[tuple[list[Call], list[Call]]]:
+        """Return the calls that become calls of one function, for each function, the outer functions first.
+
+        The second list has the calls that another call of an outer function contains.
+        """
+        alike: dict[Any, list[Call]] = {}
+        for call in calls:
+            signature = call.signature(self.statements)
+            if signature is not None:
+                alike.setdefault((type(call.owner), signature), []).append(call)
+        hidden: set[int] = set()  # all calls of a function but the first, which the text has
+        found = []
+        for group in sorted(alike.values(), key=lambda group: max(len(call.ancestors) for call in group)):
+            visible = [call for call in group if not hidden & set(call.ancestors)]
+            length = sum(last + 1 - first for first, last in group[0].spans.values())
+            if sites(visible) > 1 and length >= 2 * len(group[0].spans) + _FEWEST:
+                found.append((visible, [call for call in group if call not in visible]))
+                hidden |= {call.number for call in visible[1:]}
+        return found
+
+    def stores(self, value: Any, gradients: Value, key: str) -> list[Statement]:
+        """Return the statements that put a value into a dict of gradients, with a copy if it shares its memory."""
+        made = value.statement if type(value) is Value else None
+        found: list[Statement] = []
+        number = 0 if made is None else made.number
+        if (
+            type(value) is Value
+            and np.ndim(value.data)
+            and (value.memory.caller or self.memories[value.memory] > 1 or not owns(value))
+        ):
+            found.append(Statement(number, method("copy"), (value,), {}))
+            value = Value(value.data, found[0], True, Memory())
+            found[0].outputs.append(value)
+        found.append(Statement(number, setitem, (gradients, Key((key,)), value), {}))
+        found[-1].target = gradients
+        for statement in found:
+            statement.backward = True
+            if made is not None:
+                statement.entry, statement.place = made.entry, made.place
+        return found
+
+    def rest(self) -> list[Statement]:
+        """Return the statements that are left, with those that fill the dicts of gradients where no function does."""
+        first = next((i for i, each in enumerate(self.now) if each is not None and each.backward), len(self.now))
+        later: dict[int, list[Statement]] = {}
+        for gradients in {each[1]: None for each in self.dicts.gradients}:
+            assert gradients.statement is not None
+            later.setdefault(first - 1, []).append(gradients.statement)
+        for value, gradients, key in self.dicts.gradients:
+            if type(value) is not Value or value not in self.stored:
+                at = max((i for i, each in enumerate(self.now) if _makes(each, value)), default=len(self.now) - 1)
+                later.setdefault(max(at, first - 1), []).extend(self.stores(value, gradients, key))
+        found = later.pop(-1, [])
+        for i, each in enumerate(self.now):
+            found += [each] * (each is not None) + later.get(i, [])
+        return found
+
+
+class _Extraction:
+    """Makes the functions of one module of its calls. The bodies are copies of the blocks of the first call."""
+
+    def __init__(self, modules: Modules, visible: Sequence[Call], hidden: Sequence[Call]) -> None:
+        self.modules, self.calls, self.first, self.count = modules, [*visible, *hidden], visible[0], len(visible)
+        self.blocks = [*self.first.blocks(modules.now)]
+        # for each value of the first call, the one in each call
+        self.alike = {each[0]: each for each in zip(*([*call.outer, *call.inner] for call in self.calls), strict=True)}
+        self.clones: dict[Any, Value] = {}
+        self.at = of_data("at")
+        self.prefixes: Sequence[str] | None = None  # of the keys, in each call
+        self.keys: dict[
+            Value, tuple[Value, str]
+        ] = {}  # the parameters, each with its dict and its key in the first call
+
+    def replace(self) -> None:
+        if not self.use_keys():
+            return
+        for value in [v for block in self.blocks for each in block for v in each.outputs]:
+            if value not in self.alike:  # what an inner function keeps
+                self.alike[value] = (value, *(of_data(value.name) for _ in self.calls[1:]))
+        read = self.read_outside()
+        made = [[v for each in block for v in each.outputs] for block in self.blocks]
+        kept = [self.kept(i, made[i], read) for i in range(len(made))]
+        group, name, modules = object(), _snake(type(self.first.owner).__name__), self.modules
+        bundles = [[of_data("saved") for _ in self.calls] if len(each) > 1 else None for each in kept]
+        spans = [[*call.spans.values()] for call in self.calls[: self.count]]
+        for i, block in enumerate(self.blocks):
+            function = WrittenFunction(_free(name + "_back" * (i > 0), modules.taken), group)
+            returned = [v for v in made[i] if v in read] + kept[i] * (bundles[i] is None)
+            given = [v for v in self.outer(block) if v not in self.keys and v not in self.surroundings(block)]
+            taken = [j for j, bundle in enumerate(bundles) if bundle and j != i and set(given) & set(kept[j])]
+            given = [v for v in given if not any(v in kept[j] for j in taken)]
+            around = self.surroundings(block)
+            function.body = self.body(block, function)
+            function.inputs = [
+                *map(self.clone, given), *(tuple(map(self.clone, kept[j])) for j in taken), *map(self.clone, around)
+            ]  # fmt: skip
+            function.outputs = [*map(self.clone, returned), *([tuple(map(self.clone, kept[i]))] if bundles[i] else [])]
+            modules.functions.append(function)
+            for n, (first, last) in enumerate([each[i] for each in spans]):
+                args = [self.in_call(v, n) for v in given] + [bundles[j][n] for j in taken]  # type: ignore[index]
+                args += [self.in_call(v, n) for v in around]
+                outputs = [self.alike[v][n] for v in returned] + ([bundles[i][n]] if bundles[i] else [])  # type: ignore[index]
+                call = _called(function, args, outputs, modules.statements[first : last + 1])
+                modules.now[first : last + 1] = [call, *[None] * (last - first)]
+
+    # Keys
+
+    def use_keys(self) -> bool:
+        """Find the parameters and gradients that are items of dicts. Return False if the calls cannot share a function."""
+        keys = self.modules.dicts.keys
+        parameters = [v for v in self.alike if v in self.first.outer and all(each in keys for each in self.alike[v])]
+        columns = [tuple([keys[each] for each in self.alike[v]]) for v in parameters]
+        gradients = {each[0]: each[1:] for each in self.modules.dicts.gradients if type(each[0]) is Value}
+        many = Counter(each[0] for each in self.modules.dicts.gradients if type(each[0]) is Value)
+        stored = [
+            v
+            for v in self.first.inner
+            if all(many[each] == 1 and self.is_settled(each, n) for n, each in enumerate(self.alike[v]))
+        ]
+        results = [tuple([gradients[each] for each in self.alike[v]]) for v in stored]
+        self.prefixes, fits = _prefixes([tuple([key for _, key in column]) for column in (*columns, *results)])
+        fits &= all(len({holder for holder, _ in column}) == 1 for column in (*columns, *results))
+        fits &= all(len({key for _, key in column}) > 1 for column in results)
+        dicts = {holder for holder, _ in (*keys.values(), *gradients.values())}
+        if not fits:
+            self.prefixes = None
+            return not any(v in dicts for block in self.blocks for v in self.outer(block))
+        self.keys = {v: keys[v] for v in parameters}
+        for v in stored:
+            if v not in self.modules.stored:
+                i = next(i for i, block in enumerate(self.blocks) if any(v in each.outputs for each in block))
+                at = max(j for j, each in enumerate(self.blocks[i]) if _makes(each, v))
+                self.blocks[i][at + 1 : at + 1] = self.modules.stores(v, *gradients[v])
+            self.modules.stored.update(self.alike[v])
+        return True
+
+    def is_settled(self, value: Value, n: int) -> bool:
+        """Whether nothing writes to a value after the block that computes it."""
+        ends = [self.modules.statements[last].number for first, last in self.calls[n].spans.values()]
+        number = value.statement.number if value.statement is not None else 0
+        end = min(end for end in ends if end >= number)
+        return max(value.memory.writes, default=0) <= end
+
+    def relative(self, key: str) -> Key:
+        """Return a key of the first call in terms of ``at``, if it is another in each call."""
+        if self.prefixes is None or not key.startswith(self.prefixes[0]):
+            return key_of_text(key)
+        rest = key[len(self.prefixes[0]) :]
+        return Key((self.at, *[rest] * bool(rest)))
+
+    def surroundings(self, block: Sequence[Statement]) -> list[Any]:
+        """Return the dicts that a block uses, and ``at``."""
+        dicts = {holder: None for holder, _ in self.keys.values()} | {
+            each[1]: None for each in self.modules.dicts.gradients
+        }
+        read = self.outer(block)
+        used = {self.keys[v][0] for v in read if v in self.keys} | set(read)
+        texts = [self.keys[v][1] for v in read if v in self.keys]
+        texts += [text_of_key(arg) for each in block for arg in each.args if type(arg) is Key]
+        relative = self.prefixes is not None and any(text.startswith(self.prefixes[0]) for text in texts)
+        return [holder for holder in dicts if holder in used] + [self.at] * relative
+
+    # Values
+
+    def outer(self, block: Sequence[Statement]) -> list[Any]:
+        """Return what a block reads from outside, in the order of reading."""
+        made = {v for each in block for v in each.outputs}
+        leaves = [leaf for each in block for leaf in leaves_of(each)]
+        found = [leaf.text if isinstance(leaf, Expression) else leaf for leaf in leaves if _is_symbol(leaf)]
+        return [*dict.fromkeys(leaf for leaf in found if leaf not in made)]
+
+    def read_outside(self) -> set[Value]:
+        """Return the values of the first call that something outside reads, in this or another call."""
+        readers: dict[Value, list[int]] = {}
+        for i, statement in enumerate(self.modules.now):
+            for value in statement.values if statement is not None else ():
+                readers.setdefault(value, []).append(i)
+        found = set()
+        for value, each in self.alike.items():
+            for n, other in enumerate(each):
+                spans = self.calls[n].spans.values()
+                outside = any(not any(a <= i <= b for a, b in spans) for i in readers.get(other, ()))
+                if outside or (other in self.modules.results and other not in self.modules.stored):
+                    found.add(value)
+        return found
+
+    def kept(self, i: int, made: Sequence[Value], read: set[Value]) -> list[Any]:
+        """Return what the block keeps for the other blocks of its call alone, with those of its inputs that they read."""
+        elsewhere = {v for j, block in enumerate(self.blocks) if j != i for v in self.outer(block)}
+        found: list[Any] = [v for v in made if v in elsewhere and v not in read]
+        if found and i == 0:
+            given = [v for v in self.outer(self.blocks[0]) if v in self.alike and v not in self.keys and v in elsewhere]
+            found = [v for v in given if len(set(self.alike[v])) > 1] + found
+        return found
+
+    def in_call(self, leaf: Any, n: int) -> Any:
+        """Return what stands for an input of the first call in the n-th call."""
+        if leaf is self.at:
+            return key_of_text(self.prefixes[n]) if self.prefixes else leaf
+        found = self.alike[leaf][n] if leaf in self.alike else leaf
+        return Expression(found, 0) if isinstance(found, str) else found
+
+    # The body
+
+    def body(self, block: Sequence[Statement], function: WrittenFunction) -> list[Statement]:
+        """Return copies of the statements of a block, which read the inputs of the function."""
+        places = {str(each.place) for each in block}
+        found = []
+        for statement in block:
+            clone = copy.copy(statement)
+            args = [
+                self.relative(text_of_key(a)) if type(a) is Key else replaced(self.clone, a) for a in statement.args
+            ]
+            clone.args, clone.keywords = tuple(args), replaced(self.clone, statement.keywords)
+            clone.target = self.clone(statement.target)
+            clone.outputs = [self.clone(value) for value in statement.outputs]
+            for value, output in zip(statement.outputs, clone.outputs):
+                output.statement, output.name, clone.name = clone, None, self.common_name(value)
+                if isinstance(clone, FunctionCall):
+                    output.name = clone.name or value.name or "z"
+            clone.place = None if len(places) == 1 and not isinstance(statement, Check) else statement.place
+            found.append(clone)
+        for value in self.outer(block):
+            if value in self.keys:
+                holder, key = self.keys[value]
+                function.keys[self.clone(value)] = self.clone(holder), self.relative(key)
+        return found
+
+    def clone(self, leaf: Any) -> Any:
+        """Return what stands for a value of the first call in the functions."""
+        if not _is_symbol(leaf):
+            return leaf
+        key = leaf.text if isinstance(leaf, Expression) else leaf
+        if key is self.at:
+            return leaf
+        if key not in self.clones:
+            holders = {holder for holder, _ in self.modules.dicts.keys.values()}
+            if isinstance(key, str):
+                self.clones[key] = of_data("n")
+            elif key in holders or any(key is each[1] for each in self.modules.dicts.gradients):
+                self.clones[key] = of_data("p" if key in holders else "dp")
+            else:
+                clone = self.clones[key] = copy.copy(key)
+                clone.name, clone.statement = self.common_name(key) or "x", None
+                of = key.cotangent_of
+                if of is not None:
+                    clone.cotangent_of = self.clone(of) if of in self.alike else of_data(self.common_name(of))
+        return self.clones[key]
+
+    def common_name(self, value: Any) -> str | None:
+        """Return the name that a value has in all calls, or the words with which all the names end."""
+        names = []
+        for each in self.alike.get(value, (value,)):
+            statement = each.statement
+            names.append((each.name or (statement is not None and statement.name) or "").split("_")[::-1])
+        common = [words[0] for words in itertools.takewhile(lambda words: len(set(words)) == 1, zip(*names))]
+        return "_".join(common[::-1]) or None
+
+
+def _called(
+    function: WrittenFunction, args: Sequence[Any], outputs: Sequence[Value], block: Sequence[Statement]
+) -> FunctionCall:
+    call = FunctionCall(block[0].number, function, args, {})
+    call.outputs, call.several, call.backward = [*outputs], True, block[0].backward
+    call.sweep = block[0].sweep
+    call.place = block[0].place if len({str(each.place) for each in block}) == 1 else None
+    return call
+
+
+def _is_symbol(leaf: Any) -> bool:
+    return type(leaf) is Value or isinstance(leaf, Expression)
+
+
+def _makes(statement: Any, value: Any) -> bool:
+    """Whether a statement computes a value or writes to it."""
+    if statement is None or type(value) is not Value:
+        return False
+    written = statement.target is not None and statement.target.memory is value.memory
+    return written or value in statement.outputs
+
+
+def _prefixes(columns: Sequence[tuple[str, ...]]) -> tuple[list[str] | None, bool]:
+    """Return what the keys of each call begin with, where they differ, and whether they are alike otherwise."""
+    differing = [column for column in columns if len(set(column)) > 1]
+    if not differing:
+        return None, True
+    found = [_common([key.split(".")[:-1] for key in keys]) for keys in zip(*differing)]
+    rests = [{key[len(prefix) :] for key, prefix in zip(column, found)} for column in differing]
+    same = [column[0] for column in columns if len(set(column)) == 1]
+    fits = all(len(rest) == 1 for rest in rests) and not any(key.startswith(found[0]) for key in same)
+    return found, fits and all(len(prefix) > 1 for prefix in found)
+
+
+def _common(paths: Sequence[Sequence[str]]) -> str:
+    """Return the parts with which all paths begin, each with a point after it."""
+    return "".join(f"{parts[0]}." for parts in itertools.takewhile(lambda parts: len(set(parts)) == 1, zip(*paths)))
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+def _free(name: str, taken: set[str]) -> str:
+    found, number = name, 2
+    while found in taken:
+        found, number = f"{name}{number}", number + 1
+    taken.add(found)
+    return found
