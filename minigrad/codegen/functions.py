@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from .loops import TextLine
 from .names import quoted
 from .statements import Memory, Statement, Value
 
@@ -50,7 +51,7 @@ class FunctionCall(Statement):
     __slots__ = ()
 
 
-def function_lines(text: Any, function: WrittenFunction) -> list[str]:
+def function_lines(text: Any, function: WrittenFunction) -> list[TextLine]:
     """Return the lines of a function, the first of which is its head.
 
     ``text`` is the :class:`~.words.Text` of the body, which imports this module.
@@ -68,10 +69,10 @@ def function_lines(text: Any, function: WrittenFunction) -> list[str]:
         f"({', '.join(map(text.of, each))})" if isinstance(each, tuple) else text.of(each) for each in function.outputs
     )
     return [
-        f"def {function.__name__}({', '.join(parameters)}):",
-        *opening,
+        TextLine(f"def {function.__name__}({', '.join(parameters)}):"),
+        *map(TextLine, opening),
         *lines,
-        *[f"return {returned}"] * bool(returned),
+        *[TextLine(f"return {returned}")] * bool(returned),
     ]
 
 

@@ -7,8 +7,15 @@ from typing import Any, NamedTuple
 
 from .statements import Expression, Length, Statement, Value
 
-Line = tuple[str, bool]  # a line, and whether it is a comment on where it comes from
 _COUNTERS = ("t", "i", "k")
+
+
+class TextLine(NamedTuple):
+    """A line of the program: its text, whether it is a comment on where it comes from, and the statements it runs."""
+
+    text: str
+    comment: bool = False
+    statements: Sequence[Statement] = ()
 
 
 class Turn(Expression):
@@ -111,20 +118,20 @@ class Loop(Statement):
         return self.turns[-1]
 
 
-def loop_lines(text: Any, loop: Loop) -> list[Line]:
+def loop_lines(text: Any, loop: Loop) -> list[TextLine]:
     """Return the lines of a loop, with what is before it: the first values and the empty lists.
 
     ``text`` is the :class:`~.words.Text` of the program, which imports this module.
     """
     names = text.names
-    lines: list[Line] = []
+    lines: list[TextLine] = []
     for carried in loop.carried:
         lines += _first(text, loop, carried)
     collected = [value for statement in loop.body for value in statement.outputs if value in loop.collected]
     for value in collected:
         wanted = names.wanted(value)
         text.lists[value] = names.free(wanted + ("_list" if wanted.endswith("s") else "s"))
-        lines.append((f"{text.lists[value]} = []", False))
+        lines.append(TextLine(f"{text.lists[value]} = []"))
     head = _header(text, loop)
     for element in loop.elements:
         names.of[element.value] = _element(text, element)
@@ -132,16 +139,21 @@ def loop_lines(text: Any, loop: Loop) -> list[Line]:
     for statement, *others in zip(*(loop.body, *loop.turns[:-1])):
         for i, value in enumerate(statement.outputs):
             names.of.update({other.outputs[i]: names.of[value] for other in others if value in names.of})
-    body += [(f"{text.lists[value]}.append({text.of(value)})", False) for value in collected]
-    body += [(f"{names.of[c.value]} = {text.of(c.last)}", False) for c in loop.carried if not c.shared]
+    body += [
+        TextLine(f"{text.lists[value]}.append({text.of(value)})", False, text.run_by(value)) for value in collected
+    ]
+    moved = [c for c in loop.carried if not c.shared]
+    body += [TextLine(f"{names.of[c.value]} = {text.of(c.last)}", False, text.run_by(c.last)) for c in moved]
+    turns = dict(zip(loop.body, zip(*loop.turns)))
     for element in loop.read_later:
         names.of[element.value] = _element(text, element)
     if not body:
         return []  # it only picks elements, which are picked where they are read
-    return [*lines, (head, False), *(("    " + line, comment) for line, comment in body)]
+    body = [TextLine("    " + line, comment, [e for s in by for e in turns.get(s, (s,))]) for line, comment, by in body]
+    return [*lines, TextLine(head), *body]
 
 
-def _first(text: Any, loop: Loop, carried: Carried) -> list[Line]:
+def _first(text: Any, loop: Loop, carried: Carried) -> list[TextLine]:
     """Name a carried value. Return the line that gives it its first value, if a new name needs one."""
     names, first = text.names, carried.first
     inherits = carried.shared and type(first) is Value and first in names.of and names.of[first].isidentifier()
@@ -155,7 +167,7 @@ def _first(text: Any, loop: Loop, carried: Carried) -> list[Line]:
     names.of[carried.value] = name
     if carried.shared:
         names.of[carried.last] = name
-    return [] if inherits else [(f"{name} = {text.of(first)}", False)]
+    return [] if inherits else [TextLine(f"{name} = {text.of(first)}", False, text.run_by(first))]
 
 
 def _header(text: Any, loop: Loop) -> str:
@@ -188,3 +200,20 @@ def _element(text: Any, element: Listed) -> str:
         return f"{before}{index}{after}"
     source = text.lists[element.source] if element.collected else text.names.of[element.source]
     return f"{source}[{index}]"
+
+
+def without_repeats(lines: Sequence[TextLine]) -> list[TextLine]:
+    """Leave out a comment that says only what its one line says."""
+
+    def squeezed(text: str) -> str:
+        return "".join(text.split()).replace("(", "").replace(")", "")
+
+    kept = []
+    for i, line in enumerate(lines):
+        if line.comment and not line.text.startswith("# back through "):
+            alone = i + 2 >= len(lines) or lines[i + 2].comment or not lines[i + 2].text
+            said, written = squeezed(line.text[2:].partition("  #")[0]), squeezed(lines[i + 1].text)
+            if alone and (said == written or said == f"return{written.partition('=')[2]}"):
+                continue
+        kept.append(line)
+    return kept

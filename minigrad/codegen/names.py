@@ -30,12 +30,15 @@ _seen: weakref.WeakKeyDictionary[CodeType, dict[int, Any]] = weakref.WeakKeyDict
 _programs: dict[str, Program] = {}
 
 
-def assigned_name(frame: FrameType | None) -> str | None:
-    """Return the name that what the frame is computing gets: by an assignment there, or where a ``return`` hands it to."""
+def assigned_name(frame: FrameType | None, result: str | None) -> str | None:
+    """Return the name that what the frame is computing gets: by an assignment there, or where a ``return`` hands it to.
+
+    ``result`` is the name of what the written function itself returns.
+    """
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
         if module == "minigrad.codegen.writing":
-            return "loss"  # what the function itself returns
+            return result
         if module.startswith(("minigrad.codegen", "minigrad.transforms")):
             frame = frame.f_back
             continue

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import base64
+import html
+import io
+import keyword
 import os
+import tokenize
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
 from .arguments import Arguments
+
+# Styles that can be read on white and on black.
+_STYLES = {"keyword": "font-weight: bold", "string": "color: #2f8f5b", "comment": "font-style: italic; opacity: 0.7"}
 
 
 class WrittenProgram:
@@ -51,6 +59,19 @@ class WrittenProgram:
 
     def __repr__(self) -> str:
         return self._text
+
+    def _repr_html_(self) -> str:
+        """Return the text for a notebook, with keywords, strings and comments set off."""
+        offsets = [0, *accumulate(map(len, io.StringIO(self._text)))]
+        parts, end = [], 0
+        for token in tokenize.generate_tokens(io.StringIO(self._text).readline):
+            kind = "keyword" if keyword.iskeyword(token.string) else tokenize.tok_name[token.type].lower()
+            if kind in _STYLES:
+                start, last = (offsets[row - 1] + column for row, column in (token.start, token.end))
+                shown = f'<span style="{_STYLES[kind]}">{html.escape(self._text[start:last])}</span>'
+                parts.append(html.escape(self._text[end:start]) + shown)
+                end = last
+        return f"<pre>{''.join(parts)}{html.escape(self._text[end:])}</pre>"
 
 
 def _written(array: Any) -> str:

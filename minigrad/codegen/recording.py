@@ -56,6 +56,8 @@ class Recording:
         backward: whether the backward pass of the whole function is running.
         refusal: the error that ended the writing, even if the function caught it.
         raised: an error that a statement raised, with its line. If the function goes on, the program would not know when to.
+        source: the line of the user's program, if it is not the one that is running: a trace is run again.
+        result: the name of what the function returns, or of what an operation of a trace returns.
     """
 
     def __init__(self, wrap: Callable[[Value, Recording], Any]) -> None:
@@ -68,6 +70,8 @@ class Recording:
         self.backward = False
         self.refusal: UnsupportedError | None = None
         self.raised: tuple[Exception, SourceLine | None] | None = None
+        self.source: SourceLine | None = None
+        self.result: str | None = "loss"
         self._closed = False
         self._thread = threading.get_ident()
         self._errors: dict[str, Any] = {**np.geterr()}
@@ -154,6 +158,7 @@ class Recording:
         """
         place = user_place()
         lines = [] if place is None else [place.source, *(line for line, _ in place.callers)]
+        lines = lines if self.source is None else [self.source]
         why = "would write today's value into the program" if frozen else "cannot be written down"
         error = UnsupportedError(f"{what} {why}{named(next(filter(_of_user, lines), None))}: {remedy}")
         self.refusal = self.refusal or error
@@ -188,9 +193,9 @@ class Recording:
 
     def _place(self, statement: Statement) -> None:
         """Note where in the user's program a statement belongs: to its line, or to the line that it goes back through."""
-        place = user_place()
-        statement.place = None if place is None else place.source
-        statement.name = assigned_name(sys._getframe(2))
+        place = user_place() if self.source is None else None
+        statement.place = self.source if place is None else place.source
+        statement.name = assigned_name(sys._getframe(2), self.result)
         statement.backward = self.backward
         sweeps = sweeps_under_way()
         statement.scopes, statement.sweep = self.scopes_now(), sweeps[0] if sweeps else None

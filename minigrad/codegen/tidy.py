@@ -21,8 +21,13 @@ _SAME_SHAPE = {
 }  # fmt: skip
 
 
-def tidied(statements: Sequence[Statement], results: Any) -> tuple[list[Statement], Any]:
-    """Return the statements that are left, and ``results`` (a tree of values) in terms of them."""
+def tidied(
+    statements: Sequence[Statement], results: Any, same: dict[Value, Value] | None = None
+) -> tuple[list[Statement], Any]:
+    """Return the statements that are left, and ``results`` (a tree of values) in terms of them.
+
+    If ``same`` is given, each value that is replaced is noted there, with its replacement.
+    """
     work = _Tidying(live(statements, results), results)
     for step in (*[work.simplify] * 3, work.parts, work.signs, work.scatter, work.accumulate):
         step()
@@ -31,6 +36,8 @@ def tidied(statements: Sequence[Statement], results: Any) -> tuple[list[Statemen
     for statement in work.statements:
         for value in statement.outputs:
             value.cotangent_of = work.current(value.cotangent_of)
+    if same is not None:
+        same.update(work.same)
     return work.statements, work.results
 
 

@@ -53,7 +53,7 @@ def compare(
             expected = on_the_tape(f, map_leaves(_copied, data), chosen)
             if expected is not None:
                 compared += i > 0
-                if not _right(leaves(found), leaves(expected), leaves(given), leaves(data)):
+                if not right(leaves(found), leaves(expected), leaves(given), leaves(data)):
                     raise UnsupportedError(
                         f"the program that was written computes something else than {described(f)} on "
                         f"{'other data of the same shapes' if i else 'the example itself'}. The function draws random numbers, "
@@ -105,7 +105,7 @@ def compare_sizes(
         if isinstance(found, Exception):
             continue  # a check of the program, which says that it was written for other sizes
         expected = on_the_tape(f, map_leaves(_copied, data), chosen)
-        if expected is not None and not _right(leaves(found), leaves(expected), leaves(given), leaves(data)):
+        if expected is not None and not right(leaves(found), leaves(expected), leaves(given), leaves(data)):
             raise UnsupportedError(
                 f"for {sizes}, the program that was written computes something else than {described(f)}, which does not do the "
                 "same for all sizes: write a program for some of them only, without free sizes"
@@ -202,7 +202,7 @@ def _merged(tree: Any, parts: Iterator[Any]) -> Any:
     return map_leaves(lambda leaf: next(parts) if is_floating(leaf) else leaf, tree)
 
 
-def _right(found: Sequence[Any], expected: Sequence[Any], given: Sequence[Any], before: Sequence[Any]) -> bool:
+def right(found: Sequence[Any], expected: Sequence[Any], given: Sequence[Any], before: Sequence[Any]) -> bool:
     """Whether results are those of the tape and share no memory, and the arguments are as before."""
     arrays = [array for array in (*found, *given) if isinstance(array, np.ndarray)]
     results = sum(isinstance(array, np.ndarray) for array in found)

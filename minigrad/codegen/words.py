@@ -12,10 +12,10 @@ import numpy as np
 from .functions import FunctionCall, Key, call_line, key_line
 from .joining import ADDING, ATOM, Joining
 from .kernels import is_kernel
-from .loops import Line, Loop, Spread, loop_lines
+from .loops import Loop, Spread, TextLine, loop_lines, without_repeats
 from .names import Constants, GivenNames, quoted
 from .spelling import dtype_name, dtype_text, number_text, transpose_text, without_defaults
-from .statements import Check, Expression, InPlace, Method, Statement, Value, is_ufunc_method, owns, replaced
+from .statements import Check, Expression, InPlace, Method, Statement, Value, is_ufunc_method, owns, replaced, values_in
 from .tidy import constant
 
 SUM = 72  # the longest sum of two expressions that have no other name
@@ -63,31 +63,40 @@ class Text(Joining):
 
     # Lines
 
-    def lines(self) -> list[str]:
+    def lines(self) -> list[TextLine]:
         """Return the body of the function, without its ``return``."""
-        return [line for line, _ in self.block(self.statements)]
+        return self.block(self.statements)
 
-    def block(self, statements: Sequence[Statement]) -> list[Line]:
-        """Return the lines of statements, each with whether it is a comment on where it comes from."""
-        found: list[Line] = []
+    def run_by(self, *leaves: Any) -> list[Statement]:
+        """Return the statements that run in a line with the text of these values: those whose text is part of it."""
+        found: dict[Any, None] = {}
+        waiting = [*values_in(leaves)]
+        for statement in (value.statement for value in waiting if value in self._joined):
+            waiting += statement.values if statement is not None and statement not in found else ()
+            found[statement] = None
+        return [*found]
+
+    def block(self, statements: Sequence[Statement]) -> list[TextLine]:
+        found: list[TextLine] = []
         backward = self.backward or any(self._loop_of.get(each) and each.backward for each in statements)
         last = None
         for statement in statements:
             if isinstance(statement, Loop):
                 written = loop_lines(self, statement)
             else:
-                written = [(line, False) for line in self._line(statement)]
+                by = [each for each in self.run_by(*statement.values) if each.backward == statement.backward]
+                written = [TextLine(line, False, [statement, *by]) for line in self._line(statement)]
             if not written:
                 continue
             if statement.backward and not backward:
-                found += [("", False), ("# backward", False)]
+                found += [TextLine(""), TextLine("# backward")]
             backward, place = statement.backward, statement.place
             last = None if isinstance(statement, Loop) else last
             if place is not None and place.text and (str(place), backward) != last:
                 last = str(place), backward
-                found.append((f"# back through {place.text}" if backward else f"# {place.text}", True))
+                found.append(TextLine(f"# back through {place.text}" if backward else f"# {place.text}", True))
             found += written
-        return _without_repeats(found)
+        return without_repeats(found)
 
     def _line(self, statement: Statement) -> list[str]:
         """Return the lines of one statement; none if it is joined into the line that uses it."""
@@ -302,20 +311,3 @@ def _of_kernel(value: Value) -> bool:
 
 def _line_of(statement: Statement) -> str:
     return "" if statement.place is None else statement.place.text
-
-
-def _without_repeats(lines: Sequence[Line]) -> list[Line]:
-    """Leave out a comment that says only what its one line says."""
-
-    def squeezed(text: str) -> str:
-        return "".join(text.split()).replace("(", "").replace(")", "")
-
-    kept = []
-    for i, (line, comment) in enumerate(lines):
-        if comment and not line.startswith("# back through "):
-            alone = i + 2 >= len(lines) or lines[i + 2][1] or not lines[i + 2][0]
-            said, written = squeezed(line[2:].partition("  #")[0]), squeezed(lines[i + 1][0])
-            if alone and (said == written or said == f"return{written.partition('=')[2]}"):
-                continue
-        kept.append((line, comment))
-    return kept

@@ -20,7 +20,7 @@ from .arguments import CHECK, CHECK_SIZES, Arguments, is_floating
 from .folds import folded
 from .functions import Dicts, WrittenFunction, function_lines
 from .kernels import called, imports as imports_of_kernels
-from .loops import Loop
+from .loops import Loop, TextLine
 from .modules import Modules
 from .names import Constants, GivenNames
 from .paper import Paper
@@ -28,10 +28,12 @@ from .program import WrittenProgram
 from .recording import Recording, line_of, named
 from .sizes import Sizes, generalised
 from .spelling import wrapped
-from .statements import Check
+from .statements import Check, Value
 from .tidy import live, tidied
 from .witness import compare, compare_runs, compare_sizes, described, on_the_tape
 from .words import Text
+
+RESERVED = {"np", "special", "base64", "check_arguments", "step", "ARGUMENTS"}  # names that a program has anyway
 
 
 def write_numpy(
@@ -83,7 +85,7 @@ def _compared(
     runs = [_recorded_or_refused(f, arguments, chosen) for arguments in versions]
     again = _recorded_or_refused(f, versions[0], chosen)
     compare_runs(runs[0], again)
-    program = _written(f, versions, runs, chosen, free)
+    program, _ = written_lines(f, versions, runs, chosen, free)
     with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
         compare(f, program, versions, chosen)
         if free is not None:
@@ -93,18 +95,22 @@ def _compared(
     return program
 
 
-def _written(
+def written_lines(
     f: Callable[..., Any],
     versions: Sequence[Arguments],
     runs: Sequence[Recording],
     chosen: Sequence[int],
     free: Sizes | None,
-) -> WrittenProgram:
-    """Write the program of the runs for the examples."""
+    same: dict[Value, Value] | None = None,
+) -> tuple[WrittenProgram, list[TextLine]]:
+    """Write the program of the runs for the examples. Return it, and its lines, each with the statements that it runs.
+
+    If ``same`` is given, each value that is replaced is noted there, with its replacement.
+    """
     functions: Sequence[WrittenFunction] = ()
-    taken = {*_of_step(versions[0]), "np", "special", "base64", "check_arguments", "step", "ARGUMENTS"}
+    taken = {*_of_step(versions[0]), *RESERVED}
     if free is None:
-        statements, results, paths = _tidied(runs[0], versions[0])
+        statements, results, paths = _tidied(runs[0], versions[0], same)
         flat, leaves = statements, [*zip(runs[0].inputs, versions[0].leaves)]
         dicts, results = _large_dicts(versions[0], leaves, results, chosen)
         modules = Modules(statements, results, dicts, taken)
@@ -135,10 +141,12 @@ def _written(
         texts.append(Text(function.body, function.outputs, groups[function.group], constants, function.is_backward))
         written.append(function_lines(texts[-1], function))
     opening = [*versions[0].opening(), *([] if free is None else free.opening())]
-    body = [*opening, *texts[0].lines(), f"return {texts[0].result(results)}"]
-    written.append([f"def step({', '.join(versions[0].names)}):", *body])
-    step = "\n\n\n".join("\n".join([head, *map(wrapped, lines)]) for head, *lines in written)
-    step = "\n".join(line.rstrip() for line in step.splitlines()) + "\n"
+    body = [*map(TextLine, opening), *texts[0].lines(), TextLine(f"return {texts[0].result(results)}")]
+    written.append([TextLine(f"def step({', '.join(versions[0].names)}):"), *body])
+    lines: list[TextLine] = []
+    for first, *inside in written:
+        lines += [*[TextLine("")] * 2 * bool(lines), first]
+        lines += [line._replace(text=part.rstrip()) for line in inside for part in wrapped(line.text).splitlines()]
     imports = ["import base64", ""] * bool(constants.arrays) + ["import numpy as np"]
     imports += ["from scipy import special"] * any(text.scipy for text in texts)
     imports += fast
@@ -146,7 +154,8 @@ def _written(
     title = f'"""The value and the gradients of {described(f)}.{needs}"""'
     check = CHECK if free is None else CHECK_SIZES
     head = "\n".join([title, "", *imports, "", *versions[0].table(), "", "", check])
-    return WrittenProgram(step, head, checks, constants.arrays, versions[0])
+    step = "".join(f"{line.text}\n" for line in lines)
+    return WrittenProgram(step, head, checks, constants.arrays, versions[0]), lines
 
 
 def _for_all_sizes(
@@ -177,10 +186,10 @@ def _for_all_sizes(
     raise next((error for error in errors if "give an example" in str(error)), errors[-1])
 
 
-def _tidied(run: Recording, arguments: Arguments) -> tuple[Any, Any, Any]:
+def _tidied(run: Recording, arguments: Arguments, same: dict[Value, Value] | None = None) -> tuple[Any, Any, Any]:
     """Return the tidied statements of a run, its results, and the text of each of its arguments."""
     paths = {value: leaf.path for value, leaf in zip(run.inputs, arguments.leaves)}
-    return *tidied(run.statements, run.results), paths
+    return *tidied(run.statements, run.results, same), paths
 
 
 def _recorded_or_refused(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int]) -> Recording:
@@ -190,7 +199,7 @@ def _recorded_or_refused(f: Callable[..., Any], arguments: Arguments, chosen: Se
         UnsupportedError: ``f`` fails on paper and not on the tape.
     """
     try:
-        return _recorded(f, arguments, chosen)
+        return recorded(f, arguments, chosen, Recording(Paper))
     except Exception as error:
         if "(line " in str(error) or on_the_tape(f, arguments.examples, chosen) is None:
             raise
@@ -218,9 +227,8 @@ def _of_step(arguments: Arguments) -> set[str]:
     return {*arguments.names, *(leaf.name for leaf in arguments.leaves)}
 
 
-def _recorded(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int]) -> Recording:
-    """Run ``f`` on paper."""
-    recording = Recording(Paper)
+def recorded(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int], recording: Recording) -> Recording:
+    """Run ``f`` on paper. Return the recording."""
     names = iter(arguments.leaves)
     starts: list[Tensor] = []
     run = _PaperRun(recording)
@@ -257,6 +265,8 @@ class _PaperRun:
     ) -> tuple[Any, list[Any]]:
         """Return the value of ``f`` and the gradients with respect to ``starts``, as values of the program."""
         recording = self.recording
+        contexts = active.contexts  # of these, a trace around the call would read what is on paper
+        active.contexts = [context for context in contexts if not hasattr(context, "record")]
         active.enter(self)
         try:
             with enable_grad():
@@ -275,6 +285,7 @@ class _PaperRun:
             raise
         finally:
             active.leave(self)
+            active.contexts = contexts
             recording.close()
         recording.finish()
         missing = [np.zeros(node.shape, node.dtype) for node in (t._node for t in starts)]

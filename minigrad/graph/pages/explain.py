@@ -19,10 +19,24 @@ from .lesson import validated
 from .packing import packed
 from .page_data import cotangent_of, outputs_of, page_data
 from .truth import MOST_CHECKED
+from .written import written
 
 # Each builds on those before it.
 WHAT_IF = ["nd", "numpy", "python", "whatif"]
-PARTS = ["timeline", "places", "heat", "equation", "code", "camera", "parts", "hand", "scene", "node", "panel"]
+PARTS = [
+    "timeline",
+    "places",
+    "heat",
+    "equation",
+    "code",
+    "written",
+    "camera",
+    "parts",
+    "hand",
+    "scene",
+    "node",
+    "panel",
+]
 SCRIPTS = ["unpack", "arrays", *WHAT_IF, "mistakes", *PARTS, "quiz", "editing", "play", "lesson"]
 
 
@@ -81,6 +95,7 @@ def explain(
     graph = _swept(tensor, params)
     data = page_data(graph, check)
     data["lesson"], data["step"] = validated(lesson, data), step
+    data["written"] = written(graph, data["steps"])
     title = f"{data['title']}: step by step"
     return save_page(path, "stepper", packed(data), language, title=title, scripts=SCRIPTS, more=["play"])
 

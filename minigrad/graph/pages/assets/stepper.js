@@ -1,7 +1,7 @@
 // The stepper: the current step, and everything that depends on it. Each picture is made only from the step's number.
 //
 // The scripts in layers. Each layer uses only those before it: words, arrays, elements (texts and helpers); timeline, places
-// (the state at a step, and the place in the program); equation, code, heat (one drawing each); camera, parts, hand, scene
+// (the state at a step, and the place in the program); equation, code, written, heat (one drawing each); camera, parts, hand, scene
 // (the graph); node, panel (next to it); quiz, editing, play, lesson (input of the reader); and this script.
 
 const state = {
@@ -55,6 +55,7 @@ function light() {
   const { step, selected, hover, matches } = state;
   view.update({ selected, hover, matches });
   code.update({ active: timeline.at(step)?.target ?? null, selected, hover, backward: step > timeline.turn }, find("code-pane"));
+  written.update(step);
 }
 
 function renderControls() {
@@ -366,12 +367,14 @@ addEventListener("afterprint", () => view.svg.removeAttribute("viewBox"));
 
 find("timeline").max = timeline.count;
 find("track").style.setProperty("--turn", timeline.count === 0 ? 0 : timeline.turn / timeline.count);
-document.body.classList.toggle("no-code", code.isEmpty);
+document.body.classList.toggle("no-code", code.isEmpty && written.isEmpty);
 code.build(find("code-pane"), { select, hover: setHover });
+written.build(find("written-pane"), { go });
 state.step = Math.min(linked() ?? 0, timeline.count);
 words.listen(() => {
   document.title = find("title").textContent = `${word("title")}: ${original.title ?? labelOf(original.end[0])}`;
   renderTheme();
+  written.renderWords();
   if (view.number === null) return go(state.step);
   for (const box of view.boxes) box.seen.clear();
   render();

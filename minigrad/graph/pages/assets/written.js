@@ -1,0 +1,74 @@
+// The run as a NumPy program, in a pane that the reader can show in place of the user's program. Each line stores the steps
+// that it runs, and each step its lines.
+
+const written = (() => {
+  const data = original.written ?? null; // null without the room that writes programs
+  const rows = []; // {row, steps}
+  const linesOf = new Map(); // step -> numbers of lines
+  let marked = [];
+  let hooks = null;
+
+  function build(host, given) {
+    hooks = given;
+    find("code-tabs").hidden = data === null;
+    if (data?.lines) data.lines.forEach(addLine);
+    host.append(element("section", { class: "file" }, element("p", { class: "note" }), element("div", { class: "lines" }, ...rows.map(({ row }) => row))));
+    host.addEventListener("click", (event) => {
+      const line = event.target.closest("[data-line]")?.dataset.line;
+      if (line !== undefined && getSelection().isCollapsed) hooks.go(rows[line].steps[0]);
+    });
+    host.addEventListener("keydown", (event) => {
+      if (event.key !== "ArrowUp" && event.key !== "ArrowDown") return;
+      event.preventDefault();
+      move(event.key === "ArrowUp" ? -1 : 1);
+    });
+    find("tab-code").addEventListener("click", () => choose(false));
+    find("tab-written").addEventListener("click", () => choose(true));
+    choose(data !== null && code.isEmpty);
+  }
+
+  function addLine(text, i) {
+    const steps = data.steps[i];
+    const indent = text.length - text.trimStart().length;
+    const linked = steps.length > 0 ? i : null;
+    const row = element("div", { class: "line", "data-line": linked }, element("span", { class: "number", "aria-hidden": "true" }, String(i + 1)), element("code", {}, ...code.highlighted(text.trim() || "\u200b")));
+    row.style.setProperty("--indent", indent);
+    rows.push({ row, steps });
+    for (const step of steps) linesOf.set(step, [...(linesOf.get(step) ?? []), i]);
+  }
+
+  // Go to the next or previous line that has steps.
+  function move(by) {
+    let line = (marked[0] ?? (by > 0 ? -1 : rows.length)) + by;
+    while (rows[line] && rows[line].steps.length === 0) line += by;
+    if (rows[line]) hooks.go(rows[line].steps[0]);
+  }
+
+  function choose(on) {
+    find("written-pane").hidden = !on;
+    find("code-pane").hidden = on;
+    find("tab-written").setAttribute("aria-pressed", on);
+    find("tab-code").setAttribute("aria-pressed", !on);
+    if (on) update(state.step, true);
+  }
+
+  // Mark the lines of a step. A step without its own line marks the line that shows its value.
+  function update(step, shown = false) {
+    const own = linesOf.get(step);
+    const now = own ?? (data?.elsewhere?.[step] === undefined ? [] : [data.elsewhere[step]]);
+    const same = now.length === marked.length && now.every((line, i) => line === marked[i]);
+    for (const line of marked) setAttributes(rows[line].row, { class: "line", "aria-current": null });
+    for (const line of now) setAttributes(rows[line].row, { class: own ? "line now" : "line now borrowed", "aria-current": "step" });
+    marked = now;
+    if (now.length > 0 && (!same || shown)) code.bringIntoSight(find("written-pane"), rows[now[0]].row, rows[now.at(-1)].row);
+  }
+
+  // Write the words again in the reader's language.
+  function renderWords() {
+    if (data === null) return;
+    const arrays = data.constants?.length > 0 ? ` ${word("writtenConstants", { names: data.constants.join(", ") })}` : "";
+    setText(find("written-pane").querySelector(".note"), data.reason ? word(data.reason === "tooLarge" ? "writtenTooLarge" : "writtenRefused", data) : word("writtenAbout") + arrays);
+  }
+
+  return { build, update, renderWords, isEmpty: data === null };
+})();
