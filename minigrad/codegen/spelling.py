@@ -91,6 +91,10 @@ def without_defaults(call: Any, args: Sequence[Any], keywords: dict[str, Any]) -
         and _equal(positional[-1], named[len(positional) - 1].default)
     ):
         positional.pop()
+    for i in range(1, min(len(positional), len(named))):
+        if _equal(positional[i], named[i].default) and named[i].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD:
+            given = [*zip(named[i:], positional[i:])]  # norm(x, None, 1) is norm(x, axis=1)
+            return positional[:i], {p.name: item for p, item in given if not _equal(item, p.default)} | kept
     return positional, kept
 
 

@@ -85,6 +85,7 @@ class _Tidying(Rewriting):
             self.literals(statement, value)
             if not settled(value, statement):
                 continue
+            self.ones(statement, value)
             other = self.unchanged(statement, value)
             if other is None:
                 self.merge(statement, value)
@@ -116,6 +117,17 @@ class _Tidying(Rewriting):
             or (call is np.sum and first.data.ndim == 0)
         )
         return self.current(first) if hands_on else None
+
+    def ones(self, statement: Statement, value: Value) -> None:
+        """Write ``y`` times an array of ones as ``y``, broadcast, so that the operation that reads it can broadcast it."""
+        if statement.call is not np.multiply or len(statement.args) != 2 or value.memory.writes:
+            return
+        (first, other), shape = statement.args, np.shape(value.data)
+        if type(other) is not Value or not _is(first, 1) or not settled(other, statement):
+            return
+        if other.data.dtype == value.data.dtype and np.shape(other.data) != shape:
+            statement.call, statement.args = np.broadcast_to, (other, shape)
+            value.data, value.memory = np.broadcast_to(other.data, shape), other.memory
 
     def literals(self, statement: Statement, value: Value) -> None:
         """In an elementwise operation, write a uniform constant as a number, and an array without its broadcasting."""
