@@ -87,7 +87,7 @@ GROUPS: dict[str, tuple[str, str, str]] = {
         "GradientError AnomalyError DeviceError MixedDevicesError OutOfMemoryError MissingExtraError ShadowedError "
         "VersionError",
     ),
-    "modules": ("Modules", "nn", "Module Parameter Sequential Residual functional_call init functional"),
+    "modules": ("Modules", "nn", "Module Parameter Sequential Residual functional_call loss_of init functional"),
     "layers": (
         "Layers",
         "nn",

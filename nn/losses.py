@@ -320,5 +320,5 @@ def _check_count(count: Any, function: str) -> None:
 
 def _check_unit_interval(x: Array, name: str, function: str) -> None:
     x = plain(x)
-    if x.dtype.kind not in "bc" and x.size and not (x.min() >= 0 and x.max() <= 1):
+    if x.dtype.kind not in "bc" and x.size and not ((x.min() >= 0) & (x.max() <= 1)):
         raise OutOfRangeError(f"{function} needs {name} in [0, 1], got {float(x.min()):g} to {float(x.max()):g}")

@@ -636,8 +636,8 @@ def tanh(x: Operand, /) -> Tensor:
 def tensordot(a: Operand, b: Operand, /, axes: Any = 2) -> Tensor:
     """NumPy's tensordot: with a derivative in a, b."""
 
-def tile(A: Any, reps: Any) -> Tensor:
-    """NumPy's tile: a composition of differentiable functions."""
+def tile(A: Operand, /, reps: Any) -> Tensor:
+    """NumPy's tile: with a derivative in A."""
 
 def trace(a: Operand, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: DTypeLike | None = None) -> Tensor:
     """NumPy's trace: a composition of differentiable functions."""

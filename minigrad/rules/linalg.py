@@ -63,46 +63,55 @@ def _paired_axes(a_ndim: int, b_ndim: int, axes: Any) -> tuple[list[int], list[i
     return of_a, of_b, free_a, free_b
 
 
-def _contraction_a(g: Array, a_shape: tuple[int, ...], b: Array, axes: Any) -> Array:
+def contraction_a(g: Array, a_shape: tuple[int, ...], b: Array, axes: Any) -> Array:
     """Contract ``g`` with ``b`` over the free axes of ``b``, and order the axes as in ``a``: the cotangent of ``a``."""
-    if isinstance(axes, int) and axes == 1 and np.ndim(b) <= 2:  # a product of matrices
-        return _matmul_x(g, a_shape, b)
     of_a, of_b, free_a, free_b = _paired_axes(len(a_shape), np.ndim(b), axes)
     order = free_a + [of_a[k] for k in np.argsort(of_b)]
     product = np.tensordot(g, b, (list(range(len(free_a), np.ndim(g))), free_b)) if np.ndim(g) else g * b
     return np.transpose(product, np.argsort(order).tolist())
 
 
-def _contraction_b(g: Array, a: Array, b_shape: tuple[int, ...], axes: Any) -> Array:
+def contraction_b(g: Array, a: Array, b_shape: tuple[int, ...], axes: Any) -> Array:
     """Contract ``a`` with ``g`` over the free axes of ``a``, and order the axes as in ``b``: the cotangent of ``b``."""
-    if isinstance(axes, int) and axes == 1 and len(b_shape) <= 2:
-        return _matmul_y(g, a, b_shape)
     of_a, of_b, free_a, free_b = _paired_axes(np.ndim(a), len(b_shape), axes)
     order = [of_b[k] for k in np.argsort(of_a)] + free_b
     product = np.tensordot(a, g, (free_a, list(range(len(free_a))))) if np.ndim(g) else a * g
     return np.transpose(product, np.argsort(order).tolist())
 
 
-def _dot_axes(a_ndim: int, b_ndim: int) -> Any:
+def _by_matmul(axes: Any, b_ndim: int) -> bool:
+    """Whether a contraction is a product by a matrix or a vector, for which the rules of ``matmul`` need fewer calls."""
+    return isinstance(axes, int) and axes == 1 and b_ndim <= 2
+
+
+def _product_a(g: Array, a_shape: tuple[int, ...], b: Array, axes: Any) -> Array:
+    return _matmul_x(g, a_shape, b) if _by_matmul(axes, np.ndim(b)) else contraction_a(g, a_shape, b, axes)
+
+
+def _product_b(g: Array, a: Array, b_shape: tuple[int, ...], axes: Any) -> Array:
+    return _matmul_y(g, a, b_shape) if _by_matmul(axes, len(b_shape)) else contraction_b(g, a, b_shape, axes)
+
+
+def dot_axes(a_ndim: int, b_ndim: int) -> Any:
     """Return the axes that ``dot`` sums over: the last of ``a`` and the second-to-last, or only, axis of ``b``."""
     return (1 if b_ndim <= 2 else (-1, -2)) if a_ndim and b_ndim else 0
 
 
-def _inner_axes(a_ndim: int, b_ndim: int) -> Any:
+def inner_axes(a_ndim: int, b_ndim: int) -> Any:
     return (-1, -1) if a_ndim and b_ndim else 0
 
 
 tensordot = primitive(np.tensordot, lambda a, b, /, axes=2: np.tensordot(a, b, axes)).vjp(
-    a=lambda g, a_shape, b, axes: _contraction_a(g, a_shape, b, axes),
-    b=lambda g, a, b_shape, axes: _contraction_b(g, a, b_shape, axes),
+    a=lambda g, a_shape, b, axes: _product_a(g, a_shape, b, axes),
+    b=lambda g, a, b_shape, axes: _product_b(g, a, b_shape, axes),
 )
 dot = primitive(np.dot, lambda a, b, /: np.dot(a, b)).vjp(
-    a=lambda g, a_shape, b: _contraction_a(g, a_shape, b, _dot_axes(len(a_shape), np.ndim(b))),
-    b=lambda g, a, b_shape: _contraction_b(g, a, b_shape, _dot_axes(np.ndim(a), len(b_shape))),
+    a=lambda g, a_shape, b: _product_a(g, a_shape, b, dot_axes(len(a_shape), np.ndim(b))),
+    b=lambda g, a, b_shape: _product_b(g, a, b_shape, dot_axes(np.ndim(a), len(b_shape))),
 )
 inner = primitive(np.inner, lambda a, b, /: np.inner(a, b)).vjp(
-    a=lambda g, a_shape, b: _contraction_a(g, a_shape, b, _inner_axes(len(a_shape), np.ndim(b))),
-    b=lambda g, a, b_shape: _contraction_b(g, a, b_shape, _inner_axes(np.ndim(a), len(b_shape))),
+    a=lambda g, a_shape, b: _product_a(g, a_shape, b, inner_axes(len(a_shape), np.ndim(b))),
+    b=lambda g, a, b_shape: _product_b(g, a, b_shape, inner_axes(np.ndim(a), len(b_shape))),
 )
 outer = primitive(np.outer, lambda a, b, /: np.outer(a, b)).vjp(
     a=lambda g, a_shape, b: np.reshape(np.matmul(g, np.reshape(b, -1)), a_shape),

@@ -12,7 +12,7 @@ from benchmarks.functions.measure import Call, Figure, difference
 from benchmarks.functions.worker import arrays_of, in_minigrad, prints
 from tests.minigrad.table import CASES
 
-ELSEWHERE = {"scatter_add", "overlapped"}  # the backward of x[i] and of take, and that of sliding_window_view
+ELSEWHERE = {"scatter_add", "overlapped", "pad_mode"}  # the backward of x[i], of sliding_window_view; rare modes of pad
 
 
 def call(work: str, **changes: object) -> dict[str, object]:

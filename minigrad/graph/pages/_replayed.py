@@ -15,6 +15,7 @@ from ...engine.sums import unbroadcast
 from ...rules.attention import attention_weights, scale_of, split_heads
 from ...rules.axes import expand, from_last, to_last
 from ...rules.elementwise import ratio
+from ...rules.linalg import contraction_a, contraction_b, dot_axes, inner_axes
 from ...rules.neural import softmax
 from ...rules.special import erf
 
@@ -172,6 +173,12 @@ STAND_INS: dict[str, Callable[..., Any]] = {
         g, None if axes is None else np.argsort([axis % g.ndim for axis in axes]).tolist()
     ),
     "roll.a": lambda g, shift, axis: np.roll(g, np.negative(shift), axis),
+    "tensordot.a": lambda g, a_shape, b, axes: contraction_a(g, a_shape, b, axes),
+    "tensordot.b": lambda g, a, b_shape, axes: contraction_b(g, a, b_shape, axes),
+    "dot.a": lambda g, a_shape, b: contraction_a(g, a_shape, b, dot_axes(len(a_shape), np.ndim(b))),
+    "dot.b": lambda g, a, b_shape: contraction_b(g, a, b_shape, dot_axes(np.ndim(a), len(b_shape))),
+    "inner.a": lambda g, a_shape, b: contraction_a(g, a_shape, b, inner_axes(len(a_shape), np.ndim(b))),
+    "inner.b": lambda g, a, b_shape: contraction_b(g, a, b_shape, inner_axes(np.ndim(a), len(b_shape))),
     "affine.x": lambda g, weight, x_shape: unbroadcast(np.matmul(g, transposed(weight)), x_shape),
     "affine.weight": lambda g, x, weight_shape: (
         np.outer(x, g) if x.ndim == 1 else unbroadcast(np.matmul(transposed(x), g), weight_shape)
