@@ -20,7 +20,7 @@ from benchmarks.functions.work import WORKS
 
 DTYPES = ("float32", "float64")
 TOLERANCE = {"float32": 2e-5, "float64": 1e-9}  # of the sum of the absolute values
-ROUNDS, MOST_ROUNDS = 2, 6
+ROUNDS, MOST_ROUNDS = 2, 4
 ORDINARY = 0.5, 1.3  # ratios between these are not measured again
 TOO_SLOW = 1e6  # microseconds at the largest size; a library whose call would take longer is not asked for it
 SECONDS = 0.006  # of one burst; at least three calls
@@ -110,12 +110,12 @@ def measure(
 
 
 def figure(call: Call, libraries: dict[str, Library], rounds: int, too_slow: set[tuple[str, str]]) -> Figure:
-    """Time one call in each library, in ``rounds`` rounds or more. Skip those of ``too_slow``, and add to it."""
+    """Time one call in each library, in ``rounds`` rounds or more, at the largest size in one. Skip, and note, what is slow."""
     found = Figure(call)
     sums: dict[str, Any] = {}
     for i in range(MOST_ROUNDS):
         ratio = found.ratio()
-        if i >= rounds and (ratio is None or ORDINARY[0] <= ratio <= ORDINARY[1]):
+        if i >= (rounds if call.n < SIZES[-1] else 1) and (ratio is None or ORDINARY[0] <= ratio <= ORDINARY[1]):
             break
         for name, library in list(libraries.items())[:: -1 if i % 2 else 1]:
             if (name == "torch" and WORKS[call.work].torch is None) or (name, call.work) in too_slow:
