@@ -107,23 +107,20 @@ def written_lines(
 
     If ``same`` is given, each value that is replaced is noted there, with its replacement.
     """
-    functions: Sequence[WrittenFunction] = ()
-    taken = {*_of_step(versions[0]), *RESERVED}
+    arguments, functions, dicts = versions[0], list[WrittenFunction](), Dicts()
+    taken = {*_of_step(arguments), *RESERVED}
     if free is None:
-        statements, results, paths = _tidied(runs[0], versions[0], same)
-        flat, leaves = statements, [*zip(runs[0].inputs, versions[0].leaves)]
-        dicts, results = _large_dicts(versions[0], leaves, results, chosen)
+        statements, results, paths = _tidied(runs[0], arguments, same)
+        flat = statements
+        dicts, results = _large_dicts(arguments, [*zip(runs[0].inputs, arguments.leaves)], results, chosen)
         modules = Modules(statements, results, dicts, taken)
         functions = modules.functions
         ((statements, results),) = folded([(modules.rest(), results, paths)])
         for function in functions:
             ((function.body, function.outputs),) = folded([(function.body, function.outputs, {})])
     else:
-        dicts = Dicts()
         statements, results, runs = _for_all_sizes(f, versions, runs, chosen, free)
         flat = [s for each in statements for s in (each.body if isinstance(each, Loop) else [each])]
-        leaves = [*zip(runs[0].inputs, versions[0].leaves)]
-    checks = [statement.sentence for statement in flat if isinstance(statement, Check)]
     fast = imports_of_kernels(flat)
     if fast and "kernels" in taken:
         raise UnsupportedError(
@@ -131,31 +128,36 @@ def written_lines(
         )
     taken |= {"kernels"} if fast else set()
     names = GivenNames(taken)
+    leaves = zip(runs[0].inputs, arguments.leaves)
     names.of.update({value: leaf.name if leaf.key == leaf.name else leaf.path for value, leaf in leaves})
-    names.of.update({each: str(each.name) for each in {holder: None for holder, _ in dicts.keys.values()}})
-    groups = {function.group: GivenNames(taken - _of_step(versions[0])) for function in functions}
+    names.of.update({holder: str(holder.name) for holder, _ in dicts.keys.values()})
+    groups = {function.group: GivenNames(taken - _of_step(arguments)) for function in functions}
     constants = Constants([names, *groups.values()])
-    texts = [Text(statements, results, names, constants)]
-    written = []
-    for function in functions:
-        texts.append(Text(function.body, function.outputs, groups[function.group], constants, function.is_backward))
-        written.append(function_lines(texts[-1], function))
-    opening = [*versions[0].opening(), *([] if free is None else free.opening())]
-    body = [*map(TextLine, opening), *texts[0].lines(), TextLine(f"return {texts[0].result(results)}")]
-    written.append([TextLine(f"def step({', '.join(versions[0].names)}):"), *body])
-    lines: list[TextLine] = []
-    for first, *inside in written:
-        lines += [*[TextLine("")] * 2 * bool(lines), first]
-        lines += [line._replace(text=part.rstrip()) for line in inside for part in wrapped(line.text).splitlines()]
+    step = Text(statements, results, names, constants)
+    inner = [Text(each.body, each.outputs, groups[each.group], constants, each.is_backward) for each in functions]
+    written = [*map(function_lines, inner, functions)]
+    opening = map(TextLine, [*arguments.opening(), *([] if free is None else free.opening())])
+    head = TextLine(f"def step({', '.join(arguments.names)}):")
+    written.append([head, *opening, *step.lines(), TextLine(f"return {step.result(results)}")])
+    lines = _wrapped(written)
     imports = ["import base64", ""] * bool(constants.arrays) + ["import numpy as np"]
-    imports += ["from scipy import special"] * any(text.scipy for text in texts)
-    imports += fast
+    imports += ["from scipy import special"] * any(text.scipy for text in (step, *inner))
     needs = "\n\nIt calls the kernels of minigrad, which must be installed.\n" * bool(fast)
     title = f'"""The value and the gradients of {described(f)}.{needs}"""'
     check = CHECK if free is None else CHECK_SIZES
-    head = "\n".join([title, "", *imports, "", *versions[0].table(), "", "", check])
-    step = "".join(f"{line.text}\n" for line in lines)
-    return WrittenProgram(step, head, checks, constants.arrays, versions[0]), lines
+    above = "\n".join([title, "", *imports, *fast, "", *arguments.table(), "", "", check])
+    checks = [statement.sentence for statement in flat if isinstance(statement, Check)]
+    source = "".join(f"{line.text}\n" for line in lines)
+    return WrittenProgram(source, above, checks, constants.arrays, arguments), lines
+
+
+def _wrapped(functions: Sequence[Sequence[TextLine]]) -> list[TextLine]:
+    """Return the lines of functions, the long ones divided, with two empty lines between functions."""
+    lines: list[TextLine] = []
+    for head, *body in functions:
+        lines += [*[TextLine("")] * 2 * bool(lines), head]
+        lines += [line._replace(text=part.rstrip()) for line in body for part in wrapped(line.text).splitlines()]
+    return lines
 
 
 def _for_all_sizes(
