@@ -24,7 +24,8 @@ negative = primitive(np.negative).vjp(x=lambda g: -g)
 positive = primitive(np.positive).vjp(x=lambda g: g)
 reciprocal = primitive(np.reciprocal).vjp(x=lambda g, ans: -g * ans * ans)
 square = primitive(np.square).vjp(x=lambda g, x: 2 * g * x)
-floor_divide = primitive(np.floor_divide).vjp(x=lambda g: np.zeros_like(g), y=lambda g: np.zeros_like(g))
+_no_slope = new_array(lambda g: np.zeros_like(g))
+floor_divide = primitive(np.floor_divide).vjp(x=_no_slope, y=_no_slope)
 # The quotient of a remainder is x/y - ans/y. If y is infinite, ans/y counts as 1; if x is, 0 * x makes the quotient NaN.
 remainder = primitive(np.remainder).vjp(
     x=lambda g: g, y=lambda g, x, y, ans: g * (np.rint(np.fmin(ans / y, 1) - x / y) + 0 * x)
@@ -115,6 +116,7 @@ def ratio(x: Array, length: Array) -> Array:
     return x * ~zero / (length + zero)
 
 
+@new_array
 def _absolute_x(g: Array, ans: Array, x: Array) -> Array:
     """Return ``g sign(x)``, or ``g conj(x) / |x|`` for a complex x."""
     return g * ratio(np.conjugate(x), ans) if np.iscomplexobj(x) else g * np.sign(x)
@@ -125,6 +127,7 @@ def refuse_complex(name: str, x: Array, remedy: str) -> None:
         raise UnsupportedError(f"{name} has no derivative rule for complex numbers: {remedy}")
 
 
+@new_array
 def _sign_x(g: Array, x: Array) -> Array:
     refuse_complex("sign", x, "write x / np.abs(x)")
     return np.zeros_like(g)
@@ -153,9 +156,7 @@ def _where_larger(g: Array, x: Array, y: Array) -> Array:
 # Kinks. A tie shares the gradient equally, abs has the gradient 0 at 0, and fmax and fmin ignore a NaN next to a number.
 absolute = primitive(np.absolute).vjp(x=_absolute_x)
 fabs = primitive(np.fabs).vjp(x=lambda g, x: g * np.sign(x))
-copysign = primitive(np.copysign).vjp(
-    x=lambda g, x, y: g * np.sign(x) * np.copysign(1.0, y), y=lambda g: np.zeros_like(g)
-)
+copysign = primitive(np.copysign).vjp(x=lambda g, x, y: g * np.sign(x) * np.copysign(1.0, y), y=_no_slope)
 _where_smaller = new_array(lambda g, x, y: _where_larger(g, y, x))
 maximum = primitive(np.maximum).vjp(x=_where_larger, y=_where_smaller)
 minimum = primitive(np.minimum).vjp(x=_where_smaller, y=_where_larger)
@@ -173,13 +174,9 @@ nan_to_num = primitive(
 
 # Step functions. Their gradient is 0 everywhere; a jump has no derivative.
 sign = primitive(np.sign).vjp(x=_sign_x)
-floor, ceil, rint, trunc = (
-    primitive(f).vjp(x=lambda g: np.zeros_like(g)) for f in (np.floor, np.ceil, np.rint, np.trunc)
-)
-round = primitive(np.round, lambda a, /, decimals=0: np.round(a, decimals), also=[np.around]).vjp(
-    a=lambda g: np.zeros_like(g)
-)
-heaviside = primitive(np.heaviside).vjp(x=lambda g: np.zeros_like(g), y=lambda g, x: g * (x == 0))
+floor, ceil, rint, trunc = (primitive(f).vjp(x=_no_slope) for f in (np.floor, np.ceil, np.rint, np.trunc))
+round = primitive(np.round, lambda a, /, decimals=0: np.round(a, decimals), also=[np.around]).vjp(a=_no_slope)
+heaviside = primitive(np.heaviside).vjp(x=_no_slope, y=lambda g, x: g * (x == 0))
 modf = primitive(np.modf).vjp(x=lambda g: g[0] if 0 in g else np.zeros_like(g[1]))
 composite(np.divmod, lambda x1, x2: (np.floor_divide(x1, x2), np.remainder(x1, x2)))
 composite(np.fix, lambda x: np.trunc(x))

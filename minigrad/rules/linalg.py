@@ -102,24 +102,24 @@ def inner_axes(a_ndim: int, b_ndim: int) -> Any:
 
 
 tensordot = primitive(np.tensordot, lambda a, b, /, axes=2: np.tensordot(a, b, axes)).vjp(
-    a=lambda g, a_shape, b, axes: _product_a(g, a_shape, b, axes),
-    b=lambda g, a, b_shape, axes: _product_b(g, a, b_shape, axes),
+    a=new_array(lambda g, a_shape, b, axes: _product_a(g, a_shape, b, axes)),
+    b=new_array(lambda g, a, b_shape, axes: _product_b(g, a, b_shape, axes)),
 )
 dot = primitive(np.dot, lambda a, b, /: np.dot(a, b)).vjp(
-    a=lambda g, a_shape, b: _product_a(g, a_shape, b, dot_axes(len(a_shape), np.ndim(b))),
-    b=lambda g, a, b_shape: _product_b(g, a, b_shape, dot_axes(np.ndim(a), len(b_shape))),
+    a=new_array(lambda g, a_shape, b: _product_a(g, a_shape, b, dot_axes(len(a_shape), np.ndim(b)))),
+    b=new_array(lambda g, a, b_shape: _product_b(g, a, b_shape, dot_axes(np.ndim(a), len(b_shape)))),
 )
 inner = primitive(np.inner, lambda a, b, /: np.inner(a, b)).vjp(
-    a=lambda g, a_shape, b: _product_a(g, a_shape, b, inner_axes(len(a_shape), np.ndim(b))),
-    b=lambda g, a, b_shape: _product_b(g, a, b_shape, inner_axes(np.ndim(a), len(b_shape))),
+    a=new_array(lambda g, a_shape, b: _product_a(g, a_shape, b, inner_axes(len(a_shape), np.ndim(b)))),
+    b=new_array(lambda g, a, b_shape: _product_b(g, a, b_shape, inner_axes(np.ndim(a), len(b_shape)))),
 )
 outer = primitive(np.outer, lambda a, b, /: np.outer(a, b)).vjp(
     a=lambda g, a_shape, b: np.reshape(np.matmul(g, np.reshape(b, -1)), a_shape),
     b=lambda g, a, b_shape: np.reshape(np.matmul(np.reshape(a, -1), g), b_shape),
 )
 vdot = primitive(np.vdot, lambda a, b, /: np.vdot(a, b)).vjp(
-    a=lambda g, a_shape, b: np.reshape((g * b).conjugate(), a_shape),
-    b=lambda g, a, b_shape: np.reshape(g * a.conjugate(), b_shape),
+    a=new_array(lambda g, a_shape, b: np.reshape((g * b).conjugate(), a_shape)),
+    b=new_array(lambda g, a, b_shape: np.reshape(g * a.conjugate(), b_shape)),
 )
 
 

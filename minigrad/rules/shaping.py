@@ -9,6 +9,7 @@ import numpy as np
 from ..device import is_device_array, zeros
 from ..engine.functions import composite
 from ..engine.primitive import Primitive, primitive
+from ..engine.signatures import new_array
 from ..engine.sums import sum_over
 from ..engine.types import Array
 from ..errors import ArgumentError, UnsupportedError
@@ -52,6 +53,7 @@ def _concatenate_rule(g: Array, i: int, args: list[Array], axis: int | None) -> 
     return g[tuple(here)]
 
 
+@new_array
 def _split_rule(g: dict[int, Any], ans: Sequence[Any], axis: int) -> Any:
     """Concatenate the cotangents of the parts, with zeros for unused parts."""
     return np.concatenate([g[i] if i in g else np.zeros_like(part) for i, part in enumerate(ans)], axis=axis)
@@ -320,7 +322,9 @@ fliplr = composite(np.fliplr, lambda m: m[:, ::-1])
 flipud = composite(np.flipud, lambda m: m[::-1, ...])
 rot90 = composite(np.rot90, _rot90)
 roll = primitive(np.roll, lambda a, /, shift, axis=None: np.roll(a, shift, axis)).vjp(
-    a=lambda g, shift, axis: np.roll(g, -shift if is_device_array(shift) else np.negative(shift).tolist(), axis)
+    a=new_array(
+        lambda g, shift, axis: np.roll(g, -shift if is_device_array(shift) else np.negative(shift).tolist(), axis)
+    )
 )
 repeat = primitive(np.repeat, lambda a, /, repeats, axis=None: np.repeat(a, repeats, axis), bind=_repeat_call).vjp(
     a=_repeat_rule
@@ -340,8 +344,12 @@ overlapped = primitive(_overlapped, name="overlapped").vjp(
 diagonal = primitive(np.diagonal, lambda a, /, offset=0, axis1=0, axis2=1: np.diagonal(a, offset, axis1, axis2)).vjp(
     a=_diagonal_rule
 )
-tril: Primitive = primitive(np.tril, lambda m, /, k=0: _triangle(m, k, True)).vjp(m=lambda g, k: tril(g, k=k))
-triu: Primitive = primitive(np.triu, lambda m, /, k=0: _triangle(m, k, False)).vjp(m=lambda g, k: triu(g, k=k))
+tril: Primitive = primitive(np.tril, lambda m, /, k=0: _triangle(m, k, True)).vjp(
+    m=new_array(lambda g, k: tril(g, k=k))
+)
+triu: Primitive = primitive(np.triu, lambda m, /, k=0: _triangle(m, k, False)).vjp(
+    m=new_array(lambda g, k: triu(g, k=k))
+)
 diag = composite(np.diag, _diag)
 diagflat = composite(np.diagflat, lambda v, k=0: _diag(np.ravel(v), k))
 trace = composite(
