@@ -267,7 +267,7 @@ class UnderWay:
 
     ``(a + b).backward()`` passes the same array to both operands, and the rule of ``sum`` returns a read-only view. So the
     sweep never writes to an array that arrives. The first addition of two contributions allocates a new array, and later
-    contributions are added to it in place. An array that a kernel declares fresh is also added to in place.
+    contributions are added to it in place. The same holds for an array that a kernel or a rule has just made (``Plan.fresh``).
 
     Attributes:
         entries, on_the_way, ends: see :func:`to_sweep`.
