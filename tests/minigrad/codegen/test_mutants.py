@@ -30,8 +30,8 @@ def plant(mistake: Any, seed: str, patch: pytest.MonkeyPatch) -> list[bool]:
     made: list[bool] = []
     tidied, written = writing.__dict__["tidied"], writing.__dict__["WrittenProgram"]
 
-    def in_statements(statements: Any, results: Any) -> Any:
-        statements, results = tidied(statements, results)
+    def in_statements(statements: Any, results: Any, *rest: Any) -> Any:
+        statements, results = tidied(statements, results, *rest)
         made.append(mistake(statements, random.Random(seed)))
         return statements, results
 
@@ -59,10 +59,9 @@ def has_a_fault(written: Any, function: Callable[..., Any], example: Any, fresh:
     given = leaves(list(example))
     if not all(np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind in "fc") for a, b in zip(before, given)):
         return True
-    arrays = [each for each in (*given, *found) if isinstance(each, np.ndarray)]
-    if any(
-        np.shares_memory(a, b) for i, a in enumerate(arrays) for b in arrays[max(i + 1, len(arrays) - len(found)) :]
-    ):
+    arrays = [each for each in given if isinstance(each, np.ndarray)]
+    results = [each for each in found if isinstance(each, np.ndarray)]
+    if any(np.shares_memory(a, b) for i, a in enumerate(results) for b in (*arrays, *results[i + 1 :])):
         return True
     fresh()
     expected = by_the_tape(function, example)
