@@ -58,7 +58,7 @@ NUMBA = {
     "toy": Goal(0.77, 0.6),
     "small": Goal(0.79, 0.7),
 }
-# Of the program that ``minigrad.write_numpy`` writes. There was none before.
+# The goals of the programs that ``minigrad.write_numpy`` writes. There were none before.
 WRITTEN = {
     "pinn": 0.3,
     "maml": 0.5,

@@ -63,11 +63,11 @@ def new_array(rule: Any) -> Any:
 
 
 def returns_new_array(rule: Any) -> bool:
-    """Whether a rule is declared so, or its text shows it: it has no branch, and ends in an operator."""
+    """Whether a rule is declared so, or its text shows it: it has no branch, and one return, of what an operator computes."""
     return getattr(rule, "__code__", None) in _new or (
         isinstance(rule, FunctionType)
         and (code := [*dis.get_instructions(rule)])[-1].opname == "RETURN_VALUE"
-        and not any("JUMP" in each.opname for each in code)
+        and sum("JUMP" in each.opname or "RETURN" in each.opname for each in code) == 1
         and (code[-2].opname == "UNARY_NEGATIVE" or (code[-2].opname == "BINARY_OP" and code[-2].arg in _OPERATORS))
     )
 
