@@ -143,7 +143,7 @@ def _judged(
     errors = found.errors(abs(u))
     if math.isfinite(exact):  # the rule is rounded too
         errors["rounding"] += ROUNDINGS * float(again.kind.eps) * slope_along(abs(v), abs(pulled))
-    own, complete = sum(errors.values()) - errors["doubt"], bool(found.reliable.all())
+    complete = bool(found.reliable.all())
     verdict, reason = judged(exact, numeric, errors, complete, last)
     if verdict == "wrong" and last:
         errors |= again.objections(i, u, v, exact, found, rng)
@@ -154,6 +154,7 @@ def _judged(
     if found.one_step and verdict == "agrees" and bend > abs(numeric) / 4 + 8 * errors["rounding"]:
         verdict, reason = "unclear", "bend"  # one step cannot exclude a bend
     reason = found.why_unreliable() if reason == "unreliable" else reason
+    own = sum(errors.values()) - errors["doubt"]  # with the objections, where they decided
     lengths, scale = (_length(u), _length(v)), max(abs(exact), abs(numeric)) or 1.0
     along = [number / lengths[0] / lengths[1] for number in (exact, numeric)]
     return Comparison(along[0], along[1], abs(exact - numeric) / scale, own / scale, verdict, MEANT.get(reason, reason))
