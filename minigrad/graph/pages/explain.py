@@ -32,6 +32,7 @@ PARTS = [
     "written",
     "camera",
     "parts",
+    "picture",
     "hand",
     "scene",
     "node",
