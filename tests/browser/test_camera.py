@@ -187,7 +187,8 @@ def test_contributions_that_meet_wait_for_the_last_one(tmp_path: Path, show: Sho
         )
         assert page.locator(".pulse.waits").count() == max(earlier, 0)
         if earlier > 0:
-            assert " + " in page.locator(".box.receives .gradient").text_content()
+            text = " ".join(page.locator(".box.receives .label, .card.source .label").all_text_contents())
+            assert " + " in text and " = " in text
 
 
 def test_a_step_back_sends_the_pulse_back(tmp_path: Path, show: Show) -> None:

@@ -78,7 +78,7 @@ def test_each_step_says_what_it_computes_in_the_programs_own_names(tmp_path: Pat
     assert "∂loss/∂w += ∂loss/∂(u * w) · u = 1 · 0.5 = 0.5" in backward
     slope = 2 * s * (1 - s**2) + u
     # with four digits, 1.227 · 0.8 would be 0.9816
-    assert f"∂loss/∂w += ∂loss/∂(w * x) · x = {slope:.6g} · 0.8 = {slope * 0.8:.4g}" in backward
+    assert f"∂loss/∂w += ∂loss/∂(w * x) · x = {slope:.5g} · 0.8 = {slope * 0.8:.4g}" in backward
 
 
 def test_the_equation_is_typeset_and_heard(tmp_path: Path, show: Show) -> None:
@@ -339,7 +339,7 @@ def test_the_shown_numbers_of_a_line_give_its_result(program: Program, tmp_path:
         except (NameError, SyntaxError, ValueError):
             continue  # names, arrays or words
         found += 1
-        assert f"{value:.4g}" == f"{expected:.4g}", line
+        assert float(f"{value:.4g}") == expected, line
     assert found > 10
 
 
@@ -365,8 +365,8 @@ def test_expressions_and_lines_are_reached_by_keyboard(tmp_path: Path, show: Sho
     page = opened(fan_out, tmp_path, show)
     page.locator("#code-pane").focus()
     met = []
-    for _ in range(8):
-        press(page, "ArrowDown")
+    for key in ["ArrowUp"] * 8 + ["ArrowDown"] * 2:
+        press(page, key)
         met.append(page.evaluate("labelOf(state.selected)"))
         assert met[-1] in page.locator("#live").text_content()
     assert {"w * x", "u", "s", "u * w"} <= set(met)

@@ -54,21 +54,23 @@ def _painted(picture: Picture, placed: Placed, strokes: list[Stroke]) -> str:
         top = -shift if on_top else placed.size[1] + MARGIN
         parts += ['<g id="graph-legend" class="legend">', *legend.svg(0.0, top, *legend_size), "</g>"]
     for number, rectangle in placed.frames.items():
-        parts += _frame(picture.frames[number], rectangle, placed.titles.get(number))
+        parts += _frame(picture.frames[number], rectangle)
     for line, stroke in zip(picture.shown_lines(), strokes):
         parts += _line(line, stroke, placed.labels.get(line.id))
     for _, box in picture.boxes():
         parts += _node(box, placed.boxes[box.name])
+    for number in placed.frames:  # above the lines, which may pass here
+        parts += _on_white(picture.frames[number].label, placed.titles.get(number))
     return "\n".join([*parts, "</g>", "</svg>"]) + "\n"
 
 
-def _frame(frame: Frame, rectangle: tuple[float, float, float, float], title: Point | None) -> Iterator[str]:
+def _frame(frame: Frame, rectangle: tuple[float, float, float, float]) -> Iterator[str]:
     look = frame.look
     fill = look.get("fillcolor", "none")
     opacity = f' fill-opacity="{int(fill[7:], 16) / 255:.3f}"' if len(fill) == 9 else ""
     colors = f'fill="{fill[:7]}"{opacity} stroke="{look.get("color", "black")}"'
     shape = _rectangle(colors, *rectangle, 8 if "rounded" in look.get("style", "") else 0)
-    return _group(frame, "cluster", [shape, *_centred(frame.label, title)])
+    return _group(frame, "cluster", [shape])
 
 
 def _node(box: Box, middle: Point) -> Iterator[str]:
@@ -85,11 +87,16 @@ def _line(line: Line, stroke: Stroke, middle: Point | None) -> Iterator[str]:
     parts = [f'<path fill="none" {pen}{DASHES.get(look.get("style", ""), "")} d="{stroke.path}"/>']
     if stroke.base != stroke.tip:
         parts.append(f'<polygon fill="{color}" stroke="none" points="{_points(_arrow(stroke, _head(line)))}"/>')
-    if line.label is not None and middle is not None:
-        (x, y), (wide, high) = middle, line.label.size()
+    return _group(line, "edge", [*parts, *_on_white(line.label, middle)])
+
+
+def _on_white(label: Block | None, middle: Point | None) -> Iterator[str]:
+    """Yield a text that lines may pass under."""
+    if label is not None and middle is not None:
+        (x, y), (wide, high) = middle, label.size()
         corner = f'x="{x - wide / 2:.2f}" y="{y - high / 2:.2f}" width="{wide:.2f}" height="{high:.2f}"'
-        parts += [f'<rect fill="white" fill-opacity="0.85" {corner}/>', *_centred(line.label, (x, y))]
-    return _group(line, "edge", parts)
+        yield f'<rect fill="white" fill-opacity="0.85" {corner}/>'
+        yield from _centred(label, middle)
 
 
 def _centred(label: Block | None, middle: Point | None) -> Iterator[str]:

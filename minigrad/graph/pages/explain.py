@@ -38,7 +38,7 @@ PARTS = [
     "node",
     "panel",
 ]
-SCRIPTS = ["unpack", "arrays", *WHAT_IF, "mistakes", *PARTS, "quiz", "editing", "play", "lesson"]
+SCRIPTS = ["unpack", "arrays", *WHAT_IF, "mistakes", *PARTS, "quiz", "editing", "play", "lesson", "look"]
 
 
 def explain(

@@ -56,15 +56,15 @@ const equation = (() => {
   const numeral = (value) => (digits === 4 || state.digits || !Number.isFinite(Number(value)) ? numberText(value, state.digits) : numberText(Number(value).toPrecision(digits), true));
 
   function truthful(make, answer) {
-    const made = nd.range(14).map((more) => () => {
-      digits = 4 + more;
+    const right = (tree) => numberText(worth(tree)) === numberText(answer);
+    const usual = make();
+    let found = answer === null || Number.isNaN(worth(usual)) || right(usual) ? usual : null;
+    for (digits = 5; found === null && digits < 18; digits++) {
       const tree = make();
-      digits = 4;
-      return tree;
-    });
-    const usual = made[0]();
-    if (answer === null || Number.isNaN(worth(usual))) return usual;
-    return [() => usual, ...made.slice(1)].map((one) => one()).find((tree) => numberText(worth(tree)) === numberText(answer)) ?? usual;
+      if (right(tree)) found = tree;
+    }
+    digits = 4;
+    return found ?? usual;
   }
 
   const FUNCTIONS = { arctan: "atan", arcsin: "asin", arccos: "acos", absolute: "abs", maximum: "max", minimum: "min" };
@@ -72,7 +72,6 @@ const equation = (() => {
   // The number that a tree of shown numbers gives; NaN if it has anything else.
   function worth(tree) {
     const [kind, ...parts] = tree;
-    const all = () => parts.map(worth);
     switch (kind) {
       case "num": return Number(String(parts[0]).replace("∞", "Infinity"));
       case "name": return parts[0] === "e" ? Math.E : NaN;

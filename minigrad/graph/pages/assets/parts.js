@@ -235,10 +235,10 @@ function smooth(points) {
   return parts.join("");
 }
 
-// A short text for the value and gradient of a node.
-function endText(node) {
+// A short text for the value and gradient of a node. `whole`: with the sum that has just been made.
+function endText(node, whole = false) {
   const { value, gradient, has } = nodeTexts(node);
-  return has ? gradient.at(-1) : value[0] === "" ? "" : `= ${value[0]}`;
+  return has ? gradient.at(whole ? 0 : -1) : value[0] === "" ? "" : `= ${value[0]}`;
 }
 
 // A card on the screen for a box that is too small to be read: {group, rect}. It covers its box, or, where another card is, stands

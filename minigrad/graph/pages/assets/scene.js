@@ -217,16 +217,19 @@ class SceneView {
     const cards = this.current.flatMap((end) => {
       const box = this.boxes[end.box];
       const inside = box !== undefined && camera.isInside(box.about, pane);
-      if (box) setAttributes(box.group, { "data-end": inside ? end.end : null });
-      if (inside && box.isReadable) taken.push(camera.rect(box.about));
-      if (!box || (inside && box.isReadable)) return [];
-      const made = card([labelOf(end.node), endText(end.node)].filter(Boolean), camera.rect(box.about), taken, pane, end.end);
+      if (box === undefined) return [];
+      const text = endText(end.node, end.end === "source");
+      const readable = inside && box.isReadable && (!text.includes(" + ") || Object.values(box.texts).some((part) => part.textContent.includes(text)));
+      if (readable) taken.push(camera.rect(box.about));
+      setAttributes(box.group, { "data-end": inside ? end.end : null, "data-carded": readable ? null : "" });
+      if (readable) return [];
+      const made = card([labelOf(end.node), text].filter(Boolean), camera.rect(box.about), taken, pane, end.end);
       setAttributes(made.group, { "data-end": end.end, "data-box": end.box, role: "button" });
       return [made];
     });
     dealt(cards, this.cards, pane, taken);
     const covers = cards.length === 0 ? [] : taken;
-    for (const { group, about, isReadable } of this.boxes) group.classList.toggle("covered", covers.some((rect) => overlap(rect, camera.rect(about))) && !(group.dataset.end && isReadable));
+    for (const { group, about } of this.boxes) group.classList.toggle("covered", covers.some((rect) => overlap(rect, camera.rect(about))) && (group.dataset.end === undefined || group.dataset.carded !== undefined));
     this.tag([...taken]);
     this.showAmount(taken);
     this.showPulses();

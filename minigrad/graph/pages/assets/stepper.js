@@ -2,7 +2,7 @@
 //
 // The scripts in layers. Each layer uses only those before it: words, arrays, elements (texts and helpers); timeline, places
 // (the state at a step, and the place in the program); equation, code, written, heat (one drawing each); camera, parts, picture,
-// hand, scene (the graph); node, panel (next to it); quiz, editing, play, lesson (input of the reader); and this script.
+// hand, scene (the graph); node, panel (next to it); quiz, editing, play, lesson (input of the reader); look (projector, theme); and this script.
 
 const state = {
   step: 0, // the number of applied steps
@@ -289,33 +289,6 @@ function walk(by) {
   setText(find("live"), `${labelOf(state.selected)} ${endText(state.selected)}`);
 }
 
-// The formula and the graph alone, in large type.
-function toggleProjector() {
-  const isOn = document.body.classList.toggle("projector");
-  Object.assign(camera, { TEXT: isOn ? 24 : 12, wanted: null });
-  find("projector").setAttribute("aria-pressed", isOn);
-  draw();
-  view.measure();
-  view.aim();
-  view.place();
-}
-
-// In projector mode, the formula is as large as its place allows, and never under 24 px. Else a part that is wider than the window,
-// such as a vector on a phone, is written smaller.
-function fitFormula() {
-  const section = find("title-section");
-  const formula = section.querySelector(".equation");
-  if (camera.TEXT === 12 && innerWidth > 800) return;
-  if (camera.TEXT === 12) {
-    for (const part of formula.querySelectorAll("math")) if (part.scrollWidth > part.clientWidth + 1) part.style.fontSize = `${Math.max(0.62, (part.clientWidth - 2) / part.scrollWidth)}em`;
-    return;
-  }
-  for (let size = 48; size >= 24; size -= 4) {
-    formula.style.fontSize = `${size}px`;
-    if (section.scrollHeight <= section.clientHeight && formula.scrollWidth <= formula.clientWidth && section.clientHeight <= innerHeight * 0.3) return;
-  }
-}
-
 const zoomBy = (factor) => {
   camera.zoom(factor, view.pane);
   view.place();
@@ -354,14 +327,6 @@ function onKey(event) {
   else if (KEYS[key] !== undefined) KEYS[key]();
   else return;
   event.preventDefault();
-}
-
-// The light and the dark theme
-
-const isDark = () => (document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
-
-function renderTheme() {
-  setText(find("theme"), isDark() ? `☀ ${word("light")}` : `☾ ${word("dark")}`);
 }
 
 // Wiring
