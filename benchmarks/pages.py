@@ -30,7 +30,7 @@ PRESSES = 30
 OPENED = "() => new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(performance.now()))))"
 PRESSED = """() => new Promise((done) => {
   const start = performance.now();
-  document.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+  document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
   document.body.getBoundingClientRect();
   requestAnimationFrame(() => setTimeout(() => done(performance.now() - start)));
 })"""

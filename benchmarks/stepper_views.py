@@ -27,7 +27,7 @@ MOST_STEPS = 60  # steps of one program that are looked at
 SLOW = 100  # ms
 PRESSED = """() => new Promise((done) => {
   const start = performance.now();
-  document.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+  document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
   document.body.getBoundingClientRect();
   requestAnimationFrame(() => setTimeout(() => done(performance.now() - start)));
 })"""

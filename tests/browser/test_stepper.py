@@ -365,7 +365,7 @@ def test_expressions_and_lines_are_reached_by_keyboard(tmp_path: Path, show: Sho
     page = opened(fan_out, tmp_path, show)
     page.locator("#code-pane").focus()
     met = []
-    for key in ["ArrowUp"] * 8 + ["ArrowDown"] * 2:
+    for key in ["ArrowDown"] * 3 + ["ArrowUp"] * 8:
         press(page, key)
         met.append(page.evaluate("labelOf(state.selected)"))
         assert met[-1] in page.locator("#live").text_content()

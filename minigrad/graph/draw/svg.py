@@ -54,23 +54,24 @@ def _painted(picture: Picture, placed: Placed, strokes: list[Stroke]) -> str:
         top = -shift if on_top else placed.size[1] + MARGIN
         parts += ['<g id="graph-legend" class="legend">', *legend.svg(0.0, top, *legend_size), "</g>"]
     for number, rectangle in placed.frames.items():
-        parts += _frame(picture.frames[number], rectangle)
+        parts += _frame(picture.frames[number], rectangle, placed.titles.get(number))
     for line, stroke in zip(picture.shown_lines(), strokes):
         parts += _line(line, stroke, placed.labels.get(line.id))
     for _, box in picture.boxes():
         parts += _node(box, placed.boxes[box.name])
-    for number in placed.frames:  # above the lines, which may pass here
-        parts += _on_white(picture.frames[number].label, placed.titles.get(number))
+    titles = [line for n in placed.frames for line in _on_white(picture.frames[n].label, placed.titles.get(n))]
+    if titles:  # once more, above the lines that pass there
+        parts += ['<g class="titles" aria-hidden="true">', *titles, "</g>"]
     return "\n".join([*parts, "</g>", "</svg>"]) + "\n"
 
 
-def _frame(frame: Frame, rectangle: tuple[float, float, float, float]) -> Iterator[str]:
+def _frame(frame: Frame, rectangle: tuple[float, float, float, float], title: Point | None) -> Iterator[str]:
     look = frame.look
     fill = look.get("fillcolor", "none")
     opacity = f' fill-opacity="{int(fill[7:], 16) / 255:.3f}"' if len(fill) == 9 else ""
     colors = f'fill="{fill[:7]}"{opacity} stroke="{look.get("color", "black")}"'
     shape = _rectangle(colors, *rectangle, 8 if "rounded" in look.get("style", "") else 0)
-    return _group(frame, "cluster", [shape])
+    return _group(frame, "cluster", [shape, *_centred(frame.label, title)])
 
 
 def _node(box: Box, middle: Point) -> Iterator[str]:

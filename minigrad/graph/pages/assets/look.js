@@ -11,14 +11,14 @@ function toggleProjector() {
   view.place();
 }
 
-// In projector mode, the formula is as large as its place allows, and never under 24 px. Else a part that is wider than the window,
-// such as a vector on a phone, is written smaller.
+// In projector mode, the formula is as large as its place allows, and never under 24 px. Else a vector that is wider
+// than a phone is written smaller.
 function fitFormula() {
   const section = find("title-section");
   const formula = section.querySelector(".equation");
   if (camera.TEXT === 12 && innerWidth > 800) return;
   if (camera.TEXT === 12) {
-    for (const part of formula.querySelectorAll("math")) if (part.scrollWidth > part.clientWidth + 1) part.style.fontSize = `${Math.max(0.62, (part.clientWidth - 2) / part.scrollWidth)}em`;
+    for (const part of formula.querySelectorAll("math:has(.matrix)")) if (part.scrollWidth > part.clientWidth + 1) part.style.fontSize = `${Math.max(0.62, (part.clientWidth - 2) / part.scrollWidth)}em`;
     return;
   }
   for (let size = 48; size >= 24; size -= 4) {

@@ -214,11 +214,12 @@ class LineView {
     const sent = past ? edges.filter((edge) => timeline.done[edge] > 0 && timeline.done[edge] <= step).map(amountOf).filter(Boolean) : [];
     const widest = sent.reduce((most, array) => (thickness(array) > thickness(most) ? array : most), sent[0] ?? null);
     const name = `edge ${look}${sent.length > 0 && look === "past" ? ` ${signOf(widest)}` : ""}${checked ? " wrong-rule" : ""}`;
-    if (this.look === name) return;
-    this.look = name;
+    const wide = look === "past" ? thickness(widest) / 2.5 : null;
+    if (this.look === `${name} ${wide}`) return;
+    this.look = `${name} ${wide}`;
     setAttributes(this.group, { class: name });
     const reversed = look === "now-backward" || look === "past";
-    setAttributes(this.path, { "stroke-width": look === "past" ? thickness(widest) / 2.5 : null, "marker-end": reversed ? null : `url(#arrow-${look})`, "marker-start": reversed ? `url(#arrow-${look})` : null });
+    setAttributes(this.path, { "stroke-width": wide, "marker-end": reversed ? null : `url(#arrow-${look})`, "marker-start": reversed ? `url(#arrow-${look})` : null });
   }
 }
 

@@ -108,8 +108,11 @@ class SceneView {
   }
 
   lineOf(node, { target, edge, kind }) {
-    const wanted = kind === "forward" ? operandsOf(target).filter((e) => graph.edges[e].source === node) : [edge];
-    return this.lines.find((line) => wanted.some((e) => places.edgesOf(line.about, this.iteration).includes(e)));
+    return this.lineWith(kind === "forward" ? operandsOf(target).filter((e) => graph.edges[e].source === node) : [edge]);
+  }
+
+  lineWith(edges) {
+    return this.lines.find((line) => edges.some((e) => places.edgesOf(line.about, this.iteration).includes(e)));
   }
 
   // Write the results of the step, and highlight the values it uses.
@@ -173,7 +176,7 @@ class SceneView {
     if (this.unit !== camera.unit) {
       this.setUnit();
       for (const box of this.boxes) box.update(box.now, box.lit);
-      }
+    }
     this.svg.classList.remove("flying");
     this.drawAt({ scale: camera.scale, x: camera.x, y: camera.y }, false);
     this.pin();
@@ -252,25 +255,27 @@ class SceneView {
   }
 
   // The pulse of the step travels along its line, from the operation to the operand. The parts that have arrived before wait there.
+  // It travels once: a zoom or a click does not send it again.
   showPulses() {
+    const key = [state.step, state.before, this.number, this.iteration, quiz.hides(state.step)].join();
+    if (key !== this.sent || graph !== this.sentIn) this.pulses.replaceChildren(...this.pulsesOf(timeline.at(state.step), timeline.at(state.step + 1)));
+    Object.assign(this, { sent: key, sentIn: graph });
+    for (const one of this.pulses.children) setAttributes(one, { "stroke-width": one.dataset.wide / camera.scale });
+  }
+
+  pulsesOf(at, undone) {
     const made = [];
-    const at = timeline.at(state.step);
-    const line = this.current.find((end) => end.line)?.line;
-    if (line && at.kind !== "forward") {
-      const { output } = graph.edges[at.edge];
+    const add = (edge, array, kind) => {
+      const line = this.lineWith([edge]);
+      if (line) made.push(svgElement("path", { class: `pulse ${signOf(array)} ${kind}`, d: smooth(line.about.points), pathLength: 100, "data-wide": thickness(array) }));
+    };
+    if (at !== null && at.edge !== null) {
       const half = timeline.steps[state.step]?.[0] === "fit" ? " half" : at.kind === "fit" ? " rest-half" : "";
-      made.push(pulse(line, amountOrRaw(state.step), `travels${half}`));
-      for (const { edge } of timeline.arrived(at.source, output, state.step)) {
-        const other = edge !== at.edge && this.lines.find((one) => places.edgesOf(one.about, this.iteration).includes(edge));
-        if (other) made.push(pulse(other, amountOf(edge), "waits"));
-      }
+      add(at.edge, amountOrRaw(state.step), `travels${half}`);
+      for (const { edge } of timeline.arrived(at.source, graph.edges[at.edge].output, state.step)) if (edge !== at.edge) add(edge, amountOf(edge), "waits");
     }
-    const undone = timeline.at(state.step + 1);
-    if (!still() && state.before === state.step + 1 && undone !== null && undone.edge !== null) {
-      const other = this.lines.find((one) => places.edgesOf(one.about, this.iteration).includes(undone.edge));
-      if (other) made.push(pulse(other, amountOrRaw(state.step + 1), "undone"));
-    }
-    this.pulses.replaceChildren(...made);
+    if (!still() && state.before === state.step + 1 && undone !== null && undone.edge !== null) add(undone.edge, amountOrRaw(state.step + 1), "undone");
+    return made;
   }
 
   // Write the result of the step at its line if it fits.
@@ -309,10 +314,6 @@ function signOf(array) {
   if (isOdd(array)) return "odd";
   const numbers = array.values === undefined ? [Number(array.min), Number(array.max)] : array.values.map(Number);
   return numbers.every((x) => x >= 0) ? "plus" : numbers.every((x) => x <= 0) ? "minus" : "mixed";
-}
-
-function pulse({ about }, array, kind) {
-  return svgElement("path", { class: `pulse ${signOf(array)} ${kind}`, d: smooth(about.points), pathLength: 100, "stroke-width": thickness(array) / camera.scale });
 }
 
 // A short text for the result of a step.
