@@ -163,11 +163,12 @@ const widthOf = (() => {
   const WEIGHTS = { operation: "italic 400", value: "400", flag: "900", name: "700" };
   const context = document.createElement("canvas").getContext("2d");
   const known = new Map();
+  let family = null; // asking for it again would make the browser compute all styles
   return (text, kind) => {
     const key = `${kind} ${text}`;
     if (!known.has(key)) {
       if (known.size > 20000) known.clear();
-      context.font = `${WEIGHTS[kind] ?? "600"} 13px ${getComputedStyle(view.svg).fontFamily}`;
+      context.font = `${WEIGHTS[kind] ?? "600"} 13px ${(family ??= getComputedStyle(view.svg).fontFamily)}`;
       known.set(key, context.measureText(text).width);
     }
     return known.get(key);

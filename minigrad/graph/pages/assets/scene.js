@@ -178,8 +178,8 @@ class SceneView {
       for (const box of this.boxes) box.update(box.now, box.lit);
     }
     this.svg.classList.remove("flying");
-    this.drawAt({ scale: camera.scale, x: camera.x, y: camera.y }, false);
     this.pin();
+    this.drawAt({ scale: camera.scale, x: camera.x, y: camera.y }, false);
   }
 
   drawAt(view, flying) {
@@ -240,8 +240,9 @@ class SceneView {
 
   // In the whole program, the names of the result and of the leaves. Many leaves, as of a large model, have none: they would cover it.
   tag(taken) {
+    if (!this.whole) return this.tags.replaceChildren();
     const leaves = original.nodes.flatMap(({ kind }, node) => (["input", "parameter"].includes(kind) && node !== graph.end[0] ? [node] : []));
-    const named = !this.whole ? [] : leaves.length > 16 ? [graph.end[0]] : [graph.end[0], ...leaves];
+    const named = leaves.length > 16 ? [graph.end[0]] : [graph.end[0], ...leaves];
     const tags = named.filter((node) => this.current.every((end) => end.node !== node)).flatMap((node) => {
       const [scene, iteration] = [places.ofNode(node), places.iterationOfNode[node]];
       const { scale, x, y } = this.picture.viewOf(scene, iteration, { number: this.number, iteration: this.iteration, view: camera });
