@@ -59,9 +59,8 @@ def _painted(picture: Picture, placed: Placed, strokes: list[Stroke]) -> str:
         parts += _line(line, stroke, placed.labels.get(line.id))
     for _, box in picture.boxes():
         parts += _node(box, placed.boxes[box.name])
-    titles = [line for n in placed.frames for line in _on_white(picture.frames[n].label, placed.titles.get(n))]
-    if titles:  # once more, above the lines that pass there
-        parts += ['<g class="titles" aria-hidden="true">', *titles, "</g>"]
+    for number in placed.frames:  # once more, above the lines that pass there
+        parts += _on_white(picture.frames[number].label, placed.titles.get(number))
     return "\n".join([*parts, "</g>", "</svg>"]) + "\n"
 
 
