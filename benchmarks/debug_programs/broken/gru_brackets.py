@@ -2,6 +2,7 @@
 import numpy as np
 
 import nn
+from minigrad import Tensor
 
 rng = np.random.default_rng(16)
 LENGTH = 14
@@ -30,10 +31,9 @@ for epoch in range(20):
     order = rng.permutation(512)
     for start in range(0, 512, 64):
         rows = order[start : start + 64]
-        h = np.zeros((64, 12), np.float32)
+        h = Tensor(np.zeros((64, 12), np.float32))
         for t in range(LENGTH):
-            h = cell(x[rows, t], h)
-            h = h.detach() if t < LENGTH - 1 else h
+            h = cell(x[rows, t], h.detach())
         loss = nn.cross_entropy(output(h), balanced[rows])
         optimizer.zero_grad()
         loss.backward()

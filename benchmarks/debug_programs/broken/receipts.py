@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import nn
 from minigrad import Tensor
 
 rng = np.random.default_rng(21)
@@ -23,18 +24,15 @@ class SoftmaxRegression:
         log_total = np.log(np.exp(z).sum(axis=1))
         return (log_total - z[np.arange(len(y)), y]).mean()
 
-    def update(self, lr):
-        for p in (self.W, self.b):
-            p.data -= lr * p.grad
-            p.zero_grad()
-
 
 model = SoftmaxRegression(10, 5)
+optimizer = nn.Adam([model.W, model.b], lr=0.1)
 for epoch in range(120):
     for start in range(0, 400, 50):
         loss = model.loss(amounts[start : start + 50], shop[start : start + 50])
+        optimizer.zero_grad()
         loss.backward()
-        model.update(0.004)
+        optimizer.step()
     if epoch % 10 == 0:
         right = model.logits(amounts).numpy().argmax(axis=1) == shop
         print(f"epoch {epoch:3d}  loss {loss.item():.3f}  accuracy {right.mean():.3f}")
