@@ -324,19 +324,17 @@ def _made_like(name: str) -> Callable[..., Any]:
 
 
 def _pad(array: np.ndarray, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> np.ndarray:
-    """CuPy's "wrap" begins anew at each end of a wide padding, as NumPy's did before 1.25."""
+    """CuPy's "wrap" repeats another part where the padding is wide at both ends, as NumPy's did before 1.25."""
     if mode in ("empty", "median"):
         raise ValueError(f"mode '{mode}' is not supported")
     if mode != "wrap" or not array.size:
         return np.pad(array, pad_width, mode, **kwargs)
     for axis, (before, after) in enumerate(np.broadcast_to(pad_width, (array.ndim, 2)).tolist()):
-        n = array.shape[axis]
-        first, last = (
-            [*range(n)] * (before // n) + [*range(n - before % n, n)],
-            [*range(after % n)] + [*range(n)] * (after // n),
-        )
-        copied = [*first, *range(n), *last]
-        array = np.take(array, copied, axis)
+        while before or after:  # wraps what is there by now, the first copies with it
+            n = array.shape[axis]
+            first, last = min(n, before), min(n, after)
+            array = np.take(array, [*range(n - first, n), *range(n), *range(last)], axis)
+            before, after = before - first, after - last
     return array
 
 
