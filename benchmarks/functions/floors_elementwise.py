@@ -188,7 +188,7 @@ _LINES: dict[str, Callable[..., Any]] = {
     "modf": lambda g, x: (np.modf(x), np.array(g)),
     "erf": _erf_and_exp,
     "gelu": lambda g, x: (x * special.erf(x), g * (x * np.exp(-x * x))),
-    "sinc": lambda g, x: (s := np.sin(x) / x, g * (np.cos(x) - s) / x),
+    "sinc": lambda g, x: (u := x * np.pi, s := np.sin(u) / u, g * (np.cos(u) - s) / x),
     "arctan2": _arctan2,
     "logaddexp": _log_of_sum,
     "logaddexp2": _log_of_sum,
