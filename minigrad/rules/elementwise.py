@@ -215,21 +215,23 @@ arccosh = primitive(np.arccosh).vjp(x=lambda g, ans: g / np.sinh(ans))
 arctanh = primitive(np.arctanh).vjp(x=lambda g, x: g / ((1 - x) * (1 + x)))
 
 
-def _moderate(squares: Any) -> bool:
-    """Whether none of these sums of squares has overflowed, or lost digits by underflow."""
-    if is_device_array(squares) or not squares.size or squares.dtype.kind != "f":
-        return False
-    limits = np.finfo(squares.dtype)
-    return bool(squares.min() > limits.tiny / limits.eps and squares.max() < limits.max)
+def _sum_of_squares(x: Array, y: Array) -> Array | None:
+    """Return ``x^2 + y^2``, or None if a sum may have overflowed, or lost digits by underflow."""
+    if any(np.result_type(array).kind != "f" for array in (x, y)):
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = x * x + y * y
+    values = values_of(squares)
+    if is_device_array(values) or not values.size:
+        return None
+    limits = np.finfo(values.dtype)
+    return squares if values.min() > limits.tiny / limits.eps and values.max() < limits.max else None
 
 
 def _inverted(x: Array, y: Array) -> Array:
-    """Return ``x / (x^2 + y^2)``, and 0 at the origin. A division by the larger number avoids overflow."""
-    if all(np.result_type(array).kind == "f" for array in (x, y)):
-        with np.errstate(over="ignore", invalid="ignore"):
-            squares = x * x + y * y
-        if _moderate(values_of(squares)):
-            return x / squares
+    """Return ``x / (x^2 + y^2)``, and 0 at the origin. The division by the larger number avoids overflow."""
+    if (squares := _sum_of_squares(x, y)) is not None:
+        return x / squares
     size = np.maximum(np.abs(values_of(x)), np.abs(values_of(y)))
     size = size + (origin := size == 0)
     u, v = x / size, y / size
@@ -238,9 +240,7 @@ def _inverted(x: Array, y: Array) -> Array:
 
 def _hypot(x: Array, y: Array) -> Array:
     """Return the root of the sum of squares, which is within a unit. NumPy's hypot takes ten times as long."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        squares = x * x + y * y
-    return np.sqrt(squares) if _moderate(squares) else np.hypot(x, y)
+    return np.hypot(x, y) if (squares := _sum_of_squares(x, y)) is None else np.sqrt(squares)
 
 
 # At the origin, where these have no derivative, the gradient is 0.

@@ -121,11 +121,15 @@ def test_infinite_arguments_of_a_large_logarithm_of_a_sum(function: Any) -> None
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_sigmoid_is_within_three_units(dtype: Any) -> None:
-    x = whole_range(dtype)
-    with localcontext(DIGITS):
-        shares = [(e := min(max(Decimal(v), Decimal(-1500)), Decimal(1500)).exp()) / (1 + e) for v in x.tolist()]
-    for form in (mg.sigmoid(x), mg.sigmoid.function(x)):
-        assert units(form, shares) < 3
+    for x in (whole_range(dtype), np.linspace(-87, 87, 9999).astype(dtype), np.linspace(-9, 9, 9999).astype(dtype)):
+        with localcontext(DIGITS):
+            ends = [min(max(Decimal(v), Decimal(-1500)), Decimal(1500)) for v in x.tolist()]
+            shares = [1 / (1 + (-v).exp()) for v in ends]
+            slopes = [a / (1 + v.exp()) for a, v in zip(shares, ends)]
+        for form in (mg.sigmoid(x), mg.sigmoid.function(x)):
+            assert units(form, shares) < 3
+        (slope,) = gradients(mg.sigmoid, x)
+        assert units(slope, slopes) < 5
 
 
 def test_the_error_function_is_within_two_units() -> None:
