@@ -27,17 +27,10 @@ square = primitive(np.square).vjp(x=lambda g, x: 2 * g * x)
 _no_slope = new_array(lambda g: np.zeros_like(g))
 floor_divide = primitive(np.floor_divide).vjp(x=_no_slope, y=_no_slope)
 
-
-@new_array
-def _remainder_y(g: Array, x: Array, y: Array, ans: Array) -> Array:
-    """Return ``-g`` times the quotient ``(x - ans) / y``, which is -1 if y is infinite and has the other sign."""
-    less = (ans - x) / y
-    if is_device_array(unknown := np.isnan(less)) or unknown.any():  # 0 * x makes the quotient of an infinite x NaN
-        less = np.fmin(ans / y, 1) - x / y + 0 * x
-    return g * np.rint(less)
-
-
-remainder = primitive(np.remainder).vjp(x=lambda g: g, y=_remainder_y)
+# The quotient of a remainder is x/y - ans/y. If y is infinite, ans/y counts as 1; if x is, 0 * x makes the quotient NaN.
+remainder = primitive(np.remainder).vjp(
+    x=lambda g: g, y=lambda g, x, y, ans: g * (np.rint(np.fmin(ans / y, 1) - x / y) + 0 * x)
+)
 fmod = primitive(np.fmod).vjp(x=lambda g: g, y=lambda g, x, y, ans: -g * np.rint((x - ans) / y))
 ldexp = primitive(np.ldexp).vjp(x=lambda g, exponent: np.ldexp(g, exponent), exponent=None)
 deg2rad = primitive(np.deg2rad, faster(np.deg2rad)(lambda x: x * (math.pi / 180)), also=[np.radians]).vjp(
@@ -262,11 +255,4 @@ def _sinc_x(g: Array, x: Array, ans: Array) -> Array:
     return g * (near * (small * series) + ~near * ((np.cos(math.pi * x) - ans) / (x + near)))
 
 
-def _sinc(x: Array) -> Array:
-    """Return ``sin(pi x) / (pi x)``. NumPy's sinc also selects a number for the zeros, which takes a third of its time."""
-    angle = x * math.pi
-    return np.sinc(x) if (angle == 0).any() else np.sin(angle) / angle
-
-
-_fast_sinc = faster(np.sinc)(_sinc)
-sinc = primitive(np.sinc, lambda x, /: _fast_sinc(x)).vjp(x=_sinc_x)
+sinc = primitive(np.sinc, lambda x, /: np.sinc(x)).vjp(x=_sinc_x)
