@@ -232,7 +232,7 @@ def _inverted(x: Array, y: Array) -> Array:
 
 
 def _hypot(x: Array, y: Array) -> Array:
-    """Return the root of the sum of squares, which is within a unit. NumPy's hypot takes ten times as long."""
+    """Return the root of the sum of squares, which errs by 1.1 units at most. NumPy's hypot takes ten times as long."""
     return np.hypot(x, y) if (squares := _sum_of_squares(x, y)) is None else np.sqrt(squares)
 
 
