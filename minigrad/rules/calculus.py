@@ -120,15 +120,21 @@ composite(np.gradient, _gradient)
 
 
 def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+    """Weigh the ends by half a step; with other ``dx`` or with ``x``, weigh each pair of neighbours by its step."""
     y = array_of(y)
     if not y.ndim:
         raise ShapeError("trapezoid needs an array of at least one axis, got a 0-d one")
     (axis,) = axes_of(y.ndim, axis)
+    if x is None and not np.ndim(dx):
+        weights = np.ones_like(values_of(y), np.result_type(y, 0.5), shape=(y.shape[axis],))
+        weights[:1] *= 0.5
+        weights[-1:] *= 0.5 if len(weights) > 1 else 0
+        total = np.sum(y * _along(weights, y.ndim, axis), axis=axis)
+        return total if type(dx) is float and dx == 1.0 else dx * total
     if x is not None:
         x = array_of(x)
         dx = _along(np.diff(x), y.ndim, axis) if x.ndim == 1 else np.diff(x, axis=axis)
-    pairs = _cut(y, axis, 1, None) + _cut(y, axis, None, -1)
-    return np.sum((pairs if type(dx) is float and dx == 1.0 else dx * pairs) * 0.5, axis=axis)
+    return np.sum(dx * (_cut(y, axis, 1, None) + _cut(y, axis, None, -1)) * 0.5, axis=axis)
 
 
 def _average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:

@@ -13,7 +13,7 @@ from ..engine.types import Array
 from ..errors import ArgumentError, ShapeError
 from .axes import array_of
 
-_FEW = 1 << 12  # elements; the components of more are sliced faster than they are picked
+_FEW = 1 << 12  # elements; the components of more are shifted faster than they are picked
 _NEXT = np.array([1, 2, 0])  # the component after each of three
 
 # A 1-D operand is a row (left) or a column (right). Leading axes are batch axes; the engine sums over the broadcast ones.
@@ -136,11 +136,24 @@ def _products(g: Array, a_shape: tuple[int, ...], b_shape: tuple[int, ...]) -> A
     return np.reshape(np.transpose(blocks, odd + even), (m, n)).swapaxes(0, 1)
 
 
+def _next(x: Array) -> Array:
+    """Return the next one of three components for each. A shift by one element copies whole rows."""
+    if x.size < _FEW:
+        return x.take(_NEXT, -1)
+    ans = np.empty_like(x)
+    if x.flags.c_contiguous:
+        ans.reshape(-1)[:-1] = x.reshape(-1)[1:]
+    else:
+        ans[..., :2] = x[..., 1:]
+    ans[..., 2] = x[..., 0]
+    return ans
+
+
 def _cross(a: Array, b: Array, /, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Array:
-    """Compute NumPy's products, those of a few vectors with 3 components along the last axis without its checks."""
+    """Compute NumPy's products; those of vectors with 3 components along the last axis without its slices and checks."""
     last = axis == -1 or (axis is None and axisa == axisb == axisc == -1)
-    if last and type(a) is type(b) is np.ndarray and a.shape[-1:] == b.shape[-1:] == (3,) and a.size < _FEW:
-        return (a * b.take(_NEXT, -1) - a.take(_NEXT, -1) * b).take(_NEXT, -1)
+    if last and type(a) is type(b) is np.ndarray and a.shape[-1:] == b.shape[-1:] == (3,):
+        return _next(a * _next(b) - _next(a) * b)
     return np.cross(a, b, axisa, axisb, axisc, axis)
 
 

@@ -217,6 +217,7 @@ def _from_diagonal(d: Array, shape: Shape, offset: int) -> Array:
     return np.reshape(scatter_add(d, index=(..., positions), shape=(*shape[:-2], n * m)), shape)
 
 
+@new_array
 def _diagonal_rule(g: Array, a_shape: Shape, offset: int, axis1: int, axis2: int) -> Array:
     ends = (axis1 % len(a_shape), axis2 % len(a_shape))
     others = [n for i, n in enumerate(a_shape) if i not in ends]
