@@ -8,7 +8,17 @@ import numpy as np
 
 import minigrad
 from minigrad import ArgumentError, OutOfRangeError, Primitive, ShapeError, Tensor, log_softmax, primitive, sigmoid
-from minigrad.internal import Array, TensorLike, array_of, check_labels, is_device_array, largest, new_array, registry, zeros
+from minigrad.internal import (
+    Array,
+    TensorLike,
+    array_of,
+    check_labels,
+    is_device_array,
+    largest,
+    new_array,
+    registry,
+    zeros,
+)
 
 from ._checks import as_given, as_input, beside, check_interval, check_real, plain
 

@@ -22,16 +22,21 @@ def _along(a: Array, ndim: int, axis: int) -> Array:
     return np.reshape(a, (1,) * axis + (-1,) + (1,) * (ndim - axis - 1)) if a.ndim else a
 
 
+def _with_axis(a: Any, axis: int, name: str) -> tuple[Array, int]:
+    """Return an array, and one of its axes as a number that is not negative."""
+    a = array_of(a)
+    if not a.ndim:
+        raise ShapeError(f"{name} needs an array of at least one axis, got a 0-d one")
+    return a, axes_of(a.ndim, axis)[0]
+
+
 # Differences
 
 
 def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
     if n < 0:
         raise ArgumentError(f"diff takes n >= 0, got {n}")
-    a = array_of(a)
-    if not a.ndim:
-        raise ShapeError("diff needs an array of at least one axis, got a 0-d one")
-    (axis,) = axes_of(a.ndim, axis)
+    a, axis = _with_axis(a, axis, "diff")
     if n == 0:
         return a
     shape = tuple(1 if i == axis else length for i, length in enumerate(a.shape))
@@ -121,14 +126,10 @@ composite(np.gradient, _gradient)
 
 def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """Weigh the ends by half a step; with other ``dx`` or with ``x``, weigh each pair of neighbours by its step."""
-    y = array_of(y)
-    if not y.ndim:
-        raise ShapeError("trapezoid needs an array of at least one axis, got a 0-d one")
-    (axis,) = axes_of(y.ndim, axis)
-    if x is None and not np.ndim(dx):
-        weights = np.ones_like(values_of(y), np.result_type(y, 0.5), shape=(y.shape[axis],))
-        weights[:1] *= 0.5
-        weights[-1:] *= 0.5 if len(weights) > 1 else 0
+    y, axis = _with_axis(y, axis, "trapezoid")
+    if x is None and not np.ndim(dx) and y.shape[axis] > 1:
+        weights = np.ones_like(values_of(y), np.result_type(y.dtype, 0.5), shape=(y.shape[axis],))
+        weights[0] = weights[-1] = 0.5
         total = np.sum(y * _along(weights, y.ndim, axis), axis=axis)
         return total if type(dx) is float and dx == 1.0 else dx * total
     if x is not None:

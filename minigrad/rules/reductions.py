@@ -11,7 +11,7 @@ from ..engine.primitive import Primitive, primitive
 from ..engine.sums import sum_over
 from ..engine.types import Array
 from ..errors import ArgumentError
-from .axes import Shape, axes_of, count, expand, from_last, from_rows, rows_of, taking, to_last
+from .axes import Shape, axes_of, count, expand, from_rows, rows_of, taking
 from .elementwise import ratio
 
 
@@ -136,7 +136,7 @@ def _prod_rule(g: Array, a: Array, a_shape: Shape, axis: Axis, where: Any, initi
 
 
 def _cumsum_rule(g: Array, a_shape: Shape, axis: int | None) -> Array:
-    return from_last(cumsum(to_last(g, axis)[..., ::-1], axis=-1)[..., ::-1], a_shape, axis)
+    return from_rows(cumsum(rows_of(g, axis)[..., ::-1], axis=-1)[..., ::-1], a_shape, axis)
 
 
 def _cumprod_rule(g: Array, a: Array, ans: Array, a_shape: Shape, axis: int | None) -> Array:
@@ -144,13 +144,13 @@ def _cumprod_rule(g: Array, a: Array, ans: Array, a_shape: Shape, axis: int | No
 
     At the start of an iteration ``s[i]`` holds the sum of ``step`` terms, and ``factors[i]`` is ``a[i+1] ... a[i+step]``.
     """
-    s, factors = to_last(g, axis), to_last(a, axis)[..., 1:]
+    s, factors = rows_of(g, axis), rows_of(a, axis)[..., 1:]
     step = 1
     while step < s.shape[-1]:
         s = np.concatenate([s[..., :-step] + factors * s[..., step:], s[..., -step:]], axis=-1)
         factors = factors[..., :-step] * factors[..., step:]
         step *= 2
-    return from_last(_delayed(to_last(ans, axis)) * s, a_shape, axis)
+    return from_rows(_delayed(rows_of(ans, axis)) * s, a_shape, axis)
 
 
 prod = primitive(np.prod, taking(np.prod, axis=None, dtype=None, keepdims=False, initial=1, where=True)).vjp(

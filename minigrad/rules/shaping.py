@@ -35,13 +35,6 @@ def _resolved(a: Array, order: str) -> str:
     return "F" if flags.f_contiguous and not flags.c_contiguous else "C"
 
 
-def _inverse_transpose(g: Array, axes: Sequence[int] | None) -> Array:
-    if axes is None:
-        return np.transpose(g)
-    order = [axis % g.ndim for axis in axes]
-    return np.transpose(g, sorted(range(g.ndim), key=order.__getitem__))
-
-
 def _concatenate_rule(g: Array, i: int, args: list[Array], axis: int | None) -> Array:
     """Return the slice of the cotangent that belongs to the i-th array."""
     if axis is None:
@@ -149,28 +142,20 @@ def _column_stack(tup: Sequence[Any]) -> Any:
 
 def _block(arrays: Any) -> Any:
     """Join the innermost lists along the last axis, the lists around them along the axis before it, and so on."""
-    depth, first = 0, arrays
-    while isinstance(first, list):
-        depth, first = depth + 1, first[0]
-    ndim = depth
 
-    def check(item: Any, level: int) -> None:
-        nonlocal ndim
-        if isinstance(item, list) != (level > 0):
-            raise ArgumentError("block needs lists that are all nested equally deep")
-        if level:
-            for part in item:
-                check(part, level - 1)
-        else:
-            ndim = max(ndim, np.ndim(item))
+    def depths(item: Any) -> set[int]:
+        return {1 + depth for part in item for depth in depths(part)} if isinstance(item, list) else {0}
 
     def join(item: Any, level: int) -> Any:
-        if level:
-            return np.concatenate([join(part, level - 1) for part in item], axis=-level)
-        return np.reshape(item, (1,) * (ndim - np.ndim(item)) + np.shape(item))
+        if not level:
+            return item
+        parts = [join(part, level - 1) for part in item]
+        ndim = max(level, *map(np.ndim, parts))
+        return np.concatenate([np.reshape(a, (1,) * (ndim - np.ndim(a)) + np.shape(a)) for a in parts], axis=-level)
 
-    check(arrays, depth)
-    return join(arrays, depth)
+    if len(found := depths(arrays)) != 1:
+        raise ArgumentError("block needs lists that are all nested equally deep")
+    return join(arrays, found.pop())
 
 
 def _array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
@@ -267,7 +252,7 @@ reshape = primitive(np.reshape, lambda a, /, shape, order="C": np.reshape(a, sha
     a=lambda g, a_shape, order: np.reshape(g, a_shape, order)
 )
 transpose = primitive(np.transpose, lambda a, /, axes=None: np.transpose(a, axes)).vjp(
-    a=lambda g, axes: _inverse_transpose(g, axes)
+    a=lambda g, axes: np.transpose(g, axes and sorted(range(g.ndim), key=[i % g.ndim for i in axes].__getitem__))
 )
 swapaxes = primitive(np.swapaxes, lambda a, /, axis1, axis2: np.swapaxes(a, axis1, axis2)).vjp(
     a=lambda g, axis1, axis2: np.swapaxes(g, axis1, axis2)

@@ -214,6 +214,16 @@ def test_the_gradients_of_a_dot_product_are_single_multiplications(f: Any) -> No
         np.testing.assert_array_equal(pulled(f, np.array(3.0), a, b), [3.0 * b, 3.0 * a])
 
 
+@pytest.mark.parametrize("shapes", [((4, 3), (4, 3)), ((4, 3), (3,)), ((2000, 3), (2000, 3)), ((5, 1, 3), (400, 3))])
+@pytest.mark.parametrize("layout", ["C", "F", "spaced"])
+def test_cross_products_are_numpys(shapes: Any, layout: str) -> None:
+    a, b = (LAYOUTS[layout](x) for x in normal(*shapes))
+    np.testing.assert_array_equal(np.asarray(np.cross(Tensor(a), b)), np.cross(a, b))
+    (got,) = pulled(lambda t: np.cross(a, t), np.cross(a, b), b)
+    want = np.cross(np.cross(a, b), a)
+    np.testing.assert_allclose(got, want.reshape(-1, *b.shape).sum(0) if want.ndim > b.ndim else want, atol=1e-12)
+
+
 @pytest.mark.parametrize("shapes", [((5, 3), (3,)), ((2, 5, 3), (3,)), ((0, 3), (3,)), ((5, 0), (0,)), ((3,), (3,))])
 def test_a_product_with_a_vector(shapes: Any) -> None:
     mg.check_grads(np.matmul, normal(*shapes))

@@ -5,16 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.sums import MIN_PRODUCT, ones, sum_over
+from ...engine.sums import accumulated, sum_over, sums_from_each
 from ...engine.types import Array
 from ...rules import reductions
 from ...rules.axes import count, expand
 
 _LONG = 1 << 12  # the longest row, in elements, for argmax; in longer rows np.max is as fast
-_WIDE = 1 << 8  # the most elements of a row in one product; NumPy's sum of more is more exact
-_MOST = 16  # the most products for one row
 _EXACT = 1 << 24  # the largest count for a mean; float32 represents all integers up to this one exactly
-_ROW = 1 << 7  # the fewest elements of a row that is added in one call; NumPy's own accumulation of shorter ones is as fast
 _FEW = 1 << 9  # elements in total; NumPy sums fewer along one axis as fast
 _reduce: Callable[..., Any] = np.add.reduce
 
@@ -40,21 +37,8 @@ def _sum(a: Array, axis: Any = None, keepdims: Any = False, **others: Any) -> An
         return NotImplemented
     if axis is None or not -a.ndim <= axis < a.ndim:
         return np.asarray(_reduce(a, axis, keepdims=keepdims)), None
-    if axis in (-1, a.ndim - 1) and a.shape[-1] > _WIDE:
-        return _of_wide_rows(a, keepdims), None
     sums = sum_over(a, (axis % a.ndim,))
     return (sums if keepdims else sums.squeeze(axis)), None
-
-
-def _of_wide_rows(a: Array, keepdims: bool) -> Any:
-    """Sum long rows with one product for each of several equal parts. If there are no equal parts, use NumPy's sum."""
-    row = a.shape[-1]
-    parts = -(-row // _WIDE)
-    if parts > _MOST or row % parts or a.size < MIN_PRODUCT or not a.flags.c_contiguous:
-        return _reduce(a, -1, keepdims=keepdims)
-    sums = sum_over(a.reshape(*a.shape[:-1], parts, row // parts), (a.ndim,))
-    total = sums[..., 0].dot(ones(parts, a.dtype))
-    return total[..., None] if keepdims else total
 
 
 def _mean(a: Array, **keywords: Any) -> Any:
@@ -64,37 +48,17 @@ def _mean(a: Array, **keywords: Any) -> Any:
     return total / (a.size // total.size), None
 
 
-def _accumulated(ufunc: Any, a: Array, axis: int, out: Array) -> Array:
-    """Compute ``ufunc.accumulate(a, axis, out=out)``, which follows one column after the other, by whole rows: five times as fast."""
-    if a.ndim > 1 and a.size >= MIN_PRODUCT:
-        rows, ans = np.moveaxis(a, axis, 0), np.moveaxis(out, axis, 0)
-        if rows.shape[-1] >= _ROW and rows.strides[-1] == ans.strides[-1] == a.itemsize:
-            ans[:1] = rows[:1]
-            for before, row, after in zip(ans, rows[1:], ans[1:]):
-                ufunc(before, row, after)
-            return out
-    accumulated: Array = ufunc.accumulate(a, axis, None, out)
-    return accumulated
-
-
 def _running(ufunc: Any) -> Callable[..., Any]:
     """Return a forward of ``np.cumsum`` or ``np.cumprod`` along one axis."""
 
     def forward(a: Array, axis: Any = None, **others: Any) -> Any:
         known = type(axis) is int and -a.ndim <= axis < a.ndim and not others
-        return (_accumulated(ufunc, a, axis, np.empty_like(a)), None) if known else NotImplemented
+        return (accumulated(ufunc, a, axis, np.empty_like(a)), None) if known else NotImplemented
 
     return forward
 
 
-def _sums_from_each(g: Array, axis: int) -> Array:
-    """Return for each element the sum of itself and those after it."""
-    ans, back = np.empty_like(g), (slice(None),) * (axis % g.ndim) + (slice(None, None, -1),)
-    _accumulated(np.add, g[back], axis, ans[back])
-    return ans
-
-
-def _prod_forward(a: Array, axis: Any = None, **others: Any) -> Any:
+def _prod(a: Array, axis: Any = None, **others: Any) -> Any:
     known = a.size and not others.keys() - {"keepdims"}
     return (np.asarray(np.prod(a, axis, **others)), None) if known else NotImplemented
 
@@ -120,9 +84,7 @@ def _stays_normal(a: Array, axis: Any) -> bool:
 def _prod_backward(g: Array, needs: Any, ans: Array, a: Array, a_shape: Any, axis: Any) -> tuple[Array]:
     if not _stays_normal(a, axis):
         return (reductions._prod_rule(g, a, a_shape, axis, True, 1),)
-    others = expand(ans, a_shape, axis) / a
-    others *= expand(g, a_shape, axis)
-    return (others,)
+    return (expand(ans, a_shape, axis) / a * expand(g, a_shape, axis),)
 
 
 def _cumprod_backward(g: Array, needs: Any, ans: Array, a: Array, a_shape: Any, axis: int) -> tuple[Array]:
@@ -131,13 +93,11 @@ def _cumprod_backward(g: Array, needs: Any, ans: Array, a: Array, a_shape: Any, 
     normal = a.size and products.min() >= low and g.shape[axis] * products.max() * sizes.max() <= low**-2
     if not normal or ((sizes < low) & (sizes > 0)).any():
         return (reductions._cumprod_rule(g, a, ans, a_shape, axis),)
-    sums = _sums_from_each(g * ans, axis)
-    sums /= a
-    return (sums,)
+    return (sums_from_each(g * ans, axis) / a,)
 
 
-reductions.prod.kernel(np.ndarray, _prod_forward, _prod_backward)
-reductions.cumsum.kernel(np.ndarray, _running(np.add), lambda g, needs, axis: (_sums_from_each(g, axis),))
+reductions.prod.kernel(np.ndarray, _prod, _prod_backward)
+reductions.cumsum.kernel(np.ndarray, _running(np.add), lambda g, needs, axis: (sums_from_each(g, axis),))
 reductions.cumprod.kernel(np.ndarray, _running(np.multiply), _cumprod_backward)
 reductions.max.kernel(np.ndarray, _extreme(np.argmax))
 reductions.min.kernel(np.ndarray, _extreme(np.argmin))
