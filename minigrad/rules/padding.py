@@ -91,12 +91,24 @@ def _with_extremes(array: Array, axis: int, width: tuple[int, int], extreme: Any
 @lru_cache(maxsize=64)
 def _sources(shape: Shape, width: Widths, mode: Any, like: Any = None) -> Array:
     """Return for each element of the result the flat position of the one that it copies."""
-    return np.pad(np.reshape(np.arange(math.prod(shape), like=like), shape), width, mode)
+    return _padded(np.reshape(np.arange(math.prod(shape), like=like), shape), width, mode, {})
+
+
+def _padded(array: Array, /, width: Widths, mode: str, options: dict[str, Any]) -> Array:
+    """Call ``np.pad``, or do without it where CuPy's differs: it has no "median" and another "wrap"."""
+    if type(array) is np.ndarray or not array.size or mode not in ("median", "wrap"):
+        return np.pad(array, width, mode, **options)
+    if mode == "median":
+        return _pad_mode(array, width, mode, options)
+    for axis, (before, after) in enumerate(width):
+        n = array.shape[axis]
+        array = np.take(array, np.arange(-before, n + after, like=array) % n, axis)
+    return array
 
 
 def _pad_copies(array: Array, /, width: Widths, mode: Any) -> Array:
     if type(array) is not np.ndarray or array.size >= _FEW:
-        return np.pad(array, width, mode)
+        return _padded(array, width, mode, {})
     return np.reshape(array, -1)[_sources(array.shape, width, mode)]
 
 
@@ -135,7 +147,5 @@ pad_copies: Primitive = primitive(_pad_copies, name="pad_copies").vjp(
     array=new_array(lambda g, array_shape, width, mode: fold(g, shape=array_shape, width=width, mode=mode))
 )
 fold = primitive(_fold, name="fold").vjp(padded=lambda g, width, mode: pad_copies(g, width=width, mode=mode))
-pad_mode = primitive(
-    lambda array, /, width, mode, options: np.pad(array, width, mode, **options), name="pad_mode"
-).reference(_pad_mode)
+pad_mode = primitive(_padded, name="pad_mode").reference(_pad_mode)
 pad = composite(np.pad, _pad)
