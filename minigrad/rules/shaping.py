@@ -117,18 +117,14 @@ def _resize(a: Any, new_shape: Any) -> Any:
     return np.reshape(np.tile(np.ravel(a), -(-size // a.size))[:size], shape)
 
 
-def _each(function: Callable[[Any], Any]) -> Callable[..., Any]:
-    """Return the result for one array, and a tuple of results for several."""
-    return lambda *arys: function(arys[0]) if len(arys) == 1 else tuple(function(a) for a in arys)
+def _at_least(shape: Callable[[Shape], Shape]) -> Callable[..., Any]:
+    """Return a function that gives each array its new shape: one result for one array, and a tuple for several."""
 
+    def reshaped(*arys: Any) -> Any:
+        found = tuple([np.reshape(a, shape(np.shape(a))) for a in arys])
+        return found[0] if len(arys) == 1 else found
 
-def _with_axes(shape: Callable[[Shape], Shape]) -> Callable[[Any], Any]:
-    return lambda a: np.reshape(a, shape(np.shape(a)))
-
-
-def _three_axes(shape: Shape) -> Shape:
-    leading = (1,) * (len(shape) < 2) + shape
-    return leading + (1,) * (3 - len(leading))
+    return reshaped
 
 
 def _hstack(tup: Sequence[Any]) -> Any:
@@ -286,9 +282,11 @@ broadcast_arrays = composite(
     np.broadcast_arrays,
     lambda *args: tuple(np.broadcast_to(a, np.broadcast_shapes(*map(np.shape, args))) for a in args),
 )
-atleast_1d = composite(np.atleast_1d, _each(_with_axes(lambda shape: shape or (1,))))
-atleast_2d = composite(np.atleast_2d, _each(_with_axes(lambda shape: (1,) * (2 - len(shape)) + shape)))
-atleast_3d = composite(np.atleast_3d, _each(_with_axes(_three_axes)))
+atleast_1d = composite(np.atleast_1d, _at_least(lambda shape: shape or (1,)))
+atleast_2d = composite(np.atleast_2d, _at_least(lambda shape: (1,) * (2 - len(shape)) + shape))
+atleast_3d = composite(
+    np.atleast_3d, _at_least(lambda shape: ((1,) * (len(shape) < 2) + shape + (1, 1))[: max(3, len(shape))])
+)
 meshgrid = composite(np.meshgrid, _meshgrid)
 resize = composite(np.resize, _resize)
 
