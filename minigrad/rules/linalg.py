@@ -140,22 +140,20 @@ def _products(g: Array, a_shape: tuple[int, ...], b_shape: tuple[int, ...]) -> A
 
 
 def _next(x: Array) -> Array:
-    """Return the next one of three components for each. A shift by one element copies whole rows."""
+    """Return the next one of three components for each, from a contiguous array."""
     if x.size < _FEW:
         return x.take(_NEXT, -1)
     ans = np.empty_like(x)
-    if x.flags.c_contiguous:
-        ans.reshape(-1)[:-1] = x.reshape(-1)[1:]
-    else:
-        ans[..., :2] = x[..., 1:]
+    ans.reshape(-1)[:-1] = x.reshape(-1)[1:]
     ans[..., 2] = x[..., 0]
     return ans
 
 
 def _cross(a: Array, b: Array, /, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Array:
-    """Compute NumPy's products; those of vectors with 3 components along the last axis without its slices and checks."""
+    """Compute NumPy's products; those of contiguous vectors with 3 components without its slices and checks."""
     last = axis == -1 or (axis is None and axisa == axisb == axisc == -1)
-    if last and type(a) is type(b) is np.ndarray and a.shape[-1:] == b.shape[-1:] == (3,):
+    known = last and type(a) is type(b) is np.ndarray and a.shape[-1:] == b.shape[-1:] == (3,)
+    if known and (a.size + b.size < _FEW or (a.flags.c_contiguous and b.flags.c_contiguous)):
         return _next(a * _next(b) - _next(a) * b)
     return np.cross(a, b, axisa, axisb, axisc, axis)
 
