@@ -97,7 +97,7 @@ def _sources(shape: Shape, width: Widths, mode: Any, like: Any = None) -> Array:
 def _padded(array: Array, /, width: Widths, mode: str, options: dict[str, Any]) -> Array:
     """Call ``np.pad``, or do without it where CuPy's differs: it has no "median" and another "wrap"."""
     if type(array) is np.ndarray or not array.size or mode not in ("median", "wrap"):
-        return np.pad(array, width, mode, **options)
+        return np.pad(array, width, mode, **options)  # type: ignore[call-overload]
     if mode == "median":
         return _pad_mode(array, width, mode, options)
     for axis, (before, after) in enumerate(width):
