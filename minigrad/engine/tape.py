@@ -267,8 +267,7 @@ class UnderWay:
 
     ``(a + b).backward()`` passes the same array to both operands, and the rule of ``sum`` returns a read-only view. So the
     sweep never writes to an array that arrives. The first addition of two contributions allocates a new array, and later
-    contributions are added to it in place. The same holds for an array that a kernel or a rule has just made (``Plan.fresh``),
-    and for the sums and casts of :func:`fit`.
+    contributions are added to it in place. So are those to what a rule or a kernel (``Plan.fresh``) or :func:`fit` just made.
 
     Attributes:
         entries, on_the_way, ends: see :func:`to_sweep`.
