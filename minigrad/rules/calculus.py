@@ -111,7 +111,10 @@ def _edge(f: Array, h: Any, axis: int, order: int, last: bool) -> Array:
     places = range(-order - 1, 0) if last else range(order + 1)
     y = [_cut(f, axis, i, i + 1 or None) for i in places]
     steps = [h[i] for i in (range(-order, 0) if last else range(order))] if h.ndim else [h] * order
-    return (y[1] - y[0]) / steps[0] if order == 1 else _quadratic(*y, *steps, t=sum(steps) if last else 0.0)
+    if order == 1:
+        return (y[1] - y[0]) / steps[0]
+    (left, middle, right), (p, q) = y, steps
+    return _quadratic(left, middle, right, p, q, p + q if last else 0.0)
 
 
 composite(np.diff, _diff)

@@ -146,6 +146,6 @@ pad_constant = primitive(_pad_constant, name="pad").vjp(
 pad_copies: Primitive = primitive(_pad_copies, name="pad_copies").vjp(
     array=new_array(lambda g, array_shape, width, mode: fold(g, shape=array_shape, width=width, mode=mode))
 )
-fold = primitive(_fold, name="fold").vjp(padded=lambda g, width, mode: pad_copies(g, width=width, mode=mode))
+fold: Primitive = primitive(_fold, name="fold").vjp(padded=lambda g, width, mode: pad_copies(g, width=width, mode=mode))
 pad_mode = primitive(_padded, name="pad_mode").reference(_pad_mode)
 pad = composite(np.pad, _pad)
