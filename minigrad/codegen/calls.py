@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..engine.observers import Scope
-from .statements import Expression, Memory, Statement, Value
-from .turns import form_of, key_of, leaves_of
+from .statements import Expression, Memory, Statement, Value, key_of, leaves_of
+from .turns import form_of
 
 
 class Call:

@@ -19,8 +19,8 @@ import numpy as np
 
 from .calls import Call, calls_of, sites
 from .functions import Dicts, FunctionCall, Key, WrittenFunction, key_of_text, of_data, text_of_key
-from .statements import Check, Expression, Memory, Statement, Value, method, owns, replaced, values_in
-from .turns import leaves_of
+from .names import unused
+from .statements import Check, Expression, Memory, Statement, Value, leaves_of, method, owns, replaced, values_in
 
 _FEWEST = 4  # statements more than calls that a function must have, or else its text is longer than what it replaces
 
@@ -131,7 +131,8 @@ class _Extraction:
         bundles = [[of_data("saved") for _ in self.calls] if len(each) > 1 else None for each in kept]
         spans = [[*call.spans.values()] for call in self.calls[: self.count]]
         for i, block in enumerate(self.blocks):
-            function = WrittenFunction(_free(name + "_back" * (i > 0), modules.taken), group)
+            function = WrittenFunction(unused(name + "_back" * (i > 0), modules.taken.__contains__), group)
+            modules.taken.add(function.__name__)
             returned = [v for v in made[i] if v in read] + kept[i] * (bundles[i] is None)
             given = [v for v in self.outer(block) if v not in self.keys and v not in self.surroundings(block)]
             taken = [j for j, bundle in enumerate(bundles) if bundle and j != i and set(given) & set(kept[j])]
@@ -345,11 +346,3 @@ def _common(paths: Sequence[Sequence[str]]) -> str:
 
 def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
-
-
-def _free(name: str, taken: set[str]) -> str:
-    found, number = name, 2
-    while found in taken:
-        found, number = f"{name}{number}", number + 1
-    taken.add(found)
-    return found

@@ -39,8 +39,8 @@ class WrittenProgram:
         self._text, self._arguments = step, arguments
         namespace: dict[str, Any] = {}
         exec(compile(self.source, "<written program>", "exec"), namespace)
+        self._check, self._step = namespace["check_arguments"], namespace["step"]
         namespace["check_arguments"] = lambda *_: None  # __call__ checks them
-        self._step = namespace["step"]
 
     def __call__(self, *args: Any) -> Any:
         """Compute the value and the gradients: ``(value, gradient, ...)``, one gradient per differentiated argument.
@@ -50,7 +50,7 @@ class WrittenProgram:
             ArgumentError: the arguments are nested differently, or one that is no array is another than in the example.
             ValueError: one of :attr:`checks` does not hold.
         """
-        return self._step(*self._arguments.plain(args))
+        return self._step(*self._arguments.plain(args, self._check))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write :attr:`source` to a file, whose function ``step`` does not need minigrad."""

@@ -22,7 +22,7 @@ from .functions import Dicts, WrittenFunction, function_lines
 from .kernels import called, imports as imports_of_kernels
 from .loops import Loop, TextLine
 from .modules import Modules
-from .names import Constants, GivenNames
+from .names import RESERVED, Constants, GivenNames
 from .paper import Paper
 from .program import WrittenProgram
 from .recording import Recording, line_of, named
@@ -32,8 +32,6 @@ from .statements import Check, Value
 from .tidy import live, tidied
 from .witness import compare, compare_runs, compare_sizes, described, on_the_tape
 from .words import Text
-
-RESERVED = {"np", "special", "base64", "check_arguments", "step", "ARGUMENTS"}  # names that a program has anyway
 
 
 def write_numpy(
@@ -122,17 +120,12 @@ def written_lines(
         statements, results, runs = _for_all_sizes(f, versions, runs, chosen, free)
         flat = [s for each in statements for s in (each.body if isinstance(each, Loop) else [each])]
     fast = imports_of_kernels(flat)
-    if fast and "kernels" in taken:
-        raise UnsupportedError(
-            "an argument is called 'kernels', as the module whose functions the program calls: rename it"
-        )
-    taken |= {"kernels"} if fast else set()
     names = GivenNames(taken)
     leaves = zip(runs[0].inputs, arguments.leaves)
     names.of.update({value: leaf.name if leaf.key == leaf.name else leaf.path for value, leaf in leaves})
     names.of.update({holder: str(holder.name) for holder, _ in dicts.keys.values()})
     groups = {function.group: GivenNames(taken - _of_step(arguments)) for function in functions}
-    constants = Constants([names, *groups.values()])
+    constants = Constants([names, *groups.values()], runs[0].variables)
     step = Text(statements, results, names, constants)
     inner = [Text(each.body, each.outputs, groups[each.group], constants, each.is_backward) for each in functions]
     written = [*map(function_lines, inner, functions)]
