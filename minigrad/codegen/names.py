@@ -40,7 +40,7 @@ def assigned_name(frame: FrameType | None, result: str | None) -> str | None:
     """
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
-        if module == "minigrad.codegen.writing":
+        if module == "minigrad.codegen.running":
             return result
         if module.startswith(("minigrad.codegen", "minigrad.transforms")):
             frame = frame.f_back
@@ -72,8 +72,8 @@ def _variables(frame: FrameType) -> Iterator[tuple[str, Any]]:
     """Yield the variables that a frame can read, and the attributes of its own variables."""
     yield from frame.f_locals.items()
     for value in frame.f_locals.values():
-        if not isinstance(value, (type, ModuleType)):
-            yield from getattr(value, "__dict__", {}).items()
+        if type(value).__dictoffset__ and not isinstance(value, (type, ModuleType)):  # no array on paper has a dict
+            yield from object.__getattribute__(value, "__dict__").items()
     yield from frame.f_globals.items()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import inspect
 import math
 import re
@@ -122,3 +123,11 @@ def number_text(number: Any) -> str:
     if isinstance(number, float) and not math.isfinite(number):
         return "np.nan" if math.isnan(number) else "np.inf" if number > 0 else "-np.inf"
     return repr(number)
+
+
+def array_text(array: Any) -> str:
+    """Return the text of a constant array: its numbers if they are few, or else its bytes."""
+    if array.size <= 100 and array.dtype.kind in "iufb" and np.isfinite(array).all():
+        return f"np.array({array.tolist()!r}, np.{array.dtype.name})"
+    text = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
+    return f"np.frombuffer(base64.b64decode({text!r}), {array.dtype.str!r}).reshape({array.shape})"

@@ -22,10 +22,11 @@ from .names import GivenNames
 from .paper import Paper
 from .program import WrittenProgram
 from .recording import Recording
+from .running import recorded
 from .statements import Statement, Value
 from .tidy import live
 from .witness import right
-from .writing import recorded, written_lines
+from .writing import written_lines
 
 # "forward" and the id of a node; "product" or "sum" and the index of an edge: the rule for an operand, or the addition of its
 # result to the operand's gradient
