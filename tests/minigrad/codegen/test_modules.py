@@ -136,7 +136,8 @@ class Penalised(nn.Module):
         self.blocks = Stack(3)
 
     def forward(self, x: Any) -> Any:
-        penalty = sum(np.sum(block.inner.bias**2) for block in self.blocks.blocks)
+        biases: list[Any] = [block.inner.bias for block in self.blocks.blocks]
+        penalty = sum(np.sum(bias**2) for bias in biases)
         return self.blocks(x) * penalty
 
 
