@@ -23,7 +23,7 @@ from benchmarks.pages import OPENED, chromium, gpt
 from minigrad import Tensor
 
 WINDOWS = {"desk": (1280, 720), "large": (1920, 1080), "phone": (390, 844), "projector": (1280, 720)}
-MOST_STEPS = 60  # steps of one program that are looked at
+MOST_STEPS = 24  # steps of one program that are looked at
 SLOW = 100  # ms
 PRESSED = """() => new Promise((done) => {
   const start = performance.now();
