@@ -12,7 +12,7 @@ from typing import NamedTuple
 from .errors import MARK
 
 LONGEST_LINE = 400  # characters; longer source lines are cut
-MOST_CALLERS = 4  # the number of calling functions that a Place stores
+MOST_CALLERS = 8  # the number of calling functions that a Place stores
 
 
 class SourceLine(NamedTuple):
@@ -61,12 +61,14 @@ def of_library(module: str) -> bool:
     return package in ("minigrad", "numpy") or (package == "nn" and hasattr(sys.modules.get(package), MARK))
 
 
-def user_place() -> Place | None:
-    """Return the instruction that the user's code is executing, with its callers."""
+def user_place(frames: list[FrameType] | None = None) -> Place | None:
+    """Return the instruction that the user's code is executing, with its callers. ``frames`` receives their frames."""
+    frames = [] if frames is None else frames
     frame, callee = _user_frame(sys._getframe(1))
     if frame is None:
         return None
     source, program = _instruction(frame)
+    frames.append(frame)
     if frame.f_code.co_name == "<module>":
         return Place(source, program, callee)
     callers: list[tuple[SourceLine, Sequence[str]]] = []
@@ -77,6 +79,7 @@ def user_place() -> Place | None:
         if outer is None or called not in (None, between):
             break  # the library called the function by more than a module call, so the caller may not see its result
         callers.append(_instruction(outer))
+        frames.append(outer)
     return Place(source, program, callee, tuple(callers))
 
 

@@ -16,6 +16,7 @@ from ..engine.observers import attach
 from ..engine.tape import entry_of
 from ..errors import MinigradError, UnsupportedError
 from ..graph.record.model import Graph, Node
+from ..graph.record.names import without_place
 from .arguments import Arguments
 from .loops import TextLine
 from .names import GivenNames
@@ -178,6 +179,6 @@ class _SecondRun:
 
 def _name_of(node: Node) -> str | None:
     """Return the name that the program assigns a result to, read from the label of its node; None for an expression."""
-    found = re.fullmatch(r"(?:.*\.)?([^\W\d]\w*)(\[\d+\])?", node.label)
+    found = re.fullmatch(r"(?:.*\.)?([^\W\d]\w*)(\[\d+\])?", without_place(node.label))
     picked = node.operation == "getitem" and node.source is not None and node.label in node.source.text  # x[0] itself
     return found[1] if found is not None and not picked else None

@@ -98,7 +98,6 @@ class _Capture:
         self.modules: dict[Any, int] = {}
         self.paths: dict[int, str] = {}
         self.texts: dict[str, Sequence[str]] = {}  # the lines of files that called functions but no operations
-        self.arrays: list[Any] = []  # keeps the constants alive as long as their ids are used
 
     def run(self, tensors: Sequence[Tensor], entries: Sequence[Entry]) -> Graph:
         for entry in entries:
@@ -185,6 +184,7 @@ class _Capture:
             "source": note.source,
             "call": note.call,
             "callers": tuple(source for source, _ in note.callers),
+            "rounds": note.rounds,
             "depth": note.depth,
             "seconds": note.seconds,
             "backward_seconds": note.backward_seconds,
@@ -217,13 +217,13 @@ class _Capture:
         return self.numbers[place]
 
     def constant(self, constant: Constant) -> int:
-        """Return the id of the node for an argument that needs no gradient. Each array that still exists has one node."""
+        """Return the id of the node for an argument that needs no gradient. Each array has one node."""
         array = constant.array() if constant.array else None
-        place = constant if array is None else id(array)
-        self.arrays.append(array)
+        place: Any = constant.place
         if place not in self.numbers:
             value = "" if constant.value is None else number_text(constant.value)
-            self.add("constant", place, constant, None, self.names.get(place), details=value)
+            name = None if array is None else self.names.get(id(array))
+            self.add("constant", place, constant, None, name, details=value)
         return self.numbers[place]
 
     def module(self, calls: tuple[ModuleCall, ...]) -> int | None:

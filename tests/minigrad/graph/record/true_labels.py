@@ -146,8 +146,7 @@ def is_users(frame: FrameType) -> bool:
 
 def expression(label: str) -> str:
     """Return the part of a label that is Python: without its version, and without the round of its loops."""
-    name = VERSION.sub("", label.partition(PLACE)[0])
-    return name[1:-1] if name != label and name.startswith("(") and name.endswith(")") else name
+    return VERSION.sub("", label.partition(PLACE)[0])
 
 
 def is_python(text: str) -> bool:
