@@ -47,37 +47,45 @@ class _File:
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines, self.program = lines, Program(lines)
-        self.variables: dict[SourceLine, tuple[str, ...]] = {}
+        self.variables: dict[int, tuple[SourceLine, tuple[str, ...]]] = {}  # by the id of the place
 
 
-_files: dict[str, _File] = {}
+_files: dict[int, _File] = {}  # by the id of the list of lines, which each holds
 
 
 def round_of(frame: FrameType, source: SourceLine, lines: Sequence[str]) -> Round:
     """Return the loop variables of a running frame, whose instruction is at ``source``, with their values."""
-    file = _files.get(source.file)
-    if file is None or file.lines is not lines:
+    file = _files.get(id(lines))
+    if file is None:
         if len(_files) >= MOST_FILES:
             _files.clear()
-        file = _files[source.file] = _File(lines)
-    names = file.variables.get(source)
-    if names is None:
-        here = file.program.at(source)
-        names = () if here is None else tuple(loop_variables(file.program, here))
-        listed = None if here is None else _listed(file.program, here)
-        names += () if listed is None else (f"{COUNT}{listed}",)
-        code = frame.f_code
-        names += ("self",) if code.co_argcount and code.co_varnames[0] == "self" else ()
-        file.variables[source] = names
+        file = _files[id(lines)] = _File(lines)
+    known = file.variables.get(id(source))
+    if known is None or known[0] is not source:
+        known = file.variables[id(source)] = source, _variables(file.program, frame, source)
+    names = known[1]
     if not names:
         return ()
-    local, found = frame.f_locals, list[tuple[str, Any]]()
+    local, found = frame.f_locals, []
     for name in names:
-        listed = name.startswith(COUNT)
-        value = _count(frame, name.removeprefix(COUNT)) if listed else _plain(local.get(name))
-        if value is not None:
-            found.append((COUNT if listed else name, value))
+        if name in local:
+            value = local[name]
+            kind = type(value)
+            if kind is int or (value := _plain(value)) is not None:
+                found.append((name, value))
+        elif name.startswith(COUNT) and (count := _count(frame, name.removeprefix(COUNT))) is not None:
+            found.append((COUNT, count))
     return tuple(found)
+
+
+def _variables(program: Program, frame: FrameType, source: SourceLine) -> tuple[str, ...]:
+    """Return the names of the loop variables at a place, the lists of a comprehension there, and "self" in a method."""
+    here = program.at(source)
+    names = [] if here is None else loop_variables(program, here)
+    if here is not None and (listed := _listed(program, here)) is not None:
+        names.append(COUNT + listed)
+    code = frame.f_code
+    return tuple(names) + ("self",) * (code.co_argcount > 0 and code.co_varnames[0] == "self")
 
 
 def _count(frame: FrameType, path: str) -> int | None:

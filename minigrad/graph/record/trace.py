@@ -86,8 +86,9 @@ class trace:
         if place is None or place.callee is None:
             return
         note.source, note.program, note.callers = place.source, place.program, place.callers
-        places = (place.source, place.program), *place.callers
-        note.rounds = tuple([round_of(frame, *where) for frame, where in zip(frames, places)])
+        rounds = [round_of(frames[0], place.source, place.program)]
+        rounds += [round_of(frame, *where) for frame, where in zip(frames[1:], place.callers)]
+        note.rounds = tuple(rounds)
         for number, scope in enumerate(active.scopes):
             if scope.frame is place.callee:
                 note.depth, note.call = number, scope.notes.setdefault(self, self._calls + 1)

@@ -77,7 +77,7 @@ loss = total
 def test_a_comprehension_whose_length_is_unknown_gives_no_index() -> None:
     text = "x = leaf(0.5)\nus = [x * v if v else v for v in (0.0, 1.5, 2.5)]\nws = [x * v for v in (1.5, 2.5) if v > 2]\n"
     labels = [node.label for node in capture(run(text + "loss = us[1] * us[2] * ws[0]")["loss"]).operations()]
-    assert labels[:2] == ["(x * v)₁", "(x * v)₂"]
+    assert labels[:2] == ["x * v · v=1.5", "(x * v)₁ · v=2.5"]
 
 
 def test_rounds_are_noted_only_in_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
