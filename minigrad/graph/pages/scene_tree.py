@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from typing import Any
 
 from ..draw.folding import Unit, program, scene
 from ..record.model import Edge, Graph
+from .scene_titles import Calls
 
 MOST_IN_SCENE = 60
 PART = 50
@@ -52,6 +52,7 @@ class SceneTree:
             self.out_of[edge.source].append(edge)
         self.stages: dict[int, list[Stage]] = {}  # by id(unit)
         self.home: dict[int, Stage] = {}
+        self.calls, self.titles = Calls(graph), dict[int, str]()  # titles: by id(unit), of the calls and rounds in scenes
         self.numbers = {id(edge): number for number, edge in enumerate(graph.edges)}
         self.order = {node.id: i for i, node in enumerate(n for n in graph.nodes if n.operation is not None)}
         self._values: dict[int, list[int]] = defaultdict(list)
@@ -81,6 +82,8 @@ class SceneTree:
                 unit.kind == "loop" and unit.module is not None
             ):  # a stack of layers; its steps are the contents of the layers
                 unit.iterations = [layer.iterations[0] for (layer,) in unit.iterations]
+            if len(unit.iterations) == 1 and _weight(unit.iterations[0], self._weights) > MOST_IN_SCENE:
+                unit.iterations = [self._by_call(unit.iterations[0])]
             unit.iterations = parted(unit.iterations, self._weights)
             depth = 0 if parent is None else parent.depth + 1
             stages = [Stage(unit, t, parent, depth) for t in range(len(unit.iterations))]
@@ -91,6 +94,16 @@ class SceneTree:
                         self.home[item.node] = stage
                     else:
                         todo.append((item, stage))
+
+    def _by_call(self, units: list[Unit]) -> list[Unit]:
+        """Return the units of a long scene, with the units of each call and of each round of a loop in one."""
+        found = []
+        for name, together in self.calls.grouped(units):
+            part = _part(together) if name else None
+            found += together if part is None else [part]
+            if part is not None and len(together) > 1:
+                self.titles[id(part)] = name
+        return found
 
     # --- values ---
 
@@ -185,24 +198,6 @@ class SceneTree:
                 parent.values += [value for _, value in column]
 
 
-def title(tree: SceneTree, unit: Unit, labels: Sequence[str]) -> str:
-    """Return a scene's title in all languages: a module's name, a loop's result, or the numbers of a part's operations."""
-    graph = tree.graph
-    if unit.module is not None:
-        module = graph.modules[unit.module]
-        outer = "" if module.parent is None else f"{graph.modules[module.parent].name}."
-        name = module.name.removeprefix(outer) or module.kind
-        return re.sub(r"[.\[]?\d+\]?$", "", name) or module.kind if unit.kind == "loop" else name
-    if not unit.operations[0]:
-        values = tree.stages[id(unit)][0].values
-        return f"{labels[values[0]]} … {labels[values[-1]]}"
-    first, last = unit.operations[0][0], unit.operations[0][-1]
-    if unit.kind == "loop":
-        found = re.fullmatch(r"(.+)\[\d+\]", labels[last])
-        return found[1] if found else graph.nodes[last].operation or ""
-    return f"{tree.order[first] + 1}–{tree.order[last] + 1}" if unit.kind == "part" else ""
-
-
 def parted(units: list[list[Unit]], weights: Mapping[int, int]) -> list[list[Unit]]:
     """Return the content of a scene, divided into parts if it is long. Each iteration is divided in the same way.
 
@@ -210,12 +205,16 @@ def parted(units: list[list[Unit]], weights: Mapping[int, int]) -> list[list[Uni
         units: the units of the scene, for each iteration.
         weights: the numbers of boxes of operations. Other units count as 1.
     """
-    while sum(weights.get(unit.node, 1) if unit.node is not None else 1 for unit in units[0]) > MOST_IN_SCENE:
+    while _weight(units[0], weights) > MOST_IN_SCENE:
         cuts = _cuts(units[0], weights)
         if len(cuts) + 1 >= len(units[0]):
             break
         units = [[_part(step[a:b]) for a, b in zip([0, *cuts], [*cuts, len(step)])] for step in units]
     return units
+
+
+def _weight(units: Sequence[Unit], weights: Mapping[int, int]) -> int:
+    return sum(weights.get(unit.node, 1) if unit.node is not None else 1 for unit in units)
 
 
 def _cuts(units: Sequence[Unit], weights: Mapping[int, int]) -> list[int]:

@@ -14,7 +14,8 @@ import numpy as np
 
 from ..draw.folding import Unit
 from ..draw.layered import lay_out, text_width
-from .scene_tree import SceneTree, Stage, title
+from .scene_titles import title
+from .scene_tree import SceneTree, Stage
 
 if TYPE_CHECKING:
     from ..record.model import Graph, Node
@@ -65,6 +66,7 @@ def _about(tree: SceneTree, unit: Unit, numbers: Mapping[int, int], labels: Sequ
         "title": title(tree, unit, labels),
         "of": "" if unit.module is None else tree.graph.modules[unit.module].kind,
         "count": len(unit.iterations),
+        "rounds": tree.calls.titles(unit) if unit.kind == "loop" and unit.module is None else [],
     }
 
 

@@ -171,24 +171,27 @@ class Rounds:
         """Return a loop variable with its value as text: ``t=3``, ``Neuron 2``."""
         return f"{value.kind} {self._numbers[value]}" if isinstance(value, Owned) else f"{name}={value!r}"
 
-    def of(self, node: Node) -> dict[tuple[str, str], str]:
-        """Return the texts of all variables of an operation, outermost first, by the function and the variable."""
+    def of(self, node: Node) -> dict[tuple[str, str, bool], str]:
+        """Return the texts of all variables of an operation, outermost first: by function, name, and whether it is a float."""
         places = [] if node.source is None else [node.source, *node.callers]
         return {
-            (place.function, name): self.text(name, value)
+            (place.function, name, isinstance(value, float)): self.text(name, value)
             for place, values in reversed(list(zip(places, node.rounds)))
             for name, value in values
             if name != COUNT
         }
 
     def told_apart(self, nodes: Sequence[Node]) -> list[str]:
-        """Return for each node the variables that tell it apart from the others, the innermost first to be chosen."""
+        """Return for each node the variables that tell it apart from the others.
+
+        Those of inner loops are chosen first. Floats, which are data and no positions, are chosen if there is nothing else.
+        """
         found = [self.of(node) for node in nodes]
-        every = list(dict.fromkeys(key for each in found for key in reversed(each)))
-        chosen: list[tuple[str, str]] = []
+        every = dict.fromkeys(key for each in found for key in reversed(each))
+        chosen: list[tuple[str, str, bool]] = []
         kinds = 1
-        for key in every:
-            if kinds == len(nodes):
+        for key in sorted(every, key=lambda key: key[2]):
+            if kinds == len(nodes) or (key[2] and chosen):
                 break
             if (now := len({tuple(each.get(k) for k in [*chosen, key]) for each in found})) > kinds:
                 chosen, kinds = [*chosen, key], now
