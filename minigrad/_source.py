@@ -6,7 +6,7 @@ import linecache
 import sys
 import weakref
 from collections.abc import Sequence
-from types import CodeType, FrameType
+from types import CodeType, FrameType, TracebackType
 from typing import NamedTuple
 
 from .errors import MARK
@@ -86,7 +86,14 @@ def user_place(frames: list[FrameType] | None = None) -> Place | None:
 def _instruction(frame: FrameType) -> tuple[SourceLine, Sequence[str]]:
     """Return the current instruction of a frame and the lines of its file."""
     code = _known.get(id(frame.f_code)) or _CodePlaces(frame)
-    return code.sources.get(frame.f_lasti) or code.source(frame), code.lines
+    return code.sources.get(frame.f_lasti) or code.source(frame.f_code, frame.f_lasti, frame.f_lineno), code.lines
+
+
+def place_in(traceback: TracebackType) -> tuple[SourceLine, Sequence[str]]:
+    """Return the instruction at which an error left a frame, and the lines of its file."""
+    frame = traceback.tb_frame
+    code = _known.get(id(frame.f_code)) or _CodePlaces(frame)
+    return code.source(frame.f_code, traceback.tb_lasti, traceback.tb_lineno), code.lines
 
 
 def _user_frame(frame: FrameType | None) -> tuple[FrameType | None, FrameType | None]:
@@ -109,19 +116,18 @@ class _CodePlaces:
         self.sources: dict[int, SourceLine] = {}
         _known[number] = self
 
-    def source(self, frame: FrameType) -> SourceLine:
-        """Return the current instruction of the frame."""
-        code, lines = frame.f_code, self.lines
-        line = frame.f_lineno
+    def source(self, code: CodeType, instruction: int, line: int) -> SourceLine:
+        """Return the place of an instruction of the code, which is on this line."""
+        lines = self.lines
         column = end_line = end_column = None
-        if 0 <= frame.f_lasti // 2 < len(self.positions):
-            first, last, start, end = self.positions[frame.f_lasti // 2]
+        if 0 <= instruction // 2 < len(self.positions):
+            first, last, start, end = self.positions[instruction // 2]
             if first == line and last is not None and start is not None and end is not None and last <= len(lines):
                 column, end_line = _character(lines[line - 1], start), last
                 end_column = _character(lines[last - 1], end)
         text = lines[line - 1].strip()[:LONGEST_LINE] if 0 < line <= len(lines) else ""
         place = SourceLine(code.co_filename, line, code.co_name, text, column, end_line, end_column)
-        self.sources[frame.f_lasti] = place
+        self.sources[instruction] = place
         return place
 
 

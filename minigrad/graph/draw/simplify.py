@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import itertools
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from itertools import groupby

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +10,8 @@ from typing import Any
 
 from ..draw.folding import Unit, program, scene
 from ..record.model import Edge, Graph
-from .scene_titles import Calls
+from ..record.names import without_place
+from .calls import Calls
 
 MOST_IN_SCENE = 60
 PART = 50
@@ -52,7 +54,10 @@ class SceneTree:
             self.out_of[edge.source].append(edge)
         self.stages: dict[int, list[Stage]] = {}  # by id(unit)
         self.home: dict[int, Stage] = {}
-        self.calls, self.titles = Calls(graph), dict[int, str]()  # titles: by id(unit), of the calls and rounds in scenes
+        self.calls, self.titles = (
+            Calls(graph),
+            dict[int, str](),
+        )  # titles: by id(unit), of the calls and rounds in scenes
         self.numbers = {id(edge): number for number, edge in enumerate(graph.edges)}
         self.order = {node.id: i for i, node in enumerate(n for n in graph.nodes if n.operation is not None)}
         self._values: dict[int, list[int]] = defaultdict(list)
@@ -196,6 +201,28 @@ class SceneTree:
                     stages[t].values.append(value)
             else:
                 parent.values += [value for _, value in column]
+
+
+def title(tree: SceneTree, unit: Unit, labels: Sequence[str]) -> str:
+    """Return a scene's title: a module's name, a loop with its variable, a call, or a part's first and last value."""
+    graph = tree.graph
+    if id(unit) in tree.titles:
+        return tree.titles[id(unit)]
+    if unit.module is not None:
+        module = graph.modules[unit.module]
+        outer = "" if module.parent is None else f"{graph.modules[module.parent].name}."
+        name = module.name.removeprefix(outer) or module.kind
+        return re.sub(r"[.\[]?\d+\]?$", "", name) or module.kind if unit.kind == "loop" else name
+    if unit.kind == "loop":
+        steps = tree.calls.titles(unit)
+        if steps:
+            return f"{steps[0]} … {steps[-1].removeprefix('for ').rpartition(' = ')[2]}"
+        last = unit.operations[0][-1]
+        return without_place(labels[last]) or graph.nodes[last].operation or ""
+    if unit.kind != "part":
+        return ""
+    values = unit.operations[0] or tree.stages[id(unit)][0].values
+    return f"{labels[values[0]]} … {labels[values[-1]]}"
 
 
 def parted(units: list[list[Unit]], weights: Mapping[int, int]) -> list[list[Unit]]:

@@ -14,8 +14,7 @@ import numpy as np
 
 from ..draw.folding import Unit
 from ..draw.layered import lay_out, text_width
-from .scene_titles import title
-from .scene_tree import SceneTree, Stage
+from .scene_tree import SceneTree, Stage, title
 
 if TYPE_CHECKING:
     from ..record.model import Graph, Node

@@ -45,7 +45,7 @@ def capture(
                 "tensor with requires_grad=True, outside no_grad()"
             )
     entries = wengert_list(tensor._node for tensor in found)
-    walk = _Capture(_named(params, caller))
+    walk = Capture(_named(params, caller))
     graph = walk.run(found, _with_origins(entries) if origins else entries)
     if origins and (len(found) > 1 or any(node.lane for node in graph.nodes)):
         walk.take_gradients()
@@ -87,7 +87,7 @@ def _named(params: Any, caller: str) -> dict[str, Any]:
 _dtype_name = functools.cache(str)  # cached, because str(dtype) takes longer than the rest of a node
 
 
-class _Capture:
+class Capture:
     """A walk along the Wengert list that makes the nodes, edges and modules in a fixed order."""
 
     def __init__(self, named: Mapping[str, Any]) -> None:

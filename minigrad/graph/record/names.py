@@ -268,7 +268,9 @@ class _Names:
             return
         level, element = 0, here
         target, several = program.target(here)
-        for outer, call, number in self.calls(node) if program.returned(here) else ():  # in h = f(x), f returns this value
+        for outer, call, number in (
+            self.calls(node) if program.returned(here) else ()
+        ):  # in h = f(x), f returns this value
             target, several = outer.target(call)
             if target is not None or several:
                 program, level, element = outer, number, call
@@ -307,7 +309,12 @@ class _Names:
 
     def is_partial(self, node: Node, program: Program, here: ast.AST) -> bool:
         """Return whether the operation is an addition of Python's ``sum`` before the last one."""
-        if not isinstance(here, ast.Call) or not isinstance(here.func, ast.Name) or here.func.id != "sum" or not here.args:
+        if (
+            not isinstance(here, ast.Call)
+            or not isinstance(here.func, ast.Name)
+            or here.func.id != "sum"
+            or not here.args
+        ):
             return False
         same = (reader for reader in self.readers[node.id] if reader.source == node.source and reader.call != node.call)
         return any(reader.rounds == node.rounds and reader.callers == node.callers for reader in same)

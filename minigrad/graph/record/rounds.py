@@ -118,7 +118,9 @@ def loop_variables(program: Program, node: ast.AST) -> list[str]:
     """Return the variables of the loops around a place in one function, outermost first."""
     found: list[str] = []
     parent = program.parents.get(node)
-    while parent is not None and not isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+    while parent is not None and not isinstance(
+        parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+    ):
         if isinstance(parent, ast.For) and node in parent.body:
             found = _names(parent.target) + found
         elif isinstance(parent, ast.While):

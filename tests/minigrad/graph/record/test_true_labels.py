@@ -20,7 +20,9 @@ def test_each_construct(one: Any) -> None:
     assert wrong(block(one)) == []
 
 
-@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(8, 400))])
+@pytest.mark.parametrize(
+    "seed", [*range(8), *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(8, 400))]
+)
 def test_generated_programs(seed: int) -> None:
     assert wrong(program(seed)) == []
 
@@ -75,7 +77,9 @@ loss = total
 
 
 def test_a_comprehension_whose_length_is_unknown_gives_no_index() -> None:
-    text = "x = leaf(0.5)\nus = [x * v if v else v for v in (0.0, 1.5, 2.5)]\nws = [x * v for v in (1.5, 2.5) if v > 2]\n"
+    text = (
+        "x = leaf(0.5)\nus = [x * v if v else v for v in (0.0, 1.5, 2.5)]\nws = [x * v for v in (1.5, 2.5) if v > 2]\n"
+    )
     labels = [node.label for node in capture(run(text + "loss = us[1] * us[2] * ws[0]")["loss"]).operations()]
     assert labels[:2] == ["x * v · v=1.5", "(x * v)₁ · v=2.5"]
 

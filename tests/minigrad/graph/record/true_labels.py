@@ -233,7 +233,11 @@ class Draw:
         return f"[{', '.join(self.number() for _ in range(count))}]"
 
     def program(self) -> str:
-        lines = [f"x = leaf({self.number()})", f"xs = [leaf(v) for v in {self.numbers(3)}]", f"A = np.array({self.numbers(3)})"]
+        lines = [
+            f"x = leaf({self.number()})",
+            f"xs = [leaf(v) for v in {self.numbers(3)}]",
+            f"A = np.array({self.numbers(3)})",
+        ]
         name, results = "x", ["x"]
         for _ in range(self.random.randint(2, 5)):
             block = self.random.choice(BLOCKS)
@@ -340,7 +344,10 @@ def neurons(d: Draw, x: str) -> tuple[str, str]:
 
 def recursion(d: Draw, x: str) -> tuple[str, str]:
     f, y = d.new("power"), d.new("y")
-    return f"def {f}(v, n):\n    if n == 0:\n        return v\n    u = v * {d.number()}\n    return {f}(np.sin(u), n - 1)\n{y} = {f}({x}, 3)", y
+    return (
+        f"def {f}(v, n):\n    if n == 0:\n        return v\n    u = v * {d.number()}\n    return {f}(np.sin(u), n - 1)\n{y} = {f}({x}, 3)",
+        y,
+    )
 
 
 def elsewhere(d: Draw, x: str) -> tuple[str, str]:
@@ -350,7 +357,10 @@ def elsewhere(d: Draw, x: str) -> tuple[str, str]:
 
 def objects(d: Draw, x: str) -> tuple[str, str]:
     a, y, s = d.new("scales"), d.new("y"), d.new("scale")
-    return f"{a} = {{'a': Scaled(leaf({d.number()})), 'b': Scaled(leaf({d.number()}))}}\n{y} = {x}\nfor {s} in {a}.values():\n    {y} = {s}({y})", y
+    return (
+        f"{a} = {{'a': Scaled(leaf({d.number()})), 'b': Scaled(leaf({d.number()}))}}\n{y} = {x}\nfor {s} in {a}.values():\n    {y} = {s}({y})",
+        y,
+    )
 
 
 def again(d: Draw, x: str) -> tuple[str, str]:
@@ -370,7 +380,10 @@ def unpacked(d: Draw, x: str) -> tuple[str, str]:
 
 def generator(d: Draw, x: str) -> tuple[str, str]:
     g, v, total = d.new("made"), d.new("v"), d.new("total")
-    return f"def {g}(u):\n    for i in range(3):\n        yield u * (i + 0.5)\n{total} = 0\nfor {v} in {g}({x}):\n    {total} += {v} * {v}", total
+    return (
+        f"def {g}(u):\n    for i in range(3):\n        yield u * (i + 0.5)\n{total} = 0\nfor {v} in {g}({x}):\n    {total} += {v} * {v}",
+        total,
+    )
 
 
 def decorated(d: Draw, x: str) -> tuple[str, str]:

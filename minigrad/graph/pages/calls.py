@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from ..draw.folding import Unit
 from ..record.model import Graph, Node
-from ..record.names import without_place
 from ..record.rounds import COUNT, Owned, Rounds
-
-if TYPE_CHECKING:
-    from .scene_tree import SceneTree
 
 Step = tuple[object, str]  # what tells a call or a round of a loop from others, and its title
 
@@ -69,25 +63,3 @@ class Calls:
         """Return a title for each step of a loop, from the variables that tell them apart; empty if none do."""
         found = self.rounds.told_apart([self.graph.nodes[step[-1]] for step in unit.operations])
         return [self.loop(text) for text in found] if all(found) and len(set(found)) == len(found) else []
-
-
-def title(tree: SceneTree, unit: Unit, labels: Sequence[str]) -> str:
-    """Return a scene's title: a module's name, a loop with its variable, a call, or a part's first and last value."""
-    graph = tree.graph
-    if id(unit) in tree.titles:
-        return tree.titles[id(unit)]
-    if unit.module is not None:
-        module = graph.modules[unit.module]
-        outer = "" if module.parent is None else f"{graph.modules[module.parent].name}."
-        name = module.name.removeprefix(outer) or module.kind
-        return re.sub(r"[.\[]?\d+\]?$", "", name) or module.kind if unit.kind == "loop" else name
-    if unit.kind == "loop":
-        steps = tree.calls.titles(unit)
-        if steps:
-            return f"{steps[0]} … {steps[-1].removeprefix('for ').rpartition(' = ')[2]}"
-        last = unit.operations[0][-1]
-        return without_place(labels[last]) or graph.nodes[last].operation or ""
-    if unit.kind != "part":
-        return ""
-    values = unit.operations[0] or tree.stages[id(unit)][0].values
-    return f"{labels[values[0]]} … {labels[values[-1]]}"
