@@ -111,7 +111,7 @@ class _CodePlaces:
         code: CodeType = frame.f_code
         number = id(code)
         self.reference = weakref.ref(code, lambda _: _known.pop(number, None))
-        self.lines: Sequence[str] = linecache.getlines(code.co_filename, frame.f_globals)
+        self.lines: Sequence[str] = linecache.getlines(code.co_filename, frame.f_globals) or _timed_cell(frame)
         self.positions = list(code.co_positions())  # one per two bytes of instructions
         self.sources: dict[int, SourceLine] = {}
         _known[number] = self
@@ -132,6 +132,21 @@ class _CodePlaces:
 
 
 _known: dict[int, _CodePlaces] = {}
+
+
+def _timed_cell(frame: FrameType) -> list[str]:
+    """Return the lines of the notebook's cell that ``%%time`` is running. IPython compiles it without a file."""
+    outer: FrameType | None = frame if frame.f_code.co_filename.startswith("<timed ") else None
+    cell = None
+    while outer is not None and outer.f_globals.get("__name__") != "IPython.core.magics.execution":
+        cell, outer = outer.f_code, outer.f_back
+    text = None if outer is None else outer.f_locals.get("expr")
+    codes: list[object] = [cell]
+    for code in codes:  # the loop appends to codes
+        codes += code.co_consts if isinstance(code, CodeType) else ()
+    if not isinstance(text, str) or not any(code is frame.f_code for code in codes):
+        return []  # for example, a function of an earlier cell
+    return text.splitlines(keepends=True)
 
 
 def _character(line: str, byte: int) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._source import of_library, place_in
+from ..._source import SourceLine, of_library, place_in
 from ...engine.primitive import Primitive
 from ...engine.tape import Entry, Output, entry_of, wengert_list
 from ...engine.tensor import Tensor
@@ -19,6 +19,7 @@ from ..record.model import Edge, Graph, Node
 from ..record.names import give_labels
 from ..record.trace import Constant
 
+NUMBERS = (Tensor, np.ndarray, np.generic, int, float, complex)
 LONGEST = 300  # characters of the error's message
 
 Text = dict[str, str]
@@ -44,29 +45,38 @@ def raised(error: BaseException) -> tuple[Graph, dict[str, Any]]:
         graph.nodes[number].kind = "operation" if graph.nodes[number].operation else graph.nodes[number].kind
     source, lines = place_in(users[-1])
     graph.programs.setdefault(source.file, [line.rstrip("\r\n") for line in lines])
-    primitive: Any = call.f_locals["self"] if call is not None else None
-    name = primitive.name if primitive is not None else type(error).__name__
-    end = Node(len(graph.nodes), "loss", name, None, None, "", primitive=primitive, source=source)
-    constants = [Constant(i, value) for i, value in enumerate(given) if not isinstance(value, Tensor) and value is not None]
-    sources = {each.position: walk.constant(each) for each in constants}
-    names = primitive.argument_names(len(given)) if primitive is not None else ()
-    end.id = len(graph.nodes)
-    for i, (argument, value) in enumerate(zip(names, given)):
-        node = value._node if isinstance(value, Tensor) else None
-        if node is not None or i in sources:
-            array = value._array if isinstance(value, Tensor) else np.asarray(value)
-            output = node.index if type(node) is Output else None
-            operand = sources[i] if node is None else walk.value(node)
-            graph.edges.append(Edge(operand, end.id, argument, output, np.shape(array), array))
-            if graph.nodes[operand].operation is None:
-                graph.nodes[operand].value = array
-    graph.nodes.append(end)
-    graph.ends = [(end.id, 0)]
+    end = _operation(walk, source, call, type(error).__name__)
     give_labels(graph, walk.paths, walk.texts)
     program = Program(lines)
     here = program.at(source)
-    end.label = (program.text(here) if here is not None else source.text) or name
+    end.label = (program.text(here) if here is not None else source.text) or str(end.operation)
     return graph, _lesson(error, graph, end, os.path.basename(source.file))
+
+
+def _operation(walk: Capture, source: SourceLine, call: FrameType | None, kind: str) -> Node:
+    """Add the operation that raised, with its operands, and return it. Without ``call``, the program itself raised."""
+    graph = walk.graph
+    primitive: Any = None if call is None else call.f_locals["self"]
+    arguments = () if call is None else call.f_locals["args"]
+    names = () if call is None else primitive.argument_names(len(arguments))
+    edges = []
+    for i, (name, value) in enumerate(zip(names, arguments)):
+        if not isinstance(value, NUMBERS):
+            continue
+        node, array = (value._node, value._array) if isinstance(value, Tensor) else (None, np.asarray(value))
+        given = array if isinstance(value, Tensor) else value
+        number = walk.constant(Constant(i, given)) if node is None else walk.value(node)
+        edges.append(Edge(number, 0, name, node.index if type(node) is Output else None, array.shape, array))
+        if graph.nodes[number].operation is None:
+            graph.nodes[number].value = array
+    end = Node(len(graph.nodes), "loss", kind, None, None, "", primitive=primitive, source=source)
+    end.operation = kind if primitive is None else primitive.name
+    for edge in edges:
+        edge.target = end.id
+    graph.edges += edges
+    graph.nodes.append(end)
+    graph.ends = [(end.id, 0)]
+    return end
 
 
 def _frames(traceback: TracebackType | None) -> tuple[list[TracebackType], FrameType | None]:
@@ -97,12 +107,21 @@ def _lesson(error: BaseException, graph: Graph, end: Node, file: str) -> dict[st
     message = " ".join(str(error).split())[:LONGEST] or kind
     edges = [edge for edge in graph.edges if edge.target == end.id]
     met = ", ".join(f"{graph.nodes[edge.source].label}: {edge.shape}" for edge in edges)
-    shapes = {"en": f"The operands and their shapes: {met}. ", "ja": f"被演算子とその形状：{met}。"} if met else {"en": "", "ja": ""}
+    shapes = (
+        {"en": f"The operands and their shapes: {met}. ", "ja": f"被演算子とその形状：{met}。"}
+        if met
+        else {"en": "", "ja": ""}
+    )
     return {
-        "title": {"en": f"The program raised {kind} in line {line}", "ja": f"プログラムは {line} 行目で {kind} を送出しました"},
+        "title": {
+            "en": f"The program raised {kind} in line {line}",
+            "ja": f"プログラムは {line} 行目で {kind} を送出しました",
+        },
         "intro": {
             "en": f"{kind}: {message} The page shows the computation up to this line of {file}. There is no backward pass.",
             "ja": f"{kind}: {message} このページは {file} のこの行までの計算を表示します。逆伝播はありません。",
         },
-        "steps": [{"at": sum(1 for _ in graph.operations()), "text": {k: v + f"{kind}: {message}" for k, v in shapes.items()}}],
+        "steps": [
+            {"at": sum(1 for _ in graph.operations()), "text": {k: v + f"{kind}: {message}" for k, v in shapes.items()}}
+        ],
     }

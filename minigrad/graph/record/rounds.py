@@ -20,6 +20,7 @@ LONGEST_KEY = 24  # characters of a text; a longer one would not be readable in 
 PLAIN = (bool, int, float, str, np.bool_, np.integer, np.floating)
 OTHERS = (Tensor, np.ndarray, list, tuple, dict, set, type(None))  # values that have no short form
 
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 KNOWN = (ast.Name, ast.Attribute, ast.Constant, ast.List, ast.Tuple)  # what a list comprehension may go through
 COUNT = "[]"  # in a Round, before the number of elements of the list that a comprehension makes
 
@@ -125,9 +126,8 @@ def loop_variables(program: Program, node: ast.AST) -> list[str]:
             found = _names(parent.target) + found
         elif isinstance(parent, ast.While):
             found = _names(parent.test) + found
-        elif isinstance(parent, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
-            if node is not parent.generators[0]:
-                found = [name for each in parent.generators for name in _names(each.target)] + found
+        elif isinstance(parent, COMPREHENSIONS) and node is not parent.generators[0]:
+            found = [name for each in parent.generators for name in _names(each.target)] + found
         node, parent = parent, program.parents.get(parent)
     return list(dict.fromkeys(found))
 

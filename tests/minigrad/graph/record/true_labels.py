@@ -268,7 +268,8 @@ def nested(d: Draw, x: str) -> tuple[str, str]:
 def store(d: Draw, x: str) -> tuple[str, str]:
     hs, t, y = d.new("hs"), d.new("t"), d.new("y")
     return (
-        f"{hs} = {{}}\n{hs}[0] = {x} * {d.number()}\nfor {t} in range(1, 4):\n    {hs}[{t}] = np.sin({hs}[{t} - 1]) * xs[{t} - 1]\n"
+        f"{hs} = {{}}\n{hs}[0] = {x} * {d.number()}\nfor {t} in range(1, 4):\n"
+        f"    {hs}[{t}] = np.sin({hs}[{t} - 1]) * xs[{t} - 1]\n"
         f"{y} = {hs}[3]",
         hs + "[3]",
     )
@@ -345,7 +346,8 @@ def neurons(d: Draw, x: str) -> tuple[str, str]:
 def recursion(d: Draw, x: str) -> tuple[str, str]:
     f, y = d.new("power"), d.new("y")
     return (
-        f"def {f}(v, n):\n    if n == 0:\n        return v\n    u = v * {d.number()}\n    return {f}(np.sin(u), n - 1)\n{y} = {f}({x}, 3)",
+        f"def {f}(v, n):\n    if n == 0:\n        return v\n    u = v * {d.number()}\n"
+        f"    return {f}(np.sin(u), n - 1)\n{y} = {f}({x}, 3)",
         y,
     )
 
@@ -358,7 +360,8 @@ def elsewhere(d: Draw, x: str) -> tuple[str, str]:
 def objects(d: Draw, x: str) -> tuple[str, str]:
     a, y, s = d.new("scales"), d.new("y"), d.new("scale")
     return (
-        f"{a} = {{'a': Scaled(leaf({d.number()})), 'b': Scaled(leaf({d.number()}))}}\n{y} = {x}\nfor {s} in {a}.values():\n    {y} = {s}({y})",
+        f"{a} = {{'a': Scaled(leaf({d.number()})), 'b': Scaled(leaf({d.number()}))}}\n"
+        f"{y} = {x}\nfor {s} in {a}.values():\n    {y} = {s}({y})",
         y,
     )
 
@@ -381,7 +384,8 @@ def unpacked(d: Draw, x: str) -> tuple[str, str]:
 def generator(d: Draw, x: str) -> tuple[str, str]:
     g, v, total = d.new("made"), d.new("v"), d.new("total")
     return (
-        f"def {g}(u):\n    for i in range(3):\n        yield u * (i + 0.5)\n{total} = 0\nfor {v} in {g}({x}):\n    {total} += {v} * {v}",
+        f"def {g}(u):\n    for i in range(3):\n        yield u * (i + 0.5)\n{total} = 0\n"
+        f"for {v} in {g}({x}):\n    {total} += {v} * {v}",
         total,
     )
 
@@ -414,8 +418,8 @@ def matched(d: Draw, x: str) -> tuple[str, str]:
 
 
 BLOCKS: list[Block] = [
-    loop, nested, store, words, append, comprehension, deep, summed, rows, arrays, method, neurons, recursion, elsewhere, objects,
-    again, waiting, unpacked, generator, decorated, vectors, matched,
+    loop, nested, store, words, append, comprehension, deep, summed, rows, arrays, method, neurons, recursion, elsewhere,
+    objects, again, waiting, unpacked, generator, decorated, vectors, matched,
 ]  # fmt: skip
 
 
