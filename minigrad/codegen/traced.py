@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from inspect import Parameter, Signature
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 
@@ -109,7 +110,10 @@ class _SecondRun:
         self.examples = [n.value for n in plain] + [{n.label: n.value for n in grouped}] * bool(grouped)
         self.chosen = [i for i, n in enumerate(plain) if n.kind != "constant"] + [len(plain)] * bool(grouped)
         names, labels = GivenNames(RESERVED), [n.label for n in plain] + ["params"] * bool(grouped)
-        free = [names.free(re.sub(r"\W+", "_", label.removeprefix("self.")).strip("_")) for label in labels]
+        free = [
+            names.free(re.sub(r"\W+", "_", normalize("NFKC", label.removeprefix("self."))).strip("_"))
+            for label in labels
+        ]
         self.__signature__ = Signature([Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in free])
         self.steps: dict[Statement, list[Step]] = {}
         self.value_of: dict[Step, Value] = {}
@@ -179,6 +183,6 @@ class _SecondRun:
 
 def _name_of(node: Node) -> str | None:
     """Return the name that the program assigns a result to, read from the label of its node; None for an expression."""
-    found = re.fullmatch(r"(?:.*\.)?([^\W\d]\w*)(\[\d+\])?", without_place(node.label))
+    found = re.fullmatch(r"(?:.*\.)?([^\W\d]\w*)(\[\d+\])*", without_place(node.label))
     picked = node.operation == "getitem" and node.source is not None and node.label in node.source.text  # x[0] itself
     return found[1] if found is not None and not picked else None
