@@ -12,7 +12,7 @@ from ..record.rounds import COUNT, Owned, Rounds
 Step = tuple[object, str]  # what tells a call or a round of a loop from others, and its title
 
 
-class Calls:
+class CallsAround:
     """The calls of the program's functions, and the rounds of its loops, around each operation."""
 
     def __init__(self, graph: Graph) -> None:

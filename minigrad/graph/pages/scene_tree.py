@@ -11,7 +11,7 @@ from typing import Any
 from ..draw.folding import Unit, program, scene
 from ..record.model import Edge, Graph
 from ..record.names import without_place
-from .calls import Calls
+from .calls import CallsAround
 
 MOST_IN_SCENE = 60
 PART = 50
@@ -55,7 +55,7 @@ class SceneTree:
         self.stages: dict[int, list[Stage]] = {}  # by id(unit)
         self.home: dict[int, Stage] = {}
         self.calls, self.titles = (
-            Calls(graph),
+            CallsAround(graph),
             dict[int, str](),
         )  # titles: by id(unit), of the calls and rounds in scenes
         self.numbers = {id(edge): number for number, edge in enumerate(graph.edges)}

@@ -219,7 +219,7 @@ const equation = (() => {
       case "call": return `${parts[0]}(${parts.slice(1).map(textOf).join(", ")})`;
       case "T": return `${wrapped(parts[0])}ᵀ`;
       case "fold": return `${word("foldText", { axes: parts[0] })} ${textOf(parts[1])}`;
-      case "d": return `∂${parts[0]}/∂${isSimple(parts[1]) ? parts[1] : `(${parts[1]})`}`;
+      case "d": return `∂${parts[0]}/∂${isSimple(parts[1]) && partsOf(parts[1]).length === 1 ? parts[1] : `(${parts[1]})`}`;
       case "name": return parts.length > 1 ? `${parts[0]} ${textOf(parts[1])}` : parts[0];
       case "vector": return valuesText(parts[0], state.digits).replace(/\s+/g, " ");
       case "words": return typeof parts[0] === "object" ? parts[0][words.language] : parts[0];
