@@ -24,10 +24,11 @@ from .names import GivenNames
 from .paper import Paper
 from .program import WrittenProgram
 from .recording import Recording
+from .running import recorded
 from .statements import Statement, Value
 from .tidy import live
 from .witness import right
-from .writing import RESERVED, recorded, written_lines
+from .writing import written_lines
 
 # "forward" and the id of a node; "product" or "sum" and the index of an edge: the rule for an operand, or the addition of its
 # result to the operand's gradient
@@ -109,11 +110,9 @@ class _SecondRun:
         self.order = plain + grouped
         self.examples = [n.value for n in plain] + [{n.label: n.value for n in grouped}] * bool(grouped)
         self.chosen = [i for i, n in enumerate(plain) if n.kind != "constant"] + [len(plain)] * bool(grouped)
-        names, labels = GivenNames(RESERVED), [n.label for n in plain] + ["params"] * bool(grouped)
-        free = [
-            names.free(re.sub(r"\W+", "_", normalize("NFKC", label.removeprefix("self."))).strip("_"))
-            for label in labels
-        ]
+        names, labels = GivenNames(set()), [n.label for n in plain] + ["params"] * bool(grouped)
+        plainly = [normalize("NFKC", label.removeprefix("self.")) for label in labels]  # h₂ becomes h2
+        free = [names.free(re.sub(r"\W+", "_", label).strip("_")) for label in plainly]
         self.__signature__ = Signature([Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in free])
         self.steps: dict[Statement, list[Step]] = {}
         self.value_of: dict[Step, Value] = {}
