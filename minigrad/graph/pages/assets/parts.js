@@ -147,7 +147,7 @@ class BoxView {
   write(name, options, x, y, room) {
     const part = this.texts[name];
     setAttributes(part, { x, y });
-    const key = options.join("\n") + room;
+    const key = options.join("\n") + room + this.group.classList.contains("pale"); // a known name is bold, so it is wider
     if (this.seen.get(name) === key) return;
     this.seen.set(name, key);
     this.full[name] = { options, room, y };
