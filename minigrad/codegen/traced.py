@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from inspect import Parameter, Signature
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from ..engine.observers import attach
 from ..engine.tape import entry_of
 from ..errors import MinigradError, UnsupportedError
 from ..graph.record.model import Graph, Node
+from ..graph.record.names import without_place
 from .arguments import Arguments
 from .loops import TextLine
 from .names import GivenNames
@@ -109,7 +111,8 @@ class _SecondRun:
         self.examples = [n.value for n in plain] + [{n.label: n.value for n in grouped}] * bool(grouped)
         self.chosen = [i for i, n in enumerate(plain) if n.kind != "constant"] + [len(plain)] * bool(grouped)
         names, labels = GivenNames(set()), [n.label for n in plain] + ["params"] * bool(grouped)
-        free = [names.free(re.sub(r"\W+", "_", label.removeprefix("self.")).strip("_")) for label in labels]
+        plainly = [normalize("NFKC", label.removeprefix("self.")) for label in labels]  # h₂ becomes h2
+        free = [names.free(re.sub(r"\W+", "_", label).strip("_")) for label in plainly]
         self.__signature__ = Signature([Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in free])
         self.steps: dict[Statement, list[Step]] = {}
         self.value_of: dict[Step, Value] = {}
@@ -179,6 +182,6 @@ class _SecondRun:
 
 def _name_of(node: Node) -> str | None:
     """Return the name that the program assigns a result to, read from the label of its node; None for an expression."""
-    found = re.fullmatch(r"(?:.*\.)?([^\W\d]\w*)(\[\d+\])?", node.label)
+    found = re.fullmatch(r"(?:.*\.)?([^\W\d]\w*)(\[\d+\])*", without_place(node.label))
     picked = node.operation == "getitem" and node.source is not None and node.label in node.source.text  # x[0] itself
     return found[1] if found is not None and not picked else None

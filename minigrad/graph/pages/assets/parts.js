@@ -180,15 +180,17 @@ function fitting(options, kind, room) {
   return options.find((text) => widthOf(text, kind) <= room) ?? cut(options.at(-1), kind, room);
 }
 
-// The beginning of a text that fits, with an ellipsis.
+// The beginning of a text that fits, with an ellipsis, and its round of the loops if at least half is left.
 function cut(text, kind, room) {
-  let [low, high] = [0, text.length];
+  const at = text.lastIndexOf(" · ");
+  const place = at > 0 && widthOf(text.slice(at), kind) < room / 2 ? text.slice(at) : "";
+  let [low, high] = [0, text.length - place.length];
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (widthOf(`${text.slice(0, middle)}…`, kind) <= room) low = middle;
+    if (widthOf(`${text.slice(0, middle)}…${place}`, kind) <= room) low = middle;
     else high = middle - 1;
   }
-  return low === 0 ? "" : `${text.slice(0, low).trimEnd()}…`;
+  return low === 0 ? "" : `${text.slice(0, low).trimEnd()}…${place}`;
 }
 
 class LineView {

@@ -98,7 +98,7 @@ const places = (() => {
   return { scenes, of, ofNode, path, box, boxOf, edgesOf, progress, placement, iterationOfNode, iterationOfScene };
 })();
 
-function sceneTitle({ kind, title, number }) {
-  if (number === 0 && !title) return word("program");
-  return kind === "part" ? word("partTitle", { range: title }) : title;
+// Inside a loop, the title names the round.
+function sceneTitle({ title, number, rounds }, iteration = -1) {
+  return rounds?.[iteration] ?? (number === 0 && !title ? word("program") : title);
 }
