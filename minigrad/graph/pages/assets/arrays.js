@@ -1,4 +1,4 @@
-// Writes the page's arrays as text: {shape, dtype, values}, or {shape, dtype, min, mean, max, norm} for a large one.
+// Writes the page's arrays as text: {shape, dtype, values}, or {shape, dtype}, a summary and often a map for a large one.
 
 function numberText(value, allDigits) {
   if (typeof value === "string" && value.endsWith("i")) return value; // complex
@@ -28,9 +28,47 @@ function shortText(array) {
 // The number that a reader typed, with a point or a comma; NaN if it is not a number.
 const typedNumber = (text) => (text.trim() === "" ? NaN : Number(text.trim().replace(",", ".")));
 
-function norm(array) {
-  return array.values === undefined ? Number(array.norm) : Math.hypot(...array.values.map(Number));
+// The real numbers of an array with all its numbers; the magnitudes of complex ones, which are texts such as "1.0-2.0i".
+function numbersOf(array) {
+  const parts = (text) => /^(.+?)([+-][^+-]+(?:e[+-]?\d+)?)i$/.exec(text).slice(1);
+  return array.dtype.startsWith("complex") ? array.values.map((text) => Math.hypot(...parts(text).map(Number))) : array.values.map(Number);
 }
+
+// A summary of an array: counts of zeros, NaN and infinities, the norm, the finite entries' min, mean, max and histogram
+// (bins), the columns that are zero in every row (dead), the smallest and the largest sum of a row. tensors.py makes it if
+// the numbers are not on the page.
+const BINS = 24;
+const summaryOf = (() => {
+  const known = new WeakMap();
+  function made(array) {
+    const numbers = numbersOf(array);
+    const finite = numbers.filter(Number.isFinite);
+    const columns = array.shape.at(-1) ?? 1;
+    const count = (test) => numbers.reduce((n, x) => n + test(x), 0);
+    const [min, max] = [finite.reduce((a, b) => Math.min(a, b), Infinity), finite.reduce((a, b) => Math.max(a, b), -Infinity)];
+    const bins = new Array(BINS).fill(0);
+    for (const x of finite) bins[max === min ? 0 : Math.min(BINS - 1, Math.floor(((x - min) / (max - min)) * BINS))]++;
+    const [sums, alive] = [[], new Set()];
+    numbers.forEach((x, i) => {
+      sums[Math.floor(i / columns)] = (sums[Math.floor(i / columns)] ?? 0) + x;
+      if (x !== 0) alive.add(i % columns);
+    });
+    const scale = Math.max(1e-300, Math.abs(min), Math.abs(max)); // so that no square overflows
+    return {
+      min, max, bins, mean: finite.reduce((a, b) => a + b, 0) / finite.length,
+      norm: finite.length < numbers.length ? NaN : scale * Math.sqrt(numbers.reduce((sum, x) => sum + (x / scale) ** 2, 0)),
+      zeros: count((x) => x === 0), nans: count(Number.isNaN), infs: count((x) => Math.abs(x) === Infinity),
+      dead: columns - alive.size, sumLeast: sums.reduce((a, b) => Math.min(a, b), Infinity), sumMost: sums.reduce((a, b) => Math.max(a, b), -Infinity),
+    };
+  }
+  return (array) => {
+    if (array.values === undefined) return array;
+    if (!known.has(array)) known.set(array, made(array));
+    return known.get(array);
+  };
+})();
+
+const norm = (array) => Number(summaryOf(array).norm);
 
 // Rows and columns, as NumPy prints them.
 function valuesText(array, allDigits) {
