@@ -34,39 +34,31 @@ function numbersOf(array) {
   return array.dtype.startsWith("complex") ? array.values.map((text) => Math.hypot(...parts(text).map(Number))) : array.values.map(Number);
 }
 
-// A summary of an array: counts of zeros, NaN and infinities, the norm, the finite entries' min, mean, max and histogram
-// (bins), the columns that are zero in every row (dead), the smallest and the largest sum of a row. tensors.py makes it if
-// the numbers are not on the page.
+// A summary of an array: counts of zeros, NaN and infinities, the norm, min, mean, max and histogram of the finite entries, the
+// columns that are zero in every row (dead), the least and the greatest sum of a row. tensors.py makes it for large arrays.
 const BINS = 24;
-const summaryOf = (() => {
-  const known = new WeakMap();
-  function made(array) {
-    const numbers = numbersOf(array);
-    const finite = numbers.filter(Number.isFinite);
-    const columns = array.shape.at(-1) ?? 1;
-    const count = (test) => numbers.reduce((n, x) => n + test(x), 0);
-    const [min, max] = [finite.reduce((a, b) => Math.min(a, b), Infinity), finite.reduce((a, b) => Math.max(a, b), -Infinity)];
-    const bins = new Array(BINS).fill(0);
-    for (const x of finite) bins[max === min ? 0 : Math.min(BINS - 1, Math.floor(((x - min) / (max - min)) * BINS))]++;
-    const [sums, alive] = [[], new Set()];
-    numbers.forEach((x, i) => {
-      sums[Math.floor(i / columns)] = (sums[Math.floor(i / columns)] ?? 0) + x;
-      if (x !== 0) alive.add(i % columns);
-    });
-    const scale = Math.max(1e-300, Math.abs(min), Math.abs(max)); // so that no square overflows
-    return {
-      min, max, bins, mean: finite.reduce((a, b) => a + b, 0) / finite.length,
-      norm: finite.length < numbers.length ? NaN : scale * Math.sqrt(numbers.reduce((sum, x) => sum + (x / scale) ** 2, 0)),
-      zeros: count((x) => x === 0), nans: count(Number.isNaN), infs: count((x) => Math.abs(x) === Infinity),
-      dead: columns - alive.size, sumLeast: sums.reduce((a, b) => Math.min(a, b), Infinity), sumMost: sums.reduce((a, b) => Math.max(a, b), -Infinity),
-    };
-  }
-  return (array) => {
-    if (array.values === undefined) return array;
-    if (!known.has(array)) known.set(array, made(array));
-    return known.get(array);
-  };
-})();
+const summaries = new WeakMap();
+function summaryOf(array) {
+  if (array.values === undefined) return array;
+  if (summaries.has(array)) return summaries.get(array);
+  const least = (values) => values.reduce((a, b) => Math.min(a, b), Infinity);
+  const most = (values) => -least(values.map((x) => -x));
+  const numbers = numbersOf(array);
+  const finite = numbers.filter(Number.isFinite);
+  const columns = array.shape.at(-1) ?? 1;
+  const [min, max] = [least(finite), most(finite)];
+  const [bins, sums, alive] = [new Array(BINS).fill(0), new Array(numbers.length / columns || 0).fill(0), new Set()];
+  for (const x of finite) bins[max === min ? 0 : Math.min(BINS - 1, Math.floor(((x - min) / (max - min)) * BINS))]++;
+  numbers.forEach((x, i) => {
+    sums[Math.floor(i / columns)] += x;
+    if (x !== 0) alive.add(i % columns);
+  });
+  const count = (test) => numbers.filter(test).length;
+  const counts = { zeros: count((x) => x === 0), nans: count(Number.isNaN), infs: count((x) => Math.abs(x) === Infinity), dead: columns - alive.size };
+  const mean = finite.reduce((a, b) => a + b, 0) / finite.length;
+  summaries.set(array, { ...counts, min, mean, max, bins, norm: numbers.reduce((a, b) => Math.hypot(a, b), 0), sumLeast: least(sums), sumMost: most(sums) });
+  return summaries.get(array);
+}
 
 const norm = (array) => Number(summaryOf(array).norm);
 

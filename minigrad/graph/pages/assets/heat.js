@@ -13,13 +13,13 @@ const heat = (() => {
   const rank = (x) => (Number.isNaN(x) ? Infinity : Math.min(Math.abs(x), Number.MAX_VALUE));
 
   // The sizes of the leading axes, as far as they are on the page.
-  const slices = (array, view) => (array.grid ? array.grid.slice(0, -2) : parts(view ?? array.shape)[0]);
+  const slices = (array, view) => (array.grid ? array.grid.slice(0, -2) : parts(view)[0]);
 
   // A map of a slice, or of all slices below each other (null): {rows, columns, block, values, flats}, with the value and the
   // index of each cell's entry. null if the array is a scalar, or has no map on the page.
-  function map(array, { view = null, slice = null, most = [SIDE, SIDE] } = {}) {
+  function map(array, { view = array?.shape, slice = null, most = [SIDE, SIDE] } = {}) {
     if (!array || (array.values?.length ?? 0) + (array.cells?.length ?? 0) < 2) return null;
-    const [lead, rows, columns] = parts(view ?? array.shape);
+    const [lead, rows, columns] = parts(view);
     const [down, across] = array.cells ? array.grid.slice(-2) : [rows, columns];
     const begin = (slice ?? 0) * down * across;
     const high = slice === null ? slices(array, view).reduce((n, size) => n * size, down) : down;

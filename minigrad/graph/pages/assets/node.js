@@ -21,146 +21,111 @@ function smallView(array, label) {
 // Arrays of one shape in one frame: maps side by side, which show the same slice and the same entry, and their summaries.
 // choose(flat) is called with the entry that the reader clicks; `chosen` is framed.
 function tensorFrame(layers, { label = "", node = null, choose = null, chosen = null, chooseWord = "chooseCell", small = false, show = node === null || graph.nodes[node].weights ? null : graph.nodes[node].show } = {}) {
-  const view = show?.shape ?? null;
   const [{ array: first }] = layers;
-  const lead = heat.slices(first, view);
+  const shape = show?.shape ?? first.shape;
+  const lead = heat.slices(first, shape);
   const slice = (shownSlice.get(String(lead)) ?? lead.map(() => 0)).slice();
-  const readout = element("output", { class: "readout" });
-  const maps = layers.map((layer, i) => ({ ...layer, i, canvas: element("canvas", { tabindex: "0", role: "application", "aria-roledescription": word("map"), "data-key": `map ${label} ${i} ${layer.title}` }) }));
+  const readout = small ? null : element("output", { class: "readout" });
+  const maps = layers.filter(({ array }) => heat.grid(array) !== null).map((layer, i) => ({ ...layer, grey: show?.grey && i === 0, canvas: element("canvas", { tabindex: "0", role: "application", "aria-roledescription": word("map"), "data-key": `map ${label} ${i}` }) }));
   let cursor = null;
 
-  function draw() {
-    const k = nd.strides(lead).reduce((sum, step, axis) => sum + step * slice[axis], 0);
-    for (const one of maps) {
-      one.map = heat.map(one.array, { view, slice: k });
-      if (one.map === null) continue;
-      const room = small ? 104 : show?.tokens ? 250 : 320 / layers.length - 8;
-      const size = Math.max(1, Math.floor(Math.min(room / one.map.columns, (small ? 104 : 240) / one.map.rows, small ? 13 : 26)));
-      const marks = [cursor, one.map.flats.indexOf(chosen)].filter((cell) => cell !== null && cell >= 0);
-      heat.paint(one.canvas, one.map, one.array, size, show?.grey && one.i === 0, marks);
-      setAttributes(one.canvas, { "aria-label": [label, one.title, shapeText(one.array.shape), word("mapKeys")].filter(Boolean).join(", ") });
-    }
-  }
-
-  // Show the entry of a cell in all maps.
-  function point(cell) {
+  // Draw the slice, and show the entry of the cell under the cursor in all maps.
+  function draw(cell) {
     cursor = cell;
-    draw();
-    const said = cell === null ? [] : maps.filter((one) => one.map).map((one) => entryText(one, cell, show));
-    const same = said.every(({ index }) => index === said[0].index);
-    setText(readout, said.map(({ index, text }, i) => `${i === 0 || !same ? `${index}: ` : ""}${text}`).join(" · "));
+    const k = nd.strides(lead).reduce((sum, step, axis) => sum + step * slice[axis], 0);
+    const said = maps.map((one) => {
+      one.map = heat.map(one.array, { view: shape, slice: k });
+      const room = small ? 104 : (show?.tokens ? 250 : 312) / layers.length - (show?.tokens ? 30 : 0);
+      const size = Math.max(1, Math.floor(Math.min(room / one.map.columns, (small ? 104 : 240) / one.map.rows, small ? 13 : 26)));
+      heat.paint(one.canvas, one.map, one.array, size, one.grey, [cell, one.map.flats.indexOf(chosen)].filter((at) => at !== null && at >= 0));
+      const flat = one.map.flats[cell];
+      const tokens = show?.tokens ? ` ${show.tokens[0][Math.floor(flat / shape.at(-1)) % shape.at(-2)]} → ${show.tokens[1][flat % shape.at(-1)]}` : "";
+      return cell === null ? ["", ""] : [`${indexOf(flat, first.shape)}${tokens}: `, `${one.title ?? ""} ${numberText(one.map.values[cell], state.digits)}`];
+    });
+    if (readout) setText(readout, said.filter(([index]) => index).map(([index, text], i) => `${i === 0 || index !== said[0][0] ? index : ""}${text}`).join(" · "));
+    for (const { canvas, title } of maps) setAttributes(canvas, { "aria-label": said[0]?.[0] && readout ? readout.textContent : [label, title, shapeText(first.shape), word("mapKeys")].filter(Boolean).join(", ") });
   }
 
   for (const one of maps) {
-    const cellAt = ({ offsetX, offsetY }) => Math.min(one.map.rows - 1, Math.max(0, Math.floor((offsetY / one.canvas.clientHeight) * one.map.rows))) * one.map.columns + Math.min(one.map.columns - 1, Math.max(0, Math.floor((offsetX / one.canvas.clientWidth) * one.map.columns)));
-    one.canvas.addEventListener("pointermove", (event) => point(cellAt(event)));
-    one.canvas.addEventListener("pointerleave", () => point(null));
-    one.canvas.addEventListener("click", (event) => choose?.(one.map.flats[cellAt(event)]));
-    one.canvas.addEventListener("keydown", (event) => {
-      const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -one.map.columns, ArrowDown: one.map.columns }[event.key];
-      if (by === undefined && !(event.key === "Enter" && choose && cursor !== null)) return;
+    const { canvas } = one;
+    const place = (offset, size, count) => Math.min(count - 1, Math.max(0, Math.floor((offset / size) * count)));
+    const cellAt = ({ offsetX, offsetY }) => place(offsetY, canvas.clientHeight, one.map.rows) * one.map.columns + place(offsetX, canvas.clientWidth, one.map.columns);
+    canvas.addEventListener("pointermove", (event) => draw(cellAt(event)));
+    canvas.addEventListener("pointerleave", () => draw(null));
+    canvas.addEventListener("click", (event) => choose?.(one.map.flats[cellAt(event)]));
+    canvas.addEventListener("keydown", (event) => {
+      const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -one.map.columns, ArrowDown: one.map.columns, Enter: 0 }[event.key];
+      if (by === undefined) return;
       event.preventDefault();
-      event.stopPropagation(); // the arrows are the steps' elsewhere
-      if (by === undefined) return choose(one.map.flats[cursor]);
-      point(cursor === null ? 0 : Math.max(0, Math.min(one.map.values.length - 1, cursor + by)));
-      setAttributes(one.canvas, { "aria-label": readout.textContent });
+      event.stopPropagation(); // elsewhere the arrows go from step to step
+      if (by === 0) return choose?.(one.map.flats[cursor ?? 0]);
+      draw(cursor === null ? 0 : Math.max(0, Math.min(one.map.values.length - 1, cursor + by)));
     });
   }
-  const sliders = small ? [] : lead.flatMap((size, axis) => (size < 2 ? [] : [sliceSlider(first, lead, slice, axis, view, label, () => {
-    shownSlice.set(String(lead), slice);
-    point(null);
-  })]));
-  draw();
-  const blocks = maps.find((one) => one.map && Math.max(...one.map.block) > 1);
-  const about = word("shape", { shape: shapeText(first.shape), dtype: first.dtype });
-  const notes = [about, choose ? word(chooseWord) : "", blocks ? word("blocks", { rows: blocks.map.block[0], columns: blocks.map.block[1] }) : "", first.values || first.cells ? "" : word("noMap")];
-  return element("div", { class: `array tensor${choose ? " choose" : ""}${small ? " small" : ""}` },
-    element("div", { class: "maps" }, ...maps.map((one) => mapFigure(one, show, small))), ...sliders, small ? null : readout,
-    small && !(first.values?.length <= 64) ? null : numbersOrSummary(layers, node, small),
-    small ? null : element("div", { class: "note" }, notes.filter(Boolean).join(" · ")));
+
+  function slider(axis) {
+    const text = () => word(lead[axis] < shape[axis] ? "sliceOfFew" : "sliceOf", { at: slice[axis], count: shape[axis], few: lead[axis] });
+    const said = element("output", {}, text());
+    const input = element("input", { type: "range", min: 0, max: lead[axis] - 1, value: slice[axis], "aria-label": word("slice", { axis }), "data-key": `slice ${label} ${axis}` });
+    input.addEventListener("input", () => {
+      slice[axis] = Number(input.value);
+      shownSlice.set(String(lead), slice);
+      setText(said, text());
+      draw(null);
+    });
+    return element("label", { class: "slice" }, word("slice", { axis }), input, said);
+  }
+
+  draw(null);
+  const [rows, columns] = maps[0]?.map.block ?? [1, 1];
+  const notes = [word("shape", { shape: shapeText(first.shape), dtype: first.dtype }), choose ? word(chooseWord) : "", rows * columns > 1 ? word("blocks", { rows, columns }) : "", maps.length > 0 ? "" : word("noMap")];
+  return element("div", { class: `array tensor${choose ? " choose" : ""}` },
+    element("div", { class: "maps" }, ...maps.map((one) => mapFigure(one, show?.tokens, small))),
+    ...(small ? [] : lead.flatMap((size, axis) => (size > 1 ? [slider(axis)] : []))), readout,
+    ...(small && maps.length > 0 ? [] : [...numbersOrSummary(layers), ...factsOf(node, first), element("div", { class: "note" }, notes.filter(Boolean).join(" · "))]));
 }
 
-// One map, with its title and tokens, and the histogram below it.
-function mapFigure({ canvas, array, title, map, className }, show, small) {
-  const tokens = show?.tokens && map && Math.max(map.rows, map.columns) <= 24 ? show.tokens : null;
+// One map with its title, the tokens of its rows and columns, and below it a histogram of the array, with a line at zero.
+function mapFigure({ canvas, array, title, map, className }, tokens, small) {
   const labels = (kind, texts) => element("div", { class: `tokens ${kind}`, "aria-hidden": "true" }, ...texts.map((text) => element("span", {}, text)));
-  const shown = tokens === null ? [map && canvas] : [labels("columns", tokens[1]), labels("rows", tokens[0]), canvas];
-  if (tokens) canvas.parentNode?.removeChild(canvas);
-  return element("figure", { class: `${className ?? ""}${tokens ? " with-tokens" : ""}` }, title && element("figcaption", {}, title), ...shown, small || array.values?.length <= 64 ? null : histogram(array));
+  const named = tokens && Math.max(map.rows, map.columns) <= 24;
+  const { bins, min, max } = summaryOf(array);
+  const parts = [title ? element("figcaption", {}, title) : null, ...(named ? [labels("columns", tokens[1]), labels("rows", tokens[0])] : []), canvas];
+  if (!small && !(array.values?.length <= 64) && max > min) {
+    const label = word("histogram", { min: numberText(min), max: numberText(max) });
+    const bars = bins.map((count, i) => `M${i * 6} 30v${(-30 * count) / Math.max(...bins)}h5V30z`).join("");
+    const zero = min < 0 && max > 0 ? svgElement("path", { class: "zero", d: `M${(-min / (max - min)) * 6 * BINS} 0V30` }) : null;
+    parts.push(svgElement("svg", { class: "histogram", width: 6 * BINS, height: 30, role: "img", "aria-label": label }, svgElement("title", {}, label), svgElement("path", { d: bars }), zero));
+  }
+  return element("figure", { class: `${className ?? ""}${named ? " with-tokens" : ""}` }, ...parts);
 }
 
-// "[0, 3]" or "cat → sat", and the number there.
-function entryText({ map, array, title }, cell, show) {
-  const flat = map.flats[cell];
-  const index = indexOf(flat, array.shape);
-  const columns = (show?.shape ?? array.shape).at(-1);
-  const [row, column] = show?.tokens ? [show.tokens[0][Math.floor(flat / columns) % show.tokens[0].length], show.tokens[1][flat % columns]] : [];
-  return { index: row === undefined ? index : `${index} ${row} → ${column}`, text: `${title ? `${title} ` : ""}${numberText(map.values[cell], state.digits)}` };
-}
-
-function sliceSlider(array, lead, slice, axis, view, label, changed) {
-  const of = (view ?? array.shape)[axis];
-  const text = () => word(lead[axis] < of ? "sliceOfFew" : "sliceOf", { at: slice[axis], count: of, few: lead[axis] });
-  const said = element("output", {}, text());
-  const slider = element("input", { type: "range", min: 0, max: lead[axis] - 1, "aria-label": word("slice", { axis }), "data-key": `slice ${label} ${axis}` });
-  slider.value = slice[axis];
-  slider.addEventListener("input", () => {
-    slice[axis] = Number(slider.value);
-    setText(said, text());
-    changed();
-  });
-  return element("label", { class: "slice" }, word("slice", { axis }), slider, said);
-}
-
-// The numbers of a small array; min, mean, max, norm and the share of zeros of a large one. NaN and infinity are counted.
-function numbersOrSummary(layers, node, small) {
+// The numbers of small arrays; min, mean, max, norm and the share of zeros of large ones. NaN and infinities are counted.
+function numbersOrSummary(layers) {
   const text = (x) => numberText(x, state.digits);
-  const names = ["min", "mean", "max", "norm"];
-  const parts = [];
-  if (layers[0].array.values?.length <= 64) {
-    for (const { array, className, title } of layers) parts.push(title && element("div", { class: "note" }, title), element("pre", { class: className ?? "", tabindex: "0" }, valuesText(array, state.digits)));
-  } else {
-    const share = (array) => `${text(((100 * summaryOf(array).zeros) / nd.sizeOf(array.shape)).toPrecision(3))} %`;
-    const cells = (array) => [...names.map((name) => text(summaryOf(array)[name])), share(array)].map((one) => element("td", {}, one));
-    parts.push(element("table", { class: "summary" },
-      element("thead", {}, element("tr", {}, element("td"), ...[...names, "zeros"].map((name) => element("th", { scope: "col" }, word(`stat_${name}`))))),
-      element("tbody", {}, ...layers.map(({ array, title }) => element("tr", {}, element("th", { scope: "row" }, title ?? ""), ...cells(array))))));
-  }
-  for (const { array } of layers) {
-    const { nans, infs } = summaryOf(array);
-    if (nans + infs > 0) parts.push(element("p", { class: "wrong" }, `✗ ${word("oddCount", { nans, infs })}`));
-  }
-  return element("div", { class: "facts" }, ...parts, ...(node === null || small ? [] : factsOf(node, layers[0].array)));
+  const names = ["min", "mean", "max", "norm", "zeros"];
+  const numbers = (array) => names.map((name) => (name === "zeros" ? `${text(((100 * summaryOf(array).zeros) / nd.sizeOf(array.shape)).toPrecision(3))} %` : text(Number(summaryOf(array)[name]).toPrecision(3))));
+  const cells = (tag, texts) => texts.map((one) => element(tag, {}, one));
+  const parts = layers[0].array.values?.length <= 64
+    ? layers.flatMap(({ array, className, title }) => [title && element("div", { class: "note" }, title), element("pre", { class: className ?? "", tabindex: "0" }, valuesText(array, state.digits))])
+    : [element("table", { class: "summary" }, element("tr", {}, ...cells("th", ["", ...names.map((name) => word(`stat_${name}`))])), ...layers.map(({ array, title }) => element("tr", {}, ...cells("th", [title ?? ""]), ...cells("td", numbers(array)))))];
+  const odd = layers.map(({ array }) => summaryOf(array)).filter(({ nans, infs }) => nans + infs > 0);
+  return [...parts.filter(Boolean), ...odd.map((counts) => element("p", { class: "wrong" }, `✗ ${word("oddCount", counts)}`))];
 }
 
-// What to know of a softmax, whose rows should sum to 1, and of a ReLU, whose zeros pass no gradient.
+// What a reader wants to know of a softmax, whose rows should sum to 1, and of a ReLU, whose zeros pass no gradient.
 function factsOf(node, array) {
-  const { operation, keywords } = graph.nodes[node];
+  const { operation, keywords } = node === null ? {} : graph.nodes[node];
   const { zeros, dead, sumLeast, sumMost } = summaryOf(array);
   const text = (x) => numberText(Number(x).toPrecision(4));
-  const columns = array.shape.at(-1);
+  const [columns, last] = [array.shape.at(-1), array.shape.length - 1];
   if (operation === "softmax") {
-    const axis = nd.axesOf(array.shape.length, keywords.axis ?? -1)[0];
-    const last = axis === array.shape.length - 1;
-    return [element("p", { class: last ? "right" : "wrong" }, word(last ? "softmaxRows" : "softmaxOther", { axis, least: text(sumLeast), most: text(sumMost) }))];
+    const axis = nd.axesOf(last + 1, keywords.axis ?? -1)[0];
+    return [element("p", { class: axis === last ? "right" : "wrong" }, word(axis === last ? "softmaxRows" : "softmaxOther", { axis, least: text(sumLeast), most: text(sumMost) }))];
   }
-  if ((operation === "relu" || operation === "maximum") && array.shape.length > 0) {
-    const share = ((100 * zeros) / nd.sizeOf(array.shape)).toPrecision(3);
-    return [element("p", { class: dead > 0 ? "wrong" : "note" }, word("reluDead", { share: numberText(share), dead, columns }))];
-  }
-  return [];
-}
-
-// How many entries have which size; the line is at zero.
-function histogram(array) {
-  const { bins, min, max } = summaryOf(array);
-  if (!bins || !(max > min)) return null;
-  const [width, high] = [150, 30];
-  const most = Math.max(...bins);
-  const d = bins.map((count, i) => `M${(i * width) / BINS} ${high}v${(-high * count) / most}h${width / BINS - 1}v${(high * count) / most}z`).join("");
-  const zero = min < 0 && max > 0 ? [svgElement("path", { class: "zero", d: `M${(-min / (max - min)) * width} 0V${high}` })] : [];
-  const label = word("histogram", { min: numberText(min), max: numberText(max) });
-  return svgElement("svg", { class: "histogram", viewBox: `0 0 ${width} ${high}`, width, height: high, role: "img", "aria-label": label }, svgElement("title", {}, label), svgElement("path", { d }), ...zero);
+  if ((operation !== "relu" && operation !== "maximum") || last < 0) return [];
+  const share = text((100 * zeros) / nd.sizeOf(array.shape));
+  return [element("p", { class: dead > 0 ? "wrong" : "note" }, word("reluDead", { share, dead, columns }))];
 }
 
 function labelled(name, array, className = "", choice = {}) {

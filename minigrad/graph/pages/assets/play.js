@@ -136,7 +136,7 @@ const play = {
     }
     this.parts.loss = element("p", { class: "live", id: "play-loss", "aria-live": "off" });
     this.parts.aimed = element("div", { class: "leaves aimed" });
-    this.parts.told = element("div", { class: "told", role: "status" });
+    this.parts.told = element("div", { class: "told" });
     const rows = element("div", { class: "leaves" }, ...leaves.map((leaf) => this.row(leaf)));
     section.replaceChildren(title, ...(this.hasLoss() ? [this.parts.loss, this.parts.told, this.parts.aimed, rows, ...this.descent()] : [this.parts.aimed, rows]), this.foot());
   },
