@@ -35,10 +35,8 @@ BINS = 24  # of a histogram
 class Tensors:
     """Decides how much of each array is on the page of a graph, so that the page stays below ``PAGE`` bytes.
 
-    Attributes:
-        whole: an array of at most as many elements is on the page with all its numbers.
-        side: the most cells on a side of a map.
-        left: the number of large arrays without a map, because the page was full. ``count`` is the number of large arrays.
+    An array of at most ``whole`` elements has all its numbers there. ``side``: the most cells on a side of a map. ``left`` of
+    ``count`` large arrays have no map, because the page was full.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -48,26 +46,23 @@ class Tensors:
             size[node.kind == "constant"] += sum(map(np.size, values_of(node)))
         self.room = PAGE - SCRIPTS - PER_EDGE * len(graph.edges)
         self.left = self.count = 0
-        self.side, self.whole = SIDES[0], max(MOST_CONSTANTS, MOST_NUMBERS)
         playable = size[False] <= MOST_NUMBERS and size[True] <= MOST_CONSTANTS
-        if not playable or sum(map(self._cost, large.values())) > self.room:
-            for self.side in SIDES:
-                self.whole = self.side**2
-                if sum(map(self._cost, large.values())) <= self.room:
-                    break
+        for self.whole, self.side in [(MOST_CONSTANTS, SIDES[0])] * playable + [(side**2, side) for side in SIDES]:
+            if sum(map(self._cost, large.values())) <= self.room:
+                break
         self._known: dict[tuple[int, Shape | None], tuple[Any, Data | None]] = {}
 
     def array(self, value: Any, view: Shape | None = None) -> Data | None:
         """Return an array for the page; None if it is not an array of numbers. ``view``: the shape that a map of it has."""
         if np.size(value) <= MOST_SHOWN:
             return array(value)
-        key = id(value), view
+        key, cost = (id(value), view), self._cost(value)
         if key not in self._known:
+            fits = cost <= self.room
+            self._known[key] = value, array(value, self.whole, self.side * fits, view)
+            self.room -= cost * fits
             self.count += 1
-            cost = self._cost(value)
-            self._known[key] = value, array(value, self.whole, self.side if cost <= self.room else 0, view)
-            self.left += cost > self.room
-            self.room -= cost if cost <= self.room else 0
+            self.left += not fits
         return self._known[key][1]
 
     def _cost(self, value: Any) -> int:
@@ -167,49 +162,38 @@ def _smallest(counts: Any) -> Any:
 
 
 def shown(show: Any, graph: Graph, labels: Sequence[str]) -> dict[int, Data]:
-    """Return how the page draws the values that ``show`` names, by node: the shape of the view, tokens, and whether in grey.
+    """Return how the page draws the values that ``show`` names, by node: in grey, with another shape, or with tokens.
 
     Raises:
-        ArgumentError: ``show`` is no dict, a name is not on the page, or a shape or the number of tokens does not fit.
+        ArgumentError: ``show`` is no dict, names no value of the page, or does not fit the value.
     """
     if not isinstance(show or {}, Mapping):
         raise ArgumentError(f"explain takes a dict for show, such as {{'x': 'image'}}, got {type(show).__name__}")
-    found = {}
+    found, into = {}, graph.edges_into()
     for name, how in (show or {}).items():
-        nodes = [n for n, label in zip(graph.nodes, labels) if name in (label, n.name) and not isinstance(n.value, tuple)]
+        nodes = [node for node, label in zip(graph.nodes, labels) if name in (label, node.name)]
         if not nodes:
             known = ", ".join(dict.fromkeys(labels[:12]))
-            raise ArgumentError(f"explain: show names {name!r}, and the page has no value of this name. It has {known} ...")
-        into = graph.edges_into()
-        drawn = {n.id: n.value if (w := attention_of(n, into.get(n.id, ()))) is None else w for n in nodes}
-        found |= {number: _view(name, how, np.shape(value)) for number, value in drawn.items()}
+            raise ArgumentError(f"explain: show names {name!r}, and the page has no such value. It has {known} ...")
+        for node in nodes:
+            weights = attention_of(node, into.get(node.id, ()))
+            found[node.id] = _view(name, how, np.shape(node.value if weights is None else weights))
     return found
 
 
 def _view(name: str, how: Any, shape: Shape) -> Data:
-    where = f"explain: show[{name!r}]"
-    if isinstance(how, str) and how == "image":
-        if len(shape) < 2:
-            raise ArgumentError(
-                f"{where} is 'image', and the value has the shape {shape}: an image needs (..., rows, columns); for "
-                f"images in one row each, write their size, such as show={{{name!r}: (28, 28)}}"
-            )
+    if isinstance(how, str) and how == "image" and len(shape) > 1:
         return {"grey": True}
-    sizes = isinstance(how, tuple) and len(how) == 2 and all(isinstance(n, int) and n > 0 for n in how)
-    if sizes:
-        if not shape or math.prod(how) != shape[-1]:
-            raise ArgumentError(f"{where} is {how}, and the last axis of the shape {shape} is not {math.prod(how)} long")
+    if isinstance(how, tuple) and all(isinstance(n, int) for n in how) and shape and math.prod(how) == shape[-1]:
         return {"grey": True, "shape": (*shape[:-1], *how)}
-    if isinstance(how, str) or not isinstance(how, Sequence):
-        raise ArgumentError(
-            f"{where} takes 'image', the size of an image (rows, columns), a list of tokens, or a pair of such lists, "
-            f"got {how!r:.60}"
-        )
-    pair = [list(how)] * 2 if all(isinstance(token, str) for token in how) else [list(tokens) for tokens in how]
-    lengths = [len(tokens) for tokens in pair]
-    if lengths != list(shape[-2:]):
-        raise ArgumentError(f"{where} has {lengths} tokens for the rows and columns of a value with the shape {shape}")
-    return {"tokens": [[str(token) for token in tokens] for tokens in pair]}
+    if isinstance(how, Sequence) and not isinstance(how, str):
+        tokens = [list(how)] * 2 if all(isinstance(token, str) for token in how) else list(how)
+        if all(isinstance(part, list) for part in tokens) and tuple(map(len, tokens)) == shape[-2:]:
+            return {"tokens": [[str(token) for token in part] for part in tokens]}
+    raise ArgumentError(
+        f"explain takes for show[{name!r}] 'image' (a value of at least two axes), the size of the image in each row, such as "
+        f"(28, 28), a list of tokens, or a pair of lists for rows and columns; {how!r:.60} does not fit the shape {shape}"
+    )
 
 
 def attention_of(node: Node, operands: Sequence[Edge]) -> Any:

@@ -107,13 +107,15 @@ const play = {
 
   render() {
     const section = document.getElementById("play-section");
-    if (this.parts?.language !== words.language) this.build(section);
-    this.buildAimed();
+    const { selected } = state;
+    const aimed = this.aims(selected) && original.nodes[selected].operation !== null && selected !== original.end[0] ? [selected] : [];
+    if (this.parts?.language !== words.language || this.parts.aimed !== String(aimed)) this.build(section, aimed);
     this.update();
   },
 
-  build(section) {
-    this.parts = { language: words.language, rows: [] };
+  // `aimed`: the selected value, if it is not a leaf, in a list.
+  build(section, aimed) {
+    this.parts = { language: words.language, aimed: String(aimed), rows: [] };
     const leaves = this.leaves();
     section.hidden = leaves.length === 0;
     const title = element("h2", {}, word("playTitle"));
@@ -135,20 +137,9 @@ const play = {
       leaves.forEach((leaf) => this.learns.set(leaf, parameters.length === 0 || parameters.includes(leaf)));
     }
     this.parts.loss = element("p", { class: "live", id: "play-loss", "aria-live": "off" });
-    this.parts.aimed = element("div", { class: "leaves aimed" });
     this.parts.told = element("div", { class: "told" });
-    const rows = element("div", { class: "leaves" }, ...leaves.map((leaf) => this.row(leaf)));
-    section.replaceChildren(title, ...(this.hasLoss() ? [this.parts.loss, this.parts.told, this.parts.aimed, rows, ...this.descent()] : [this.parts.aimed, rows]), this.foot());
-  },
-
-  // The row of the selected value, if it is not a leaf with a row already.
-  buildAimed() {
-    const { aimed, rows } = this.parts ?? {};
-    const node = this.aims(state.selected) && original.nodes[state.selected].operation !== null && state.selected !== original.end[0] ? state.selected : null;
-    if (!aimed || this.parts.node === node) return;
-    this.parts.node = node;
-    this.parts.rows = rows.filter((row) => original.nodes[row.node].operation === null);
-    aimed.replaceChildren(...(node === null ? [] : [this.row(node)]));
+    const rows = element("div", { class: "leaves" }, ...[...aimed, ...leaves].map((node) => this.row(node)));
+    section.replaceChildren(title, ...(this.hasLoss() ? [this.parts.loss, this.parts.told, rows, ...this.descent()] : [rows]), this.foot());
   },
 
   // One value: its name, a slider, a field, and below them its gradient. An array shows one element at a time, by its index.
