@@ -106,18 +106,17 @@ def array(value: Any, whole: int = MOST_SHOWN, side: int = SIDES[0], view: Shape
 def _summary(real: Any) -> Data:
     """Return the norm of all entries, counts, and the smallest, mean and largest of the finite entries with a histogram."""
     finite = real[np.isfinite(real)].astype(np.float64)
+    least, most = (finite.min(), finite.max()) if finite.size else (np.nan, np.nan)
     with np.errstate(all="ignore"):
-        norm = np.linalg.norm(real.astype(np.float64, copy=False))
-    about: Data = {"norm": norm, "nans": np.isnan(real).sum(), "infs": np.isinf(real).sum(), "zeros": (real == 0).sum()}
-    about["dead"] = (~real.reshape(-1, real.shape[-1]).any(axis=0)).sum()  # columns that are zero in every row
-    sums = np.sum(real, axis=-1, dtype=np.float64)
-    about |= {"sumLeast": sums.min(), "sumMost": sums.max()}
-    if finite.size == 0:
-        return about | {"min": np.nan, "mean": np.nan, "max": np.nan}
-    least, most = finite.min(), finite.max()
-    about |= {"min": least, "mean": finite.mean(), "max": most}
-    bins = np.zeros(finite.size, int) if most == least else ((finite - least) / (most - least) * BINS).astype(int)
-    return about | {"bins": _smallest(np.bincount(np.minimum(bins, BINS - 1), minlength=BINS))}
+        sums = np.sum(real, axis=-1, dtype=np.float64)
+        mean, norm = finite.mean() if finite.size else np.nan, np.linalg.norm(real.astype(np.float64, copy=False))
+        part = np.nan_to_num((finite / 2 - least / 2) / (most / 2 - least / 2), nan=0)  # halves, so that nothing overflows
+    return {
+        "norm": norm, "min": least, "mean": mean, "max": most, "sumLeast": sums.min(), "sumMost": sums.max(),
+        "nans": np.isnan(real).sum(), "infs": np.isinf(real).sum(), "zeros": (real == 0).sum(),
+        "dead": (~real.reshape(-1, real.shape[-1]).any(axis=0)).sum(),  # columns that are zero in every row
+        "bins": _smallest(np.bincount(np.minimum((part * BINS).astype(int), BINS - 1), minlength=BINS)),
+    }  # fmt: skip
 
 
 def grid(shape: Shape, side: int) -> tuple[Shape, Shape]:
@@ -146,19 +145,20 @@ def _map(real: Any, side: int) -> Data:
     blocks = padded.reshape(-1, down, high, across, wide).swapaxes(2, 3).reshape(-1, down, across, high * wide)
     at = blocks.argmax(-1)
     row, column = np.arange(down)[:, None] * high + at // wide, np.arange(across) * wide + at % wide
-    cells = slices[np.arange(len(slices))[:, None, None], row, column]
+    cells = slices[np.arange(len(slices))[:, None, None], row, column].ravel()
     with np.errstate(over="ignore"):
-        return {
-            "grid": np.array([*lead, down, across], np.uint32),
-            "block": np.array([high, wide], np.uint32),
-            "cells": cells.astype(np.float32).ravel(),
-            "at": _smallest(at.ravel()),
-        }
+        short = cells.astype(np.float32)
+    return {
+        "grid": np.array([*lead, down, across], np.uint32),
+        "block": np.array([high, wide], np.uint32),
+        "cells": short if np.allclose(short, cells, 1e-6, 0, equal_nan=True) else cells.astype(np.float64),
+        "at": _smallest(at.ravel()),
+    }
 
 
 def _smallest(counts: Any) -> Any:
     """Return nonnegative integers in the smallest dtype that holds them."""
-    return counts.astype(np.min_scalar_type(counts.max(initial=0)).newbyteorder("="))
+    return counts.astype(np.min_scalar_type(counts.max(initial=0)))
 
 
 def shown(show: Any, graph: Graph, labels: Sequence[str]) -> dict[int, Data]:

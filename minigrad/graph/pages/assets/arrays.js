@@ -56,7 +56,7 @@ function summaryOf(array) {
   const count = (test) => numbers.filter(test).length;
   const counts = { zeros: count((x) => x === 0), nans: count(Number.isNaN), infs: count((x) => Math.abs(x) === Infinity), dead: columns - alive.size };
   const mean = finite.reduce((a, b) => a + b, 0) / finite.length;
-  summaries.set(array, { ...counts, min, mean, max, bins, norm: numbers.reduce((a, b) => Math.hypot(a, b), 0), sumLeast: least(sums), sumMost: most(sums) });
+  summaries.set(array, { ...counts, min, mean, max, bins, norm: counts.nans > 0 ? NaN : numbers.reduce((a, b) => Math.hypot(a, b), 0), sumLeast: least(sums), sumMost: most(sums) });
   return summaries.get(array);
 }
 

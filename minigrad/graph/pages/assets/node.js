@@ -40,7 +40,7 @@ function tensorFrame(layers, { label = "", node = null, choose = null, chosen = 
       heat.paint(one.canvas, one.map, one.array, size, one.grey, [cell, one.map.flats.indexOf(chosen)].filter((at) => at !== null && at >= 0));
       const flat = one.map.flats[cell];
       const tokens = show?.tokens ? ` ${show.tokens[0][Math.floor(flat / shape.at(-1)) % shape.at(-2)]} → ${show.tokens[1][flat % shape.at(-1)]}` : "";
-      return cell === null ? ["", ""] : [`${indexOf(flat, first.shape)}${tokens}: `, `${one.title ?? ""} ${numberText(one.map.values[cell], state.digits)}`];
+      return cell === null ? ["", ""] : [`${indexOf(flat, first.shape)}${tokens}: `, `${one.title ?? ""} ${numberText(one.map.values[cell].toPrecision(one.array.cells ? 7 : 17), state.digits)}`];
     });
     if (readout) setText(readout, said.filter(([index]) => index).map(([index, text], i) => `${i === 0 || index !== said[0][0] ? index : ""}${text}`).join(" · "));
     for (const { canvas, title } of maps) setAttributes(canvas, { "aria-label": said[0]?.[0] && readout ? readout.textContent : [label, title, shapeText(first.shape), word("mapKeys")].filter(Boolean).join(", ") });
