@@ -26,7 +26,10 @@ const play = {
 
   aim(number, i) {
     this.at.set(number, i);
-    for (const row of this.parts.rows) if (row.node === number) this.frame(row);
+    for (const row of this.parts.rows.filter(({ node }) => node === number)) {
+      this.frame(row);
+      row.index.value = indexOf(i, original.nodes[number].values[0].shape);
+    }
     render();
   },
 
