@@ -30,9 +30,12 @@ def is_device_array(value: object) -> bool:
     )
 
 
-def zeros(shape: tuple[int, ...], like: Any) -> Any:
-    """Return zeros on the device and of the dtype of ``like``; on the host, in half the time of ``np.zeros_like``."""
-    return np.zeros_like(like, order="C", shape=shape) if is_device_array(like) else np.zeros(shape, like.dtype)
+def zeros(shape: tuple[int, ...], like: Any, dtype: Any = None) -> Any:
+    """Return zeros on the device of ``like``, and of its dtype unless another is given.
+
+    CuPy's ``zeros_like(x, shape=())`` has the shape of ``x``, and NumPy's takes twice as long as ``zeros``.
+    """
+    return np.zeros(shape, dtype or like.dtype, like=like if is_device_array(like) else None)
 
 
 def is_cupy(kind: type) -> bool:

@@ -5,9 +5,9 @@ knows the functions, keywords and ufunc methods of CuPy and no others, wraps out
 arrays where NumPy gives scalars. `host_syncs` notes whatever makes the host wait for the GPU.
 
 The facts are those of CuPy 14.0, the oldest release that the `gpu` extra admits (read in its `cupy/__init__.py`,
-`cupy/_core/core.pyx`, `_kernel.pyx` and `_routines_indexing.pyx`). Where CuPy quietly uploads a host array, as for an
-index, the fake raises: such an upload is never meant. One habit it lacks: `linalg` of a singular matrix raises here,
-where a GPU gives NaN.
+`cupy/_core/core.pyx`, `_kernel.pyx` and `_routines_indexing.pyx`), and of CuPy 14.2 on an NVIDIA H200. Where CuPy
+quietly uploads a host array, as for an index, the fake raises: such an upload is never meant. One habit it lacks:
+`linalg` of a singular matrix raises here, where a GPU gives NaN.
 """
 
 from collections.abc import Callable, Iterator
@@ -116,7 +116,9 @@ _MISSING_KEYWORDS = {
     "argpartition partition": "kind order",
     "clip": "min max casting dtype order subok where",
     "broadcast_arrays broadcast_to copy": "subok",
-    "empty_like full_like linspace ones_like zeros_like": "device",
+    "empty_like full_like ones_like zeros_like": "device subok",
+    "linspace": "device",
+    "eye full ones": "device",  # NumPy hands these three on with device=None
     "einsum": "casting order out",
     "take": "mode",
     "count_nonzero": "keepdims",
@@ -193,13 +195,14 @@ class FakeArray:
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         name = f"{func.__module__}.{func.__name__}".removeprefix("numpy.")
-        if name in _CREATING:
-            return FakeArray(np.array(func(*(x._array if isinstance(x, FakeArray) else x for x in args), **kwargs)))
-        if name not in _FUNCTIONS or not all(issubclass(t, FakeArray | np.ndarray) for t in types):
+        known = name in _CREATING or name in _FUNCTIONS
+        if not known or not all(issubclass(t, FakeArray | np.ndarray) for t in types):
             return NotImplemented
         unexpected = kwargs.keys() & _MISSING.get(name, set())
         if unexpected:
             raise TypeError(f"{name}() of the device has no keyword {sorted(unexpected)}")
+        if name in _CREATING:
+            return FakeArray(np.array(func(*(x._array if isinstance(x, FakeArray) else x for x in args), **kwargs)))
         _check_operands(name, args, kwargs)
         if name in _SYNCHRONISING or (name == "where" and len(args) == 1):
             host_syncs.append(name)
@@ -315,7 +318,50 @@ def _wrap(indices: np.ndarray, a: np.ndarray, axis: int | None) -> np.ndarray:
     return indices % (a.size if axis is None else a.shape[axis])
 
 
+def _made_like(name: str) -> Callable[..., Any]:
+    """`zeros_like(a, shape=())` of CuPy has the shape of `a`."""
+    return lambda a, *args, shape=None, **kwargs: getattr(np, name)(a, *args, shape=shape or a.shape, **kwargs)
+
+
+def _pad(array: np.ndarray, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> np.ndarray:
+    """CuPy's "wrap" repeats another part where the padding is wide at both ends, as NumPy's did before 1.25."""
+    if mode in ("empty", "median"):
+        raise ValueError(f"mode '{mode}' is not supported")
+    if mode != "wrap" or not array.size:
+        return np.pad(array, pad_width, mode, **kwargs)
+    for axis, (before, after) in enumerate(np.broadcast_to(pad_width, (array.ndim, 2)).tolist()):
+        while before or after:  # wraps what is there by now, the first copies with it
+            n = array.shape[axis]
+            first, last = min(n, before), min(n, after)
+            array = np.take(array, [*range(n - first, n), *range(n), *range(last)], axis)
+            before, after = before - first, after - last
+    return array
+
+
+def _solve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    if b.ndim > 1 and a.shape[:-2] != b.shape[:-2]:
+        raise ValueError("a must have (..., M, M) shape and b must have (..., M, K) for multidimensional b")
+    return np.linalg.solve(a, b)
+
+
+def _tensordot(a: np.ndarray, b: np.ndarray, axes: Any = 2) -> Any:
+    if (a.ndim == 0 or b.ndim == 0) and axes != 0:
+        raise ValueError("An input is zero-dim while axes has dimensions")
+    return np.tensordot(a, b, axes)
+
+
+def _windows(x: np.ndarray, window_shape: Any, axis: Any = None, **kwargs: Any) -> np.ndarray:
+    if isinstance(axis, tuple) and len(set(axis)) < len(axis):
+        raise ValueError("duplicate value in 'axis'")
+    return np.lib.stride_tricks.sliding_window_view(x, window_shape, axis, **kwargs)
+
+
 _ADAPTED: dict[str, Callable[..., Any]] = {
+    **{name: _made_like(name) for name in ("empty_like", "full_like", "ones_like", "zeros_like")},
+    "lib.stride_tricks.sliding_window_view": _windows,
+    "linalg.solve": _solve,
+    "pad": _pad,
+    "tensordot": _tensordot,
     "put": lambda a, ind, v, mode="wrap": np.put(a, ind, v, mode),
     "put_along_axis": lambda a, indices, values, axis: np.put_along_axis(a, _wrap(indices, a, axis), values, axis),
     "ravel_multi_index": lambda indices, dims, mode="wrap", order="C": np.ravel_multi_index(indices, dims, mode, order),

@@ -29,7 +29,7 @@ def _flat_positions(index: Any, x: Array, shape: Shape) -> Array:
 def _last(positions: Array, size: int) -> tuple[Array, Array]:
     """Return the number of each flat position, which is below ``size``, and the number of the last one that equals it."""
     numbers = np.arange(positions.size, dtype=np.uint64, like=positions)  # unsigned for CuPy's maximum.at
-    latest = np.zeros_like(numbers, shape=size)
+    latest = np.zeros_like(numbers, shape=(size,))
     np.maximum.at(latest, positions.reshape(-1), numbers)
     return numbers.reshape(positions.shape), latest[positions]
 

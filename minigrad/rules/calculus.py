@@ -57,7 +57,7 @@ def _gradient(f: Any, *varargs: Any, axis: Axis = None, edge_order: int = 1) -> 
     if edge_order not in (1, 2):
         raise ArgumentError(f"gradient takes edge_order 1 or 2, got {edge_order}")
     axes = axes_of(f.ndim, axis)
-    spacings = [array_of(s) for s in varargs] or [np.ones_like(values_of(f).real, shape=())]
+    spacings = [array_of(s) for s in varargs] or [np.reshape(np.ones_like(values_of(f).real, shape=(1,)), ())]
     if len(spacings) == 1 and not spacings[0].ndim:
         spacings *= len(axes)
     if len(spacings) != len(axes):

@@ -47,9 +47,17 @@ def _column(x: Array) -> Array:
 # --- inverse, systems of equations, determinants --------------------------------------------------------------------
 
 
+def _solve(a: Array, b: Array, /) -> Array:
+    """Solve stacks of systems; CuPy does not broadcast one stack to the other."""
+    if b.ndim > 1 and a.shape[:-2] != b.shape[:-2]:
+        stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        a, b = (np.broadcast_to(x, stack + x.shape[-2:]) for x in (a, b))
+    return np.linalg.solve(a, b)
+
+
 def _solve_rule_b(g: Array, a: Array, b_shape: tuple[int, ...]) -> Array:
     """Return ``a^-T g``; only a 1-D b is a vector, as in NumPy 2."""
-    return np.linalg.solve(_t(a), _column(g))[..., 0] if len(b_shape) == 1 else np.linalg.solve(_t(a), g)
+    return _solve(_t(a), _column(g))[..., 0] if len(b_shape) == 1 else _solve(_t(a), g)
 
 
 def _solve_rule_a(g: Array, ans: Array, a: Array, b_shape: tuple[int, ...]) -> Array:
@@ -102,7 +110,7 @@ def _pinv_rule(g: Array, ans: Array, a: Array) -> Array:
 
 
 inv = primitive(np.linalg.inv, lambda a, /: np.linalg.inv(a)).vjp(a=lambda g, ans: -_t(ans) @ g @ _t(ans))
-solve = primitive(np.linalg.solve, lambda a, b, /: np.linalg.solve(a, b)).vjp(a=_solve_rule_a, b=_solve_rule_b)
+solve = primitive(np.linalg.solve, _solve).vjp(a=_solve_rule_a, b=_solve_rule_b)
 det = primitive(np.linalg.det, lambda a, /: np.linalg.det(a)).vjp(
     a=lambda g, ans, a: np.expand_dims(g, (-2, -1)) * _cofactors(a, ans)
 )

@@ -50,7 +50,7 @@ matmul = primitive(np.matmul, also=[np.linalg.matmul]).vjp(x=_matmul_x, y=_matmu
 
 def identity(n: int, like: Array) -> Array:
     """Return the n x n identity matrix in the dtype and library of ``like``, as a plain array even if ``like`` is a Tensor."""
-    return np.eye(n, dtype=like.dtype, like=values_of(like))
+    return np.identity(n, dtype=like.dtype, like=values_of(like))
 
 
 def _paired_axes(a_ndim: int, b_ndim: int, axes: Any) -> tuple[list[int], list[int], list[int], list[int]]:
@@ -67,7 +67,7 @@ def contraction_a(g: Array, a_shape: tuple[int, ...], b: Array, axes: Any) -> Ar
     """Contract ``g`` with ``b`` over the free axes of ``b``, and order the axes as in ``a``: the cotangent of ``a``."""
     of_a, of_b, free_a, free_b = _paired_axes(len(a_shape), np.ndim(b), axes)
     order = free_a + [of_a[k] for k in np.argsort(of_b)]
-    product = np.tensordot(g, b, (list(range(len(free_a), np.ndim(g))), free_b)) if np.ndim(g) else g * b
+    product = np.tensordot(g, b, (list(range(len(free_a), np.ndim(g))), free_b)) if np.ndim(g) and np.ndim(b) else g * b
     return np.transpose(product, np.argsort(order).tolist())
 
 
@@ -75,7 +75,7 @@ def contraction_b(g: Array, a: Array, b_shape: tuple[int, ...], axes: Any) -> Ar
     """Contract ``a`` with ``g`` over the free axes of ``a``, and order the axes as in ``b``: the cotangent of ``b``."""
     of_a, of_b, free_a, free_b = _paired_axes(np.ndim(a), len(b_shape), axes)
     order = [of_b[k] for k in np.argsort(of_a)] + free_b
-    product = np.tensordot(a, g, (free_a, list(range(len(free_a))))) if np.ndim(g) else a * g
+    product = np.tensordot(a, g, (free_a, list(range(len(free_a))))) if np.ndim(a) and np.ndim(g) else a * g
     return np.transpose(product, np.argsort(order).tolist())
 
 

@@ -96,12 +96,24 @@ def _with_extremes(array: Array, axis: int, width: tuple[int, int], extreme: Any
 @lru_cache(maxsize=64)
 def _sources(shape: Shape, width: Widths, mode: Any, like: Any = None) -> Array:
     """Return for each element of the result the flat position of the one that it copies."""
-    return np.pad(np.reshape(np.arange(math.prod(shape), like=like), shape), width, mode)
+    return _padded(np.reshape(np.arange(math.prod(shape), like=like), shape), width, mode, {})
+
+
+def _padded(array: Array, /, width: Widths, mode: str, options: dict[str, Any]) -> Array:
+    """Call ``np.pad``, or do without it where CuPy's differs: it has no "median" and another "wrap"."""
+    if type(array) is np.ndarray or not array.size or mode not in ("median", "wrap"):
+        return np.pad(array, width, mode, **options)  # type: ignore[call-overload]
+    if mode == "median":
+        return _pad_mode(array, width, mode, options)
+    for axis, (before, after) in enumerate(width):
+        n = array.shape[axis]
+        array = np.take(array, np.arange(-before, n + after, like=array) % n, axis)
+    return array
 
 
 def _pad_copies(array: Array, /, width: Widths, mode: Any) -> Array:
     if type(array) is not np.ndarray:
-        return np.pad(array, width, mode)
+        return _padded(array, width, mode, {})
     return np.reshape(array, -1)[_sources(array.shape, width, mode)]
 
 
@@ -128,7 +140,5 @@ pad_constant = primitive(_pad_constant, name="pad").vjp(
     array=lambda g, array_shape, width: g[_inside(width, array_shape)]
 )
 pad_copies = primitive(_pad_copies, name="pad_copies").vjp(array=_pad_copies_rule)
-pad_mode = primitive(
-    lambda array, /, width, mode, options: np.pad(array, width, mode, **options), name="pad_mode"
-).reference(_pad_mode)
+pad_mode = primitive(_padded, name="pad_mode").reference(_pad_mode)
 pad = composite(np.pad, _pad)

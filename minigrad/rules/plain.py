@@ -57,7 +57,9 @@ def _full_like(
     """Broadcast a fill value that requires a gradient, so that the result stays on the tape."""
     if not (isinstance(fill_value, Tensor) and fill_value.requires_grad):
         keywords = {"dtype": dtype, "order": order, "subok": subok, "shape": shape, "device": device}
-        return plain_full_like.call_numpy((a, fill_value), {k: v for k, v in keywords.items() if v is not None})
+        defaults = {"order": "K", "subok": True}  # CuPy's function lacks subok
+        given = {k: v for k, v in keywords.items() if v != defaults.get(k)}
+        return plain_full_like.call_numpy((a, fill_value), given)
     dtype = np.dtype(dtype or a.dtype)
     if dtype.kind not in "fc":
         raise UnsupportedError(

@@ -120,7 +120,7 @@ def _resize(a: Any, new_shape: Any) -> Any:
         raise ArgumentError(f"resize cannot make the shape {shape}")
     size = math.prod(shape)
     if not a.size:
-        return np.zeros_like(a, shape=shape)
+        return np.reshape(np.zeros_like(a, shape=(size,)), shape)
     return np.reshape(np.tile(np.ravel(a), -(-size // a.size))[:size], shape)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._tree import leaves, map_leaves
+from ..device import zeros
 from ..engine.modes import ensure_recording
 from ..engine.tape import cotangent_of, sweep, to_sweep, wengert_list
 from ..engine.tensor import Tensor, make_tensor
@@ -109,7 +110,7 @@ def jacobian(f: Callable[..., Any], argnum: Argnum = 0, *, holomorphic: bool = F
                 as_tensor = isinstance(primal, Tensor)
                 derivatives = found.get((id(output), t._node))
                 if derivatives is None:
-                    derivatives = np.zeros_like(t._array, shape=np.shape(output) + t.shape)
+                    derivatives = zeros(np.shape(output) + t.shape, t._array)
                 return result(derivatives, t, as_tensor)
 
             by_inputs = map_leaves(by, run.inputs, run.primals)
@@ -140,7 +141,7 @@ def _by_columns(run: Recorded, create_graph: bool) -> _Jacobians:
         columns: dict[int, list[Any]] = {key: [] for key in ends}
         for first in range(0, np.size(t), step):
             count = min(step, np.size(t) - first)
-            each = np.zeros_like(t._array, shape=(count, np.size(t)), order="C")
+            each = zeros((count, np.size(t)), t._array)
             each.reshape(-1)[first :: np.size(t) + 1] = 1  # the diagonal
             directions = each.reshape(count, *t.shape)
             start = make_tensor(directions, None) if create_graph else directions

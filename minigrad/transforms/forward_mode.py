@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ..device import zeros
 from ..engine.compositions import recomposed
 from ..engine.messages import cut_off
 from ..engine.modes import ensure_recording
@@ -176,7 +177,7 @@ class _Push:
         with ensure_recording():
             found = push(starts, [ans._node], create_graph=self.create_graph, directions=self.directions)
         moved = found.get(ans._node)  # None: the answer does not depend on an input with a tangent
-        return np.zeros_like(ans._array, shape=self._shape()) if moved is None else moved
+        return zeros(self._shape(), ans._array) if moved is None else moved
 
     def _transposed(self, moves: list[Any]) -> Any:
         """Transpose the rules, which are linear in ``g``: record them at ``g = 0`` and pull the tangents back to ``g``."""
@@ -184,9 +185,9 @@ class _Push:
         nodes: dict[Any, Any] = dict(self.outputs) if self.outputs else {None: entry}
         like = next(move for move in moves if move is not None)
         raw = like._array if isinstance(like, Tensor) else like
-        zeros = {key: np.zeros_like(raw, shape=node.shape, dtype=node.dtype) for key, node in nodes.items()}
+        still = {key: zeros(node.shape, raw, node.dtype) for key, node in nodes.items()}
         with ensure_recording():
-            g = {key: make_tensor(zeros[key], Leaf(None, node.shape, node.dtype)) for key, node in nodes.items()}
+            g = {key: make_tensor(still[key], Leaf(None, node.shape, node.dtype)) for key, node in nodes.items()}
             rules = entry.plan.pullbacks if isinstance(entry.plan, Plan) and not self.create_graph else None
             probe: Any = g if self.outputs else g[None]
             kept: Any = entry.kept
@@ -202,13 +203,13 @@ class _Push:
                     seeds[node] = seeds[node] + seed if node in seeds else seed
             ends = {key: t._node for key, t in g.items()}
             found = sweep(seeds, create_graph=self.create_graph, retain_graph=self.create_graph, wanted=ends.values())
-            self._check_zero([i for i in moving if not found or getattr(pulled[i], "_node", None) is None], zeros)
+            self._check_zero([i for i in moving if not found or getattr(pulled[i], "_node", None) is None], still)
         if self.create_graph:
-            zeros = {key: make_tensor(zero, None) for key, zero in zeros.items()}
-        moved = {key: found.get(node, zeros[key]) for key, node in ends.items()}
+            still = {key: make_tensor(zero, None) for key, zero in still.items()}
+        moved = {key: found.get(node, still[key]) for key, node in ends.items()}
         return moved if self.outputs else moved[None]
 
-    def _check_zero(self, untracked: list[int], zeros: dict[Any, Any]) -> None:
+    def _check_zero(self, untracked: list[int], still: dict[Any, Any]) -> None:
         """Check that contributions not connected to ``g`` on the tape are 0: compute them from a nonzero ``g``.
 
         Raises:
@@ -216,7 +217,7 @@ class _Push:
         """
         if not untracked:
             return
-        others = {key: np.sin(1 + np.cumsum(np.ones_like(zero))).reshape(zero.shape) for key, zero in zeros.items()}
+        others = {key: np.sin(1 + np.cumsum(np.ones_like(zero))).reshape(zero.shape) for key, zero in still.items()}
         pulled = self.entry.plan.pull(self.entry, others if self.outputs else others[None])
         for i in untracked:
             if pulled[i] is not None and np.any(pulled[i]):

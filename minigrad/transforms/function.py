@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._tree import leaves
+from ..device import zeros
 from ..engine import observers
 from ..engine.arrays import as_array, copied
 from ..engine.hooks import read_only
@@ -197,7 +198,7 @@ class _FunctionPlan:
         like = first._array if isinstance(first, Tensor) else first
         grads = []
         for i, (shape, dtype) in enumerate(self.outputs):
-            one = g[i] if i in g else np.zeros_like(like, shape=shape, dtype=dtype)
+            one = g[i] if i in g else zeros(shape, like, dtype)
             grads.append(one if isinstance(one, Tensor) else make_tensor(read_only(one), None))
         return grads
 

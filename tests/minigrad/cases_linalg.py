@@ -70,7 +70,7 @@ def eye_like(x: Any) -> Any:
     if is_torch(x):
         return torch.eye(n, dtype=x.dtype)
     data = x.data if isinstance(x, mg.Tensor) else x
-    return np.eye(n, dtype=data.dtype, like=data)
+    return np.identity(n, dtype=data.dtype, like=data)
 
 
 def spread(m: int, n: int | None = None, batch: Shape = ()) -> Spec:
