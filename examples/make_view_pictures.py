@@ -178,7 +178,11 @@ def main() -> None:
             print(graph().render(folder / f"{name}.svg"))
     if not options.quick:
         try:
-            pictures = {"stepper.png": photograph_stepper, "stepper_arrays.png": photograph_arrays, "stepper.gif": film_stepper}
+            pictures = {
+                "stepper.png": photograph_stepper,
+                "stepper_arrays.png": photograph_arrays,
+                "stepper.gif": film_stepper,
+            }
             for name, take in pictures.items():
                 take(folder / name)
                 print(folder / name)

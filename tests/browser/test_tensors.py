@@ -1,4 +1,4 @@
-"""Arrays on the stepper's page in a real browser: what a reader reads in a map is what NumPy has, and a nudge is the program's."""
+"""Arrays on the stepper's page in a real browser: a map says what NumPy has, and a nudge gives what the program gives."""
 
 import re
 from collections.abc import Callable
@@ -19,7 +19,9 @@ RNG = np.random.default_rng(0)
 TOKENS = ["the", "cat", "sat", "down"]
 
 
-def page_of(program: Callable[[], Any], tmp_path: Path, show: Show, width: int = 1280, height: int = 1000, **options: Any) -> Any:
+def page_of(
+    program: Callable[[], Any], tmp_path: Path, show: Show, width: int = 1280, height: int = 1000, **options: Any
+) -> Any:
     with mg.trace(), np.errstate(all="ignore"):
         loss = program()
     return show(explain(loss, tmp_path / "page.html", check=False, **options), width, height)
@@ -40,7 +42,8 @@ def read(page: Any, canvas: Any, row: float, column: float) -> str:
 
 def entries(said: str) -> list[tuple[tuple[int, ...], float]]:
     """Each index that was said with the number after it; a second number without an index has the first one's."""
-    found, index = [], ()
+    found: list[tuple[tuple[int, ...], float]] = []
+    index: tuple[int, ...] = ()
     for part in said.split(" · "):
         if place := re.match(r"\[([\d, ]+)\]", part):
             index = tuple(map(int, place[1].split(",")))
@@ -77,7 +80,9 @@ def test_the_page_and_python_have_one_rule_for_maps(tmp_path: Path, show: Show) 
     about: Any = tensors.array(array, 0)
     maps = page.evaluate(
         """(arrays) => arrays.map((array) => [0, 1].map((slice) => heat.map(array, { slice })))""",
-        plain([tensors.array(array, array.size), about | {"grid": about["grid"], "cells": about["cells"].astype(float)}]),
+        plain(
+            [tensors.array(array, array.size), about | {"grid": about["grid"], "cells": about["cells"].astype(float)}]
+        ),
     )
     for mine, theirs in zip(*maps, strict=True):
         assert {key: mine[key] for key in ("rows", "columns", "block", "flats")} == {
@@ -139,7 +144,10 @@ def test_nan_and_infinity_are_counted_and_marked(tmp_path: Path, show: Show, scr
     page.evaluate("go(1)")
     said = page.locator("#step-section .tensor .wrong").text_content()
     assert f"{np.sum(x.data < 0)} NaN, 1 infinite" in said
-    red = "(canvas) => { const d = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data; let n = 0; for (let i = 0; i < d.length; i += 4) n += d[i] === 208 && d[i + 1] === 38; return n; }"
+    red = """(canvas) => {
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      return data.filter((red, i) => i % 4 === 0 && red === 208 && data[i + 1] === 38).length;
+    }"""
     canvas = page.locator("#step-section .tensor canvas").first
     size = canvas.evaluate("(canvas) => canvas.width") / 12
     assert canvas.evaluate(red) == pytest.approx(np.sum(x.data <= 0) * size**2, rel=0.35)
@@ -174,8 +182,8 @@ def test_images_and_tokens(
     assert page.locator("#node-section .tokens.rows").first.locator("span").all_text_contents() == TOKENS
     assert "cat → down" in read(page, canvas, 0.4, 0.9)
     screenshot(page, f"tensor-tokens-{scheme}-{size[0]}")
-    wide = "[...document.querySelectorAll('.tensor')].every((part) => part.scrollWidth <= part.parentElement.clientWidth + 1)"
-    assert page.evaluate(wide)
+    parts = "[...document.querySelectorAll('.tensor')]"
+    assert page.evaluate(f"{parts}.every((part) => part.scrollWidth <= part.parentElement.clientWidth + 1)")
 
 
 def test_a_page_says_in_both_languages_what_it_left_out(tmp_path: Path, show: Show) -> None:
@@ -203,7 +211,8 @@ def neuron(w: float, x: float, by: float = 0.0) -> Any:
 
 def told(page: Any) -> list[float]:
     """Predicted, true, gap, second-order term."""
-    return [float(text) for text in re.findall(r"(-?[\d.]+(?:e-?\d+)?)(?=$|\. Sec)", page.locator("#play-section .told").inner_text(), re.M)]
+    text = page.locator("#play-section .told").inner_text()
+    return [float(number) for number in re.findall(r"(-?[\d.]+(?:e-?\d+)?)(?=$|\. Sec)", text, re.M)]
 
 
 @pytest.mark.parametrize(("name", "by"), [("w", 0.3), ("x", -0.2), ("u", 0.25), ("s", -0.1)])
@@ -219,7 +228,8 @@ def test_a_nudge_is_predicted_by_the_gradient_and_is_the_program_run_again(
         return s * s + u * w
 
     page = page_of(program, tmp_path, show)
-    page.evaluate(f"go(timeline.count); select({node(name)}); play.move({node(name)}, 0, editing.values({node(name)})[0] + {by})")
+    page.evaluate(f"go(timeline.count); select({node(name)})")
+    page.evaluate(f"play.move({node(name)}, 0, editing.values({node(name)})[0] + {by})")
     s = np.tanh(0.5 * 0.8 + 0.1)
     at = {
         "w": lambda d: neuron(0.5 + d, 0.8), "x": lambda d: neuron(0.5, 0.8 + d), "u": lambda d: neuron(0.5, 0.8, d),
@@ -268,7 +278,7 @@ def test_a_cell_is_dragged_in_its_box(tmp_path: Path, show: Show) -> None:
     x = leaf(RNG.normal(size=(3, 4)), "x")
     page = page_of(lambda: np.sin(x).sum(), tmp_path, show)
     page.evaluate("go(timeline.count)")
-    box = page.locator(f".box:has(.name:text-is('x')) .heat:not(.of-gradient)").bounding_box()
+    box = page.locator(".box:has(.name:text-is('x')) .heat:not(.of-gradient)").bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + box["height"] * 0.5)
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] * 0.6 + 50, box["y"] + box["height"] * 0.5, steps=4)
@@ -297,7 +307,8 @@ def test_a_network_of_twenty_thousand_numbers_is_moved(tmp_path: Path, show: Sho
     page = show(explain(loss, tmp_path / "page.html", check=False), 1280, 900)
     page.wait_for_function("editing.cannot !== undefined")
     assert page.evaluate("editing.cannot") is None
-    numbers = page.evaluate("original.nodes.filter((n) => n.kind !== 'constant').flatMap((n) => n.values).reduce((n, v) => n + v.values.length, 0)")
+    values = "original.nodes.filter(({ kind }) => kind !== 'constant').flatMap(({ values }) => values)"
+    numbers = page.evaluate(f"{values}.reduce((n, {{ values }}) => n + values.length, 0)")
     assert 15_000 < numbers <= 20_000
     page.evaluate(f"go(timeline.count); play.move({node('p0')}, 70, {arrays[0].ravel()[70]} + 0.5)")
     arrays[0].ravel()[70] += 0.5
@@ -310,14 +321,17 @@ def test_a_network_of_twenty_thousand_numbers_is_moved(tmp_path: Path, show: Sho
 
 
 @pytest.mark.parametrize("width", [820, 900, 1000, 1280])
-def test_nothing_is_crushed_beside_a_slider(width: int, tmp_path: Path, show: Show, screenshot: Callable[..., None]) -> None:
+def test_nothing_is_crushed_beside_a_slider(
+    width: int, tmp_path: Path, show: Show, screenshot: Callable[..., None]
+) -> None:
     hidden_weights = leaf(RNG.normal(size=(10, 12)), "hidden_weights")
     page = page_of(lambda: np.tanh(hidden_weights).sum(), tmp_path, show, width, 800)
     page.evaluate("go(timeline.count)")
     page.evaluate("play.move(0, 5, 3.25)")
     page.locator("#play-section").scroll_into_view_if_needed()
     parts = page.locator("#play-section .leaf :is(code, input, .live)").evaluate_all(
-        "(all) => all.map((part) => part.getBoundingClientRect()).map(({ left, right, top, bottom }) => [left, right, top, bottom])"
+        """(all) => all.map((part) => part.getBoundingClientRect())
+                        .map(({ left, right, top, bottom }) => [left, right, top, bottom])"""
     )
     assert len(parts) == 6
     for i, (left, right, top, bottom) in enumerate(parts):

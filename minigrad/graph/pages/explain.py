@@ -81,7 +81,8 @@ def explain(
 
     Raises:
         GraphError: ``tensor`` was not recorded in a trace, or a backward pass from another tensor has freed its graph.
-        ArgumentError: ``language``, ``check``, ``params``, ``show`` or a field of ``lesson`` has a wrong value. The message names it.
+        ArgumentError: ``language``, ``check``, ``params``, ``show`` or a field of ``lesson`` has a wrong value. The message
+            names it.
 
     Example:
         >>> import pathlib, tempfile

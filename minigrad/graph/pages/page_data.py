@@ -94,7 +94,7 @@ def outputs_of(node: Node) -> int:
 
 
 def _node(node: Node, operands: Sequence[Edge], tensors: Tensors, show: Data | None) -> Data:
-    view = show and show.get("shape")
+    view = None if show is None else show.get("shape")
     return {
         "kind": node.kind,
         "operation": node.operation,

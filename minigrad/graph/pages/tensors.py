@@ -110,7 +110,9 @@ def _summary(real: Any) -> Data:
     with np.errstate(all="ignore"):
         sums = np.sum(real, axis=-1, dtype=np.float64)
         mean, norm = finite.mean() if finite.size else np.nan, np.linalg.norm(real.astype(np.float64, copy=False))
-        part = np.nan_to_num((finite / 2 - least / 2) / (most / 2 - least / 2), nan=0)  # halves, so that nothing overflows
+        part = np.nan_to_num(
+            (finite / 2 - least / 2) / (most / 2 - least / 2), nan=0
+        )  # halves, so that nothing overflows
     return {
         "norm": norm, "min": least, "mean": mean, "max": most, "sumLeast": sums.min(), "sumMost": sums.max(),
         "nans": np.isnan(real).sum(), "infs": np.isinf(real).sum(), "zeros": (real == 0).sum(),

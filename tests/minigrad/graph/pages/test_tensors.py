@@ -136,7 +136,9 @@ def shown(show: Any) -> Any:
 
 
 def test_a_value_is_shown_as_the_reader_asks() -> None:
-    nodes = shown({"query": "image", "w": (4, 3), "scores": WORDS, "a": [WORDS, ["1", "2", "3"]]} | {"w": [["r"] * 12, ["c"]]})
+    nodes = shown(
+        {"query": "image", "w": (4, 3), "scores": WORDS, "a": [WORDS, ["1", "2", "3"]]} | {"w": [["r"] * 12, ["c"]]}
+    )
     assert nodes["query"]["show"] == {"grey": True}
     assert nodes["scores"]["show"] == {"tokens": [WORDS, WORDS]}
     assert nodes["a"]["show"] == {"tokens": [WORDS, ["1", "2", "3"]]}
