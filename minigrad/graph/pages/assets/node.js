@@ -38,6 +38,7 @@ function tensorFrame(layers, { label = "", node = null, choose = null, chosen = 
       const room = small ? 104 : (show?.tokens ? 250 : 312) / layers.length - (show?.tokens ? 30 : 0);
       const size = Math.max(1, Math.floor(Math.min(room / one.map.columns, (small ? 104 : 240) / one.map.rows, small ? 13 : 26)));
       heat.paint(one.canvas, one.map, one.array, size, one.grey, [cell, one.map.flats.indexOf(chosen)].filter((at) => at !== null && at >= 0));
+      one.canvas.style.height = one.map.rows * size < 14 ? "14px" : ""; // a row of small cells can be pointed at
       const flat = one.map.flats[cell];
       const tokens = show?.tokens ? ` ${show.tokens[0][Math.floor(flat / shape.at(-1)) % shape.at(-2)]} → ${show.tokens[1][flat % shape.at(-1)]}` : "";
       return cell === null ? ["", ""] : [`${indexOf(flat, first.shape)}${tokens}: `, `${one.title ?? ""} ${numberText(one.map.values[cell].toPrecision(one.array.cells ? 7 : 17), state.digits)}`];

@@ -122,7 +122,7 @@ const play = {
     const leaves = this.leaves();
     section.hidden = leaves.length === 0;
     const title = element("h2", {}, word("playTitle"));
-    const large = () => leaves.reduce((n, leaf) => n + editing.values(leaf).length, 0) > 1000;
+    const large = () => original.nodes.length > 1000 || leaves.reduce((n, leaf) => n + editing.values(leaf).length, 0) > 1000;
     if (!section.hidden && editing.cannot === undefined && large()) { // the trial run waits until the page is there
       setTimeout(() => {
         editing.reason();
