@@ -193,16 +193,16 @@ def test_a_value_used_twice_by_one_operation_is_told_operand_by_operand(tmp_path
 
 def test_a_loop_shows_one_iteration_and_has_a_slider(tmp_path: Path, show: Show) -> None:
     page = opened(loop, tmp_path, show)
-    page.evaluate(f"go(timeline.computed[{node('h[16]')}])")
+    page.evaluate(f"go(timeline.computed[{node('h · i=16')}])")
     assert "17 of 200" in page.locator("#path").text_content()
     names = page.locator("svg.scene .name").all_text_contents()
-    assert "h[16]" in names and "h[15]" in names
+    assert "h · i=16" in names and "h · i=15" in names
     page.locator("#iteration").fill("101")
-    assert "h[100]" in page.locator("svg.scene .name").all_text_contents()
-    assert page.evaluate("state.step") == page.evaluate(f"timeline.computed[{node('h[16]')}]")  # looking is no step
+    assert "h · i=100" in page.locator("svg.scene .name").all_text_contents()
+    assert page.evaluate("state.step") == page.evaluate(f"timeline.computed[{node('h · i=16')}]")  # looking is no step
     press(page, "Escape")
     page.locator("#next").click()
-    assert "h[16]" in page.locator("svg.scene .name").all_text_contents()
+    assert "h · i=16" in page.locator("svg.scene .name").all_text_contents()
 
 
 def test_only_one_scene_is_in_the_document_and_steps_change_little(tmp_path: Path, show: Show) -> None:

@@ -18,6 +18,7 @@ from .html import check_language, save_page
 from .lesson import validated
 from .packing import packed
 from .page_data import cotangent_of, outputs_of, page_data
+from .raised import raised
 from .truth import MOST_CHECKED
 from .written import written
 
@@ -41,7 +42,7 @@ SCRIPTS = ["unpack", "arrays", *WHAT_IF, "mistakes", *PARTS, "quiz", "editing", 
 
 
 def explain(
-    tensor: Tensor,
+    tensor: Tensor | BaseException,
     path: str | os.PathLike[str] = "explain.html",
     params: Any = None,
     *,
@@ -63,7 +64,8 @@ def explain(
     computes them with the cotangent 1. No ``grad`` is changed, but hooks of the graph are called.
 
     Args:
-        tensor: the computed Tensor.
+        tensor: the computed Tensor, or an error of the program, such as ``sys.last_value`` after a cell of a notebook has
+            failed. The page of an error ends at the line that raised it and shows the shapes that met there.
         path: the path of the page.
         params: names for tensors, as in :func:`draw_dot`.
         language: the first language of the page, "en" or "ja". The reader can switch.
@@ -98,10 +100,11 @@ def explain(
     check_language(language, "explain")
     if check not in (None, True, False):
         raise ArgumentError(f"explain takes check=True, False or None (up to {MOST_CHECKED} operations), got {check!r}")
-    graph = _swept(tensor, params)
-    data = page_data(graph, check, show)
+    failed = isinstance(tensor, BaseException)
+    graph, lesson = raised(tensor) if isinstance(tensor, BaseException) else (_swept(tensor, params), lesson)
+    data = page_data(graph, False if failed else check, show)
     data["lesson"], data["step"] = validated(lesson, data), step
-    data["written"] = written(graph, data["steps"])
+    data["written"] = None if failed else written(graph, data["steps"])
     title = f"{data['title']}: step by step"
     return save_page(path, "stepper", packed(data), language, title=title, scripts=SCRIPTS, more=["play"])
 

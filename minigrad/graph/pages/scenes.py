@@ -65,6 +65,7 @@ def _about(tree: SceneTree, unit: Unit, numbers: Mapping[int, int], labels: Sequ
         "title": title(tree, unit, labels),
         "of": "" if unit.module is None else tree.graph.modules[unit.module].kind,
         "count": len(unit.iterations),
+        "rounds": tree.calls.titles(unit) if unit.kind == "loop" and unit.module is None else [],
     }
 
 

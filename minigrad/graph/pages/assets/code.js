@@ -90,7 +90,7 @@ const code = (() => {
       const line = file.first + i;
       const found = here.filter(({ span }) => span[1] <= line && line <= span[3]);
       const note = element("span", { class: "inlay" });
-      const row = element("div", { class: "line" }, element("span", { class: "number", "aria-hidden": "true" }, String(line)), element("code", {}, ...(text.trim() === "" ? ["\u200b"] : pieces(text, line, found, inside))), note);
+      const row = element("div", { class: text.length > 400 ? "line long" : "line" }, element("span", { class: "number", "aria-hidden": "true" }, String(line)), element("code", {}, ...(text.trim() === "" ? ["\u200b"] : pieces(text, line, found, inside))), note);
       if (text.trim() !== "") row.style.setProperty("--indent", indentOf(text) - indent); // a long line continues below its own indentation
       lines.push({ file: number, number: line, row, note, outer: outermost(found, line) });
       list.append(row);

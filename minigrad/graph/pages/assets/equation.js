@@ -6,11 +6,14 @@ const equation = (() => {
   const op = (text) => ["op", text];
   const row = (...parts) => ["row", ...parts];
 
+  // A label's text, and the round of its loops, which is written below it: ["h", "t=20"].
+  const partsOf = (label) => label.split(" · ");
+
   // Whether a label needs no parentheses next to a dot.
-  const isSimple = (label) => /^[\p{L}\p{N}_.\[\]ⁱ'"]+$/u.test(label) || /^[\p{L}\p{N}_.]+\([^()]*\)$/u.test(label) || /^[\p{L}\p{N}_.]*\[[^[\]]*\]$/u.test(label);
+  const isSimple = (whole, [label] = partsOf(whole)) => /^[\p{L}\p{N}_.\[\]ⁱ'"]+$/u.test(label) || /^[\p{L}\p{N}_.]+\([^()]*\)$/u.test(label) || /^[\p{L}\p{N}_.]*\[[^[\]]*\]$/u.test(label);
 
   // Whether a label is a name; else it is the expression itself, which the equation's other side repeats.
-  const isName = (label) => (isSimple(label) && !label.includes("(")) || /^[\w.]+ \d+$/.test(label) || /^(∂.*|backward): \w+(\[\d+\])?$/.test(label);
+  const isName = (whole, [label] = partsOf(whole)) => (isSimple(label) && !label.includes("(")) || /^[\w.]+ \d+$/.test(label) || /^(∂.*|backward): \w+$/u.test(label.replace(/[₀-₉]+$/, "")) || label.startsWith("Σ ");
 
   const derivative = (label) => ["d", labelOf(graph.end[0]), label];
   const fill = (tree, look) => {
@@ -216,7 +219,7 @@ const equation = (() => {
       case "call": return `${parts[0]}(${parts.slice(1).map(textOf).join(", ")})`;
       case "T": return `${wrapped(parts[0])}ᵀ`;
       case "fold": return `${word("foldText", { axes: parts[0] })} ${textOf(parts[1])}`;
-      case "d": return `∂${parts[0]}/∂${isSimple(parts[1]) ? parts[1] : `(${parts[1]})`}`;
+      case "d": return `∂${parts[0]}/∂${isSimple(parts[1]) && partsOf(parts[1]).length === 1 ? parts[1] : `(${parts[1]})`}`;
       case "name": return parts.length > 1 ? `${parts[0]} ${textOf(parts[1])}` : parts[0];
       case "vector": return valuesText(parts[0], state.digits).replace(/\s+/g, " ");
       case "words": return typeof parts[0] === "object" ? parts[0][words.language] : parts[0];
@@ -229,7 +232,9 @@ const equation = (() => {
   const between = (parts, sign) => parts.flatMap((part, i) => (i === 0 ? [part] : [mo(sign, { separator: "true" }), part]));
   const signed = (text) => (text.startsWith("-") ? text.replace("-", "−") : text);
 
-  function name(label) {
+  function name(whole) {
+    const [label, place] = partsOf(whole);
+    if (place) return mathElement("msub", {}, name(label), mathElement("mtext", {}, place));
     return /^\p{L}$/u.test(label) ? mathElement("mi", {}, label) : mathElement("mtext", { class: "label-in-math" }, label);
   }
 

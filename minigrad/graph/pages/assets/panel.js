@@ -99,7 +99,7 @@ const panel = {
     const node = graph.nodes[number];
     const operands = operandsOf(number).map((edge) => graph.edges[edge]);
     const names = [...new Set(operands.map(({ source }) => labelOf(source)))].slice(0, 4).join(", ");
-    const what = word(operands.length === 0 ? "forwardNone" : "forwardText", { operation: node.operation, names, name: labelOf(number) });
+    const what = word(node.values.length === 0 ? "forwardRaised" : operands.length === 0 ? "forwardNone" : "forwardText", { operation: node.operation, names, name: labelOf(number) });
     const list = [];
     node.values.forEach((value, output) => {
       if (!isScalar(value)) list.push(...term(word("result", { name: labelOf(number) }) + outputName(node, output), arrayView(value, { label: labelOf(number), className: "new", node: number })));

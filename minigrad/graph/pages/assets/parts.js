@@ -193,16 +193,19 @@ function measured() {
   }
 }
 
-// The beginning of the text in `part` that fits, with an ellipsis.
+// The beginning of the text in `part` that fits, with an ellipsis, and its round of the loops if at least half is left.
 function cutAt(part, text, room) {
-  const dots = parseFloat(getComputedStyle(part).fontSize); // no font's ellipsis is wider
-  let [low, high] = [0, text.length];
+  let dots = parseFloat(getComputedStyle(part).fontSize); // no font's ellipsis is wider
+  const at = text.lastIndexOf(" · ");
+  const place = at > 0 && part.getSubStringLength(at, text.length - at) < room / 2 ? text.slice(at) : "";
+  if (place !== "") dots += part.getSubStringLength(at, place.length);
+  let [low, high] = [0, text.length - place.length];
   while (low < high) {
     const middle = (low + high + 1) >> 1;
     if (part.getSubStringLength(0, middle) + dots <= room) low = middle;
     else high = middle - 1;
   }
-  return low === 0 ? "" : `${text.slice(0, low).trimEnd()}…`;
+  return low === 0 ? "" : `${text.slice(0, low).trimEnd()}…${place}`;
 }
 
 function shorten(part, text, room) {

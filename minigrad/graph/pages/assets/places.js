@@ -67,7 +67,7 @@ const places = (() => {
   return { scenes, of, ofNode, path, box, boxOf, edgesOf, progress, iterationOfNode, iterationOfScene };
 })();
 
-function sceneTitle({ kind, title, number }) {
-  if (number === 0 && !title) return word("program");
-  return kind === "part" ? word("partTitle", { range: title }) : title;
+// Inside a loop, the title names the round.
+function sceneTitle({ title, number, rounds }, iteration = -1) {
+  return rounds?.[iteration] ?? (number === 0 && !title ? word("program") : title);
 }

@@ -78,7 +78,7 @@ function renderPlace() {
   renderPlace.key = key;
   const crumbs = path.flatMap(({ scene, iteration }, i) => {
     const about = places.scenes[scene];
-    const title = about.kind === "loop" ? `${sceneTitle(about)} ${word("ofLoop", { at: iteration + 1, count: about.count })}` : sceneTitle(about);
+    const title = about.kind === "loop" ? `${sceneTitle(about, iteration)} (${word("ofLoop", { at: iteration + 1, count: about.count })})` : sceneTitle(about);
     const last = i === path.length - 1;
     const made = button(`path${i}`, title, () => open(scene, iteration), { class: "link", "aria-current": last ? "location" : null, disabled: last });
     return i === 0 ? [made] : [element("span", { "aria-hidden": "true" }, " › "), made];
