@@ -142,6 +142,20 @@ def photograph_stepper(path: Path) -> None:
         page.screenshot(path=path)
 
 
+def photograph_arrays(path: Path) -> None:
+    """A ReLU that is half dead: its value beside its gradient, as maps. Raises as ``opened``."""
+    rng = np.random.default_rng(0)
+    x, bias = rng.normal(size=(32, 8)), np.where(np.arange(16) < 7, -9.0, 0.5)
+    w, b = mg.Tensor(rng.normal(size=(8, 16)), requires_grad=True), mg.Tensor(bias, requires_grad=True)
+    with mg.trace():
+        h = mg.relu(x @ w + b)
+        loss = ((h.sum(axis=1) - 3.0) ** 2).mean()
+    with opened(loss) as page:
+        page.evaluate("go(timeline.count); select(graph.nodes.findIndex(({ name }) => name === 'h'))")
+        page.evaluate("find('node-section').scrollIntoView()")
+        page.screenshot(path=path)
+
+
 def film_stepper(path: Path) -> None:
     """The README's first program, every step of it, as an animated GIF. Raises as ``opened``."""
     image = import_extra("PIL.Image", "examples", "a film of the stepper")
@@ -164,7 +178,12 @@ def main() -> None:
             print(graph().render(folder / f"{name}.svg"))
     if not options.quick:
         try:
-            for name, take in (("stepper.png", photograph_stepper), ("stepper.gif", film_stepper)):
+            pictures = {
+                "stepper.png": photograph_stepper,
+                "stepper_arrays.png": photograph_arrays,
+                "stepper.gif": film_stepper,
+            }
+            for name, take in pictures.items():
                 take(folder / name)
                 print(folder / name)
         except (ImportError, FileNotFoundError) as error:
