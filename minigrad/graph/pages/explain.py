@@ -33,12 +33,13 @@ PARTS = [
     "written",
     "camera",
     "parts",
+    "picture",
     "hand",
     "scene",
     "node",
     "panel",
 ]
-SCRIPTS = ["unpack", "arrays", *WHAT_IF, "mistakes", *PARTS, "quiz", "editing", "play", "lesson"]
+SCRIPTS = ["unpack", "arrays", *WHAT_IF, "mistakes", *PARTS, "quiz", "editing", "play", "lesson", "look"]
 
 
 def explain(

@@ -110,6 +110,14 @@ const code = (() => {
     return one.nodes.reduce((best, node) => (Math.abs(timeline.computed[node] - now) < Math.abs(timeline.computed[best] - now) ? node : best));
   }
 
+  // The operation of the expression that comes before (-1) or after (1) that of a node in the text.
+  function beside(node, by) {
+    const order = [...spans.values()].filter(({ nodes }) => original.nodes[nodes[0]].operation !== null);
+    order.sort((one, other) => [0, 1, 2, 3, 4].map((i) => one.span[i] - other.span[i]).find((gap) => gap !== 0) ?? 0);
+    const now = order.indexOf(spans.get(original.nodes[node].span?.join(" ")));
+    return nodeOf(order[Math.min(Math.max(now + by, 0), order.length - 1)]);
+  }
+
   function mark(name, node) {
     const key = node === null ? null : (original.nodes[node].span?.join(" ") ?? null);
     if (lit[name] === key) return key;
@@ -158,5 +166,5 @@ const code = (() => {
     return gradient === null ? shortText(value) : `${shortText(value)}  ∂ ${isScalar(gradient) ? shortText(gradient) : "✓"}`;
   }
 
-  return { build, update, highlighted, bringIntoSight, isEmpty: files.length === 0 };
+  return { build, update, beside, highlighted, bringIntoSight, isEmpty: files.length === 0 };
 })();

@@ -107,12 +107,7 @@ class Hand {
     const line = event.target.closest("[data-line]")?.dataset.line;
     const box = this.boxOf(event);
     if (line !== undefined) return view.hooks.line(places.edgesOf(view.lines[line].about, view.iteration));
-    if (event.target.closest(".chip")) {
-      const chip = event.target.closest(".chip");
-      const about = view.boxes[chip.dataset.box]?.about;
-      if (about) camera.centre([about], view.pane);
-      view.place();
-    } else if (box) this.open(event, false);
+    if (box) this.open(event, false);
   }
 
   // A click opens a child scene. A click on a value of another scene selects it, and a double click goes there.
@@ -128,6 +123,8 @@ class Hand {
   key(event) {
     if (event.key !== "Enter") return;
     event.preventDefault();
+    this.moved = false;
+    if (event.target.dataset.line !== undefined) return this.click(event);
     const box = this.boxOf(event);
     this.open(event, Boolean(box?.alias));
   }
