@@ -158,6 +158,20 @@ def photograph_stepper(path: Path) -> None:
         page.screenshot(path=path)
 
 
+def photograph_arrays(path: Path) -> None:
+    """A ReLU that is half dead: its value beside its gradient, as maps. Raises as ``opened``."""
+    rng = np.random.default_rng(0)
+    x, bias = rng.normal(size=(32, 8)), np.where(np.arange(16) < 7, -9.0, 0.5)
+    w, b = mg.Tensor(rng.normal(size=(8, 16)), requires_grad=True), mg.Tensor(bias, requires_grad=True)
+    with mg.trace():
+        h = mg.relu(x @ w + b)
+        loss = ((h.sum(axis=1) - 3.0) ** 2).mean()
+    with opened(loss) as page:
+        page.evaluate("go(timeline.count); select(graph.nodes.findIndex(({ name }) => name === 'h'))")
+        page.evaluate("find('node-section').scrollIntoView()")
+        page.screenshot(path=path)
+
+
 def film(path: Path, page: Any, acts: Sequence[tuple[str, float]]) -> None:
     """Film what the page does, as an animated GIF: a script, then the seconds that are filmed, and so on."""
     image = import_extra("PIL.Image", "examples", "a film of the stepper")
@@ -219,7 +233,12 @@ def film_flight(path: Path) -> None:
         film(path, page, [*acts, ("wholeProgram()", 4)])
 
 
-PICTURES = {"stepper.png": photograph_stepper, "stepper.gif": film_stepper, "stepper_flight.gif": film_flight}
+PICTURES = {
+    "stepper.png": photograph_stepper,
+    "stepper_arrays.png": photograph_arrays,
+    "stepper.gif": film_stepper,
+    "stepper_flight.gif": film_flight,
+}
 
 
 def main() -> None:

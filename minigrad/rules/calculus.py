@@ -7,6 +7,7 @@ import numpy as np
 
 from ..engine.functions import composite
 from ..engine.methods import Axis, values_of
+from ..engine.sums import MIN_PRODUCT
 from ..engine.types import Array
 from ..errors import ArgumentError, ShapeError
 from .axes import array_of, axes_of
@@ -127,7 +128,9 @@ composite(np.gradient, _gradient)
 def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """Weigh the ends by half a step; with other ``dx`` or with ``x``, weigh each pair of neighbours by its step."""
     y, axis = _with_axis(y, axis, "trapezoid")
-    if x is None and not np.ndim(dx) and y.shape[axis] > 1:
+    if (
+        x is None and not np.ndim(dx) and y.shape[axis] > 1 and y.size >= MIN_PRODUCT
+    ):  # whose sum has other bits already
         weights = np.ones_like(values_of(y), np.result_type(y.dtype, 0.5), shape=(y.shape[axis],))
         weights[0] = weights[-1] = 0.5
         total = np.sum(y * _along(weights, y.ndim, axis), axis=axis)

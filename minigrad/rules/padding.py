@@ -13,7 +13,7 @@ from ..engine.primitive import Primitive, primitive
 from ..engine.signatures import new_array
 from ..engine.types import Array
 from ..errors import ArgumentError, UnsupportedError
-from .indexing import scatter_add
+from .indexing import _scatter_add
 
 Shape = tuple[int, ...]
 Widths = tuple[tuple[int, int], ...]
@@ -117,7 +117,7 @@ def _fold(padded: Array, /, shape: Shape, width: Widths, mode: Any) -> Array:
     plain = type(padded) is np.ndarray
     if not plain or padded.size < _FEW or sum(map(sum, width)) > _LINES:
         index = _sources(shape, width, mode) if plain else _sources.__wrapped__(shape, width, mode, padded)
-        return np.reshape(scatter_add(padded, index=index, shape=(math.prod(shape),)), shape)
+        return np.reshape(_scatter_add(padded, index, (math.prod(shape),)), shape)
     for axis in [i for i in reversed(range(len(shape))) if any(width[i])] or [0]:
         (before, after), n, here = width[axis], shape[axis], (slice(None),) * axis
         ans = padded[(*here, slice(before, before + n))].copy()

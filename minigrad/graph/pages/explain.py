@@ -51,6 +51,7 @@ def explain(
     check: bool | None = None,
     lesson: Any = None,
     step: int | None = None,
+    show: Any = None,
 ) -> Page:
     """Write a page that steps through the computation of ``tensor``, forward and backward.
 
@@ -73,13 +74,18 @@ def explain(
         lesson: explanations, stops and questions for the steps: a dict, the path of a JSON file, or the name of a lesson of
             minigrad ("chain_rule", "two_paths", "neuron_batch"). See docs/views.md.
         step: the number of the training step that the page names, counted from 0.
+        show: how the page draws some values, by their names there. ``{"x": "image"}`` draws the last two axes in grey,
+            ``{"x": (28, 28)}`` draws each row as an image of that size, and ``{"weights": tokens}`` writes the tokens, a list
+            of texts, beside the rows and columns (a pair of lists if they differ). For the attention primitive these are its
+            weights. Any other array is a map: orange above zero, blue below.
 
     Returns:
         ``path``. A notebook shows it as the page itself.
 
     Raises:
         GraphError: ``tensor`` was not recorded in a trace, or a backward pass from another tensor has freed its graph.
-        ArgumentError: ``language``, ``check``, ``params`` or a field of ``lesson`` has a wrong value. The message names it.
+        ArgumentError: ``language``, ``check``, ``params``, ``show`` or a field of ``lesson`` has a wrong value. The message
+            names it.
 
     Example:
         >>> import pathlib, tempfile
@@ -97,7 +103,7 @@ def explain(
         raise ArgumentError(f"explain takes check=True, False or None (up to {MOST_CHECKED} operations), got {check!r}")
     failed = isinstance(tensor, BaseException)
     graph, lesson = raised(tensor) if isinstance(tensor, BaseException) else (_swept(tensor, params), lesson)
-    data = page_data(graph, False if failed else check)
+    data = page_data(graph, False if failed else check, show)
     data["lesson"], data["step"] = validated(lesson, data), step
     data["written"] = None if failed else written(graph, data["steps"])
     title = f"{data['title']}: step by step"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 TEXT, SMALL, LINE = 13, 11, 18  # px
 PADDING = 22
 NUMBERS = 132  # the width of "∂ -0.0000e-00 + -0.0000e-00" in px
-CELL, MOST_CELLS = 12, 8  # the size of a cell in px, and the most cells on a side, of a matrix drawn in its box
+CELL, MOST_CELLS = 12, 8  # of a map in a box: the size of a cell in px, and the most rows; twice as many columns fit
 WIDEST = 260
 HEAD = 66  # the height of the words in the box of a scene, as in places.js
 PICTURE = (560, 400)  # the largest picture of a scene in its box, in px
@@ -83,10 +83,8 @@ def _size(node: Node, label: str) -> tuple[int, int]:
     width = max(text_width(label, TEXT), text_width(node.operation or "", SMALL), NUMBERS)
     height = LINE * lines + 12
     shape: tuple[int, ...] = np.shape(node.value) if not isinstance(node.value, tuple) else ()
-    while len(shape) > 2 and shape[0] == 1:
-        shape = shape[1:]
-    if 1 <= len(shape) <= 2 and max(shape) <= MOST_CELLS and math.prod(shape) > 1:
-        rows, columns = shape[0] if len(shape) == 2 else 1, shape[-1]
+    if math.prod(shape) > 1:
+        rows, columns = min(math.prod(shape[:-1]), MOST_CELLS), min(shape[-1], 2 * MOST_CELLS)
         width = max(width, 2 * columns * CELL + 24)
         height += max(rows * CELL - LINE, 0) + 6
     return _rounded(min(width, WIDEST) + PADDING), int(height)

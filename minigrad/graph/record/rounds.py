@@ -91,10 +91,10 @@ def _variables(program: Program, frame: FrameType, source: SourceLine) -> tuple[
 
 def _count(frame: FrameType, path: str) -> int | None:
     """Return the length of a list, or of several in parallel, from the names of variables: ``xs``, ``self.ws``, ``a 3``."""
-    counts = []
+    counts: list[int] = []
     for each in path.split():
         first, *attributes = each.split(".")
-        value = frame.f_locals.get(first, frame.f_globals.get(first))
+        value: Any = frame.f_locals.get(first, frame.f_globals.get(first))
         for name in attributes:
             value = getattr(value, "__dict__", {}).get(name)
         if first.isdigit() or type(value) is int:  # the argument of range

@@ -60,7 +60,11 @@ def draw(flow: NotedSteps, path: str | os.PathLike[str]) -> Path:
     flow.check_noted()
     labels = [plain_label(layer, 40) for layer in flow.layers]
     # The norms of the parameters hardly change; how much a step changes them is what tells.
-    tables = {"|gradient|": flow.norms("gradient"), "|update|": flow.norms("update"), "|update| / |parameter|": flow.ratios()}
+    tables = {
+        "|gradient|": flow.norms("gradient"),
+        "|update|": flow.norms("update"),
+        "|update| / |parameter|": flow.ratios(),
+    }
     left = max(text_width(label, 8) for label in labels) + 0.2
     wide, tall, gap = 3.2, max(1.2, 0.17 * len(labels)), 0.85
     width, height = left + len(tables) * (wide + gap), tall + 1.25

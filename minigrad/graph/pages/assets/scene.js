@@ -38,8 +38,7 @@ function ghosted(texts, before) {
 
 // Whether an array holds an infinity or NaN.
 function isOdd(array) {
-  if (!array) return false;
-  return array.values === undefined ? !Number.isFinite(Number(array.norm)) : array.values.some((value) => typeof value === "string" && !Number.isFinite(Number(value)) && !value.endsWith("i"));
+  return Boolean(array) && summaryOf(array).nans + summaryOf(array).infs > 0;
 }
 
 // "∂ 0.61 + 0.22 = 0.83", or "∂ 0.83" if that is too long. Arrays show the norm. Empty before a gradient has arrived.
