@@ -157,7 +157,7 @@ def list_of_operations() -> Tensor:
 
 def second_derivatives() -> Tensor:
     x, w = Tensor(0.7, requires_grad=True), Tensor(1.3, requires_grad=True)
-    y = np.sin(w * x) * x + np.exp(-x * x)
+    y: Any = np.sin(w * x) * x + np.exp(-x * x)
     (slope,) = mg.autograd_grad(y, [x], create_graph=True)
     loss: Tensor = slope * slope
     return loss
