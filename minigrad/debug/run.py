@@ -1,0 +1,276 @@
+"""Rules about the run: the learning rate, batches, data that change, dropout, and derivatives of the user's own."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+
+from ..graph.record.derivatives import can_be_compared, compared
+from .case import Case, Seen, line_of, norm
+from .finding import Finding
+from .parameters import _pairs, generator_line, values_of
+from .source import Source, number
+
+LARGE, SMALL = 0.2, 1e-3  # the change of the weights per step, relative to their size
+UNMOVED = 0.02  # the share of the loss by which it must change to have moved
+FALLS = 0.8  # a loss whose last quarter is above this share of its first steps has not fallen
+
+
+def find_run(case: Case) -> list[Finding]:
+    """Return the findings about the run as a whole."""
+    return _learning_rate(case) + _repeated(case) + _changed_data(case) + _integers(case) + _dropout(case)
+
+
+def rate_line(source: Source) -> int:
+    """Return the line that sets the learning rate: an argument, a variable, or the number in the update; 0 if unknown."""
+    words = ("schedule", "lr", "learning_rate")
+    for word in words:
+        value = source.keyword(word)
+        if value is not None and (word == "schedule" or number(value) is not None):
+            return int(value.lineno)
+    for name in ("learning_rate", "lr", "rate", "step_size", "eta"):
+        made = [line for line, value in source.assignments(name) if number(value) is not None]
+        if made:
+            return made[0]
+    for node in source.find((ast.AugAssign, ast.Assign), lambda n: any(isinstance(m, ast.Mult) for m in ast.walk(n.value))):
+        text = ast.unparse(node)
+        if "grad" in text or " g" in text:
+            return int(node.lineno)
+    return 0
+
+
+def _learning_rate(case: Case) -> list[Finding]:
+    losses, source = np.array(case.watcher.losses), case.source()
+    if source is None or len(losses) < 20 or not np.isfinite(losses).all():
+        return []
+    ratios = _relative_steps(case)
+    quarter = max(1, len(losses) // 4)
+    start, end = float(np.median(losses[: min(10, quarter)])), float(np.median(losses[-quarter:]))
+    line, found = rate_line(source), []
+    later = [ratio for step, ratio in ratios if step > 0]
+    size = float(np.median(later)) if later else 0.0
+    rises = float((np.diff(losses) > 0).mean())
+    not_fallen = end > FALLS * start > 0
+    wild = _rises_on_same_data(case, losses)
+    if (size > LARGE and not_fallen) or (wild is not None and wild > 0.25):
+        what = f"the loss rises in {rises:.0%} of the steps; a step changes the weights by {size:.3g} of their size (median)."
+        if wild is not None:
+            what = f"on the same data the loss rises in {wild:.0%} of the steps, where a small step must let it fall."
+        remedy = "make the learning rate smaller, by 10 first."
+        found.append(Finding("learning rate", 0, what, remedy, [line, case.backward_line]).at(source))
+    elif later and max(later) < SMALL and abs(end - start) < UNMOVED * abs(start):
+        what = f"the loss went from {start:.4g} to {end:.4g} in {len(losses)} steps; a step changes the weights by {size:.2g}."
+        remedy = "make the learning rate larger, by 10 first; a warmup may be longer than the training."
+        found.append(Finding("slow", 0, what, remedy, [line]).at(source))
+    return found
+
+
+def _relative_steps(case: Case) -> list[tuple[int, float]]:
+    """Return the length of the step of all weights together, divided by their size, for each pair of looks."""
+    found = []
+    for before, after in _pairs(case):
+        old, new = values_of(before), values_of(after)
+        both = [(old[k][0], new[k][0]) for k in old if k in new and old[k][0].shape == new[k][0].shape]
+        size = float(np.hypot.reduce([norm(a) for a, _ in both])) if both else 0.0
+        if size:
+            found.append((before.step, float(np.hypot.reduce([norm(b - a) for a, b in both])) / size))
+    return found
+
+
+def _rises_on_same_data(case: Case, losses: Any) -> float | None:
+    """Return the share of steps in which the loss rises, if each look saw the same data; else None."""
+    prints = [_data_print(seen) for seen in case.seen]
+    if len(prints) < 3 or len(set(prints)) > 1 or case.watcher.norms[-1] < 1e-6:
+        return None
+    half = losses[len(losses) // 4 :]
+    change = np.diff(half)
+    return float((change > 1e-3 * np.abs(half[:-1])).mean())
+
+
+def _data_print(seen: Seen) -> int:
+    """Return a number that depends on all given arrays of a step."""
+    parts = []
+    for edge in seen.graph.edges:
+        if seen.graph.nodes[edge.source].kind == "constant" and isinstance(edge.value, np.ndarray) and edge.value.size > 1:
+            parts.append(edge.value.tobytes())
+    for node in seen.graph.operations():
+        parts += [np.asarray(v).tobytes() for v in _indices(node.keywords)]
+    return hash(tuple(parts))
+
+
+def _indices(keywords: Any) -> list[Any]:
+    found = []
+    for value in keywords.values():
+        for item in value if isinstance(value, tuple) else (value,):
+            if isinstance(item, np.ndarray) and item.size > 1:
+                found.append(item)
+    return found
+
+
+def _repeated(case: Case) -> list[Finding]:
+    """New arrays with the same contents in each step, from a program that holds more rows than these."""
+    source = case.source()
+    looks = case.seen[:5]
+    if source is None or len(looks) < 4 or len({_data_print(seen) for seen in looks}) > 1:
+        return []
+    rows = _batch(looks[0])
+    held = max((len(v) for v in looks[0].look.values.values() if isinstance(v, np.ndarray) and v.ndim > 1), default=0)
+    if not rows or held < 2 * rows:
+        return []
+    line = generator_line(source) or next((c.lineno for c in source.calls("next") if source.in_loop(c)), 0)
+    what = f"the {rows} rows of the batch are the same in the first {len(looks)} steps, of {held} rows that the program has."
+    remedy = "make the generator, or the iterator over batches, once before the loop."
+    return [Finding("repeated batch", 1, what, remedy, [line], certain=True).at(source)] if line else []
+
+
+def _batch(seen: Seen) -> int:
+    """Return the number of rows of the first given array, or of the first index."""
+    for node in seen.graph.operations():
+        for edge, origin in seen.operands(node):
+            if origin.kind == "constant" and len(edge.shape) >= 1 and edge.shape[0] > 1:
+                return int(edge.shape[0])
+    return 0
+
+
+def _changed_data(case: Case) -> list[Finding]:
+    """An array of the program that feeds the tape and is written to between steps."""
+    source, prints = case.source(), [seen.look.prints for seen in case.seen]
+    if source is None or len(prints) < 3:
+        return []
+    names = [name for name in prints[0] if all(name in p for p in prints)]
+    for name in names:
+        if len({p[name] for p in prints[:4]}) < min(3, len(prints)) or not _sliced_and_written(source, name):
+            continue
+        line, written = _sliced_and_written(source, name)
+        what = f"the array '{name}' changes from step to step: a slice of it is a view, and line {line} writes into it."
+        remedy = "write into a copy: name.copy(), or a + b in place of a += b."
+        return [Finding("changed data", case.seen[1].step, what, remedy, [line, written], certain=True).at(source)]
+    return []
+
+
+def _sliced_and_written(source: Source, name: str) -> tuple[int, int] | tuple[()]:
+    """Return the line that writes into a slice of an array, and the line of the slice."""
+    for assign in source.find(ast.Assign, lambda n: isinstance(n.value, ast.Subscript) and isinstance(n.targets[0], ast.Name)):
+        if not isinstance(assign.value.value, ast.Name) or assign.value.value.id != name:
+            continue
+        view = assign.targets[0].id
+        for write in source.find((ast.AugAssign, ast.Assign), lambda n: n.lineno > assign.lineno):
+            target = write.target if isinstance(write, ast.AugAssign) else write.targets[0]
+            base = target.value if isinstance(target, ast.Subscript) else target
+            stores = isinstance(write, ast.AugAssign) or isinstance(target, ast.Subscript)
+            if stores and isinstance(base, ast.Name) and base.id == view:
+                return int(write.lineno), int(assign.lineno)
+    return ()
+
+
+def _integers(case: Case) -> list[Finding]:
+    """Whole numbers in an integer array, negative ones too, that a matrix product multiplies with weights."""
+    for seen in case.seen[:1]:
+        for node in seen.graph.operations():
+            if node.operation not in ("matmul", "affine"):
+                continue
+            for edge, origin in seen.operands(node):
+                raw = seen.arrays.get((node.id, edge.argument))
+                raw = raw if raw is not None else edge.value
+                if origin.kind != "constant" or not isinstance(raw, np.ndarray) or raw.dtype.kind not in "iu":
+                    continue
+                if raw.size > 20 and raw.min() < 0 and np.abs(raw).max() < 10 and (raw == 0).mean() > 0.3:
+                    what = f"the inputs are {raw.dtype}, and {(raw == 0).mean():.0%} of them are 0: fractions were cut off."
+                    remedy = "make the array with a floating dtype: np.zeros(shape), or zeros_like(a, dtype=float)."
+                    line = [case.origin(seen, edge), line_of(node)]
+                    return [Finding("integers", seen.step, what, remedy, line).at(case.source(node.source))]
+    return []
+
+
+def _dropout(case: Case) -> list[Finding]:
+    """Dropout that ends during the training, or that runs for values that no step uses."""
+    source, names = case.source(), case.watcher.names
+    if source is None or not names:
+        return []
+    if "dropout" in names[0][1] and "dropout" not in names[-1][1] and len(names) < 5:
+        step = next(step for step, found in names if "dropout" not in found)
+        if case.watcher.steps - step > step:
+            what = f"dropout ran in the steps before {step}, and in none of the {case.watcher.steps - step} since."
+            evals = source.calls("eval")
+            remedy = "model.eval() was called: call model.train() before the next epoch."
+            lines = [evals[0].lineno] if evals else [case.backward_line]
+            return [Finding("dropout", step, what, remedy, lines, certain=bool(evals)).at(source)]
+    unused = case.watcher.unused_dropout
+    if unused and not source.calls("eval"):
+        place = unused[0]
+        what = f"dropout ran for {len(unused)} values that no backward pass has used, at line {place.line}."
+        remedy = "call model.eval() before the evaluation, and model.train() after it."
+        return [Finding("dropout", 0, what, remedy, [place.line]).at(case.source(place))]
+    return []
+
+
+def find_own_rules(case: Case) -> list[Finding]:
+    """Derivatives that the program itself declares, compared with finite differences on the operands of this batch."""
+    files = set(case.watcher.files)
+    for seen in case.seen[:1]:
+        rng = np.random.default_rng(0)
+        done: set[str] = set()
+        for node in seen.graph.operations():
+            rule = _own_rule(node.primitive, files)
+            if rule is None or node.operation in done:
+                continue
+            done.add(str(node.operation))
+            found = _compare(seen, node, rng)
+            if found is None:
+                continue
+            exact, numeric, error = found
+            factor = f", {exact / numeric:.3g} times it" if numeric else ""
+            what = f"the derivative of '{node.operation}' is {exact:.4g} along a direction, finite differences give {numeric:.4g}{factor}."
+            remedy = f"mend the rule (relative error {error:.2g}); mg.check_grads compares it."
+            lines = [rule, line_of(node)]
+            return [Finding("own rule", seen.step, what, remedy, lines, certain=True).at(case.source(node.source))]
+    return []
+
+
+def _own_rule(primitive: Any, files: set[str]) -> int | None:
+    """Return the line of a rule that the program declares; None for operations of the library."""
+    rules = [*getattr(primitive, "rules", {}).values(), getattr(primitive, "backward", None)]
+    for rule in rules:
+        code = getattr(rule, "__code__", None)
+        if code is not None and code.co_filename in files:
+            return max((line for _, _, line in code.co_lines() if line is not None), default=code.co_firstlineno)
+    return None
+
+
+def _compare(seen: Seen, node: Any, rng: Any) -> tuple[float, float, float] | None:
+    """Return a derivative by the rule and by differences, and their relative error, if the rule is wrong; else None."""
+    operands = seen.into[node.id]
+    if can_be_compared(node, operands):
+        for _, result in compared(node, operands, seen.graph, rng):
+            if result.verdict == "wrong" and result.numeric != 0:  # a staircase: the rule may be meant so
+                return result.exact, result.numeric, result.error
+        return None
+    return _compare_function(node, operands, rng)
+
+
+def _compare_function(node: Any, operands: Any, rng: Any) -> tuple[float, float, float] | None:
+    """The same for a Function: its ``backward`` gave the contribution, and its ``apply`` runs again beside the operand."""
+    g = node.cotangent
+    for edge in operands:
+        x = edge.value
+        if not hasattr(node.primitive, "apply") or edge.raw is None or not isinstance(x, np.ndarray) or g is None:
+            continue
+        x64, v = x.astype(float), rng.normal(size=x.shape)
+        arguments = [e.value for e in operands]
+
+        def along(t: float, edge: Any = edge, x64: Any = x64, v: Any = v, arguments: Any = arguments) -> Any:
+            values = [x64 + t * v if e is edge else a for e, a in zip(operands, arguments)]
+            return np.asarray(node.primitive.apply(*values), float)
+
+        u = np.sign(g) * np.abs(g).max()
+        exact = float(np.sum(edge.raw * v)) if not np.any(u - g) else float(np.sum(np.asarray(edge.raw, float) * v))
+        try:
+            rough = [float(np.sum(g * (along(h) - along(-h)))) / (2 * h) for h in (1e-4, 1e-5)]
+        except Exception:  # the function takes further arguments, which the trace does not hold
+            return None
+        scale = max(abs(exact), abs(rough[0]))
+        if scale and abs(rough[0] - rough[1]) < 1e-3 * scale and abs(exact - rough[0]) > 0.05 * scale and rough[0] != 0:
+            return exact, rough[0], abs(exact - rough[0]) / scale
+    return None
