@@ -31,7 +31,12 @@ KINDS = {
     "softmax axis": ("a softmax over an axis whose sums nobody uses",),
     "future": ("attention to the future", "a mask that hides nothing"),
     "mean first": ("a mean over predictions before the loss",),
-    "cut": ("cut off (.data)", "cut off (detach)", "cut off (a plain array in between)", "cut off (an integer conversion)"),
+    "cut": (
+        "cut off (.data)",
+        "cut off (detach)",
+        "cut off (a plain array in between)",
+        "cut off (an integer conversion)",
+    ),
     "no gradient": ("a parameter that never gets a gradient",),
     "zero gradient": ("a gradient that is exactly zero",),
     "dead": ("dead ReLUs",),
@@ -130,7 +135,8 @@ def worker(arguments: Sequence[str]) -> int:
 
 def cost(file: Path, repeats: int = 5) -> tuple[float, float]:
     """Return the least time of a program without and with watching, in seconds, each run in a process of its own."""
-    plain, watching = [], []
+    plain: list[float] = []
+    watching: list[float] = []
     for _ in range(repeats):
         for times, command in ((plain, [str(file)]), (watching, ["-m", "benchmarks.debug", "--worker", str(file)])):
             started = time.perf_counter()

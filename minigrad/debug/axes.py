@@ -40,7 +40,9 @@ def _broadcast(case: Case, seen: Seen, node: Node) -> list[Finding]:
         outer = n > 1 and a.shape == (n, 1) and node.shape == (n, n)
         given = (one.operation is None) != (other.operation is None)
         if outer and given and not _made_on_purpose(seen, one):
-            what = f"shapes {a.shape} and {b.shape} broadcast to {node.shape}: each of the {n} rows meets all {n} values."
+            what = (
+                f"shapes {a.shape} and {b.shape} broadcast to {node.shape}: each of the {n} rows meets all {n} values."
+            )
             remedy = "give both the same shape: predictions[:, 0], or targets[:, None]."
             line = [line_of(node)]
             return [Finding("broadcast", seen.step, what, remedy, line, certain=True).at(case.source(node.source))]
@@ -234,7 +236,9 @@ def _mask_line(case: Case, seen: Seen, edge: Edge, node: Node) -> int:
     for place in [node.source, *node.callers]:
         if place is None:
             continue
-        for assign in source.find(ast.Assign, lambda n: n.lineno < place.line):
+        for assign in source.find(ast.Assign, lambda n: True):
+            if assign.lineno >= place.line:
+                break
             names = {name for target in assign.targets for name in names_of_target(target)}
             compares = [n for n in ast.walk(assign.value) if isinstance(n, (ast.Compare, ast.Call, ast.Invert))]
             if compares and any(_is_word(name, place.text) for name in names) and _looks_boolean(assign.value):
@@ -279,7 +283,7 @@ def _future(case: Case, seen: Seen, node: Node) -> list[Finding]:
     what = f"{share:.0%} of the places after a query's own have weight, although the data are causal."
     remedy = "hide them: causal=True, or a mask np.tril(np.ones((n, n), bool))."
     line = _mask_line(case, seen, edge, node) if edge is not None else 0
-    for before, source in seen.operands(node):
+    for _, source in seen.operands(node):
         if node.operation == "softmax" and source.operation == "where":
             line = next((_mask_line(case, seen, e, source) for e, _ in masks_of(seen, source)), line)
     lines = [line, line_of(node)]

@@ -12,8 +12,9 @@ import numpy as np
 
 from .._source import SourceLine
 from ..graph.record.model import Edge, Graph, Node
+from .look import Look
 from .source import Source
-from .watcher import Look, Watcher
+from .watcher import Watcher
 
 
 class Seen:
@@ -107,9 +108,9 @@ class Case:
         """Return the path of an array of the program that equals the input of a transform."""
         value = next((e.value for e in seen.out[node.id] if e.value is not None), None)
         for path, other in seen.look.values.items():
-            if isinstance(other, np.ndarray) and value is not None and other.shape == np.shape(value):
-                if np.size(value) > 1 and np.array_equal(other, value):
-                    return path
+            same_kind = isinstance(other, np.ndarray) and value is not None and np.size(value) > 1
+            if same_kind and other.shape == np.shape(value) and np.array_equal(other, value):
+                return path
         return None
 
     def _by_shape(self, seen: Seen, target: Node, edge: Edge) -> str | None:
@@ -122,7 +123,6 @@ class Case:
             if isinstance(value, np.ndarray) and value.ndim and value.shape[1:] == edge.shape[1:]:
                 return name
         return None
-
 
     def _of_attribute(self, target: Node) -> int:
         """Return the line that gave a number to an attribute, such as ``self.temperature``, that an operation reads."""
@@ -138,6 +138,40 @@ class Case:
         return 0
 
 
+def pairs(case: Case) -> list[tuple[Seen, Seen]]:
+    """Return the looks at two steps in a row."""
+    return [(a, b) for a, b in zip(case.seen, case.seen[1:]) if b.step == a.step + 1]
+
+
+def values_of(seen: Seen) -> dict[Any, tuple[Any, Any, Any]]:
+    """Return the value, the gradient and the node of each parameter, by its key."""
+    found = {}
+    for key, node, _ in seen.look.leaves:
+        value = next((edge.value for edge in seen.out[node.id] if edge.value is not None), None)
+        if isinstance(value, np.ndarray) or np.isscalar(value):
+            found[key] = np.asarray(value), node.cotangent, node
+    return found
+
+
+def changes(case: Case) -> dict[Any, bool]:
+    """Return for each parameter whether it has ever changed between looks."""
+    moved: dict[Any, bool] = {}
+    first: dict[Any, Any] = {}
+    for seen in case.seen:
+        for key, (value, _, _) in values_of(seen).items():
+            if key not in first:
+                first[key] = value
+            else:
+                same = value.shape == first[key].shape and np.array_equal(value, first[key], equal_nan=True)
+                moved[key] = moved.get(key, False) or not same
+    return moved
+
+
+def name_of(case: Case, seen: Seen, node: Any) -> tuple[str, int]:
+    path = case.leaf_path(seen, node)
+    return path or node.label, case.of_path(path)
+
+
 def _names_in(text: str) -> list[str]:
     try:
         tree = ast.parse(text.rstrip(":") if text.startswith(("for", "if", "with", "while")) else text)
@@ -148,7 +182,11 @@ def _names_in(text: str) -> list[str]:
 
 def norm(array: Any) -> float:
     """Return the Euclidean norm in double precision; 0 for None."""
-    return 0.0 if array is None or isinstance(array, (dict, tuple)) else float(np.linalg.norm(np.ravel(array).astype(float)))
+    return (
+        0.0
+        if array is None or isinstance(array, (dict, tuple))
+        else float(np.linalg.norm(np.ravel(array).astype(float)))
+    )
 
 
 def rms(array: Any) -> float:

@@ -1,4 +1,4 @@
-"""Rules about the run: the learning rate, batches, data that change, dropout, and derivatives of the user's own."""
+"""Rules about the run: the learning rate, batches, data that change, and dropout."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.record.derivatives import can_be_compared, compared
-from .case import Case, Seen, line_of, norm
+from .case import Case, Seen, line_of, norm, pairs, values_of
 from .finding import Finding
-from .parameters import _pairs, generator_line, values_of
-from .source import Source, number
+from .source import Source, generator_line, number
 
 LARGE, SMALL = 0.2, 1e-3  # the change of the weights per step, relative to their size
 UNMOVED = 0.02  # the share of the loss by which it must change to have moved
@@ -20,7 +18,14 @@ FALLS = 0.8  # a loss whose last quarter is above this share of its first steps 
 
 def find_run(case: Case) -> list[Finding]:
     """Return the findings about the run as a whole."""
-    return _learning_rate(case) + _repeated(case) + _changed_data(case) + _integers(case) + _dropout(case)
+    return (
+        _learning_rate(case)
+        + _validation(case)
+        + _repeated(case)
+        + _changed_data(case)
+        + _integers(case)
+        + _dropout(case)
+    )
 
 
 def rate_line(source: Source) -> int:
@@ -34,7 +39,9 @@ def rate_line(source: Source) -> int:
         made = [line for line, value in source.assignments(name) if number(value) is not None]
         if made:
             return made[0]
-    for node in source.find((ast.AugAssign, ast.Assign), lambda n: any(isinstance(m, ast.Mult) for m in ast.walk(n.value))):
+    for node in source.find(
+        (ast.AugAssign, ast.Assign), lambda n: any(isinstance(m, ast.Mult) for m in ast.walk(n.value))
+    ):
         text = ast.unparse(node)
         if "grad" in text or " g" in text:
             return int(node.lineno)
@@ -54,8 +61,11 @@ def _learning_rate(case: Case) -> list[Finding]:
     rises = float((np.diff(losses) > 0).mean())
     not_fallen = end > FALLS * start > 0
     wild = _rises_on_same_data(case, losses)
-    if (size > LARGE and not_fallen) or (wild is not None and wild > 0.25):
-        what = f"the loss rises in {rises:.0%} of the steps; a step changes the weights by {size:.3g} of their size (median)."
+    first = max((ratio for step, ratio in ratios if 0 < step < 4), default=0.0)
+    thrown = first > LARGE and float(losses[1:10].max()) > 1.3 * losses[0] > 0 and end > 0.5 * losses[0]
+    size = first if thrown else size
+    if (size > LARGE and not_fallen) or (wild is not None and wild > 0.25) or thrown:
+        what = f"the loss rises in {rises:.0%} of the steps; a step changes the weights by {size:.3g} of their size."
         if wild is not None:
             what = f"on the same data the loss rises in {wild:.0%} of the steps, where a small step must let it fall."
         remedy = "make the learning rate smaller, by 10 first."
@@ -67,10 +77,33 @@ def _learning_rate(case: Case) -> list[Finding]:
     return found
 
 
+def _validation(case: Case) -> list[Finding]:
+    """A number of the program whose name says that it is a loss on other data, and that rises while the loss falls."""
+    source, losses = case.source(), case.watcher.losses
+    if source is None or len(case.seen) < 4:
+        return []
+    for name, series in case.watcher.scalars.items():
+        words = name.lower().replace("_", " ").split()
+        if not any(word.startswith(("val", "dev", "test")) for word in words) or len(series) < 3:
+            continue
+        step, best = min(series, key=lambda pair: pair[1])
+        last = series[-1][1]
+        falls = np.mean(losses[-5:]) < 0.95 * losses[min(step, len(losses) - 1)]
+        if best > 0 and last > 1.15 * best and falls and not any(word.startswith("acc") for word in words):
+            what = f"'{name}' was {best:.4g} at step {step} and is {last:.4g} at step {series[-1][0]}; the loss still falls."
+            remedy = (
+                "the training data are learned by heart: stop earlier, use dropout or weight decay, a smaller network."
+            )
+            path = next((case.leaf_path(case.seen[0], node) for _, node, _ in case.seen[0].look.leaves), None)
+            line = case.of_path(path.split(".")[0].split("[")[0]) if path else case.backward_line
+            return [Finding("validation", step, what, remedy, [line, case.backward_line]).at(source)]
+    return []
+
+
 def _relative_steps(case: Case) -> list[tuple[int, float]]:
     """Return the length of the step of all weights together, divided by their size, for each pair of looks."""
     found = []
-    for before, after in _pairs(case):
+    for before, after in pairs(case):
         old, new = values_of(before), values_of(after)
         both = [(old[k][0], new[k][0]) for k in old if k in new and old[k][0].shape == new[k][0].shape]
         size = float(np.hypot.reduce([norm(a) for a, _ in both])) if both else 0.0
@@ -93,7 +126,11 @@ def _data_print(seen: Seen) -> int:
     """Return a number that depends on all given arrays of a step."""
     parts = []
     for edge in seen.graph.edges:
-        if seen.graph.nodes[edge.source].kind == "constant" and isinstance(edge.value, np.ndarray) and edge.value.size > 1:
+        if (
+            seen.graph.nodes[edge.source].kind == "constant"
+            and isinstance(edge.value, np.ndarray)
+            and edge.value.size > 1
+        ):
             parts.append(edge.value.tobytes())
     for node in seen.graph.operations():
         parts += [np.asarray(v).tobytes() for v in _indices(node.keywords)]
@@ -141,28 +178,33 @@ def _changed_data(case: Case) -> list[Finding]:
         return []
     names = [name for name in prints[0] if all(name in p for p in prints)]
     for name in names:
-        if len({p[name] for p in prints[:4]}) < min(3, len(prints)) or not _sliced_and_written(source, name):
+        found = _sliced_and_written(source, name)
+        if found is None or len({p[name] for p in prints[:4]}) < min(3, len(prints)):
             continue
-        line, written = _sliced_and_written(source, name)
+        line, written = found
         what = f"the array '{name}' changes from step to step: a slice of it is a view, and line {line} writes into it."
         remedy = "write into a copy: name.copy(), or a + b in place of a += b."
         return [Finding("changed data", case.seen[1].step, what, remedy, [line, written], certain=True).at(source)]
     return []
 
 
-def _sliced_and_written(source: Source, name: str) -> tuple[int, int] | tuple[()]:
+def _sliced_and_written(source: Source, name: str) -> tuple[int, int] | None:
     """Return the line that writes into a slice of an array, and the line of the slice."""
-    for assign in source.find(ast.Assign, lambda n: isinstance(n.value, ast.Subscript) and isinstance(n.targets[0], ast.Name)):
+    for assign in source.find(
+        ast.Assign, lambda n: isinstance(n.value, ast.Subscript) and isinstance(n.targets[0], ast.Name)
+    ):
         if not isinstance(assign.value.value, ast.Name) or assign.value.value.id != name:
             continue
         view = assign.targets[0].id
-        for write in source.find((ast.AugAssign, ast.Assign), lambda n: n.lineno > assign.lineno):
+        for write in source.find((ast.AugAssign, ast.Assign), lambda n: True):
+            if write.lineno <= assign.lineno:
+                continue
             target = write.target if isinstance(write, ast.AugAssign) else write.targets[0]
             base = target.value if isinstance(target, ast.Subscript) else target
             stores = isinstance(write, ast.AugAssign) or isinstance(target, ast.Subscript)
             if stores and isinstance(base, ast.Name) and base.id == view:
                 return int(write.lineno), int(assign.lineno)
-    return ()
+    return None
 
 
 def _integers(case: Case) -> list[Finding]:
@@ -204,73 +246,3 @@ def _dropout(case: Case) -> list[Finding]:
         remedy = "call model.eval() before the evaluation, and model.train() after it."
         return [Finding("dropout", 0, what, remedy, [place.line]).at(case.source(place))]
     return []
-
-
-def find_own_rules(case: Case) -> list[Finding]:
-    """Derivatives that the program itself declares, compared with finite differences on the operands of this batch."""
-    files = set(case.watcher.files)
-    for seen in case.seen[:1]:
-        rng = np.random.default_rng(0)
-        done: set[str] = set()
-        for node in seen.graph.operations():
-            rule = _own_rule(node.primitive, files)
-            if rule is None or node.operation in done:
-                continue
-            done.add(str(node.operation))
-            found = _compare(seen, node, rng)
-            if found is None:
-                continue
-            exact, numeric, error = found
-            factor = f", {exact / numeric:.3g} times it" if numeric else ""
-            what = f"the derivative of '{node.operation}' is {exact:.4g} along a direction, finite differences give {numeric:.4g}{factor}."
-            remedy = f"mend the rule (relative error {error:.2g}); mg.check_grads compares it."
-            lines = [rule, line_of(node)]
-            return [Finding("own rule", seen.step, what, remedy, lines, certain=True).at(case.source(node.source))]
-    return []
-
-
-def _own_rule(primitive: Any, files: set[str]) -> int | None:
-    """Return the line of a rule that the program declares; None for operations of the library."""
-    rules = [*getattr(primitive, "rules", {}).values(), getattr(primitive, "backward", None)]
-    for rule in rules:
-        code = getattr(rule, "__code__", None)
-        if code is not None and code.co_filename in files:
-            return max((line for _, _, line in code.co_lines() if line is not None), default=code.co_firstlineno)
-    return None
-
-
-def _compare(seen: Seen, node: Any, rng: Any) -> tuple[float, float, float] | None:
-    """Return a derivative by the rule and by differences, and their relative error, if the rule is wrong; else None."""
-    operands = seen.into[node.id]
-    if can_be_compared(node, operands):
-        for _, result in compared(node, operands, seen.graph, rng):
-            if result.verdict == "wrong" and result.numeric != 0:  # a staircase: the rule may be meant so
-                return result.exact, result.numeric, result.error
-        return None
-    return _compare_function(node, operands, rng)
-
-
-def _compare_function(node: Any, operands: Any, rng: Any) -> tuple[float, float, float] | None:
-    """The same for a Function: its ``backward`` gave the contribution, and its ``apply`` runs again beside the operand."""
-    g = node.cotangent
-    for edge in operands:
-        x = edge.value
-        if not hasattr(node.primitive, "apply") or edge.raw is None or not isinstance(x, np.ndarray) or g is None:
-            continue
-        x64, v = x.astype(float), rng.normal(size=x.shape)
-        arguments = [e.value for e in operands]
-
-        def along(t: float, edge: Any = edge, x64: Any = x64, v: Any = v, arguments: Any = arguments) -> Any:
-            values = [x64 + t * v if e is edge else a for e, a in zip(operands, arguments)]
-            return np.asarray(node.primitive.apply(*values), float)
-
-        u = np.sign(g) * np.abs(g).max()
-        exact = float(np.sum(edge.raw * v)) if not np.any(u - g) else float(np.sum(np.asarray(edge.raw, float) * v))
-        try:
-            rough = [float(np.sum(g * (along(h) - along(-h)))) / (2 * h) for h in (1e-4, 1e-5)]
-        except Exception:  # the function takes further arguments, which the trace does not hold
-            return None
-        scale = max(abs(exact), abs(rough[0]))
-        if scale and abs(rough[0] - rough[1]) < 1e-3 * scale and abs(exact - rough[0]) > 0.05 * scale and rough[0] != 0:
-            return exact, rough[0], abs(exact - rough[0]) / scale
-    return None

@@ -11,11 +11,13 @@ import numpy as np
 
 from ..graph.pages.explain import explain
 from ..graph.watch.first_bad import Stopped
+from .arriving import find_recurrent
 from .axes import find_axes
 from .case import Case
 from .finding import Finding, paragraph, ranked
-from .parameters import find_parameters, find_recurrent
-from .run import find_own_rules, find_run
+from .own import find_own_rules
+from .parameters import find_parameters
+from .run import find_run
 from .units import find_growth, find_units
 from .watcher import Watcher
 

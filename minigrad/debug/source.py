@@ -89,7 +89,7 @@ class Source:
             names = [a.arg for a in function.args.args]
             if names.index(name) >= len(names) - len(function.args.defaults):
                 return int(function.lineno)
-            owner = next((c for c in self.find(ast.ClassDef, lambda c: function in c.body)), None)
+            owner = next((c for c in self.nodes if isinstance(c, ast.ClassDef) and function in c.body), None)
             target = owner.name if owner is not None and function.name == "__init__" else function.name
             calls = self.calls(target)
             if calls:
@@ -100,6 +100,12 @@ class Source:
         """Return whether a node runs again and again: inside a loop, a comprehension or a function."""
         loops = (ast.For, ast.While, ast.FunctionDef, ast.ListComp, ast.GeneratorExp)
         return any(isinstance(n, loops) and node is not n and node in ast.walk(n) for n in self.nodes)
+
+
+def generator_line(source: Source) -> int:
+    """Return the line that makes a random generator inside a loop, a comprehension or a function; 0 if there is none."""
+    made = [c for c in source.calls("default_rng", "seed", "RandomState") if source.in_loop(c) and c.args]
+    return int(made[0].lineno) if made else 0
 
 
 def called(call: Any) -> str:

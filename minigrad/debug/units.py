@@ -165,7 +165,9 @@ def _growth(case: Case, seen: Seen, nodes: list[Node]) -> list[Finding]:
     )
     node = nodes[0]
     weight = _weight(case, seen, nodes)
-    remedy = "scale the weights of this loop so that the factor is near 1, or use residuals, normalisation or a gated cell."
+    remedy = (
+        "scale the weights of this loop so that the factor is near 1, or use residuals, normalisation or a gated cell."
+    )
     return [Finding(kind, seen.step, what, remedy, [weight, line_of(node)]).at(case.source(node.source))]
 
 
