@@ -9,6 +9,7 @@
     python -m benchmarks guard           1 if a ratio is over its limit, 2 if the machine is too busy to tell
     python -m benchmarks pages           the stepper's page: made, opened, a key pressed (needs a browser)
     python -m benchmarks compare FOLDER  this checkout beside the one in FOLDER: 1 if a work is slower here
+    python -m benchmarks debug           how often `minigrad debug` names the cause; its time and memory
     python -m benchmarks readme          put the latest table into the README
     python -m benchmarks all             works, real, imports, scaling, floor and readme: make bench
 
@@ -33,7 +34,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import compare, floor, functions, guard, harness, imports, micro, pages, real, report, scaling
+from benchmarks import compare, debug, floor, functions, guard, harness, imports, micro, pages, real, report, scaling
 from benchmarks.harness import Row
 from benchmarks.real import agreement, table as real_table
 from benchmarks.workload import sizes
@@ -320,6 +321,10 @@ def run_all(options: argparse.Namespace) -> None:
         run(options)
 
 
+def run_debug(options: argparse.Namespace) -> None:
+    debug.main()
+
+
 COMMANDS = {
     "works": run_works,
     "real": run_real,
@@ -329,6 +334,7 @@ COMMANDS = {
     "scaling": run_scaling,
     "floor": run_floor,
     "guard": run_guard,
+    "debug": run_debug,
     "compare": run_compare,
     "readme": run_readme,
     "all": run_all,

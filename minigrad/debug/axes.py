@@ -60,7 +60,7 @@ def _mean_first(case: Case, seen: Seen, node: Node) -> list[Finding]:
         return []
     edge, source = operands[0]
     rows, axis = edge.shape[0], node.keywords.get("axis")
-    over_rows = (axis is None and len(edge.shape) == 1) or axis == 0
+    over_rows = (axis is None and np.prod(edge.shape[1:]) == 1) or axis == 0
     value = edge.value
     if rows < 2 or not over_rows or not isinstance(value, np.ndarray):
         return []

@@ -108,8 +108,9 @@ class Case:
         """Return the path of an array of the program that equals the input of a transform."""
         value = next((e.value for e in seen.out[node.id] if e.value is not None), None)
         for path, other in seen.look.values.items():
-            same_kind = isinstance(other, np.ndarray) and value is not None and np.size(value) > 1
-            if same_kind and other.shape == np.shape(value) and np.array_equal(other, value):
+            if value is None or np.size(value) < 2 or not isinstance(other, np.ndarray):
+                continue
+            if other.shape == np.shape(value) and np.array_equal(other, value):
                 return path
         return None
 
