@@ -7,7 +7,9 @@ statement of the answer. A wrong certain cause is a certain finding of another k
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
+import resource
 import subprocess
 import sys
 import time
@@ -17,6 +19,7 @@ from typing import Any
 
 FOLDER = Path(__file__).parent / "debug_programs"
 LIMIT = 120  # seconds for one program
+LONG = ("moons_from_scratch", "momentum_class", "spiral_module", "rnn_rare_clipping", "arithmetic_gpt", "copy_seq2seq")
 
 # The kinds of the answers that a finding of a kind names.
 KINDS = {
@@ -85,6 +88,8 @@ def main(arguments: Sequence[str] = ()) -> int:
             print(f"| {name} | healthy | | {shown} |", flush=True)
     print(f"\nbroken: {named} of {total} named first or second; {wrong} certain findings of another kind")
     print(f"healthy: nothing said about {quiet} of {healthy}; at most {most} findings about one")
+    if not names:
+        print_cost(folder)
     return 0
 
 
@@ -120,29 +125,42 @@ def statements(file: Path, lines: Sequence[int]) -> set[int]:
 
 
 def worker(arguments: Sequence[str]) -> int:
-    """Watch one program and print its findings as JSON."""
+    """Run one program, watched or ``--plain``, and print its findings, seconds and peak memory as JSON."""
     from minigrad.cli.program import Target
     from minigrad.debug.running import debugging
 
     target = Target.parse(arguments[0])
     watched = debugging(causal="--causal" in arguments, quiet=True)
-    with target.surroundings(()), watched:
+    with target.surroundings(()), contextlib.nullcontext() if "--plain" in arguments else watched:
+        started = time.perf_counter()
         target.execute()
+        seconds = time.perf_counter() - started
     found = [{"kind": f.kind, "lines": list(f.lines), "step": f.step, "certain": f.certain} for f in watched.findings]
     print("FINDINGS " + json.dumps(found))
+    print("COST " + json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
     return 0
 
 
-def cost(file: Path, repeats: int = 5) -> tuple[float, float]:
-    """Return the least time of a program without and with watching, in seconds, each run in a process of its own."""
-    plain: list[float] = []
-    watching: list[float] = []
-    for _ in range(repeats):
-        for times, command in ((plain, [str(file)]), (watching, ["-m", "benchmarks.debug", "--worker", str(file)])):
-            started = time.perf_counter()
-            subprocess.run([sys.executable, *command], capture_output=True, check=False)
-            times.append(time.perf_counter() - started)
-    return min(plain), min(watching)
+def cost(file: Path, rounds: int = 5) -> list[tuple[float, float]]:
+    """Return the least seconds and the least peak memory (MiB) of a program, first without watching, then with it."""
+    rows: list[list[list[float]]] = [[], []]
+    for _ in range(rounds):
+        for row, word in zip(rows, ("--plain", "")):
+            command = [sys.executable, "-m", "benchmarks.debug", "--worker", str(file), word]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=True)
+            row.append(json.loads(done.stdout.rpartition("COST ")[2]))
+    return [(min(seconds for seconds, _ in row), min(memory for _, memory in row)) for row in rows]
+
+
+def print_cost(folder: Path) -> None:
+    """Print the time and the memory of watching, for programs of several kinds."""
+    print("\n| program | seconds | watched | ratio | peak MiB | watched |\n|---|---|---|---|---|---|")
+    for name in LONG:
+        (plain, memory), (watching, more) = cost(folder / "healthy" / f"{name}.py")
+        print(
+            f"| {name} | {plain:.2f} | {watching:.2f} | {watching / plain:.2f} | {memory:.0f} | {more:.0f} |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

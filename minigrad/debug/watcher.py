@@ -14,7 +14,8 @@ import numpy as np
 from .._source import SourceLine, user_place
 from ..engine import observers
 from ..engine.observers import active, attach, sweeps_under_way
-from ..engine.tape import Entry, Leaf
+from ..engine.registry import primitives
+from ..engine.tape import Entry, Leaf, fit
 from ..engine.tensor import Tensor, make_tensor
 from ..graph.record.trace import note_of
 from ..graph.watch.first_bad import Stopped
@@ -75,12 +76,17 @@ class Watcher:
         self._swept: tuple[Sequence[Entry], list[Any]] | None = None
         self._thread = 0
         self._length = -1
+        self._keeps: list[tuple[Any, Any]] = []  # the plans of dropout, each with its own keep
         self._dropped: list[SourceLine] = []  # the calls of dropout since the last sweep
 
     def __enter__(self) -> Watcher:
         self._thread = threading.get_ident()
         observers.before_sweep.append(self._before_sweep)
         observers.plan_made.append(self._watch_dropout)
+        dropout = primitives.get("dropout")
+        for plans in [dropout._plans, *(k.plans for k in dropout.kernels.values())] if dropout is not None else ():
+            for plan in plans.values():
+                self._watch_dropout(plan)
         self._open()
         return self
 
@@ -89,6 +95,8 @@ class Watcher:
         if self._before_sweep in observers.before_sweep:
             observers.before_sweep.remove(self._before_sweep)
             observers.plan_made.remove(self._watch_dropout)
+            for plan, keep in self._keeps:
+                plan.keep = keep
         self._note_scalars(self._globals)
         self.unused_dropout += self._dropped
         self._dropped = []
@@ -125,10 +133,12 @@ class Watcher:
     def swept(self, running: Any, last: Entry, contributions: Sequence[Any]) -> None:
         """Note the gradients at the end of a sweep. ``contributions`` are those of ``last``, which are not yet added."""
         total, bad = 0.0, False
-        found = [g for node, g in running.arrived.items() if type(node) is Leaf]
-        found += [c for parent, c in zip(last.parents, contributions) if type(parent) is Leaf and c is not None]
-        for g in found:
-            array = g._array if isinstance(g, Tensor) else g
+        found = {node: _array(g) for node, g in running.arrived.items() if type(node) is Leaf}
+        for parent, c in zip(last.parents, contributions):
+            if type(parent) is Leaf and c is not None:
+                term = fit(_array(c), parent, last)
+                found[parent] = found[parent] + term if parent in found else term
+        for array in found.values():
             flat = np.ravel(array)
             square = float(np.vdot(flat, flat).real)
             if not np.isfinite(square):
@@ -147,10 +157,11 @@ class Watcher:
         if plan.primitive.name != "dropout":
             return
         keep = plan.keep
+        self._keeps.append((plan, keep))
 
         def keep_and_note(values: Sequence[Any]) -> Sequence[Any]:
             place = user_place()
-            if self._thread and place is not None:
+            if place is not None:
                 self._dropped.append(place.callers[-1][0] if place.callers else place.source)
             kept: Sequence[Any] = keep(values)
             return kept
@@ -194,10 +205,8 @@ class Watcher:
         bad = any(t is not None and not np.isfinite(t._array).all() for t in tensors)
         if bad or not np.isfinite(loss._array).all() or self.origin is None:
             return True
-        if self.origin.backward:
-            self.origin = None  # the gradients were thrown away, as a loss scaler does
-            return False
-        return True
+        self.origin = None  # the gradients were thrown away, as a loss scaler does
+        return False
 
     # --- Full looks ---
 
@@ -278,3 +287,7 @@ class Watcher:
             elif not same:
                 break
         return lines
+
+
+def _array(value: Any) -> Any:
+    return value._array if isinstance(value, Tensor) else value

@@ -125,12 +125,15 @@ y = X @ [1.0, -1.0, 2.0]
 def cost(p):
     return np.mean((X @ p["w"] + p["b"] - y) ** 2)
 
-p = {"w": np.zeros(3), "b": 0.0}
+p = {"w": np.ones(3), "b": 0.0}
 rate = 0.1
 for step in range(60):
     value, g = mg.value_and_grad(cost)(p)
     p = {k: p[k] - rate * g[k] for k in p}
 """
+
+LINEAR = RNN.replace("np.tanh(x[:, t : t + 1] @ Wx + h @ Wh)", "x[:, t : t + 1] @ Wx + h @ Wh")
+SAME = NET.replace("rng.normal(0, 0.3, (8, 1))", "np.full((8, 1), 0.3)").replace("rng.normal(0, 0.1, 8)", "np.zeros(8)")
 
 # (kind, program, what is replaced, by what, the text of the line to name)
 MISTAKES = [
@@ -156,12 +159,12 @@ MISTAKES = [
         "        p.data = np.clip(p.data, -0.01, 0.01)\n        p.zero_grad()",
         "clip",
     ),
-    ("equal weights", NET, "rng.normal(0, 0.5, (3, 8))", "np.full((3, 8), 0.5)", "np.full((3, 8)"),
+    ("equal weights", SAME, "rng.normal(0, 0.5, (3, 8))", "np.full((3, 8), 0.5)", "np.full((3, 8)"),
     ("nonfinite", NET, "h = np.tanh(x @ W1 + b1)", "h = np.log(np.tanh(x @ W1 + b1))", "np.log("),
     ("nonfinite", NET, "** 2).mean()", "** 2).mean() + np.log(W2 * 0 + (step != 23)).sum()", "np.log("),
     ("nonfinite", NET, "** 2).mean()", "** 2).mean() + np.sqrt(W2 * 0 + (step != 23)).sum()", "np.sqrt("),
     ("vanishing", RNN, "rng.normal(0, 0.25, (H, H))", "rng.normal(0, 0.02, (H, H))", "Wh = Tensor"),
-    ("exploding", RNN, "np.tanh(x[:, t : t + 1] @ Wx + h @ Wh)", "x[:, t : t + 1] @ Wx + h @ (8 * Wh)", "Wh = Tensor"),
+    ("exploding", LINEAR, "rng.normal(0, 0.25, (H, H))", "rng.normal(0, 2, (H, H))", "Wh = Tensor"),
     ("cut", RNN, "+ h @ Wh)", "+ (h.data if step + t else h) @ Wh)", "h.data"),
     ("softmax axis", ATTENTION, "softmax(scores, axis=-1)", "softmax(scores, axis=1)", "softmax("),
     ("mask", ATTENTION, "dtype=bool))", "dtype=bool), -1)", "past = np.tril"),
@@ -169,7 +172,13 @@ MISTAKES = [
     ("saturated", ATTENTION, "/ np.sqrt(D), -1e9", "* 100, -1e9", "* 100"),
     ("dropout", DROPOUT, "    model.train()\n", "", "model.eval()"),
     ("dropout", DROPOUT, "    model.eval()\n", "", "right ="),
-    ("repeated batch", BATCHES, "    rows = data", "    rng = np.random.default_rng(5)\n    rows = data", "    rng ="),
+    (
+        "repeated batch",
+        BATCHES,
+        "    rows = data",
+        "    rng = np.random.default_rng(8)\n    rows = data",
+        "default_rng(8)",
+    ),
     ("changed data", BATCHES, "rows.copy()", "data[20:40]", "batch += 0.1"),
     ("own rule", OWN, "g * -2 * x", "g * -1 * x", "bell = "),
     ("learning rate", TRANSFORM, "rate = 0.1", "rate = 0.9", "rate ="),

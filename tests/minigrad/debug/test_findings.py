@@ -81,6 +81,7 @@ def test_a_straight_through_derivative_is_no_finding(tmp_path: Path) -> None:
     assert [f.kind for f in watched(tmp_path, text).findings if f.certain] == []
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_what_growth_says_is_the_growth(tmp_path: Path) -> None:
     """The gradient of h_t = 8 Wh h_(t-1), with Wh = 0.25 I, doubles in each iteration."""
     text = programs.RNN.replace("rng.normal(0, 0.25, (H, H))", "0.25 * np.eye(H)")

@@ -1,5 +1,6 @@
 """Watching changes nothing: output, exit status, random numbers and results stay the same to the bit."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,13 +13,15 @@ from minigrad.cli.main import main
 from minigrad.engine import observers
 from tests.minigrad.debug import programs
 
+ROOT = Path(mg.__file__).parents[1]
 PRINTS = "print(loss.item().hex(), [p.numpy().tobytes().hex() for p in (%s)], rng.random().hex())\n"
 
 
 def run(folder: Path, text: str, *words: str) -> subprocess.CompletedProcess[str]:
     file = folder / "training.py"
     file.write_text(text, encoding="utf-8")
-    return subprocess.run([sys.executable, *words, str(file)], capture_output=True, text=True, cwd=folder, check=False)
+    command, ours = [sys.executable, *words, str(file)], os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=ours, check=False)
 
 
 @pytest.mark.parametrize(
