@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -52,7 +53,7 @@ class Look:
     """What a full look at a step has seen. The graph has values, gradients and lines.
 
     Attributes:
-        leaves: the nodes of the tensors or inputs that got a gradient, each with a key that is the same in each step.
+        graph: the tape as data.
         paths: the path of each variable of the program by the address of its array.
         values: the variables of the program that hold arrays or tensors, by path.
     """
@@ -66,29 +67,44 @@ class Look:
         self.paths: dict[int, str] = {}
         for path, value in self.values.items():
             self.paths.setdefault(address(value), path)
-        self.graph = Graph()
         self.entries: Sequence[Entry] = ()
-        self.leaves: list[tuple[Any, Node, Any]] = []  # (key, node, the Tensor if there is one)
+        self.loss: Any = None
 
     def finish(self, loss: Tensor, entries: Sequence[Entry]) -> None:
-        """Copy the tape of the step, after its sweep."""
+        """Keep the tape of the step, after its sweep. It is copied into a graph only if a rule asks for it."""
         self.entries, self.loss = entries, loss
-        self.graph = capture(loss, None, caller="debug")
-        for node in self.graph.nodes:
+
+    @functools.cached_property
+    def graph(self) -> Graph:
+        graph = capture(self.loss, None, caller="debug")
+        for node in graph.nodes:
             node.source = outside_models(node)
-        places: dict[Any, None] = {}  # capture numbers the leaves in this order, too
-        for entry in entries:
-            for parent in entry.parents:
-                if type(parent) is Leaf:
-                    places.setdefault(parent, None)
+        return graph
+
+    @functools.cached_property
+    def leaves(self) -> list[tuple[Any, Node, Any]]:
+        """The key, the node and the Tensor (or None) of each tensor or input that got a gradient."""
+        places = leaves_of(self.entries)  # capture numbers the leaves in this order, too
         nodes = [node for node in self.graph.nodes if node.kind in ("parameter", "input")]
+        found = []
         for position, (leaf, node) in enumerate(zip(places, nodes)):
             tensor = leaf.tensor
-            self.leaves.append((("tensor", id(tensor)) if tensor is not None else position, node, tensor))
+            found.append((("tensor", id(tensor)) if tensor is not None else position, node, tensor))
+        return found
 
     def path(self, array: Any) -> str | None:
         """Return the path of the variable whose array this is."""
         return self.paths.get(address(array))
+
+
+def leaves_of(entries: Sequence[Entry]) -> list[Leaf]:
+    """Return the leaves of a tape in the order of their first use."""
+    places: dict[Any, None] = {}
+    for entry in entries:
+        for parent in entry.parents:
+            if type(parent) is Leaf:
+                places.setdefault(parent)
+    return list(places)
 
 
 def outside_models(node: Node) -> SourceLine | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import weakref
@@ -13,13 +14,13 @@ import numpy as np
 
 from .._source import SourceLine, user_place
 from ..engine import observers
-from ..engine.observers import active, attach, sweeps_under_way
+from ..engine.observers import active, attach, sweeps_under_way, under_way
 from ..engine.registry import primitives
 from ..engine.tape import Entry, Leaf, fit
 from ..engine.tensor import Tensor, make_tensor
 from ..graph.record.trace import note_of
 from ..graph.watch.first_bad import Stopped
-from .look import Look, Window, frames_of, inputs_of, loss_of, scalar, variables_of
+from .look import Look, Window, frames_of, inputs_of, leaves_of, loss_of, scalar, variables_of
 from .origin import Origin, backward_origin, forward_origin
 
 
@@ -105,9 +106,11 @@ class Watcher:
     # --- Each step ---
 
     def _before_sweep(self, entries: Sequence[Entry]) -> None:
-        if threading.get_ident() != self._thread or sweeps_under_way() or not entries:
+        if under_way and (threading.get_ident() != self._thread or sweeps_under_way()):
             return
-        frame = sys._getframe(1)
+        if not entries or threading.get_ident() != self._thread:
+            return
+        frame = sys._getframe(2).f_back  # the caller of sweep, which called to_sweep
         loss = loss_of(frame, entries[-1])
         if loss is None:
             return
@@ -116,7 +119,8 @@ class Watcher:
             raise Stopped
         window = self._close_window()
         step, self.steps = self.steps, self.steps + 1
-        value = float(np.mean(loss._array)) if loss._array.dtype.kind in "fc" else 0.0
+        value = loss._array.item() if loss.size == 1 else complex(np.mean(loss._array))
+        value = value.real
         self.losses.append(value)
         self.norms.append(0.0)
         self.stale.append(self._is_stale())
@@ -124,7 +128,7 @@ class Watcher:
         self._note_unused(entries)
         if window is not None:
             self._begin_look(step, window, frame, loss, entries)
-        if not np.isfinite(loss._array).all() and self.origin is None:
+        if not math.isfinite(value) and self.origin is None:
             inputs = {t._node: t._array for t in inputs_of(frame)}
             self.origin = forward_origin(step, entries, inputs, self._lines(entries, window))
         self._swept = entries, [entry.kept for entry in entries]
@@ -139,9 +143,9 @@ class Watcher:
                 term = fit(_array(c), parent, last)
                 found[parent] = found[parent] + term if parent in found else term
         for array in found.values():
-            flat = np.ravel(array)
-            square = float(np.vdot(flat, flat).real)
-            if not np.isfinite(square):
+            flat = array.ravel()
+            square = np.vdot(flat, flat).item().real
+            if not math.isfinite(square):
                 bad = bad or not np.isfinite(array).all()
             total += square
         self.norms[-1] = total**0.5
@@ -183,7 +187,7 @@ class Watcher:
                 samples.append(before)
                 continue
             array = tensor._array
-            now = array.flat[array.size // 2] if array.size else 0.0
+            now = array.item(array.size // 2) if array.size else 0.0
             if now != before:
                 stale = stale or number in self._added
                 if tensor._grad is not None:
@@ -257,14 +261,13 @@ class Watcher:
         assert note is not None
         if not isinstance(note.answer, tuple):
             loss = make_tensor(note.answer, entries[-1])
-        with np.errstate(all="ignore"):
-            look.finish(loss, entries)
+        look.finish(loss, entries)
         self.looks.append(look)
-        leaves = [tensor for _, _, tensor in look.leaves if tensor is not None]
+        leaves = [tensor for tensor in (leaf.tensor for leaf in leaves_of(entries)) if tensor is not None]
         known = {id(t): t for t in [r() for r, _ in self._known] if t is not None} | {id(t): t for t in leaves}
         if len(known) != len(self._known):
             self._known = [(weakref.ref(t), id(t)) for t in known.values()]
-            self._samples = [t._array.flat[t._array.size // 2] if t._array.size else 0.0 for t in known.values()]
+            self._samples = [t._array.item(t._array.size // 2) if t._array.size else 0.0 for t in known.values()]
         if len(self.looks) > 8:  # keep the arrays of the first looks and of the last ones
             del self.looks[4]
 
