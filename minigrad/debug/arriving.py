@@ -49,12 +49,12 @@ def without_gradient(case: Case) -> list[Finding]:
         line, how = cut
         what = f"{names} ({len(missing)} tensors) got no gradient in {len(case.seen)} looks: {how}."
         remedy = "compute with the Tensor itself, without .data, detach(), numpy() or integers between."
-        return [Finding("cut", last.step, what, remedy, [line], certain=True).at(case.source())]
+        return [Finding("cut", case.seen[0].step, what, remedy, [line], certain=True).at(case.source())]
     line = case.of_path(next(iter(missing.values()))[0])
     used = _first_use(case)
     what = f"{names} got no gradient in {len(case.seen)} looks: the loss does not depend on it."
     remedy = "use it in the forward pass, or leave it out."
-    return [Finding("no gradient", last.step, what, remedy, [line, used]).at(case.source())]
+    return [Finding("no gradient", case.seen[0].step, what, remedy, [line, used]).at(case.source())]
 
 
 def _used_for_others(case: Case) -> set[int]:

@@ -76,7 +76,7 @@ class Finding:
     def __str__(self) -> str:
         head = f"Step {self.step}: {self.what}"
         places = [f"  {self.file}:{line}: {text}" for line, text in zip(self.lines, self.texts)]
-        return "\n".join([head, *places, f"  {'Cause' if self.certain else 'Likely'}: {self.remedy}"])
+        return "\n".join([head, *places, f"  {'Certain' if self.certain else 'Likely'}. Try: {self.remedy}"])
 
 
 def ranked(findings: Sequence[Finding]) -> list[Finding]:

@@ -60,7 +60,8 @@ class Look:
 
     def __init__(self, step: int, place: SourceLine | None, window: Window, frames: Mapping[str, Any]) -> None:
         self.step, self.place, self.window = step, place, window
-        self.every = list(reachable(frames))
+        every = list(reachable(frames))  # a model's names are better than the places in an optimizer's list
+        self.every = sorted(every, key=lambda item: ".parameters[" in item[0])
         self.values = dict(self.every)
         self.prints = {p: hash(v.tobytes()) for p, v in self.every if isinstance(v, np.ndarray) and v.nbytes < 1 << 22}
         self.copies = {id(v): hash(v._array.tobytes()) for v in self.values.values() if isinstance(v, Tensor)}

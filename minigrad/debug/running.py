@@ -123,9 +123,10 @@ def _not_finite(case: Case) -> list[Finding]:
     origin = case.watcher.origin
     if origin is None:
         return []
-    where = "backward: " if origin.backward else ""
     line = origin.source.line if origin.source is not None else 0
     certain = bool(origin.operation and line)
-    remedy = f"'{origin.operation}' made the first number that is not finite." if certain else "unclear."
+    remedy = "keep its operands where it is defined and finite; `minigrad explain` steps through it."
+    if not certain:
+        remedy = "unclear which operation made it: no full look has seen the same operations; try `minigrad nan`."
     source = case.source(origin.source)
-    return [Finding("nonfinite", origin.step, where + origin.what, remedy, [line], certain).at(source)]
+    return [Finding("nonfinite", origin.step, origin.what, remedy, [line], certain).at(source)]
