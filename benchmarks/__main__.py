@@ -8,6 +8,7 @@
     python -m benchmarks floor           what the machine allows
     python -m benchmarks guard           1 if a ratio is over its limit, 2 if the machine is too busy to tell
     python -m benchmarks pages           the stepper's page: made, opened, a key pressed (needs a browser)
+    python -m benchmarks views           the stepper's page: what is in sight, in four windows (needs a browser)
     python -m benchmarks compare FOLDER  this checkout beside the one in FOLDER: 1 if a work is slower here
     python -m benchmarks debug           how often `minigrad debug` names the cause; its time and memory
     python -m benchmarks readme          put the latest table into the README
@@ -34,7 +35,21 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import compare, debug, floor, functions, guard, harness, imports, micro, pages, real, report, scaling
+from benchmarks import (
+    compare,
+    debug,
+    floor,
+    functions,
+    guard,
+    harness,
+    imports,
+    micro,
+    pages,
+    real,
+    report,
+    scaling,
+    stepper_views,
+)
 from benchmarks.harness import Row
 from benchmarks.real import agreement, table as real_table
 from benchmarks.workload import sizes
@@ -272,6 +287,11 @@ def run_imports(options: argparse.Namespace) -> None:
     print(f"{report.machine()}\n\n{imports.table(found)}\n")
 
 
+def run_views(options: argparse.Namespace) -> None:
+    found = f"{report.machine()}\n\n{stepper_views.table()}\n"
+    (report.RESULTS / "views.md").write_text(found, encoding="utf-8")
+
+
 def run_pages(options: argparse.Namespace) -> None:
     found = f"{report.machine()}\n\n{pages.table()}\n"
     (report.RESULTS / "pages.md").write_text(found, encoding="utf-8")
@@ -331,6 +351,7 @@ COMMANDS = {
     "functions": run_functions,
     "imports": run_imports,
     "pages": run_pages,
+    "views": run_views,
     "scaling": run_scaling,
     "floor": run_floor,
     "guard": run_guard,

@@ -9,7 +9,8 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -29,7 +30,7 @@ PRESSES = 30
 OPENED = "() => new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(performance.now()))))"
 PRESSED = """() => new Promise((done) => {
   const start = performance.now();
-  document.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+  document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
   document.body.getBoundingClientRect();
   requestAnimationFrame(() => setTimeout(() => done(performance.now() - start)));
 })"""
@@ -86,19 +87,26 @@ def measure(program: Callable[[int], mg.Tensor], count: int, browser: Any, folde
     return [f"{len(mg.tape(loss)):,}", f"{made:.2f}", f"{size:.2f}", f"{opened:.2f}", f"{pressed:.0f}"]
 
 
-def table(most: int = OPERATIONS[-1]) -> str:
+@contextmanager
+def chromium() -> Iterator[Any]:
     """Raises FileNotFoundError: there is no browser; MissingExtraError: no playwright."""
     playwright = import_extra("playwright.sync_api", "dev", "the benchmark of pages")
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     if program is None:
         raise FileNotFoundError(f"the benchmark of pages needs a browser: one of {', '.join(BROWSERS)}")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        yield browser
+        browser.close()
+
+
+def table(most: int = OPERATIONS[-1]) -> str:
+    """Raises FileNotFoundError: there is no browser; MissingExtraError: no playwright."""
     head = ["program", "operations", "explain (s)", "page (MB)", "opens in (s)", "a key (ms)"]
     rows = []
-    with tempfile.TemporaryDirectory() as folder, playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         for name, make in PROGRAMS.items():
             for count in (n for n in OPERATIONS if n <= min(most, MOST.get(name, most))):
                 rows.append([name, *measure(make, count, browser, Path(folder))])
                 print(rows[-1], flush=True)
-        browser.close()
     return report.grid(head, rows)

@@ -21,8 +21,8 @@ import minigrad as mg
 from docs import autograd_gaps, samples
 from minigrad import Primitive
 from minigrad.engine.functions import PlainFunction
+from minigrad.engine.plain import InPlaceFunction
 from minigrad.engine.registry import registry
-from minigrad.rules.plain import InPlaceFunction
 from tests.minigrad import test_cases, test_numerics
 
 HERE = Path(__file__).parent

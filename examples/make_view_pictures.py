@@ -3,7 +3,7 @@
     python examples/make_view_pictures.py                        # into out/
     python examples/make_view_pictures.py --out docs/images      # the pictures that the pages show
 
-The graphs are laid out by Graphviz where pygraphviz is installed. The picture and the film of the stepper are screenshots,
+The graphs are laid out by Graphviz where pygraphviz is installed. The picture and the films of the stepper are screenshots,
 taken with playwright and an installed chromium or Chrome; without them they are left as they are.
 """
 
@@ -19,7 +19,7 @@ import io
 import linecache
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +35,24 @@ from models import TwoLayerConfig, TwoLayerTransformer
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SIZE = {"width": 1280, "height": 720}
-FRAME, LAST_FRAME = 2000, 5000  # milliseconds that the film shows a step
-COLOURS = 96  # of the film
+FRAME = 100  # milliseconds that the films show a picture
+WIDTH = 860  # pixels of the films
+COLOURS = 64  # of the films
+# In a film, time goes on only between two pictures: for the camera's flight, and for the pulses.
+CLOCK = """() => {
+  Object.assign(window, { clock: 0, waiting: [], begun: new WeakMap() });
+  window.requestAnimationFrame = (act) => waiting.push(act);
+  window.cancelAnimationFrame = (number) => delete waiting[number - 1];
+}"""
+TICK = """(time) => {
+  clock += time;
+  for (const act of waiting.splice(0)) act?.(clock);
+  for (const one of document.getAnimations()) {
+    if (!begun.has(one)) begun.set(one, clock);
+    one.pause();
+    one.currentTime = clock - begun.get(one);
+  }
+}"""
 
 
 def lesson_graph() -> Drawing:
@@ -142,16 +158,87 @@ def photograph_stepper(path: Path) -> None:
         page.screenshot(path=path)
 
 
-def film_stepper(path: Path) -> None:
-    """The README's first program, every step of it, as an animated GIF. Raises as ``opened``."""
+def photograph_arrays(path: Path) -> None:
+    """A ReLU that is half dead: its value beside its gradient, as maps. Raises as ``opened``."""
+    rng = np.random.default_rng(0)
+    x, bias = rng.normal(size=(32, 8)), np.where(np.arange(16) < 7, -9.0, 0.5)
+    w, b = mg.Tensor(rng.normal(size=(8, 16)), requires_grad=True), mg.Tensor(bias, requires_grad=True)
+    with mg.trace():
+        h = mg.relu(x @ w + b)
+        loss = ((h.sum(axis=1) - 3.0) ** 2).mean()
+    with opened(loss) as page:
+        page.evaluate("go(timeline.count); select(graph.nodes.findIndex(({ name }) => name === 'h'))")
+        page.evaluate("find('node-section').scrollIntoView()")
+        page.screenshot(path=path)
+
+
+def film(path: Path, page: Any, acts: Sequence[tuple[str, float]]) -> None:
+    """Film what the page does, as an animated GIF: a script, then the seconds that are filmed, and so on."""
     image = import_extra("PIL.Image", "examples", "a film of the stepper")
+    shots: list[Any] = []
+    times: list[int] = []
+    last = b""
+    for script, seconds in acts:
+        page.evaluate(script)
+        for _ in range(round(seconds * 1000 / FRAME)):
+            page.evaluate(TICK, FRAME)
+            taken = page.screenshot()
+            if taken == last:
+                times[-1] += FRAME
+                continue
+            last = taken
+            shot = image.open(io.BytesIO(taken)).convert("RGB")
+            shots.append(shot.resize((WIDTH, WIDTH * shot.height // shot.width), image.Resampling.LANCZOS))
+            times.append(FRAME)
+    some = shots[
+        :: max(1, len(shots) // 12)
+    ]  # one palette for all, so that a picture need only store what differs from the last
+    sheet = image.new("RGB", (WIDTH, len(some) * some[0].height))
+    for i, shot in enumerate(some):
+        sheet.paste(shot, (0, i * shot.height))
+    palette = sheet.quantize(COLOURS, dither=image.Dither.NONE)
+    shots = [shot.quantize(palette=palette, dither=image.Dither.NONE) for shot in shots]
+    shots[0].save(path, save_all=True, append_images=shots[1:], duration=times, loop=0, optimize=True)
+
+
+def film_stepper(path: Path) -> None:
+    """The README's first program in large type: the whole, and every step. Raises as ``opened``."""
     with opened(readme()) as page:
-        shots = []
-        for step in range(page.evaluate("timeline.count") + 1):
-            page.evaluate(f"go({step})")
-            shots.append(image.open(io.BytesIO(page.screenshot())).convert("P", palette=1, colors=COLOURS))
-    durations = [FRAME] * (len(shots) - 1) + [LAST_FRAME]
-    shots[0].save(path, save_all=True, append_images=shots[1:], duration=durations, loop=0, optimize=True)
+        page.evaluate("toggleProjector()")
+        page.evaluate(CLOCK)
+        steps = page.evaluate("timeline.count")
+        film(path, page, [("0", 2), *[(f"go({step})", 2) for step in range(1, steps + 1)], ("wholeProgram()", 3)])
+
+
+def recurrence() -> mg.Tensor:
+    """A recurrent network of 20 steps."""
+    rng = np.random.default_rng(0)
+    W, U = (mg.Tensor(rng.normal(size=shape) / 2, requires_grad=True) for shape in ((3, 4), (4, 4)))
+    h: Any = np.zeros(4)
+    for x in rng.normal(size=(20, 3)):
+        h = np.tanh(x @ W + h @ U)
+    loss: mg.Tensor = (h * h).sum()
+    return loss
+
+
+def film_flight(path: Path) -> None:
+    """A recurrence as one picture, and the flight to one of its products. Raises as ``opened``."""
+    with mg.trace():
+        loss = recurrence()
+    with opened(loss) as page:
+        page.evaluate(CLOCK)
+        turn = page.evaluate("timeline.turn")
+        acts = [("0", 2), ("go(timeline.turn - 20)", 3), ("go(timeline.turn)", 2.5)]
+        acts += [(f"go({turn + step})", 2) for step in range(1, 9)]
+        film(path, page, [*acts, ("wholeProgram()", 4)])
+
+
+PICTURES = {
+    "stepper.png": photograph_stepper,
+    "stepper_arrays.png": photograph_arrays,
+    "stepper.gif": film_stepper,
+    "stepper_flight.gif": film_flight,
+}
 
 
 def main() -> None:
@@ -164,7 +251,7 @@ def main() -> None:
             print(graph().render(folder / f"{name}.svg"))
     if not options.quick:
         try:
-            for name, take in (("stepper.png", photograph_stepper), ("stepper.gif", film_stepper)):
+            for name, take in PICTURES.items():
                 take(folder / name)
                 print(folder / name)
         except (ImportError, FileNotFoundError) as error:

@@ -47,15 +47,19 @@ def equivariance_error(positions: bool, seed: int, device: str = "cpu") -> float
 
 
 def draw_curves(d_model: int, path: Path) -> None:
-    """Four numbers of the code along the positions, and the sines of four positions along the dimensions."""
+    """Four numbers of the code along the positions, and the sines of four positions along the dimensions.
+
+    The four have the same frequencies for every ``d_model``: those of the dimensions 4 to 7 of 32.
+    """
     codes = nn.sinusoids(101, d_model)
     figure, (left, right) = pyplot().subplots(1, 2, figsize=(12, 4), layout="constrained")
-    for column in (4, 5, 6, 7):
+    for column in (d_model // 8, d_model // 8 + 1, 3 * d_model // 16, 3 * d_model // 16 + 1):
         left.plot(codes[:, column], label=f"dimension {column}")
     for t in (0, 1, 10, 100):
         right.plot(range(0, d_model, 2), codes[t, ::2], label=f"position {t}")
     left.set(xlabel="position t", ylabel=f"p_t, D = {d_model}", xlim=(0, 100))
-    right.set(xlabel="dimension (the even ones, which are sines)")
+    right.set(xlabel="dimension (the even ones, which are sines)", xlim=(0, d_model))
+    right.set_xscale("symlog", linthresh=d_model / 16)  # the first dimensions change fastest
     for ax in (left, right):
         ax.legend(fontsize=8, loc="upper right")
     save_figure(figure, path)
@@ -72,8 +76,8 @@ def draw_zigzag(path: Path) -> None:
     figure, axes = pyplot().subplots(2, 1, figsize=(10, 6), layout="constrained")
     for ax, d_model in zip(axes, (32, 512)):
         code, sines, cosines = interleaved(1, d_model)
-        size = 4 if d_model == 32 else 1.5
-        ax.plot(code, color="0.7", linewidth=0.8, label="p_1")
+        size, width = (4.0, 0.8) if d_model == 32 else (1.5, 0.15)
+        ax.plot(code, color="0.6", linewidth=width, label="p_1")
         ax.plot(range(0, d_model, 2), sines, "o", markersize=size, label="even dimensions: sine")
         ax.plot(range(1, d_model, 2), cosines, "s", markersize=size, label="odd dimensions: cosine")
         ax.set(xlabel="dimension", ylabel=f"p_1, D = {d_model}", ylim=(-0.05, 1.05))

@@ -6,13 +6,13 @@ import linecache
 import sys
 import weakref
 from collections.abc import Sequence
-from types import CodeType, FrameType
+from types import CodeType, FrameType, TracebackType
 from typing import NamedTuple
 
 from .errors import MARK
 
 LONGEST_LINE = 400  # characters; longer source lines are cut
-MOST_CALLERS = 4  # the number of calling functions that a Place stores
+MOST_CALLERS = 8  # the number of calling functions that a Place stores
 
 
 class SourceLine(NamedTuple):
@@ -61,12 +61,14 @@ def of_library(module: str) -> bool:
     return package in ("minigrad", "numpy") or (package == "nn" and hasattr(sys.modules.get(package), MARK))
 
 
-def user_place() -> Place | None:
-    """Return the instruction that the user's code is executing, with its callers."""
+def user_place(frames: list[FrameType] | None = None) -> Place | None:
+    """Return the instruction that the user's code is executing, with its callers. ``frames`` receives their frames."""
+    frames = [] if frames is None else frames
     frame, callee = _user_frame(sys._getframe(1))
     if frame is None:
         return None
     source, program = _instruction(frame)
+    frames.append(frame)
     if frame.f_code.co_name == "<module>":
         return Place(source, program, callee)
     callers: list[tuple[SourceLine, Sequence[str]]] = []
@@ -77,13 +79,21 @@ def user_place() -> Place | None:
         if outer is None or called not in (None, between):
             break  # the library called the function by more than a module call, so the caller may not see its result
         callers.append(_instruction(outer))
+        frames.append(outer)
     return Place(source, program, callee, tuple(callers))
 
 
 def _instruction(frame: FrameType) -> tuple[SourceLine, Sequence[str]]:
     """Return the current instruction of a frame and the lines of its file."""
     code = _known.get(id(frame.f_code)) or _CodePlaces(frame)
-    return code.sources.get(frame.f_lasti) or code.source(frame), code.lines
+    return code.sources.get(frame.f_lasti) or code.source(frame.f_code, frame.f_lasti, frame.f_lineno), code.lines
+
+
+def place_in(traceback: TracebackType) -> tuple[SourceLine, Sequence[str]]:
+    """Return the instruction at which an error left a frame, and the lines of its file."""
+    frame = traceback.tb_frame
+    code = _known.get(id(frame.f_code)) or _CodePlaces(frame)
+    return code.source(frame.f_code, traceback.tb_lasti, traceback.tb_lineno), code.lines
 
 
 def _user_frame(frame: FrameType | None) -> tuple[FrameType | None, FrameType | None]:
@@ -101,28 +111,42 @@ class _CodePlaces:
         code: CodeType = frame.f_code
         number = id(code)
         self.reference = weakref.ref(code, lambda _: _known.pop(number, None))
-        self.lines: Sequence[str] = linecache.getlines(code.co_filename, frame.f_globals)
+        self.lines: Sequence[str] = linecache.getlines(code.co_filename, frame.f_globals) or _timed_cell(frame)
         self.positions = list(code.co_positions())  # one per two bytes of instructions
         self.sources: dict[int, SourceLine] = {}
         _known[number] = self
 
-    def source(self, frame: FrameType) -> SourceLine:
-        """Return the current instruction of the frame."""
-        code, lines = frame.f_code, self.lines
-        line = frame.f_lineno
+    def source(self, code: CodeType, instruction: int, line: int) -> SourceLine:
+        """Return the place of an instruction of the code, which is on this line."""
+        lines = self.lines
         column = end_line = end_column = None
-        if 0 <= frame.f_lasti // 2 < len(self.positions):
-            first, last, start, end = self.positions[frame.f_lasti // 2]
+        if 0 <= instruction // 2 < len(self.positions):
+            first, last, start, end = self.positions[instruction // 2]
             if first == line and last is not None and start is not None and end is not None and last <= len(lines):
                 column, end_line = _character(lines[line - 1], start), last
                 end_column = _character(lines[last - 1], end)
         text = lines[line - 1].strip()[:LONGEST_LINE] if 0 < line <= len(lines) else ""
         place = SourceLine(code.co_filename, line, code.co_name, text, column, end_line, end_column)
-        self.sources[frame.f_lasti] = place
+        self.sources[instruction] = place
         return place
 
 
 _known: dict[int, _CodePlaces] = {}
+
+
+def _timed_cell(frame: FrameType) -> list[str]:
+    """Return the lines of the notebook's cell that ``%%time`` is running. IPython compiles it without a file."""
+    outer: FrameType | None = frame if frame.f_code.co_filename.startswith("<timed ") else None
+    cell = None
+    while outer is not None and outer.f_globals.get("__name__") != "IPython.core.magics.execution":
+        cell, outer = outer.f_code, outer.f_back
+    text = None if outer is None else outer.f_locals.get("expr")
+    codes: list[object] = [cell]
+    for code in codes:  # the loop appends to codes
+        codes += code.co_consts if isinstance(code, CodeType) else ()
+    if not isinstance(text, str) or not any(code is frame.f_code for code in codes):
+        return []  # for example, a function of an earlier cell
+    return text.splitlines(keepends=True)
 
 
 def _character(line: str, byte: int) -> int:

@@ -16,6 +16,7 @@ from .device import (
     to_device,  # moves an array to a device
     to_host,  # moves an array to the host, as a NumPy array
     where_is,  # "on cuda:0", for messages
+    zeros,  # zeros on the device of another array
 )
 from .engine.arrays import as_array  # converts numbers of any kind to an array, or raises an error
 from .engine.hooks import hooks_of  # the functions that a sweep calls with the complete gradient of a node
@@ -24,6 +25,7 @@ from .engine.modes import recording  # whether operations are recorded
 from .engine.observers import active, recorders, scope  # the active observers, and the running module for them
 from .engine.plan import Plan  # decides which values a recorded call keeps, and computes its backward
 from .engine.registry import registry  # the primitive of each NumPy function
+from .engine.signatures import new_array  # declares that a rule returns an array that nothing else refers to
 from .engine.tape import (
     Entry,  # an operation on the tape
     Leaf,  # the node of a parameter

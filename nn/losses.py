@@ -8,7 +8,17 @@ import numpy as np
 
 import minigrad
 from minigrad import ArgumentError, OutOfRangeError, Primitive, ShapeError, Tensor, log_softmax, primitive, sigmoid
-from minigrad.internal import Array, TensorLike, array_of, check_labels, is_device_array, largest, registry
+from minigrad.internal import (
+    Array,
+    TensorLike,
+    array_of,
+    check_labels,
+    is_device_array,
+    largest,
+    new_array,
+    registry,
+    zeros,
+)
 
 from ._checks import as_given, as_input, beside, check_interval, check_real, plain
 
@@ -112,7 +122,7 @@ def _picked(scores: Array, labels: Array, /, reduction: str = "none") -> Any:
 
 def _placed(values: Array, labels: Array, /, classes: int) -> Any:
     """Return zeros (..., classes) with ``-value`` at the label. Each row has one label, so nothing has to be added."""
-    out = np.zeros_like(values, shape=(*labels.shape, classes))
+    out = zeros((*labels.shape, classes), values)
     out[_at(labels)] = -values
     return out
 
@@ -123,8 +133,10 @@ def _of_each(g: Array, size: int, reduction: str) -> Any:
 
 
 _minus_picked: Primitive = primitive(_picked, name="minus_picked").vjp(
-    scores=lambda g, labels, scores_shape, reduction: _minus_placed(
-        _of_each(g, labels.size, reduction), labels, classes=scores_shape[-1]
+    scores=new_array(
+        lambda g, labels, scores_shape, reduction: _minus_placed(
+            _of_each(g, labels.size, reduction), labels, classes=scores_shape[-1]
+        )
     )
 )
 _minus_placed: Primitive = primitive(_placed, name="minus_placed").vjp(
@@ -149,8 +161,16 @@ def mean_squared_error(predictions: TensorLike, targets: TensorLike, *, reductio
         >>> nn.mean_squared_error([1.0, 2.0], [1.0, 4.0]).item()
         2.0
     """
-    predictions, targets = _pair(predictions, targets, "mean_squared_error", "predictions")
-    return _reduced(np.square(predictions - targets), reduction, "mean_squared_error")
+    predictions, targets = _pair(predictions, targets, "mean_squared_error", "predictions", reduction)
+    return _squared_error(predictions, targets, reduction=reduction)
+
+
+_squared_error = primitive(
+    lambda x, y, /, reduction="none": REDUCTIONS[reduction](np.square(x - y)), name="squared_error"
+).vjp(
+    x=lambda g, x, y, reduction: 2 * _of_each(g, x.size, reduction) * (x - y),
+    y=lambda g, x, y, reduction: 2 * _of_each(g, x.size, reduction) * (y - x),
+)
 
 
 def binary_cross_entropy_with_logits(logits: TensorLike, targets: TensorLike, *, reduction: str = "mean") -> Tensor:

@@ -118,7 +118,8 @@ def test_a_device_lacks_what_numpy_has(put: Put, call: Callable[..., Any]) -> No
 def test_habits_that_differ_from_numpys(put: Put) -> None:
     x = put(HOST)
     assert np.zeros_like(x, shape=()).shape == HOST.shape
-    assert np.pad(x[0], (2, 6), "wrap").get()[-3:].tolist() == HOST[0][[1, 2, 0]].tolist()  # NumPy: 0, 1, 2
+    padded: Any = np.pad(x[0], (2, 6), "wrap")
+    assert padded.get()[-3:].tolist() == HOST[0][[1, 2, 0]].tolist()  # NumPy: 0, 1, 2
 
 
 UPLOADED: dict[str, Callable[[Any], Any]] = {  # CuPy would move these host arrays to the GPU by itself

@@ -81,7 +81,7 @@ def _fourier(forward: str, backward: str = "") -> Callable[..., Callable[[], Any
 
     def floor(x: Any) -> Callable[[], Any]:
         there, back = getattr(np.fft, forward), getattr(np.fft, backward or forward)
-        g = x[:, : there(x[:1]).shape[-1]] if backward == "rfft" else x.astype(np.result_type(x, np.complex64))
+        g = there(x) if backward == "rfft" else x.astype(np.result_type(x, np.complex64))
         return lambda: (there(x), back(g).real)
 
     return floor

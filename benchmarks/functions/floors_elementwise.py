@@ -157,6 +157,42 @@ def _prod(axis: int) -> Callable[..., Any]:
     return calls
 
 
+def _var(g: Any, x: Any) -> Any:
+    centred = x - x.mean()
+    return (centred * centred).mean(), centred * (2 / x.size)
+
+
+def _mean_squared_error(g: Any, x: Any, y: Any) -> Any:
+    d = x - y
+    dx = (2 / x.size) * d
+    return (d * d).mean(), dx, -dx
+
+
+def _negative_log_likelihood(g: Any, t: Any, x: Any) -> Any:
+    places = np.arange(len(t)), t
+    out = np.zeros(x.shape, x.dtype)
+    out[places] = -1 / len(t)
+    return -x[places].mean(), out
+
+
+def _diagonal(g: Any, x: Any) -> Any:
+    out, step = np.zeros(x.shape, x.dtype), x.shape[1] + 1
+    diagonal = np.diagonal(x)
+    out.ravel()[: step * len(diagonal) : step] = diagonal
+    return diagonal, out
+
+
+def _spread(axis: int, mean: bool = False) -> Callable[..., Any]:
+    """A sum or mean along an axis: the gradient is a copy of the cotangent for each element."""
+
+    def calls(g: Any, x: Any) -> Any:
+        total = x.sum(axis, keepdims=True)
+        share = total / x.shape[axis] if mean else total
+        return share, np.array(np.broadcast_to(share, x.shape))
+
+    return calls
+
+
 def _cumprod(g: Any, x: Any) -> Any:
     ans = np.cumprod(x, -1)
     return ans, np.cumsum((g * ans)[:, ::-1], -1)[:, ::-1] / x
@@ -188,7 +224,7 @@ _LINES: dict[str, Callable[..., Any]] = {
     "modf": lambda g, x: (np.modf(x), np.array(g)),
     "erf": _erf_and_exp,
     "gelu": lambda g, x: (x * special.erf(x), g * (x * np.exp(-x * x))),
-    "sinc": lambda g, x: (s := np.sin(x) / x, g * (np.cos(x) - s) / x),
+    "sinc": lambda g, x: (u := x * np.pi, s := np.sin(u) / u, g * (np.cos(u) - s) / x),
     "arctan2": _arctan2,
     "logaddexp": _log_of_sum,
     "logaddexp2": _log_of_sum,
@@ -223,6 +259,19 @@ _LINES: dict[str, Callable[..., Any]] = {
     "take, embedding": _take,
     "matrix_power": _cube,
     "pad, reflect": lambda g, x: (np.pad(x, 1, "reflect"), np.array(g), g[:1] + g[:1], g[:, :1] + g[:, :1]),
+    "var": _var,
+    "mean_squared_error": _mean_squared_error,
+    "negative_log_likelihood": _negative_log_likelihood,
+    "diagonal": _diagonal,
+    "sum, axis=0": _spread(0),
+    "sum, axis=-1": _spread(-1),
+    "einsum ij->i": _spread(-1),
+    "nansum": lambda g, x: (np.nansum(x, -1), g * (x == x)),
+    "mean, axis=0": _spread(0, mean=True),
+    "mean, axis=-1": _spread(-1, mean=True),
+    "copy": lambda g, x: (x.copy(), np.array(g)),
+    "x + row": lambda g, x, y: (x + y, np.array(g), g.sum(0)),
+    "diff": lambda g, x: (x[:, 1:] - x[:, :-1], g[:, 1:] - g[:, :-1]),
     "einsum ij->ji": lambda g, x: (x.T, np.array(g)),
 }
 

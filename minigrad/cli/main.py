@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import os
 import sys
@@ -13,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import ArgumentError, MinigradError
+from ..errors import ArgumentError, GraphError, MinigradError
 from ..graph import draw_dot
 from ..graph.draw.looks import in_prose, operand_in_prose
 from ..graph.drawing import FORMATS, Drawing
@@ -131,7 +132,13 @@ def _with_backward(found: Computed) -> Computed:
 
 
 def _explain(options: argparse.Namespace, target: Saved | Target) -> int:
-    found, step = target.first_bad()
+    try:
+        found, step = target.first_bad()
+    except ProgramFailed as failure:
+        with contextlib.suppress(GraphError):  # nothing was recorded before the error
+            assert failure.__cause__ is not None
+            _written(explain(failure.__cause__, options.out, language=options.language), options)
+        raise
     path = explain(found.loss, options.out, found.params, language=options.language, step=step)
     if step is not None:
         print(_of_step(step))

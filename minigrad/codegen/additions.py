@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .statements import InPlace, Statement, Value, in_place, replaced, values_in
-from .turns import key_of
+from .statements import InPlace, Statement, Value, in_place, key_of, replaced, values_in
 
 _AUGMENTED = {np.add, np.subtract, np.multiply, np.divide}
 
@@ -72,7 +71,7 @@ class Rewriting:
             alike = np.shape(part.data) == np.shape(picked.data) and part.data.dtype == array.data.dtype
             between = [n for n in array.memory.writes if picked.statement.number < n < statement.number]
             untouched = between == ([change.number] if inside and picked.memory is array.memory else [])
-            if alone and alike and untouched and form_of(picked.statement.args) == form_of((array, index)):
+            if alone and alike and untouched and key_of_tree(picked.statement.args) == key_of_tree((array, index)):
                 statement.call, statement.args = in_place(ufunc, True), (array, index, change.args[1])
                 change.call = None  # type: ignore[assignment]
 
@@ -145,7 +144,7 @@ class Rewriting:
         for each in writing:
             count[each.args[1]] += 1
         if (count == len(writing)).any():
-            if len({form_of(each.args[1]) for each in writing}) > 1:
+            if len({key_of_tree(each.args[1]) for each in writing}) > 1:
                 return
         else:
             first.call = in_place(np.add, True)
@@ -218,12 +217,12 @@ def made_by(value: Any, call: Any) -> bool:
     return type(value) is Value and value.statement is not None and value.statement.call is call
 
 
-def form_of(tree: Any) -> Any:
+def key_of_tree(tree: Any) -> Any:
     """Return a key that two trees of arguments share if they have the same values and constants."""
     if isinstance(tree, (tuple, list)):
-        return (type(tree), *map(form_of, tree))
+        return (type(tree), *map(key_of_tree, tree))
     if isinstance(tree, dict):
-        return tuple((name, form_of(item)) for name, item in sorted(tree.items()))
+        return tuple((name, key_of_tree(item)) for name, item in sorted(tree.items()))
     if isinstance(tree, slice):
-        return slice, form_of((tree.start, tree.stop, tree.step))
+        return slice, key_of_tree((tree.start, tree.stop, tree.step))
     return key_of(tree)

@@ -13,7 +13,7 @@ from .._tree import check_structure, leaves, map_leaves
 from ..engine.arrays import as_array
 from ..engine.tensor import Tensor
 from ..errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
-from .names import quoted
+from .names import RESERVED, quoted
 
 _MANY = 12  # arrays; a larger dict, or one of a model with layers, is not taken apart into variables
 _FROZEN = (bool, int, str, type(None))
@@ -79,7 +79,7 @@ class Arguments:
         self.names = _parameter_names(f, len(examples))
         self.leaves: list[ArrayArgument] = []
         self.frozen: dict[str, Any] = {}
-        self._taken = set(self.names)
+        self._taken = {*self.names, *RESERVED}
         self.examples = tuple([self._enter(value, name, name) for name, value in zip(self.names, examples)])
         self.dicts = self._large_dicts() if whole_dicts else []
 
@@ -158,39 +158,35 @@ class Arguments:
             raise ArgumentError("there is nothing to differentiate: pass floating arguments (2.0 rather than 2)")
         return found
 
-    def plain(self, args: Sequence[Any]) -> list[Any]:
-        """Return the arguments of a call of the program as arrays.
+    def plain(self, args: Sequence[Any], check: Callable[..., None]) -> list[Any]:
+        """Return the arguments of a call of the program as arrays. ``check`` is the program's own check of arrays.
 
         Raises:
             ArgumentError, ShapeError, DTypeError: they are not like the example.
         """
-        names, sizes = iter(self.leaves), dict[str, int]()
-        if _is_like(list(self.examples), list(args), names):
+        if _is_like(list(self.examples), list(args), iter(self.leaves)):
             return list(args)
         check_structure(list(self.examples), list(args), "the arguments")
-        names = iter(self.leaves)
+        arrays = []
 
         def plain(example: Any, value: Any) -> Any:
             if type(example) in _FROZEN:
                 if type(value) is not type(example) or value != example:
                     raise ArgumentError(f"an argument is {value!r}; the program was written for {example!r}")
                 return value
-            leaf = next(names)
-            array = value._array if isinstance(value, Tensor) else np.asarray(value) if type(value) is float else value
-            if not isinstance(array, (np.ndarray, np.generic)):
-                raise DTypeError(f"{leaf.name} is a {type(array).__name__}: pass a NumPy array")
-            expected = [
-                sizes.setdefault(base, m - plus) + plus if isinstance(n, str) else n
-                for n, m in zip(leaf.shape, array.shape)
-                for base, plus in [parts_of(n)]
-            ]
-            if len(leaf.shape) != array.ndim or list(array.shape) != expected:
-                raise ShapeError(f"{leaf.name} has shape {array.shape}; the program was written for {leaf.shape}")
-            if array.dtype != example.dtype:
-                raise DTypeError(f"{leaf.name} has dtype {array.dtype}; the program was written for {example.dtype}")
-            return array
+            arrays.append(
+                value._array if isinstance(value, Tensor) else np.asarray(value) if type(value) is float else value
+            )
+            return arrays[-1]
 
-        return [map_leaves(plain, example, value) for example, value in zip(self.examples, args)]
+        found = [map_leaves(plain, example, value) for example, value in zip(self.examples, args)]
+        try:
+            check(*arrays)
+        except ValueError as error:
+            raise ShapeError(str(error)) from None
+        except TypeError as error:
+            raise DTypeError(str(error)) from None
+        return found
 
     # Text
 
@@ -256,10 +252,11 @@ def is_floating(value: Any) -> bool:
 
 
 def _parameter_names(f: Callable[..., Any], count: int) -> list[str]:
-    """Return the names of the first ``count`` parameters of ``f``; ``x0`` and so on where they have none."""
+    """Return names for ``count`` arguments: those of the parameters of ``f``, and ``x0`` and so on where it has none."""
     try:
         parameters = list(inspect.signature(f).parameters.values())
     except (ValueError, TypeError):
         parameters = []
     names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    return (names + [f"x{i}" for i in range(len(names), count)])[:count]
+    names = (names + [f"x{i}" for i in range(len(names), count)])[:count]
+    return [f"{name}_" if name in RESERVED else name for name in names]

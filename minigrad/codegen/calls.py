@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..engine.observers import Scope
-from .statements import Expression, Memory, Statement, Value
-from .turns import form_of, key_of, leaves_of
+from .statements import Memory, Statement, Value, key_of, leaves_of
+from .turns import form_of
 
 
 class Call:
@@ -19,7 +19,7 @@ class Call:
     def __init__(self, scope: Scope, ancestors: Sequence[Scope]) -> None:
         self.owner, self.number, self.ancestors = scope[0], id(scope), [*map(id, ancestors)]
         self.spans: dict[object, list[int]] = {}
-        self.outer: dict[Any, int] = {}  # what the statements read from outside, and the position of each
+        self.outer: dict[Value, int] = {}  # what the statements read from outside, and the position of each
         self.inner: dict[Value, int] = {}  # what they compute
 
     def blocks(self, statements: Sequence[Any]) -> Iterator[list[Any]]:
@@ -41,14 +41,13 @@ class Call:
                 known = tuple([None if v.depends or np.ndim(v.data) else key_of(v.data) for v in outputs])
                 parts.append((form_of(statement), statement.backward, statement.several, codes, known))
                 parts.append(tuple([memories.setdefault(value.memory, len(memories)) for value in outputs]))
-        return None if any(type(v) is Value and v.memory in written for v in self.outer) else tuple(parts)
+        return None if any(value.memory in written for value in self.outer) else tuple(parts)
 
     def code(self, leaf: Any) -> Any:
         if type(leaf) is Value and leaf in self.inner:
             return "inner", self.inner[leaf]
-        if type(leaf) is Value or isinstance(leaf, Expression):
-            outer = leaf.text if isinstance(leaf, Expression) else leaf
-            return "outer", self.outer.setdefault(outer, len(self.outer))
+        if type(leaf) is Value:
+            return "outer", self.outer.setdefault(leaf, len(self.outer))
         return key_of(leaf)
 
 

@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import Any
 
 from .loops import Carried, Listed, Loop, Spread, Turn
-from .statements import Memory, Statement, Value, replaced
-from .turns import FEWEST, Repeat, Role, Search, key_of, leaves_of
+from .statements import Memory, Statement, Value, key_of, leaves_of, replaced
+from .turns import FEWEST, Repeat, Role, Search
 
 Version = tuple[Sequence[Statement], Any, dict[Value, str]]
 

@@ -22,6 +22,7 @@ from ..engine.signatures import parameters_of
 from ..engine.sums import MIN_PRODUCT
 from ..errors import UnsupportedError
 from .paper import Paper
+from .spelling import is_default
 from .statements import Statement, Unopened
 
 _OWN = __name__.partition(".")[0]
@@ -120,12 +121,6 @@ class called:
         active.leave(self)
 
 
-def _is_default(value: Any, default: Any) -> bool:
-    return value is default or (
-        type(value) is type(default) and isinstance(value, (int, float, str)) and value == default
-    )
-
-
 def _on_paper(primitive: Any, kernel: Kernel) -> Kernel:
     """Return a kernel for paper that writes a call of ``kernel`` down."""
     defaults = parameters_of(kernel.forward).defaults
@@ -149,7 +144,7 @@ def _on_paper(primitive: Any, kernel: Kernel) -> Kernel:
         paper = next((value for value in (g, *values) if type(value) is Paper), None)
         if paper is None:
             return kernel.backward(g, needs, *values)
-        given = {name: value for name, value in zip(kernel.names, values) if not _is_default(value, defaults.get(name))}
+        given = {name: value for name, value in zip(kernel.names, values) if not is_default(value, defaults.get(name))}
         leading = next((i for i, name in enumerate(kernel.names) if name not in given), len(values))
         named = {name: value for name, value in given.items() if name not in kernel.names[:leading]}
         if not all(needs):

@@ -19,8 +19,8 @@ import numpy as np
 
 from .calls import Call, calls_of, sites
 from .functions import Dicts, FunctionCall, Key, WrittenFunction, key_of_text, of_data, text_of_key
-from .statements import Check, Expression, Memory, Statement, Value, method, owns, replaced, values_in
-from .turns import leaves_of
+from .names import unused
+from .statements import Check, Memory, Statement, Value, leaves_of, method, owns, replaced, values_in
 
 _FEWEST = 4  # statements more than calls that a function must have, or else its text is longer than what it replaces
 
@@ -111,12 +111,11 @@ class _Extraction:
         self.blocks = [*self.first.blocks(modules.now)]
         # for each value of the first call, the one in each call
         self.alike = {each[0]: each for each in zip(*([*call.outer, *call.inner] for call in self.calls), strict=True)}
-        self.clones: dict[Any, Value] = {}
+        self.clones: dict[Value, Value] = {}
         self.at = of_data("at")
         self.prefixes: Sequence[str] | None = None  # of the keys, in each call
-        self.keys: dict[
-            Value, tuple[Value, str]
-        ] = {}  # the parameters, each with its dict and its key in the first call
+        # the parameters, each with its dict and its key in the first call
+        self.keys: dict[Value, tuple[Value, str]] = {}
 
     def replace(self) -> None:
         if not self.use_keys():
@@ -131,7 +130,8 @@ class _Extraction:
         bundles = [[of_data("saved") for _ in self.calls] if len(each) > 1 else None for each in kept]
         spans = [[*call.spans.values()] for call in self.calls[: self.count]]
         for i, block in enumerate(self.blocks):
-            function = WrittenFunction(_free(name + "_back" * (i > 0), modules.taken), group)
+            function = WrittenFunction(unused(name + "_back" * (i > 0), modules.taken.__contains__), group)
+            modules.taken.add(function.__name__)
             returned = [v for v in made[i] if v in read] + kept[i] * (bundles[i] is None)
             given = [v for v in self.outer(block) if v not in self.keys and v not in self.surroundings(block)]
             taken = [j for j, bundle in enumerate(bundles) if bundle and j != i and set(given) & set(kept[j])]
@@ -213,8 +213,7 @@ class _Extraction:
         """Return what a block reads from outside, in the order of reading."""
         made = {v for each in block for v in each.outputs}
         leaves = [leaf for each in block for leaf in leaves_of(each)]
-        found = [leaf.text if isinstance(leaf, Expression) else leaf for leaf in leaves if _is_symbol(leaf)]
-        return [*dict.fromkeys(leaf for leaf in found if leaf not in made)]
+        return [*dict.fromkeys(leaf for leaf in leaves if type(leaf) is Value and leaf not in made)]
 
     def read_outside(self) -> set[Value]:
         """Return the values of the first call that something outside reads, in this or another call."""
@@ -244,8 +243,7 @@ class _Extraction:
         """Return what stands for an input of the first call in the n-th call."""
         if leaf is self.at:
             return key_of_text(self.prefixes[n]) if self.prefixes else leaf
-        found = self.alike[leaf][n] if leaf in self.alike else leaf
-        return Expression(found, 0) if isinstance(found, str) else found
+        return self.alike[leaf][n] if leaf in self.alike else leaf
 
     # The body
 
@@ -275,24 +273,19 @@ class _Extraction:
 
     def clone(self, leaf: Any) -> Any:
         """Return what stands for a value of the first call in the functions."""
-        if not _is_symbol(leaf):
+        if type(leaf) is not Value or leaf is self.at:
             return leaf
-        key = leaf.text if isinstance(leaf, Expression) else leaf
-        if key is self.at:
-            return leaf
-        if key not in self.clones:
+        if leaf not in self.clones:
             holders = {holder for holder, _ in self.modules.dicts.keys.values()}
-            if isinstance(key, str):
-                self.clones[key] = of_data("n")
-            elif key in holders or any(key is each[1] for each in self.modules.dicts.gradients):
-                self.clones[key] = of_data("p" if key in holders else "dp")
+            if leaf in holders or any(leaf is each[1] for each in self.modules.dicts.gradients):
+                self.clones[leaf] = of_data("p" if leaf in holders else "dp")
             else:
-                clone = self.clones[key] = copy.copy(key)
-                clone.name, clone.statement = self.common_name(key) or "x", None
-                of = key.cotangent_of
+                clone = self.clones[leaf] = copy.copy(leaf)
+                clone.name, clone.statement = self.common_name(leaf) or "x", None
+                of = leaf.cotangent_of
                 if of is not None:
                     clone.cotangent_of = self.clone(of) if of in self.alike else of_data(self.common_name(of))
-        return self.clones[key]
+        return self.clones[leaf]
 
     def common_name(self, value: Any) -> str | None:
         """Return the name that a value has in all calls, or the words with which all the names end."""
@@ -312,10 +305,6 @@ def _called(
     call.sweep = block[0].sweep
     call.place = block[0].place if len({str(each.place) for each in block}) == 1 else None
     return call
-
-
-def _is_symbol(leaf: Any) -> bool:
-    return type(leaf) is Value or isinstance(leaf, Expression)
 
 
 def _makes(statement: Any, value: Any) -> bool:
@@ -345,11 +334,3 @@ def _common(paths: Sequence[Sequence[str]]) -> str:
 
 def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
-
-
-def _free(name: str, taken: set[str]) -> str:
-    found, number = name, 2
-    while found in taken:
-        found, number = f"{name}{number}", number + 1
-    taken.add(found)
-    return found

@@ -7,16 +7,14 @@ import json
 import keyword
 import linecache
 import weakref
-from collections.abc import Sequence
-from types import CodeType, FrameType
+from collections.abc import Callable, Iterator, Sequence
+from types import CodeType, FrameType, ModuleType
 from typing import Any
 
-import numpy as np
-
-from .._source import SourceLine
+from .._source import SourceLine, of_library
+from ..engine.tensor import Tensor
 from ..graph.record.expressions import Program
-from .statements import Statement, Value
-from .turns import key_of
+from .statements import Statement, Value, key_of, ufunc_of
 
 # The name of a value that has none in the program, by the function that computed it.
 _WORDS = {
@@ -24,6 +22,11 @@ _WORDS = {
     "multiply": "u", "subtract": "r", "square": "square", "negative": "r", "getitem": "part", "reshape": "u", "power": "u",
     "transpose": "u", "swapaxes": "u", "broadcast_to": "spread", "absolute": "size", "zeros": "zeros", "astype": "u",
     "affine": "z", "layer_norm": "normed",
+}  # fmt: skip
+# Names that the text of a program may use for something else.
+RESERVED = {
+    "np", "special", "base64", "kernels", "check_arguments", "step", "ARGUMENTS", "range", "reversed", "len", "map", "dict",
+    "repr", "slice", "bool", "int", "float", "complex", "ValueError",
 }  # fmt: skip
 _RETURNED = object()
 _seen: weakref.WeakKeyDictionary[CodeType, dict[int, Any]] = weakref.WeakKeyDictionary()
@@ -37,7 +40,7 @@ def assigned_name(frame: FrameType | None, result: str | None) -> str | None:
     """
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
-        if module == "minigrad.codegen.writing":
+        if module == "minigrad.codegen.running":
             return result
         if module.startswith(("minigrad.codegen", "minigrad.transforms")):
             frame = frame.f_back
@@ -52,6 +55,26 @@ def assigned_name(frame: FrameType | None, result: str | None) -> str | None:
             return None if found is None else str(found)
         frame = frame.f_back
     return None
+
+
+def variable_of(array: Any, frame: FrameType | None) -> str | None:
+    """Return the name of the variable or attribute of the user's program that is an array; None if there is none."""
+    while frame is not None:
+        if not of_library(frame.f_globals.get("__name__", "")):
+            for name, value in _variables(frame):
+                if value is array or (isinstance(value, Tensor) and value._array is array):
+                    return name
+        frame = frame.f_back
+    return None
+
+
+def _variables(frame: FrameType) -> Iterator[tuple[str, Any]]:
+    """Yield the variables that a frame can read, and the attributes of its own variables."""
+    yield from frame.f_locals.items()
+    for value in frame.f_locals.values():
+        if type(value).__dictoffset__ and not isinstance(value, (type, ModuleType)):  # no array on paper has a dict
+            yield from object.__getattribute__(value, "__dict__").items()
+    yield from frame.f_globals.items()
 
 
 def _assigned(frame: FrameType) -> Any:
@@ -97,7 +120,7 @@ class GivenNames:
 
     def __init__(self, taken: set[str]) -> None:
         self.of: dict[Value, str] = {}
-        self._taken = set(taken)
+        self._taken = taken | RESERVED
 
     def give(self, value: Value) -> str:
         """Return the name of a value; choose a free one if it has none."""
@@ -109,13 +132,8 @@ class GivenNames:
         return name not in self._taken
 
     def free(self, wanted: str) -> str:
-        """Return ``wanted``, or with the first number that makes it a new name."""
-        wanted = wanted if wanted.isidentifier() else "u"
-        wanted += "_" * keyword.iskeyword(wanted)
-        name, number = wanted, 2
-        while name in self._taken:
-            name = f"{wanted}_{number}" if wanted[-1].isdigit() else f"{wanted}{number}"
-            number += 1
+        """Return ``wanted``, or with the first number that makes it a new name, and take it."""
+        name = unused(wanted, self._taken.__contains__)
         self._taken.add(name)
         return name
 
@@ -133,9 +151,7 @@ class GivenNames:
         return statement.name or self._word(statement)
 
     def _word(self, statement: Statement) -> str:
-        name = getattr(statement.call, "__name__", "u")
-        if isinstance(getattr(statement.call, "__self__", None), np.ufunc):
-            name = statement.call.__self__.__name__  # type: ignore[attr-defined]
+        name = getattr(ufunc_of(statement.call) or statement.call, "__name__", "u")
         return _WORDS.get(name, name)
 
 
@@ -146,22 +162,42 @@ class Constants:
         arrays: each by its name in the program.
     """
 
-    def __init__(self, scopes: Sequence[GivenNames]) -> None:
+    def __init__(self, scopes: Sequence[GivenNames], variables: Sequence[tuple[Any, str]]) -> None:
         self.arrays: dict[str, Any] = {}
         self._names: dict[Any, str] = {}
         self._scopes = scopes  # the names in each function, none of which may hide a constant
+        self._variables = {key_of(array): name for array, name in reversed(variables)}
 
     def name(self, array: Any) -> str:
         key = key_of(array)
         if key not in self._names:
-            name = f"C{len(self.arrays) + 1}"
-            while not all(scope.is_free(name) for scope in self._scopes):
-                name += "_"
+            name = unused(self._variables.get(key) or _kind_of(array), self._is_taken)
             for scope in self._scopes:
                 scope.free(name)
             self._names[key] = name
             self.arrays[name] = array
         return self._names[key]
+
+    def _is_taken(self, name: str) -> bool:
+        return not all(scope.is_free(name) for scope in self._scopes)
+
+
+def _kind_of(array: Any) -> str:
+    """Return a word for an array that has no name."""
+    if array.dtype.kind in "bui":
+        return "mask" if array.dtype.kind == "b" else "integers"
+    return {1: "vector", 2: "matrix"}.get(array.ndim, "array")
+
+
+def unused(wanted: str, is_taken: Callable[[str], bool]) -> str:
+    """Return ``wanted``, or with the first number that makes it a new name."""
+    wanted = wanted if wanted.isidentifier() else "u"
+    wanted += "_" * keyword.iskeyword(wanted)
+    name, number = wanted, 2
+    while is_taken(name):
+        name = f"{wanted}_{number}" if wanted[-1].isdigit() else f"{wanted}{number}"
+        number += 1
+    return name
 
 
 def quoted(key: Any) -> str:

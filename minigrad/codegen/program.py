@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import html
 import io
 import keyword
@@ -11,8 +10,6 @@ import tokenize
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
-
-import numpy as np
 
 from .arguments import Arguments
 
@@ -33,14 +30,12 @@ class WrittenProgram:
         self, step: str, head: str, checks: Sequence[str], constants: dict[str, Any], arguments: Arguments
     ) -> None:
         self.checks, self.constants = list(checks), constants
-        self.source = (
-            head + "".join(f"{name} = {_written(array)}\n" for name, array in constants.items()) + "\n\n" + step
-        )
+        self.source = head + step
         self._text, self._arguments = step, arguments
         namespace: dict[str, Any] = {}
         exec(compile(self.source, "<written program>", "exec"), namespace)
+        self._check, self._step = namespace["check_arguments"], namespace["step"]
         namespace["check_arguments"] = lambda *_: None  # __call__ checks them
-        self._step = namespace["step"]
 
     def __call__(self, *args: Any) -> Any:
         """Compute the value and the gradients: ``(value, gradient, ...)``, one gradient per differentiated argument.
@@ -50,7 +45,7 @@ class WrittenProgram:
             ArgumentError: the arguments are nested differently, or one that is no array is another than in the example.
             ValueError: one of :attr:`checks` does not hold.
         """
-        return self._step(*self._arguments.plain(args))
+        return self._step(*self._arguments.plain(args, self._check))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write :attr:`source` to a file, whose function ``step`` does not need minigrad."""
@@ -72,11 +67,3 @@ class WrittenProgram:
                 parts.append(html.escape(self._text[end:start]) + shown)
                 end = last
         return f"<pre>{''.join(parts)}{html.escape(self._text[end:])}</pre>"
-
-
-def _written(array: Any) -> str:
-    """Return the text of a constant array: its numbers if they are few, or else its bytes."""
-    if array.size <= 100 and array.dtype.kind in "iufb" and np.isfinite(array).all():
-        return f"np.array({array.tolist()!r}, np.{array.dtype.name})"
-    text = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
-    return f"np.frombuffer(base64.b64decode({text!r}), {array.dtype.str!r}).reshape({array.shape})"

@@ -19,8 +19,8 @@ from ..engine.tape import UnderWay
 from ..engine.tensor import Tensor
 from ..engine.types import Node
 from ..errors import UnsupportedError
-from .names import assigned_name
-from .statements import Check, Memory, Method, Statement, Unopened, Value, is_ufunc_method, replaced, values_in
+from .names import assigned_name, variable_of
+from .statements import Check, Memory, Method, Statement, Unopened, Value, leaves_of, replaced, ufunc_of, values_in
 
 # Functions whose result has a shape that depends on the values of the first argument, and of any argument but the first.
 _OF_VALUES = {
@@ -52,6 +52,7 @@ class Recording:
         inputs: the values of the arguments.
         results: the value of the function and the gradients.
         values: the value of each node of the tape.
+        variables: constant arrays, each with its name in the user's program.
         scopes: the calls of modules of each entry; with a sweep and a node, those of all contributions to its cotangent.
         backward: whether the backward pass of the whole function is running.
         refusal: the error that ended the writing, even if the function caught it.
@@ -66,6 +67,7 @@ class Recording:
         self.inputs: list[Value] = []
         self.results: Any = None
         self.values: dict[Node, Value] = {}
+        self.variables: list[tuple[Any, str]] = []
         self.scopes: dict[Any, Sequence[Scope]] = {}
         self.backward = False
         self.refusal: UnsupportedError | None = None
@@ -183,7 +185,9 @@ class Recording:
                 self.refuse("an array that an earlier call kept", "do not keep arrays in globals and the like", False)
             return leaf._value
         if isinstance(leaf, np.ndarray):
-            return leaf.copy()
+            kept, name = leaf.copy(), variable_of(leaf, sys._getframe(1))
+            self.variables += [(kept, name)] if name is not None else []
+            return kept
         if isinstance(leaf, Tensor):
             return self._kept(leaf._array)
         if callable(leaf) and not isinstance(leaf, (type, np.dtype, np.ufunc)) and leaf is not np._NoValue:
@@ -252,7 +256,7 @@ class Recording:
         memory = Memory()
         if isinstance(data, np.ndarray):
             memory = next((value.memory for value in statement.values if _shared(value.data, data)), memory)
-            constants = [leaf for leaf in _leaves(statement) if isinstance(leaf, np.ndarray) and _shared(leaf, data)]
+            constants = [leaf for leaf in leaves_of(statement) if isinstance(leaf, np.ndarray) and _shared(leaf, data)]
             memory.caller |= bool(constants)
         value = Value(data, statement, depends, memory, len(statement.outputs) if statement.several else None)
         statement.outputs.append(value)
@@ -279,12 +283,6 @@ def _of_user(place: SourceLine) -> bool:
     return not place.file.startswith(_LIBRARIES)
 
 
-def _leaves(statement: Statement) -> list[Any]:
-    found: list[Any] = []
-    replaced(found.append, (statement.args, statement.keywords))
-    return found
-
-
 def _shared(a: Any, b: Any) -> bool:
     return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and (a is b or np.may_share_memory(a, b))
 
@@ -299,7 +297,7 @@ def _shape_depends(statement: Statement) -> bool:
             for part in parts
             if (values := [value for value in values_in(part) if value.depends]) is not None
         )
-    if isinstance(call, np.ufunc) or is_ufunc_method(call):
+    if ufunc_of(call) is not None:
         return False
     reads = any(value.depends for value in values_in((others, statement.keywords)))
     once = call is np.where and not others

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import inspect
 import math
 import re
@@ -83,22 +84,25 @@ def without_defaults(call: Any, args: Sequence[Any], keywords: dict[str, Any]) -
         parameters = inspect.signature(call).parameters
     except (ValueError, TypeError):
         return list(args), keywords
-    kept = {n: item for n, item in keywords.items() if n not in parameters or not _equal(item, parameters[n].default)}
+    kept = {
+        n: item for n, item in keywords.items() if n not in parameters or not is_default(item, parameters[n].default)
+    }
     positional, named = list(args), list(parameters.values())
     while (
         len(positional) > 1
         and len(positional) <= len(named)
-        and _equal(positional[-1], named[len(positional) - 1].default)
+        and is_default(positional[-1], named[len(positional) - 1].default)
     ):
         positional.pop()
     for i in range(1, min(len(positional), len(named))):
-        if _equal(positional[i], named[i].default) and named[i].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD:
+        if is_default(positional[i], named[i].default) and named[i].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD:
             given = [*zip(named[i:], positional[i:])]  # norm(x, None, 1) is norm(x, axis=1)
-            return positional[:i], {p.name: item for p, item in given if not _equal(item, p.default)} | kept
+            return positional[:i], {p.name: item for p, item in given if not is_default(item, p.default)} | kept
     return positional, kept
 
 
-def _equal(item: Any, default: Any) -> bool:
+def is_default(item: Any, default: Any) -> bool:
+    """Whether an argument is the default anyway."""
     return item is default or (
         type(item) in (bool, int, float, str) and type(item) is type(default) and item == default
     )
@@ -119,3 +123,11 @@ def number_text(number: Any) -> str:
     if isinstance(number, float) and not math.isfinite(number):
         return "np.nan" if math.isnan(number) else "np.inf" if number > 0 else "-np.inf"
     return repr(number)
+
+
+def array_text(array: Any) -> str:
+    """Return the text of a constant array: its numbers if they are few, or else its bytes."""
+    if array.size <= 100 and array.dtype.kind in "iufb" and np.isfinite(array).all():
+        return f"np.array({array.tolist()!r}, np.{array.dtype.name})"
+    text = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
+    return f"np.frombuffer(base64.b64decode({text!r}), {array.dtype.str!r}).reshape({array.shape})"

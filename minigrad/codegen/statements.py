@@ -223,12 +223,34 @@ def replaced(function: Callable[[Any], Any], tree: Any) -> Any:
     return function(tree)
 
 
+def leaves_of(statement: Statement) -> list[Any]:
+    """Return the leaves of the arguments of a statement, in the order of :func:`replaced`, and its target."""
+    found: list[Any] = []
+    replaced(found.append, (statement.args, statement.keywords))
+    return found if statement.target is None else [*found, statement.target]
+
+
+def key_of(leaf: Any) -> Any:
+    """Return a key that two leaves share if they are the same value, or equal constants."""
+    if type(leaf) is Value:
+        return id(leaf)
+    if isinstance(leaf, (np.ndarray, np.generic)):
+        return leaf.dtype.str, leaf.shape, leaf.tobytes()
+    return type(leaf), repr(leaf)
+
+
+def key_of_call(call: Any) -> Any:
+    """Return a key that two calls share if they are of the same function: ``np.add.reduce`` is a new object each time."""
+    return (id(getattr(call, "__self__", None)), call.__name__) if hasattr(call, "__self__") else id(call)
+
+
 def owns(value: Value) -> bool:
     """Whether a value has memory of its own, or needs none."""
     data = value.data
     return not isinstance(data, np.ndarray) or (data.base is None and data.flags.writeable) or not data.ndim
 
 
-def is_ufunc_method(call: Any) -> bool:
-    """Whether ``call`` is ``np.add.reduce`` or another method of a ufunc."""
-    return isinstance(getattr(call, "__self__", None), np.ufunc)
+def ufunc_of(call: Any) -> Any:
+    """Return the ufunc that is called, also by a method of it such as ``np.add.reduce``; None if the call is none."""
+    found = getattr(call, "__self__", call)
+    return found if isinstance(found, np.ufunc) else None

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .additions import Rewriting, alike, form_of, made_by, settled
-from .statements import Check, InPlace, Memory, Method, Statement, Value, values_in
+from .additions import Rewriting, alike, key_of_tree, made_by, settled
+from .statements import Check, InPlace, Memory, Method, Statement, Value, key_of_call, values_in
 
 _BY_ONE = {np.multiply, np.divide}
 _SAME_SHAPE = {
@@ -217,6 +217,4 @@ def _key(statement: Statement) -> Any:
     args = statement.args
     if statement.call is np.reshape and len(args) == 2:  # reshape(-1, 8) and reshape(10, 8)
         args = args[0], np.shape(statement.outputs[0].data)
-    call = statement.call
-    called = (id(getattr(call, "__self__", None)), call.__name__) if hasattr(call, "__self__") else id(call)
-    return called, form_of((args, statement.keywords))
+    return key_of_call(statement.call), key_of_tree((args, statement.keywords))

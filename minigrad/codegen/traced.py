@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from inspect import Parameter, Signature
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 
@@ -16,16 +17,18 @@ from ..engine.observers import attach
 from ..engine.tape import entry_of
 from ..errors import MinigradError, UnsupportedError
 from ..graph.record.model import Graph, Node
+from ..graph.record.names import without_place
 from .arguments import Arguments
 from .loops import TextLine
 from .names import GivenNames
 from .paper import Paper
 from .program import WrittenProgram
 from .recording import Recording
+from .running import recorded
 from .statements import Statement, Value
 from .tidy import live
 from .witness import right
-from .writing import RESERVED, recorded, written_lines
+from .writing import written_lines
 
 # "forward" and the id of a node; "product" or "sum" and the index of an edge: the rule for an operand, or the addition of its
 # result to the operand's gradient
@@ -107,8 +110,9 @@ class _SecondRun:
         self.order = plain + grouped
         self.examples = [n.value for n in plain] + [{n.label: n.value for n in grouped}] * bool(grouped)
         self.chosen = [i for i, n in enumerate(plain) if n.kind != "constant"] + [len(plain)] * bool(grouped)
-        names, labels = GivenNames(RESERVED), [n.label for n in plain] + ["params"] * bool(grouped)
-        free = [names.free(re.sub(r"\W+", "_", label.removeprefix("self.")).strip("_")) for label in labels]
+        names, labels = GivenNames(set()), [n.label for n in plain] + ["params"] * bool(grouped)
+        plainly = [normalize("NFKC", label.removeprefix("self.")) for label in labels]  # h₂ becomes h2
+        free = [names.free(re.sub(r"\W+", "_", label).strip("_")) for label in plainly]
         self.__signature__ = Signature([Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in free])
         self.steps: dict[Statement, list[Step]] = {}
         self.value_of: dict[Step, Value] = {}
@@ -178,6 +182,6 @@ class _SecondRun:
 
 def _name_of(node: Node) -> str | None:
     """Return the name that the program assigns a result to, read from the label of its node; None for an expression."""
-    found = re.fullmatch(r"(?:.*\.)?([^\W\d]\w*)(\[\d+\])?", node.label)
+    found = re.fullmatch(r"(?:.*\.)?([^\W\d]\w*)(\[\d+\])*", without_place(node.label))
     picked = node.operation == "getitem" and node.source is not None and node.label in node.source.text  # x[0] itself
     return found[1] if found is not None and not picked else None

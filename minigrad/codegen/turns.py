@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .loops import Loop
-from .statements import Check, Statement, Value, replaced, values_in
+from .statements import Check, Statement, Value, key_of, key_of_call, leaves_of, values_in
 
 FEWEST = 3  # turns
 _LONGEST = 300  # statements of a turn
@@ -225,8 +225,7 @@ class Search:
         if 0 <= position < period:
             equal = all(at == (start + k * period + position, output) for k, at in enumerate(places))
             return Role("turn", last, (position, output)) if equal else None
-        from_before = places[0][0] < start and isinstance(first, (Value, int, float, complex, np.ndarray, np.generic))
-        if -period <= position < 0 and from_before:
+        if -period <= position < 0 and places[0][0] < start:
             ahead = places[1:]
             equal = all(at == (start + (k + 1) * period + position, output) for k, at in enumerate(ahead))
             return Role("carried", first, (position + period, output)) if equal else None
@@ -267,13 +266,6 @@ def _pick(statement: Statement) -> tuple[Value, int] | None:
     return (source, index) if type(index) is int and not source.memory.writes else None
 
 
-def leaves_of(statement: Statement) -> list[Any]:
-    """Return the leaves of the arguments of a statement, in the order in which :func:`_rewrite` visits them."""
-    found: list[Any] = []
-    replaced(found.append, (statement.args, statement.keywords))
-    return found if statement.target is None else [*found, statement.target]
-
-
 def _form(statement: Statement) -> Any:
     """Return a key that the statements of two turns share if only their values and numbers differ."""
     return form_of(statement), str(statement.place)
@@ -284,16 +276,11 @@ def form_of(statement: Statement) -> Any:
     check = (statement.kind, statement.sentence) if isinstance(statement, Check) else None
     outputs = tuple((type(v.data), np.shape(v.data), np.asarray(v.data).dtype.str) for v in statement.outputs)
     written = statement.target is not None
-    return _called(statement), check, outputs, written, (*_shape((statement.args, statement.keywords)),)
-
-
-def _called(statement: Statement) -> Any:
-    call = statement.call
-    return (id(getattr(call, "__self__", None)), call.__name__) if hasattr(call, "__self__") else id(call)
+    return key_of_call(statement.call), check, outputs, written, (*_shape((statement.args, statement.keywords)),)
 
 
 def _kind(statement: Statement) -> Any:
-    return _called(statement), str(statement.place)
+    return key_of_call(statement.call), str(statement.place)
 
 
 def _shape(tree: Any) -> Iterator[Any]:
@@ -333,14 +320,6 @@ def _are_whole(column: Sequence[Any], statement: Statement) -> bool:
 
 def _same(a: Any, b: Any) -> bool:
     return a is b or (type(a) is not Value and type(a) is type(b) and bool(key_of(a) == key_of(b)))
-
-
-def key_of(leaf: Any) -> Any:
-    if type(leaf) is Value:
-        return id(leaf)
-    if isinstance(leaf, (np.ndarray, np.generic)):
-        return leaf.dtype.str, leaf.shape, leaf.tobytes()
-    return type(leaf), repr(leaf)
 
 
 def _step(numbers: Sequence[Any]) -> Any:

@@ -15,7 +15,7 @@ from .kernels import is_kernel
 from .loops import Loop, Spread, TextLine, loop_lines, without_repeats
 from .names import Constants, GivenNames, quoted
 from .spelling import dtype_name, dtype_text, number_text, transpose_text, without_defaults
-from .statements import Check, Expression, InPlace, Method, Statement, Value, is_ufunc_method, owns, replaced, values_in
+from .statements import Check, Expression, InPlace, Method, Statement, Value, owns, replaced, ufunc_of, values_in
 from .tidy import constant
 
 SUM = 72  # the longest sum of two expressions that have no other name
@@ -167,7 +167,7 @@ class Text(Joining):
                 return f"{self.of(args[0], 9)} ** 2", 8
             if call is np.invert:
                 return f"~{self.of(args[0], 7)}", 7
-        if isinstance(call, np.ufunc) or is_ufunc_method(call):
+        if ufunc_of(call) is not None:
             return f"{self._function(call)}({self._arguments(args, keywords)})", ATOM
         name = getattr(call, "__name__", "")
         if call is getitem:
@@ -264,9 +264,9 @@ class Text(Joining):
         return ", ".join([*map(self.of, args), *(f"{name}={self.of(item)}" for name, item in keywords.items())])
 
     def _function(self, function: Any) -> str:
-        if is_ufunc_method(function):
-            return f"{self._function(function.__self__)}.{function.__name__}"
-        name = function.__name__
+        ufunc, name = ufunc_of(function), function.__name__
+        if ufunc not in (None, function):
+            return f"{self._function(ufunc)}.{name}"
         if is_kernel(function):
             return f"kernels.{name}"
         for holder, module in ((np, "np"), (np.linalg, "np.linalg"), (np.fft, "np.fft")):

@@ -4,36 +4,28 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._tree import map_leaves
 from ..engine.kernels import reference_mode
-from ..engine.modes import enable_grad
-from ..engine.observers import active, attach
-from ..engine.tape import Leaf, sweep
-from ..engine.tensor import Tensor, make_tensor
-from ..engine.types import Array, Node
 from ..errors import ArgumentError, UnsupportedError
-from .arguments import CHECK, CHECK_SIZES, Arguments, is_floating
+from .arguments import CHECK, CHECK_SIZES, Arguments
 from .folds import folded
 from .functions import Dicts, WrittenFunction, function_lines
 from .kernels import called, imports as imports_of_kernels
 from .loops import Loop, TextLine
 from .modules import Modules
-from .names import Constants, GivenNames
-from .paper import Paper
+from .names import RESERVED, Constants, GivenNames
 from .program import WrittenProgram
-from .recording import Recording, line_of, named
+from .recording import Recording
+from .running import recorded_or_refused
 from .sizes import Sizes, generalised
-from .spelling import wrapped
-from .statements import Check, Value
-from .tidy import live, tidied
-from .witness import compare, compare_runs, compare_sizes, described, on_the_tape
+from .spelling import array_text, wrapped
+from .statements import Check, Statement, Value
+from .tidy import tidied
+from .witness import compare, compare_runs, compare_sizes, described
 from .words import Text
-
-RESERVED = {"np", "special", "base64", "check_arguments", "step", "ARGUMENTS"}  # names that a program has anyway
 
 
 def write_numpy(
@@ -82,8 +74,8 @@ def _compared(
     f: Callable[..., Any], versions: Sequence[Arguments], chosen: Sequence[int], free: Sizes | None
 ) -> WrittenProgram:
     """Run the function twice, write the program, and compare it with the tape."""
-    runs = [_recorded_or_refused(f, arguments, chosen) for arguments in versions]
-    again = _recorded_or_refused(f, versions[0], chosen)
+    runs = [recorded_or_refused(f, arguments, chosen) for arguments in versions]
+    again = recorded_or_refused(f, versions[0], chosen)
     compare_runs(runs[0], again)
     program, _ = written_lines(f, versions, runs, chosen, free)
     with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
@@ -93,6 +85,26 @@ def _compared(
     for run in (*runs, again):
         run.finish()  # the function may have kept an array of it, used it later, and caught the refusal
     return program
+
+
+class _Draft(NamedTuple):
+    """A program before it is text.
+
+    Attributes:
+        statements: those of ``step``, with their loops folded.
+        results: what ``step`` returns.
+        run: the recording that they come from.
+        flat: the statements of all functions, without loops around them.
+        dicts: the arguments that the program reads by key.
+        functions: the functions that ``step`` calls.
+    """
+
+    statements: Sequence[Statement]
+    results: Any
+    run: Recording
+    flat: Sequence[Statement]
+    dicts: Dicts
+    functions: Sequence[WrittenFunction]
 
 
 def written_lines(
@@ -107,48 +119,56 @@ def written_lines(
 
     If ``same`` is given, each value that is replaced is noted there, with its replacement.
     """
-    arguments, functions, dicts = versions[0], list[WrittenFunction](), Dicts()
+    arguments = versions[0]
     taken = {*_of_step(arguments), *RESERVED}
     if free is None:
-        statements, results, paths = _tidied(runs[0], arguments, same)
-        flat = statements
-        dicts, results = _large_dicts(arguments, [*zip(runs[0].inputs, arguments.leaves)], results, chosen)
-        modules = Modules(statements, results, dicts, taken)
-        functions = modules.functions
-        ((statements, results),) = folded([(modules.rest(), results, paths)])
-        for function in functions:
-            ((function.body, function.outputs),) = folded([(function.body, function.outputs, {})])
+        draft = _with_functions(runs[0], arguments, chosen, taken, same)
     else:
-        statements, results, runs = _for_all_sizes(f, versions, runs, chosen, free)
-        flat = [s for each in statements for s in (each.body if isinstance(each, Loop) else [each])]
-    fast = imports_of_kernels(flat)
-    if fast and "kernels" in taken:
-        raise UnsupportedError(
-            "an argument is called 'kernels', as the module whose functions the program calls: rename it"
-        )
-    taken |= {"kernels"} if fast else set()
+        draft = _for_all_sizes(f, versions, runs, chosen, free)
     names = GivenNames(taken)
-    leaves = zip(runs[0].inputs, arguments.leaves)
+    leaves = zip(draft.run.inputs, arguments.leaves)
     names.of.update({value: leaf.name if leaf.key == leaf.name else leaf.path for value, leaf in leaves})
-    names.of.update({holder: str(holder.name) for holder, _ in dicts.keys.values()})
-    groups = {function.group: GivenNames(taken - _of_step(arguments)) for function in functions}
-    constants = Constants([names, *groups.values()])
-    step = Text(statements, results, names, constants)
-    inner = [Text(each.body, each.outputs, groups[each.group], constants, each.is_backward) for each in functions]
-    written = [*map(function_lines, inner, functions)]
+    names.of.update({holder: str(holder.name) for holder, _ in draft.dicts.keys.values()})
+    groups = {function.group: GivenNames(taken - _of_step(arguments)) for function in draft.functions}
+    constants = Constants([names, *groups.values()], draft.run.variables)
+    inner = [Text(each.body, each.outputs, groups[each.group], constants, each.is_backward) for each in draft.functions]
+    written = [*map(function_lines, inner, draft.functions)]
+    step = Text(draft.statements, draft.results, names, constants)
     opening = map(TextLine, [*arguments.opening(), *([] if free is None else free.opening())])
-    head = TextLine(f"def step({', '.join(arguments.names)}):")
-    written.append([head, *opening, *step.lines(), TextLine(f"return {step.result(results)}")])
+    first = TextLine(f"def step({', '.join(arguments.names)}):")
+    written.append([first, *opening, *step.lines(), TextLine(f"return {step.result(draft.results)}")])
     lines = _wrapped(written)
-    imports = ["import base64", ""] * bool(constants.arrays) + ["import numpy as np"]
-    imports += ["from scipy import special"] * any(text.scipy for text in (step, *inner))
-    needs = "\n\nIt calls the kernels of minigrad, which must be installed.\n" * bool(fast)
-    title = f'"""The value and the gradients of {described(f)}.{needs}"""'
-    check = CHECK if free is None else CHECK_SIZES
-    above = "\n".join([title, "", *imports, *fast, "", *arguments.table(), "", "", check])
-    checks = [statement.sentence for statement in flat if isinstance(statement, Check)]
+    scipy = any(text.scipy for text in (step, *inner))
+    kernels = imports_of_kernels(draft.flat)
+    head = _head(f, arguments, CHECK if free is None else CHECK_SIZES, constants.arrays, scipy, kernels)
+    checks = [statement.sentence for statement in draft.flat if isinstance(statement, Check)]
     source = "".join(f"{line.text}\n" for line in lines)
-    return WrittenProgram(source, above, checks, constants.arrays, arguments), lines
+    return WrittenProgram(source, head, checks, constants.arrays, arguments), lines
+
+
+def _head(
+    f: Any, arguments: Arguments, check: str, constants: dict[str, Any], scipy: bool, kernels: Sequence[str]
+) -> str:
+    """Return the text above the functions: what the program is, imports, constants, and the check of the arguments."""
+    needs = "\n\nIt calls the kernels of minigrad, which must be installed.\n" * bool(kernels)
+    arrays = [f"{name} = {array_text(array)}" for name, array in constants.items()]
+    imports = ["import base64", ""] * any("base64." in line for line in arrays)
+    imports += ["import numpy as np", *["from scipy import special"] * scipy, *kernels]
+    title = f'"""The value and the gradients of {described(f)}.{needs}"""'
+    return "\n".join([title, "", *imports, "", *arguments.table(), *arrays, "", "", check, "", ""])
+
+
+def _with_functions(
+    run: Recording, arguments: Arguments, chosen: Sequence[int], taken: set[str], same: dict[Value, Value] | None
+) -> _Draft:
+    """Write calls of modules as calls of functions, and fold the loops in all functions. Their names are added to ``taken``."""
+    statements, results, paths = _tidied(run, arguments, same)
+    dicts, results = _large_dicts(arguments, [*zip(run.inputs, arguments.leaves)], results, chosen)
+    modules = Modules(statements, results, dicts, taken)
+    for function in modules.functions:
+        ((function.body, function.outputs),) = folded([(function.body, function.outputs, {})])
+    ((rest, results),) = folded([(modules.rest(), results, paths)])
+    return _Draft(rest, results, run, statements, dicts, modules.functions)
 
 
 def _wrapped(functions: Sequence[Sequence[TextLine]]) -> list[TextLine]:
@@ -166,8 +186,8 @@ def _for_all_sizes(
     runs: Sequence[Recording],
     chosen: Sequence[int],
     free: Sizes,
-) -> tuple[Any, Any, Sequence[Recording]]:
-    """Fold the loops of the runs in one of several ways, and merge them. Return the statements, the results and the runs.
+) -> _Draft:
+    """Fold the loops of the runs in one of several ways, and merge them.
 
     Raises:
         UnsupportedError: the programs differ in more than numbers, whichever way they are folded.
@@ -175,14 +195,16 @@ def _for_all_sizes(
     errors = []
     for i, way in enumerate(("lines", "", "all", "inner")):
         if i:  # the first way has changed the statements
-            runs = [_recorded_or_refused(f, arguments, chosen) for arguments in versions]
+            runs = [recorded_or_refused(f, arguments, chosen) for arguments in versions]
         found: Any = [*map(_tidied, runs, versions)]
         equal = len({len(statements) for statements, *_ in found}) == 1
         if equal is (way in ("all", "inner")) and way != "lines":
             continue
         try:
             found = folded(found, way, free.lengths.values()) if way else [part[:2] for part in found]
-            return *generalised(free, found), runs
+            statements, results = generalised(free, found)
+            flat = [s for each in statements for s in (each.body if isinstance(each, Loop) else [each])]
+            return _Draft(statements, results, runs[0], flat, Dicts(), [])
         except UnsupportedError as error:
             errors.append(error)
     raise next((error for error in errors if "give an example" in str(error)), errors[-1])
@@ -192,23 +214,6 @@ def _tidied(run: Recording, arguments: Arguments, same: dict[Value, Value] | Non
     """Return the tidied statements of a run, its results, and the text of each of its arguments."""
     paths = {value: leaf.path for value, leaf in zip(run.inputs, arguments.leaves)}
     return *tidied(run.statements, run.results, same), paths
-
-
-def _recorded_or_refused(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int]) -> Recording:
-    """Run ``f`` on paper. If only that fails, say so; an error that ``f`` raises on any arrays is its own.
-
-    Raises:
-        UnsupportedError: ``f`` fails on paper and not on the tape.
-    """
-    try:
-        return recorded(f, arguments, chosen, Recording(Paper))
-    except Exception as error:
-        if "(line " in str(error) or on_the_tape(f, arguments.examples, chosen) is None:
-            raise
-        raise UnsupportedError(
-            f"the function works on arrays, but not on arrays that write down what is done with them{named(line_of(error))}, "
-            f"{type(error).__name__}: {error}. Use NumPy's functions on the arguments themselves"
-        ) from error
 
 
 def _large_dicts(arguments: Arguments, leaves: Any, results: Any, chosen: Sequence[int]) -> tuple[Dicts, Any]:
@@ -227,103 +232,3 @@ def _large_dicts(arguments: Arguments, leaves: Any, results: Any, chosen: Sequen
 def _of_step(arguments: Arguments) -> set[str]:
     """Return the names that only ``step`` has."""
     return {*arguments.names, *(leaf.name for leaf in arguments.leaves)}
-
-
-def recorded(f: Callable[..., Any], arguments: Arguments, chosen: Sequence[int], recording: Recording) -> Recording:
-    """Run ``f`` on paper. Return the recording."""
-    names = iter(arguments.leaves)
-    starts: list[Tensor] = []
-    run = _PaperRun(recording)
-
-    def enter(leaf: Any, differentiated: bool) -> Any:
-        if not isinstance(leaf, (np.ndarray, np.generic)):
-            return leaf
-        paper = recording.input(leaf, next(names).name)
-        if not differentiated or not is_floating(leaf):
-            return paper
-        starts.append(make_tensor(paper, Leaf(None, leaf.shape, leaf.dtype)))
-        recording.values[starts[-1]._node] = paper._value
-        return starts[-1]
-
-    given = [
-        map_leaves(lambda leaf, i=i: enter(leaf, i in chosen), value) for i, value in enumerate(arguments.examples)
-    ]
-    value, gradients = run(f, given, starts)
-    left = iter(gradients)
-    trees = [map_leaves(lambda leaf: next(left) if is_floating(leaf) else None, arguments.examples[i]) for i in chosen]
-    recording.results = value, *trees
-    recording.statements = live(recording.statements, recording.results)
-    return recording
-
-
-class _PaperRun:
-    """One run of a function and of its backward pass on paper. As an observer, it learns which value is whose cotangent."""
-
-    def __init__(self, recording: Recording) -> None:
-        self.recording = recording
-
-    def __call__(
-        self, f: Callable[..., Any], arguments: Sequence[Any], starts: Sequence[Tensor]
-    ) -> tuple[Any, list[Any]]:
-        """Return the value of ``f`` and the gradients with respect to ``starts``, as values of the program."""
-        recording = self.recording
-        contexts = active.contexts  # of these, a trace around the call would read what is on paper
-        active.contexts = [context for context in contexts if not hasattr(context, "record")]
-        active.enter(self)
-        try:
-            with enable_grad():
-                output = f(*arguments)
-                recording.finish()
-                real = isinstance(output, Tensor) and output.shape == () and output.dtype.kind == "f"
-                if not real or output._node is None:
-                    raise UnsupportedError(
-                        "write_numpy needs a function that returns one real number that depends on the arguments, and "
-                        f"{described(f)} does not: sum() its result"
-                    )
-                gradients = self._backward(output, [t._node for t in starts])
-        except Exception:
-            if recording.refusal is not None:
-                raise recording.refusal from None
-            raise
-        finally:
-            active.leave(self)
-            active.contexts = contexts
-            recording.close()
-        recording.finish()
-        missing = [np.zeros(node.shape, node.dtype) for node in (t._node for t in starts)]
-        found = [gradients.get(t._node, zeros) for t, zeros in zip(starts, missing)]
-        return _value(output._array), [_value(g) for g in found]
-
-    def _backward(self, output: Tensor, starts: Sequence[Node]) -> dict[Node, Any]:
-        self.recording.backward = True
-        gradients = sweep({output._node: np.ones_like(output._array)}, retain_graph=True, wanted=starts)
-        for node, g in gradients.items():
-            self.name(g, node)
-        return gradients
-
-    def record(self, entry: Any, arrays: Any, answer: Any, seconds: float) -> None:
-        if type(answer) is Paper:
-            self.recording.values[entry] = answer._value
-        self.recording.scopes[entry] = self.recording.scopes_now()
-        attach(entry, self)
-
-    def backward(self, entry: Any, g: Array, contributions: Sequence[Any], seconds: float) -> None:
-        for contribution, parent in zip(contributions, entry.parents):
-            if parent is not None and contribution is not None:
-                self.recording.contributed(entry, parent)
-        if self.recording.backward:
-            self.name(g, entry)
-            for contribution, parent in zip(contributions, entry.parents):
-                self.name(contribution, parent)
-
-    def name(self, g: Any, node: Node) -> None:
-        """Note that ``g`` is the cotangent of the value of a node."""
-        value = g._value if type(g) is Paper else None
-        if value is None or value.cotangent_of is not None:
-            return
-        if value.statement is not None and value.statement.backward:
-            value.cotangent_of = self.recording.values.get(node)
-
-
-def _value(array: Any) -> Any:
-    return array._value if type(array) is Paper else array

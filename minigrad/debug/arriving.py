@@ -11,17 +11,17 @@ import numpy as np
 from ..engine.tape import Entry, Leaf
 from ..engine.tensor import Tensor
 from ..graph.record.trace import note_of
-from .case import Case, Seen, line_of, name_of, pairs, values_of
-from .finding import Finding
-from .look import Look
-from .source import Source, called
+from .case import Seen, WatchedRun, line_of, name_of, pairs, values_of
+from .finding import DebugFinding
+from .look import FullLook
+from .source import ProgramSource, called
 
 SHARES = 2  # looks that must agree
 CUTS = ("detach", "argmax", "argmin", "astype")  # calls that end the tape, besides .data and numpy()
 ACTIVATIONS = {"relu", "maximum", "tanh", "sigmoid", "softmax"}
 
 
-def _tensors(look: Look) -> dict[int, tuple[str, Tensor]]:
+def _tensors(look: FullLook) -> dict[int, tuple[str, Tensor]]:
     """Return the tensors of the program that require a gradient and were not computed, with their paths."""
     found: dict[int, tuple[str, Tensor]] = {}
     for path, value in look.values.items():
@@ -30,7 +30,7 @@ def _tensors(look: Look) -> dict[int, tuple[str, Tensor]]:
     return found
 
 
-def without_gradient(case: Case) -> list[Finding]:
+def without_gradient(case: WatchedRun) -> list[DebugFinding]:
     """Parameters that are on no tape, although other ones are, and that the program does not change otherwise."""
     reached = {id(t) for seen in case.seen for _, _, t in seen.look.leaves if t is not None}
     last = case.seen[-1]
@@ -49,15 +49,15 @@ def without_gradient(case: Case) -> list[Finding]:
         line, how = cut
         what = f"{names} ({len(missing)} tensors) got no gradient in {len(case.seen)} looks: {how}."
         remedy = "compute with the Tensor itself, without .data, detach(), numpy() or integers between."
-        return [Finding("cut", case.seen[0].step, what, remedy, [line], certain=True).at(case.source())]
+        return [DebugFinding("cut", case.seen[0].step, what, remedy, [line], certain=True).at(case.source())]
     line = case.of_path(next(iter(missing.values()))[0])
     used = _first_use(case)
     what = f"{names} got no gradient in {len(case.seen)} looks: the loss does not depend on it."
     remedy = "use it in the forward pass, or leave it out."
-    return [Finding("no gradient", case.seen[0].step, what, remedy, [line, used]).at(case.source())]
+    return [DebugFinding("no gradient", case.seen[0].step, what, remedy, [line, used]).at(case.source())]
 
 
-def _used_for_others(case: Case) -> set[int]:
+def _used_for_others(case: WatchedRun) -> set[int]:
     """Return the tensors that change although no gradient reaches them: copies that the program itself keeps up to date."""
     values: dict[int, set[int]] = defaultdict(set)
     for seen in case.seen:
@@ -66,14 +66,14 @@ def _used_for_others(case: Case) -> set[int]:
     return {key for key, found in values.items() if len(found) > 1}
 
 
-def _first_use(case: Case) -> int:
+def _first_use(case: WatchedRun) -> int:
     """Return the line of the forward pass that reads the first parameter."""
     seen = case.seen[-1]
     node = next((n for n in seen.graph.operations() if n.source is not None and not n.lane), None)
     return line_of(node) if node is not None else 0
 
 
-def _cut(case: Case, seen: Seen, missing: dict[int, tuple[str, Tensor]]) -> tuple[int, str] | None:
+def _cut(case: WatchedRun, seen: Seen, missing: dict[int, tuple[str, Tensor]]) -> tuple[int, str] | None:
     """Return the line at which the tape from these parameters to the loss was cut, and how."""
     window, tape = seen.look.window, set(seen.look.entries)
     leaves = {t._node for _, t in missing.values()}
@@ -100,7 +100,7 @@ def _cut(case: Case, seen: Seen, missing: dict[int, tuple[str, Tensor]]) -> tupl
     return None
 
 
-def _inside(source: Source, line: int, made: list[Any]) -> bool:
+def _inside(source: ProgramSource, line: int, made: list[Any]) -> bool:
     """Return whether a line is near the operations: in the same function, or in the file's own lines."""
     notes = [note_of(entry) for entry in made]
     lines = {n.source.line for n in notes if n is not None and n.source is not None}
@@ -113,7 +113,7 @@ def _inside(source: Source, line: int, made: list[Any]) -> bool:
     return bool(lines)
 
 
-def _is_update(source: Source, line: int) -> bool:
+def _is_update(source: ProgramSource, line: int) -> bool:
     text = source.text(line)
     return (
         ".data" in text
@@ -127,7 +127,7 @@ def _entry(node: Any) -> Any:
     return getattr(node, "entry", node)
 
 
-def find_recurrent(case: Case) -> list[Finding]:
+def find_recurrent(case: WatchedRun) -> list[DebugFinding]:
     """A value that each turn of a loop computes enters the next as a plain array, or a step begins with the last one's."""
     for seen in case.seen[:1]:
         made: dict[int, int] = {}
@@ -141,14 +141,16 @@ def find_recurrent(case: Case) -> list[Finding]:
                     )
                     remedy = "pass the Tensor on: after .data or detach() no gradient flows back through the loop."
                     return [
-                        Finding("cut", seen.step, what, remedy, [line]).at(case.source(note.source if note else None))
+                        DebugFinding("cut", seen.step, what, remedy, [line]).at(
+                            case.source(note.source if note else None)
+                        )
                     ]
             if isinstance(answer, np.ndarray):
                 made[id(answer)] = line
     return _carried(case)
 
 
-def _carried(case: Case) -> list[Finding]:
+def _carried(case: WatchedRun) -> list[DebugFinding]:
     """A value of the last step's tape enters a step whose rows were drawn anew."""
     source = case.source()
     if source is None or not source.calls("permutation", "shuffle", "Batches", "choice"):
@@ -167,7 +169,7 @@ def _carried(case: Case) -> list[Finding]:
                         "if the rows of a batch do not continue those of the last one, begin with zeros in each step."
                     )
                     lines = [place.line for place in reversed(places) if place is not None]
-                    return [Finding("carried state", after.step, what, remedy, lines).at(source)]
+                    return [DebugFinding("carried state", after.step, what, remedy, lines).at(source)]
     return []
 
 
@@ -177,7 +179,7 @@ def _whole(array: Any) -> Any:
     return array
 
 
-def zero_gradients(case: Case) -> list[Finding]:
+def zero_gradients(case: WatchedRun) -> list[DebugFinding]:
     """Parameters whose gradient is exactly zero in every look, and the operation that makes it zero."""
     zero: dict[Any, bool] = {}
     for seen in case.seen:
@@ -199,7 +201,9 @@ def zero_gradients(case: Case) -> list[Finding]:
         what = f"the gradient of {name} is exactly 0 in {len(case.seen)} looks: '{blocked.operation}' passes none."
         remedy = f"the derivative of '{blocked.operation}' is 0 for these values: replace it, or begin elsewhere."
         place = case.source(blocked.source)
-        return [Finding("zero gradient", case.seen[0].step, what, remedy, [line_of(blocked), line], True).at(place)]
+        return [
+            DebugFinding("zero gradient", case.seen[0].step, what, remedy, [line_of(blocked), line], True).at(place)
+        ]
     return []
 
 

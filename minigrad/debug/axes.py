@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..graph.record.model import Edge, Node
-from .case import Case, Seen, line_of
-from .finding import Finding
+from .case import Seen, WatchedRun, line_of
+from .finding import DebugFinding
 from .source import names_of_target
 
 ELEMENTWISE = {"add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "where", "squared_difference"}
@@ -18,9 +18,9 @@ BENDS = {"power", "square", "absolute", "abs", "log", "multiply", "sqrt", "exp"}
 LINEAR = {"mean", "sum", "add", "subtract", "negative", "getitem", "reshape", "affine", "matmul", "divide", "positive"}
 
 
-def find_axes(case: Case) -> list[Finding]:
+def find_axes(case: WatchedRun) -> list[DebugFinding]:
     """Return the findings about axes, from the first look."""
-    found: list[Finding] = []
+    found: list[DebugFinding] = []
     for seen in case.seen[:1]:
         for node in seen.graph.operations():
             found += _broadcast(case, seen, node) + _mean_first(case, seen, node)
@@ -30,7 +30,7 @@ def find_axes(case: Case) -> list[Finding]:
     return found + find_masks(case)
 
 
-def _broadcast(case: Case, seen: Seen, node: Node) -> list[Finding]:
+def _broadcast(case: WatchedRun, seen: Seen, node: Node) -> list[DebugFinding]:
     """(n, 1) with (n,): one operand comes from the parameters, the other one is given, and neither axis was made on purpose."""
     operands = [(edge, source) for edge, source in seen.operands(node) if source.shape is not None]
     if node.operation not in ELEMENTWISE or len(operands) != 2:
@@ -45,7 +45,7 @@ def _broadcast(case: Case, seen: Seen, node: Node) -> list[Finding]:
             )
             remedy = "give both the same shape: predictions[:, 0], or targets[:, None]."
             line = [line_of(node)]
-            return [Finding("broadcast", seen.step, what, remedy, line, certain=True).at(case.source(node.source))]
+            return [DebugFinding("broadcast", seen.step, what, remedy, line, certain=True).at(case.source(node.source))]
     return []
 
 
@@ -53,7 +53,7 @@ def _made_on_purpose(seen: Seen, node: Node) -> bool:
     return node.operation in ("reshape", "expand_dims") or (node.operation == "getitem" and "None" in node.details)
 
 
-def _mean_first(case: Case, seen: Seen, node: Node) -> list[Finding]:
+def _mean_first(case: WatchedRun, seen: Seen, node: Node) -> list[DebugFinding]:
     """The loss bends a mean over the rows, and depends on the rows in no other way."""
     operands = seen.operands(node)
     if node.operation != "mean" or not operands or not operands[0][0].shape:
@@ -74,7 +74,7 @@ def _mean_first(case: Case, seen: Seen, node: Node) -> list[Finding]:
     what = f"the mean over {rows} rows is taken before '{after.operation}', so errors of different rows cancel."
     remedy = "compare each row with its own target, and take the mean of the losses last."
     lines = [line_of(node), line_of(after)]
-    return [Finding("mean first", seen.step, what, remedy, lines, certain=True).at(case.source(node.source))]
+    return [DebugFinding("mean first", seen.step, what, remedy, lines, certain=True).at(case.source(node.source))]
 
 
 def _bend(seen: Seen, node: Node) -> Node | None:
@@ -109,7 +109,7 @@ def _reaches_rows(seen: Seen, rows: int, around: Node) -> bool:
 # --- Softmax ---
 
 
-def _softmax_axis(case: Case, seen: Seen, node: Node) -> list[Finding]:
+def _softmax_axis(case: WatchedRun, seen: Seen, node: Node) -> list[DebugFinding]:
     """The weights sum to one along an axis, and a product or an index runs along another one."""
     axis = _normalised(seen, node)
     value = node.value
@@ -129,7 +129,7 @@ def _softmax_axis(case: Case, seen: Seen, node: Node) -> list[Finding]:
         )
         line = [line_of(node)]
         remedy = f"normalise along axis {used - value.ndim}."
-        return [Finding("softmax axis", seen.step, what, remedy, line, certain=True).at(case.source(node.source))]
+        return [DebugFinding("softmax axis", seen.step, what, remedy, line, certain=True).at(case.source(node.source))]
     return []
 
 
@@ -179,9 +179,9 @@ def masks_of(seen: Seen, node: Node) -> list[tuple[Edge, Any]]:
     return found
 
 
-def find_masks(case: Case) -> list[Finding]:
+def find_masks(case: WatchedRun) -> list[DebugFinding]:
     """Return the masks that hide every key of a query, or that hide nothing in any look."""
-    found: list[Finding] = []
+    found: list[DebugFinding] = []
     nothing: dict[int, tuple[Seen, Node, Edge]] = {}
     something: set[int] = set()
     for seen in case.seen:
@@ -194,7 +194,7 @@ def find_masks(case: Case) -> list[Finding]:
                     remedy = "True means attend: each query needs at least one key."
                     lines = [_mask_line(case, seen, edge, node), line]
                     place = case.source(node.source)
-                    found.append(Finding("mask", seen.step, what, remedy, lines, certain=True).at(place))
+                    found.append(DebugFinding("mask", seen.step, what, remedy, lines, certain=True).at(place))
                 elif mask.all() and min(mask.shape[-2:]) > 1:
                     nothing.setdefault(line, (seen, node, edge))
                 else:
@@ -214,7 +214,7 @@ def find_masks(case: Case) -> list[Finding]:
             what = f"the mask is True everywhere, in each of {len(case.seen)} looks: it hides nothing."
             remedy = "compare it with the tokens that have to be hidden, or leave it out."
             lines = [_mask_line(case, seen, edge, node), line]
-            found.append(Finding("mask", seen.step, what, remedy, lines).at(case.source(node.source)))
+            found.append(DebugFinding("mask", seen.step, what, remedy, lines).at(case.source(node.source)))
     return found[:2]
 
 
@@ -227,7 +227,7 @@ def _pools_evenly(seen: Seen, edge: Edge) -> bool | None:
     return bool(np.ptp(value) == 0)
 
 
-def _mask_line(case: Case, seen: Seen, edge: Edge, node: Node) -> int:
+def _mask_line(case: WatchedRun, seen: Seen, edge: Edge, node: Node) -> int:
     """Return the line at which a mask was made: that of the variable which the call, or its callers, name."""
     exact = case.origin(seen, edge)
     source = case.source(node.source)
@@ -256,7 +256,7 @@ def _is_word(name: str, text: str) -> bool:
     return any(word == name for word in "".join(c if c.isidentifier() or c.isdigit() else " " for c in text).split())
 
 
-def _future(case: Case, seen: Seen, node: Node) -> list[Finding]:
+def _future(case: WatchedRun, seen: Seen, node: Node) -> list[DebugFinding]:
     """Weights above the diagonal, although the user says that the data are causal."""
     weights = node.value if node.operation in ("softmax", "masked_softmax") else None
     mask: Any = None
@@ -287,4 +287,4 @@ def _future(case: Case, seen: Seen, node: Node) -> list[Finding]:
         if node.operation == "softmax" and source.operation == "where":
             line = next((_mask_line(case, seen, e, source) for e, _ in masks_of(seen, source)), line)
     lines = [line, line_of(node)]
-    return [Finding("future", seen.step, what, remedy, lines, certain=True).at(case.source(node.source))]
+    return [DebugFinding("future", seen.step, what, remedy, lines, certain=True).at(case.source(node.source))]

@@ -12,8 +12,8 @@ import numpy as np
 
 from .._source import SourceLine
 from ..graph.record.model import Edge, Graph, Node
-from .look import Look
-from .source import Source
+from .look import FullLook
+from .source import ProgramSource
 from .watcher import Watcher
 
 
@@ -25,7 +25,7 @@ class Seen:
         out: the edges that read each value, by its id.
     """
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: FullLook) -> None:
         self.look, self.graph, self.step = look, look.graph, look.step
         self.into = self.graph.edges_into()
         self.out: dict[int, list[Edge]] = defaultdict(list)
@@ -51,7 +51,7 @@ def node_arguments(entry: Any) -> Sequence[str]:
     return entry.primitive.arguments or [str(i) for i in range(len(entry.parents))]
 
 
-class Case:
+class WatchedRun:
     """A watched program: its looks, and its sources.
 
     Attributes:
@@ -61,15 +61,15 @@ class Case:
     def __init__(self, watcher: Watcher, causal: bool) -> None:
         self.watcher, self.causal = watcher, causal
         self.seen = [Seen(look) for look in watcher.looks]
-        self._sources: dict[str, Source] = {}
+        self._sources: dict[str, ProgramSource] = {}
 
-    def source(self, place: SourceLine | None = None) -> Source | None:
+    def source(self, place: SourceLine | None = None) -> ProgramSource | None:
         """Return the source of a line; by default that of the line which begins the backward passes."""
         place = place or self.watcher.place
         if place is None:
             return None
         if place.file not in self._sources:
-            self._sources[place.file] = Source(place.file, self.watcher.files.get(place.file, ()))
+            self._sources[place.file] = ProgramSource(place.file, self.watcher.files.get(place.file, ()))
         return self._sources[place.file]
 
     @property
@@ -139,7 +139,7 @@ class Case:
         return 0
 
 
-def pairs(case: Case) -> list[tuple[Seen, Seen]]:
+def pairs(case: WatchedRun) -> list[tuple[Seen, Seen]]:
     """Return the looks at two steps in a row."""
     return [(a, b) for a, b in zip(case.seen, case.seen[1:]) if b.step == a.step + 1]
 
@@ -154,7 +154,7 @@ def values_of(seen: Seen) -> dict[Any, tuple[Any, Any, Any]]:
     return found
 
 
-def changes(case: Case) -> dict[Any, bool]:
+def changes(case: WatchedRun) -> dict[Any, bool]:
     """Return for each parameter whether it has ever changed between looks."""
     moved: dict[Any, bool] = {}
     first: dict[Any, Any] = {}
@@ -168,7 +168,7 @@ def changes(case: Case) -> dict[Any, bool]:
     return moved
 
 
-def name_of(case: Case, seen: Seen, node: Any) -> tuple[str, int]:
+def name_of(case: WatchedRun, seen: Seen, node: Any) -> tuple[str, int]:
     path = case.leaf_path(seen, node)
     return path or node.label, case.of_path(path)
 

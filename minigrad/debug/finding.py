@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .source import Source
+from .source import ProgramSource
 
 ORDER = (
     "nonfinite",
@@ -44,7 +44,7 @@ ORDER = (
 
 
 @dataclass
-class Finding:
+class DebugFinding:
     """Something that is wrong.
 
     Attributes:
@@ -66,7 +66,7 @@ class Finding:
     file: str = ""
     texts: Sequence[str] = field(default=())
 
-    def at(self, source: Source | None) -> Finding:
+    def at(self, source: ProgramSource | None) -> DebugFinding:
         """Fill in the file and the text of each line."""
         if source is not None:
             self.lines = list(dict.fromkeys(line for line in self.lines if line))[:2]
@@ -79,9 +79,9 @@ class Finding:
         return "\n".join([head, *places, f"  {'Certain' if self.certain else 'Likely'}. Try: {self.remedy}"])
 
 
-def ranked(findings: Sequence[Finding]) -> list[Finding]:
+def ranked(findings: Sequence[DebugFinding]) -> list[DebugFinding]:
     """Return one finding of each kind and line, the certain ones first, then in the order of ``ORDER``."""
-    first: dict[Any, Finding] = {}
+    first: dict[Any, DebugFinding] = {}
     for found in findings:
         if found.kind == "nonfinite" and any(_explains(other, found) for other in findings):
             found.certain = False  # the first bad number is the result of another cause
@@ -89,14 +89,14 @@ def ranked(findings: Sequence[Finding]) -> list[Finding]:
     return sorted(first.values(), key=lambda f: (not f.certain, ORDER.index(f.kind), f.step))
 
 
-def _explains(other: Finding, bad: Finding) -> bool:
+def _explains(other: DebugFinding, bad: DebugFinding) -> bool:
     """Return whether a finding may be the cause of the first number that is not finite."""
     if other.kind in ("mask", "exploding", "learning rate"):
         return True
     return other is not bad and other.certain and other.step < bad.step
 
 
-def paragraph(findings: Sequence[Finding], steps: int, looked: Sequence[str], note: str = "") -> str:
+def paragraph(findings: Sequence[DebugFinding], steps: int, looked: Sequence[str], note: str = "") -> str:
     """Return the text that the command prints: the findings, or one line of what was looked at."""
     if not steps:
         return f"minigrad debug: the program trains nothing: no backward pass has begun.{note}"

@@ -49,7 +49,7 @@ class Window(trace):
             self.handed.append((tensor._node, place.source))
 
 
-class Look:
+class FullLook:
     """What a full look at a step has seen. The graph has values, gradients and lines.
 
     Attributes:

@@ -16,7 +16,7 @@ from ..guards.nonfinite import first_bad, is_bad
 
 
 @dataclass
-class Origin:
+class BadOrigin:
     """The operation that made the first NaN or infinity.
 
     Attributes:
@@ -39,7 +39,7 @@ class Origin:
 @np.errstate(all="ignore")
 def forward_origin(
     step: int, entries: Sequence[Entry], inputs: Mapping[Any, Any], lines: Sequence[SourceLine | None]
-) -> Origin:
+) -> BadOrigin:
     """Return the first operation whose result is not finite. Results are computed again from what the tape has kept."""
     answers: dict[Any, Any] = {}
     for entry, line in zip(entries, lines):
@@ -51,12 +51,12 @@ def forward_origin(
         known = {name: value for name, value in operands.items() if value is not None}
         if is_bad(answer) and not any(is_bad(value) for value in known.values()):
             message = forward_message(entry, known, first_bad(answer)).replace("\n", " ")
-            return Origin(step, entry.primitive.name, message, line, False, first_bad(answer))
+            return BadOrigin(step, entry.primitive.name, message, line, False, first_bad(answer))
     bad = next((e for e in entries if is_bad(answers.get(e))), None)
     line = lines[entries.index(bad)] if bad is not None else lines[-1]
     name = "" if bad is None else bad.primitive.name
     what = "the loss is not finite" if bad is None else f"'{name}' already got a NaN or an infinity"
-    return Origin(step, name, what, line, False)
+    return BadOrigin(step, name, what, line, False)
 
 
 def _operands(entry: Entry, answers: Mapping[Any, Any], inputs: Mapping[Any, Any]) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def _answer(entry: Entry, operands: Mapping[str, Any]) -> Any:
     return answer if isinstance(answer, (np.ndarray, np.generic)) else None
 
 
-class _FirstBad:
+class _FirstBadRule:
     """A note of each entry of a second sweep. It finds the first derivative that makes a NaN or an infinity."""
 
     __slots__ = ("found",)
@@ -109,9 +109,9 @@ class _FirstBad:
 @np.errstate(all="ignore")
 def backward_origin(
     step: int, entries: Sequence[Entry], kept: Sequence[Any], lines: Sequence[SourceLine | None]
-) -> Origin:
+) -> BadOrigin:
     """Return the first derivative that is not finite. The backward pass runs a second time on what the tape had kept."""
-    note, notes, now = _FirstBad(), [entry.notes for entry in entries], [entry.kept for entry in entries]
+    note, notes, now = _FirstBadRule(), [entry.notes for entry in entries], [entry.kept for entry in entries]
     for entry, value in zip(entries, kept):
         entry.kept, entry.notes = value, ()
         attach(entry, note)
@@ -122,6 +122,6 @@ def backward_origin(
         for entry, value, before in zip(entries, now, notes):
             entry.kept, entry.notes = value, before
     if note.found is None:
-        return Origin(step, "", "a gradient is not finite", lines[-1], True)
+        return BadOrigin(step, "", "a gradient is not finite", lines[-1], True)
     entry, _, message, contribution = note.found
-    return Origin(step, entry.primitive.name, message, lines[entries.index(entry)], True, first_bad(contribution))
+    return BadOrigin(step, entry.primitive.name, message, lines[entries.index(entry)], True, first_bad(contribution))

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..graph.record.derivatives import can_be_compared, compared
-from .case import Case, Seen, line_of
-from .finding import Finding
+from .case import Seen, WatchedRun, line_of
+from .finding import DebugFinding
 
 
-def find_own_rules(case: Case) -> list[Finding]:
+def find_own_rules(case: WatchedRun) -> list[DebugFinding]:
     """Derivatives that the program itself declares, compared with finite differences on the operands of this batch."""
     files = set(case.watcher.files)
     for seen in case.seen[:1]:
@@ -33,7 +33,7 @@ def find_own_rules(case: Case) -> list[Finding]:
             )
             remedy = f"mend the rule (relative error {error:.2g}); mg.check_grads compares it."
             lines = [rule, line_of(node)]
-            return [Finding("own rule", seen.step, what, remedy, lines, certain=True).at(case.source(node.source))]
+            return [DebugFinding("own rule", seen.step, what, remedy, lines, certain=True).at(case.source(node.source))]
     return []
 
 

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from .arriving import without_gradient, zero_gradients
-from .case import Case, Seen, changes, line_of, name_of, norm, values_of
-from .finding import Finding
-from .source import Source, generator_line
+from .case import Seen, WatchedRun, changes, line_of, name_of, norm, values_of
+from .finding import DebugFinding
+from .source import ProgramSource, generator_line
 from .updates import given_twice, not_optimized, undone
 
 SHARES = 2  # looks that must agree
 
 
-def find_parameters(case: Case) -> list[Finding]:
+def find_parameters(case: WatchedRun) -> list[DebugFinding]:
     """Return the findings about parameters."""
     if not case.seen:
         return []
@@ -29,7 +29,7 @@ def find_parameters(case: Case) -> list[Finding]:
     return found + _equal(case) + _tied_copies(case)
 
 
-def _stale(case: Case) -> list[Finding]:
+def _stale(case: WatchedRun) -> list[DebugFinding]:
     """Gradients that were left over when the next sweep began, although the parameters had changed between."""
     stale = case.watcher.stale
     steps = [i for i, left in enumerate(stale) if left]
@@ -37,10 +37,12 @@ def _stale(case: Case) -> list[Finding]:
         return []
     what = f"in {len(steps)} of {len(stale) - 1} steps the gradients were added to those of the step before."
     remedy = "clear them in each step: optimizer.zero_grad(), or p.zero_grad()."
-    return [Finding("stale gradients", steps[0], what, remedy, [case.backward_line], certain=True).at(case.source())]
+    return [
+        DebugFinding("stale gradients", steps[0], what, remedy, [case.backward_line], certain=True).at(case.source())
+    ]
 
 
-def _nothing_moves(case: Case) -> list[Finding]:
+def _nothing_moves(case: WatchedRun) -> list[DebugFinding]:
     """No parameter changes at all: a step that comes too early, or an update of something else."""
     source, step = case.source(), case.seen[1].step
     if source is None:
@@ -49,20 +51,20 @@ def _nothing_moves(case: Case) -> list[Finding]:
     steps = [call for call in source.calls("step") if isinstance(call.func, ast.Attribute)]
     if steps:
         remedy = "optimizer.step() finds no gradients: call it after backward(), and clear the gradients after it."
-        return [Finding("step before backward", step, what, remedy, [steps[0].lineno], certain=True).at(source)]
+        return [DebugFinding("step before backward", step, what, remedy, [steps[0].lineno], certain=True).at(source)]
     for assign in source.find(
         ast.Assign, lambda n: isinstance(n.targets[0], ast.Name) and ".grad" in ast.unparse(n.value)
     ):
         remedy = f"this line gives the name '{assign.targets[0].id}' to a new tensor: write p.data -= ... instead."
-        return [Finding("no update", step, what, remedy, [assign.lineno], certain=True).at(source)]
+        return [DebugFinding("no update", step, what, remedy, [assign.lineno], certain=True).at(source)]
     remedy = "no line changes the parameters: call optimizer.step(), or write p.data -= lr * p.grad."
-    return [Finding("no update", step, what, remedy, [case.backward_line]).at(source)]
+    return [DebugFinding("no update", step, what, remedy, [case.backward_line]).at(source)]
 
 
 # --- Equal weights ---
 
 
-def _equal(case: Case) -> list[Finding]:
+def _equal(case: WatchedRun) -> list[DebugFinding]:
     """Units of a layer, or whole tensors, that begin equal, get equal gradients and stay equal."""
     last, source = case.seen[-1], case.source()
     if last.step < 2:
@@ -77,7 +79,7 @@ def _equal(case: Case) -> list[Finding]:
                 name, line = name_of(case, last, node)
                 what = f"all {value.shape[1]} columns of {name} are equal after {last.step} steps, and so are their gradients."
                 remedy = "draw the weights at random: equal units stay one unit."
-                return [Finding("equal weights", last.step, what, remedy, [line], certain=True).at(source)]
+                return [DebugFinding("equal weights", last.step, what, remedy, [line], certain=True).at(source)]
     items = list(values.values())
     for i, (value, gradient, node) in enumerate(items):
         twins = [o for o in items[i + 1 :] if _twins(value, gradient, o)]
@@ -88,7 +90,9 @@ def _equal(case: Case) -> list[Finding]:
             what = f"{name} and {len(twins)} other tensors of its shape are equal after {last.step} steps."
             remedy = "draw each from its own random numbers: make the generator once."
             return [
-                Finding("equal weights", last.step, what, remedy, [generator_line(source)], certain=True).at(source)
+                DebugFinding("equal weights", last.step, what, remedy, [generator_line(source)], certain=True).at(
+                    source
+                )
             ]
     return []
 
@@ -102,7 +106,7 @@ def _twins(value: Any, gradient: Any, other: Any) -> bool:
     return bool(near and norm(gradient) > 0 and norm(gradient - other[1]) <= 1e-2 * norm(gradient))
 
 
-def _tied_copies(case: Case) -> list[Finding]:
+def _tied_copies(case: WatchedRun) -> list[DebugFinding]:
     """A plain array, or a second parameter, that began as a copy of a parameter."""
     first, last, source = case.seen[0], case.seen[-1], case.source()
     if first.step > 0 or source is None:
@@ -127,7 +131,7 @@ def _tied_copies(case: Case) -> list[Finding]:
                 name, of = name_of(case, first, twin)[0], name_of(case, first, node)[0]
                 what = f"{name} began equal to {of}, and after {last.step} steps they differ."
                 remedy = "use one tensor in both places if they are to be tied."
-                return [Finding("tied copy", 0, what, remedy, lines[:1]).at(source)]
+                return [DebugFinding("tied copy", 0, what, remedy, lines[:1]).at(source)]
     return []
 
 
@@ -135,8 +139,10 @@ def _takes_array(text: str) -> bool:
     return ".data" in text or ".numpy" in text
 
 
-def _tied(case: Case, source: Source, seen: Seen, node: Any, edge: Any) -> Finding:
+def _tied(case: WatchedRun, source: ProgramSource, seen: Seen, node: Any, edge: Any) -> DebugFinding:
     name = name_of(case, seen, node)[0]
     what = f"a plain array has the values that {name} had at the beginning, and does not follow it."
     line = case.origin(seen, edge) or line_of(seen.graph.nodes[edge.target])
-    return Finding("tied copy", 0, what, "use the Tensor itself, W.T, without a copy.", [line], certain=True).at(source)
+    return DebugFinding("tied copy", 0, what, "use the Tensor itself, W.T, without a copy.", [line], certain=True).at(
+        source
+    )

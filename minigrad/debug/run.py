@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from .case import Case, Seen, line_of, norm, pairs, values_of
-from .finding import Finding
-from .source import Source, generator_line, number
+from .case import Seen, WatchedRun, line_of, norm, pairs, values_of
+from .finding import DebugFinding
+from .source import ProgramSource, generator_line, number
 
 LARGE, SMALL = 0.2, 1e-3  # the change of the weights per step, relative to their size
 UNMOVED = 0.02  # the share of the loss by which it must change to have moved
 FALLS = 0.8  # a loss whose last quarter is above this share of its first steps has not fallen
 
 
-def find_run(case: Case) -> list[Finding]:
+def find_run(case: WatchedRun) -> list[DebugFinding]:
     """Return the findings about the run as a whole."""
     return (
         _learning_rate(case)
@@ -28,7 +28,7 @@ def find_run(case: Case) -> list[Finding]:
     )
 
 
-def rate_line(source: Source) -> int:
+def rate_line(source: ProgramSource) -> int:
     """Return the line that sets the learning rate: an argument, a variable, or the number in the update; 0 if unknown."""
     words = ("schedule", "lr", "learning_rate")
     for word in words:
@@ -48,7 +48,7 @@ def rate_line(source: Source) -> int:
     return 0
 
 
-def _learning_rate(case: Case) -> list[Finding]:
+def _learning_rate(case: WatchedRun) -> list[DebugFinding]:
     losses, source = np.array(case.watcher.losses), case.source()
     if source is None or len(losses) < 20 or not np.isfinite(losses).all():
         return []
@@ -69,15 +69,15 @@ def _learning_rate(case: Case) -> list[Finding]:
         if wild is not None:
             what = f"on the same data the loss rises in {wild:.0%} of the steps, where a small step must let it fall."
         remedy = "make the learning rate smaller, by 10 first."
-        found.append(Finding("learning rate", 0, what, remedy, [line, case.backward_line]).at(source))
+        found.append(DebugFinding("learning rate", 0, what, remedy, [line, case.backward_line]).at(source))
     elif later and max(later) < SMALL and abs(end - start) < UNMOVED * abs(start):
         what = f"the loss went from {start:.4g} to {end:.4g} in {len(losses)} steps; a step changes the weights by {size:.2g}."
         remedy = "make the learning rate larger, by 10 first; a warmup may be longer than the training."
-        found.append(Finding("slow", 0, what, remedy, [line]).at(source))
+        found.append(DebugFinding("slow", 0, what, remedy, [line]).at(source))
     return found
 
 
-def _validation(case: Case) -> list[Finding]:
+def _validation(case: WatchedRun) -> list[DebugFinding]:
     """A number of the program whose name says that it is a loss on other data, and that rises while the loss falls."""
     source, losses = case.source(), case.watcher.losses
     if source is None or len(case.seen) < 4:
@@ -96,11 +96,11 @@ def _validation(case: Case) -> list[Finding]:
             )
             path = next((case.leaf_path(case.seen[0], node) for _, node, _ in case.seen[0].look.leaves), None)
             line = case.of_path(path.split(".")[0].split("[")[0]) if path else case.backward_line
-            return [Finding("validation", step, what, remedy, [line, case.backward_line]).at(source)]
+            return [DebugFinding("validation", step, what, remedy, [line, case.backward_line]).at(source)]
     return []
 
 
-def _relative_steps(case: Case) -> list[tuple[int, float]]:
+def _relative_steps(case: WatchedRun) -> list[tuple[int, float]]:
     """Return the length of the step of all weights together, divided by their size, for each pair of looks."""
     found = []
     for before, after in pairs(case):
@@ -112,7 +112,7 @@ def _relative_steps(case: Case) -> list[tuple[int, float]]:
     return found
 
 
-def _rises_on_same_data(case: Case, losses: Any) -> float | None:
+def _rises_on_same_data(case: WatchedRun, losses: Any) -> float | None:
     """Return the share of steps in which the loss rises, if each look saw the same data; else None."""
     prints = [_data_print(seen) for seen in case.seen]
     if len(prints) < 3 or len(set(prints)) > 1 or case.watcher.norms[-1] < 1e-6:
@@ -146,7 +146,7 @@ def _indices(keywords: Any) -> list[Any]:
     return found
 
 
-def _repeated(case: Case) -> list[Finding]:
+def _repeated(case: WatchedRun) -> list[DebugFinding]:
     """New arrays with the same contents in each step, from a program that holds more rows than these."""
     source = case.source()
     looks = case.seen[:5]
@@ -159,7 +159,7 @@ def _repeated(case: Case) -> list[Finding]:
     line = generator_line(source) or next((c.lineno for c in source.calls("next") if source.in_loop(c)), 0)
     what = f"the {rows} rows of the batch are the same in the first {len(looks)} steps, of {held} rows that the program has."
     remedy = "make the generator, or the iterator over batches, once before the loop."
-    return [Finding("repeated batch", 1, what, remedy, [line], certain=True).at(source)] if line else []
+    return [DebugFinding("repeated batch", 1, what, remedy, [line], certain=True).at(source)] if line else []
 
 
 def _batch(seen: Seen) -> int:
@@ -171,7 +171,7 @@ def _batch(seen: Seen) -> int:
     return 0
 
 
-def _changed_data(case: Case) -> list[Finding]:
+def _changed_data(case: WatchedRun) -> list[DebugFinding]:
     """An array of the program that feeds the tape and is written to between steps."""
     source, prints = case.source(), [seen.look.prints for seen in case.seen]
     if source is None or len(prints) < 3:
@@ -184,11 +184,11 @@ def _changed_data(case: Case) -> list[Finding]:
         line, written = found
         what = f"the array '{name}' changes from step to step: a slice of it is a view, and line {line} writes into it."
         remedy = "write into a copy: name.copy(), or a + b in place of a += b."
-        return [Finding("changed data", case.seen[1].step, what, remedy, [line, written], certain=True).at(source)]
+        return [DebugFinding("changed data", case.seen[1].step, what, remedy, [line, written], certain=True).at(source)]
     return []
 
 
-def _sliced_and_written(source: Source, name: str) -> tuple[int, int] | None:
+def _sliced_and_written(source: ProgramSource, name: str) -> tuple[int, int] | None:
     """Return the line that writes into a slice of an array, and the line of the slice."""
     for assign in source.find(
         ast.Assign, lambda n: isinstance(n.value, ast.Subscript) and isinstance(n.targets[0], ast.Name)
@@ -207,7 +207,7 @@ def _sliced_and_written(source: Source, name: str) -> tuple[int, int] | None:
     return None
 
 
-def _integers(case: Case) -> list[Finding]:
+def _integers(case: WatchedRun) -> list[DebugFinding]:
     """Whole numbers in an integer array, negative ones too, that a matrix product multiplies with weights."""
     for seen in case.seen[:1]:
         for node in seen.graph.operations():
@@ -222,11 +222,11 @@ def _integers(case: Case) -> list[Finding]:
                     what = f"the inputs are {raw.dtype}, and {(raw == 0).mean():.0%} of them are 0: fractions were cut off."
                     remedy = "make the array with a floating dtype: np.zeros(shape), or zeros_like(a, dtype=float)."
                     line = [case.origin(seen, edge), line_of(node)]
-                    return [Finding("integers", seen.step, what, remedy, line).at(case.source(node.source))]
+                    return [DebugFinding("integers", seen.step, what, remedy, line).at(case.source(node.source))]
     return []
 
 
-def _dropout(case: Case) -> list[Finding]:
+def _dropout(case: WatchedRun) -> list[DebugFinding]:
     """Dropout that ends during the training, or that runs for values that no step uses."""
     source, names = case.source(), case.watcher.names
     if source is None or not names:
@@ -238,11 +238,11 @@ def _dropout(case: Case) -> list[Finding]:
             evals = source.calls("eval")
             remedy = "model.eval() was called: call model.train() before the next epoch."
             lines = [evals[0].lineno] if evals else [case.backward_line]
-            return [Finding("dropout", step, what, remedy, lines, certain=bool(evals)).at(source)]
+            return [DebugFinding("dropout", step, what, remedy, lines, certain=bool(evals)).at(source)]
     unused = case.watcher.unused_dropout
     if unused and not source.calls("eval"):
         place = unused[0]
         what = f"dropout ran for {len(unused)} values that no backward pass has used, at line {place.line}."
         remedy = "call model.eval() before the evaluation, and model.train() after it."
-        return [Finding("dropout", 0, what, remedy, [place.line]).at(case.source(place))]
+        return [DebugFinding("dropout", 0, what, remedy, [place.line]).at(case.source(place))]
     return []

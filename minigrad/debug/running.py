@@ -13,8 +13,8 @@ from ..graph.pages.explain import explain
 from ..graph.watch.first_bad import Stopped
 from .arriving import find_recurrent
 from .axes import find_axes
-from .case import Case
-from .finding import Finding, paragraph, ranked
+from .case import WatchedRun
+from .finding import DebugFinding, paragraph, ranked
 from .own import find_own_rules
 from .parameters import find_parameters
 from .run import find_run
@@ -64,7 +64,7 @@ class debugging:
     def __init__(self, *, causal: bool = False, quiet: bool = False) -> None:
         self.causal, self.quiet = causal, quiet
         self.watcher = Watcher()
-        self.findings: list[Finding] = []
+        self.findings: list[DebugFinding] = []
         self.note = ""
 
     @property
@@ -104,9 +104,9 @@ class debugging:
         return Path(explain(look.loss, path, language=language, step=look.step, check=False))
 
 
-def found(watcher: Watcher, causal: bool) -> list[Finding]:
+def found(watcher: Watcher, causal: bool) -> list[DebugFinding]:
     """Return the findings about a watched run."""
-    case = Case(watcher, causal)
+    case = WatchedRun(watcher, causal)
     findings = _not_finite(case)
     with np.errstate(all="ignore"):
         for rule in RULES.values():
@@ -119,7 +119,7 @@ def found(watcher: Watcher, causal: bool) -> list[Finding]:
     return ranked(findings)
 
 
-def _not_finite(case: Case) -> list[Finding]:
+def _not_finite(case: WatchedRun) -> list[DebugFinding]:
     origin = case.watcher.origin
     if origin is None:
         return []
@@ -129,4 +129,4 @@ def _not_finite(case: Case) -> list[Finding]:
     if not certain:
         remedy = "unclear which operation made it: no full look has seen the same operations; try `minigrad nan`."
     source = case.source(origin.source)
-    return [Finding("nonfinite", origin.step, origin.what, remedy, [line], certain).at(source)]
+    return [DebugFinding("nonfinite", origin.step, origin.what, remedy, [line], certain).at(source)]

@@ -10,7 +10,7 @@ from typing import Any
 MOST_LINKS = 6  # assignments that are followed from a name to the value
 
 
-class Source:
+class ProgramSource:
     """The lines of a Python file and its syntax tree, which is empty if the file cannot be parsed."""
 
     def __init__(self, file: str, lines: Sequence[str]) -> None:
@@ -102,7 +102,7 @@ class Source:
         return any(isinstance(n, loops) and node is not n and node in ast.walk(n) for n in self.nodes)
 
 
-def generator_line(source: Source) -> int:
+def generator_line(source: ProgramSource) -> int:
     """Return the line that makes a random generator inside a loop, a comprehension or a function; 0 if there is none."""
     made = [c for c in source.calls("default_rng", "seed", "RandomState") if source.in_loop(c) and c.args]
     return int(made[0].lineno) if made else 0

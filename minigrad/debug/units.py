@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..graph.record.model import Node
-from .case import Case, Seen, line_of, norm, rms
-from .finding import Finding
+from .case import Seen, WatchedRun, line_of, norm, rms
+from .finding import DebugFinding
 
 DEAD = 0.9  # the share of units that are 0 for each row of the batch
 SATURATED = 0.6  # the share of elements at which an activation is flat, in each of the first looks
@@ -20,9 +20,9 @@ EXPLODES, VANISHES = 1e4, 1e-5  # the ratio of the gradients at the two ends of 
 PER_TURN = 1.3  # the growth per iteration, or 1 / shrinkage, that counts
 
 
-def find_units(case: Case) -> list[Finding]:
+def find_units(case: WatchedRun) -> list[DebugFinding]:
     """Return the findings about activations."""
-    found: list[Finding] = []
+    found: list[DebugFinding] = []
     by_place: dict[Any, list[tuple[Seen, Node, float]]] = defaultdict(list)
     counts: dict[Any, int] = defaultdict(int)
     for seen in case.seen:
@@ -61,7 +61,7 @@ def _weighs(seen: Seen, node: Node) -> bool:
     return bool(names & {"matmul", "multiply", "einsum", "getitem", "expand_dims", "reshape"}) and "log" not in names
 
 
-def _judge(case: Case, operation: str, rows: list[tuple[Seen, Node, float]]) -> list[Finding]:
+def _judge(case: WatchedRun, operation: str, rows: list[tuple[Seen, Node, float]]) -> list[DebugFinding]:
     seen, node, _ = rows[0]
     shares = [share for _, _, share in rows]
     dead = operation in ("relu", "maximum")
@@ -83,10 +83,10 @@ def _judge(case: Case, operation: str, rows: list[tuple[Seen, Node, float]]) -> 
         what = f"the {operation} is saturated: the share of {flat} is {share:.0%} from the first steps on."
         kind = "saturated"
     line, remedy = _why(case, seen, node)
-    return [Finding(kind, seen.step, what, remedy, [line, line_of(node)]).at(case.source(node.source))]
+    return [DebugFinding(kind, seen.step, what, remedy, [line, line_of(node)]).at(case.source(node.source))]
 
 
-def _why(case: Case, seen: Seen, node: Node) -> tuple[int, str]:
+def _why(case: WatchedRun, seen: Seen, node: Node) -> tuple[int, str]:
     """Return the line of the operand that makes the argument of an activation large, and what to try."""
     before = next((source for edge, source in seen.operands(node) if source.kind != "constant"), None)
     if before is None or before.operation is None:
@@ -133,9 +133,9 @@ def _parts(seen: Seen, node: Node) -> tuple[list[Any], Any]:
     return seen.operands(node), None
 
 
-def find_growth(case: Case) -> list[Finding]:
+def find_growth(case: WatchedRun) -> list[DebugFinding]:
     """Return the loops, or stacks of layers, in which the gradient grows or shrinks by a factor in each iteration."""
-    found: list[Finding] = []
+    found: list[DebugFinding] = []
     for seen in case.seen[:2]:
         turns: dict[Any, list[Node]] = defaultdict(list)
         for node in seen.graph.operations():
@@ -147,7 +147,7 @@ def find_growth(case: Case) -> list[Finding]:
     return found
 
 
-def _growth(case: Case, seen: Seen, nodes: list[Node]) -> list[Finding]:
+def _growth(case: WatchedRun, seen: Seen, nodes: list[Node]) -> list[DebugFinding]:
     norms = [norm(node.cotangent) for node in nodes]
     first, last = norms[0], norms[-1]
     if not (np.isfinite(first) and np.isfinite(last) and last > 0 and first > 0):
@@ -168,10 +168,10 @@ def _growth(case: Case, seen: Seen, nodes: list[Node]) -> list[Finding]:
     remedy = (
         "scale the weights of this loop so that the factor is near 1, or use residuals, normalisation or a gated cell."
     )
-    return [Finding(kind, seen.step, what, remedy, [weight, line_of(node)]).at(case.source(node.source))]
+    return [DebugFinding(kind, seen.step, what, remedy, [weight, line_of(node)]).at(case.source(node.source))]
 
 
-def _weight(case: Case, seen: Seen, nodes: list[Node]) -> int:
+def _weight(case: WatchedRun, seen: Seen, nodes: list[Node]) -> int:
     """Return the line at which the square matrix that the loop multiplies by was made."""
     lines = {line_of(node) for node in nodes}
     for node in seen.graph.operations():

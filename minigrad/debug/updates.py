@@ -10,15 +10,15 @@ import numpy as np
 
 from ..engine.tape import Leaf
 from ..engine.tensor import Tensor
-from .case import Case, Seen, name_of, norm, pairs, values_of
-from .finding import Finding
-from .source import Source, number
+from .case import Seen, WatchedRun, name_of, norm, pairs, values_of
+from .finding import DebugFinding
+from .source import ProgramSource, number
 
 NEGLIGIBLE = 1e-4  # a gradient below this share of the largest one may change nothing
 UNDONE = 0.02  # the share of a parameter that each step takes away
 
 
-def not_optimized(case: Case, moved: dict[Any, bool]) -> list[Finding]:
+def not_optimized(case: WatchedRun, moved: dict[Any, bool]) -> list[DebugFinding]:
     """Parameters with a gradient that never change, although others do."""
     active: dict[Any, bool] = {}
     for seen in case.seen:
@@ -38,11 +38,11 @@ def not_optimized(case: Case, moved: dict[Any, bool]) -> list[Finding]:
     )
     remedy = "give it to the optimizer, or to the loop that updates."
     line = _collection_line(case, names)
-    found = Finding("not optimized", case.seen[1].step, what, remedy, [line], certain=True)
+    found = DebugFinding("not optimized", case.seen[1].step, what, remedy, [line], certain=True)
     return [found.at(case.source())] if line else []
 
 
-def _collection_line(case: Case, names: list[str]) -> int:
+def _collection_line(case: WatchedRun, names: list[str]) -> int:
     """Return the line that makes the optimizer, or else the list of parameters that leaves these names out."""
     source = case.source()
     if source is None:
@@ -59,7 +59,7 @@ def _collection_line(case: Case, names: list[str]) -> int:
     return case.backward_line
 
 
-def given_twice(case: Case) -> list[Finding]:
+def given_twice(case: WatchedRun) -> list[DebugFinding]:
     """Parameters in a list, or in several optimizers, more than once, whose step is that many times as long."""
     seen = case.seen[-1]
     counts: dict[int, int] = defaultdict(int)
@@ -85,7 +85,7 @@ def given_twice(case: Case) -> list[Finding]:
                 what = f"{name} is held {counts[id(tensor)]} times; its step is {times:.3g} times as long as that of others."
                 remedy = "give each parameter to one optimizer once: list({id(p): p for p in parameters}.values())."
                 lines = [_holder_line(case, seen, id(tensor), holders)]
-                return [Finding("given twice", before.step, what, remedy, lines, certain=True).at(case.source())]
+                return [DebugFinding("given twice", before.step, what, remedy, lines, certain=True).at(case.source())]
     return []
 
 
@@ -95,7 +95,7 @@ def _container(path: str) -> str:
     return head.split("[")[0] if ".parameters" in head else head
 
 
-def _holder_line(case: Case, seen: Seen, key: int, holders: dict[str, list[int]]) -> int:
+def _holder_line(case: WatchedRun, seen: Seen, key: int, holders: dict[str, list[int]]) -> int:
     path = max((p for p in holders if holders[p].count(key) > 1), key=lambda p: holders[p].count(key), default="")
     return case.of_path(path.split(".")[0]) if path else 0
 
@@ -114,7 +114,7 @@ def _step_ratios(before: Seen, after: Seen) -> dict[Any, float]:
     return found
 
 
-def undone(case: Case) -> list[Finding]:
+def undone(case: WatchedRun) -> list[DebugFinding]:
     """Weight decay that takes away what the gradient adds, and clipping that leaves nothing."""
     source = case.source()
     two = pairs(case)
@@ -143,16 +143,16 @@ def undone(case: Case) -> list[Finding]:
         line = decay.lineno if decay is not None else shrinks[0].lineno
         what = f"each step takes {share:.1%} of every weight away, besides what the gradient does."
         remedy = "make the decay smaller: 0.0001 to 0.01 of a weight per step is usual at most."
-        found.append(Finding("decay", two[0][0].step, what, remedy, [line], certain=share > 2 * UNDONE).at(source))
+        found.append(DebugFinding("decay", two[0][0].step, what, remedy, [line], certain=share > 2 * UNDONE).at(source))
     clips = [c for c in source.calls("clip", "minimum", "maximum") if ".data" in source.text(c.lineno)]
     if ends and np.median(ends) > 0.3 and clips:
         what = f"{np.median(ends):.0%} of the weights lie at the end of the interval to which they are clipped."
         remedy = "the clipping undoes the steps: make the interval wider."
-        found.append(Finding("clipping", two[0][0].step, what, remedy, [clips[0].lineno], certain=True).at(source))
+        found.append(DebugFinding("clipping", two[0][0].step, what, remedy, [clips[0].lineno], certain=True).at(source))
     return found + _clipped_gradients(case, source)
 
 
-def _clipped_gradients(case: Case, source: Source) -> list[Finding]:
+def _clipped_gradients(case: WatchedRun, source: ProgramSource) -> list[DebugFinding]:
     """A norm to which the gradients are clipped that is a small part of all of them."""
     given = source.keyword("clip_norm")
     limits: list[Any] = [*([given] if given is not None else [])]
@@ -165,5 +165,5 @@ def _clipped_gradients(case: Case, source: Source) -> list[Finding]:
                 f"the gradients have norm {np.median(norms):.3g} (median), and are clipped to {value:g} in each step."
             )
             remedy = "clip at a few times the usual norm."
-            return [Finding("clipping", 0, what, remedy, [limit.lineno], certain=True).at(source)]
+            return [DebugFinding("clipping", 0, what, remedy, [limit.lineno], certain=True).at(source)]
     return []

@@ -20,8 +20,8 @@ from ..engine.tape import Entry, Leaf, fit
 from ..engine.tensor import Tensor, make_tensor
 from ..graph.record.trace import note_of
 from ..graph.watch.first_bad import Stopped
-from .look import Look, Window, frames_of, inputs_of, leaves_of, loss_of, scalar, variables_of
-from .origin import Origin, backward_origin, forward_origin
+from .look import FullLook, Window, frames_of, inputs_of, leaves_of, loss_of, scalar, variables_of
+from .origin import BadOrigin, backward_origin, forward_origin
 
 
 def is_looked_at(step: int) -> bool:
@@ -62,14 +62,14 @@ class Watcher:
         self.norms: list[float] = []
         self.stale: list[bool] = []
         self.names: list[tuple[int, frozenset[str]]] = []  # the operations of the step from which they were different
-        self.looks: list[Look] = []
+        self.looks: list[FullLook] = []
         self.unused_dropout: list[SourceLine] = []
         self.scalars: dict[str, list[tuple[int, float]]] = {}
-        self.origin: Origin | None = None
+        self.origin: BadOrigin | None = None
         self.place: SourceLine | None = None
         self.files: dict[str, Sequence[str]] = {}
         self._window: Window | None = None
-        self._pending: tuple[Look, Tensor, Sequence[Entry]] | None = None
+        self._pending: tuple[FullLook, Tensor, Sequence[Entry]] | None = None
         self._globals: dict[str, Any] = {}
         self._known: list[tuple[weakref.ref[Tensor], int]] = []
         self._samples: list[Any] = []  # an element of each known tensor, at the last sweep
@@ -236,7 +236,7 @@ class Watcher:
             self.files.setdefault(place.source.file, place.program)
         variables = variables_of(frame)
         self._note_scalars(variables)
-        look = Look(step, None if place is None else place.source, window, variables)
+        look = FullLook(step, None if place is None else place.source, window, variables)
         for entry, _, _ in window.made:
             note = note_of(entry)
             if note is not None and note.source is not None:

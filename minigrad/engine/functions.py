@@ -163,21 +163,17 @@ def _plain(value: Any) -> Any:
     return value
 
 
-_FLOAT = np.dtype(float)
+def faster(ufunc: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorate a form of a ``ufunc`` for NumPy arrays of float32 and float64, if one has at least 256 elements.
 
-
-def faster(ufunc: Any, least: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorate a form of a binary ``ufunc`` for float32 and float64, if one array has at least ``least`` elements.
-
-    The ufunc itself computes the rest, and calls with keywords.
+    The ufunc itself computes the rest, and calls with keywords. The other arguments of the form may be Python numbers.
     """
 
     def with_form(form: Callable[..., Any]) -> Callable[..., Any]:
-        def compute(x: Any, y: Any, **keywords: Any) -> Any:
-            large = getattr(x, "size", 0) >= least or getattr(y, "size", 0) >= least
-            if not large or keywords or any(getattr(array, "dtype", _FLOAT).char not in "fd" for array in (x, y)):
-                return ufunc(x, y, **keywords)
-            return form(x, y)
+        def compute(*arrays: Any, **keywords: Any) -> Any:
+            plain = all(type(a) in (int, float) or (type(a) is np.ndarray and a.dtype.char in "fd") for a in arrays)
+            large = plain and not keywords and max(getattr(a, "size", 0) for a in arrays) >= 256
+            return form(*arrays) if large else ufunc(*arrays, **keywords)
 
         return compute
 

@@ -1,4 +1,4 @@
-"""Un-broadcasting, and the sums for it and for ``np.sum``. Sums of large arrays are matrix products with ones.
+"""Un-broadcasting, the sums for it and for ``np.sum``, and running sums. Sums of large arrays are matrix products with ones.
 
 Such a product is several times as fast as NumPy's sum. It is also more exact, because it adds at most a few hundred elements
 one after the other. The rounding error of a sum of n elements then grows with the square root of n instead of n.
@@ -23,8 +23,10 @@ _PIECE = 1 << 18
 MIN_PRODUCT = 1 << 13  # the fewest elements for a product; NumPy sums fewer in the time that the product takes to start
 _FEWEST = 16  # the fewest rows in a product; if rows are so long that fewer fit, NumPy's sum is as fast
 _SHORT, _LONG = 8, 1 << 12  # the shortest and longest rows for a product; NumPy's pairwise sum of others is more exact
+_WIDE = 1 << 8  # the most elements of a row in one product; longer rows are divided into equal parts, if there are any
 _EXACT = 1 << 9  # the most elements that are added one after the other; more would make the rounding error visible
 _FEW = 1 << 8  # the fewest elements in a product over a middle axis; for fewer NumPy's sum is as fast
+_ROW = 1 << 7  # the fewest elements of a row that is accumulated in one call; for shorter ones NumPy is as fast
 _KEPT = 1 << 15  # elements in the longest vector of ones that is cached, 128 KiB in float32
 
 
@@ -47,6 +49,8 @@ def sum_over(array: Array, axes: tuple[int, ...]) -> Array:
     """Compute ``array.sum(axes, keepdims=True)``. ``axes`` must not be negative."""
     if type(array) is not np.ndarray or array.dtype.char not in "fd" or not array.dtype.isnative:
         return array.sum(axis=axes, keepdims=True)
+    if len(axes) == 1 and 1 < array.shape[axes[0]] < _SHORT and array.size >= MIN_PRODUCT:
+        return _by_terms(array, axes[0])
     if (array.size >= MIN_PRODUCT or _tall(array.shape, axes)) and array.flags.c_contiguous:
         if later := _later_run(array.ndim, axes):
             return sum_over(sum_over(array, later), tuple(axis for axis in axes if axis not in later))
@@ -54,6 +58,15 @@ def sum_over(array: Array, axes: tuple[int, ...]) -> Array:
         if summed is not None:
             return summed(array.reshape(rows)).reshape(sums)
     return np.add.reduce(array, axes, keepdims=True)
+
+
+def _by_terms(array: Array, axis: int) -> Array:
+    """Add the few parts along ``axis`` in NumPy's order, with one call for each part instead of a short loop for each sum."""
+    here = (slice(None),) * axis
+    total: Array = array[(*here, slice(0, 1))] + array[(*here, slice(1, 2))]
+    for i in range(2, array.shape[axis]):
+        total += array[(*here, slice(i, i + 1))]
+    return total
 
 
 def _tall(shape: Shape, axes: tuple[int, ...]) -> bool:
@@ -83,7 +96,7 @@ def _by_products(shape: Shape, axes: tuple[int, ...]) -> tuple[Callable[[Array],
     sums = tuple(1 if i in axes else n for i, n in enumerate(shape))
     if axes and axes[-1] == len(axes) - 1 and 1 < size // max(first, 1) <= _PIECE // _FEWEST:
         return _over_rows, (first, size // first), sums
-    if axes == (len(shape) - 1,) and _SHORT <= shape[-1] <= _LONG:
+    if axes == (len(shape) - 1,) and _SHORT <= shape[-1] <= _LONG and shape[-1] % -(-shape[-1] // _WIDE) == 0:
         return _over_columns, (size // shape[-1], shape[-1]), sums
     start, end = (axes[0], axes[-1] + 1) if axes else (0, 0)
     if start > 0 and end < len(shape) and axes == tuple(range(start, end)) and size:
@@ -128,6 +141,8 @@ def _between(arrays: Array) -> Array:
 
 
 def _over_columns(rows: Array) -> Array:
+    if (parts := -(-rows.shape[1] // _WIDE)) > 1:
+        return _over_columns(rows.reshape(-1, rows.shape[1] // parts)).reshape(-1, parts).dot(ones(parts, rows.dtype))
     count, weights = max(_PIECE // rows.shape[1], 1), ones(rows.shape[1], rows.dtype)
     if len(rows) <= count:
         return rows.dot(weights)
@@ -135,6 +150,26 @@ def _over_columns(rows: Array) -> Array:
     for start in range(0, len(rows), count):
         rows[start : start + count].dot(weights, sums[start : start + count])
     return sums
+
+
+def accumulated(ufunc: Any, a: Array, axis: int, out: Array) -> Array:
+    """Compute ``ufunc.accumulate(a, axis, out=out)``. NumPy follows single columns; whole rows are five times as fast."""
+    if a.ndim > 1 and a.size >= MIN_PRODUCT:
+        rows, ans = np.moveaxis(a, axis, 0), np.moveaxis(out, axis, 0)
+        if rows.shape[-1] >= _ROW and rows.strides[-1] == ans.strides[-1] == a.itemsize:
+            ans[:1] = rows[:1]
+            for before, row, after in zip(ans, rows[1:], ans[1:]):
+                ufunc(before, row, after)
+            return out
+    ufunc.accumulate(a, axis, None, out)
+    return out
+
+
+def sums_from_each(a: Array, axis: int) -> Array:
+    """Return for each element the sum of itself and those after it along ``axis``."""
+    ans, back = np.empty_like(a), (slice(None),) * (axis % a.ndim) + (slice(None, None, -1),)
+    accumulated(np.add, a[back], axis, ans[back])
+    return ans
 
 
 def ones(n: int, dtype: Any, value: float = 1.0) -> Array:

@@ -267,7 +267,7 @@ class UnderWay:
 
     ``(a + b).backward()`` passes the same array to both operands, and the rule of ``sum`` returns a read-only view. So the
     sweep never writes to an array that arrives. The first addition of two contributions allocates a new array, and later
-    contributions are added to it in place. The same holds for an array that a kernel or a rule has just made (``Plan.fresh``).
+    contributions are added to it in place. So are those to what a rule or a kernel (``Plan.fresh``) or :func:`fit` just made.
 
     Attributes:
         entries, on_the_way, ends: see :func:`to_sweep`.
@@ -293,19 +293,20 @@ class UnderWay:
     def take(self, nodes: Iterable[Node], arrays: Iterable[Array], entry: Any = None, fresh: bool = False) -> None:
         """Add a seed or a result of the rules of ``entry`` to the cotangent of each node. ``fresh`` means unshared arrays."""
         arrived, writable, on_the_way = self.arrived, self.writable, self.on_the_way
-        fresh = fresh and not self.out_of_place
         for node, contribution in zip(nodes, arrays):
             if node is None or contribution is None or not (on_the_way is None or self.wants(node)):
                 continue
+            new = fresh
             if contribution.shape != node.shape or contribution.dtype is not node.dtype:
-                contribution = fit(contribution, node, entry)
+                fitted = fit(contribution, node, entry)
+                new, contribution = new or fitted is not contribution, fitted
             total = arrived.get(node)
             if type(node) is Output:
                 by_index = arrived.setdefault(node.entry, {})
                 by_index[node.index] = by_index[node.index] + contribution if node.index in by_index else contribution
             elif total is None:
                 arrived[node] = contribution
-                if fresh and contribution.shape:
+                if new and contribution.shape and not self.out_of_place:
                     writable.add(node)
             elif node in writable:
                 total += contribution

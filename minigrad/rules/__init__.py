@@ -1,5 +1,6 @@
 """The derivative rules. Importing this package fills the registry."""
 
+from ..engine import plain  # noqa: F401
 from . import (  # noqa: F401
     at,
     attention,
@@ -17,7 +18,6 @@ from . import (  # noqa: F401
     neural,
     norms,
     padding,
-    plain,
     reductions,
     shaping,
     sorting,

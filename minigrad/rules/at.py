@@ -126,10 +126,6 @@ def other_values(values: Array, x: Array, index: Any) -> Any:
     return np.reshape((_product_before(factors, positions) * after)[np.argsort(order)], shape)
 
 
-def _add_at(x: Array, values: Array, /, index: Any) -> Array:
-    return _update_at(np.add, x, values, index)
-
-
 def _multiply_at(x: Array, values: Array, /, index: Any) -> Array:
     if _is_basic(index) or not is_device_array(x):
         return _update_at(np.multiply, x, values, index)
@@ -140,7 +136,9 @@ def _multiply_at(x: Array, values: Array, /, index: Any) -> Array:
     return out
 
 
-add_at = primitive(_add_at, name="add_at").vjp(x=lambda g: g, values=lambda g, index: g[index])
+add_at = primitive(lambda x, values, /, index: _update_at(np.add, x, values, index), name="add_at").vjp(
+    x=lambda g: g, values=lambda g, index: g[index]
+)
 multiply_at: Primitive = primitive(_multiply_at, name="multiply_at").vjp(
     x=lambda g, values, index: multiply_at(g, values, index=index),
     values=lambda g, x, values, index: (g * x)[index] * other_values(values, x, index),

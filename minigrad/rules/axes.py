@@ -69,7 +69,9 @@ def count(shape: Shape, axis: Axis, where: Any = True) -> Any:
 
 
 def rows_of(a: Array, axis: Axis) -> Array:
-    """Merge the reduced axes into one last axis: (..., n)."""
+    """Move one axis to the end, or merge several into one last axis: (..., n)."""
+    if type(axis) is int and a.ndim:
+        return np.swapaxes(a, axis, -1)
     kept, reduced = _split_axes(a.ndim, axis)
     shape = (*(a.shape[i] for i in kept), math.prod(a.shape[i] for i in reduced))
     return np.reshape(np.transpose(a, kept + reduced), shape)
@@ -77,6 +79,8 @@ def rows_of(a: Array, axis: Axis) -> Array:
 
 def from_rows(rows: Array, shape: Shape, axis: Axis) -> Array:
     """Invert ``rows_of``."""
+    if type(axis) is int and shape:
+        return np.swapaxes(rows, axis, -1)
     kept, reduced = _split_axes(len(shape), axis)
     order = kept + reduced
     return np.transpose(np.reshape(rows, tuple(shape[i] for i in order)), tuple(np.argsort(order).tolist()))
@@ -85,13 +89,3 @@ def from_rows(rows: Array, shape: Shape, axis: Axis) -> Array:
 def _split_axes(ndim: int, axis: Axis) -> tuple[tuple[int, ...], tuple[int, ...]]:
     reduced = axes_of(ndim, axis)
     return tuple(i for i in range(ndim) if i not in reduced), reduced
-
-
-def to_last(a: Array, axis: int | None) -> Array:
-    """Move ``axis`` to the end; for None, flatten the array."""
-    return np.reshape(a, (-1,)) if axis is None or not a.ndim else np.swapaxes(a, axis, -1)
-
-
-def from_last(a: Array, shape: Shape, axis: int | None) -> Array:
-    """Invert ``to_last``."""
-    return np.reshape(a, shape) if axis is None or not shape else np.swapaxes(a, axis, -1)

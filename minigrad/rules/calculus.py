@@ -7,6 +7,7 @@ import numpy as np
 
 from ..engine.functions import composite
 from ..engine.methods import Axis, values_of
+from ..engine.sums import MIN_PRODUCT
 from ..engine.types import Array
 from ..errors import ArgumentError, ShapeError
 from .axes import array_of, axes_of
@@ -22,16 +23,21 @@ def _along(a: Array, ndim: int, axis: int) -> Array:
     return np.reshape(a, (1,) * axis + (-1,) + (1,) * (ndim - axis - 1)) if a.ndim else a
 
 
+def _with_axis(a: Any, axis: int, name: str) -> tuple[Array, int]:
+    """Return an array, and one of its axes as a number that is not negative."""
+    a = array_of(a)
+    if not a.ndim:
+        raise ShapeError(f"{name} needs an array of at least one axis, got a 0-d one")
+    return a, axes_of(a.ndim, axis)[0]
+
+
 # Differences
 
 
 def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
     if n < 0:
         raise ArgumentError(f"diff takes n >= 0, got {n}")
-    a = array_of(a)
-    if not a.ndim:
-        raise ShapeError("diff needs an array of at least one axis, got a 0-d one")
-    (axis,) = axes_of(a.ndim, axis)
+    a, axis = _with_axis(a, axis, "diff")
     if n == 0:
         return a
     shape = tuple(1 if i == axis else length for i, length in enumerate(a.shape))
@@ -86,30 +92,30 @@ def _slope(f: Array, spacing: Any, axis: int, edge_order: int) -> Array:
         steps = np.full_like(values_of(f).real, 2, shape=(n,))
         steps[0] = steps[-1] = 1
         return (right - left) / _along(steps * (1.0 * h), f.ndim, axis)
-    inner = _inner_slope(f, h, axis)
-    return np.concatenate([_edge(f, h, axis, edge_order, 0), inner, _edge(f, h, axis, edge_order, -1)], axis=axis)
-
-
-def _inner_slope(f: Array, h: Any, axis: int) -> Array:
     left, middle, right = _cut(f, axis, None, -2), _cut(f, axis, 1, -1), _cut(f, axis, 2, None)
-    if not h.ndim:
-        return (right - left) / (2.0 * h)
-    p, q = _along(h[:-1], f.ndim, axis), _along(h[1:], f.ndim, axis)
-    return -q / (p * (p + q)) * left + (q - p) / (p * q) * middle + p / (q * (p + q)) * right
+    if h.ndim:
+        p, q = _along(h[:-1], f.ndim, axis), _along(h[1:], f.ndim, axis)
+        inner = _quadratic(left, middle, right, p, q, p)
+    else:
+        inner = (right - left) / (2.0 * h)
+    return np.concatenate([_edge(f, h, axis, edge_order, False), inner, _edge(f, h, axis, edge_order, True)], axis=axis)
 
 
-def _edge(f: Array, h: Any, axis: int, order: int, end: int) -> Array:
-    """Return the one-sided slope at the first (0) or last (-1) point; from the last point, all steps are negative."""
-    points = range(3) if end == 0 else range(-1, -4, -1)
-    y = [_cut(f, axis, i, i + 1 or None) for i in points[: order + 1]]
-    sign = 1 if end == 0 else -1
-    p = sign * (h[end] if h.ndim else h)
+def _quadratic(left: Array, middle: Array, right: Array, p: Any, q: Any, t: Any) -> Array:
+    """Return the slope at ``t`` of the parabola through the values at 0, ``p`` and ``p + q``."""
+    weights = (2.0 * (t - p) - q) / (p * (p + q)), (p + q - 2.0 * t) / (p * q), (2.0 * t - p) / (q * (p + q))
+    return weights[0] * left + weights[1] * middle + weights[2] * right
+
+
+def _edge(f: Array, h: Any, axis: int, order: int, last: bool) -> Array:
+    """Return the one-sided slope at the first or the last point."""
+    places = range(-order - 1, 0) if last else range(order + 1)
+    y = [_cut(f, axis, i, i + 1 or None) for i in places]
+    steps = [h[i] for i in (range(-order, 0) if last else range(order))] if h.ndim else [h] * order
     if order == 1:
-        return (y[1] - y[0]) / p
-    q = sign * (h[points[1]] if h.ndim else h)
-    terms = -(2.0 * p + q) / (p * (p + q)) * y[0], (p + q) / (p * q) * y[1], -p / (q * (p + q)) * y[2]
-    first, second, third = terms if end == 0 else terms[::-1]  # in the order in which NumPy adds them
-    return first + second + third
+        return (y[1] - y[0]) / steps[0]
+    (left, middle, right), (p, q) = y, steps
+    return _quadratic(left, middle, right, p, q, p + q if last else 0.0)
 
 
 composite(np.diff, _diff)
@@ -120,15 +126,19 @@ composite(np.gradient, _gradient)
 
 
 def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
-    y = array_of(y)
-    if not y.ndim:
-        raise ShapeError("trapezoid needs an array of at least one axis, got a 0-d one")
-    (axis,) = axes_of(y.ndim, axis)
+    """Weigh the ends by half a step; with other ``dx`` or with ``x``, weigh each pair of neighbours by its step."""
+    y, axis = _with_axis(y, axis, "trapezoid")
+    if (
+        x is None and not np.ndim(dx) and y.shape[axis] > 1 and y.size >= MIN_PRODUCT
+    ):  # whose sum has other bits already
+        weights = np.ones_like(values_of(y), np.result_type(y.dtype, 0.5), shape=(y.shape[axis],))
+        weights[0] = weights[-1] = 0.5
+        total = np.sum(y * _along(weights, y.ndim, axis), axis=axis)
+        return total if type(dx) is float and dx == 1.0 else dx * total
     if x is not None:
         x = array_of(x)
         dx = _along(np.diff(x), y.ndim, axis) if x.ndim == 1 else np.diff(x, axis=axis)
-    pairs = _cut(y, axis, 1, None) + _cut(y, axis, None, -1)
-    return np.sum((pairs if type(dx) is float and dx == 1.0 else dx * pairs) * 0.5, axis=axis)
+    return np.sum(dx * (_cut(y, axis, 1, None) + _cut(y, axis, None, -1)) * 0.5, axis=axis)
 
 
 def _average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:

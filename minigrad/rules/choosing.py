@@ -89,33 +89,24 @@ def _compress(condition: Any, a: Any, axis: int | None = None) -> Any:
     condition = _values(condition)
     if condition.ndim != 1:
         raise ArgumentError(f"compress needs a condition of 1 axis, got shape {condition.shape}")
-    return np.take(a, _indices_where(condition, a), axis)
+    return _taken(a, np.flatnonzero(condition), axis)
 
 
-def _indices_where(condition: Any, a: Array) -> Array:
-    """Return the indices where the condition holds, as an array of the library of ``a``."""
-    indices, array = np.flatnonzero(condition), values_of(a)
-    return np.asarray(indices, like=array) if isinstance(indices, np.ndarray) and hasattr(array, "dtype") else indices
-
-
-def _rows(a: Array, order: Any, axis: int) -> Array:
-    """Return the elements along ``axis`` that an array of indices picks, in its order."""
-    return a[(slice(None),) * axis + (order if is_device_array(order) else order.tolist(),)]
-
-
-def _flat_or(a: Array, axis: int | None) -> tuple[Array, int]:
-    """Return the array and a non-negative axis; for ``axis=None``, the flattened array and 0."""
-    return (np.ravel(a), 0) if axis is None else (a, range(a.ndim)[axis])
+def _taken(a: Array, indices: Any, axis: int | None) -> Any:
+    """Take the elements at plain indices, which may be on the host while ``a`` is on a device."""
+    array = values_of(a)
+    there = np.asarray(indices, like=array) if isinstance(indices, np.ndarray) and hasattr(array, "dtype") else indices
+    return np.take(a, there, axis)
 
 
 def _delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
-    arr, axis = _flat_or(arr, axis)
-    return _rows(arr, np.delete(np.arange(arr.shape[axis]), to_host(values_of(obj))), axis)
+    n = arr.size if axis is None else arr.shape[axis]
+    return _taken(arr, np.delete(np.arange(n), to_host(values_of(obj))), axis)
 
 
 def _insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     """Append the broadcast values to ``arr``, then take all elements in the order that ``np.insert`` gives their indices."""
-    arr, axis = _flat_or(arr, axis)
+    arr, axis = (np.ravel(arr), 0) if axis is None else (arr, range(arr.ndim)[axis])
     n, shape = arr.shape[axis], list(arr.shape)
     obj, values = values_of(obj), _array(values, arr)
     there = is_device_array(obj) and obj.dtype != bool  # the size of such an index is the number of insertions
@@ -126,7 +117,7 @@ def _insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
         values = np.moveaxis(values, 0, axis) if np.ndim(obj) == 0 and not isinstance(obj, slice) else values
         shape[axis] = values.shape[axis]
     whole = np.concatenate([arr, _cast(np.broadcast_to(values, shape), arr.dtype)], axis)
-    return _rows(whole, _order_after_insertion(obj, n, shape[axis]), axis)
+    return _taken(whole, _order_after_insertion(obj, n, shape[axis]), axis)
 
 
 def _order_after_insertion(obj: Any, n: int, count: int) -> Any:
@@ -150,9 +141,7 @@ choose = composite(np.choose, _choose)
 select = composite(np.select, _select)
 piecewise = composite(np.piecewise, _piecewise)
 compress = composite(np.compress, _compress)
-extract = composite(
-    np.extract, lambda condition, arr: np.take(np.ravel(arr), _indices_where(np.ravel(_values(condition)), arr))
-)
+extract = composite(np.extract, lambda condition, arr: _taken(np.ravel(arr), np.flatnonzero(_values(condition)), 0))
 delete = composite(np.delete, _delete)
 insert = composite(np.insert, _insert)
 append = composite(np.append, _append)

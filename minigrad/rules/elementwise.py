@@ -9,7 +9,7 @@ import numpy as np
 from ..device import is_device_array
 from ..engine.functions import composite, faster
 from ..engine.methods import values_of
-from ..engine.primitive import Primitive, primitive
+from ..engine.primitive import primitive
 from ..engine.signatures import new_array
 from ..engine.types import Array
 from ..errors import UnsupportedError
@@ -26,19 +26,25 @@ reciprocal = primitive(np.reciprocal).vjp(x=lambda g, ans: -g * ans * ans)
 square = primitive(np.square).vjp(x=lambda g, x: 2 * g * x)
 _no_slope = new_array(lambda g: np.zeros_like(g))
 floor_divide = primitive(np.floor_divide).vjp(x=_no_slope, y=_no_slope)
+
 # The quotient of a remainder is x/y - ans/y. If y is infinite, ans/y counts as 1; if x is, 0 * x makes the quotient NaN.
 remainder = primitive(np.remainder).vjp(
     x=lambda g: g, y=lambda g, x, y, ans: g * (np.rint(np.fmin(ans / y, 1) - x / y) + 0 * x)
 )
 fmod = primitive(np.fmod).vjp(x=lambda g: g, y=lambda g, x, y, ans: -g * np.rint((x - ans) / y))
 ldexp = primitive(np.ldexp).vjp(x=lambda g, exponent: np.ldexp(g, exponent), exponent=None)
-deg2rad = primitive(np.deg2rad, also=[np.radians]).vjp(x=lambda g: g * (math.pi / 180))
-rad2deg = primitive(np.rad2deg, also=[np.degrees]).vjp(x=lambda g: g * (180 / math.pi))
+deg2rad = primitive(np.deg2rad, faster(np.deg2rad)(lambda x: x * (math.pi / 180)), also=[np.radians]).vjp(
+    x=lambda g: g * (math.pi / 180)
+)
+rad2deg = primitive(np.rad2deg, faster(np.rad2deg)(lambda x: x * (180 / math.pi)), also=[np.degrees]).vjp(
+    x=lambda g: g * (180 / math.pi)
+)
 
 
-# Powers that are products with 2 roundings. NumPy takes 100 times as long for a negative base.
+# Powers that are products or roots with 2 roundings. NumPy takes 100 times as long for a negative base.
 _PRODUCTS: dict[float, Callable[[Any], Any]] = {0: np.ones_like, 1: np.positive, 2: np.square, 3: lambda x: x * x * x}
 _PRODUCTS |= {4: lambda x: np.square(np.square(x)), -2: lambda x: np.square(1 / x)}
+_PRODUCTS |= {0.5: np.sqrt, -0.5: lambda x: 1 / np.sqrt(x + 0.0)}  # 0.0 is the sum of -0.0 and 0.0
 
 
 def _power(x: Any, y: Any, **keywords: Any) -> Any:
@@ -72,23 +78,26 @@ cbrt = primitive(np.cbrt).vjp(x=lambda g, ans: g / (3 * ans * ans))
 
 def _gap(x: Array, y: Array) -> Array:
     """Return ``y - x``, and 0 for equal infinities."""
-    number = x if isinstance(x, (int, float)) else y if isinstance(y, (int, float)) else math.inf
-    if number - number == 0:
-        return y - x
-    return np.where((x == y) & np.isinf(x), 0, y - x)
+    with np.errstate(invalid="ignore"):
+        gap = y - x
+    if is_device_array(unknown := np.isnan(gap)) or unknown.any():
+        return np.where((x == y) & np.isinf(x), 0, gap)
+    return gap
 
 
 def _share(gap: Array) -> Array:
-    """Return the sigmoid. Its kernel computes the derivative, too, and is faster for large arrays only."""
-    return sigmoid(gap) if gap.size > 1 << 14 or hasattr(gap, "backward") else sigmoid.function(gap)
+    """Return the sigmoid. Its kernel also computes the derivative, which only a Tensor needs."""
+    return sigmoid(gap) if hasattr(gap, "backward") else sigmoid.function(gap)
 
 
 def _log_of_sum(x: Array, y: Array, exp: Any, unit: float) -> Array:
     """Return ``max(x, y) + log(1 + exp(-|x - y|))``. NumPy's logaddexp takes ten times as long."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        below = np.fmin(-np.abs(x - y), 0)  # 0 for equal infinities. If x or y is NaN, their maximum is.
-    rest = np.log1p(exp(below))
-    return np.maximum(x, y) + (rest if unit == 1 else rest * unit)
+    rest = np.log1p(exp(-np.abs(_gap(x, y))))
+    x, y = (y, x) if isinstance(x, (int, float)) else (x, y)
+    larger = (
+        np.clip(x, y, math.inf) if isinstance(y, (int, float)) else np.maximum(x, y)
+    )  # maximum is slow for a number
+    return larger + (rest if unit == 1 else rest * unit)
 
 
 # Exponentials and logarithms
@@ -100,20 +109,18 @@ log2 = primitive(np.log2).vjp(x=lambda g, x: g / (x * math.log(2)))
 log10 = primitive(np.log10).vjp(x=lambda g, x: g / (x * math.log(10)))
 log1p = primitive(np.log1p).vjp(x=lambda g, x: g / (1 + x))
 # exp(x) / (exp(x) + exp(y)) has more digits as a sigmoid than as exp(x - ans).
-logaddexp = primitive(np.logaddexp, faster(np.logaddexp, 256)(lambda x, y: _log_of_sum(x, y, np.exp, 1))).vjp(
+logaddexp = primitive(np.logaddexp, faster(np.logaddexp)(lambda x, y: _log_of_sum(x, y, np.exp, 1))).vjp(
     x=lambda g, x, y: g * _share(_gap(y, x)), y=lambda g, x, y: g * _share(_gap(x, y))
 )
-logaddexp2: Primitive = primitive(
-    np.logaddexp2, faster(np.logaddexp2, 256)(lambda x, y: _log_of_sum(x, y, np.exp2, 1 / math.log(2)))
-).vjp(
-    x=lambda g, x, y: g * np.exp2(-logaddexp2(0, _gap(x, y))), y=lambda g, x, y: g * np.exp2(-logaddexp2(0, _gap(y, x)))
-)
+logaddexp2 = primitive(
+    np.logaddexp2, faster(np.logaddexp2)(lambda x, y: _log_of_sum(x, y, np.exp2, 1 / math.log(2)))
+).vjp(x=lambda g, x, y: g * _share(_gap(y, x) * math.log(2)), y=lambda g, x, y: g * _share(_gap(x, y) * math.log(2)))
 
 
 def ratio(x: Array, length: Array) -> Array:
     """Return ``x / length``, the derivative of a length, and 0 where the length is 0 and has no derivative."""
     zero = length == 0
-    return x * ~zero / (length + zero)
+    return x * ~zero / (length + zero) if is_device_array(zero) or zero.any() else x / length
 
 
 @new_array
@@ -155,19 +162,15 @@ def _where_larger(g: Array, x: Array, y: Array) -> Array:
 
 # Kinks. A tie shares the gradient equally, abs has the gradient 0 at 0, and fmax and fmin ignore a NaN next to a number.
 absolute = primitive(np.absolute).vjp(x=_absolute_x)
-fabs = primitive(np.fabs).vjp(x=lambda g, x: g * np.sign(x))
+fabs = primitive(np.fabs, faster(np.fabs)(np.absolute)).vjp(x=lambda g, x: g * np.sign(x))
 copysign = primitive(np.copysign).vjp(x=lambda g, x, y: g * np.sign(x) * np.copysign(1.0, y), y=_no_slope)
 _where_smaller = new_array(lambda g, x, y: _where_larger(g, y, x))
 maximum = primitive(np.maximum).vjp(x=_where_larger, y=_where_smaller)
 minimum = primitive(np.minimum).vjp(x=_where_smaller, y=_where_larger)
-fmax = primitive(np.fmax).vjp(
-    x=lambda g, x, y: g * ((x > y) | np.isnan(y)) + 0.5 * g * (x == y),
-    y=lambda g, x, y: g * ((y > x) | np.isnan(x)) + 0.5 * g * (x == y),
-)
-fmin = primitive(np.fmin).vjp(
-    x=lambda g, x, y: g * ((x < y) | np.isnan(y)) + 0.5 * g * (x == y),
-    y=lambda g, x, y: g * ((y < x) | np.isnan(x)) + 0.5 * g * (x == y),
-)
+_larger_number = new_array(lambda g, x, y: _where_larger(g, x, y) + g * np.isnan(y))
+_smaller_number = new_array(lambda g, x, y: _where_larger(g, y, x) + g * np.isnan(y))
+fmax = primitive(np.fmax).vjp(x=_larger_number, y=new_array(lambda g, x, y: _larger_number(g, y, x)))
+fmin = primitive(np.fmin).vjp(x=_smaller_number, y=new_array(lambda g, x, y: _smaller_number(g, y, x)))
 nan_to_num = primitive(
     np.nan_to_num, lambda x, /, nan=0.0, posinf=None, neginf=None: np.nan_to_num(x, True, nan, posinf, neginf)
 ).vjp(x=_nan_to_num_x)
@@ -205,16 +208,38 @@ arccosh = primitive(np.arccosh).vjp(x=lambda g, ans: g / np.sinh(ans))
 arctanh = primitive(np.arctanh).vjp(x=lambda g, x: g / ((1 - x) * (1 + x)))
 
 
+def _sum_of_squares(x: Array, y: Array) -> Array | None:
+    """Return ``x^2 + y^2``, or None if a sum may have overflowed, or lost digits by underflow."""
+    if any(np.result_type(array).kind != "f" for array in (x, y)):
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = x * x + y * y
+    values = values_of(squares)
+    if is_device_array(values) or not values.size:
+        return None
+    limits = np.finfo(values.dtype)
+    return squares if values.min() > limits.tiny / limits.eps and values.max() < limits.max else None
+
+
 def _inverted(x: Array, y: Array) -> Array:
     """Return ``x / (x^2 + y^2)``, and 0 at the origin. The division by the larger number avoids overflow."""
+    if (squares := _sum_of_squares(x, y)) is not None:
+        return x / squares
     size = np.maximum(np.abs(values_of(x)), np.abs(values_of(y)))
     size = size + (origin := size == 0)
     u, v = x / size, y / size
     return u / (u * u + v * v + origin) / size
 
 
+def _hypot(x: Array, y: Array) -> Array:
+    """Return the root of the sum of squares, which errs by 1.1 units at most. NumPy's hypot takes ten times as long."""
+    return np.hypot(x, y) if (squares := _sum_of_squares(x, y)) is None else np.sqrt(squares)
+
+
 # At the origin, where these have no derivative, the gradient is 0.
-hypot = primitive(np.hypot).vjp(x=lambda g, ans, x: g * ratio(x, ans), y=lambda g, ans, y: g * ratio(y, ans))
+hypot = primitive(np.hypot, faster(np.hypot)(_hypot)).vjp(
+    x=lambda g, ans, x: g * ratio(x, ans), y=lambda g, ans, y: g * ratio(y, ans)
+)
 arctan2 = primitive(np.arctan2).vjp(y=lambda g, y, x: g * _inverted(x, y), x=lambda g, y, x: -g * _inverted(y, x))
 
 _SERIES = [(-1) ** k * 2 * k / math.factorial(2 * k + 1) * math.pi ** (2 * k) for k in range(1, 8)]

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..engine.functions import composite
-from ..engine.primitive import primitive
+from ..engine.primitive import Primitive, primitive
 from ..engine.types import Array
 from ..errors import ArgumentError
 from .indexing import scatter_add
@@ -37,20 +37,21 @@ def _irfft_rule(g: Array, a_shape: tuple[int, ...], axis: int, norm: Norm) -> Ar
     return _resize(np.concatenate([first, 2 * twice, last], axis=axis), a_shape[axis], axis)
 
 
-def _rfft_rule(g: Array, a_shape: tuple[int, ...], n: int | None, axis: int, norm: Norm) -> Array:
-    return _resize(np.fft.fft(g, a_shape[axis] if n is None else n, axis, norm), a_shape[axis], axis)
+def _along_one_axis(function: Any, rule: Callable[..., Any]) -> Primitive:
+    return primitive(function, lambda a, /, n=None, axis=-1, norm=None: function(a, n, axis, norm)).vjp(a=rule)
 
 
-fft = primitive(np.fft.fft, lambda a, /, n=None, axis=-1, norm=None: np.fft.fft(a, n, axis, norm)).vjp(
-    a=lambda g, a_shape, axis, norm: _resize(np.fft.fft(g, None, axis, norm), a_shape[axis], axis)
+fft = _along_one_axis(
+    np.fft.fft, lambda g, a_shape, axis, norm: _resize(np.fft.fft(g, None, axis, norm), a_shape[axis], axis)
 )
-ifft = primitive(np.fft.ifft, lambda a, /, n=None, axis=-1, norm=None: np.fft.ifft(a, n, axis, norm)).vjp(
-    a=lambda g, a_shape, axis, norm: _resize(np.fft.ifft(g, None, axis, norm), a_shape[axis], axis)
+ifft = _along_one_axis(
+    np.fft.ifft, lambda g, a_shape, axis, norm: _resize(np.fft.ifft(g, None, axis, norm), a_shape[axis], axis)
 )
-rfft = primitive(np.fft.rfft, lambda a, /, n=None, axis=-1, norm=None: np.fft.rfft(a, n, axis, norm)).vjp(a=_rfft_rule)
-irfft = primitive(np.fft.irfft, lambda a, /, n=None, axis=-1, norm=None: np.fft.irfft(a, n, axis, norm)).vjp(
-    a=_irfft_rule
+rfft = _along_one_axis(
+    np.fft.rfft,
+    lambda g, a_shape, n, axis, norm: _resize(np.fft.fft(g, n or a_shape[axis], axis, norm), a_shape[axis], axis),
 )
+irfft = _along_one_axis(np.fft.irfft, _irfft_rule)
 fftshift = primitive(np.fft.fftshift, lambda x, /, axes=None: np.fft.fftshift(x, axes)).vjp(
     x=lambda g, axes: np.fft.ifftshift(g, axes)
 )
@@ -72,31 +73,26 @@ def _steps(a: Array, s: Any, axes: Any) -> list[tuple[int | None, int]]:
     return list(zip(lengths, axes))
 
 
-def _axis_by_axis(last: Callable[..., Any], others: Callable[..., Any], default: Any = None) -> Callable[..., Any]:
-    """Return a transform of several axes that starts with the last one."""
+def _axis_by_axis(last: Any, others: Any, default: Any) -> Callable[..., Any]:
+    """Return a transform of several axes. It starts with the last one, whose spectrum may be half; ``irfft`` ends with it."""
 
     def transformed(a: Any, s: Any = None, axes: Any = default, norm: Norm = None) -> Any:
-        for i, (n, axis) in enumerate(reversed(_steps(a, s, axes))):
-            a = (others if i else last)(a, n, axis, norm)
+        steps = _steps(a, s, axes)
+        calls = [(others, step) for step in steps]
+        if last is not others:
+            calls[-1] = (last, steps[-1])  # a half spectrum needs an axis, as in NumPy
+        for transform, (n, axis) in calls if last is np.fft.irfft else calls[::-1]:
+            a = transform(a, n, axis, norm)
         return a
 
     return transformed
 
 
-def _irfftn(a: Any, s: Any = None, axes: Any = None, norm: Norm = None) -> Any:
-    *others, (last_n, last_axis) = _steps(a, s, axes)
-    for n, axis in others:
-        a = np.fft.ifft(a, n, axis, norm)
-    return np.fft.irfft(a, last_n, last_axis, norm)
-
-
-composite(np.fft.fftn, _axis_by_axis(np.fft.fft, np.fft.fft))
-composite(np.fft.ifftn, _axis_by_axis(np.fft.ifft, np.fft.ifft))
-composite(np.fft.rfftn, _axis_by_axis(np.fft.rfft, np.fft.fft))
-composite(np.fft.irfftn, _irfftn)
-composite(np.fft.fft2, _axis_by_axis(np.fft.fft, np.fft.fft, (-2, -1)))
-composite(np.fft.ifft2, _axis_by_axis(np.fft.ifft, np.fft.ifft, (-2, -1)))
-composite(np.fft.rfft2, _axis_by_axis(np.fft.rfft, np.fft.fft, (-2, -1)))
-composite(np.fft.irfft2, lambda a, s=None, axes=(-2, -1), norm=None: _irfftn(a, s, axes, norm))
+for _several, _default in (("n", None), ("2", (-2, -1))):
+    for _last, _others in (("fft", "fft"), ("ifft", "ifft"), ("rfft", "fft"), ("irfft", "ifft")):
+        composite(
+            getattr(np.fft, _last + _several),
+            _axis_by_axis(getattr(np.fft, _last), getattr(np.fft, _others), _default),
+        )
 composite(np.fft.hfft, lambda a, n=None, axis=-1, norm=None: np.fft.irfft(np.conjugate(a), n, axis, _SWAPPED[norm]))
 composite(np.fft.ihfft, lambda a, n=None, axis=-1, norm=None: np.conjugate(np.fft.rfft(a, n, axis, _SWAPPED[norm])))

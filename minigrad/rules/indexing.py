@@ -63,21 +63,19 @@ def _positions(index: Any, shape: Shape, like: Array) -> Array:
         return flat if width == 1 else flat.reshape(-1, 1) * width + np.arange(width, like=like)
     if size < _LARGE or integers != [True] * len(shape):
         return np.arange(size, like=like).reshape(shape)[index]
-    flat = 0
-    for part, n in zip(
-        (*whole, last), shape
-    ):  # without a table of all positions, which may be many more than are picked
-        signed = part.astype(np.intp, copy=False)
-        negative = is_device_array(part) or (part.size and part.min() < 0)  # a device is not asked
-        flat = flat * n + (np.where(signed < 0, signed + n, signed) if negative else signed)
-    return flat
+    return np.ravel_multi_index(tuple([part.astype(np.intp, copy=False) for part in (*whole, last)]), shape, "wrap")
+
+
+def _scatter_along(g: Array, shape: Shape, index: Any, axis: int | None) -> Array:
+    """Add at an index of ``shape``, or for ``axis=None`` of the flattened array."""
+    placed = scatter_add(g, index=index, shape=(math.prod(shape),) if axis is None else shape)
+    return np.reshape(placed, shape) if axis is None else placed
 
 
 @new_array
 def _take_rule(g: Array, a_shape: Shape, indices: Any, axis: int | None) -> Array:
-    if axis is None:
-        return np.reshape(scatter_add(g, index=indices, shape=(int(np.prod(a_shape)),)), a_shape)
-    return scatter_add(g, index=(slice(None),) * (axis % len(a_shape)) + (indices,), shape=a_shape)
+    whole = () if axis is None else (slice(None),) * (axis % len(a_shape))
+    return _scatter_along(g, a_shape, (*whole, indices), axis)
 
 
 def _take_call(
@@ -120,9 +118,7 @@ def _along_axis(arr_shape: Shape, indices: Any, axis: int) -> tuple[Any, ...]:
 
 @new_array
 def _take_along_axis_rule(g: Array, arr_shape: Shape, indices: Any, axis: int | None) -> Array:
-    if axis is None:
-        return np.reshape(scatter_add(g, index=indices, shape=(math.prod(arr_shape),)), arr_shape)
-    return scatter_add(g, index=_along_axis(arr_shape, indices, axis), shape=arr_shape)
+    return _scatter_along(g, arr_shape, indices if axis is None else _along_axis(arr_shape, indices, axis), axis)
 
 
 def _where_call(condition: Any, *branches: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -1,6 +1,8 @@
 """Products of matrices and of sequences."""
 
 import math
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from ..engine.types import Array
 from ..errors import ArgumentError, ShapeError
 from .axes import array_of
 
-_FEW = 1 << 12  # elements; the components of more are sliced faster than they are picked
+_FEW = 1 << 12  # elements; the components of more are shifted faster than they are picked
 _NEXT = np.array([1, 2, 0])  # the component after each of three
 
 # A 1-D operand is a row (left) or a column (right). Leading axes are batch axes; the engine sums over the broadcast ones.
@@ -101,18 +103,19 @@ def inner_axes(a_ndim: int, b_ndim: int) -> Any:
     return (-1, -1) if a_ndim and b_ndim else 0
 
 
+def _contraction(function: Any, axes_of: Callable[[int, int], Any]) -> Primitive:
+    """Declare ``dot`` or ``inner``, which sum over the axes that depend on the numbers of axes."""
+    return primitive(function, lambda a, b, /: function(a, b)).vjp(
+        a=new_array(lambda g, a_shape, b: _product_a(g, a_shape, b, axes_of(len(a_shape), np.ndim(b)))),
+        b=new_array(lambda g, a, b_shape: _product_b(g, a, b_shape, axes_of(np.ndim(a), len(b_shape)))),
+    )
+
+
 tensordot = primitive(np.tensordot, lambda a, b, /, axes=2: np.tensordot(a, b, axes)).vjp(
     a=new_array(lambda g, a_shape, b, axes: _product_a(g, a_shape, b, axes)),
     b=new_array(lambda g, a, b_shape, axes: _product_b(g, a, b_shape, axes)),
 )
-dot = primitive(np.dot, lambda a, b, /: np.dot(a, b)).vjp(
-    a=new_array(lambda g, a_shape, b: _product_a(g, a_shape, b, dot_axes(len(a_shape), np.ndim(b)))),
-    b=new_array(lambda g, a, b_shape: _product_b(g, a, b_shape, dot_axes(np.ndim(a), len(b_shape)))),
-)
-inner = primitive(np.inner, lambda a, b, /: np.inner(a, b)).vjp(
-    a=new_array(lambda g, a_shape, b: _product_a(g, a_shape, b, inner_axes(len(a_shape), np.ndim(b)))),
-    b=new_array(lambda g, a, b_shape: _product_b(g, a, b_shape, inner_axes(np.ndim(a), len(b_shape)))),
-)
+dot, inner = _contraction(np.dot, dot_axes), _contraction(np.inner, inner_axes)
 outer = primitive(np.outer, lambda a, b, /: np.outer(a, b)).vjp(
     a=lambda g, a_shape, b: np.reshape(np.matmul(g, np.reshape(b, -1)), a_shape),
     b=lambda g, a, b_shape: np.reshape(np.matmul(np.reshape(a, -1), g), b_shape),
@@ -136,11 +139,22 @@ def _products(g: Array, a_shape: tuple[int, ...], b_shape: tuple[int, ...]) -> A
     return np.reshape(np.transpose(blocks, odd + even), (m, n)).swapaxes(0, 1)
 
 
+def _next(x: Array) -> Array:
+    """Return the next one of three components for each, from a contiguous array."""
+    if x.size < _FEW:
+        return x.take(_NEXT, -1)
+    ans = np.empty_like(x)
+    ans.reshape(-1)[:-1] = x.reshape(-1)[1:]
+    ans[..., 2] = x[..., 0]
+    return ans
+
+
 def _cross(a: Array, b: Array, /, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Array:
-    """Compute NumPy's products, those of a few vectors with 3 components along the last axis without its checks."""
+    """Compute NumPy's products; those of contiguous vectors with 3 components without its slices and checks."""
     last = axis == -1 or (axis is None and axisa == axisb == axisc == -1)
-    if last and type(a) is type(b) is np.ndarray and a.shape[-1:] == b.shape[-1:] == (3,) and a.size < _FEW:
-        return (a * b.take(_NEXT, -1) - a.take(_NEXT, -1) * b).take(_NEXT, -1)
+    known = last and type(a) is type(b) is np.ndarray and a.shape[-1:] == b.shape[-1:] == (3,)
+    if known and (a.size + b.size < _FEW or (a.flags.c_contiguous and b.flags.c_contiguous)):
+        return _next(a * _next(b) - _next(a) * b)
     return np.cross(a, b, axisa, axisb, axisc, axis)
 
 
@@ -206,30 +220,23 @@ def _multi_dot(arrays: Any) -> Any:
     shapes = [np.shape(a) for a in chain]
     if any(len(shape) != 2 for shape in shapes):
         raise ShapeError(f"np.linalg.multi_dot takes matrices, with a vector at either end, got the shapes {shapes}")
-    split = _best_splits([shapes[0][0], *[shape[1] for shape in shapes]])
+    sizes = [shapes[0][0], *[shape[1] for shape in shapes]]
+
+    @cache
+    def best(i: int, j: int) -> tuple[int, int]:
+        """Return how many multiplications the product of the matrices i ... j needs, and after which of them to split it.
+
+        See Cormen, Leiserson, Rivest and Stein, Introduction to Algorithms, chapter 15.2, Matrix-chain multiplication.
+        """
+        costs = [(best(i, k)[0] + best(k + 1, j)[0] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)]
+        return min(costs, default=(0, i))
 
     def product(i: int, j: int) -> Array:
-        return chain[i] if i == j else np.dot(product(i, split[i, j]), product(split[i, j] + 1, j))
+        split = best(i, j)[1]
+        return chain[i] if i == j else np.dot(product(i, split), product(split + 1, j))
 
     ans = product(0, len(chain) - 1)
     return np.reshape(ans, ans.shape[2 - first : last])
-
-
-def _best_splits(sizes: list[int]) -> dict[tuple[int, int], int]:
-    """Return the best split of each part i ... j of a chain of matrices; matrix i is ``sizes[i] x sizes[i + 1]``.
-
-    See Cormen, Leiserson, Rivest and Stein, Introduction to Algorithms, chapter 15.2, Matrix-chain multiplication.
-    """
-    n = len(sizes) - 1
-    cost = {(i, i): 0 for i in range(n)}
-    split = {}
-    for length in range(1, n):
-        for i in range(n - length):
-            j = i + length
-            cost[i, j], split[i, j] = min(
-                (cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)
-            )
-    return split
 
 
 composite(np.linalg.tensordot, lambda x1, x2, /, *, axes=2: np.tensordot(x1, x2, axes))

@@ -89,7 +89,7 @@ relu = primitive(_relu, name="relu").vjp(x=lambda g, ans: g * (ans > 0))
 
 
 def _sigmoid(x: Array, /) -> Array:
-    """Return ``1 / (1 + exp(-x))``, computed as ``exp(x) / (1 + exp(x))`` for negative x to avoid overflow.
+    """Return ``1 / (1 + exp(-x))``, computed as ``exp(x) / (1 + exp(x))`` where ``exp(-x)`` could overflow.
 
     Example:
         >>> import numpy as np
@@ -97,8 +97,16 @@ def _sigmoid(x: Array, /) -> Array:
         >>> mg.sigmoid(np.array([-1000.0, 0.0, 1000.0]))
         array([0. , 0.5, 1. ])
     """
+    if is_normal(x):
+        return 1 / (1 + np.exp(-x))
     e = np.exp(-np.abs(x))
     return np.maximum(x >= 0, e) / (1 + e)
+
+
+def is_normal(x: Array) -> bool:
+    """Whether no sigmoid of x is a subnormal number: then exp(-x) does not overflow. A device's array is not looked at."""
+    floating = type(x) is np.ndarray and x.dtype.kind == "f" and x.size
+    return bool(floating and x.min() > np.log(np.finfo(x.dtype).tiny))
 
 
 # sigmoid(-x) equals 1 - sigmoid(x), but the difference would lose the digits of a small result.

@@ -9,15 +9,16 @@ import numpy as np
 
 from ..device import zeros
 from ..engine.functions import composite
-from ..engine.methods import values_of
-from ..engine.primitive import primitive
+from ..engine.primitive import Primitive, primitive
+from ..engine.signatures import new_array
 from ..engine.types import Array
 from ..errors import ArgumentError, UnsupportedError
-from .indexing import scatter_add
+from .indexing import _scatter_add
 
 Shape = tuple[int, ...]
 Widths = tuple[tuple[int, int], ...]
-_FEW = 1 << 12  # elements; of a larger array only the new elements are picked
+_FEW = 1 << 12  # elements; the copies in a smaller array are picked and added by a table of positions
+_LINES = 64  # new lines along all axes; at most so many are added one by one in a larger array
 _COPYING = ("edge", "reflect", "symmetric", "wrap")  # the new elements are copies of old ones
 _PICKING: dict[str, Callable[..., Any]] = {"maximum": np.max, "minimum": np.min, "median": np.median}
 
@@ -47,7 +48,7 @@ def _pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> A
         return np.copy(array)
     if mode == "constant":
         return pad_constant(array, width=width, options=kwargs)
-    if mode in _COPYING and not kwargs and array.size < _FEW:
+    if mode in _COPYING and kwargs in ({}, {"reflect_type": "even"}):
         return pad_copies(array, width=width, mode=mode)
     return pad_mode(array, width=width, mode=mode, options=kwargs)
 
@@ -57,14 +58,8 @@ def _pad_mode(array: Array, width: Widths, mode: str, options: dict[str, Any]) -
     for axis, (before, after) in enumerate(width):
         if not before and not after:
             continue
-        n, here = array.shape[axis], (slice(None),) * axis
         if mode in _PICKING:
             array = _with_extremes(array, axis, (before, after), _PICKING[mode], options.get("stat_length"))
-        elif mode in _COPYING and options.get("reflect_type", "even") == "even":
-            copied = np.pad(np.arange(n), (before, after), mode, **options)  # type: ignore[call-overload]
-            edges = np.take(array, np.delete(copied, slice(before, before + n)).tolist(), axis=axis)
-            first, last = edges[(*here, slice(before))], edges[(*here, slice(before, None))]
-            array = np.concatenate([first, array, last], axis=axis)
         else:
             array = _weighted(array, axis, (before, after), mode, options)
     return array
@@ -102,7 +97,7 @@ def _sources(shape: Shape, width: Widths, mode: Any, like: Any = None) -> Array:
 def _padded(array: Array, /, width: Widths, mode: str, options: dict[str, Any]) -> Array:
     """Call ``np.pad``, or do without it where CuPy's differs: it has no "median" and another "wrap"."""
     if type(array) is np.ndarray or not array.size or mode not in ("median", "wrap"):
-        return np.pad(array, width, mode, **options)
+        return np.pad(array, width, mode, **options)  # type: ignore[call-overload]
     if mode == "median":
         return _pad_mode(array, width, mode, options)
     for axis, (before, after) in enumerate(width):
@@ -112,16 +107,25 @@ def _padded(array: Array, /, width: Widths, mode: str, options: dict[str, Any]) 
 
 
 def _pad_copies(array: Array, /, width: Widths, mode: Any) -> Array:
-    if type(array) is not np.ndarray:
+    if type(array) is not np.ndarray or array.size >= _FEW:
         return _padded(array, width, mode, {})
     return np.reshape(array, -1)[_sources(array.shape, width, mode)]
 
 
-def _pad_copies_rule(g: Array, array_shape: Shape, width: Widths, mode: Any) -> Array:
-    """Add each cotangent where its element was copied from."""
-    like, known = values_of(g), (array_shape, width, mode)
-    index = _sources(*known) if type(like) is np.ndarray else _sources.__wrapped__(*known, like)
-    return np.reshape(scatter_add(g, index=index, shape=(math.prod(array_shape),)), array_shape)
+def _fold(padded: Array, /, shape: Shape, width: Widths, mode: Any) -> Array:
+    """Add each element of a padded array to the one that it was copied from."""
+    plain = type(padded) is np.ndarray
+    if not plain or padded.size < _FEW or sum(map(sum, width)) > _LINES:
+        index = _sources(shape, width, mode) if plain else _sources.__wrapped__(shape, width, mode, padded)
+        return np.reshape(_scatter_add(padded, index, (math.prod(shape),)), shape)
+    for axis in [i for i in reversed(range(len(shape))) if any(width[i])] or [0]:
+        (before, after), n, here = width[axis], shape[axis], (slice(None),) * axis
+        ans = padded[(*here, slice(before, before + n))].copy()
+        for i, source in enumerate(np.pad(np.arange(n), (before, after), mode).tolist()):
+            if not before <= i < before + n:
+                ans[(*here, source)] += padded[(*here, i)]
+        padded = ans
+    return padded
 
 
 def _inside(width: Widths, shape: tuple[int, ...]) -> tuple[slice, ...]:
@@ -139,6 +143,9 @@ def _pad_constant(array: Array, /, width: Widths, options: dict[str, Any]) -> Ar
 pad_constant = primitive(_pad_constant, name="pad").vjp(
     array=lambda g, array_shape, width: g[_inside(width, array_shape)]
 )
-pad_copies = primitive(_pad_copies, name="pad_copies").vjp(array=_pad_copies_rule)
+pad_copies: Primitive = primitive(_pad_copies, name="pad_copies").vjp(
+    array=new_array(lambda g, array_shape, width, mode: fold(g, shape=array_shape, width=width, mode=mode))
+)
+fold: Primitive = primitive(_fold, name="fold").vjp(padded=lambda g, width, mode: pad_copies(g, width=width, mode=mode))
 pad_mode = primitive(_padded, name="pad_mode").reference(_pad_mode)
 pad = composite(np.pad, _pad)

@@ -7,11 +7,11 @@ import numpy as np
 
 from ..engine.functions import composite
 from ..engine.methods import Axis, values_of
-from ..engine.primitive import primitive
+from ..engine.primitive import Primitive, primitive
 from ..engine.sums import sum_over
 from ..engine.types import Array
 from ..errors import ArgumentError
-from .axes import Shape, axes_of, count, expand, from_last, from_rows, rows_of, taking, to_last
+from .axes import Shape, axes_of, count, expand, from_rows, rows_of, taking
 from .elementwise import ratio
 
 
@@ -130,13 +130,13 @@ def _delayed(products: Array) -> Array:
 def _prod_rule(g: Array, a: Array, a_shape: Shape, axis: Axis, where: Any, initial: Any) -> Array:
     """Multiply g by the product of the elements before and of those after each one; a division would fail at zeros."""
     rows = rows_of(a if where is True else np.where(where, a, 1), axis)
-    others = _delayed(np.cumprod(rows, axis=-1)) * _delayed(np.cumprod(rows[..., ::-1], axis=-1))[..., ::-1]
+    others = _delayed(cumprod(rows, axis=-1)) * _delayed(cumprod(rows[..., ::-1], axis=-1))[..., ::-1]
     product = expand(g * initial, a_shape, axis) * from_rows(others, a_shape, axis)
     return product if where is True else np.where(where, product, 0)
 
 
 def _cumsum_rule(g: Array, a_shape: Shape, axis: int | None) -> Array:
-    return from_last(np.cumsum(to_last(g, axis)[..., ::-1], axis=-1)[..., ::-1], a_shape, axis)
+    return from_rows(cumsum(rows_of(g, axis)[..., ::-1], axis=-1)[..., ::-1], a_shape, axis)
 
 
 def _cumprod_rule(g: Array, a: Array, ans: Array, a_shape: Shape, axis: int | None) -> Array:
@@ -144,20 +144,20 @@ def _cumprod_rule(g: Array, a: Array, ans: Array, a_shape: Shape, axis: int | No
 
     At the start of an iteration ``s[i]`` holds the sum of ``step`` terms, and ``factors[i]`` is ``a[i+1] ... a[i+step]``.
     """
-    s, factors = to_last(g, axis), to_last(a, axis)[..., 1:]
+    s, factors = rows_of(g, axis), rows_of(a, axis)[..., 1:]
     step = 1
     while step < s.shape[-1]:
         s = np.concatenate([s[..., :-step] + factors * s[..., step:], s[..., -step:]], axis=-1)
         factors = factors[..., :-step] * factors[..., step:]
         step *= 2
-    return from_last(_delayed(to_last(ans, axis)) * s, a_shape, axis)
+    return from_rows(_delayed(rows_of(ans, axis)) * s, a_shape, axis)
 
 
 prod = primitive(np.prod, taking(np.prod, axis=None, dtype=None, keepdims=False, initial=1, where=True)).vjp(
     a=_prod_rule
 )
-cumsum = primitive(np.cumsum, taking(np.cumsum, axis=None, dtype=None)).vjp(a=_cumsum_rule)
-cumprod = primitive(np.cumprod, taking(np.cumprod, axis=None, dtype=None)).vjp(a=_cumprod_rule)
+cumsum: Primitive = primitive(np.cumsum, taking(np.cumsum, axis=None, dtype=None)).vjp(a=_cumsum_rule)
+cumprod: Primitive = primitive(np.cumprod, taking(np.cumprod, axis=None, dtype=None)).vjp(a=_cumprod_rule)
 nanprod = primitive(np.nanprod, taking(np.nanprod, axis=None, dtype=None, keepdims=False, initial=1, where=True)).vjp(
     a=lambda g, a, a_shape, axis, where, initial: _prod_rule(g, a, a_shape, axis, _known(a, where), initial)
 )

@@ -35,13 +35,6 @@ def _resolved(a: Array, order: str) -> str:
     return "F" if flags.f_contiguous and not flags.c_contiguous else "C"
 
 
-def _inverse_transpose(g: Array, axes: Sequence[int] | None) -> Array:
-    if axes is None:
-        return np.transpose(g)
-    order = [axis % g.ndim for axis in axes]
-    return np.transpose(g, sorted(range(g.ndim), key=order.__getitem__))
-
-
 def _concatenate_rule(g: Array, i: int, args: list[Array], axis: int | None) -> Array:
     """Return the slice of the cotangent that belongs to the i-th array."""
     if axis is None:
@@ -124,18 +117,14 @@ def _resize(a: Any, new_shape: Any) -> Any:
     return np.reshape(np.tile(np.ravel(a), -(-size // a.size))[:size], shape)
 
 
-def _each(function: Callable[[Any], Any]) -> Callable[..., Any]:
-    """Return the result for one array, and a tuple of results for several."""
-    return lambda *arys: function(arys[0]) if len(arys) == 1 else tuple(function(a) for a in arys)
+def _at_least(shape: Callable[[Shape], Shape]) -> Callable[..., Any]:
+    """Return a function that gives each array its new shape: one result for one array, and a tuple for several."""
 
+    def reshaped(*arys: Any) -> Any:
+        found = tuple([np.reshape(a, shape(np.shape(a))) for a in arys])
+        return found[0] if len(arys) == 1 else found
 
-def _with_axes(shape: Callable[[Shape], Shape]) -> Callable[[Any], Any]:
-    return lambda a: np.reshape(a, shape(np.shape(a)))
-
-
-def _three_axes(shape: Shape) -> Shape:
-    leading = (1,) * (len(shape) < 2) + shape
-    return leading + (1,) * (3 - len(leading))
+    return reshaped
 
 
 def _hstack(tup: Sequence[Any]) -> Any:
@@ -149,28 +138,20 @@ def _column_stack(tup: Sequence[Any]) -> Any:
 
 def _block(arrays: Any) -> Any:
     """Join the innermost lists along the last axis, the lists around them along the axis before it, and so on."""
-    depth, first = 0, arrays
-    while isinstance(first, list):
-        depth, first = depth + 1, first[0]
-    ndim = depth
 
-    def check(item: Any, level: int) -> None:
-        nonlocal ndim
-        if isinstance(item, list) != (level > 0):
-            raise ArgumentError("block needs lists that are all nested equally deep")
-        if level:
-            for part in item:
-                check(part, level - 1)
-        else:
-            ndim = max(ndim, np.ndim(item))
+    def depths(item: Any) -> set[int]:
+        return {1 + depth for part in item for depth in depths(part)} if isinstance(item, list) else {0}
 
     def join(item: Any, level: int) -> Any:
-        if level:
-            return np.concatenate([join(part, level - 1) for part in item], axis=-level)
-        return np.reshape(item, (1,) * (ndim - np.ndim(item)) + np.shape(item))
+        if not level:
+            return item
+        parts = [join(part, level - 1) for part in item]
+        ndim = max(level, *map(np.ndim, parts))
+        return np.concatenate([np.reshape(a, (1,) * (ndim - np.ndim(a)) + np.shape(a)) for a in parts], axis=-level)
 
-    check(arrays, depth)
-    return join(arrays, depth)
+    if len(found := depths(arrays)) != 1:
+        raise ArgumentError("block needs lists that are all nested equally deep")
+    return join(arrays, found.pop())
 
 
 def _array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
@@ -217,6 +198,7 @@ def _from_diagonal(d: Array, shape: Shape, offset: int) -> Array:
     return np.reshape(scatter_add(d, index=(..., positions), shape=(*shape[:-2], n * m)), shape)
 
 
+@new_array
 def _diagonal_rule(g: Array, a_shape: Shape, offset: int, axis1: int, axis2: int) -> Array:
     ends = (axis1 % len(a_shape), axis2 % len(a_shape))
     others = [n for i, n in enumerate(a_shape) if i not in ends]
@@ -266,7 +248,7 @@ reshape = primitive(np.reshape, lambda a, /, shape, order="C": np.reshape(a, sha
     a=lambda g, a_shape, order: np.reshape(g, a_shape, order)
 )
 transpose = primitive(np.transpose, lambda a, /, axes=None: np.transpose(a, axes)).vjp(
-    a=lambda g, axes: _inverse_transpose(g, axes)
+    a=lambda g, axes: np.transpose(g, axes and sorted(range(g.ndim), key=[i % g.ndim for i in axes].__getitem__))
 )
 swapaxes = primitive(np.swapaxes, lambda a, /, axis1, axis2: np.swapaxes(a, axis1, axis2)).vjp(
     a=lambda g, axis1, axis2: np.swapaxes(g, axis1, axis2)
@@ -300,9 +282,11 @@ broadcast_arrays = composite(
     np.broadcast_arrays,
     lambda *args: tuple(np.broadcast_to(a, np.broadcast_shapes(*map(np.shape, args))) for a in args),
 )
-atleast_1d = composite(np.atleast_1d, _each(_with_axes(lambda shape: shape or (1,))))
-atleast_2d = composite(np.atleast_2d, _each(_with_axes(lambda shape: (1,) * (2 - len(shape)) + shape)))
-atleast_3d = composite(np.atleast_3d, _each(_with_axes(_three_axes)))
+atleast_1d = composite(np.atleast_1d, _at_least(lambda shape: shape or (1,)))
+atleast_2d = composite(np.atleast_2d, _at_least(lambda shape: (1,) * (2 - len(shape)) + shape))
+atleast_3d = composite(
+    np.atleast_3d, _at_least(lambda shape: ((1,) * (len(shape) < 2) + shape + (1, 1))[: max(3, len(shape))])
+)
 meshgrid = composite(np.meshgrid, _meshgrid)
 resize = composite(np.resize, _resize)
 

@@ -13,7 +13,7 @@ from ..engine.methods import Axis, values_of
 from ..engine.primitive import primitive
 from ..engine.types import Array
 from ..errors import ArgumentError
-from .axes import Shape, axes_of, from_last, from_rows, rows_of, taking, to_last
+from .axes import Shape, axes_of, from_rows, rows_of, taking
 from .indexing import _along_axis, scatter_add
 
 _FEW = 1 << 10  # elements; NumPy's stable sort of fewer takes less time than several calls
@@ -34,19 +34,19 @@ def _order(rows: Array) -> Array:
 
 def _returned(g: Array, a: Array, a_shape: tuple[int, ...], axis: int | None) -> Array:
     """Return each cotangent to the place that its element had in ``a``."""
-    order = _order(values_of(to_last(a, axis)))
+    order = _order(values_of(rows_of(a, axis)))
     if order.size < _FEW:
         rank = np.argsort(order, axis=-1)
     else:
         rank = np.empty_like(order)
         np.put_along_axis(rank, order, np.arange(order.shape[-1], like=order), -1)
-    return from_last(np.take_along_axis(to_last(g, axis), rank, axis=-1), a_shape, axis)
+    return from_rows(np.take_along_axis(rows_of(g, axis), rank, axis=-1), a_shape, axis)
 
 
 def _partition_rule(g: Array, a: Array, ans: Array, a_shape: tuple[int, ...], axis: int | None) -> Array:
     """Sort the cotangents first: the k-th smallest element of ``a`` is the k-th smallest of ``ans``."""
-    ascending = np.take_along_axis(to_last(g, axis), _order(values_of(to_last(ans, axis))), axis=-1)
-    return _returned(from_last(ascending, a_shape, axis), a, a_shape, axis)
+    ascending = np.take_along_axis(rows_of(g, axis), _order(values_of(rows_of(ans, axis))), axis=-1)
+    return _returned(from_rows(ascending, a_shape, axis), a, a_shape, axis)
 
 
 sort = primitive(np.sort, taking(np.sort, axis=-1, kind=None, stable=None)).vjp(a=_returned)

@@ -12,7 +12,8 @@ from benchmarks.functions.measure import Call, Figure, difference
 from benchmarks.functions.worker import arrays_of, in_minigrad, prints
 from tests.minigrad.table import CASES
 
-ELSEWHERE = {"scatter_add", "overlapped", "pad_mode"}  # the backward of x[i], of sliding_window_view; rare modes of pad
+# The backward of x[i], of sliding_window_view and of pad; rare modes of pad.
+ELSEWHERE = {"scatter_add", "overlapped", "fold", "pad_mode"}
 
 
 def call(work: str, **changes: object) -> dict[str, object]:

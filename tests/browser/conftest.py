@@ -42,7 +42,10 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def show(browser: Any) -> Iterator[Callable[..., Any]]:
-    """`show(path, width=1400, height=900, **context_options)` opens a page, offline, and gives playwright's `Page`."""
+    """`show(path, width=1400, height=900, **context_options)` opens a page, offline, and gives playwright's `Page`.
+
+    Nothing moves on it, so that a test sees the place where a flight ends, unless `reduced_motion="no-preference"` is given.
+    """
     contexts, troubles = [], []
 
     def look_at_console(message: Any) -> None:
@@ -54,6 +57,7 @@ def show(browser: Any) -> Iterator[Callable[..., Any]]:
             troubles.append(f"a request for {request.url}")
 
     def show(path: str | os.PathLike[str], width: int = 1400, height: int = 900, **options: Any) -> Any:
+        options = {"reduced_motion": "reduce"} | options
         context = browser.new_context(viewport={"width": width, "height": height}, offline=True, **options)
         contexts.append(context)
         context.set_default_timeout(5000)

@@ -5,9 +5,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from tests.browser.stepper_programs import PROGRAMS, Program, explained, fan_out, loop, straight, transformer
+import minigrad as mg
+from tests.browser.stepper_programs import (
+    PROGRAMS,
+    Program,
+    broadcasting,
+    explained,
+    fan_out,
+    leaf,
+    loop,
+    straight,
+    transformer,
+)  # fmt: skip
 
 Show = Callable[..., Any]
 SIZES = [(1280, 800), (390, 844)]
@@ -46,28 +58,76 @@ def test_after_eleven_quick_presses(program: Program, size: tuple[int, int], tmp
     assert page.evaluate("state.step - timeline.turn") == 11
 
 
-def test_it_opens_on_what_the_first_step_computes(tmp_path: Path, show: Show) -> None:
-    explained(straight, tmp_path / "page.html")
+@pytest.mark.parametrize("size", SIZES, ids=["desk", "phone"])
+@pytest.mark.parametrize("program", [fan_out, loop, straight, transformer], ids=lambda program: program.__name__)
+def test_it_opens_on_the_whole_program(program: Program, size: tuple[int, int], tmp_path: Path, show: Show) -> None:
+    explained(program, tmp_path / "page.html")
+    page = show(tmp_path / "page.html", *size)
+    assert page.evaluate("state.scene === 0 && view.scene.boxes.every((box) => camera.isInside(box, view.pane))")
+    written = page.locator("svg.scene .label").all_text_contents()
+    assert any(text.startswith(page.evaluate("labelOf(graph.end[0])")[:3]) for text in written)
+    look(page)
+
+
+def test_every_operation_is_a_rectangle_of_the_first_picture(tmp_path: Path, show: Show) -> None:
+    explained(loop, tmp_path / "page.html")
+    page = show(tmp_path / "page.html", 1920, 1080)
+    inside = page.evaluate("graph.nodes.filter(({ scene }) => scene !== 0).length")
+    assert page.evaluate("view.picture.inSight()") == inside > 600
+
+
+def test_escape_flies_up_and_a_step_flies_in_again(tmp_path: Path, show: Show) -> None:
+    """On the way, a point of the picture is where it was: the new scene begins in the place of its box."""
+    explained(loop, tmp_path / "page.html")
+    page = show(tmp_path / "page.html", 1280, 800, reduced_motion="no-preference")
+    page.evaluate("window.later = []; window.requestAnimationFrame = (act) => later.push(act)")
+    before = page.evaluate("view.picture.viewOf(1, 7, { number: 0, iteration: 0, view: { ...camera } })")
+    page.evaluate("go(places.scenes[1].boxes.length && timeline.computed[places.scenes[1].boxes[0].node[7]])")
+    assert page.evaluate("[state.scene, state.iteration]") == [1, 7]
+    begun = page.evaluate("view.shown.view")
+    assert begun == pytest.approx(before)
+    page.evaluate("later.pop()(0)")
+    page.evaluate("later.pop()(1e6)")  # it has landed
+    page.wait_for_function("!document.querySelector('.flying')")
+    assert page.evaluate("view.shown.view.scale === camera.scale && camera.scale") > begun["scale"] * 3
+    page.keyboard.press("Escape")
+    page.evaluate("later.pop()(0); later.pop()(1e6)")
+    assert page.evaluate("state.scene === 0 && view.scene.boxes.every((box) => camera.isInside(box, view.pane))")
+    look(page)
+
+
+def test_zooming_into_a_box_enters_its_scene_and_zooming_out_leaves_it(tmp_path: Path, show: Show) -> None:
+    explained(loop, tmp_path / "page.html")
     page = show(tmp_path / "page.html", 1280, 800)
-    assert page.evaluate("camera.isInside(view.first(), view.pane)")
+    page.evaluate(
+        """() => {
+          const { cell } = places.placement(1, 7);
+          camera.centre([{ x: cell.x + cell.w / 2, y: cell.y + cell.h / 2, w: cell.w, h: cell.h }], view.pane);
+          window.home = [0, 7].map((i) => view.picture.viewOf(1, i, { number: 0, iteration: 0, view: { ...camera } }));
+        }"""
+    )
+    factor = page.evaluate("camera.full / home[1].scale")
+    page.evaluate(f"zoomBy({factor})")
+    assert page.evaluate("[state.scene, state.iteration]") == [1, 7]
+    assert page.evaluate("camera.scale / home[1].scale") == pytest.approx(factor)
+    page.evaluate(f"zoomBy({1 / factor})")
+    assert page.evaluate("state.scene") == 0
+    assert page.evaluate(MEASURE)[0] == []
 
 
 @pytest.mark.parametrize("size", SIZES, ids=["desk", "phone"])
-def test_fit_fits_and_hides_what_is_too_small(size: tuple[int, int], tmp_path: Path, show: Show) -> None:
+def test_a_card_shows_what_is_too_small(size: tuple[int, int], tmp_path: Path, show: Show) -> None:
     explained(straight, tmp_path / "page.html")
     page = show(tmp_path / "page.html", *size)
     page.evaluate("go(timeline.turn + 60)")
-    page.locator("#fit").click()
+    page.evaluate("view.fit()")
     assert page.evaluate("view.scene.boxes.every((box) => camera.isInside(box, view.pane))")
     assert page.evaluate("camera.scale") < 12 / 13
     assert page.evaluate(MEASURE)[0] == []
     ends = page.evaluate("[timeline.at(state.step).target, timeline.at(state.step).source].map(labelOf)")
-    tags = page.locator(".tag .label, .chip .label").all_text_contents()
-    assert tags and all(
-        any(end.startswith(tag.strip(" …")[:8]) for end in ends) for tag in tags
-    )  # they say where it is
+    cards = page.locator(".card .name").all_text_contents()
+    assert len(cards) == 2 and all(any(end.startswith(text.strip(" …")[:8]) for end in ends) for text in cards)
     page.keyboard.press("ArrowRight")
-    assert page.evaluate("camera.scale") >= 12 / 13 - 1e-9
     look(page)
 
 
@@ -94,3 +154,78 @@ def test_a_long_name_is_shortened_in_its_box_and_whole_in_its_title(tmp_path: Pa
     assert long in page.locator("svg.scene").evaluate(
         "svg => [...svg.querySelectorAll('title')].map((t) => t.textContent).join()"
     )
+
+
+def test_a_pulse_is_as_wide_as_its_gradient_and_has_the_colour_of_its_sign(tmp_path: Path, show: Show) -> None:
+    x, y = leaf(2.0, "x"), leaf(1.0, "y")
+    with mg.trace():
+        loss = x * 1000.0 - x * y
+    mg.explain(loss, tmp_path / "page.html")
+    page = show(tmp_path / "page.html", 1280, 800)
+    widths = {}
+    for step in range(page.evaluate("timeline.turn") + 1, page.evaluate("timeline.count") + 1):
+        page.evaluate(f"go({step})")
+        amount = page.evaluate("amountOf(timeline.at(state.step).edge).values[0]")
+        pulse = page.locator(".pulse.travels")
+        assert ("plus" if amount >= 0 else "minus") in pulse.get_attribute("class").split()
+        widths[abs(amount)] = float(pulse.get_attribute("stroke-width")) * page.evaluate("camera.scale")
+        assert (
+            page.evaluate("getComputedStyle(document.querySelector('.pulse')).animationName") == "none"
+        )  # it stands still
+    # three decades are half of the six
+    assert widths[1000] == pytest.approx(14) and widths[1] == pytest.approx(14 - 5.5)
+    assert widths[2] == pytest.approx(14 - 11 / 6 * np.log10(500))
+
+
+def test_contributions_that_meet_wait_for_the_last_one(tmp_path: Path, show: Show) -> None:
+    explained(fan_out, tmp_path / "page.html")
+    page = show(tmp_path / "page.html", 1280, 800)
+    for step in range(1, page.evaluate("timeline.count") + 1):
+        page.evaluate(f"go({step})")
+        earlier = page.evaluate(
+            "(at => at.source === null ? 0 : timeline.arrived(at.source, 0, state.step).length - 1)(timeline.at(state.step))"
+        )
+        assert page.locator(".pulse.waits").count() == max(earlier, 0)
+        if earlier > 0:
+            text = " ".join(page.locator(".box.receives .label, .card.source .label").all_text_contents())
+            assert " + " in text and " = " in text
+
+
+def test_a_step_back_sends_the_pulse_back(tmp_path: Path, show: Show) -> None:
+    explained(fan_out, tmp_path / "page.html")
+    page = show(tmp_path / "page.html", 1280, 800, reduced_motion="no-preference")
+    page.evaluate("go(timeline.count)")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function("!document.querySelector('.flying')")
+    assert page.locator(".pulse.undone").count() == 1
+    assert page.evaluate("getComputedStyle(document.querySelector('.pulse.undone')).animationName") == "back"
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".pulse.undone").count() == 0
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (640, 360), (390, 844)], ids=["1280", "200 %", "phone"])
+@pytest.mark.parametrize("program", [broadcasting, straight, transformer], ids=lambda program: program.__name__)
+def test_on_a_projector_the_text_is_large(program: Program, size: tuple[int, int], tmp_path: Path, show: Show) -> None:
+    """The formula and the graph are in sight together, with both ends, and no text is under 24 px."""
+    explained(program, tmp_path / "page.html")
+    page = show(tmp_path / "page.html", *size)
+    page.keyboard.press("p")
+    count = page.evaluate("timeline.count")
+    for step in range(0, count + 1, max(1, count // 12)):
+        page.evaluate(f"go({step})")
+        small = page.evaluate(
+            """() => [...document.querySelectorAll("body *")]
+                .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.closest(".unseen, option")
+                  && [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim() !== ""))
+                .map((one) => [one, parseFloat(getComputedStyle(one).fontSize)])
+                .map(([one, size]) => [one.textContent, size * (one.closest(".world") ? camera.scale : 1)])
+                .filter(([, size]) => size < 23.99)"""
+        )
+        assert small == []
+        found, _ = page.evaluate(MEASURE)
+        assert [one for one in found if "no " in one or "outside" in one or "wider" in one or "leaves" in one] == []
+        for name in ("title-section", "graph", "next"):
+            box = page.locator(f"#{name}").bounding_box()
+            assert box["height"] > 30 and box["y"] >= 0 and box["y"] + box["height"] <= size[1] + 1
+    page.keyboard.press("P")
+    assert page.locator("#panel").is_visible() and page.evaluate("camera.TEXT") == 12

@@ -8,7 +8,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import Tensor, explain
-from tests.browser.stepper_programs import HOSTILE, explained, fan_out, leaf, names, node, opened, press
+from tests.browser.stepper_programs import HOSTILE, broadcasting, explained, fan_out, leaf, names, node, opened, press
 
 Show = Callable[..., Any]
 CONTRAST = (Path(__file__).parent / "contrast.js").read_text(encoding="utf-8")
@@ -147,6 +147,14 @@ def test_print_has_the_three_panes_and_no_controls(tmp_path: Path, show: Show) -
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(26, 28, 32)"
 
 
+def test_on_a_phone_the_line_of_the_step_is_in_sight(tmp_path: Path, show: Show) -> None:
+    page = opened(fan_out, tmp_path, show, 390, 844)
+    for step in (2, 9):
+        page.evaluate(f"go({step})")
+        box, controls = (page.locator(name).bounding_box() for name in ("#code-pane .line.now", "#controls"))
+        assert box["y"] > 0 and box["y"] + box["height"] <= controls["y"]
+
+
 def test_on_a_phone_the_controls_stay_in_reach(tmp_path: Path, show: Show) -> None:
     page = opened(fan_out, tmp_path, show, 390, 844)
     page.evaluate("go(10)")
@@ -154,7 +162,44 @@ def test_on_a_phone_the_controls_stay_in_reach(tmp_path: Path, show: Show) -> No
     box = page.locator("#next").bounding_box()
     assert box["y"] + box["height"] <= 844 and box["height"] >= 36
     order = [
-        page.locator(f"#{name}").bounding_box()["y"] for name in ("graph-pane", "title-section", "panel", "code-pane")
+        page.locator(f"#{name}").bounding_box()["y"] for name in ("graph-pane", "title-section", "code-pane", "panel")
     ]
-    assert order[2] < order[3]
+    assert order == sorted(order)
     assert page.locator("#graph-pane").bounding_box()["y"] < 200
+
+
+def test_every_control_has_a_name(tmp_path: Path, show: Show) -> None:
+    for width in (1280, 390):
+        page = opened(fan_out, tmp_path, show, width, 844)
+        names = page.evaluate(
+            """() => {
+              const labels = (one) => [...(one.labels ?? [])].map((label) => label.innerText).join("");
+              return [...document.querySelectorAll("select, button, input")].filter((one) => one.checkVisibility())
+                .map((one) => [one.id, one.getAttribute("aria-label") ?? labels(one) + one.innerText]);
+            }"""
+        )
+        assert len(names) > 8 and [name for name, text in names if text.strip() == ""] == []
+
+
+def test_a_printed_step_of_arrays_begins_on_the_first_page(tmp_path: Path, show: Show) -> None:
+    """The formula, the graph and the explanation are on the first page, however long the explanation is."""
+    page = opened(broadcasting, tmp_path, show)
+    page.evaluate("go(timeline.turn + 3)")
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 1047, "height": 718})  # A4, landscape, without the margins
+    for name in ("title-section", "graph", "step-section"):
+        assert page.locator(f"#{name}").bounding_box()["y"] < 300, name
+    assert (
+        page.evaluate("getComputedStyle(document.querySelector('main')).display") == "block"
+    )  # a row of a grid is not divided
+
+
+def test_a_vector_is_not_cut_on_a_phone(tmp_path: Path, show: Show) -> None:
+    v = leaf([1e-5, 2e-5, -3e-5, 4e-5], "v")
+    with mg.trace():
+        loss = (v * -1.0675).sum()
+    explain(loss, tmp_path / "page.html")
+    page = show(tmp_path / "page.html", 390, 844)
+    page.evaluate("go(1)")
+    wide = "[...document.querySelectorAll('.equation math')].map((one) => [one.scrollWidth, one.clientWidth])"
+    assert all(inner <= room + 2 for inner, room in page.evaluate(wide))

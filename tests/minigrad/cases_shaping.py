@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.rules import shaping
+from minigrad.rules import padding, shaping
 from tests.lazy import torch
 from tests.minigrad.cases import Function, apart, case, normal
 
@@ -190,5 +190,7 @@ for _mode, _theirs in [("edge", "replicate"), ("reflect", "reflect"), ("wrap", "
          torch=lambda x, m=_theirs: functional.pad(x, (2, 1), mode=m))  # fmt: skip
 case("pad_mode", lambda x: np.pad(x, ((0, 0), (1, 0)), "maximum"), lambda rng: np.array([[1.0, 3.0, 3.0]]), label="ties",
      torch=lambda x: torch.cat([torch.amax(x, 1, keepdim=True), x], 1), order=0)  # fmt: skip
+case("fold", lambda g: padding.fold(g, shape=(3,), width=((2, 1),), mode="reflect"), normal(6), label="reflect",
+     torch=lambda g: torch.stack([g[2], g[1] + g[3] + g[5], g[0] + g[4]]))  # fmt: skip
 case("pad_copies", lambda x: np.pad(x, 3, "reflect"), normal(1), label="reflect of one element",
      torch=lambda x: x.expand(7))  # fmt: skip

@@ -51,6 +51,26 @@ def test_a_small_whole_power_is_within_two_units(n: float, dtype: Any) -> None:
     assert units(slope, [int(n) * v ** (int(n) - 1) if n else Fraction(0) for v in exact]) < 3.5
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [0.5, -0.5])
+def test_a_root_is_within_two_units(n: float, dtype: Any) -> None:
+    x = np.abs(whole_range(dtype))
+    with localcontext(DIGITS):
+        exact = [Decimal(v) ** Decimal(n) if v else Decimal(0) for v in x.tolist()]
+        slopes = [Decimal(n) * Decimal(v) ** Decimal(n - 1) if v else Decimal(0) for v in x.tolist()]
+    positive = np.flatnonzero(x)
+    with np.errstate(all="ignore"):
+        got = (Tensor(x) ** n).numpy()
+    assert units(got[positive], [exact[i] for i in positive]) < 2
+    (slope,) = gradients(lambda t: t**n, x)
+    assert units(slope[positive], [slopes[i] for i in positive]) < 4
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(Tensor(x[x == 0]) ** n, np.power(x[x == 0], n))
+        np.testing.assert_array_equal(
+            Tensor(np.array([-0.0, np.inf, np.nan])) ** n, np.power([-0.0, np.inf, np.nan], n)
+        )
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_special_numbers_of_whole_powers_are_numpys() -> None:
     x = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0])
@@ -101,11 +121,15 @@ def test_infinite_arguments_of_a_large_logarithm_of_a_sum(function: Any) -> None
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_sigmoid_is_within_three_units(dtype: Any) -> None:
-    x = whole_range(dtype)
-    with localcontext(DIGITS):
-        shares = [(e := min(max(Decimal(v), Decimal(-1500)), Decimal(1500)).exp()) / (1 + e) for v in x.tolist()]
-    for form in (mg.sigmoid(x), mg.sigmoid.function(x)):
-        assert units(form, shares) < 3
+    for x in (whole_range(dtype), np.linspace(-87, 87, 9999).astype(dtype), np.linspace(-9, 9, 9999).astype(dtype)):
+        with localcontext(DIGITS):
+            ends = [min(max(Decimal(v), Decimal(-1500)), Decimal(1500)) for v in x.tolist()]
+            shares = [1 / (1 + (-v).exp()) for v in ends]
+            slopes = [a / (1 + v.exp()) for a, v in zip(shares, ends)]
+        for form in (mg.sigmoid(x), mg.sigmoid.function(x)):
+            assert units(form, shares) < 3
+        (slope,) = gradients(mg.sigmoid, x)
+        assert units(slope, slopes) < 5
 
 
 def test_the_error_function_is_within_two_units() -> None:
@@ -130,6 +154,42 @@ def test_the_derivative_of_arctan2(dtype: Any) -> None:
     assert np.isfinite(slope[[abs(w) < float(np.finfo(dtype).max) for w in want]]).all()
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("parts", [slice(None), slice(1, None, 2)], ids=["whole range", "moderate"])
+def test_the_length_of_a_vector(parts: slice, dtype: Any) -> None:
+    """Squares of the whole range overflow, so NumPy's hypot computes it; moderate squares are added."""
+    x, y = pairs(dtype)
+    if parts.step:
+        info = np.finfo(dtype)
+        with np.errstate(over="ignore"):
+            squares = x * x + y * y
+        both = (squares > 4 * info.tiny / info.eps) & (squares < info.max / 4)
+        x, y = np.tile(x[both], 9), np.tile(y[both], 9)
+    with localcontext(DIGITS):
+        want = [(Decimal(a) ** 2 + Decimal(b) ** 2).sqrt() for a, b in zip(x.tolist(), y.tolist())]
+    got = np.hypot(Tensor(x), y).numpy()
+    assert x.size > 256 and units(got, want) < 1.25
+    ends = np.tile(np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0], dtype), 99)
+    np.testing.assert_array_equal(np.hypot(Tensor(ends), ends[::-1].copy()), np.hypot(ends, ends[::-1]))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ["deg2rad", "rad2deg", "fabs"])
+def test_a_faster_form_gives_numpys_numbers(name: str, dtype: Any) -> None:
+    """Within two units of NumPy's, in any layout, at zeros, infinities and NaN; other dtypes and keywords go to NumPy."""
+    function = getattr(np, name)
+    x = np.concatenate([whole_range(dtype), np.random.default_rng(0).normal(size=2000).astype(dtype)])
+    x = x[: x.size // 2 * 2].reshape(2, -1)
+    with np.errstate(all="ignore"):
+        for given in (x, x.T, x[:, ::2], x[x != 0], np.array([[0.0, -0.0, np.inf, -np.inf, np.nan]] * 99, dtype)):
+            got, want = function(Tensor(given)).numpy(), function(given)
+            assert got.dtype == want.dtype
+            np.testing.assert_allclose(got, want, rtol=2 * np.finfo(dtype).eps, atol=0)
+            np.testing.assert_array_equal(np.signbit(got), np.signbit(want))
+    whole = np.arange(300, dtype=np.int16)
+    assert function(Tensor(whole)).dtype == function(whole).dtype
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_derivative_of_a_remainder_is_numpys_quotient(dtype: Any) -> None:
@@ -151,6 +211,23 @@ def test_sinc_far_and_near(dtype: Any) -> None:
         rows = [[(-1) ** k * 2 * k * v ** (2 * k) / math.factorial(2 * k + 1) for k in range(1, 30)] for v in u]
         want = [sum(row, Decimal(0)) / Decimal(v) if v else Decimal(0) for row, v in zip(rows, x.tolist())]
     assert units(slope, want, [max(abs(w), Decimal("0.05") * abs(Decimal(v))) for w, v in zip(want, x.tolist())]) < 50
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_logit_and_expit_of_scipy(dtype: Any) -> None:
+    special = pytest.importorskip("minigrad.scipy_special", exc_type=ImportError)
+    x = np.abs(whole_range(dtype))
+    small = x[(x > 0) & (x < 0.5)]
+    x = np.concatenate([small, 1 - small[small > np.finfo(dtype).eps], 0.5 + small / 2, 0.5 - small / 2])
+    x = x[(x > 0) & (x < 1)]
+    assert x.size > 256
+    with localcontext(DIGITS):
+        want = [(Decimal(v) / (1 - Decimal(v))).ln() if v != 0.5 else Decimal(0) for v in x.tolist()]
+    assert units(special.logit(x), want) < 4
+    ends = np.tile(np.array([0.0, 1.0, -0.5, 1.5, np.nan, np.inf], dtype), 50)
+    np.testing.assert_array_equal(special.logit(ends), special._special.logit(ends))
+    x = whole_range(dtype)
+    np.testing.assert_array_equal(special.expit(x), mg.sigmoid.function(x))
 
 
 def series_of_bessel(x: Decimal, order: int) -> Decimal:

@@ -10,7 +10,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import Tensor, UnsupportedError
-from minigrad.rules import plain
+from minigrad.engine import plain
 from tests import fake_device
 
 A = np.array([[1.0, -2.0, 0.5], [3.0, 0.25, -1.5]])

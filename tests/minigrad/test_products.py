@@ -214,17 +214,29 @@ def test_the_gradients_of_a_dot_product_are_single_multiplications(f: Any) -> No
         np.testing.assert_array_equal(pulled(f, np.array(3.0), a, b), [3.0 * b, 3.0 * a])
 
 
+@pytest.mark.parametrize("shapes", [((4, 3), (4, 3)), ((4, 3), (3,)), ((2000, 3), (2000, 3)), ((5, 1, 3), (400, 3))])
+@pytest.mark.parametrize("layout", ["C", "F", "spaced"])
+def test_cross_products_are_numpys(shapes: Any, layout: str) -> None:
+    a, b = (LAYOUTS[layout](x) for x in normal(*shapes))
+    np.testing.assert_array_equal(np.asarray(np.cross(Tensor(a), b)), np.cross(a, b))
+    (got,) = pulled(lambda t: np.cross(a, t), np.cross(a, b), b)
+    want = np.cross(np.cross(a, b), a)
+    np.testing.assert_allclose(got, want.reshape(-1, *b.shape).sum(0) if want.ndim > b.ndim else want, atol=1e-12)
+
+
 @pytest.mark.parametrize("shapes", [((5, 3), (3,)), ((2, 5, 3), (3,)), ((0, 3), (3,)), ((5, 0), (0,)), ((3,), (3,))])
 def test_a_product_with_a_vector(shapes: Any) -> None:
     mg.check_grads(np.matmul, normal(*shapes))
 
 
 @pytest.mark.parametrize("mode", ["edge", "reflect", "symmetric", "wrap"])
-@pytest.mark.parametrize("width", [1, (0, 2), [(3, 0), (0, 0)], [(9, 7), (8, 1)]])
-def test_padding_with_copies_equals_numpys(mode: str, width: Any) -> None:
-    (x,) = normal((3, 2))
-    numbers = np.pad(np.arange(6).reshape(3, 2), width, mode)  # type: ignore[call-overload]
+@pytest.mark.parametrize("width", [0, 1, (0, 2), [(3, 0), (0, 0)], [(9, 7), (8, 1)], [(30, 40), (1, 20)]])
+@pytest.mark.parametrize("shape", [(3, 2), (60, 80)])  # a table of positions, or line by line
+def test_padding_with_copies_equals_numpys(mode: str, width: Any, shape: tuple[int, int]) -> None:
+    (x,) = normal(shape)
+    numbers = np.pad(np.arange(x.size).reshape(shape), width, mode)  # type: ignore[call-overload]
     g = np.cos(np.arange(numbers.size)).reshape(numbers.shape)
-    want = np.bincount(numbers.ravel(), g.ravel(), 6).reshape(3, 2)
+    want = np.bincount(numbers.ravel(), g.ravel(), x.size).reshape(shape)
     (got,) = pulled(lambda t: np.pad(t, width, mode), g, x)  # type: ignore[call-overload]
     np.testing.assert_allclose(got, want, rtol=0, atol=1e-13)
+    np.testing.assert_array_equal(np.pad(Tensor(x), width, mode).numpy(), x.ravel()[numbers])  # type: ignore

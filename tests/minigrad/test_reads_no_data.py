@@ -46,7 +46,7 @@ ONCE: dict[str, list[str]] = {
 # The cases that compute with shapes which depend on data, and those whose functions wait inside of CuPy.
 MASKS = ("mask", "no", "mask of rows", "mask of two axes", "mask and ints")
 WAITS: dict[str, list[str]] = {
-    "getitem: np.delete mask": ["get"],
+    "take: np.delete mask": ["get"],
     "getitem: True": ["boolean mask"] * 2,
     **{f"getitem: {label} (array)": ["boolean mask"] * 2 for label in MASKS},
     "where: np.piecewise": ["boolean mask"] * 8,

@@ -10,6 +10,7 @@ import pytest
 import minigrad as mg
 import nn
 from minigrad import Tensor
+from minigrad.kernels.numpy import reductions as kernel
 from minigrad.rules import sorting
 
 INF, NAN = np.inf, np.nan
@@ -123,6 +124,79 @@ def test_large_cotangents_of_products_do_not_overflow(f: Any) -> None:
     x = np.full((2, 2), 2.0**40, np.float32)
     g = np.full(f(x).shape, 2.0**60, np.float32)
     assert np.isfinite(gradient(f, x, g)).all()
+
+
+def all_others(a: Any, axis: int) -> Any:
+    """Return the product of the others for each element, from sums of logarithms in double precision."""
+    logs = np.log(a.astype(np.float64))
+    return np.exp(logs.sum(axis, keepdims=True) - logs)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize(("dtype", "n"), [(np.float32, 2000), (np.float64, 16000)])
+def test_long_products_are_divided_and_exact(dtype: Any, n: int, axis: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The logarithms of n factors add up to more than the range, and the products in between do not leave it."""
+    x = np.random.default_rng(0).uniform(0.9, 1.1, (n, 4)).astype(dtype)
+    x = x if axis == 0 else np.ascontiguousarray(x.T)
+    monkeypatch.setattr("minigrad.rules.reductions._prod_rule", None)
+    got = gradient(lambda t: np.prod(t, axis), x, np.ones(4, dtype))
+    np.testing.assert_allclose(got, all_others(x, axis), rtol=4 * math.sqrt(n) * float(np.finfo(dtype).eps), atol=0)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        np.repeat([2.0**-60, 2.0**60], 20), np.repeat([2.0**60, 2.0**-60], 20), np.full(4000, 1.05), [0.0, 1.0], [NAN, 1.0],
+        [INF, 1.0], [2.0**-140, 2.0]
+    ],
+)  # fmt: skip
+def test_products_near_the_ends_of_the_range_are_not_divided(row: Any) -> None:
+    """Two rows are in range, and the first product that leaves it is found, wherever it is."""
+    fine = np.ones(len(row))
+    for a in (np.array([fine, row], np.float32), np.array([row, fine], np.float32)):
+        with np.errstate(all="ignore"):
+            assert not kernel._stays_normal(a, 1)
+            assert not kernel._stays_normal(a.T, 0)
+            assert not kernel._stays_normal(a, None)
+            assert not kernel._stays_normal(np.stack([a, a]), -1)
+
+
+@pytest.mark.parametrize("g", [[1e-30, 0, 1e-30], [1, 0, 1e-30], [1e30, 0, 1], [0, 0, 0]])
+@pytest.mark.parametrize("a", [[1e-4, 1e-14, 1e3], [1e-2, 1e-30, 1], [1e10, 1e20, 1e-20], [1, 2, 3]])
+def test_no_term_of_a_running_product_is_lost(a: list[float], g: list[float]) -> None:
+    x, of = np.array([a], np.float32), np.array([g], np.float32)
+    _, want, sizes = exact(x, of)
+    got = gradient(lambda t: np.cumprod(t, -1), x, of)
+    in_range = (sizes == 0) | ((sizes > 1e-37) & (sizes < 1e38))
+    np.testing.assert_array_less(np.abs(got - want)[in_range], 1e-6 * sizes[in_range] + 1e-45)
+
+
+@pytest.mark.parametrize(
+    "turn", [lambda a: a, np.asfortranarray, lambda a: a[::-1], lambda a: a[:, ::-1], lambda a: a[:, ::2]]
+)
+@pytest.mark.parametrize(
+    ("shape", "axis"), [((90, 400), 0), ((90, 400), -1), ((400, 90), 1), ((3, 40, 300), 1), ((0, 9), 0)]
+)
+@pytest.mark.parametrize("f", [np.cumsum, np.cumprod])
+def test_running_sums_of_rows_are_numpys(f: Any, shape: tuple[int, ...], axis: int, turn: Any) -> None:
+    a, g = (turn(array) for array in np.random.default_rng(0).uniform(0.9, 1.1, (2, *shape)).astype(np.float32))
+    np.testing.assert_array_equal(f(Tensor(a), axis=axis).numpy(), f(a, axis=axis))
+    want = np.flip(np.cumsum(np.flip(g, axis), axis), axis)
+    np.testing.assert_array_equal(gradient(lambda t: np.cumsum(t, axis), a, g), want)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 1000])
+@pytest.mark.parametrize("dx", [1.0, 2, np.float32(0.5), np.array(3.0)])
+def test_the_trapezoidal_rule_weighs_the_ends_by_half_a_step(n: int, dx: Any) -> None:
+    y = np.random.default_rng(0).standard_normal((5, n)).astype(np.float32)
+    got: Any = np.trapezoid(Tensor(y), dx=dx)
+    want = np.trapezoid(y.astype(np.float64), dx=float(dx))
+    size = np.trapezoid(np.abs(y.astype(np.float64)), dx=float(dx))
+    assert got.dtype == np.trapezoid(y, dx=dx).dtype
+    assert (np.abs(got.numpy() - want) <= 3e-7 * size).all()
+    y[0, 0], y[1, -1] = INF, NAN
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_allclose(np.trapezoid(Tensor(y), dx=dx).numpy(), np.trapezoid(y, dx=dx), rtol=1e-4, atol=1e-4)
 
 
 # --- exponentials ---

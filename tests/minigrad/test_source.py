@@ -83,3 +83,17 @@ def test_what_one_call_does_is_told_from_what_the_next_does() -> None:
             h = h * 2
     calls = [note.call for entry in mg.tape(h) if (note := note_of(entry)) is not None]
     assert [calls.index(call) for call in calls] == [0, 0, 2, 2, 4, 4, 6, 7]
+
+
+def test_a_cell_that_ipython_times_keeps_its_names() -> None:
+    shell = pytest.importorskip("IPython.core.interactiveshell").InteractiveShell()
+    define = "import minigrad as mg\nw = mg.Tensor(2.0, requires_grad=True)\ndef early(t):\n    return t * w\n"
+    shell.run_cell("%%time\n" + define, silent=True)
+    shell.run_cell(
+        "%%time\nwith mg.trace():\n    h = 0.5\n    for t in range(2):\n        h = h * w\n"
+        "    h = early(h)\n    loss = h * 3\n",
+        silent=True,
+    )
+    labels = [node.label for node in mg.draw_dot(shell.user_ns["loss"]).operations()]
+    assert labels[:2] == ["h₁ · t=0", "h · t=1"] or labels[:2] == ["h · t=0", "h · t=1"]
+    assert labels[2].startswith(("h", "multiply")) and labels[3] == "loss"

@@ -66,6 +66,21 @@ def test_the_sum_of_few_numbers_is_numpys_own() -> None:
     np.testing.assert_array_equal(sums.sum_over(rows, (0,)), rows.sum(axis=0, keepdims=True))
 
 
+@pytest.mark.parametrize(("shape", "axis"), [((5, 4000), 0), ((4000, 5), 1), ((50, 7, 60), 1), ((2, 9000), 0)])
+def test_few_terms_are_added_as_numpy_does(shape: tuple[int, ...], axis: int) -> None:
+    a = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    for laid in (a, np.asfortranarray(a), np.flip(a, axis)):
+        np.testing.assert_array_equal(sums.sum_over(laid, (axis,)), laid.sum(axis=axis, keepdims=True))
+
+
+@pytest.mark.parametrize("width", [256, 257, 512, 600, 4000, 4096])
+def test_the_sum_of_long_rows_is_as_exact_as_numpys(width: int) -> None:
+    rows = np.random.default_rng(0).random((500, width)).astype(np.float32)
+    exact = rows.sum(axis=1, dtype=np.float64, keepdims=True)
+    errors = [np.abs(got / exact - 1).max() for got in (sums.sum_over(rows, (1,)), rows.sum(axis=1, keepdims=True))]
+    assert errors[0] <= max(errors[1], 4e-7)
+
+
 def test_the_sum_of_many_rows_is_more_exact_than_numpys() -> None:
     rows = np.random.default_rng(0).random((1 << 16, 16)).astype(np.float32)
     exact = rows.sum(axis=0, dtype=np.float64)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..record.model import Edge, Graph, Node
+from ..record.names import without_place
 from ..record.numerals import number_text
 
 RAMP = ("#fdf3e7", "#fbdcbd", "#f8bd8d", "#f19a63", "#e67845")  # the heat, in colours light enough for black letters
@@ -68,7 +69,7 @@ def titles(node: Node) -> tuple[str, str]:
         return node.name or node.label, operation
     if re.fullmatch(rf"{re.escape(operation or node.kind)} \d+", node.label):
         return operation or node.kind, ""  # the program has no name for it, and a drawing does not need its number
-    said = re.search(rf"(?<!\w){re.escape(operation)}(?!\w)", node.label)
+    said = re.search(rf"(?<!\w){re.escape(operation)}(?!\w)", without_place(node.label))
     return node.label, "" if said else operation
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import copy
 import itertools
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from ..record.model import AnyGraph, Edge, Graph, ModuleBox, Node
+from ..record.names import without_place
 from .folding import LOOP, Unit, enough, program
 from .lanes import with_lanes
 from .looks import worst
@@ -97,7 +97,7 @@ def fold(graph: AnyGraph) -> AnyGraph:
             norms = [n.gradient for n in copies if n.gradient]
             node.spread = (min(norms), max(norms)) if norms and all(map(math.isfinite, norms)) else None
             node.signed = node.signed if len({n.signed for n in copies}) == 1 else None
-            node.label = re.sub(r"\[\d+\]$", "", node.label)
+            node.label = without_place(node.label)
     return folded
 
 

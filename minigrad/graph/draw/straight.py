@@ -12,6 +12,9 @@ from itertools import pairwise
 
 from .ranks import Ranking
 
+BOW = 100.0  # a line that leaves the space between its two boxes by more is moved
+PASS, BESIDE = 8.0, 6.0  # its distance from the boxes and lines that it then passes
+
 
 def straighten(ranks: Ranking, widths: Sequence[float], gap: float) -> list[float]:
     """Return the horizontal middle of each vertex. The order and the gap on every layer are kept.
@@ -35,8 +38,34 @@ def straighten(ranks: Ranking, widths: Sequence[float], gap: float) -> list[floa
         shift = right - high if i % 2 else left - low  # layouts packed to the right are aligned at the right
         found[i] = [value + shift for value in found[i]]
     middle = [sum(sorted(values)[1:3]) / 2 for values in zip(*found)]
+    _shorten(ranks, middle, widths)
     low, _ = _extent(middle, widths)
     return [value - low for value in middle]
+
+
+def _shorten(ranks: Ranking, x: list[float], widths: Sequence[float]) -> None:
+    """Lead a line with a wide bow between the boxes of each layer instead of around them."""
+    layer_of = {vertex: layer for layer in ranks.layers for vertex in layer}
+    for chain in ranks.chains:
+        bends = chain[1:-1]
+        low, high = sorted((x[chain[0]], x[chain[-1]])) if bends else (0.0, 0.0)
+        if all(low - BOW <= x[vertex] <= high + BOW for vertex in bends):
+            continue
+        for vertex in bends:
+            others = sorted(
+                (x[v], widths[v] / 2 + (PASS if widths[v] else BESIDE)) for v in layer_of[vertex] if v != vertex
+            )
+            x[vertex] = _nearest(min(max(x[vertex], low), high), [(at - half, at + half) for at, half in others])
+
+
+def _nearest(wanted: float, taken: Sequence[tuple[float, float]]) -> float:
+    """Return the number nearest to ``wanted`` that lies in none of the intervals, which are sorted."""
+    right = left = wanted
+    for low, high in taken:
+        right = high if low < right < high else right
+    for low, high in reversed(taken):
+        left = low if low < left < high else left
+    return left if wanted - left < right - wanted else right
 
 
 def _extent(x: Sequence[float], widths: Sequence[float]) -> tuple[float, float]:

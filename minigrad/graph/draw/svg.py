@@ -59,6 +59,8 @@ def _painted(picture: Picture, placed: Placed, strokes: list[Stroke]) -> str:
         parts += _line(line, stroke, placed.labels.get(line.id))
     for _, box in picture.boxes():
         parts += _node(box, placed.boxes[box.name])
+    for number in placed.frames:  # once more, above the lines that pass there
+        parts += _on_white(picture.frames[number].label, placed.titles.get(number))
     return "\n".join([*parts, "</g>", "</svg>"]) + "\n"
 
 
@@ -85,11 +87,16 @@ def _line(line: Line, stroke: Stroke, middle: Point | None) -> Iterator[str]:
     parts = [f'<path fill="none" {pen}{DASHES.get(look.get("style", ""), "")} d="{stroke.path}"/>']
     if stroke.base != stroke.tip:
         parts.append(f'<polygon fill="{color}" stroke="none" points="{_points(_arrow(stroke, _head(line)))}"/>')
-    if line.label is not None and middle is not None:
-        (x, y), (wide, high) = middle, line.label.size()
+    return _group(line, "edge", [*parts, *_on_white(line.label, middle)])
+
+
+def _on_white(label: Block | None, middle: Point | None) -> Iterator[str]:
+    """Yield a text that lines may pass under."""
+    if label is not None and middle is not None:
+        (x, y), (wide, high) = middle, label.size()
         corner = f'x="{x - wide / 2:.2f}" y="{y - high / 2:.2f}" width="{wide:.2f}" height="{high:.2f}"'
-        parts += [f'<rect fill="white" fill-opacity="0.85" {corner}/>', *_centred(line.label, (x, y))]
-    return _group(line, "edge", parts)
+        yield f'<rect fill="white" fill-opacity="0.85" {corner}/>'
+        yield from _centred(label, middle)
 
 
 def _centred(label: Block | None, middle: Point | None) -> Iterator[str]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...engine.sums import unbroadcast
 from ...rules.attention import attention_weights, scale_of, split_heads
-from ...rules.axes import expand, from_last, to_last
+from ...rules.axes import expand, from_rows, rows_of
 from ...rules.elementwise import ratio
 from ...rules.linalg import contraction_a, contraction_b, dot_axes, inner_axes
 from ...rules.neural import softmax
@@ -84,8 +84,8 @@ def scores_gradient(
 
 def _cumprod(g: Any, a: Any, a_shape: Any, axis: Any) -> Any:
     """Return ``g prod(others)``, summed from each position to the end."""
-    products = np.triu(np.cumprod(others(to_last(a, axis)), axis=-1))
-    return from_last(np.sum(products * to_last(g, axis)[..., None, :], axis=-1), a_shape, axis)
+    products = np.triu(np.cumprod(others(rows_of(a, axis)), axis=-1))
+    return from_rows(np.sum(products * rows_of(g, axis)[..., None, :], axis=-1), a_shape, axis)
 
 
 def _concatenate(g: Any, i: int, args: Any, axis: Any) -> Any:
@@ -96,8 +96,8 @@ def _concatenate(g: Any, i: int, args: Any, axis: Any) -> Any:
 
 def _sort(g: Any, a: Any, a_shape: Any, axis: Any) -> Any:
     """Return each cotangent to the position of its element: the k-th smallest element is the k-th of the result."""
-    rank = np.argsort(np.argsort(to_last(a, axis), axis=-1, kind="stable"), axis=-1)
-    return from_last(np.take_along_axis(to_last(g, axis), rank, axis=-1), a_shape, axis)
+    rank = np.argsort(np.argsort(rows_of(a, axis), axis=-1, kind="stable"), axis=-1)
+    return from_rows(np.take_along_axis(rows_of(g, axis), rank, axis=-1), a_shape, axis)
 
 
 def _cross_entropy(g: Any, logits: Any, labels: Any, reduction: str) -> Any:

@@ -18,6 +18,7 @@ from .html import check_language, save_page
 from .lesson import validated
 from .packing import packed
 from .page_data import cotangent_of, outputs_of, page_data
+from .raised import raised
 from .truth import MOST_CHECKED
 from .written import written
 
@@ -32,16 +33,17 @@ PARTS = [
     "written",
     "camera",
     "parts",
+    "picture",
     "hand",
     "scene",
     "node",
     "panel",
 ]
-SCRIPTS = ["unpack", "arrays", *WHAT_IF, "mistakes", *PARTS, "quiz", "editing", "play", "lesson"]
+SCRIPTS = ["unpack", "arrays", *WHAT_IF, "mistakes", *PARTS, "quiz", "editing", "play", "lesson", "look"]
 
 
 def explain(
-    tensor: Tensor,
+    tensor: Tensor | BaseException,
     path: str | os.PathLike[str] = "explain.html",
     params: Any = None,
     *,
@@ -49,6 +51,7 @@ def explain(
     check: bool | None = None,
     lesson: Any = None,
     step: int | None = None,
+    show: Any = None,
 ) -> Page:
     """Write a page that steps through the computation of ``tensor``, forward and backward.
 
@@ -62,7 +65,8 @@ def explain(
     computes them with the cotangent 1. No ``grad`` is changed, but hooks of the graph are called.
 
     Args:
-        tensor: the computed Tensor.
+        tensor: the computed Tensor, or an error of the program, such as ``sys.last_value`` after a cell of a notebook has
+            failed. The page of an error ends at the line that raised it and shows the shapes that met there.
         path: the path of the page.
         params: names for tensors, as in :func:`draw_dot`.
         language: the first language of the page, "en" or "ja". The reader can switch.
@@ -70,13 +74,18 @@ def explain(
         lesson: explanations, stops and questions for the steps: a dict, the path of a JSON file, or the name of a lesson of
             minigrad ("chain_rule", "two_paths", "neuron_batch"). See docs/views.md.
         step: the number of the training step that the page names, counted from 0.
+        show: how the page draws some values, by their names there. ``{"x": "image"}`` draws the last two axes in grey,
+            ``{"x": (28, 28)}`` draws each row as an image of that size, and ``{"weights": tokens}`` writes the tokens, a list
+            of texts, beside the rows and columns (a pair of lists if they differ). For the attention primitive these are its
+            weights. Any other array is a map: orange above zero, blue below.
 
     Returns:
         ``path``. A notebook shows it as the page itself.
 
     Raises:
         GraphError: ``tensor`` was not recorded in a trace, or a backward pass from another tensor has freed its graph.
-        ArgumentError: ``language``, ``check``, ``params`` or a field of ``lesson`` has a wrong value. The message names it.
+        ArgumentError: ``language``, ``check``, ``params``, ``show`` or a field of ``lesson`` has a wrong value. The message
+            names it.
 
     Example:
         >>> import pathlib, tempfile
@@ -92,10 +101,11 @@ def explain(
     check_language(language, "explain")
     if check not in (None, True, False):
         raise ArgumentError(f"explain takes check=True, False or None (up to {MOST_CHECKED} operations), got {check!r}")
-    graph = _swept(tensor, params)
-    data = page_data(graph, check)
+    failed = isinstance(tensor, BaseException)
+    graph, lesson = raised(tensor) if isinstance(tensor, BaseException) else (_swept(tensor, params), lesson)
+    data = page_data(graph, False if failed else check, show)
     data["lesson"], data["step"] = validated(lesson, data), step
-    data["written"] = written(graph, data["steps"])
+    data["written"] = None if failed else written(graph, data["steps"])
     title = f"{data['title']}: step by step"
     return save_page(path, "stepper", packed(data), language, title=title, scripts=SCRIPTS, more=["play"])
 

@@ -46,6 +46,7 @@ FIELDS = {
     "choice": ("text", "right", "feedback"),
 }
 KINDS = ("edge", "value", "choice")
+MOST_ASKED = 300  # elements of an array that a question is about
 WHERE = (
     "a number, 'start', 'backward', 'end', 'forward of NAME', 'backward of NAME', 'backward of NAME to OPERAND', or "
 )
@@ -275,7 +276,8 @@ class _StepNames:
         """Return the elements of a step's result; None if the page cannot ask for it."""
         kind, number = self.steps[at - 1] if at else ("forward", 0)
         array = None if kind == "forward" else self.edges[number]["raw" if kind == "product" else "amount"]
-        return array.get("values") if array else None
+        values = array.get("values") if array else None
+        return None if values is None or len(values) > MOST_ASKED else values
 
     def step(self, place: Any, where: str) -> int:
         """Return the number of the step at a place."""

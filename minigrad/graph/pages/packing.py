@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import gc
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,7 @@ Data = dict[str, Any]
 
 # The fields of an edge that come from its rule. Many edges share them.
 RULE = ("formula", "equation", "elementwise", "answer", "argument")
-ARRAYS = ("value", "raw", "amount", "sum")
+ARRAYS = ("value", "raw", "amount", "sum", "weights")
 LISTS = ("values", "gradients")
 
 
@@ -71,10 +72,11 @@ def _equal(a: Any, b: Any) -> bool:
 
 
 class _Arrays:
-    """Stores each array once, even a gradient that many edges pass on."""
+    """Stores each array once, even a gradient that many edges pass on. Numbers are bytes in base64, one text per dtype."""
 
     def __init__(self) -> None:
-        self.flat: list[Any] = []  # the elements of all arrays, in order
+        self.parts: dict[str, list[bytes]] = {}  # the bytes of all arrays' fields, in order, by their dtype
+        self.texts: list[complex] = []  # the complex numbers
         self.kind_of: list[int] = []
         self.kinds: dict[Any, int] = {}
         self.known: dict[Any, int] = {}
@@ -82,20 +84,34 @@ class _Arrays:
     def number(self, array: Data | None) -> int | None:
         if array is None:
             return None
-        keys = None if "values" in array else tuple(key for key in array if key not in ("shape", "dtype"))
-        values = array["values"] if keys is None else np.array([array[key] for key in keys])
-        kind = self.kinds.setdefault((array["shape"], array["dtype"], keys, len(values)), len(self.kinds))
-        number = self.known.setdefault((kind, values.tobytes()), len(self.known))
+        fields = [(name, _stored(value)) for name, value in array.items() if name not in ("shape", "dtype")]
+        about = tuple((name, _kind(value), value.size, value.ndim) for name, value in fields)
+        kind = self.kinds.setdefault((array["shape"], array["dtype"], about), len(self.kinds))
+        raw = [value.tobytes() for _, value in fields]
+        number = self.known.setdefault((kind, *raw), len(self.known))
         if number == len(self.kind_of):
             self.kind_of.append(kind)
-            self.flat += _shortest(values)
+            for (_, value), (_, stored, _, _), part in zip(fields, about, raw):
+                if stored == "c":
+                    self.texts += value.ravel().tolist()
+                else:
+                    self.parts.setdefault(stored, []).append(part)
         return number
 
     def data(self) -> Data:
-        kinds = [{"shape": shape, "dtype": dtype, "keys": keys, "size": n} for shape, dtype, keys, n in self.kinds]
-        return {"flat": self.flat, "kinds": kinds, "kindOf": self.kind_of}
+        kinds = [{"shape": shape, "dtype": dtype, "fields": about} for shape, dtype, about in self.kinds]
+        parts = {dtype: base64.b64encode(b"".join(parts)).decode() for dtype, parts in self.parts.items()}
+        return {"parts": parts, "texts": self.texts, "kinds": kinds, "kindOf": self.kind_of}
 
 
-def _shortest(values: Any) -> list[Any]:
-    """Return the elements with the fewest digits that keep their dtype's value: half as many for float32 as for float64."""
-    return list(map(float, values.astype("U"))) if values.dtype == np.float32 else values.tolist()
+def _stored(value: Any) -> Any:
+    """Return numbers in a dtype that JavaScript reads: unsigned integers up to 32 bits, float32, float64, else complex."""
+    value = np.asarray(value)
+    kept = (
+        value.dtype.kind == "c" or value.dtype == np.float32 or (value.dtype.kind == "u" and value.dtype.itemsize <= 4)
+    )
+    return value.astype((value.dtype if kept else np.dtype(np.float64)).newbyteorder("<"), copy=False)
+
+
+def _kind(value: Any) -> str:
+    return "c" if value.dtype.kind == "c" else f"{value.dtype.kind}{value.dtype.itemsize}"

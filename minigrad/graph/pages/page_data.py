@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,36 +15,35 @@ from .packing import collector_at_rest
 from .programs import program
 from .replay import replay_data
 from .scenes import scenes
+from .tensors import Tensors, attention_of, shown, values_of
 from .truth import MOST_CHECKED, add_causes, add_checks
 
 if TYPE_CHECKING:
     from ..record.model import Edge, Graph, Node
 
-MOST_SHOWN = 64  # elements of an array on the page; a larger one has only shape, min, mean, max and norm there
-MOST_SCALARS = 300  # scalars in a graph whose leaves can be edited
 Data = dict[str, Any]
 
 
 @collector_at_rest()
-def page_data(graph: Graph, check: bool | None = None) -> Data:
-    """Return all data of the page. ``check`` has the same meaning as in ``explain``.
+def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data:
+    """Return all data of the page. ``check`` and ``show`` have the same meaning as in ``explain``.
 
     A forward step is ``["forward", node]``. A backward step ``["product", edge]`` applies an operation's rule and adds the
     result to the operand's gradient. If the result must first be summed over broadcast axes, made real or cast, a step
     ``["fit", edge]`` follows and adds it instead.
     """
-    total = sum(np.size(value) for node in graph.nodes for value in values_of(node))
-    most = MOST_SCALARS if total <= MOST_SCALARS else MOST_SHOWN
+    tensors = Tensors(graph)
     labels = [node.label for node in graph.nodes]
     files, spans = program(graph)
     drawn, home = scenes(graph, labels)
     into = graph.edges_into()
-    nodes = [_node(node, most) for node in graph.nodes]
+    views = shown(show, graph, labels)
+    nodes = [_node(node, into.get(node.id, ()), tensors, views.get(node.id)) for node in graph.nodes]
     for node, about in zip(graph.nodes, nodes):
         about |= {"name": labels[node.id], "span": spans[node.id], "scene": home[node.id]}
         about["changed"] = _changed(node, into.get(node.id, ()))
-    edges = [_edge(edge, graph, into, most) for edge in graph.edges]
-    steps, turn = _steps(graph, edges, most)
+    edges = [_edge(edge, graph, into, tensors) for edge in graph.edges]
+    steps, turn = _steps(graph, edges, tensors)
     add_causes(graph, nodes)
     checked = turn <= MOST_CHECKED if check is None else check
     return {
@@ -60,11 +58,12 @@ def page_data(graph: Graph, check: bool | None = None) -> Data:
         "modules": [{"name": m.name, "kind": m.kind, "parent": m.parent} for m in graph.modules],
         "scenes": drawn,
         "lesson": None,
+        "maps": {"side": tensors.side, "left": tensors.left, "count": tensors.count},
         "checkSeconds": add_checks(graph, edges) if checked else None,
     }
 
 
-def _steps(graph: Graph, edges: Sequence[Data], most: int) -> tuple[list[tuple[str, int]], int]:
+def _steps(graph: Graph, edges: Sequence[Data], tensors: Tensors) -> tuple[list[tuple[str, int]], int]:
     """Return all steps, and the number of forward steps. Store with each edge its source's gradient after the step."""
     numbers = {id(edge): number for number, edge in enumerate(graph.edges)}
     steps = [("forward", node.id) for node in graph.operations()]
@@ -79,30 +78,11 @@ def _steps(graph: Graph, edges: Sequence[Data], most: int) -> tuple[list[tuple[s
         about = edges[number]
         if slot in sums:
             sums[slot] = sums[slot] + edge.contribution
-            about["sum"] = array(sums[slot], most)
+            about["sum"] = tensors.array(sums[slot])
         else:
             sums[slot] = edge.contribution
             about["sum"] = about["amount"] or about["raw"]
     return steps, turn
-
-
-_dtype_name = cache(str)  # cached, because str(dtype) is slow
-
-
-def array(value: Any, most: int = MOST_SHOWN) -> Data | None:
-    """Return an array for the page: its values, or a summary if it is large. None if it is not an array of numbers."""
-    found = np.asarray(value)
-    if value is None or found.dtype.kind not in "fciub":
-        return None
-    about: Data = {"shape": found.shape, "dtype": _dtype_name(found.dtype)}
-    if found.size <= most:
-        return about | {"values": found.ravel()}
-    wide = found.astype(np.complex128 if found.dtype.kind == "c" else np.float64)
-    with np.errstate(all="ignore"):
-        about["norm"] = np.linalg.norm(wide)
-        if found.dtype.kind != "c":
-            about |= {"min": wide.min(), "mean": wide.mean(), "max": wide.max()}
-    return about
 
 
 def cotangent_of(node: Node, output: int) -> Any:
@@ -113,19 +93,18 @@ def outputs_of(node: Node) -> int:
     return len(node.value) if isinstance(node.value, tuple) else 1
 
 
-def values_of(node: Node) -> Sequence[Any]:
-    return node.value if isinstance(node.value, tuple) else () if node.value is None else (node.value,)
-
-
-def _node(node: Node, most: int) -> Data:
+def _node(node: Node, operands: Sequence[Edge], tensors: Tensors, show: Data | None) -> Data:
+    view = None if show is None else show.get("shape")
     return {
         "kind": node.kind,
         "operation": node.operation,
         "details": node.details,
         "keywords": keyword_data(node.keywords),
         "module": node.module,
-        "values": [array(value, most) for value in values_of(node)],
-        "gradients": [array(cotangent_of(node, i), most) for i in range(outputs_of(node))],
+        "values": [tensors.array(value, view) for value in values_of(node)],
+        "gradients": [tensors.array(cotangent_of(node, i), view) for i in range(outputs_of(node))],
+        "weights": tensors.array(attention_of(node, operands)),
+        "show": show,
         "bad": None,
         "badGradient": None,
         "why": None,
@@ -150,7 +129,7 @@ def _changed(node: Node, operands: Sequence[Edge]) -> list[str]:
     return found
 
 
-def _edge(edge: Edge, graph: Graph, into: Mapping[int, list[Edge]], most: int) -> Data:
+def _edge(edge: Edge, graph: Graph, into: Mapping[int, list[Edge]], tensors: Tensors) -> Data:
     source = graph.nodes[edge.source]
     usual = source.value[edge.output] if edge.output is not None and source.value is not None else source.value
     about: Data = {
@@ -158,9 +137,9 @@ def _edge(edge: Edge, graph: Graph, into: Mapping[int, list[Edge]], most: int) -
         "target": edge.target,
         "argument": edge.argument,
         "output": edge.output or 0,
-        "value": None if edge.value is usual else array(edge.value, most),
-        "raw": array(edge.raw, most),
-        "amount": None if edge.contribution is edge.raw else array(edge.contribution, most),
+        "value": None if edge.value is usual else tensors.array(edge.value),
+        "raw": tensors.array(edge.raw),
+        "amount": None if edge.contribution is edge.raw else tensors.array(edge.contribution),
         "sum": None,
         "answer": "y",
         "formula": None,

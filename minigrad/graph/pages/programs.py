@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 MOST_LINES = 400  # lines of all parts together
 LONGEST = 80  # lines of a function that is shown as a whole
 CONTEXT = 4  # lines around an operation outside of such a function
-LONGEST_LINE = 400  # characters of a line
+LONGEST_LINE = 10_000  # characters of a line; the page shows four rows of a long one until it is the line of the step
 
 Stretch = tuple[int, int]  # a part of a file: its first line and its last
 

@@ -10,6 +10,8 @@ from typing import Any
 
 from ..draw.folding import Unit, program, scene
 from ..record.model import Edge, Graph
+from ..record.names import without_place
+from .calls import CallsAround
 
 MOST_IN_SCENE = 60
 PART = 50
@@ -52,6 +54,10 @@ class SceneTree:
             self.out_of[edge.source].append(edge)
         self.stages: dict[int, list[Stage]] = {}  # by id(unit)
         self.home: dict[int, Stage] = {}
+        self.calls, self.titles = (
+            CallsAround(graph),
+            dict[int, str](),
+        )  # titles: by id(unit), of the calls and rounds in scenes
         self.numbers = {id(edge): number for number, edge in enumerate(graph.edges)}
         self.order = {node.id: i for i, node in enumerate(n for n in graph.nodes if n.operation is not None)}
         self._values: dict[int, list[int]] = defaultdict(list)
@@ -81,6 +87,8 @@ class SceneTree:
                 unit.kind == "loop" and unit.module is not None
             ):  # a stack of layers; its steps are the contents of the layers
                 unit.iterations = [layer.iterations[0] for (layer,) in unit.iterations]
+            if len(unit.iterations) == 1 and _weight(unit.iterations[0], self._weights) > MOST_IN_SCENE:
+                unit.iterations = [self._by_call(unit.iterations[0])]
             unit.iterations = parted(unit.iterations, self._weights)
             depth = 0 if parent is None else parent.depth + 1
             stages = [Stage(unit, t, parent, depth) for t in range(len(unit.iterations))]
@@ -91,6 +99,16 @@ class SceneTree:
                         self.home[item.node] = stage
                     else:
                         todo.append((item, stage))
+
+    def _by_call(self, units: list[Unit]) -> list[Unit]:
+        """Return the units of a long scene, with the units of each call and of each round of a loop in one."""
+        found = []
+        for name, together in self.calls.grouped(units):
+            part = _part(together) if name else None
+            found += together if part is None else [part]
+            if part is not None and len(together) > 1:
+                self.titles[id(part)] = name
+        return found
 
     # --- values ---
 
@@ -186,21 +204,25 @@ class SceneTree:
 
 
 def title(tree: SceneTree, unit: Unit, labels: Sequence[str]) -> str:
-    """Return a scene's title in all languages: a module's name, a loop's result, or the numbers of a part's operations."""
+    """Return a scene's title: a module's name, a loop with its variable, a call, or a part's first and last value."""
     graph = tree.graph
+    if id(unit) in tree.titles:
+        return tree.titles[id(unit)]
     if unit.module is not None:
         module = graph.modules[unit.module]
         outer = "" if module.parent is None else f"{graph.modules[module.parent].name}."
         name = module.name.removeprefix(outer) or module.kind
         return re.sub(r"[.\[]?\d+\]?$", "", name) or module.kind if unit.kind == "loop" else name
-    if not unit.operations[0]:
-        values = tree.stages[id(unit)][0].values
-        return f"{labels[values[0]]} … {labels[values[-1]]}"
-    first, last = unit.operations[0][0], unit.operations[0][-1]
     if unit.kind == "loop":
-        found = re.fullmatch(r"(.+)\[\d+\]", labels[last])
-        return found[1] if found else graph.nodes[last].operation or ""
-    return f"{tree.order[first] + 1}–{tree.order[last] + 1}" if unit.kind == "part" else ""
+        steps = tree.calls.titles(unit)
+        if steps:
+            return f"{steps[0]} … {steps[-1].removeprefix('for ').rpartition(' = ')[2]}"
+        last = unit.operations[0][-1]
+        return without_place(labels[last]) or graph.nodes[last].operation or ""
+    if unit.kind != "part":
+        return ""
+    values = unit.operations[0] or tree.stages[id(unit)][0].values
+    return f"{labels[values[0]]} … {labels[values[-1]]}"
 
 
 def parted(units: list[list[Unit]], weights: Mapping[int, int]) -> list[list[Unit]]:
@@ -210,12 +232,16 @@ def parted(units: list[list[Unit]], weights: Mapping[int, int]) -> list[list[Uni
         units: the units of the scene, for each iteration.
         weights: the numbers of boxes of operations. Other units count as 1.
     """
-    while sum(weights.get(unit.node, 1) if unit.node is not None else 1 for unit in units[0]) > MOST_IN_SCENE:
+    while _weight(units[0], weights) > MOST_IN_SCENE:
         cuts = _cuts(units[0], weights)
         if len(cuts) + 1 >= len(units[0]):
             break
         units = [[_part(step[a:b]) for a, b in zip([0, *cuts], [*cuts, len(step)])] for step in units]
     return units
+
+
+def _weight(units: Sequence[Unit], weights: Mapping[int, int]) -> int:
+    return sum(weights.get(unit.node, 1) if unit.node is not None else 1 for unit in units)
 
 
 def _cuts(units: Sequence[Unit], weights: Mapping[int, int]) -> list[int]:

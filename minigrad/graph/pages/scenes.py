@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 TEXT, SMALL, LINE = 13, 11, 18  # px
 PADDING = 22
 NUMBERS = 132  # the width of "∂ -0.0000e-00 + -0.0000e-00" in px
-CELL, MOST_CELLS = 12, 8  # the size of a cell in px, and the most cells on a side, of a matrix drawn in its box
+CELL, MOST_CELLS = 12, 8  # of a map in a box: the size of a cell in px, and the most rows; twice as many columns fit
 WIDEST = 260
+HEAD = 66  # the height of the words in the box of a scene, as in places.js
+PICTURE = (560, 400)  # the largest picture of a scene in its box, in px
+SHRUNK = 0.35  # the largest scale of that picture
 MOST_AROUND = 24  # aliases for values that only closed scenes read, and for readers outside
 MOST_READERS = 2  # readers of one operation that are aliases
 
@@ -35,13 +38,15 @@ def scenes(graph: Graph, labels: Sequence[str]) -> tuple[list[dict[str, Any]], l
     numbers = {id(unit): i for i, unit in enumerate(order)}
     sizes = [_size(node, label) for node, label in zip(graph.nodes, labels)]
     drawn: dict[Hashable, int] = {}
-    result = []
-    for number, unit in enumerate(order):
+    result: list[dict[str, Any]] = [{} for _ in order]
+    pictures: dict[int, tuple[int, int]] = {}
+    for number, unit in reversed(list(enumerate(order))):  # a scene before the scene around it, whose box shows it
         scene = _Scene(tree, unit, numbers)
         data = _about(tree, unit, numbers, labels)
-        key = scene.look(sizes, labels)
+        key = scene.look(sizes, labels, pictures)
         like = drawn.setdefault(key, number)
-        result.append(data | (scene.data(key) if like == number else {"like": like, **scene.ids()}))
+        result[number] = data | (scene.data(key) if like == number else {"like": like, **scene.ids()})
+        pictures[id(unit)] = _picture_size(result[like], len(unit.iterations))
     home = [numbers[id(tree.home[node.id].unit)] for node in graph.nodes]
     return result, home
 
@@ -65,6 +70,7 @@ def _about(tree: SceneTree, unit: Unit, numbers: Mapping[int, int], labels: Sequ
         "title": title(tree, unit, labels),
         "of": "" if unit.module is None else tree.graph.modules[unit.module].kind,
         "count": len(unit.iterations),
+        "rounds": tree.calls.titles(unit) if unit.kind == "loop" and unit.module is None else [],
     }
 
 
@@ -77,19 +83,26 @@ def _size(node: Node, label: str) -> tuple[int, int]:
     width = max(text_width(label, TEXT), text_width(node.operation or "", SMALL), NUMBERS)
     height = LINE * lines + 12
     shape: tuple[int, ...] = np.shape(node.value) if not isinstance(node.value, tuple) else ()
-    while len(shape) > 2 and shape[0] == 1:
-        shape = shape[1:]
-    if 1 <= len(shape) <= 2 and max(shape) <= MOST_CELLS and math.prod(shape) > 1:
-        rows, columns = shape[0] if len(shape) == 2 else 1, shape[-1]
+    if math.prod(shape) > 1:
+        rows, columns = min(math.prod(shape[:-1]), MOST_CELLS), min(shape[-1], 2 * MOST_CELLS)
         width = max(width, 2 * columns * CELL + 24)
         height += max(rows * CELL - LINE, 0) + 6
     return _rounded(min(width, WIDEST) + PADDING), int(height)
 
 
-def _scene_size(tree: SceneTree, unit: Unit, labels: Sequence[str]) -> tuple[int, int]:
+def _picture_size(scene: Mapping[str, Any], count: int) -> tuple[int, int]:
+    """Return the size of the picture of a scene in its box: all of its iterations, in rows."""
+    width, height = scene["width"], scene["height"]
+    columns = math.ceil(math.sqrt(count * height * PICTURE[0] / (width * PICTURE[1])))
+    width, height = width * min(columns, count), height * math.ceil(count / columns)
+    scale = min(PICTURE[0] / width, PICTURE[1] / height, SHRUNK)
+    return round(width * scale), round(height * scale)
+
+
+def _scene_size(tree: SceneTree, unit: Unit, labels: Sequence[str], picture: tuple[int, int]) -> tuple[int, int]:
     kind = "" if unit.module is None else tree.graph.modules[unit.module].kind
     width = max(text_width(title(tree, unit, labels), TEXT), text_width(kind, SMALL), NUMBERS)
-    return _rounded(min(width, WIDEST) + PADDING + 20), LINE * 3 + 16
+    return _rounded(max(min(width, WIDEST) + PADDING + 20, picture[0] + 12)), _rounded(HEAD + picture[1] + 8)
 
 
 def _rounded(width: float) -> int:
@@ -208,12 +221,15 @@ class _Scene:
 
     # --- as data ---
 
-    def look(self, sizes: Sequence[tuple[int, int]], labels: Sequence[str]) -> tuple[Any, ...]:
+    def look(
+        self, sizes: Sequence[tuple[int, int]], labels: Sequence[str], pictures: Mapping[int, tuple[int, int]]
+    ) -> tuple[Any, ...]:
         """Return the sizes of the boxes, and the lines. Scenes with the same look are laid out once."""
         found = []
         for box, (kind, ids) in enumerate(self.boxes):
             if kind == "scene":
-                found.append(_scene_size(self.tree, self._scenes[box], labels))
+                inner = self._scenes[box]
+                found.append(_scene_size(self.tree, inner, labels, pictures[id(inner)]))
             else:
                 several = [sizes[node] for node in ids if node is not None]
                 found.append((max(w for w, _ in several), max(h for _, h in several)))

@@ -55,7 +55,7 @@ def _title(node: Node) -> str:
 
 def _searched(node: Node) -> str:
     """Return the text that a search reads: the operation and a name, but no label that is an expression."""
-    names = [node.name, node.operation, node.label if re.fullmatch(r"[\w.\[\]]+", node.label) else None]
+    names = [node.name, node.operation, node.label if re.fullmatch(r"[\w.\[\]]+( · .*)?", node.label) else None]
     return "\n".join(filter(None, names))
 
 

@@ -45,7 +45,7 @@ def capture(
                 "tensor with requires_grad=True, outside no_grad()"
             )
     entries = wengert_list(tensor._node for tensor in found)
-    walk = _Capture(_named(params, caller))
+    walk = Capture(_named(params, caller))
     graph = walk.run(found, _with_origins(entries) if origins else entries)
     if origins and (len(found) > 1 or any(node.lane for node in graph.nodes)):
         walk.take_gradients()
@@ -87,7 +87,7 @@ def _named(params: Any, caller: str) -> dict[str, Any]:
 _dtype_name = functools.cache(str)  # cached, because str(dtype) takes longer than the rest of a node
 
 
-class _Capture:
+class Capture:
     """A walk along the Wengert list that makes the nodes, edges and modules in a fixed order."""
 
     def __init__(self, named: Mapping[str, Any]) -> None:
@@ -98,7 +98,6 @@ class _Capture:
         self.modules: dict[Any, int] = {}
         self.paths: dict[int, str] = {}
         self.texts: dict[str, Sequence[str]] = {}  # the lines of files that called functions but no operations
-        self.arrays: list[Any] = []  # keeps the constants alive as long as their ids are used
 
     def run(self, tensors: Sequence[Tensor], entries: Sequence[Entry]) -> Graph:
         for entry in entries:
@@ -185,6 +184,7 @@ class _Capture:
             "source": note.source,
             "call": note.call,
             "callers": tuple(source for source, _ in note.callers),
+            "rounds": note.rounds,
             "depth": note.depth,
             "seconds": note.seconds,
             "backward_seconds": note.backward_seconds,
@@ -217,13 +217,13 @@ class _Capture:
         return self.numbers[place]
 
     def constant(self, constant: Constant) -> int:
-        """Return the id of the node for an argument that needs no gradient. Each array that still exists has one node."""
+        """Return the id of the node for an argument that needs no gradient. Each array has one node."""
         array = constant.array() if constant.array else None
-        place = constant if array is None else id(array)
-        self.arrays.append(array)
+        place: Any = constant.place
         if place not in self.numbers:
             value = "" if constant.value is None else number_text(constant.value)
-            self.add("constant", place, constant, None, self.names.get(place), details=value)
+            name = None if array is None else self.names.get(id(array))
+            self.add("constant", place, constant, None, name, details=value)
         return self.numbers[place]
 
     def module(self, calls: tuple[ModuleCall, ...]) -> int | None:

@@ -6,9 +6,12 @@ Python stores the characters that an instruction was compiled from (PEP 657), an
 from __future__ import annotations
 
 import ast
+import copy
+import operator
 import warnings
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -234,8 +237,11 @@ class Program:
             given = given[1:]
         return given[position] if len(given) > 1 and position < len(given) else None
 
-    def text(self, node: ast.AST) -> str:
-        """Return an expression as Python writes it, on one line. A very long one keeps only its beginning and end."""
+    def text(self, node: ast.AST, values: Mapping[str, Any] | None = None) -> str:
+        """Return an expression as Python writes it, on one line. A very long one keeps only its beginning and end.
+
+        ``values`` replace the names of loop variables inside brackets: ``hs[t - 1]`` becomes ``hs[4]``.
+        """
         if isinstance(node, ast.AugAssign):
             node = node.target
         if hasattr(node, "lineno"):
@@ -247,9 +253,37 @@ class Program:
                 half = MOST_UNPARSED // 2
                 return " ".join(f"{head[:half]} … {tail[-half:]}".split())
         try:
+            if values and any(isinstance(part, ast.Subscript) for part in ast.walk(node)):
+                node = _Indices(values).visit(copy.deepcopy(node))
             return " ".join(ast.unparse(node).split())
         except (RecursionError, ValueError):
             return ""
+
+
+class _Indices(ast.NodeTransformer):
+    """Writes the values of loop variables into the indices of an expression, and adds and multiplies them."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.values, self.inside = values, False
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        node.value = self.visit(node.value)
+        self.inside, before = True, self.inside
+        node.slice = self.visit(node.slice)
+        self.inside = before
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        value = self.values.get(node.id) if self.inside else None
+        return ast.Constant(value) if isinstance(value, (int, str)) else node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        node.left, node.right = self.visit(node.left), self.visit(node.right)
+        run = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}.get(type(node.op))
+        pair = [side.value for side in (node.left, node.right) if isinstance(side, ast.Constant)]
+        if not (self.inside and run and len(pair) == 2 and all(type(value) is int for value in pair)):
+            return node
+        return ast.Constant(run(*pair))
 
 
 def _inside(target: ast.expr, places: Sequence[int]) -> ast.expr | None:

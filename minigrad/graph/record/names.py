@@ -1,34 +1,48 @@
 """Labels for the nodes of a graph, read from the text of the user's program.
 
 A value that has a name keeps it. Otherwise the label is the operand's expression (``w``, ``self.W``), the name that the
-result is assigned to (``h``), or the expression that computed it (``w * x``). If several nodes would share a label, as in a
-loop, it gets an index in order of execution: ``h[0]``, ``h[1]``. Without the program's text, the label of an operation is its
-primitive and the number of its node: ``multiply 12``.
+result is assigned to (``h``, ``hs[3]``), or the expression that computed it (``w * x``). Evaluated in the frame that recorded
+the value, it gives the value. If several nodes would share a label, it is followed by the round of the loops in which it had
+the value, ``h · t=20``, or by the object whose method ran, ``z · Neuron 2``; values that this does not tell apart are versions,
+in order of execution: ``h₁``, ``h₂``. Neither is Python, so neither can be taken for another value. Without the program's text,
+the label of an operation is its primitive and the number of its node: ``multiply 12``.
 """
 
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
+import builtins
+import itertools
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..._source import SourceLine
 from .document import printable
 from .expressions import Program, same_name
 from .model import Edge, Graph, Node
 from .numerals import number_text
+from .rounds import COUNT, Rounds
 
-LONGEST = 24  # characters of an expression
+LONGEST = 24  # characters of an expression in a table
+LONGEST_LABEL = 400  # characters of a label; views cut it where they draw it
+PLACE = " · "  # between the name of a value and the round of the loops in which the name had the value
+# Functions that call another one, and whose value is not the value of that call
+CALLING = {*dir(builtins), *dir(itertools), "reduce", "run", "submit", "apply"}
 OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Call, ast.Subscript, ast.Attribute, ast.AugAssign)
 
 
 class Wanted(NamedTuple):
-    """The label of a node before any index. ``several``: it gets an index even if it is the only node with this text."""
+    """The label of a node before it is told apart from others.
+
+    Attributes:
+        simple: whether no operator is outside of parentheses.
+        at: the operation in whose frames the text is Python.
+    """
 
     text: str
-    simple: bool  # no operator is outside of parentheses
-    several: bool = False
+    simple: bool
+    at: Node | None = None
 
 
 def give_labels(graph: Graph, paths: Mapping[int, str], texts: Mapping[str, Sequence[str]]) -> None:
@@ -77,10 +91,16 @@ class _Names:
             self.readers[edge.source].append(graph.nodes[edge.target])
         self.wanted: dict[int, Wanted] = {}
         self.summands: dict[ast.Call, int] = {}  # the terms that each running sum() has added so far
+        self.rounds = Rounds(list(graph.operations()))
+        self.elements: dict[object, list[tuple[Node, str, int | None]]] = defaultdict(list)  # of a list comprehension
 
     def run(self) -> None:
         for nodes in self.groups.values():
             self.group(nodes)
+        for elements in self.elements.values():
+            for number, (node, text, count) in enumerate(elements):
+                if count == len(elements):
+                    self.wanted[node.id] = Wanted(f"{text}[{number}]", True)
         taken: dict[str, int] = {}
         nodes = self.graph.nodes
         for node in nodes:
@@ -131,12 +151,30 @@ class _Names:
                 for node in alike:  # self.W in several modules
                     node.label = _free(self.paths.get(node.id, text), taken)
                 continue
-            short = shortened(text)
-            for number, node in enumerate(alike):
-                label, (_, simple, several) = short, self.wanted.get(node.id, Wanted(text, True))
-                if (len(alike) > 1 or several) and node.id != self.end:
-                    label = f"{short}[{number}]" if simple else f"({short})[{number}]"
-                node.label = _free(label, taken)
+            self.tell_apart(shortened(text, LONGEST_LABEL), alike, taken)
+
+    def tell_apart(self, text: str, alike: Sequence[Node], taken: dict[str, int]) -> None:
+        """Give nodes that want the same label the round of their loops, and a version if several are in the same round."""
+        chosen = self.rounds.told_apart([self.at(node) for node in alike]) if len(alike) > 1 else [""] * len(alike)
+        together, versions = Counter(chosen), Counter[str]({"": int(text in taken)})
+        for node, place in zip(alike, chosen):
+            wanted, after = self.wanted.get(node.id), place and PLACE + place
+            name = text if wanted is None or wanted.simple else f"({text})"
+            if node.id == self.end:
+                node.label = _free(text, taken)
+                continue
+            label = text + after
+            while together[place] > 1 or label in taken:
+                versions[place] += 1
+                label = f"{name}{_small(versions[place])}{after}"
+                if label not in taken:
+                    break
+            node.label = _free(label, taken)
+
+    def at(self, node: Node) -> Node:
+        """Return the operation in whose frames the label of a node was found."""
+        wanted = self.wanted.get(node.id)
+        return node if wanted is None or wanted.at is None else wanted.at
 
     def plain(self, node: Node) -> str:
         if node.operation is None and node.module is not None:
@@ -151,19 +189,14 @@ class _Names:
             self.programs[source.file] = Program(self.texts.get(source.file, ()) if known is None else known)
         return self.programs[source.file]
 
-    def calls(self, node: Node) -> Iterator[tuple[Program, ast.Call]]:
-        """Yield the calls of the program's functions that led to an operation, innermost first."""
-        assert node.source is not None
-        function = node.source.function
-        for place in node.callers:
+    def calls(self, node: Node) -> Iterator[tuple[Program, ast.Call, int]]:
+        """Yield the calls of the program's functions that led to an operation, innermost first, with their numbers."""
+        for number, place in enumerate(node.callers, 1):
             program = self.program(place)
             call = program.at(place)
-            if not isinstance(call, ast.Call):
-                return
-            if program.callee(call) != function and function not in ("forward", "__call__"):
+            if not isinstance(call, ast.Call) or program.callee(call) in CALLING:
                 return  # the value of map(f, xs) is not the value that f returns
-            yield program, call
-            function = place.function
+            yield program, call, number
 
     def group(self, nodes: Sequence[Node]) -> None:
         """Label the operations of one evaluation of an expression."""
@@ -199,9 +232,9 @@ class _Names:
         for node in nodes:
             index = node.keywords.get("index")
             if isinstance(taker, (ast.Tuple, ast.List)) and isinstance(index, int) and index < len(taker.elts):
-                self.wanted[node.id] = Wanted(program.text(taker.elts[index]), True)
+                self.wanted[node.id] = Wanted(program.text(taker.elts[index], self.values(node)), True)
             elif isinstance(taker, ast.Name):
-                self.wanted[node.id] = Wanted(taker.id, True, True)
+                self.wanted[node.id] = Wanted(taker.id, True)
             elif whole is not None:
                 self.wanted[node.id] = Wanted(f"{program.text(whole)}[{index}]", True)
             for edge in self.into[node.id]:
@@ -233,25 +266,58 @@ class _Names:
             if len(parts) == 1 and needed:
                 self.wanted[node.id] = Wanted(program.text(parts[0]), True)
             return
+        level, element = 0, here
         target, several = program.target(here)
-        for outer, call in self.calls(node) if program.returned(here) else ():  # in h = f(x), f returns this value
+        for outer, call, number in (
+            self.calls(node) if program.returned(here) else ()
+        ):  # in h = f(x), f returns this value
             target, several = outer.target(call)
-            if target is not None:
-                program = outer
-            if target is not None or not outer.returned(call):
+            if target is not None or several:
+                program, level, element = outer, number, call
+            if target is not None or several or not outer.returned(call):
                 break
-        if isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Constant):
-            target = target.value  # in hs[t] = ..., t is not known
-            several = True
         if isinstance(here, ast.Subscript) and isinstance(here.ctx, ast.Store):
             target = here.value  # x[3] = 0 makes a new version of x
-        if target is not None:
-            self.wanted[node.id] = Wanted(program.text(target), True, several)
+        values = self.values(node, level)
+        if several:
+            self.wanted[node.id] = Wanted(printable(program.text(element, values)), not isinstance(element, ast.BinOp))
+            if target is not None:
+                self.element(node, program.text(target, values), level)
+        elif self.is_partial(node, program, here):
+            whole = here if target is None else target
+            self.wanted[node.id] = Wanted(f"Σ {program.text(whole, values)}", True)
+        elif target is not None:
+            self.wanted[node.id] = Wanted(program.text(target, values), True)
         elif isinstance(node.value, tuple) and (parts := program.targets(here)):
             self.wanted[node.id] = Wanted(", ".join(map(program.text, parts)), False)
         elif node.id != self.end:
             simple = isinstance(here, (ast.Call, ast.Subscript, ast.Attribute))
-            self.wanted[node.id] = Wanted(printable(program.text(here)), simple)
+            self.wanted[node.id] = Wanted(printable(program.text(here, self.values(node))), simple)
+
+    def values(self, node: Node, level: int = 0) -> dict[str, Any]:
+        """Return the loop variables of an operation in one of its frames, with their values."""
+        return dict(node.rounds[level]) if level < len(node.rounds) else {}
+
+    def element(self, node: Node, text: str, level: int) -> None:
+        """Note an operation as an element of a list. If all elements are operations, their order gives their indices."""
+        count = None
+        for values in node.rounds[level : level + 2]:  # before Python 3.12, a comprehension has a frame of its own
+            count = dict(values).get(COUNT, count)
+        outer = [[pair for pair in values if pair[0] == COUNT] for values in node.rounds[level : level + 2]]
+        key = text, node.source, node.callers, str(outer), node.rounds[level + 2 :]
+        self.elements[key].append((node, text, count))
+
+    def is_partial(self, node: Node, program: Program, here: ast.AST) -> bool:
+        """Return whether the operation is an addition of Python's ``sum`` before the last one."""
+        if (
+            not isinstance(here, ast.Call)
+            or not isinstance(here.func, ast.Name)
+            or here.func.id != "sum"
+            or not here.args
+        ):
+            return False
+        same = (reader for reader in self.readers[node.id] if reader.source == node.source and reader.call != node.call)
+        return any(reader.rounds == node.rounds and reader.callers == node.callers for reader in same)
 
     def inner(self, nodes: Iterable[Node], callee: str) -> None:
         """Label the operations that the program does not show: those inside a module or a library function."""
@@ -265,26 +331,28 @@ class _Names:
         node = self.graph.nodes[edge.source]
         if operand is None or node.operation is not None:
             return
-        calls = self.calls(self.graph.nodes[edge.target]) if isinstance(operand, ast.Name) else ()
-        for outer, call in calls:  # in a call f(x), x is the operand that f calls t
-            handed = program.handed(operand, call)
+        reader, level = self.graph.nodes[edge.target], 0
+        for outer, call, number in self.calls(reader) if isinstance(operand, ast.Name) else ():
+            handed = program.handed(operand, call)  # in a call f(x), x is the operand that f calls t
             if handed is None:
                 break
-            program, operand = outer, handed
+            program, operand, level = outer, handed, number
         if isinstance(operand, ast.NamedExpr):
             operand = operand.target
         simple = isinstance(operand, (ast.Name, ast.Attribute))
         known = self.wanted.get(node.id)
         if known is None or (simple and not known.simple):
-            self.wanted[node.id] = Wanted(printable(program.text(operand)), simple)
+            text = printable(program.text(operand, self.values(reader, level)))
+            self.wanted[node.id] = Wanted(text, simple, reader)
 
     def summed(self, nodes: Sequence[Node], program: Program, call: ast.Call) -> None:
         """Label the additions of Python's ``sum``. Each one adds one element; the first one adds to 0."""
         for node in nodes:
             total, *element = self.into[node.id]
             first = self.graph.nodes[total.source]
-            if first.kind == "constant" and first.details == "0":
+            if first.operation is None and first.id not in self.wanted:
                 self.summands[call] = 0
+                self.value(total, program, call.args[1] if len(call.args) > 1 else None)
             if call in self.summands and element:
                 self.value(element[0], program, program.element(call.args[:1], self.summands[call]))
                 self.summands[call] += 1
@@ -311,12 +379,22 @@ def _path(name: str) -> str:
     return ".".join(parts[first:])
 
 
+def _small(number: int) -> str:
+    return "".join(chr(ord("₀") + int(digit)) for digit in str(number))
+
+
+def without_place(label: str) -> str:
+    """Return a label without its version and without the round of its loops."""
+    return label.partition(PLACE)[0].rstrip("₀₁₂₃₄₅₆₇₈₉")
+
+
 def _free(label: str, taken: dict[str, int]) -> str:
-    """Return the label, with a number after it if another node has it, and mark the result as taken."""
+    """Return the label, as a further version if another node has it, and mark the result as taken."""
     free, number = label, taken.get(label, 0)
+    name, separator, place = label.partition(PLACE)
     while free in taken:
         number += 1
-        free = f"{label} ({number})"
+        free = f"{name}{_small(number)}{separator}{place}"
     taken[label] = max(number, 1)
     taken.setdefault(free, 1)
     return free

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
+from types import FrameType
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from ...engine.observers import active, attach
 from ...engine.tape import Entry, Leaf, entry_of
 from ...engine.tensor import Tensor
 from ...guards.inplace import _arrays
+from .rounds import Round, round_of
 
 
 class trace:
@@ -79,10 +81,14 @@ class trace:
         A module's call is recognised by its frame. Frames of other functions are not kept. Two operations in a row belong to
         one call of such a function if the same line called them and the second comes later in the function.
         """
-        place = user_place()
+        frames: list[FrameType] = []
+        place = user_place(frames)
         if place is None or place.callee is None:
             return
         note.source, note.program, note.callers = place.source, place.program, place.callers
+        rounds = [round_of(frames[0], place.source, place.program)]
+        rounds += [round_of(frame, *where) for frame, where in zip(frames[1:], place.callers)]
+        note.rounds = tuple(rounds)
         for number, scope in enumerate(active.scopes):
             if scope.frame is place.callee:
                 note.depth, note.call = number, scope.notes.setdefault(self, self._calls + 1)
@@ -117,9 +123,13 @@ class ModuleCall(NamedTuple):
 
 
 class Constant:
-    """An argument of an operation that needs no gradient. The tape does not hold it, so the trace notes it."""
+    """An argument of an operation that needs no gradient. The tape does not hold it, so the trace notes it.
 
-    __slots__ = ("array", "dtype", "position", "shape", "value")
+    Attributes:
+        place: equal for two arguments that are the same array, or equal views of one, even if the view exists no longer.
+    """
+
+    __slots__ = ("array", "dtype", "owner", "place", "position", "shape", "value")
 
     def __init__(self, position: int, value: Any) -> None:
         self.position = position
@@ -129,6 +139,13 @@ class Constant:
         self.array: weakref.ref[Any] | None = None
         with contextlib.suppress(TypeError):  # a Python number supports no weak reference
             self.array = weakref.ref(value)
+        self.owner, self.place = self.array, object() if self.array is None else (id(self.array),)
+        if isinstance(value, np.ndarray):
+            base = value
+            while isinstance(base.base, np.ndarray):
+                base = base.base
+            self.owner = weakref.ref(base)  # an array has one such reference, so its id tells arrays apart
+            self.place = id(self.owner), value.__array_interface__["data"][0], value.shape, value.strides, self.dtype
 
 
 class TraceNote:
@@ -139,6 +156,7 @@ class TraceNote:
         source: the line of the user's program that called it.
         program: the lines of that file.
         callers: the calls of the program's functions around it, innermost first, each with its file's lines.
+        rounds: the variables of the loops at ``source`` and at each of the ``callers``.
         call: a number shared by all operations that one call, or one operator, of the program has carried out.
         constants: the arguments that need no gradient.
         depth: the index in ``modules`` of the module that the program called; None if it called something else.
@@ -157,7 +175,7 @@ class TraceNote:
 
     __slots__ = (
         "answer", "arguments", "backward_seconds", "call", "callers", "constants", "contributions", "cotangents",
-        "depth", "gradients", "kept", "lane", "modules", "names", "origin", "paths", "program", "seconds", "signed",
+        "depth", "gradients", "kept", "lane", "modules", "names", "origin", "paths", "program", "rounds", "seconds", "signed",
         "source",
     )  # fmt: skip
 
@@ -166,6 +184,7 @@ class TraceNote:
         self.source: SourceLine | None = None
         self.program: Sequence[str] = ()
         self.callers: tuple[tuple[SourceLine, Sequence[str]], ...] = ()
+        self.rounds: tuple[Round, ...] = ()
         self.call = 0
         self.depth: int | None = None
         operands = enumerate(zip(entry.parents, arrays))

@@ -74,7 +74,7 @@ class grad_flow(NotedSteps):
     __str__ = table
 
     def plot(self, path: str | os.PathLike[str]) -> Path:
-        """Draw heat maps (layer x step) of log10 of the three norms into a .svg, .png or .pdf file.
+        """Draw heat maps (layer x step) of log10 of gradients, updates, and updates / parameters: a .svg, .png or .pdf.
 
         Raises:
             GraphError: no step was noted.

@@ -59,7 +59,12 @@ def norm_text(value: float) -> str:
 def draw(flow: NotedSteps, path: str | os.PathLike[str]) -> Path:
     flow.check_noted()
     labels = [plain_label(layer, 40) for layer in flow.layers]
-    tables = {what: flow.norms(what) for what in WHATS}
+    # The norms of the parameters hardly change; how much a step changes them is what tells.
+    tables = {
+        "|gradient|": flow.norms("gradient"),
+        "|update|": flow.norms("update"),
+        "|update| / |parameter|": flow.ratios(),
+    }
     left = max(text_width(label, 8) for label in labels) + 0.2
     wide, tall, gap = 3.2, max(1.2, 0.17 * len(labels)), 0.85
     width, height = left + len(tables) * (wide + gap), tall + 1.25
@@ -71,7 +76,7 @@ def draw(flow: NotedSteps, path: str | os.PathLike[str]) -> Path:
             image = _heat_map(ax, np.stack(list(norms.values())), flow.steps)
             fig.colorbar(image, cax=bar)
             bar.tick_params(labelsize=7)
-            ax.set_title(f"log10 |{what}|", fontsize=10)
+            ax.set_title(f"log10 {what}", fontsize=10)
             ax.set_yticks(range(len(labels)), labels if i == 0 else [""] * len(labels), fontsize=8)
             ax.tick_params(axis="y", length=0)
             ax.tick_params(axis="x", labelsize=8)

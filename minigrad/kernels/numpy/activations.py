@@ -7,7 +7,7 @@ import numpy as np
 
 from ...engine.sums import filled
 from ...engine.types import Array
-from ...rules.neural import TANH_CUBIC, TANH_SCALE, gelu, relu, sigmoid, silu
+from ...rules.neural import TANH_CUBIC, TANH_SCALE, gelu, is_normal, relu, sigmoid, silu
 from ...rules.special import erf, erf_of_float32
 from ..threads import BLOCK, in_blocks
 from .rows import Needs
@@ -38,7 +38,7 @@ def _with_slope(fill: Any) -> Any:
     """Return a forward that calls ``fill(x, ans, slope)`` for each block. ``slope``, the derivative, is for the backward."""
 
     def forward(x: Array) -> Any:
-        if x.dtype.char not in "fd":
+        if not is_normal(x):
             return NotImplemented
         ans, slope = np.empty(x.shape, x.dtype), np.empty(x.shape, x.dtype)
         _over_blocks(fill, x.reshape(-1), ans.reshape(-1), slope.reshape(-1))
@@ -61,16 +61,13 @@ def _times_slope(g: Array, needs: Needs, saved: Array) -> tuple[Array]:
 
 
 def _fill_sigmoid(x: Array, ans: Array, slope: Array) -> None:
-    """With e = exp(-|x|), compute 1 / (1 + e) or e / (1 + e), and the slope e / (1 + e)^2, without overflow or cancellation."""
-    np.abs(x, out=slope)
-    np.negative(slope, out=slope)
+    """With e = exp(-x), compute 1 / (1 + e), and the slope e / (1 + e)^2, without cancellation."""
+    np.negative(x, out=slope)
     np.exp(slope, out=slope)
-    share = slope + 1
-    np.divide(1, share, out=share)
-    np.maximum(slope, x >= 0, out=ans)  # 1 or e, faster than np.where
-    ans *= share
-    slope *= share
-    slope *= share
+    np.add(slope, 1, out=ans)
+    np.divide(1, ans, out=ans)
+    slope *= ans
+    slope *= ans
 
 
 def _fill_silu(x: Array, ans: Array, slope: Array) -> None:

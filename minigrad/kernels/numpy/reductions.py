@@ -1,18 +1,16 @@
-"""Faster forwards of ``np.sum``, ``np.mean``, ``np.max`` and ``np.min``, and backwards of ``np.prod`` and ``np.cumprod``."""
+"""Faster forwards of ``np.sum``, ``np.mean``, ``np.max`` and ``np.min``; ``np.prod``, ``np.cumsum`` and ``np.cumprod``."""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ...engine.sums import MIN_PRODUCT, ones, sum_over
+from ...engine.sums import accumulated, sum_over, sums_from_each
 from ...engine.types import Array
 from ...rules import reductions
-from ...rules.axes import axes_of, expand
+from ...rules.axes import count, expand
 
 _LONG = 1 << 12  # the longest row, in elements, for argmax; in longer rows np.max is as fast
-_WIDE = 1 << 8  # the most elements of a row in one product; NumPy's sum of more is more exact
-_MOST = 16  # the most products for one row
 _EXACT = 1 << 24  # the largest count for a mean; float32 represents all integers up to this one exactly
 _FEW = 1 << 9  # elements in total; NumPy sums fewer along one axis as fast
 _reduce: Callable[..., Any] = np.add.reduce
@@ -39,21 +37,8 @@ def _sum(a: Array, axis: Any = None, keepdims: Any = False, **others: Any) -> An
         return NotImplemented
     if axis is None or not -a.ndim <= axis < a.ndim:
         return np.asarray(_reduce(a, axis, keepdims=keepdims)), None
-    if axis in (-1, a.ndim - 1) and a.shape[-1] > _WIDE:
-        return _of_wide_rows(a, keepdims), None
     sums = sum_over(a, (axis % a.ndim,))
     return (sums if keepdims else sums.squeeze(axis)), None
-
-
-def _of_wide_rows(a: Array, keepdims: bool) -> Any:
-    """Sum long rows with one product for each of several equal parts. If there are no equal parts, use NumPy's sum."""
-    row = a.shape[-1]
-    parts = -(-row // _WIDE)
-    if parts > _MOST or row % parts or a.size < MIN_PRODUCT or not a.flags.c_contiguous:
-        return _reduce(a, -1, keepdims=keepdims)
-    sums = sum_over(a.reshape(*a.shape[:-1], parts, row // parts), (a.ndim,))
-    total = sums[..., 0].dot(ones(parts, a.dtype))
-    return total[..., None] if keepdims else total
 
 
 def _mean(a: Array, **keywords: Any) -> Any:
@@ -63,43 +48,57 @@ def _mean(a: Array, **keywords: Any) -> Any:
     return total / (a.size // total.size), None
 
 
-def _all_safe(a: Array, axis: Any, factor: float) -> bool:
-    """Return whether no product along ``axis``, of any elements and at most ``factor``, can overflow, underflow or be 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs, of_factor = np.abs(np.log(np.abs(a))), np.log(factor)
-    return bool(sum_over(logs, axes_of(a.ndim, axis)).max() + of_factor < -np.log(np.finfo(a.dtype).tiny))
-
-
-def _product(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a forward for calls without ``dtype``, ``initial`` and ``where``."""
+def _running(ufunc: Any) -> Callable[..., Any]:
+    """Return a forward of ``np.cumsum`` or ``np.cumprod`` along one axis."""
 
     def forward(a: Array, axis: Any = None, **others: Any) -> Any:
-        known = a.size and not others.keys() - {"keepdims"}
-        return (np.asarray(function(a, axis, **others)), None) if known else NotImplemented
+        known = type(axis) is int and -a.ndim <= axis < a.ndim and not others
+        return (accumulated(ufunc, a, axis, np.empty_like(a)), None) if known else NotImplemented
 
     return forward
 
 
+def _prod(a: Array, axis: Any = None, **others: Any) -> Any:
+    known = a.size and not others.keys() - {"keepdims"}
+    return (np.asarray(np.prod(a, axis, **others)), None) if known else NotImplemented
+
+
+def _stays_normal(a: Array, axis: Any) -> bool:
+    """Return whether no product of the first factors along ``axis`` is near overflow or underflow.
+
+    A factor changes the magnitude by at most ``exp(widest)``. So if the products after each ``step`` factors are between
+    ``exp(-limit)`` and ``exp(limit)``, all others are normal numbers.
+    """
+    size, limit = np.abs(a), -0.5 * float(np.log(np.finfo(a.dtype).tiny))
+    widest = float(np.abs(np.log([size.min(), size.max()])).max())
+    if count(a.shape, axis) * widest <= 2 * limit:
+        return True
+    if type(axis) is not int or not widest <= limit:
+        return False
+    axis, step = axis % a.ndim, int(limit / widest)
+    before, n, after = a.shape[:axis], a.shape[axis] // step, a.shape[axis + 1 :]
+    steps = a[(*[slice(None)] * axis, slice(n * step))].reshape(*before, n, step, *after)
+    return bool(np.abs(np.log(np.abs(np.cumprod(np.prod(steps, axis + 1), axis)))).max() <= limit)
+
+
 def _prod_backward(g: Array, needs: Any, ans: Array, a: Array, a_shape: Any, axis: Any) -> tuple[Array]:
-    if not _all_safe(a, axis, 1):
+    if not _stays_normal(a, axis):
         return (reductions._prod_rule(g, a, a_shape, axis, True, 1),)
-    others = expand(ans, a_shape, axis) / a
-    others *= expand(g, a_shape, axis)
-    return (others,)
+    return (expand(ans, a_shape, axis) / a * expand(g, a_shape, axis),)
 
 
-def _cumprod_backward(g: Array, needs: Any, ans: Array, a: Array, a_shape: Any, axis: Any) -> tuple[Array]:
-    """Divide the sums of ``g * ans`` from each element on by the element."""
-    if axis is None or not _all_safe(a, axis, g.shape[axis] * np.abs(g).max()):
+def _cumprod_backward(g: Array, needs: Any, ans: Array, a: Array, a_shape: Any, axis: int) -> tuple[Array]:
+    """Divide the sums of ``g * ans`` from each element on by the element, unless a term is near overflow or underflow."""
+    low, products, sizes = np.finfo(a.dtype).tiny ** 0.5, np.abs(ans), np.abs(g)
+    normal = a.size and products.min() >= low and g.shape[axis] * products.max() * sizes.max() <= low**-2
+    if not normal or ((sizes < low) & (sizes > 0)).any():
         return (reductions._cumprod_rule(g, a, ans, a_shape, axis),)
-    back = (slice(None),) * (axis % a.ndim) + (slice(None, None, -1),)
-    sums = np.cumsum((g * ans)[back], axis)[back]
-    sums /= a
-    return (sums,)
+    return (sums_from_each(g * ans, axis) / a,)
 
 
-reductions.prod.kernel(np.ndarray, _product(np.prod), _prod_backward)
-reductions.cumprod.kernel(np.ndarray, _product(np.cumprod), _cumprod_backward)
+reductions.prod.kernel(np.ndarray, _prod, _prod_backward)
+reductions.cumsum.kernel(np.ndarray, _running(np.add), lambda g, needs, axis: (sums_from_each(g, axis),))
+reductions.cumprod.kernel(np.ndarray, _running(np.multiply), _cumprod_backward)
 reductions.max.kernel(np.ndarray, _extreme(np.argmax))
 reductions.min.kernel(np.ndarray, _extreme(np.argmin))
 reductions.sum.kernel(np.ndarray, _sum, least=_FEW)

@@ -339,6 +339,14 @@ def gradient_in_each_turn(x, w):
     return np.sum(w * w)
 
 
+def two_loops_of_equal_calls(x, y, w):
+    for row in x:
+        w = np.sin(w) + row
+    for row in y:
+        w = np.sin(w) + row
+    return np.sum(w)
+
+
 def checked_in_each_turn(x, w):
     for row in x:
         if np.sum(w) > -1000:
@@ -392,5 +400,6 @@ PROGRAMS = [
     Looping(newest_first, lambda t, n: drawn((t, n), (n,)), 2),
     Looping(columns_in_reverse, lambda t, n: drawn((n, t), (n,)), 2),
     Looping(gradient_in_each_turn, lambda t, n: drawn((t, n), (n,)), 4),
+    Looping(two_loops_of_equal_calls, lambda t, n: drawn((t, 2), (n + 8, 2), (2,)), 3),
     Looping(checked_in_each_turn, lambda t, n: drawn((t, n), (n,)), 2),
 ]

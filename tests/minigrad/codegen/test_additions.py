@@ -212,3 +212,16 @@ def test_a_sum_keeps_the_layout_in_which_it_was_added() -> None:
 
     random = np.random.default_rng(0)
     assert_same_bytes(f, np.float64(1.5), random.normal(size=(30, 40)), random.normal(size=(40, 30)))
+
+
+def test_a_sum_is_not_put_off_until_what_it_reads_has_changed() -> None:
+    def rule(g: Any, x: Any) -> Any:
+        buffer = np.zeros_like(x)
+        buffer[:1] = g[:1] * 3.0
+        found = buffer * 2.0
+        buffer[1:] = g[1:]
+        found += buffer
+        return found
+
+    own = mg.primitive(lambda x: x * 1.0, name="own_sum").vjp(x=rule)
+    assert_same_bytes(lambda x: np.sum(np.sin(own(x))), np.array([0.5, -1.0, 2.0]))

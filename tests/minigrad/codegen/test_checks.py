@@ -37,7 +37,7 @@ def test_shapes_dtypes_and_other_arguments_are_checked_before_anything_is_comput
 
     program = mg.write_numpy(f, X, 3, "sum")
     wrong: list[tuple[Any, type[Exception], str]] = [
-        ((np.ones(4), 3, "sum"), mg.ShapeError, r"x has shape \(4,\); the program was written for \(3,\)"),
+        ((np.ones(4), 3, "sum"), mg.ShapeError, r"x has shape \(4,\): this program was written for \(3,\)"),
         ((np.ones(3, np.float32), 3, "sum"), mg.DTypeError, "x has dtype float32"),
         (([1.0, 2.0, 3.0], 3, "sum"), mg.DTypeError, "x is a list: pass a NumPy array"),
         ((X, 2, "sum"), mg.ArgumentError, "an argument is 2; the program was written for 3"),

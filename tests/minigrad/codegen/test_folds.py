@@ -292,9 +292,25 @@ def layers_in_lists(params, x):
     return np.sum(x)
 
 
+def layers_with_brackets_in_their_names(params, x):
+    for i in range(8):
+        x = np.tanh(x @ params[f"w[{i}]"]) + x
+    return np.sum(x)
+
+
+def picks_later_from_the_first_turn(x, w):
+    first: Any = None
+    for t in range(6):
+        y = np.sin(w * x)
+        parts = [y[i] for i in range(6)]
+        first = parts if first is None else first
+        w = w + y * sum(parts) * first[t]
+    return np.sum(w)
+
+
 def signs_of_zero(x, w):
     for t in range(8):
-        w = w * np.sin(x) + np.copysign(1.0, x * x * (-1.0 * t))
+        w = np.sin(w) + x + np.copysign(1.0, w * w * (-1.0 * t))
     return np.sum(w)
 
 
@@ -372,7 +388,9 @@ LOOPS: dict[Callable[..., Any], Shapes] = {
     numbers_before_a_write: [(6,), (3,)],
     frozen_sums: [(3,), (3,)],
     named_layers: [dict.fromkeys("abcde", (3, 3)), (2, 3)],
-    layers_in_lists: [[(3, 3), [(3, 3)], [(3, 3)], [(3, 3)]], (2, 3)],
+    layers_in_lists: [[(3, 3), *[[(3, 3)]] * 8], (2, 3)],
+    layers_with_brackets_in_their_names: [{f"w[{i}]": (3, 3) for i in range(8)}, (2, 3)],
+    picks_later_from_the_first_turn: [(6,), (6,)],
     signs_of_zero: [(3,), (3,)],
     floats_of_integers: [(3,), (3,)],
     fewer_axes: [(2, 2, 2, 2, 2, 2, 3), (3, 2)],
@@ -399,7 +417,7 @@ UNFOLDED = {
     two_turns,
     a_number_of_each_turn,
     named_layers,
-    layers_in_lists,
+    layers_with_brackets_in_their_names,
     floats_of_integers,
     fewer_axes,
     lines_that_are_alike,
@@ -482,6 +500,34 @@ def test_turns_that_branch_differently_are_checked_each_in_its_own_way() -> None
 
     x = np.array([0.1, 0.9, 0.9, 0.1, 0.1, 0.9, 0.1, 0.9])
     assert len(mg.write_numpy(f, x, np.ones(3)).checks) == 12
+
+
+def test_turns_with_other_answers_are_checked_each_in_its_own_way() -> None:
+    def f(x: Any, w: Any) -> Any:
+        answers = []
+        for t in range(8):
+            answers.append(bool(x[t] > 0.7))
+            w = np.sin(w) + x[t]
+        return np.sum(w) * len(answers)
+
+    x, w = np.array([0.1, 0.9, 0.9, 0.1, 0.1, 0.9, 0.1, 0.9]), np.ones(3)
+    program = mg.write_numpy(f, x, w)
+    assert len(program.checks) == 8
+    assert same_bits([*program(x, w)], on_the_tape(f, (x, w), (0, 1)))
+    with pytest.raises(ValueError, match="was True"):
+        program(np.sort(x), w)
+
+
+def test_a_value_with_a_name_keeps_it_before_a_loop() -> None:
+    def f(x: Any, w: Any) -> Any:
+        start = np.cos(x)
+        h = start
+        for _ in range(8):
+            h = np.tanh(h + w)
+        return np.sum(h)
+
+    text = str(mg.write_numpy(f, np.ones(3), np.ones(3)))
+    assert "    start = np.cos(x)\n    h = start\n    hs = []\n    for " in re.sub(" *#.*\n", "", text)
 
 
 def test_a_loop_of_fixed_length_folds_with_free_sizes_too() -> None:

@@ -132,6 +132,21 @@ def test_what_is_unclear_is_refused(function: Callable[..., Any], second: tuple[
     assert "line " in str(caught.value) or "for len" in str(caught.value)
 
 
+def test_turns_with_other_answers_in_the_shorter_example_only_are_refused() -> None:
+    def f(x: Any, w: Any) -> Any:
+        answers = []
+        for row in x:
+            answers.append(bool(row[0] > 0))
+            w = np.sin(w) + row
+        return np.sum(w) + 0.0 * len(answers)
+
+    short, long = np.ones((10, 3)), np.ones((15, 3))
+    short[3:6] = -1.0
+    with pytest.raises(mg.UnsupportedError, match=ALIKE):
+        mg.write_numpy(f, short, np.ones(3), sizes=[(long, np.ones(3))])
+    assert len(mg.write_numpy(f, np.abs(short), np.ones(3), sizes=[(long, np.ones(3))]).checks) == 1
+
+
 def test_lengths_that_grow_together_are_refused() -> None:
     rnn = PROGRAMS[0]
     with pytest.raises(mg.UnsupportedError, match=r"10, 15 may be .*: give an example in which these differ"):

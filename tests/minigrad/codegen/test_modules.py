@@ -129,6 +129,18 @@ class Siamese(nn.Module):
         return self.out(np.abs(self.net(pair[0]) - self.net(pair[1])))
 
 
+class Penalised(nn.Module):
+    """Adds a penalty on the weights of its blocks, outside of them."""
+
+    def __init__(self) -> None:
+        self.blocks = Stack(3)
+
+    def forward(self, x: Any) -> Any:
+        biases: list[Any] = [block.inner.bias for block in self.blocks.blocks]
+        penalty = sum(np.sum(bias**2) for bias in biases)
+        return self.blocks(x) * penalty
+
+
 def squared(output: Any) -> Any:
     return np.sum(output * output)
 
@@ -160,6 +172,7 @@ NETS: dict[str, tuple[nn.Module, Callable[[np.random.Generator], tuple[Any, ...]
     "gates": (TwoGates(), of_x),
     "writes": (WritesToItsArgument(), of_x),
     "cells": (Cells(), lambda r: (r.normal(size=(5, 2, 4)),)),
+    "penalised": (Penalised(), of_x),
     "siamese": (Siamese(), lambda r: (r.normal(size=(2, 3, 4)),)),
 }
 
@@ -229,6 +242,17 @@ def test_a_gpt_is_short(layers: int, most: int) -> None:
     assert functions(text)[-3:] == ["transformer_encoder_layer", "transformer_encoder_layer_back", "step"]
     assert text.count("for t in range(4):") == (layers == 4)
     assert all(len(line) <= 100 for line in text.splitlines() if not re.match(r" *(#|raise)", line))
+
+
+def test_a_gradient_is_put_into_its_dict_when_it_is_complete() -> None:
+    text = text_of(NETS["penalised"][0], np.ones((5, 4)))
+    assert 'dp[at + "inner.weight"] = ' in text
+    assert 'dp[at + "inner.bias"] = ' not in text
+    for i in range(3):
+        complete = (
+            rf'dblocks_blocks_{i}_inner_bias \+= .*\n( *#.*\n)*    dparameters\["blocks.blocks.{i}.inner.bias"\] = '
+        )
+        assert re.search(complete, text)
 
 
 def test_a_large_dict_is_checked_by_its_keys(tmp_path: Any) -> None:

@@ -36,7 +36,7 @@ def test_right_at_sizes_it_was_not_written_at(sizes: list[Any], others: list[Any
 
 def test_an_axis_that_never_differed_is_checked() -> None:
     program = mg.write_numpy(network, *data(16), argnum=PARAMETERS, sizes=[data(48)])
-    with pytest.raises(mg.ShapeError, match=r"y has shape \(16, 2\); the program was written for \('len\(x\)', 1\)"):
+    with pytest.raises(mg.ShapeError, match=r"y has shape \(16, 2\): this program was written for \('len\(x\)', 1\)"):
         program(*data(16, 2))
 
 

@@ -1,4 +1,4 @@
-// Writes the page's arrays as text: {shape, dtype, values}, or {shape, dtype, min, mean, max, norm} for a large one.
+// Writes the page's arrays as text: {shape, dtype, values}, or {shape, dtype}, a summary and often a map for a large one.
 
 function numberText(value, allDigits) {
   if (typeof value === "string" && value.endsWith("i")) return value; // complex
@@ -28,9 +28,39 @@ function shortText(array) {
 // The number that a reader typed, with a point or a comma; NaN if it is not a number.
 const typedNumber = (text) => (text.trim() === "" ? NaN : Number(text.trim().replace(",", ".")));
 
-function norm(array) {
-  return array.values === undefined ? Number(array.norm) : Math.hypot(...array.values.map(Number));
+// The real numbers of an array with all its numbers; the magnitudes of complex ones, which are texts such as "1.0-2.0i".
+function numbersOf(array) {
+  const parts = (text) => /^(.+?)([+-][^+-]+(?:e[+-]?\d+)?)i$/.exec(text).slice(1);
+  return array.dtype.startsWith("complex") ? array.values.map((text) => Math.hypot(...parts(text).map(Number))) : array.values.map(Number);
 }
+
+// A summary of an array: counts of zeros, NaN and infinities, the norm, min, mean, max and histogram of the finite entries, the
+// columns that are zero in every row (dead), the least and the greatest sum of a row. tensors.py makes it for large arrays.
+const BINS = 24;
+const summaries = new WeakMap();
+function summaryOf(array) {
+  if (array.values === undefined) return array;
+  if (summaries.has(array)) return summaries.get(array);
+  const least = (values) => values.reduce((a, b) => Math.min(a, b), Infinity);
+  const most = (values) => -least(values.map((x) => -x));
+  const numbers = numbersOf(array);
+  const finite = numbers.filter(Number.isFinite);
+  const columns = array.shape.at(-1) ?? 1;
+  const [min, max] = [least(finite), most(finite)];
+  const [bins, sums, alive] = [new Array(BINS).fill(0), new Array(numbers.length / columns || 0).fill(0), new Set()];
+  for (const x of finite) bins[max === min ? 0 : Math.min(BINS - 1, Math.floor(((x - min) / (max - min)) * BINS))]++;
+  numbers.forEach((x, i) => {
+    sums[Math.floor(i / columns)] += x;
+    if (x !== 0) alive.add(i % columns);
+  });
+  const count = (test) => numbers.filter(test).length;
+  const counts = { zeros: count((x) => x === 0), nans: count(Number.isNaN), infs: count((x) => Math.abs(x) === Infinity), dead: columns - alive.size };
+  const mean = finite.reduce((a, b) => a + b, 0) / finite.length;
+  summaries.set(array, { ...counts, min, mean, max, bins, norm: counts.nans > 0 ? NaN : numbers.reduce((a, b) => Math.hypot(a, b), 0), sumLeast: least(sums), sumMost: most(sums) });
+  return summaries.get(array);
+}
+
+const norm = (array) => Number(summaryOf(array).norm);
 
 // Rows and columns, as NumPy prints them.
 function valuesText(array, allDigits) {

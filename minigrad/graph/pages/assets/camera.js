@@ -1,12 +1,23 @@
 // The visible part of a scene. A point p of the scene is at p * scale + (x, y) on the screen. Pure geometry.
 
 const camera = {
-  READABLE: 12 / 13, // the scale at which text is 12 px high; stepping never uses a smaller one
+  TEXT: 12, // px: the height of the smallest text
   MARGIN: 14,
   scale: 1,
   x: 0,
   y: 0,
   wanted: null, // the scale that the reader has chosen
+  most: 4, // the largest one; larger in a scene that has scenes inside
+
+  // The scale at which a box shows all of its lines. Below it, text keeps its size and a box shows fewer lines.
+  get full() {
+    return this.TEXT / 13;
+  },
+
+  // The size of text in the scene, in units of 13.
+  get unit() {
+    return Math.max(1, this.full / this.scale);
+  },
 
   fitScale({ width, height }, pane) {
     return Math.min((pane.width - 2 * this.MARGIN) / width, (pane.height - 2 * this.MARGIN) / height);
@@ -15,36 +26,26 @@ const camera = {
   // Show the whole scene, at any scale.
   fit(scene, pane) {
     this.wanted = null;
-    this.scale = Math.max(0.02, Math.min(this.fitScale(scene, pane), 1.4));
+    this.scale = Math.max(1e-3, Math.min(this.fitScale(scene, pane), 1.4 * this.full));
     this.keepInside(scene, pane);
   },
 
-  // Show these boxes. The first one is the most important. If the whole scene is readable, show it. Else move the camera no
-  // further than needed. If the boxes are too far apart, centre the first one.
+  // Show all of these boxes. If the whole scene is readable, show it. Else move the camera no further than needed.
   frame(boxes, scene, pane) {
-    const all = Math.min(this.fitScale(scene, pane), 1.4);
-    if (this.wanted === null && all >= this.READABLE) {
+    const all = Math.min(this.fitScale(scene, pane), 1.4 * this.full);
+    const near = 0.75 * this.full; // from here on, boxes of four lines show three
+    if (this.wanted === null && all >= 0.66 * this.full) {
       this.scale = all;
-      this.keepInside(scene, pane);
-      return;
+      return this.keepInside(scene, pane);
     }
-    const usual = Math.max(this.wanted ?? 1, this.READABLE);
-    const scale = [usual, 1, this.READABLE].filter((s) => s <= usual).find((s) => this.roomFor(boxes, s, pane));
-    const moved = this.scale !== (scale ?? usual);
-    this.scale = scale ?? this.READABLE;
-    const focus = scale === undefined ? this.together(boxes, pane) : boxes;
-    if (focus.length === 0) return this.keepInside(scene, pane);
-    if (moved || !focus.every((box) => this.isInside(box, pane))) this.centre(focus, pane);
+    if (boxes.length === 0) return this.keepInside(scene, pane);
+    const { left, right, top, bottom } = this.around(boxes);
+    const scale = Math.min(this.wanted ?? near, this.fitScale({ width: right - left, height: bottom - top }, pane));
+    const moved = this.scale !== scale;
+    this.scale = scale;
+    if (moved || !boxes.every((box) => this.isInside(box, pane))) this.centre(boxes, pane);
     this.keepInside(scene, pane);
-    if (!focus.every((box) => this.isInside(box, pane))) this.centre(focus, pane);
-  },
-
-  // The first box, and as many of the nearest others as fit.
-  together([first, ...others], pane) {
-    const apart = ({ x, y }) => Math.hypot(x - first.x, y - first.y);
-    const found = first === undefined ? [] : [first];
-    for (const box of others.sort((a, b) => apart(a) - apart(b))) if (this.roomFor([...found, box], this.scale, pane)) found.push(box);
-    return found;
+    if (!boxes.every((box) => this.isInside(box, pane))) this.centre(boxes, pane);
   },
 
   around(boxes) {
@@ -54,12 +55,6 @@ const camera = {
       top: Math.min(...boxes.map(({ y, h }) => y - h / 2)),
       bottom: Math.max(...boxes.map(({ y, h }) => y + h / 2)),
     };
-  },
-
-  roomFor(boxes, scale, pane) {
-    if (boxes.length === 0) return true;
-    const { left, right, top, bottom } = this.around(boxes);
-    return (right - left) * scale <= pane.width - 2 * this.MARGIN && (bottom - top) * scale <= pane.height - 2 * this.MARGIN;
   },
 
   centre(boxes, pane) {
@@ -86,16 +81,12 @@ const camera = {
     return left >= 2 && top >= 2 && right <= pane.width - 2 && bottom <= pane.height - 2;
   },
 
-  isSeen(box, pane) {
-    return overlap(this.rect(box), { left: 0, top: 0, right: pane.width, bottom: pane.height });
-  },
-
   point([x, y]) {
     return [x * this.scale + this.x, y * this.scale + this.y];
   },
 
   zoom(factor, pane, [cx, cy] = [pane.width / 2, pane.height / 2]) {
-    const scale = Math.max(0.02, Math.min(4, this.scale * factor));
+    const scale = Math.max(1e-3, Math.min(this.most * this.full, this.scale * factor));
     this.x = cx - ((cx - this.x) / this.scale) * scale;
     this.y = cy - ((cy - this.y) / this.scale) * scale;
     this.scale = this.wanted = scale;
@@ -104,5 +95,38 @@ const camera = {
   pan(dx, dy) {
     this.x += dx;
     this.y += dy;
+  },
+
+  // The same view in the coordinates of the scene around this one, and back. `place` is that of the inner scene.
+  outward({ scale, x, y }, place) {
+    const outer = scale / place.scale;
+    return { scale: outer, x: x - place.x * outer, y: y - place.y * outer };
+  },
+
+  inward({ scale, x, y }, place) {
+    return { scale: scale * place.scale, x: x + place.x * scale, y: y + place.y * scale };
+  },
+
+  // The smooth flight of van Wijk and Nuij (2003): the camera rises, moves and sinks, so that the picture always seems to move at
+  // the same speed. Gives {length, at}: `at(t)` is the view at t in [0, 1], and `length` how far it is.
+  flight(from, to, pane) {
+    const RISE = 1.4; // how much the camera prefers rising to moving: their rho
+    const centre = ({ scale, x, y }) => [(pane.width / 2 - x) / scale, (pane.height / 2 - y) / scale];
+    const [[x0, y0], [x1, y1]] = [centre(from), centre(to)];
+    const [w0, w1] = [pane.width / from.scale, pane.width / to.scale];
+    const far = Math.hypot(x1 - x0, y1 - y0);
+    const straight = far < 1e-6 * Math.min(w0, w1);
+    const bend = (w, sign) => Math.asinh((w1 * w1 - w0 * w0 + sign * (RISE * RISE * far) ** 2) / (2 * w * (RISE * RISE) * far));
+    const [r0, r1] = straight ? [0, 0] : [-bend(w0, 1), -bend(w1, -1)];
+    const length = Math.abs(straight ? Math.log(w1 / w0) : r1 - r0) / RISE;
+    const at = (t) => {
+      if (t >= 1) return to;
+      const r = RISE * t * length;
+      const width = straight ? w0 * (w1 / w0) ** t : (w0 * Math.cosh(r0)) / Math.cosh(r + r0);
+      const share = straight ? t : (w0 / (RISE * RISE * far)) * (Math.cosh(r0) * Math.tanh(r + r0) - Math.sinh(r0));
+      const scale = pane.width / width;
+      return { scale, x: pane.width / 2 - (x0 + (x1 - x0) * share) * scale, y: pane.height / 2 - (y0 + (y1 - y0) * share) * scale };
+    };
+    return { length, at };
   },
 };

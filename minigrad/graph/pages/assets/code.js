@@ -90,7 +90,7 @@ const code = (() => {
       const line = file.first + i;
       const found = here.filter(({ span }) => span[1] <= line && line <= span[3]);
       const note = element("span", { class: "inlay" });
-      const row = element("div", { class: "line" }, element("span", { class: "number", "aria-hidden": "true" }, String(line)), element("code", {}, ...(text.trim() === "" ? ["\u200b"] : pieces(text, line, found, inside))), note);
+      const row = element("div", { class: text.length > 400 ? "line long" : "line" }, element("span", { class: "number", "aria-hidden": "true" }, String(line)), element("code", {}, ...(text.trim() === "" ? ["\u200b"] : pieces(text, line, found, inside))), note);
       if (text.trim() !== "") row.style.setProperty("--indent", indentOf(text) - indent); // a long line continues below its own indentation
       lines.push({ file: number, number: line, row, note, outer: outermost(found, line) });
       list.append(row);
@@ -108,6 +108,14 @@ const code = (() => {
     const { target } = timeline.at(state.step) ?? { target: null };
     const now = target === null ? 0 : timeline.computed[target];
     return one.nodes.reduce((best, node) => (Math.abs(timeline.computed[node] - now) < Math.abs(timeline.computed[best] - now) ? node : best));
+  }
+
+  // The operation of the expression that comes before (-1) or after (1) that of a node in the text.
+  function beside(node, by) {
+    const order = [...spans.values()].filter(({ nodes }) => original.nodes[nodes[0]].operation !== null);
+    order.sort((one, other) => [0, 1, 2, 3, 4].map((i) => one.span[i] - other.span[i]).find((gap) => gap !== 0) ?? 0);
+    const now = order.indexOf(spans.get(original.nodes[node].span?.join(" ")));
+    return nodeOf(order[Math.min(Math.max(now + by, 0), order.length - 1)]);
   }
 
   function mark(name, node) {
@@ -158,5 +166,5 @@ const code = (() => {
     return gradient === null ? shortText(value) : `${shortText(value)}  ∂ ${isScalar(gradient) ? shortText(gradient) : "✓"}`;
   }
 
-  return { build, update, highlighted, bringIntoSight, isEmpty: files.length === 0 };
+  return { build, update, beside, highlighted, bringIntoSight, isEmpty: files.length === 0 };
 })();

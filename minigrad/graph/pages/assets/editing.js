@@ -1,7 +1,7 @@
-// Editing the value of a leaf. whatif.js computes everything again, and the page shows the new numbers.
+// Editing the values of leaves, and of operations, to whose results a number is added. whatif.js computes everything again, and the page shows the new numbers.
 
 const editing = {
-  edits: {}, // leaf -> its values in one list
+  edits: {}, // leaf -> its values in one list; operation -> the numbers added to its result
   said: null,
   cannot: undefined, // {word, values}; null if it is possible
 
@@ -11,9 +11,13 @@ const editing = {
     return this.cannot && word(this.cannot.word, this.cannot.values);
   },
 
-  // The current numbers of a leaf, and the same with element i replaced.
+  // The current numbers of a node, and the edit that makes element i another number.
   values: (node) => graph.nodes[node].values[0].values.map(Number),
-  changed: (node, i, value) => editing.values(node).map((old, k) => (k === i ? value : old)),
+  changed(node, i, value) {
+    const now = this.values(node);
+    const before = original.nodes[node].operation === null ? now : (this.edits[node] ?? now.map(() => 0));
+    return before.map((old, k) => (k === i ? old + value - now[i] : old));
+  },
 
   // Set the values of leaves, {node: [numbers]}, and compute. The caller renders.
   apply(edits) {

@@ -6,11 +6,14 @@ const equation = (() => {
   const op = (text) => ["op", text];
   const row = (...parts) => ["row", ...parts];
 
+  // A label's text, and the round of its loops, which is written below it: ["h", "t=20"].
+  const partsOf = (label) => label.split(" · ");
+
   // Whether a label needs no parentheses next to a dot.
-  const isSimple = (label) => /^[\p{L}\p{N}_.\[\]ⁱ'"]+$/u.test(label) || /^[\p{L}\p{N}_.]+\([^()]*\)$/u.test(label) || /^[\p{L}\p{N}_.]*\[[^[\]]*\]$/u.test(label);
+  const isSimple = (whole, [label] = partsOf(whole)) => /^[\p{L}\p{N}_.\[\]ⁱ'"]+$/u.test(label) || /^[\p{L}\p{N}_.]+\([^()]*\)$/u.test(label) || /^[\p{L}\p{N}_.]*\[[^[\]]*\]$/u.test(label);
 
   // Whether a label is a name; else it is the expression itself, which the equation's other side repeats.
-  const isName = (label) => (isSimple(label) && !label.includes("(")) || /^[\w.]+ \d+$/.test(label) || /^(∂.*|backward): \w+(\[\d+\])?$/.test(label);
+  const isName = (whole, [label] = partsOf(whole)) => (isSimple(label) && !label.includes("(")) || /^[\w.]+ \d+$/.test(label) || /^(∂.*|backward): \w+$/u.test(label.replace(/[₀-₉]+$/, "")) || label.startsWith("Σ ");
 
   const derivative = (label) => ["d", labelOf(graph.end[0]), label];
   const fill = (tree, look) => {
@@ -51,10 +54,62 @@ const equation = (() => {
     return x - y === 1 ? base : ["sup", base, ["num", numberText(x - y)]];
   }
 
+  // The digits of the numbers in a line. Four are usual; a line shows more if four would give another result.
+  let digits = 4;
+  const numeral = (value) => (digits === 4 || state.digits || !Number.isFinite(Number(value)) ? numberText(value, state.digits) : numberText(Number(value).toPrecision(digits), true));
+
+  function truthful(make, answer) {
+    const right = (tree) => numberText(worth(tree)) === numberText(answer);
+    const usual = make();
+    let found = answer === null || Number.isNaN(worth(usual)) || right(usual) ? usual : null;
+    for (digits = 5; found === null && digits < 18; digits++) {
+      const tree = make();
+      if (right(tree)) found = tree;
+    }
+    digits = 4;
+    return found ?? usual;
+  }
+
+  const FUNCTIONS = { arctan: "atan", arcsin: "asin", arccos: "acos", absolute: "abs", maximum: "max", minimum: "min" };
+
+  // The number that a tree of shown numbers gives; NaN if it has anything else.
+  function worth(tree) {
+    const [kind, ...parts] = tree;
+    switch (kind) {
+      case "num": return Number(String(parts[0]).replace("∞", "Infinity"));
+      case "name": return parts[0] === "e" ? Math.E : NaN;
+      case "paren": return worth(parts[0]);
+      case "frac": return worth(parts[0]) / worth(parts[1]);
+      case "sup": return worth(parts[0]) ** worth(parts[1]);
+      case "sqrt": return Math.sqrt(worth(parts[0]));
+      case "call": return Math[FUNCTIONS[parts[0]] ?? parts[0]]?.(...parts.slice(1).map(worth)) ?? NaN;
+      case "row": return sumOf(parts);
+      default: return NaN;
+    }
+  }
+
+  // The value of numbers with operators between them: products first.
+  function sumOf(parts) {
+    let [total, product, sign, by] = [0, null, 1, "·"];
+    for (const part of parts) {
+      const operator = part[0] === "op" ? part[1] : null;
+      if (operator === null) {
+        if (product !== null && by === null) return NaN;
+        product = product === null ? worth(part) : by === "/" ? product / worth(part) : product * worth(part);
+        by = null;
+      } else if (["·", "×", "⊙", "/"].includes(operator)) by = operator;
+      else if (["+", "−", "-"].includes(operator)) {
+        total += product === null ? 0 : sign * product;
+        [product, sign, by] = [null, operator === "+" ? 1 : -1, "·"];
+      } else return NaN;
+    }
+    return total + sign * (product ?? NaN);
+  }
+
   // An array in an equation: a small one as numbers, a larger one by its shape.
   function numbers(array) {
     if (!array) return ["num", "?"];
-    if (isScalar(array)) return ["num", numberText(array.values[0], state.digits)];
+    if (isScalar(array)) return ["num", numeral(array.values[0])];
     return array.values !== undefined && array.values.length <= 4 && array.shape.length <= 2 ? ["vector", array] : ["words", shapeText(array.shape)];
   }
 
@@ -109,7 +164,7 @@ const equation = (() => {
     const symbols = plain ? [safe(forwardTree(node, names))] : [["call", graph.nodes[node].operation, names[0], ["words", "…"], names.at(-1)]];
     const left = isName(label) ? [["name", label], ...symbols] : label.includes("…") ? [["name", label]] : symbols;
     const small = plain && arrays.some((array) => array?.values && array.values.length <= 4);
-    const inside = small && arrays.every(Boolean) ? [safe(forwardTree(node, arrays.map(numbers)))] : [];
+    const inside = small && arrays.every(Boolean) ? [truthful(() => safe(forwardTree(node, arrays.map(numbers))), value && isScalar(value) ? value.values[0] : null)] : [];
     const answer = graph.nodes[node].values.length > 1 ? ["words", word("outputs", { count: graph.nodes[node].values.length })] : value ? numbers(value) : null;
     const [first, ...parts] = [...left, ...inside, answer].filter(Boolean);
     return { left: first, sign: "=", parts };
@@ -149,14 +204,15 @@ const equation = (() => {
     const arrayOf = (name) => (name === "g" ? g : name === "ans" ? target.values[0] : operands.has(name) ? operandOf(operands.get(name)) : null);
     const at = isElementwise(edge) ? Math.min(state.cell, edge.raw.values.length - 1) : null;
     let known = true;
-    const numbered = fillTidily((name) => {
+    const make = () => fillTidily((name) => {
       const array = arrayOf(name);
       if (!array) known = false;
       if (at === null) return numbers(array);
       const one = elementAt(array, edge.raw.shape, at);
       if (one === null || one === undefined) known = false;
-      return ["num", numberText(one ?? NaN, state.digits)];
+      return ["num", numeral(one ?? NaN)];
     });
+    const numbered = truthful(make, at !== null ? edge.raw.values[at] : edge.raw && isScalar(edge.raw) ? edge.raw.values[0] : null);
     const parts = [safe(named)];
     const told = bare(numbered);
     const same = JSON.stringify(told) === JSON.stringify(resultAt(edge, at));
@@ -216,7 +272,7 @@ const equation = (() => {
       case "call": return `${parts[0]}(${parts.slice(1).map(textOf).join(", ")})`;
       case "T": return `${wrapped(parts[0])}ᵀ`;
       case "fold": return `${word("foldText", { axes: parts[0] })} ${textOf(parts[1])}`;
-      case "d": return `∂${parts[0]}/∂${isSimple(parts[1]) ? parts[1] : `(${parts[1]})`}`;
+      case "d": return `∂${parts[0]}/∂${isSimple(parts[1]) && partsOf(parts[1]).length === 1 ? parts[1] : `(${parts[1]})`}`;
       case "name": return parts.length > 1 ? `${parts[0]} ${textOf(parts[1])}` : parts[0];
       case "vector": return valuesText(parts[0], state.digits).replace(/\s+/g, " ");
       case "words": return typeof parts[0] === "object" ? parts[0][words.language] : parts[0];
@@ -229,7 +285,9 @@ const equation = (() => {
   const between = (parts, sign) => parts.flatMap((part, i) => (i === 0 ? [part] : [mo(sign, { separator: "true" }), part]));
   const signed = (text) => (text.startsWith("-") ? text.replace("-", "−") : text);
 
-  function name(label) {
+  function name(whole) {
+    const [label, place] = partsOf(whole);
+    if (place) return mathElement("msub", {}, name(label), mathElement("mtext", {}, place));
     return /^\p{L}$/u.test(label) ? mathElement("mi", {}, label) : mathElement("mtext", { class: "label-in-math" }, label);
   }
 
@@ -258,7 +316,7 @@ const equation = (() => {
     const cell = (value) => mathElement("mtd", {}, mathElement("mn", {}, signed(numberText(value, state.digits))));
     const rows = [];
     for (let i = 0; i < array.values.length; i += columns) rows.push(mathElement("mtr", {}, ...array.values.slice(i, i + columns).map(cell)));
-    return mrow(mo("["), mathElement("mtable", {}, ...rows), mo("]"));
+    return mathElement("mtable", { class: "matrix" }, ...rows); // the style sheet draws its brackets, because few fonts stretch theirs
   }
 
   return { text, callText, math, summedAxes, isSimple, isElementwise, derivativeText: (node) => textOf(derivative(labelOf(node))) };

@@ -1,4 +1,4 @@
-// The pointer on a scene: click, hover, drag to move, wheel and two fingers to zoom.
+// The pointer on a scene: click, hover, drag to move, wheel and two fingers to zoom. A drag on a number nudges it.
 
 class Hand {
   constructor(view) {
@@ -9,7 +9,12 @@ class Hand {
     const listen = (kind, act) => svg.addEventListener(kind, act, { passive: kind !== "wheel" });
     listen("pointerdown", (event) => this.down(event));
     listen("pointermove", (event) => this.move(event));
-    for (const kind of ["pointerup", "pointercancel"]) listen(kind, (event) => this.pointers.delete(event.pointerId));
+    for (const kind of ["pointerup", "pointercancel"]) {
+      listen(kind, (event) => {
+        this.pointers.delete(event.pointerId);
+        this.held = null;
+      });
+    }
     listen("pointerleave", () => {
       tip.show(null);
       view.hooks.hover(null);
@@ -29,6 +34,31 @@ class Hand {
     if (event.button > 0) return;
     this.pointers.set(event.pointerId, this.place(event));
     if (this.pointers.size === 1) this.moved = false;
+    this.held = this.pointers.size === 1 ? this.numberAt(event) : null;
+  }
+
+  // The number under the pointer, {node, i, value}, if the reader can nudge it; else null.
+  numberAt(event) {
+    const node = this.boxOf(event)?.node ?? null;
+    const cells = event.target.closest(".heat:not(.of-gradient)");
+    if (node === null || !play.aims(node) || !(cells || event.target.closest(".value"))) return null;
+    const i = cells ? heat.under(cells, event)?.flat : original.nodes[node].values[0].values.length === 1 ? 0 : undefined;
+    return i === undefined ? null : { node, i, value: editing.values(node)[i], from: event.clientX };
+  }
+
+  // Move the held number, once in each frame. 200 px are the reach of its slider.
+  nudge(event) {
+    const { node, i, value, from, wanted } = this.held;
+    this.held.wanted = value + ((event.clientX - from) / 200) * play.reach(node, i);
+    if (wanted !== undefined) return;
+    requestAnimationFrame(() => {
+      if (this.held === null) return;
+      state.selected = node;
+      play.at.set(node, i);
+      play.move(node, i, this.held.wanted);
+      this.held.wanted = undefined;
+      tip.show([`${labelOf(node)} = ${numberText(editing.values(node)[i], state.digits)}`, ...(play.hasLoss() && play.tells(node) ? play.told(play.nudge()) : [])].join("\n"), event);
+    });
   }
 
   move(event) {
@@ -39,6 +69,7 @@ class Hand {
     if (!this.moved && Math.hypot(dx, dy) < 5) return;
     if (!this.moved) this.view.svg.setPointerCapture(event.pointerId);
     this.moved = true;
+    if (this.held && this.pointers.size === 1) return this.nudge(event);
     if (this.pointers.size === 2) this.pinch(event.pointerId, last, at);
     else camera.pan(dx, dy);
     this.pointers.set(event.pointerId, at);
@@ -76,12 +107,7 @@ class Hand {
     const line = event.target.closest("[data-line]")?.dataset.line;
     const box = this.boxOf(event);
     if (line !== undefined) return view.hooks.line(places.edgesOf(view.lines[line].about, view.iteration));
-    if (event.target.closest(".chip")) {
-      const chip = event.target.closest(".chip");
-      const about = view.boxes[chip.dataset.box]?.about;
-      if (about) camera.centre([about], view.pane);
-      view.place();
-    } else if (box) this.open(event, false);
+    if (box) this.open(event, false);
   }
 
   // A click opens a child scene. A click on a value of another scene selects it, and a double click goes there.
@@ -97,6 +123,8 @@ class Hand {
   key(event) {
     if (event.key !== "Enter") return;
     event.preventDefault();
+    this.moved = false;
+    if (event.target.dataset.line !== undefined) return this.click(event);
     const box = this.boxOf(event);
     this.open(event, Boolean(box?.alias));
   }

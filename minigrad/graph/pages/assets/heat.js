@@ -1,37 +1,73 @@
-// Small matrices as cells. The strength of the colour shows the size of a number, and the hue its sign. Negative cells also
-// have a bar, which is visible without colour. NaN and infinity are crossed out.
+// Arrays as maps of cells. The strength of the colour shows the size of a number, and the hue its sign; zero is not coloured.
+// Negative cells also have a bar, which is visible without colour. NaN and infinity are crossed out. A cell that stands for a
+// block of entries shows the one furthest from zero (tensors.py has the same rule for arrays that are too large for the page).
 
 const heat = (() => {
-  const MOST = 8;
+  const SIDE = 64; // cells on a side of a map
+  const [ROWS, COLUMNS] = [8, 16]; // of a map in a box of the graph
   const STRENGTHS = 5;
+  const COLOURS = { plus: [214, 106, 24], minus: [58, 120, 214], odd: [208, 38, 60] }; // readable on white and on black
 
-  // Rows and columns, if the array is small enough to be drawn; else null.
+  // The sizes of the leading axes, and the numbers of rows and columns.
+  const parts = (shape) => (shape.length > 1 ? [shape.slice(0, -2), ...shape.slice(-2)] : [[], 1, shape[0] ?? 1]);
+  const rank = (x) => (Number.isNaN(x) ? Infinity : Math.min(Math.abs(x), Number.MAX_VALUE));
+
+  // The sizes of the leading axes, as far as they are on the page.
+  const slices = (array, view) => (array.grid ? array.grid.slice(0, -2) : parts(view)[0]);
+
+  // A map of a slice, or of all slices below each other (null): {rows, columns, block, values, flats}, with the value and the
+  // index of each cell's entry. null if the array is a scalar, or has no map on the page.
+  function map(array, { view = array?.shape, slice = null, most = [SIDE, SIDE] } = {}) {
+    if (!array || (array.values?.length ?? 0) + (array.cells?.length ?? 0) < 2) return null;
+    const [lead, rows, columns] = parts(view);
+    const [down, across] = array.cells ? array.grid.slice(-2) : [rows, columns];
+    const begin = (slice ?? 0) * down * across;
+    const high = slice === null ? slices(array, view).reduce((n, size) => n * size, down) : down;
+    const flatOf = (i) => {
+      if (!array.cells) return i;
+      const [k, row, column] = [Math.floor(i / (down * across)), Math.floor(i / across) % down, i % across];
+      return (leading(k, slices(array, view), lead) * rows + row * array.block[0] + Math.floor(array.at[i] / array.block[1])) * columns + column * array.block[1] + (array.at[i] % array.block[1]);
+    };
+    return pooled(array.cells ?? numbersOf(array), begin, [high, across], most, flatOf, array.block ?? [1, 1]);
+  }
+
+  // The number of slice k of those on the page, among all slices.
+  function leading(k, kept, lead) {
+    const steps = nd.strides(lead);
+    return nd.strides(kept).reduce((sum, step, axis) => sum + (Math.floor(k / step) % kept[axis]) * steps[axis], 0);
+  }
+
+  function pooled(numbers, begin, [high, wide], most, flatOf, inner) {
+    const block = [Math.ceil(high / most[0]), Math.ceil(wide / most[1])];
+    const [rows, columns] = [Math.ceil(high / block[0]), Math.ceil(wide / block[1])];
+    const best = new Array(rows * columns).fill(-1);
+    for (let i = 0; i < high * wide; i++) {
+      const cell = Math.floor(Math.floor(i / wide) / block[0]) * columns + Math.floor((i % wide) / block[1]);
+      if (best[cell] < 0 || rank(numbers[begin + i]) > rank(numbers[best[cell]])) best[cell] = begin + i;
+    }
+    return { rows, columns, block: block.map((n, i) => n * inner[i]), values: best.map((i) => numbers[i]), flats: best.map(flatOf) };
+  }
+
+  // --- in a box of the graph, as SVG ---
+
+  const grids = new WeakMap();
   function grid(array) {
-    if (!array?.values || array.values.length < 2 || array.dtype.startsWith("complex")) return null;
-    const shape = array.shape.filter((n, i) => n !== 1 || i >= array.shape.length - 2);
-    if (shape.length > 2) return null;
-    const [rows, columns] = shape.length === 2 ? shape : [1, shape[0]];
-    return rows <= MOST && columns <= 2 * MOST ? { rows, columns } : null;
+    if (array && !grids.has(array)) grids.set(array, map(array, { most: [ROWS, COLUMNS] }));
+    return array ? grids.get(array) : null;
   }
+  const cellSize = ({ rows, columns }, width, height) => Math.floor(Math.min(width / columns, height / rows, 28));
+  const largest = (array) => [summaryOf(array)].reduce((most, { min, max }) => Math.max(most, Math.abs(min), Math.abs(max)), 0);
 
-  // The size of a cell in a space of this size.
-  function cellSize({ rows, columns }, width, height) {
-    return Math.floor(Math.min(width / columns, height / rows, 28));
-  }
-
-  // The cells as an SVG group of few elements: one path for each strength and sign.
+  // The cells as a group of few elements: one path for each strength and sign.
   function cells(array, x, y, size) {
-    const { columns } = grid(array);
-    const numbers = array.values.map(Number);
-    const largest = numbers.reduce((most, v) => (Number.isFinite(v) ? Math.max(most, Math.abs(v)) : most), 0);
+    const found = grid(array);
+    const scale = largest(array);
     const paths = new Map();
-    const bars = [];
-    const crosses = [];
-    const gap = size >= 6 ? 1 : 0.5;
-    const edge = size - gap;
-    numbers.forEach((value, i) => {
-      const [left, top] = [x + (i % columns) * size, y + Math.floor(i / columns) * size];
-      const strength = value === 0 || largest === 0 ? 0 : Math.max(1, Math.ceil((Math.abs(value) / largest) * STRENGTHS));
+    const [bars, crosses] = [[], []];
+    const edge = size - (size >= 6 ? 1 : 0.5);
+    found.values.forEach((value, i) => {
+      const [left, top] = [x + (i % found.columns) * size, y + Math.floor(i / found.columns) * size];
+      const strength = value === 0 ? 0 : Math.max(1, Math.ceil((Math.abs(value) / scale) * STRENGTHS));
       const key = !Number.isFinite(value) ? "odd" : strength === 0 ? "zero" : `${value < 0 ? "minus" : "plus"} s${strength}`;
       paths.set(key, `${paths.get(key) ?? ""}M${left} ${top}h${edge}v${edge}h${-edge}z`);
       if (key === "odd") crosses.push(`M${left} ${top}l${edge} ${edge}m0 ${-edge}l${-edge} ${edge}`);
@@ -41,43 +77,53 @@ const heat = (() => {
     for (const [key, d] of paths) group.append(svgElement("path", { class: `cell ${key}`, d }));
     if (bars.length > 0) group.append(svgElement("path", { class: "bar", d: bars.join("") }));
     if (crosses.length > 0) group.append(svgElement("path", { class: "cross", d: crosses.join("") }));
-    group.heat = { array, x, y, size, columns };
+    group.heat = { array, x, y, size, found };
     return group;
   }
 
-  // The number under the pointer: {flat, text}; null if there is none.
+  // The entry under the pointer: {flat, text}; null if there is none.
   function under(group, event) {
-    const { array, x, y, size, columns } = group.heat;
-    const matrix = group.getScreenCTM();
-    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix.inverse());
+    const { array, x, y, size, found } = group.heat;
+    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(group.getScreenCTM().inverse());
     const [column, row] = [Math.floor((point.x - x) / size), Math.floor((point.y - y) / size)];
-    const flat = row * columns + column;
-    if (column < 0 || row < 0 || column >= columns || flat >= array.values.length) return null;
-    return { flat, text: `${indexOf(flat, array.shape)} ${numberText(array.values[flat], state.digits)}` };
+    if (column < 0 || row < 0 || column >= found.columns || row >= found.rows) return null;
+    const cell = row * found.columns + column;
+    return { flat: found.flats[cell], text: `${indexOf(found.flats[cell], array.shape)} ${numberText(found.values[cell], state.digits)}` };
   }
 
-  // A separate drawing for the panel. A click on a cell calls choose(flat); `chosen` is framed.
-  function picture(array, label, { choose = null, chosen = null, most = 26, width = 300 } = {}) {
-    const size = Math.max(5, Math.min(most, Math.floor(width / grid(array).columns)));
-    const { rows, columns } = grid(array);
-    const svg = svgElement("svg", { class: choose ? "cells choose" : "cells", width: columns * size + 2, height: rows * size + 2, viewBox: `-1 -1 ${columns * size + 2} ${rows * size + 2}`, role: "img", "aria-label": label });
-    const group = cells(array, 0, 0, size);
-    svg.append(group);
-    if (chosen !== null && chosen < array.values.length) {
-      svg.append(svgElement("rect", { class: "chosen", x: (chosen % columns) * size - 0.5, y: Math.floor(chosen / columns) * size - 0.5, width: size, height: size }));
-    }
-    svg.addEventListener("pointermove", (event) => tip.show(under(group, event)?.text ?? null, event));
-    svg.addEventListener("pointerleave", () => tip.show(null));
-    if (choose) {
-      svg.addEventListener("click", (event) => {
-        const found = under(group, event);
-        if (found) choose(found.flat);
-      });
-    }
-    return svg;
+  // --- on a canvas, in the panel ---
+
+  // `grey` draws from black, the smallest number, to white. `marks` are the cells to frame.
+  function paint(canvas, found, array, size, grey, marks) {
+    const { min, max } = summaryOf(array);
+    const scale = largest(array);
+    Object.assign(canvas, { width: found.columns * size, height: found.rows * size });
+    const context = canvas.getContext("2d");
+    const edge = size - (size >= 6 ? 1 : 0);
+    const holes = new Path2D(); // bars and crosses, in the colour of the page
+    found.values.forEach((value, i) => {
+      const [x, y] = [(i % found.columns) * size, Math.floor(i / found.columns) * size];
+      const odd = !Number.isFinite(value);
+      const level = Math.round((255 * (value - min)) / (max - min || 1));
+      const hue = COLOURS[odd ? "odd" : value < 0 ? "minus" : "plus"].join(" ");
+      const strength = odd ? 1 : value === 0 ? 0 : 0.12 + (0.88 * Math.abs(value)) / scale;
+      context.fillStyle = grey && !odd ? `rgb(${level} ${level} ${level})` : `rgb(${hue} / ${strength})`;
+      context.fillRect(x, y, edge, edge);
+      context.strokeStyle = "rgb(128 128 128 / .35)";
+      if (value === 0 && size >= 6 && !grey) context.strokeRect(x + 0.5, y + 0.5, edge - 1, edge - 1);
+      if (odd) holes.addPath(new Path2D(`M${x} ${y}l${edge} ${edge}m0 ${-edge}l${-edge} ${edge}`));
+      else if (value < 0 && size >= 8 && !grey) holes.addPath(new Path2D(`M${x + edge * 0.25} ${y + edge / 2}h${edge / 2}`));
+    });
+    context.lineWidth = 1.4;
+    context.globalCompositeOperation = "destination-out";
+    context.stroke(holes);
+    context.globalCompositeOperation = "source-over";
+    context.strokeStyle = getComputedStyle(canvas).color;
+    context.lineWidth = 2;
+    for (const cell of marks) context.strokeRect((cell % found.columns) * size + 0.5, Math.floor(cell / found.columns) * size + 0.5, Math.max(size - 1, 3), Math.max(size - 1, 3));
   }
 
-  return { grid, cellSize, cells, under, picture };
+  return { grid, cellSize, cells, under, map, slices, paint };
 })();
 
 // The small text at the pointer.

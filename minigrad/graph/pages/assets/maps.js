@@ -3,6 +3,8 @@
 const ROW = 24; // pixels of a token's row
 const WIDE = 160; // px, the width of the lines' area
 const FEW = 8; // weights in the table
+// How much larger all is drawn than on a small window, so that a large one is filled.
+const growth = () => Math.max(1, Math.min(2, Math.min(innerWidth / 1150, innerHeight / 600)));
 const LEAST = 0.04; // the smallest weight with a line if no token is chosen
 
 const layers = pageData().layers.map((layer) => {
@@ -67,7 +69,7 @@ function showThumbnails() {
   const grid = find("thumbnails");
   const most = Math.max(...layers.map(({ heads }) => heads));
   grid.style.gridTemplateColumns = `auto repeat(${most}, auto)`;
-  grid.style.setProperty("--side", `${Math.max(20, Math.min(44, 270 / most))}px`);
+  grid.style.setProperty("--side", `${Math.max(20, Math.min(44, 270 / most) * growth())}px`);
   grid.replaceChildren();
   layers.forEach((layer, number) => {
     if (layer.part && layer.part !== layers[number - 1]?.part) grid.append(element("div", { class: "part" }, partText(layer.part)));
@@ -105,8 +107,9 @@ function makeLines() {
     key: keys.map((text, place) => tokenBox(text, "key", place, left + WIDE + 6, right)),
   };
   const size = { width: left + WIDE + right, height: ROW * (1 + Math.max(queries.length, keys.length)) + 4 };
+  const scale = Math.max(1, Math.min(growth(), (innerHeight * 0.78) / size.height));
   const headings = [heading("queries", left - 6, "end"), heading("keysSide", left + WIDE + 6, "start")];
-  find("lines").replaceChildren(svgElement("svg", { ...size, role: "group" }, paths, ...headings, ...tokens.query, ...tokens.key));
+  find("lines").replaceChildren(svgElement("svg", { width: size.width * scale, height: size.height * scale, viewBox: `0 0 ${size.width} ${size.height}`, role: "group" }, paths, ...headings, ...tokens.query, ...tokens.key));
   return { tokens, paths, from: left, to: left + WIDE };
 }
 
@@ -205,8 +208,8 @@ const heat = { canvas: null, left: 0, top: 0, side: 0, size: 0, upright: false }
 
 function drawMap(asked) {
   const { queries, keys } = layers[state.layer];
-  const side = Math.max(5, Math.min(26, Math.floor(460 / Math.max(queries.length, keys.length))));
-  const size = Math.max(8, Math.min(13, side - 2)); // the size of the labels' font
+  const side = Math.max(5, Math.floor(Math.min(26, 460 / Math.max(queries.length, keys.length)) * growth()));
+  const size = Math.max(8, Math.min(13 * growth(), side - 2)); // the size of the labels' font
   const room = (texts) => Math.min(110, Math.max(...texts.map(textWidth)) * (size / 14) + 8);
   const upright = room(keys) - 8 <= side;
   Object.assign(heat, { side, size, upright, left: room(queries), top: upright ? size + 8 : room(keys) });
@@ -364,4 +367,5 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
+addEventListener("resize", () => showAll());
 words.listen(showAll);

@@ -2,6 +2,7 @@
 // data. Each mistake gives a number. If two mistakes give the same number, or none fits the answer, there is no diagnosis.
 
 const mistakes = (() => {
+  const MOST = 300; // elements of an array that a question is about; lesson.py has the same
   const CLOSE = 0.01; // the relative error up to which an answer is right
   const numbersOf = (array) => (array?.values ?? []).map(Number);
   const near = (a, b, tolerance = CLOSE) => Math.abs(a - b) <= Math.max(tolerance * Math.abs(b), 1e-12);
@@ -28,7 +29,7 @@ const mistakes = (() => {
 
   function largest(asked, array) {
     const numbers = numbersOf(array);
-    if (numbers.length === 0 || !numbers.every(Number.isFinite)) return null;
+    if (numbers.length === 0 || numbers.length > MOST || !numbers.every(Number.isFinite)) return null;
     const sizes = numbers.map(Math.abs);
     const at = sizes.indexOf(Math.max(...sizes));
     return { ...asked, at, right: numbers[at], shape: array.shape };

@@ -42,10 +42,11 @@ const nd = (() => {
     return grid(0, to.map((n, axis) => range(n).map((i) => (axis < added || shape[axis - added] === 1 ? 0 : i * steps[axis - added]))));
   }
 
+  // f of the elements of up to three arrays that broadcast.
   function map(f, ...arrays) {
     const shape = broadcastShape(arrays.map((a) => a.shape));
-    const wide = arrays.map((a) => (sameShape(a.shape, shape) ? a.values : places(a.shape, shape).map((place) => a.values[place])));
-    return array(shape, range(sizeOf(shape)).map((i) => f(...wide.map((values) => values[i]))));
+    const [a, b, c] = arrays.map((one) => (sameShape(one.shape, shape) ? one.values : places(one.shape, shape).map((place) => one.values[place])));
+    return array(shape, a.map((x, i) => f(x, b?.[i], c?.[i])));
   }
 
   const pick = (a, from, shape) => array(shape, from.map((place) => a.values[place]));
@@ -83,16 +84,22 @@ const nd = (() => {
   // einsum with lists of labels: it sums the products over all labels that are not in `output`. A label of `output` that
   // no factor has repeats the sum along its axis. A label that is twice in `output` puts the sum on the diagonal.
   function contract(factors, terms, output, sizes) {
-    const labels = [...new Set([...terms.flat(), ...output])];
     const result = full(output.map((label) => sizes[label]), 0);
-    const alongLabels = (shape, term) => {
+    const kept = [...new Set(output)];
+    const summed = [...new Set(terms.flat())].filter((label) => !kept.includes(label));
+    const places = (shape, term, labels) => {
       const steps = strides(shape);
-      return labels.map((label) => term.reduce((sum, other, axis) => sum + (other === label && shape[axis] > 1 ? steps[axis] : 0), 0));
+      const step = (label) => term.reduce((sum, other, axis) => sum + (other === label && shape[axis] > 1 ? steps[axis] : 0), 0);
+      return grid(0, labels.map((label) => range(sizes[label]).map((k) => k * step(label))));
     };
-    const places = (steps) => grid(0, labels.map((label, i) => range(sizes[label]).map((k) => k * steps[i])));
-    const from = factors.map((factor, i) => places(alongLabels(factor.shape, terms[i])));
-    places(alongLabels(result.shape, output)).forEach((to, i) => {
-      result.values[to] += factors.reduce((product, factor, j) => product * factor.values[from[j][i]], 1);
+    const [from, along] = [kept, summed].map((labels) => factors.map((factor, j) => places(factor.shape, terms[j], labels)));
+    const count = summed.reduce((n, label) => n * sizes[label], 1);
+    places(result.shape, output, kept).forEach((to, i) => {
+      for (let k = 0; k < count; k++) {
+        let product = 1;
+        for (let j = 0; j < factors.length; j++) product *= factors[j].values[from[j][i] + along[j][k]];
+        result.values[to] += product;
+      }
     });
     return result;
   }

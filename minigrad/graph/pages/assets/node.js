@@ -1,38 +1,138 @@
 // The panel's section about one node, and the arrays in the panel.
 
-// An array: a scalar as a number, a small matrix as cells with its numbers, a large one as a summary.
-function arrayView(array, { label = "", className = "", choose = null, chosen = null } = {}) {
+// The slice that each leading shape shows, as an index. All arrays with this leading shape show the same one.
+const shownSlice = new Map();
+
+// An array: a scalar as a number, others as a map, a small one also as numbers. `node` is the one whose value it is.
+function arrayView(array, options = {}) {
   if (!array) return element("span", { class: "note" }, "–");
+  const { className = "" } = options;
   if (isScalar(array) && array.shape.length === 0) return element("output", { class: `number ${className}` }, numberText(array.values[0], state.digits));
-  const about = word("shape", { shape: shapeText(array.shape), dtype: array.dtype });
-  if (array.values === undefined || array.values.length > 64) return element("div", { class: className }, element("span", { class: "note" }, about), summary(array));
-  const cells = heat.grid(array) ? heat.picture(array, `${label} ${about}`, { choose, chosen }) : null;
-  const numbers = element("pre", { class: className, tabindex: "0" }, valuesText(array, state.digits));
-  return element("div", { class: "array" }, cells, numbers, element("div", { class: "note" }, choose ? `${about} · ${word("chooseCell")}` : about));
+  return tensorFrame([{ title: null, array, className }], options);
 }
 
-// A small matrix as cells (the pointer shows their numbers); else a number or a shape.
+// A map without its summary, for a place among others; else a number or a shape.
 function smallView(array, label) {
   if (!array) return element("span", {}, "–");
   if (isScalar(array)) return element("span", { class: "number" }, numberText(array.values[0], state.digits));
-  return heat.grid(array) ? heat.picture(array, `${label} ${shapeText(array.shape)}`, { most: 13 }) : element("span", {}, shapeText(array.shape));
+  return tensorFrame([{ title: null, array }], { label, small: true });
 }
 
-function summary(array) {
-  const numbers = array.values?.map(Number);
-  const all = numbers === undefined ? array : {
-    min: Math.min(...numbers),
-    max: Math.max(...numbers),
-    mean: numbers.reduce((a, b) => a + b) / numbers.length,
-  };
-  const text = { norm: numberText(norm(array), state.digits) };
-  for (const name of ["min", "mean", "max"]) if (name in all) text[name] = numberText(all[name], state.digits);
-  const which = "min" in text ? "summary" : "normOnly"; // complex numbers have no order
-  return element("div", {}, word(which, text));
+// Arrays of one shape in one frame: maps side by side, which show the same slice and the same entry, and their summaries.
+// choose(flat) is called with the entry that the reader clicks; `chosen` is framed.
+function tensorFrame(layers, { label = "", node = null, choose = null, chosen = null, chooseWord = "chooseCell", small = false, show = node === null || graph.nodes[node].weights ? null : graph.nodes[node].show } = {}) {
+  const [{ array: first }] = layers;
+  const shape = show?.shape ?? first.shape;
+  const lead = heat.slices(first, shape);
+  const slice = (shownSlice.get(String(lead)) ?? lead.map(() => 0)).slice();
+  const readout = small ? null : element("output", { class: "readout" });
+  const maps = layers.filter(({ array }) => heat.grid(array) !== null).map((layer, i) => ({ ...layer, grey: show?.grey && i === 0, canvas: element("canvas", { tabindex: "0", role: "application", "aria-roledescription": word("map"), "data-key": `map ${label} ${i}` }) }));
+  let cursor = null;
+
+  // Draw the slice, and show the entry of the cell under the cursor in all maps.
+  function draw(cell) {
+    cursor = cell;
+    const k = nd.strides(lead).reduce((sum, step, axis) => sum + step * slice[axis], 0);
+    const said = maps.map((one) => {
+      one.map = heat.map(one.array, { view: shape, slice: k });
+      const room = small ? 104 : (show?.tokens ? 250 : 312) / layers.length - (show?.tokens ? 30 : 0);
+      const size = Math.max(1, Math.floor(Math.min(room / one.map.columns, (small ? 104 : 240) / one.map.rows, small ? 13 : 26)));
+      heat.paint(one.canvas, one.map, one.array, size, one.grey, [cell, one.map.flats.indexOf(chosen)].filter((at) => at !== null && at >= 0));
+      one.canvas.style.height = one.map.rows * size < 14 ? "14px" : ""; // a row of small cells can be pointed at
+      const flat = one.map.flats[cell];
+      const tokens = show?.tokens ? ` ${show.tokens[0][Math.floor(flat / shape.at(-1)) % shape.at(-2)]} → ${show.tokens[1][flat % shape.at(-1)]}` : "";
+      return cell === null ? ["", ""] : [`${indexOf(flat, first.shape)}${tokens}: `, `${one.title ?? ""} ${numberText(one.map.values[cell].toPrecision(one.array.cells ? 7 : 17), state.digits)}`];
+    });
+    if (readout) setText(readout, said.filter(([index]) => index).map(([index, text], i) => `${i === 0 || index !== said[0][0] ? index : ""}${text}`).join(" · "));
+    for (const { canvas, title } of maps) setAttributes(canvas, { "aria-label": said[0]?.[0] && readout ? readout.textContent : [label, title, shapeText(first.shape), word("mapKeys")].filter(Boolean).join(", ") });
+  }
+
+  for (const one of maps) {
+    const { canvas } = one;
+    const place = (offset, size, count) => Math.min(count - 1, Math.max(0, Math.floor((offset / size) * count)));
+    const cellAt = ({ offsetX, offsetY }) => place(offsetY, canvas.clientHeight, one.map.rows) * one.map.columns + place(offsetX, canvas.clientWidth, one.map.columns);
+    canvas.addEventListener("pointermove", (event) => draw(cellAt(event)));
+    canvas.addEventListener("pointerleave", () => draw(null));
+    canvas.addEventListener("click", (event) => choose?.(one.map.flats[cellAt(event)]));
+    canvas.addEventListener("keydown", (event) => {
+      const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -one.map.columns, ArrowDown: one.map.columns, Enter: 0 }[event.key];
+      if (by === undefined) return;
+      event.preventDefault();
+      event.stopPropagation(); // elsewhere the arrows go from step to step
+      if (by === 0) return choose?.(one.map.flats[cursor ?? 0]);
+      draw(cursor === null ? 0 : Math.max(0, Math.min(one.map.values.length - 1, cursor + by)));
+    });
+  }
+
+  function slider(axis) {
+    const text = () => word(lead[axis] < shape[axis] ? "sliceOfFew" : "sliceOf", { at: slice[axis], count: shape[axis], few: lead[axis] });
+    const said = element("output", {}, text());
+    const input = element("input", { type: "range", min: 0, max: lead[axis] - 1, value: slice[axis], "aria-label": word("slice", { axis }), "data-key": `slice ${label} ${axis}` });
+    input.addEventListener("input", () => {
+      slice[axis] = Number(input.value);
+      shownSlice.set(String(lead), slice);
+      setText(said, text());
+      draw(null);
+    });
+    return element("label", { class: "slice" }, word("slice", { axis }), input, said);
+  }
+
+  draw(null);
+  const [rows, columns] = maps[0]?.map.block ?? [1, 1];
+  const notes = [word("shape", { shape: shapeText(first.shape), dtype: first.dtype }), choose ? word(chooseWord) : "", rows * columns > 1 ? word("blocks", { rows, columns }) : "", maps.length > 0 ? "" : word("noMap")];
+  return element("div", { class: `array tensor${choose ? " choose" : ""}` },
+    element("div", { class: "maps" }, ...maps.map((one) => mapFigure(one, show?.tokens, small))),
+    ...(small ? [] : lead.flatMap((size, axis) => (size > 1 ? [slider(axis)] : []))), readout,
+    ...(small && maps.length > 0 ? [] : [...numbersOrSummary(layers), ...factsOf(node, first), element("div", { class: "note" }, notes.filter(Boolean).join(" · "))]));
+}
+
+// One map with its title, the tokens of its rows and columns, and below it a histogram of the array, with a line at zero.
+function mapFigure({ canvas, array, title, map, className }, tokens, small) {
+  const labels = (kind, texts) => element("div", { class: `tokens ${kind}`, "aria-hidden": "true" }, ...texts.map((text) => element("span", {}, text)));
+  const named = tokens && Math.max(map.rows, map.columns) <= 24;
+  const { bins, min, max } = summaryOf(array);
+  const parts = [title ? element("figcaption", {}, title) : null, ...(named ? [labels("columns", tokens[1]), labels("rows", tokens[0])] : []), canvas];
+  if (!small && !(array.values?.length <= 64) && max > min) {
+    const label = word("histogram", { min: numberText(min), max: numberText(max) });
+    const bars = bins.map((count, i) => `M${i * 6} 30v${(-30 * count) / Math.max(...bins)}h5V30z`).join("");
+    const zero = min < 0 && max > 0 ? svgElement("path", { class: "zero", d: `M${(-min / (max - min)) * 6 * BINS} 0V30` }) : null;
+    parts.push(svgElement("svg", { class: "histogram", width: 6 * BINS, height: 30, role: "img", "aria-label": label }, svgElement("title", {}, label), svgElement("path", { d: bars }), zero));
+  }
+  return element("figure", { class: `${className ?? ""}${named ? " with-tokens" : ""}` }, ...parts);
+}
+
+// The numbers of small arrays; min, mean, max, norm and the share of zeros of large ones. NaN and infinities are counted.
+function numbersOrSummary(layers) {
+  const text = (x) => numberText(x, state.digits);
+  const names = ["min", "mean", "max", "norm", "zeros"];
+  const numbers = (array) => names.map((name) => (name === "zeros" ? `${text(((100 * summaryOf(array).zeros) / nd.sizeOf(array.shape)).toPrecision(3))} %` : text(Number(summaryOf(array)[name]).toPrecision(3))));
+  const cells = (tag, texts) => texts.map((one) => element(tag, {}, one));
+  const parts = layers[0].array.values?.length <= 64
+    ? layers.flatMap(({ array, className, title }) => [title && element("div", { class: "note" }, title), element("pre", { class: className ?? "", tabindex: "0" }, valuesText(array, state.digits))])
+    : [element("table", { class: "summary" }, element("tr", {}, ...cells("th", ["", ...names.map((name) => word(`stat_${name}`))])), ...layers.map(({ array, title }) => element("tr", {}, ...cells("th", [title ?? ""]), ...cells("td", numbers(array)))))];
+  const odd = layers.map(({ array }) => summaryOf(array)).filter(({ nans, infs }) => nans + infs > 0);
+  return [...parts.filter(Boolean), ...odd.map((counts) => element("p", { class: "wrong" }, `✗ ${word("oddCount", counts)}`))];
+}
+
+// What a reader wants to know of a softmax, whose rows should sum to 1, and of a ReLU, whose zeros pass no gradient.
+function factsOf(node, array) {
+  const { operation, keywords } = node === null ? {} : graph.nodes[node];
+  const { zeros, dead, sumLeast, sumMost } = summaryOf(array);
+  const text = (x) => numberText(Number(x).toPrecision(4));
+  const [columns, last] = [array.shape.at(-1), array.shape.length - 1];
+  if (operation === "softmax") {
+    const axis = nd.axesOf(last + 1, keywords.axis ?? -1)[0];
+    return [element("p", { class: axis === last ? "right" : "wrong" }, word(axis === last ? "softmaxRows" : "softmaxOther", { axis, least: text(sumLeast), most: text(sumMost) }))];
+  }
+  if ((operation !== "relu" && operation !== "maximum") || last < 0) return [];
+  const share = text((100 * zeros) / nd.sizeOf(array.shape));
+  return [element("p", { class: dead > 0 ? "wrong" : "note" }, word("reluDead", { share, dead, columns }))];
 }
 
 function labelled(name, array, className = "", choice = {}) {
-  return element("figure", { class: className }, arrayView(array, { label: word(name), className, ...choice }), element("figcaption", {}, word(name)));
+  const large = array && !isScalar(array) && !(array.values?.length <= 64);
+  const shown = large ? tensorFrame([{ title: null, array, className }], { label: word(name), small: !choice.choose, ...choice }) : arrayView(array, { label: word(name), className, ...choice });
+  return element("figure", { class: className }, shown, element("figcaption", {}, word(name)));
 }
 
 function outputName(node, output) {
@@ -70,20 +170,27 @@ function folding(small, large, kind) {
   return svgElement("svg", { class: "folding", width: wide + 36, height: high, viewBox: `0 0 ${wide + 36} ${high}`, role: "img", "aria-label": label }, ...parts);
 }
 
-// The section about a node: its value, its gradient with all contributions, a button to the step that completes it.
+// The section about a node: its value beside its gradient, all contributions, a button to the step that completes it.
 function nodeSection(number) {
   const node = graph.nodes[number];
   const list = [];
   const { step } = state;
   if (node.operation !== null) list.push(...term(word("operation"), equation.callText(number)));
   const made = timeline.computed[number];
-  if (made !== step || made === 0) node.values.forEach((_, output) => {
-    const value = timeline.value(number, output, step);
-    const shown = value === null ? element("span", { class: "note" }, word("notYet")) : arrayView(value, { label: labelOf(number) });
-    list.push(...term(word("value") + outputName(node, output), shown));
+  const choose = play.aims(number) ? (flat) => play.aim(number, flat) : null;
+  node.values.forEach((_, output) => {
+    const [value, gradient] = [timeline.value(number, output, step), quiz.hidesGradient(number) ? null : timeline.gradient(number, output, step)];
+    const together = value && gradient && !isScalar(value) && nd.sameShape(value.shape, gradient.shape);
+    if (together || made !== step || made === 0) {
+      const options = { label: labelOf(number), node: number, choose, chooseWord: "aimCell", chosen: choose && (play.at.get(number) ?? 0) };
+      const layers = () => [{ title: word("value"), array: value }, { title: equation.derivativeText(number), array: gradient, className: "of-gradient" }];
+      const shown = value === null ? element("span", { class: "note" }, word("notYet")) : together ? tensorFrame(layers(), options) : arrayView(value, options);
+      list.push(...term(together ? null : word("value") + outputName(node, output), shown));
+    }
+    const told = timeline.adds(step) && timeline.receiver(step) === number; // the section about the step shows it
+    if (node.kind !== "constant" && !told) list.push(...term(word("gradientOf", { name: equation.derivativeText(number) }) + outputName(node, output), ...gradientOf(number, output, together)));
   });
-  const told = timeline.adds(step) && timeline.receiver(step) === number; // the section about the step shows it
-  if (node.kind !== "constant" && !told) node.gradients.forEach((_, output) => list.push(...term(word("gradientOf", { name: equation.derivativeText(number) }) + outputName(node, output), ...gradientOf(number, output))));
+  if (node.weights && graph === original && made <= step) list.push(...term(word("attentionWeights"), tensorFrame([{ title: null, array: node.weights }], { label: word("attentionWeights"), show: node.show })));
   const completed = timeline.completed(number);
   const buttons = [
     made > 0 && made !== step ? button("made", word("jumpMade"), () => go(made)) : null,
@@ -93,13 +200,13 @@ function nodeSection(number) {
   return [element("h2", {}, labelOf(number), kind), element("dl", {}, ...list), element("p", { class: "buttons" }, ...buttons)];
 }
 
-function gradientOf(number, output) {
+function gradientOf(number, output, isShown) {
   const { step } = state;
   if (quiz.hidesGradient(number)) return ["?"];
   const gradient = timeline.gradient(number, output, step);
   const arrivals = timeline.arrivals(number, output);
   if (arrivals.length === 0) {
-    if (gradient !== null) return [arrayView(gradient, { className: "total" })];
+    if (gradient !== null) return isShown ? [] : [arrayView(gradient, { className: "total" })];
     return [element("span", { class: "note" }, word(number === graph.end[0] ? "noGradient" : "neverGradient"))];
   }
   const arrived = timeline.arrived(number, output, step);
@@ -107,7 +214,7 @@ function gradientOf(number, output) {
   const missing = arrivals.length - arrived.length;
   const from = arrived.slice(-6).map(({ step: at, edge }) => button(`from${at}`, `${labelOf(graph.edges[edge].target)}`, () => go(at), { class: "link" }));
   return [
-    arrayView(gradient, { label: equation.derivativeText(number), className: missing === 0 ? "total" : "" }),
+    ...(isShown ? [] : [arrayView(gradient, { label: equation.derivativeText(number), className: missing === 0 ? "total" : "" })]),
     element("div", { class: "note" }, missing > 0 ? word("incomplete", { count: missing }) : word("complete", { count: arrivals.length })),
     element("div", { class: "note" }, `${word("cameFrom")} `, ...from.flatMap((one, i) => (i === 0 ? [one] : [", ", one]))),
   ];

@@ -65,7 +65,7 @@ const numpy = (() => {
   }
   const plain = (x) => x === null || typeof x !== "object";
   for (const [name, f] of Object.entries(elementwise)) {
-    const one = (...values) => Number(f(...values));
+    const one = (x, y, z) => Number(f(x, y, z));
     const parameters = f.toString().match(/\(([^)]*)\)/)[1];
     define(name, parameters.replaceAll(",", ""), (...xs) => (xs.every(plain) ? one(...xs.map(Number)) : map(one, ...xs.map(arrayOf))));
   }

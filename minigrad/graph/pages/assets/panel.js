@@ -39,6 +39,7 @@ const panel = {
       element("p", {}, word("startText", { name, forward: timeline.turn, backward: timeline.count - timeline.turn })),
       ...this.totals(),
       ...this.culprits(),
+      original.maps.side < 64 || original.maps.left > 0 ? element("p", { class: "note" }, word("mapsLeft", original.maps)) : null,
     ];
   },
 
@@ -98,10 +99,10 @@ const panel = {
     const node = graph.nodes[number];
     const operands = operandsOf(number).map((edge) => graph.edges[edge]);
     const names = [...new Set(operands.map(({ source }) => labelOf(source)))].slice(0, 4).join(", ");
-    const what = word(operands.length === 0 ? "forwardNone" : "forwardText", { operation: node.operation, names, name: labelOf(number) });
+    const what = word(node.values.length === 0 ? "forwardRaised" : operands.length === 0 ? "forwardNone" : "forwardText", { operation: node.operation, names, name: labelOf(number) });
     const list = [];
     node.values.forEach((value, output) => {
-      if (!isScalar(value)) list.push(...term(word("result", { name: labelOf(number) }) + outputName(node, output), arrayView(value, { label: labelOf(number), className: "new" })));
+      if (!isScalar(value)) list.push(...term(word("result", { name: labelOf(number) }) + outputName(node, output), arrayView(value, { label: labelOf(number), className: "new", node: number })));
     });
     if (operands.some((edge) => !isScalar(operandOf(edge)))) {
       list.push(...term(word("madeFrom"), element("div", { class: "sum" }, ...operands.slice(0, 6).map((edge) => element("figure", {}, smallView(operandOf(edge), labelOf(edge.source)), element("figcaption", {}, labelOf(edge.source)))))));

@@ -1,18 +1,16 @@
 // The parts of a drawn scene: a box, a line, and a chip at the border for a box that is out of sight.
 
-const ROW = 18; // the height of a line of text in px
+const ROW = 18; // the height of a line of text, in units of camera.unit
 const INSET = 8;
 
 class BoxView {
   constructor(about, index) {
-    Object.assign(this, { about, index, seen: new Map(), full: {} });
+    Object.assign(this, { about, index, seen: new Map() });
     const { x, y, w, h } = about;
     const left = x - w / 2;
     const top = y - h / 2;
-    const folder = about.scene !== undefined;
     this.group = svgElement("g", { class: "box", role: "button", tabindex: "-1", "data-box": index });
-    if (folder) this.group.append(svgElement("rect", { class: "shadow", x: left + 4, y: top + 4, width: w, height: h, rx: 7 }));
-    this.shape = svgElement("rect", { class: "shape", x: left, y: top, width: w, height: h, rx: folder ? 7 : 5 });
+    this.shape = svgElement("rect", { class: "shape", x: left, y: top, width: w, height: h, rx: about.scene === undefined ? 5 : 7 });
     this.title = svgElement("title");
     const text = (name) => [name, svgElement("text", { class: `label ${name}` })];
     this.texts = Object.fromEntries(["name", "operation", "value", "gradient", "flag"].map(text));
@@ -22,7 +20,7 @@ class BoxView {
   }
 
   update(box, lit) {
-    this.now = box;
+    Object.assign(this, { now: box, lit });
     if (box.node !== null) this.updateNode(box, lit);
     else if (box.scene !== null) this.updateScene(box, lit);
     else setAttributes(this.group, { class: "box absent" }); // not in this iteration
@@ -58,35 +56,44 @@ class BoxView {
   // Write name, operation, value and gradient below each other. If space is short, the operation is left out first.
   layOut(texts, flag) {
     const { w, h, x, y } = this.about;
-    const room = w - 2 * INSET;
-    const rows = Math.max(1, Math.floor((h - 5) / ROW));
+    const { unit } = camera;
+    const row = ROW * unit;
+    const room = w - 2 * INSET * unit;
+    const rows = room < 40 * unit ? 0 : Math.floor((h - 4 * unit) / row); // less than 40 is room for a letter and an ellipsis
     const heats = this.heatSpace(texts, rows);
     const names = ["name"];
     if (texts.operation !== "" && (rows >= 4 || (heats === null && rows === 3 && !texts.has) || (heats !== null && heats.rowsLeft > 1))) names.push("operation");
-    if (heats === null) names.push(...(rows === 2 ? ["value"] : ["value", "gradient"]).slice(0, rows - names.length));
+    if (heats === null) names.push(...(rows === 2 ? ["value"] : ["value", "gradient"]).slice(0, Math.max(0, rows - names.length)));
     const used = heats === null ? names.length : heats.rowsTaken + names.length;
-    const top = y - (Math.min(rows, used) * ROW) / 2 + ROW / 2;
-    const wide = { name: flag === "" ? room : room - 16 };
+    const top = y - (Math.min(Math.max(rows, 1), used) * row) / 2 + row / 2;
     for (const name of ["name", "operation", "value", "gradient"]) {
-      const at = names.indexOf(name);
+      const at = rows < 1 ? -1 : names.indexOf(name);
       const both = rows === 2 && name === "value" && texts.has && heats === null;
       const options = at < 0 ? [""] : name === "name" || name === "operation" ? [texts[name]] : both ? texts.gradient.map((g) => `${texts.value[0]}  ${g}`) : texts[name];
-      this.write(name, options, x, top + at * ROW + 4.5, wide[name] ?? room);
+      this.write(name, options, x, top + at * row + 4.5 * unit, name === "name" && flag !== "" ? room - 16 * unit : room);
     }
-    this.write("flag", [flag], x + w / 2 - 10, y - h / 2 + 15, 16);
-    this.drawHeats(heats, texts, top + names.length * ROW - ROW / 2);
+    this.write("flag", [rows < 1 ? "" : flag], x + w / 2 - 10 * unit, y - h / 2 + 15 * unit, 16 * unit);
+    this.drawHeats(heats, texts, top + names.length * row - row / 2);
+  }
+
+  // Whether the lines of the box are readable here: name and value, or the name of a constant or a scene. If not, a card shows them.
+  get isReadable() {
+    const { h, scene } = this.about;
+    const rows = scene === undefined && graph.nodes[this.now.node]?.kind !== "constant" ? 2 : 1;
+    return (scene === undefined ? h - 4 * camera.unit : HEAD) >= rows * ROW * camera.unit && this.about.w >= 85 * camera.unit;
   }
 
   // The space for value and gradient as cells, side by side; null if there is none or the cells would be too small.
   heatSpace(texts, rows) {
     const grid = texts.valueArray && heat.grid(texts.valueArray);
     if (!grid || rows < 3) return null;
-    const height = (rows - 1) * ROW - 4;
+    const row = ROW * camera.unit;
+    const height = (rows - 1) * row - 4;
     const width = (this.about.w - 2 * INSET - 10) / 2;
-    const both = heat.cellSize(grid, width, height - (texts.operation !== "" && rows >= 4 ? ROW : 0));
+    const both = heat.cellSize(grid, width, height - (texts.operation !== "" && rows >= 4 ? row : 0));
     const size = both >= 4 ? both : heat.cellSize(grid, width, height);
     if (size < 4) return null;
-    const rowsTaken = Math.ceil((Math.min(size, 14) * grid.rows) / ROW);
+    const rowsTaken = Math.ceil((Math.min(size, 14) * grid.rows) / row);
     return { grid, size: Math.min(size, 14), rowsTaken, rowsLeft: rows - rowsTaken };
   }
 
@@ -120,16 +127,14 @@ class BoxView {
     const progress = word(inBackward ? "progressBackward" : "progressForward", { done, all });
     const through = end === undefined ? null : `${labelOf(end.node)} ${endText(end.node)}`;
     const { x, y, h, w } = this.about;
-    const rows = Math.max(2, Math.floor((h - 10) / ROW));
+    const row = ROW * camera.unit;
+    const rows = w < 60 * camera.unit ? 0 : Math.floor((HEAD - 8) / row);
     const lines = [["name", `▸ ${title}`], ["operation", what], ["value", progress], ["gradient", through ?? ""]];
-    const shown = lines.filter(([name, text]) => text !== "" || name === "name");
-    const kept = shown.length <= rows ? shown : shown.filter(([name]) => name === "name" || (through ? name === "gradient" : true)).slice(0, rows);
-    const top = y - (kept.length * ROW) / 2 + ROW / 2 - 2;
-    for (const [name, text] of lines) {
-      const at = kept.findIndex(([one]) => one === name);
-      this.write(name, [at < 0 ? "" : text], x, top + at * ROW + 4.5, w - 2 * INSET);
-    }
-    this.drawProgress(all === 0 ? 0 : done / all, inBackward, x - w / 2 + 8, y + h / 2 - 8, w - 16);
+    const order = ["name", through === null ? "operation" : "gradient", "value"].slice(0, rows);
+    const kept = rows === 1 && through !== null ? ["gradient"] : order;
+    const top = y - h / 2 + (HEAD - kept.length * row) / 2 + row / 2 - 3;
+    for (const [name, text] of lines) this.write(name, [kept.includes(name) ? text : ""], x, top + kept.indexOf(name) * row + 4.5 * camera.unit, w - 2 * INSET);
+    this.drawProgress(all === 0 ? 0 : done / all, inBackward, x - w / 2 + 8, y - h / 2 + HEAD - 6, w - 16);
     this.describe(`${word("openScene", { name: title })}: ${what}. ${progress}${through ? `. ${through}` : ""}`);
   }
 
@@ -143,72 +148,49 @@ class BoxView {
     );
   }
 
-  // The first text that fits, or else the last one shortened. measured() decides once all boxes are written.
   write(name, options, x, y, room) {
     const part = this.texts[name];
     setAttributes(part, { x, y });
-    const key = options.join("\n") + room;
+    const key = options.join("\n") + room / camera.unit;
     if (this.seen.get(name) === key) return;
     this.seen.set(name, key);
-    this.full[name] = { options, room, y };
-    if (part.style.fontSize !== "") part.style.fontSize = "";
-    setText(part, options[0]);
-    if (options[0] !== "") toMeasure.push({ part, options, room });
+    setText(part, fitting(options, name, room / camera.unit));
   }
+}
 
-  sizeName(scale) {
-    const { texts: { name }, about, full } = this;
-    if (!full.name) return;
-    this.seen.delete("name");
-    const { options, room, y } = full.name;
-    if (scale === null) {
-      name.classList.remove("unreadable");
-      return this.write("name", options, about.x, y, room);
+// The width of a text of the drawing, 13 px high. A canvas measures it, so the browser need not lay out the page for it.
+const widthOf = (() => {
+  const WEIGHTS = { operation: "italic 400", value: "400", flag: "900", name: "700" };
+  const context = document.createElement("canvas").getContext("2d");
+  const known = new Map();
+  let family = null; // asking for it again would make the browser compute all styles
+  return (text, kind) => {
+    const key = `${kind} ${text}`;
+    if (!known.has(key)) {
+      if (known.size > 20000) known.clear();
+      context.font = `${WEIGHTS[kind] ?? "600"} 13px ${(family ??= getComputedStyle(view.svg).fontFamily)}`;
+      known.set(key, context.measureText(text).width);
     }
-    const size = 12.5 / scale;
-    name.classList.toggle("unreadable", about.h < size * 1.15 || about.w < size * 2.6);
-    if (name.classList.contains("unreadable")) return;
-    name.style.fontSize = `${size}px`;
-    setAttributes(name, { y: about.y + size * 0.35 });
-    setText(name, options[0]);
-    toMeasure.push({ part: name, options, room: about.w - 4 });
-  }
+    return known.get(key);
+  };
+})();
+
+// The first text that is not wider than the room, or else the last one, cut.
+function fitting(options, kind, room) {
+  return options.find((text) => widthOf(text, kind) <= room) ?? cut(options.at(-1), kind, room);
 }
 
-// Texts that were written and may be too long. All are measured before any is changed, because otherwise the browser would
-// lay out the drawing again after each change.
-const toMeasure = [];
-
-function measured() {
-  while (toMeasure.length > 0) {
-    const all = toMeasure.splice(0).filter(({ part, room }) => part.getComputedTextLength() > room);
-    const cuts = all.map(({ part, options, room }) => (options.length === 1 ? cutAt(part, options[0], room) : null));
-    all.forEach(({ part, options, room }, i) => {
-      if (options.length === 1) part.textContent = cuts[i];
-      else {
-        part.textContent = options[1];
-        toMeasure.push({ part, options: options.slice(1), room });
-      }
-    });
-  }
-}
-
-// The beginning of the text in `part` that fits, with an ellipsis.
-function cutAt(part, text, room) {
-  const dots = parseFloat(getComputedStyle(part).fontSize); // no font's ellipsis is wider
-  let [low, high] = [0, text.length];
+// The beginning of a text that fits, with an ellipsis, and its round of the loops if at least half is left.
+function cut(text, kind, room) {
+  const at = text.lastIndexOf(" · ");
+  const place = at > 0 && widthOf(text.slice(at), kind) < room / 2 ? text.slice(at) : "";
+  let [low, high] = [0, text.length - place.length];
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (part.getSubStringLength(0, middle) + dots <= room) low = middle;
+    if (widthOf(`${text.slice(0, middle)}…${place}`, kind) <= room) low = middle;
     else high = middle - 1;
   }
-  return low === 0 ? "" : `${text.slice(0, low).trimEnd()}…`;
-}
-
-function shorten(part, text, room) {
-  setText(part, text);
-  if (part.getComputedTextLength() <= room) return;
-  part.textContent = cutAt(part, text, room);
+  return low === 0 ? "" : `${text.slice(0, low).trimEnd()}…${place}`;
 }
 
 class LineView {
@@ -216,25 +198,31 @@ class LineView {
     Object.assign(this, { about, index });
     const d = smooth(about.points);
     this.path = svgElement("path", { class: "line", d, "marker-end": "url(#arrow-pale)" });
-    this.hit = svgElement("path", { class: "hit", d, "data-line": index });
+    this.hit = svgElement("path", { class: "hit", d, "data-line": index, role: "button" });
     this.group = svgElement("g", { class: "edge" }, this.path, this.hit);
   }
 
-  update(iteration, at) {
+  // Tab reaches the lines of the selected box.
+  update(iteration, at, selected) {
     const edges = places.edgesOf(this.about, iteration);
     const { step } = state;
+    const isNear = edges.length > 0 && (this.about.from === selected || this.about.to === selected);
+    setAttributes(this.hit, { tabindex: isNear ? "0" : null, "aria-label": isNear ? edges.map((edge) => `${labelOf(graph.edges[edge].source)} → ${labelOf(graph.edges[edge].target)}`).join(", ") : null });
     const isNow = at !== null && (at.kind === "forward" ? edges.some((edge) => graph.edges[edge].target === at.target) : edges.includes(at.edge));
     const direction = at?.kind === "forward" ? "forward" : "backward";
     const past = edges.some((edge) => timeline.done[edge] > 0 && timeline.done[edge] < step + (isNow ? 0 : 1));
     const known = edges.some((edge) => timeline.known(graph.edges[edge].target, step));
     const look = isNow ? `now-${direction}` : past ? "past" : known ? "known" : "pale";
     const checked = edges.some((edge) => graph.edges[edge].check?.verdict === "wrong" && timeline.done[edge] > 0 && timeline.began[edge] <= step);
-    const name = `edge ${look}${checked ? " wrong-rule" : ""}`;
-    if (this.look === name) return;
-    this.look = name;
+    const sent = past ? edges.filter((edge) => timeline.done[edge] > 0 && timeline.done[edge] <= step).map(amountOf).filter(Boolean) : [];
+    const widest = sent.reduce((most, array) => (thickness(array) > thickness(most) ? array : most), sent[0] ?? null);
+    const name = `edge ${look}${sent.length > 0 && look === "past" ? ` ${signOf(widest)}` : ""}${checked ? " wrong-rule" : ""}`;
+    const wide = look === "past" ? thickness(widest) / 2.5 : null;
+    if (this.look === `${name} ${wide}`) return;
+    this.look = `${name} ${wide}`;
     setAttributes(this.group, { class: name });
     const reversed = look === "now-backward" || look === "past";
-    setAttributes(this.path, { "marker-end": reversed ? null : `url(#arrow-${look})`, "marker-start": reversed ? `url(#arrow-${look})` : null });
+    setAttributes(this.path, { "stroke-width": wide, "marker-end": reversed ? null : `url(#arrow-${look})`, "marker-start": reversed ? `url(#arrow-${look})` : null });
   }
 }
 
@@ -251,77 +239,48 @@ function smooth(points) {
   return parts.join("");
 }
 
-// A short text for the value and gradient of a node.
-function endText(node) {
+// A short text for the value and gradient of a node. `whole`: with the sum that has just been made.
+function endText(node, whole = false) {
   const { value, gradient, has } = nodeTexts(node);
-  return has ? gradient.at(-1) : `= ${value[0]}`;
+  return has ? gradient.at(whole ? 0 : -1) : value[0] === "" ? "" : `= ${value[0]}`;
 }
 
-// A chip at the border of the pane for an end that is out of sight, joined to the visible end of the line: {group, rect}.
-function pinnedChip(end, box, view, others) {
-  const { pane } = view;
-  const group = svgElement("g", { class: `chip ${end.end}`, "data-end": end.end, "data-box": end.box, role: "button" });
-  const label = svgElement("text", { class: "label" });
-  group.append(label);
-  view.chips.append(group);
-  const text = `${labelOf(end.node)} ${endText(end.node)}`;
-  shorten(label, text, Math.min(pane.width - 40, 240));
-  const size = { width: label.getComputedTextLength() + 30, height: 26 };
-  const ends = view.current.filter((one) => one !== end && view.boxes[one.box]).map((one) => view.boxes[one.box].about);
-  const other = ends.find((about) => camera.isInside(about, pane));
-  const [fromX, fromY] = other ? camera.point([other.x, other.y]) : [pane.width / 2, pane.height / 2];
-  const [toX, toY] = box ? camera.point([box.about.x, box.about.y]) : [fromX, -100];
-  const wish = box && wishedPlace(end.line?.about.points.map((p) => camera.point(p)), camera.rect(box.about), pane);
-  const taken = [...ends.map((about) => camera.rect(about)), ...others.map((chip) => chip.rect)];
-  const rect = chipPlace([fromX, fromY], [toX, toY], size, taken, pane, wish);
-  const arrow = Math.abs(toY - fromY) > Math.abs(toX - fromX) ? (toY < fromY ? "↑" : "↓") : toX < fromX ? "←" : "→";
-  setAttributes(label, { x: rect.left + 22, y: rect.top + 17.5 });
-  const onLine = end.line && wish && Math.hypot((rect.left + rect.right) / 2 - wish[0], (rect.top + rect.bottom) / 2 - wish[1]) < size.width / 2 + 8;
-  group.prepend(
-    svgElement("path", { class: "tether", d: onLine ? "" : tether(rect, other && camera.rect(other), [fromX, fromY]) }),
-    svgElement("rect", { x: rect.left, y: rect.top, width: size.width, height: size.height, rx: 13 }),
-    svgElement("text", { class: "way", x: rect.left + 9, y: rect.top + 17.5 }, arrow),
-  );
-  group.append(svgElement("title", {}, text));
-  return { group, rect };
-}
-
-// From the chip to the nearest border of the box.
-function tether(rect, box, [x, y]) {
-  const [cx, cy] = [(rect.left + rect.right) / 2, (rect.top + rect.bottom) / 2];
-  if (!box) return `M${cx} ${cy}L${x} ${y}`;
-  const to = [Math.max(box.left, Math.min(cx, box.right)), Math.max(box.top, Math.min(cy, box.bottom))];
-  return `M${cx} ${cy}L${to}`;
-}
-
-// The best position of a chip: on its box if a part of it is visible, else where the line to it leaves the pane.
-function wishedPlace(points, { left, top, right, bottom }, pane) {
-  if (right > 20 && left < pane.width - 20 && bottom > 10 && top < pane.height - 10) return [(Math.max(left, 0) + Math.min(right, pane.width)) / 2, (Math.max(top, 0) + Math.min(bottom, pane.height)) / 2];
-  const inside = ([x, y]) => x >= 0 && y >= 0 && x <= pane.width && y <= pane.height;
-  const places = points ? Array.from({ length: 41 }, (_, i) => along(points, i / 40)).filter(inside) : [];
-  const gap = ([x, y]) => Math.min(x, y, pane.width - x, pane.height - y);
-  return places.length === 0 ? null : places.reduce((best, place) => (gap(place) < gap(best) ? place : best));
-}
-
-// A position at the border, towards the hidden box, where the chip covers neither an end nor another chip.
-function chipPlace([fromX, fromY], [toX, toY], { width, height }, taken, pane, wish) {
-  const away = 6;
-  const most = { x: pane.width - away - width, y: pane.height - away - height };
-  const length = Math.hypot(toX - fromX, toY - fromY) || 1;
-  const [dx, dy] = [(toX - fromX) / length, (toY - fromY) / length];
-  const clamp = (at, high) => Math.max(away, Math.min(high, at));
-  const around = ([x, y]) => {
-    const [left, top] = [clamp(x - width / 2, most.x), clamp(y - height / 2, most.y)];
-    return { left, top, right: left + width, bottom: top + height };
+// A card on the screen for a box that is too small to be read: {group, rect}. It covers its box, or, where another card is, stands
+// beside it. null if there is no room.
+function card(lines, { left, right, top, bottom }, taken, pane, kind = "") {
+  const row = camera.TEXT * 1.4;
+  const texts = lines.map((_, i) => svgElement("text", { class: `label ${i === 0 ? "name" : "more"}` }));
+  const group = svgElement("g", { class: `card ${kind}` }, ...texts);
+  const place = (width) => {
+    const grown = (size, box) => (box < 1.6 * size ? Math.max(size, box) : size); // it covers a box of about its size wholly
+    const [w, h] = [grown(width + camera.TEXT * 1.2, right - left), grown(row * lines.length + camera.TEXT * 0.5, bottom - top)];
+    const [x, y] = [(left + right) / 2, (top + bottom) / 2];
+    const [dx, dy] = [(Math.min(right - left, w) + w) / 2 + 6, (Math.min(bottom - top, h) + h) / 2 + 6];
+    const tries = [...(kind === "tag" ? [[dx, 0], [-dx, 0]] : [[0, 0]]), [0, dy], [0, -dy], [dx, 0], [-dx, 0], [0, h + 30], [0, -h - 30], [w, 0], [-w, 0]];
+    const keep = (at, size, most) => Math.max(4, Math.min(most - size - 4, at - size / 2));
+    for (const [sx, sy] of kind === "tag" ? tries.slice(0, 4) : tries) {
+      const [l, t] = [keep(x + sx, w, pane.width), keep(y + sy, h, pane.height)];
+      const rect = { left: l, top: t, right: l + w, bottom: t + h };
+      if (!taken.some((other) => overlap(rect, other))) return rect;
+    }
+    return null;
   };
-  const reach = Math.max(pane.width, pane.height);
-  const atBorder = (turn) => {
-    const [cos, sin] = [Math.cos(turn), Math.sin(turn)];
-    const [x, y] = [fromX + (dx * cos - dy * sin) * reach, fromY + (dx * sin + dy * cos) * reach];
-    const scale = Math.min(1, ...[[x - fromX, fromX, pane.width], [y - fromY, fromY, pane.height]].map(([d, o, high]) => (d === 0 ? 1 : d > 0 ? (high - o) / d : -o / d)));
-    return around([fromX + (x - fromX) * scale, fromY + (y - fromY) * scale]);
-  };
-  const turns = Array.from({ length: 24 }, (_, i) => (i % 2 ? 1 : -1) * Math.ceil(i / 2) * (Math.PI / 12));
-  const tries = [...(wish ? [around(wish)] : []), ...turns.map(atBorder)];
-  return tries.find((rect) => !taken.some((other) => overlap(rect, other))) ?? atBorder(0);
+  return { group, texts, place, row, lines };
+}
+
+// Put cards into the drawing, the most important first.
+function dealt(cards, host, pane, taken) {
+  const most = Math.min(pane.width - 40, camera.TEXT * 20);
+  const size = camera.TEXT / 13;
+  const placed = [];
+  for (const { group, texts, place, row, lines } of cards) {
+    texts.forEach((text, i) => setText(text, fitting([lines[i]], i === 0 ? "name" : "more", most / size)));
+    const rect = place(Math.max(...texts.map((text, i) => widthOf(text.textContent, i === 0 ? "name" : "more"))) * size);
+    if (rect === null) continue;
+    texts.forEach((text, line) => setAttributes(text, { "text-anchor": "middle", x: (rect.left + rect.right) / 2, y: (rect.top + rect.bottom) / 2 + row * (line - lines.length / 2 + 0.74) }));
+    group.prepend(svgElement("rect", { x: rect.left, y: rect.top, width: rect.right - rect.left, height: rect.bottom - rect.top, rx: 6 }));
+    taken.push(rect);
+    placed.push(group);
+  }
+  host.replaceChildren(...placed);
 }

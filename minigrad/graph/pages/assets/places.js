@@ -1,4 +1,7 @@
-// The tree of scenes, and the scene of each operation. A scene is a small drawing; that of a loop shows one iteration.
+// The tree of scenes, and the scene of each operation. A scene is a small drawing; that of a loop shows one iteration. In the
+// box of a scene is the scene itself, small: all of its iterations side by side. So the whole program is one picture.
+
+const HEAD = 66; // the height of the words in the box of a scene, as in scenes.py
 
 const places = (() => {
   const { scenes, nodes } = original;
@@ -64,10 +67,38 @@ const places = (() => {
     return boxes.findIndex((about) => about.scene !== undefined && chain.has(pick(about.scene, iteration)));
   }
 
-  return { scenes, of, ofNode, path, box, boxOf, edgesOf, progress, iterationOfNode, iterationOfScene };
+  const holders = scenes.map(() => null); // the box that holds each scene
+  for (const scene of scenes) for (const about of scene.boxes) for (const child of [about.scene ?? []].flat()) if (child !== null) holders[child] = about;
+
+  // The rows and columns in which a box shows the iterations of a scene, as large as possible.
+  const grids = scenes.map((scene, number) => {
+    const { width, height, count } = scene;
+    const holder = holders[number];
+    if (holder === null) return null;
+    const [w, h] = [holder.w - 12, holder.h - HEAD - 8];
+    const sizes = nd.range(count).map((i) => Math.min(w / (i + 1) / width, h / Math.ceil(count / (i + 1)) / height));
+    const scale = Math.max(...sizes);
+    const columns = sizes.indexOf(scale) + 1;
+    return { columns, w: w / columns, h: h / Math.ceil(count / columns), scale: scale * 0.92 };
+  });
+
+  // Where one iteration of a scene lies in the scene around it: a point p is at p * scale + (x, y) there.
+  function placement(number, iteration) {
+    const { columns, w, h, scale } = grids[number];
+    const { width, height } = scenes[number];
+    const holder = holders[number];
+    const [column, row] = [iteration % columns, Math.floor(iteration / columns)];
+    return {
+      scale, cell: { x: holder.x - holder.w / 2 + 6 + column * w, y: holder.y - holder.h / 2 + HEAD + row * h, w, h },
+      x: holder.x - holder.w / 2 + 6 + (column + 0.5) * w - (width * scale) / 2,
+      y: holder.y - holder.h / 2 + HEAD + (row + 0.5) * h - (height * scale) / 2,
+    };
+  }
+
+  return { scenes, of, ofNode, path, box, boxOf, edgesOf, progress, placement, iterationOfNode, iterationOfScene };
 })();
 
-function sceneTitle({ kind, title, number }) {
-  if (number === 0 && !title) return word("program");
-  return kind === "part" ? word("partTitle", { range: title }) : title;
+// Inside a loop, the title names the round.
+function sceneTitle({ title, number, rounds }, iteration = -1) {
+  return rounds?.[iteration] ?? (number === 0 && !title ? word("program") : title);
 }

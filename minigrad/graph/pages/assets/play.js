@@ -1,5 +1,6 @@
-// A slider for each leaf, with the loss and the gradients that follow from it, and gradient descent, one step at a time.
-// The parts are made once and then only filled in, so that a slider stays under the finger while it is dragged.
+// A slider for each leaf and for the selected value, with the loss and the gradients that follow from it, what the gradients
+// had predicted, and gradient descent, one step at a time. The parts are made once and then only filled in, so that a slider
+// stays under the finger while it is dragged.
 
 const play = {
   rate: "0.1",
@@ -7,12 +8,29 @@ const play = {
   said: null,
   parts: null, // the parts that update() fills in
   learns: new Map(), // leaf -> whether descent changes it
+  at: new Map(), // node -> the element that its slider moves
+  trail: { key: "", dots: [] }, // the nudges of one element, [nudge, change of the loss]
 
   // The leaves that get a gradient.
   leaves() {
-    const isLeaf = ({ operation, kind, values, gradients }) =>
-      operation === null && kind !== "constant" && values[0]?.dtype.startsWith("float") && values[0].values?.length > 0 && gradients[0] !== null;
-    return original.nodes.flatMap((node, i) => (isLeaf(node) ? [i] : []));
+    return original.nodes.flatMap(({ operation }, i) => (operation === null && this.hasGradient(i) ? [i] : []));
+  },
+
+  hasGradient(number) {
+    const { kind, values, gradients } = original.nodes[number];
+    return kind !== "constant" && Boolean(values[0]?.dtype.startsWith("float")) && values[0].values?.length > 0 && Boolean(gradients[0]);
+  },
+
+  // Whether the reader can move a node's value: the page can compute again, and the value is known at this step.
+  aims: (number) => editing.cannot === null && play.hasGradient(number) && timeline.known(number, state.step),
+
+  aim(number, i) {
+    this.at.set(number, i);
+    for (const row of this.parts.rows.filter(({ node }) => node === number)) {
+      this.frame(row);
+      row.index.value = indexOf(i, original.nodes[number].values[0].shape);
+    }
+    render();
   },
 
   loss: (data = graph) => Number(data.nodes[data.end[0]].values[data.end[1]].values[0]),
@@ -30,11 +48,39 @@ const play = {
     this.said = null;
   },
 
-  move(leaf, i, value) {
+  move(node, i, value) {
     editing.said = null;
-    editing.apply({ [leaf]: editing.changed(leaf, i, value) });
+    editing.apply({ [node]: editing.changed(node, i, value) });
     this.begin();
     render();
+  },
+
+  // All changes of values against the program's run: the change of the loss that the run's gradients predict, the true one,
+  // and the second-order term, which is half the change of the gradients times the change of the values.
+  nudge() {
+    const found = { moved: [], predicted: 0, second: 0, truth: this.loss() - this.loss(original) };
+    for (const [key, edit] of Object.entries(editing.edits)) {
+      const node = Number(key);
+      const [before, after] = [original, graph].map(({ nodes }) => nodes[node].gradients[0].values);
+      const from = original.nodes[node].operation === null ? original.nodes[node].values[0].values : null;
+      edit.forEach((value, i) => {
+        const by = from === null ? value : value - from[i];
+        if (by === 0) return;
+        found.moved.push({ node, i, by, slope: before[i] });
+        found.predicted += before[i] * by;
+        found.second += ((after[i] - before[i]) * by) / 2;
+      });
+    }
+    return found;
+  },
+
+  // The same in words, a sentence each.
+  told({ moved, predicted, second, truth }) {
+    const text = (x) => numberText(x, state.digits);
+    const [{ node, by, slope }] = moved;
+    const how = moved.length === 1 ? `${equation.derivativeText(node)} · ${word("nudgeName")} = ${text(slope)} · ${text(by)}` : word("nudgeMany", { count: moved.length });
+    const gap = truth - predicted;
+    return [word("nudgePredicted", { how, x: text(predicted) }), word("nudgeTruth", { name: labelOf(graph.end[0]), x: text(truth) }), word("nudgeGap", { gap: text(Math.abs(gap) < 1e-12 * Math.abs(truth) ? 0 : gap), second: text(second) })];
   },
 
   descend(times) {
@@ -64,15 +110,27 @@ const play = {
 
   render() {
     const section = document.getElementById("play-section");
-    if (this.parts?.language !== words.language) this.build(section);
+    const { selected } = state;
+    const aimed = this.aims(selected) && original.nodes[selected].operation !== null && selected !== original.end[0] ? [selected] : [];
+    if (this.parts?.language !== words.language || this.parts.aimed !== String(aimed)) this.build(section, aimed);
     this.update();
   },
 
-  build(section) {
-    this.parts = { language: words.language, rows: [] };
+  // `aimed`: the selected value, if it is not a leaf, in a list.
+  build(section, aimed) {
+    this.parts = { language: words.language, aimed: String(aimed), rows: [] };
     const leaves = this.leaves();
     section.hidden = leaves.length === 0;
     const title = element("h2", {}, word("playTitle"));
+    const large = () => original.nodes.length > 1000 || leaves.reduce((n, leaf) => n + editing.values(leaf).length, 0) > 1000;
+    if (!section.hidden && editing.cannot === undefined && large()) { // the trial run waits until the page is there
+      setTimeout(() => {
+        editing.reason();
+        this.parts = null;
+        render();
+      });
+      return section.replaceChildren(title, element("p", { class: "note" }, word("playWait")));
+    }
     if (section.hidden || editing.reason() !== null) {
       section.replaceChildren(title, element("p", { class: "note" }, word("cannotPlay", { why: editing.reason() ?? "" })));
       return;
@@ -82,43 +140,51 @@ const play = {
       leaves.forEach((leaf) => this.learns.set(leaf, parameters.length === 0 || parameters.includes(leaf)));
     }
     this.parts.loss = element("p", { class: "live", id: "play-loss", "aria-live": "off" });
-    const rows = element("div", { class: "leaves" }, ...leaves.map((leaf) => this.row(leaf)));
-    section.replaceChildren(title, ...(this.hasLoss() ? [this.parts.loss, rows, ...this.descent()] : [rows]), this.foot());
+    this.parts.told = element("div", { class: "told" });
+    const rows = element("div", { class: "leaves" }, ...[...aimed, ...leaves].map((node) => this.row(node)));
+    section.replaceChildren(title, ...(this.hasLoss() ? [this.parts.loss, this.parts.told, rows, ...this.descent()] : [rows]), this.foot());
   },
 
-  // One leaf: its name, a slider, a field, and below them its gradient. An array shows one element at a time.
-  row(leaf) {
-    const [{ shape, values }] = original.nodes[leaf].values;
-    const name = labelOf(leaf);
-    const row = { leaf, at: 0 };
+  // One value: its name, a slider, a field, and below them its gradient. An array shows one element at a time, by its index.
+  row(node) {
+    const [{ shape, values }] = original.nodes[node].values;
+    const name = labelOf(node);
+    const row = { node };
+    const isLeaf = original.nodes[node].operation === null;
     const learns = element("input", { type: "checkbox", "aria-label": word("learns", { name }), title: word("learns", { name }) });
-    learns.checked = this.learns.get(leaf);
-    learns.addEventListener("change", () => this.learns.set(leaf, learns.checked));
-    row.slider = element("input", { type: "range", step: "any", "aria-label": word("slider", { name }), "data-key": `slider${leaf}` });
-    row.slider.addEventListener("input", () => this.move(leaf, row.at, Number(row.slider.value)));
-    row.field = element("input", { size: 7, inputmode: "text", autocomplete: "off", "aria-label": name, "data-key": `field${leaf}` });
-    row.field.addEventListener("change", () => editing.set(leaf, row.at, row.field.value));
+    learns.checked = this.learns.get(node);
+    learns.addEventListener("change", () => this.learns.set(node, learns.checked));
+    row.slider = element("input", { type: "range", step: "any", "aria-label": word("slider", { name }), "data-key": `slider${node}` });
+    row.slider.addEventListener("input", () => this.move(node, this.element(node), Number(row.slider.value)));
+    row.field = element("input", { size: 7, inputmode: "text", autocomplete: "off", "aria-label": name, "data-key": `field${node}` });
+    row.field.addEventListener("change", () => editing.set(node, this.element(node), row.field.value));
     row.gradient = element("div", { class: "live small" });
     row.ghost = element("del", { class: "ghost small", title: word("ghost") });
-    const pick = values.length === 1 ? null : element("select", { "aria-label": word("element", { name }) });
-    pick?.append(...values.map((_, i) => element("option", { value: i }, indexOf(i, shape))));
-    pick?.addEventListener("change", () => {
-      row.at = Number(pick.value);
-      this.frame(row);
-      this.update();
+    row.index = values.length === 1 ? null : element("input", { class: "index", size: 6, autocomplete: "off", "aria-label": word("element", { name }), title: word("element", { name }), "data-key": `index${node}` });
+    row.index?.addEventListener("change", () => {
+      const index = (row.index.value.match(/-?\d+/g) ?? []).map(Number).map((i, axis) => (i < 0 ? i + shape[axis] : i));
+      const fits = index.length === shape.length && index.every((i, axis) => i >= 0 && i < shape[axis]);
+      this.aim(node, fits ? nd.strides(shape).reduce((sum, step, axis) => sum + step * index[axis], 0) : this.element(node));
     });
     this.frame(row);
     this.parts.rows.push(row);
-    const title = element("span", { class: "name" }, this.hasLoss() ? learns : null, element("code", { title: name }, name), pick);
+    const title = element("span", { class: "name" }, this.hasLoss() && isLeaf ? learns : null, element("code", { title: name }, name), row.index);
     return element("div", { class: "leaf" }, title, row.slider, element("span", { class: "now" }, row.ghost, row.field), row.gradient);
   },
 
+  element: (node) => play.at.get(node) ?? 0,
+
   // The range of the slider around the run's value: twice its size to each side, and at least 1.
-  frame(row) {
-    const value = Number(original.nodes[row.leaf].values[0].values[row.at]);
-    const reach = Number.isFinite(value) ? Math.max(1, 2 * Math.abs(value)) : 1;
-    row.slider.min = (Number.isFinite(value) ? value : 0) - reach;
-    row.slider.max = (Number.isFinite(value) ? value : 0) + reach;
+  reach(node, i) {
+    const value = Number(original.nodes[node].values[0].values[i]);
+    return Number.isFinite(value) ? Math.max(1, 2 * Math.abs(value)) : 1;
+  },
+
+  frame({ node, slider }) {
+    const i = this.element(node);
+    const value = Number(original.nodes[node].values[0].values[i]);
+    slider.min = (Number.isFinite(value) ? value : 0) - this.reach(node, i);
+    slider.max = (Number.isFinite(value) ? value : 0) + this.reach(node, i);
   },
 
   descent() {
@@ -159,6 +225,7 @@ const play = {
     const name = labelOf(graph.end[0]);
     if (this.hasLoss()) this.change(this.parts.loss, name, this.loss(), this.loss(original));
     for (const row of this.parts.rows) this.updateRow(row, name);
+    if (this.hasLoss()) this.updateTold();
     this.parts.reset.disabled = graph === original;
     this.parts.note.textContent = editing.said ?? (graph === original ? word("drag") : word("edited"));
     if (this.parts.plot === undefined) return;
@@ -167,7 +234,19 @@ const play = {
     if (this.losses.length > 1) this.parts.plot.replaceChildren(lossPlot(this.losses));
   },
 
-  updateRow({ leaf, at, slider, field, gradient, ghost }, name) {
+  // What the gradients had predicted, and how far the truth is from it.
+  updateTold() {
+    const nudge = this.nudge();
+    const { moved, truth } = nudge;
+    const key = moved.length === 1 ? `${moved[0].node} ${moved[0].i}` : "";
+    if (this.trail.key !== key) this.trail = { key, dots: [[0, 0]] };
+    const shown = moved.length > 0 && moved.every(({ node }) => this.tells(node)) && Number.isFinite(truth);
+    if (shown && key) this.trail.dots = [...this.trail.dots.filter(([by]) => by !== moved[0].by), [moved[0].by, truth]].slice(-200).sort(([a], [b]) => a - b);
+    this.parts.told.replaceChildren(...(shown ? this.told(nudge).map((text) => element("p", {}, text)) : []), ...(shown && this.trail.dots.length > 2 ? [nudgePlot(this.trail.dots, moved[0])] : []));
+  },
+
+  updateRow({ node: leaf, slider, field, gradient, ghost, index }, name) {
+    const at = this.element(leaf);
     const numbers = (array) => Number(array?.values?.[at]);
     const [now, before] = [graph, original].map(({ nodes }) => numbers(nodes[leaf].values[0]));
     slider.min = Math.min(slider.min, now);
@@ -176,6 +255,7 @@ const play = {
     slider.setAttribute("aria-valuetext", this.hasLoss() ? `${numberText(now)}, ${name} ${numberText(this.loss())}` : numberText(now));
     if (document.activeElement !== field) field.value = numberText(now, state.digits);
     const { shape, values } = original.nodes[leaf].values[0];
+    if (index && document.activeElement !== index) index.value = indexOf(at, shape);
     const label = `${equation.derivativeText(leaf)}${values.length > 1 ? ` ${indexOf(at, shape)}` : ""}`;
     if (this.tells(leaf)) this.change(gradient, label, ...[graph, original].map(({ nodes }) => numbers(nodes[leaf].gradients[0])));
     else gradient.replaceChildren(`${label} = ?`);
@@ -183,26 +263,43 @@ const play = {
   },
 };
 
-// The loss over the steps of descent, as a small picture.
-function lossPlot(losses) {
+// A line through points, [x, y], in a small picture, with both ends of the axes. `straight` is a slope through (0, 0).
+function curve(points, { label, dots, straight = null, ends }) {
   const [width, height, left, right, top, bottom] = [320, 120, 52, 10, 14, 24];
   const svg = svgElement;
-  const [least, most] = [Math.min(...losses), Math.max(...losses)];
-  const x = (i) => left + ((width - left - right) * i) / (losses.length - 1);
-  const y = (loss) => (most === least ? (top + height - bottom) / 2 : top + ((height - top - bottom) * (most - loss)) / (most - least));
-  const points = losses.map((loss, i) => `${x(i).toFixed(1)},${y(loss).toFixed(1)}`);
-  const dots = losses.length > 40 ? [] : losses.map((loss, i) => svg("circle", { cx: x(i), cy: y(loss), r: 2.5 }));
-  const label = (text, at, anchor) => svg("text", { x: at[0], y: at[1], "text-anchor": anchor, class: "axis" }, text);
-  const steps = losses.length - 1;
-  const said = word("plot", { steps, from: numberText(losses[0]), to: numberText(losses.at(-1)) });
+  const [xs, ys] = [0, 1].map((i) => points.map((point) => point[i]));
+  const [least, most] = [Math.min(...ys), Math.max(...ys)];
+  const [from, to] = [Math.min(...xs), Math.max(...xs)];
+  const place = ([px, py]) => {
+    const x = left + ((width - left - right) * (px - from)) / (to - from);
+    const y = most === least ? (top + height - bottom) / 2 : top + ((height - top - bottom) * (most - py)) / (most - least);
+    return `${x.toFixed(1)},${Math.max(-height, Math.min(2 * height, y)).toFixed(1)}`;
+  };
+  const text = (words, at, anchor) => svg("text", { x: at[0], y: at[1], "text-anchor": anchor, class: "axis" }, words);
+  const circle = ([cx, cy]) => svg("circle", { cx, cy, r: 2.5 });
   return svg(
-    "svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": said, class: "loss-plot" },
+    "svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, class: "loss-plot" },
     svg("path", { class: "frame", d: `M${left} ${top}V${height - bottom}H${width - right}` }),
-    svg("polyline", { points: points.join(" ") }),
-    ...dots,
-    label(numberText(most), [left - 5, top + 4], "end"),
-    ...(most === least ? [] : [label(numberText(least), [left - 5, height - bottom], "end")]),
-    label("0", [left, height - 7], "middle"),
-    label(word("steps", { steps }), [width - right, height - 7], "end"),
+    ...(straight === null ? [] : [svg("polyline", { class: "straight", points: [from, to].map((x) => place([x, straight * x])).join(" ") })]),
+    svg("polyline", { points: points.map(place).join(" ") }),
+    ...dots.map((point) => circle(place(point).split(","))),
+    text(numberText(most), [left - 5, top + 4], "end"),
+    ...(most === least ? [] : [text(numberText(least), [left - 5, height - bottom], "end")]),
+    text(ends[0], [left, height - 7], "middle"),
+    text(ends[1], [width - right, height - 7], "end"),
   );
+}
+
+// The loss over the steps of descent.
+function lossPlot(losses) {
+  const steps = losses.length - 1;
+  const points = losses.map((loss, i) => [i, loss]);
+  const label = word("plot", { steps, from: numberText(losses[0]), to: numberText(losses.at(-1)) });
+  return curve(points, { label, dots: points.length > 40 ? [] : points, ends: ["0", word("steps", { steps })] });
+}
+
+// The change of the loss over the nudges so far, and the straight line that the gradient predicts.
+function nudgePlot(points, { by, slope }) {
+  const ends = [points[0][0], points.at(-1)[0]].map((x) => numberText(Number(x.toPrecision(3))));
+  return curve(points, { label: word("nudgePlot"), dots: points.filter(([x]) => x === by || x === 0), straight: slope, ends });
 }

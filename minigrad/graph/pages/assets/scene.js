@@ -1,5 +1,5 @@
-// Draws one scene: boxes, lines, and the highlights of a step. Only this scene is in the document. A step changes only the
-// parts that differ.
+// Draws one scene: boxes, lines, and the highlights of a step. Only this scene is in the document; the picture behind it shows the
+// rest of the program. A step changes only the parts that differ.
 
 const GRADIENT = "∂";
 
@@ -38,8 +38,7 @@ function ghosted(texts, before) {
 
 // Whether an array holds an infinity or NaN.
 function isOdd(array) {
-  if (!array) return false;
-  return array.values === undefined ? !Number.isFinite(Number(array.norm)) : array.values.some((value) => typeof value === "string" && !Number.isFinite(Number(value)) && !value.endsWith("i"));
+  return Boolean(array) && summaryOf(array).nans + summaryOf(array).infs > 0;
 }
 
 // "∂ 0.61 + 0.22 = 0.83", or "∂ 0.83" if that is too long. Arrays show the norm. Empty before a gradient has arrived.
@@ -55,22 +54,24 @@ function gradientTexts(number, gradients) {
   return [`${GRADIENT} ${scalar(before)} + ${scalar(amountOf(arrived.at(-1).edge))} = ${total}`, `${GRADIENT} ${total}`];
 }
 
+// Whether the reader asks for no motion.
+const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
 class SceneView {
   constructor(host, hooks) {
-    this.host = host;
-    this.hooks = hooks;
-    this.number = null;
-    this.iteration = 0;
-    this.chips = svgElement("g", { class: "chips" });
-    this.world = svgElement("g", { class: "world" });
-    this.amount = svgElement("g", { class: "amount" });
-    this.svg = svgElement("svg", { class: "scene" }, markers(), this.world, this.amount, this.chips);
+    Object.assign(this, { host, hooks, number: null, iteration: 0, whole: false, current: [], shown: null, handle: null });
+    this.picture = new Picture(host);
+    const group = (name) => (this[name] = svgElement("g", { class: name }));
+    this.svg = svgElement("svg", { class: "scene" }, markers(), group("world"), group("amount"), group("tags"), group("cards"));
+    this.pulses = svgElement("g", { class: "pulses" });
     host.append(this.svg);
+    this.measure();
     this.hand = new Hand(this);
   }
 
-  get pane() {
-    return { width: this.host.clientWidth, height: this.host.clientHeight };
+  // Remember the size of the pane, because to ask for it is to lay out the page.
+  measure() {
+    this.pane = { width: this.host.clientWidth, height: this.host.clientHeight };
   }
 
   get scene() {
@@ -84,8 +85,8 @@ class SceneView {
     this.number = number;
     this.lines = this.scene.lines.map((line, i) => new LineView(line, i));
     this.boxes = this.scene.boxes.map((box, i) => new BoxView(box, i));
-    this.world.replaceChildren(...this.lines.map((line) => line.group), ...this.boxes.map((box) => box.group));
-    this.far = null;
+    this.world.replaceChildren(...this.lines.map((line) => line.group), this.pulses, ...this.boxes.map((box) => box.group));
+    camera.most = this.scene.boxes.some(({ scene }) => scene !== undefined) ? 1000 : 4;
     camera.scale = 0; // the old position was in another scene
   }
 
@@ -106,8 +107,11 @@ class SceneView {
   }
 
   lineOf(node, { target, edge, kind }) {
-    const wanted = kind === "forward" ? operandsOf(target).filter((e) => graph.edges[e].source === node) : [edge];
-    return this.lines.find((line) => wanted.some((e) => places.edgesOf(line.about, this.iteration).includes(e)));
+    return this.lineWith(kind === "forward" ? operandsOf(target).filter((e) => graph.edges[e].source === node) : [edge]);
+  }
+
+  lineWith(edges) {
+    return this.lines.find((line) => edges.some((e) => places.edgesOf(line.about, this.iteration).includes(e)));
   }
 
   // Write the results of the step, and highlight the values it uses.
@@ -115,111 +119,201 @@ class SceneView {
     const at = timeline.at(state.step);
     const ends = (this.current = this.ends());
     const lit = { ...look, receives: at?.source ?? null, applies: at?.target ?? null, active: new Map(ends.map((end) => [end.box, end])) };
-    for (const line of this.lines) line.update(this.iteration, at);
+    this.setUnit();
+    const selected = places.boxOf(this.number, this.iteration, look.selected);
+    for (const line of this.lines) line.update(this.iteration, at, selected);
     for (const box of this.boxes) box.update(places.box(this.number, box.index, this.iteration), lit);
-    if (this.far !== null) this.sizeNames();
-    measured();
   }
 
-  // Bring the step's ends, or a node, into view.
-  frame(node = null) {
+  setUnit() {
+    this.unit = camera.unit;
+    this.world.style.fontSize = `${13 * this.unit}px`;
+  }
+
+  // Point the camera at the step's ends, or at a node. Step 0 shows the whole scene.
+  aim(node = null) {
+    this.current = this.ends();
     const wanted = node === null ? this.current.map(({ box }) => box) : [places.boxOf(this.number, this.iteration, node)];
     const boxes = wanted.filter((i) => i >= 0).map((i) => this.scene.boxes[i]);
-    const start = boxes.length === 0 && node === null ? [this.first()].filter(Boolean) : boxes;
-    camera.frame(start, this.scene, this.pane);
-    this.place();
-  }
-
-  // The box that step 0 shows: that of the next step.
-  first() {
-    const next = timeline.at(state.step + 1);
-    return next === null ? undefined : this.scene.boxes[places.boxOf(this.number, this.iteration, next.target)];
+    this.whole = boxes.length === 0 && this.number === 0;
+    if (boxes.length === 0) camera.fit(this.scene, this.pane);
+    else camera.frame(boxes, this.scene, this.pane);
   }
 
   fit() {
+    this.whole = this.number === 0;
     camera.fit(this.scene, this.pane);
-    this.place();
+    this.fly();
   }
 
-  // Apply the camera, and pin the hidden ends to the border.
+  // Go to the camera's place through the air.
+  fly() {
+    cancelAnimationFrame(this.handle);
+    if (this.shown === null || still()) return this.place();
+    const from = this.picture.viewOf(this.number, this.iteration, this.shown);
+    const to = { scale: camera.scale, x: camera.x, y: camera.y };
+    const { length, at } = camera.flight(from, to, this.pane);
+    if (!(length > 0.01)) return this.place();
+    const time = Math.min(1500, Math.max(300, length * 420));
+    this.svg.classList.add("flying");
+    let start = null;
+    const next = (now) => {
+      start ??= now;
+      const t = Math.min(1, (now - start) / time);
+      if (t === 1) return this.place();
+      this.drawAt(at(t * t * (3 - 2 * t)), true);
+      this.handle = requestAnimationFrame(next);
+    };
+    this.drawAt(from, true);
+    this.handle = requestAnimationFrame(next);
+  }
+
+  // Go to the camera's place at once, and write what belongs there.
   place() {
-    const { scale, x, y } = camera;
-    this.world.setAttribute("transform", `translate(${x} ${y}) scale(${scale})`);
-    const far = scale < camera.READABLE - 1e-9 ? scale : null;
-    if (far !== this.far) {
-      this.far = far;
-      this.svg.classList.toggle("far", far !== null);
-      this.sizeNames();
+    cancelAnimationFrame(this.handle);
+    if (camera.wanted !== null) this.enterOrLeave();
+    if (this.unit !== camera.unit) {
+      this.setUnit();
+      for (const box of this.boxes) box.update(box.now, box.lit);
     }
+    this.svg.classList.remove("flying");
     this.pin();
-    this.hooks.placed(scale);
+    this.drawAt({ scale: camera.scale, x: camera.x, y: camera.y }, false);
   }
 
-  // When zoomed out, show only the names that fit.
-  sizeNames() {
-    for (const box of this.boxes) box.sizeName(this.far);
-    measured();
+  drawAt(view, flying) {
+    this.shown = { number: this.number, iteration: this.iteration, view };
+    this.world.setAttribute("transform", `translate(${view.x} ${view.y}) scale(${view.scale})`);
+    this.picture.draw(this.shown, this.pane, flying);
   }
 
+  // If the reader has zoomed into the box of a scene, or out of a scene, that one becomes the scene. The picture stays.
+  enterOrLeave() {
+    const { pane, scene } = this;
+    const view = { scale: camera.scale, x: camera.x, y: camera.y };
+    const share = (s, scale) => Math.max((s.width * scale) / pane.width, (s.height * scale) / pane.height);
+    const to = share(scene, view.scale) < 0.3 && scene.parent !== null ? this.outside(view) : this.inside(view).find(({ scene: number, view: { scale } }) => share(places.scenes[number], scale) > 0.75);
+    if (!to) return;
+    this.show(to.scene, to.iteration);
+    Object.assign(camera, to.view, { wanted: to.view.scale });
+    this.hooks.entered(to.scene, to.iteration);
+  }
+
+  outside(view) {
+    const { scene, iteration } = places.path(this.number, this.iteration).at(-2);
+    return { scene, iteration, view: camera.outward(view, places.placement(this.number, this.iteration)) };
+  }
+
+  // The scenes in the box at the middle of the pane.
+  inside(view) {
+    const [x, y] = [(this.pane.width / 2 - view.x) / view.scale, (this.pane.height / 2 - view.y) / view.scale];
+    const holds = (r) => x >= r.x && x <= r.x + r.w && y >= r.y && y <= r.y + r.h;
+    return this.boxes.filter(({ now }) => now.scene !== null).flatMap(({ now: { scene } }) =>
+      nd.range(places.scenes[scene].count).map((iteration) => ({ scene, iteration, place: places.placement(scene, iteration) })).filter(({ place }) => holds(place.cell)).map(({ place, ...one }) => ({ ...one, view: camera.inward(view, place) })));
+  }
+
+  // Write what belongs to a place on the screen: cards for ends that are too small to be read, names in the whole program, the pulse.
   pin() {
     const { pane } = this;
-    const chips = [];
-    for (const end of this.current) {
+    const taken = [];
+    const cards = this.current.flatMap((end) => {
       const box = this.boxes[end.box];
       const inside = box !== undefined && camera.isInside(box.about, pane);
-      if (box) setAttributes(box.group, { "data-end": inside ? end.end : null });
-      if (!inside) chips.push(pinnedChip(end, box, this, chips));
-    }
-    this.chips.replaceChildren(...chips.map((chip) => chip.group));
-    if (this.far !== null) this.tag(chips);
-    const taken = chips.map(({ rect }) => rect);
-    for (const { group, about } of this.boxes) group.classList.toggle("covered", taken.some((rect) => overlap(rect, camera.rect(about))));
+      if (box === undefined) return [];
+      const text = endText(end.node, end.end === "source");
+      const readable = inside && box.isReadable && (!text.includes(" + ") || Object.values(box.texts).some((part) => part.textContent.includes(text)));
+      if (readable) taken.push(camera.rect(box.about));
+      setAttributes(box.group, { "data-end": inside ? end.end : null, "data-carded": readable ? null : "" });
+      if (readable) return [];
+      const made = card([labelOf(end.node), text].filter(Boolean), camera.rect(box.about), taken, pane, end.end);
+      setAttributes(made.group, { "data-end": end.end, "data-box": end.box, role: "button" });
+      return [made];
+    });
+    dealt(cards, this.cards, pane, taken);
+    const covers = cards.length === 0 ? [] : taken;
+    for (const { group, about } of this.boxes) group.classList.toggle("covered", covers.some((rect) => overlap(rect, camera.rect(about))) && (group.dataset.end === undefined || group.dataset.carded !== undefined));
+    this.tag([...taken]);
     this.showAmount(taken);
+    this.showPulses();
   }
 
-  // When the ends' boxes are too small for their names, write the names next to them, where they cover no other box.
-  tag(chips) {
-    for (const { node, box: index } of this.current) {
-      const box = this.boxes[index];
-      if (!box?.texts.name.classList.contains("unreadable") || !camera.isInside(box.about, this.pane)) continue;
-      const label = svgElement("text", { class: "label" });
-      const group = svgElement("g", { class: "tag" }, label);
-      this.chips.append(group);
-      shorten(label, labelOf(node), 180);
-      const width = label.getComputedTextLength() + 10;
-      const { left, right, top, bottom } = camera.rect(box.about);
-      const y = (top + bottom) / 2;
-      const beside = [right + 5, left - width - 5].map((x) => ({ left: x, right: x + width, top: y - 10, bottom: y + 10 }));
-      const fits = (rect) => rect.left > 2 && rect.right < this.pane.width - 2 && !chips.some((chip) => overlap(chip.rect, rect));
-      const rect = beside.find(fits);
-      if (rect === undefined || y < 12 || y > this.pane.height - 12) {
-        group.remove();
-        continue;
-      }
-      chips.push({ group, rect });
-      setAttributes(label, { x: rect.left + 5, y: y + 4.5 });
-      group.prepend(svgElement("rect", { x: rect.left, y: rect.top, width, height: 20, rx: 5 }));
+  // In the whole program, the names of the result and of the leaves. Many leaves, as of a large model, have none: they would cover it.
+  tag(taken) {
+    if (!this.whole) return this.tags.replaceChildren();
+    const leaves = original.nodes.flatMap(({ kind }, node) => (["input", "parameter"].includes(kind) && node !== graph.end[0] ? [node] : []));
+    const named = leaves.length > 16 ? [graph.end[0]] : [graph.end[0], ...leaves];
+    const tags = named.filter((node) => this.current.every((end) => end.node !== node)).flatMap((node) => {
+      const [scene, iteration] = [places.ofNode(node), places.iterationOfNode[node]];
+      const { scale, x, y } = this.picture.viewOf(scene, iteration, { number: this.number, iteration: this.iteration, view: camera });
+      const about = places.scenes[scene].boxes[places.boxOf(scene, iteration, node)];
+      const own = scene === this.number && this.boxes[places.boxOf(scene, iteration, node)];
+      if (own && own.texts.name.textContent !== "") return []; // its box shows the name
+      const rect = { left: (about.x - about.w / 2) * scale + x, right: (about.x + about.w / 2) * scale + x, top: (about.y - about.h / 2) * scale + y, bottom: (about.y + about.h / 2) * scale + y };
+      return [card([labelOf(node)], rect, taken, this.pane, "tag")];
+    });
+    dealt(tags, this.tags, this.pane, taken);
+  }
+
+  // The pulse of the step travels along its line, from the operation to the operand. The parts that have arrived before wait there.
+  // It travels once: a zoom or a click does not send it again.
+  showPulses() {
+    const key = [state.step, state.before, this.number, this.iteration, quiz.hides(state.step)].join();
+    if (key !== this.sent || graph !== this.sentIn) this.pulses.replaceChildren(...this.pulsesOf(timeline.at(state.step), timeline.at(state.step + 1)));
+    Object.assign(this, { sent: key, sentIn: graph });
+    for (const one of this.pulses.children) setAttributes(one, { "stroke-width": one.dataset.wide / camera.scale });
+  }
+
+  pulsesOf(at, undone) {
+    const made = [];
+    const add = (edge, array, kind) => {
+      const line = this.lineWith([edge]);
+      if (line) made.push(svgElement("path", { class: `pulse ${signOf(array)} ${kind}`, d: smooth(line.about.points), pathLength: 100, "data-wide": thickness(array) }));
+    };
+    if (at !== null && at.edge !== null) {
+      const half = timeline.steps[state.step]?.[0] === "fit" ? " half" : at.kind === "fit" ? " rest-half" : "";
+      add(at.edge, amountOrRaw(state.step), `travels${half}`);
+      for (const { edge } of timeline.arrived(at.source, graph.edges[at.edge].output, state.step)) if (edge !== at.edge) add(edge, amountOf(edge), "waits");
     }
+    if (!still() && state.before === state.step + 1 && undone !== null && undone.edge !== null) add(undone.edge, amountOrRaw(state.step + 1), "undone");
+    return made;
   }
 
   // Write the result of the step at its line if it fits.
   showAmount(taken) {
     this.amount.replaceChildren();
     const at = timeline.at(state.step);
-    if (at === null || at.kind === "forward" || this.far !== null) return;
+    if (at === null || at.kind === "forward") return;
     const line = this.current.find((end) => end.line)?.line;
     if (!line) return;
-    const text = amountText(state.step);
-    const label = svgElement("text", { class: "label", "text-anchor": "middle" }, text);
-    this.amount.append(label);
-    const width = label.getComputedTextLength() + 10;
-    const boxes = this.boxes.map((box) => camera.rect(box.about));
-    const place = freePlace(line.about.points.map((p) => camera.point(p)), width, 20, [...boxes, ...taken], this.pane);
-    if (place === null) return this.amount.replaceChildren();
+    const label = svgElement("text", { class: "label", "text-anchor": "middle" }, amountText(state.step));
+    const size = camera.TEXT * 1.6;
+    const width = (widthOf(amountText(state.step), "name") * camera.TEXT) / 13 + size / 2;
+    const boxes = this.boxes.filter(({ group }) => camera.unit < 1.5 || group.dataset.end !== undefined).map((box) => camera.rect(box.about));
+    const place = freePlace(line.about.points.map((p) => camera.point(p)), width, size, [...boxes, ...taken], this.pane);
+    if (place === null) return;
     const [x, y] = place;
-    setAttributes(label, { x, y: y + 4.5 });
-    this.amount.prepend(svgElement("rect", { x: x - width / 2, y: y - 10, width, height: 20, rx: 10 }));
+    setAttributes(label, { x, y: y + camera.TEXT * 0.37 });
+    this.amount.append(svgElement("rect", { x: x - width / 2, y: y - size / 2, width, height: size, rx: size / 2 }), label);
   }
+}
+
+// What a step carries. "product" carries its raw result, which "fit" then makes fit.
+const amountOrRaw = (step) => (quiz.hides(step) ? null : timeline.at(step).kind === "fit" ? amountOf(timeline.at(step).edge) : graph.edges[timeline.at(step).edge].raw);
+
+// The width of a gradient in px, on a logarithmic scale of six decades below the largest of the run.
+function thickness(array) {
+  thickness.most ??= original.edges.reduce((most, edge) => (edge.raw && Number.isFinite(norm(edge.raw)) ? Math.max(most, norm(edge.raw)) : most), 0);
+  const size = array === null ? thickness.most : norm(array);
+  if (!Number.isFinite(size)) return 14;
+  return size === 0 ? 1.5 : 3 + 11 * Math.min(1, Math.max(0, 1 + Math.log10(size / thickness.most) / 6));
+}
+
+// The sign of a gradient: "plus", "minus", "mixed", or "odd" for NaN and infinity.
+function signOf(array) {
+  if (array === null || (array.values === undefined && array.min === undefined)) return "unknown";
+  if (isOdd(array)) return "odd";
+  const numbers = array.values === undefined ? [Number(array.min), Number(array.max)] : array.values.map(Number);
+  return numbers.every((x) => x >= 0) ? "plus" : numbers.every((x) => x <= 0) ? "minus" : "mixed";
 }
 
 // A short text for the result of a step.

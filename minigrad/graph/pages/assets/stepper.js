@@ -1,8 +1,8 @@
 // The stepper: the current step, and everything that depends on it. Each picture is made only from the step's number.
 //
 // The scripts in layers. Each layer uses only those before it: words, arrays, elements (texts and helpers); timeline, places
-// (the state at a step, and the place in the program); equation, code, written, heat (one drawing each); camera, parts, hand, scene
-// (the graph); node, panel (next to it); quiz, editing, play, lesson (input of the reader); and this script.
+// (the state at a step, and the place in the program); equation, code, written, heat (one drawing each); camera, parts, picture,
+// hand, scene (the graph); node, panel (next to it); quiz, editing, play, lesson (input of the reader); look (projector, theme); and this script.
 
 const state = {
   step: 0, // the number of applied steps
@@ -23,20 +23,24 @@ const view = new SceneView(find("graph"), {
   hover: setHover,
   open: (scene) => open(scene, 0),
   visit: (node) => visit(node),
-  placed: (scale) => find("graph-pane").classList.toggle("small", scale < camera.READABLE),
+  entered: (scene, iteration) => {
+    Object.assign(state, { scene, iteration });
+    draw();
+  },
 });
 
 // Showing the state
 
-function render() {
+function render(fly = false, node = null) {
+  view.show(state.scene, state.iteration);
+  if (fly || camera.scale === 0) view.aim(node);
   draw();
-  if (camera.scale === 0) view.frame();
-  else view.pin();
+  if (fly) view.fly();
+  else view.place();
 }
 
 function draw() {
   const inGraph = find("graph").contains(document.activeElement);
-  view.show(state.scene, state.iteration);
   renderPlace();
   refill(find("title-section"), panel.title());
   refill(find("step-section"), panel.step());
@@ -47,6 +51,7 @@ function draw() {
   renderControls();
   // Last, because they measure: any text written later would make the browser lay out the page again.
   light();
+  fitFormula();
   if (inGraph && document.activeElement === document.body) find("graph").focus({ preventScroll: true });
 }
 
@@ -78,13 +83,13 @@ function renderPlace() {
   renderPlace.key = key;
   const crumbs = path.flatMap(({ scene, iteration }, i) => {
     const about = places.scenes[scene];
-    const title = about.kind === "loop" ? `${sceneTitle(about)} ${word("ofLoop", { at: iteration + 1, count: about.count })}` : sceneTitle(about);
+    const title = about.kind === "loop" ? `${sceneTitle(about, iteration)} (${word("ofLoop", { at: iteration + 1, count: about.count })})` : sceneTitle(about);
     const last = i === path.length - 1;
     const made = button(`path${i}`, title, () => open(scene, iteration), { class: "link", "aria-current": last ? "location" : null, disabled: last });
     return i === 0 ? [made] : [element("span", { "aria-hidden": "true" }, " › "), made];
   });
   refill(find("path"), crumbs);
-  find("path").scrollLeft = find("path").scrollWidth;
+  requestAnimationFrame(() => (find("path").scrollLeft = find("path").scrollWidth)); // then the page is laid out anyway
   const loop = shownLoop();
   find("loop").hidden = loop === undefined;
   if (loop === undefined) return;
@@ -117,6 +122,7 @@ function announce() {
 // Going from step to step
 
 function go(step) {
+  state.before = state.step;
   state.step = Math.min(Math.max(Math.round(step) || 0, 0), timeline.count);
   state.cell = 0;
   quiz.begin();
@@ -124,17 +130,16 @@ function go(step) {
   state.selected = at === null ? graph.end[0] : (at.source ?? at.target);
   if (state.step === timeline.count) stop();
   follow();
-  if (camera.wanted !== null && camera.wanted < camera.READABLE) camera.wanted = null;
-  draw();
-  view.frame();
+  if (camera.wanted !== null && camera.wanted < camera.full) camera.wanted = null;
+  render(true);
   announce();
   link();
 }
 
-// Show the scene of the step.
+// Show the scene of the step. Before the first step, that is the whole program.
 function follow() {
-  state.scene = places.of(state.step === 0 ? 1 : state.step);
-  const target = timeline.at(Math.max(state.step, 1))?.target;
+  const target = timeline.at(state.step)?.target;
+  state.scene = target === undefined ? 0 : places.ofNode(target);
   state.iteration = target === undefined ? 0 : places.iterationOfNode[target];
 }
 
@@ -157,16 +162,14 @@ function select(node) {
   state.selected = node;
   const here = places.boxOf(state.scene, state.iteration, node);
   if (here < 0) return visit(node);
-  render();
-  if (!camera.isSeen(view.scene.boxes[here], view.pane)) view.frame(node);
+  render(!camera.isInside(view.scene.boxes[here], view.pane), node);
 }
 
 function visit(node) {
   state.selected = node;
   state.scene = places.ofNode(node);
   state.iteration = places.iterationOfNode[node];
-  render();
-  view.frame(node);
+  render(true, node);
 }
 
 function open(scene, iteration) {
@@ -177,8 +180,17 @@ function open(scene, iteration) {
 
 function enter(scene, iteration) {
   Object.assign(state, { scene, iteration });
-  render();
-  view.frame();
+  render(true);
+}
+
+// Fly up until the whole program is in sight.
+function wholeProgram() {
+  Object.assign(state, { scene: 0, iteration: 0 });
+  stop();
+  view.show(0, 0);
+  camera.fit(view.scene, view.pane);
+  draw();
+  view.fit();
 }
 
 // Show another iteration of the visible loop, or of the loop around the visible scene.
@@ -198,7 +210,6 @@ function setHover(node) {
   if (state.hover === node) return;
   state.hover = node;
   light();
-  view.pin();
 }
 
 function chooseCell(flat) {
@@ -272,6 +283,12 @@ function move(by) {
   view.boxes[to].group.focus({ preventScroll: true });
 }
 
+// Select the expression before or after in the program's text, and say what it is.
+function walk(by) {
+  select(code.beside(state.selected, by));
+  setText(find("live"), `${labelOf(state.selected)} ${endText(state.selected)}`);
+}
+
 const zoomBy = (factor) => {
   camera.zoom(factor, view.pane);
   view.place();
@@ -287,11 +304,10 @@ const KEYS = {
   "+": () => zoomBy(1.25),
   "=": () => zoomBy(1.25),
   "-": () => zoomBy(0.8),
-  "0": () => view.fit(),
-  Escape: () => {
-    stop();
-    renderControls();
-  },
+  "0": wholeProgram,
+  Escape: wholeProgram,
+  p: toggleProjector,
+  P: toggleProjector,
 };
 
 function onKey(event) {
@@ -303,19 +319,14 @@ function onKey(event) {
     if (!(target === find("timeline") && key === " ")) return;
   }
   const inGraph = find("graph").contains(target);
-  if (inGraph && (key === "ArrowUp" || key === "ArrowDown")) move(key === "ArrowUp" ? -1 : 1);
+  const inCode = find("code-pane").contains(target);
+  if (inCode && (key === "ArrowUp" || key === "ArrowDown")) walk(key === "ArrowUp" ? -1 : 1);
+  else if (inCode && key === "Enter") go(timeline.computed[state.selected]);
+  else if (inGraph && (key === "ArrowUp" || key === "ArrowDown")) move(key === "ArrowUp" ? -1 : 1);
   else if (key === " " && target.matches("button, input[type=checkbox], summary")) return;
   else if (KEYS[key] !== undefined) KEYS[key]();
   else return;
   event.preventDefault();
-}
-
-// The light and the dark theme
-
-const isDark = () => (document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
-
-function renderTheme() {
-  setText(find("theme"), isDark() ? `☀ ${word("light")}` : `☾ ${word("dark")}`);
 }
 
 // Wiring
@@ -331,7 +342,8 @@ on("timeline", "input", ({ value }) => go(Number(value)));
 on("search", "input", ({ value }) => search(value));
 on("smaller", "click", KEYS["-"]);
 on("larger", "click", KEYS["+"]);
-on("fit", "click", KEYS["0"]);
+on("fit", "click", wholeProgram);
+on("projector", "click", toggleProjector);
 on("iteration", "input", ({ value }) => turnLoop(Number(value) - 1));
 on("loop-back", "click", () => turnLoop(shownLoop().iteration - 1));
 on("loop-next", "click", () => turnLoop(shownLoop().iteration + 1));
@@ -358,7 +370,10 @@ addEventListener("hashchange", () => {
   if (step !== null && step !== state.step) go(step);
 });
 new ResizeObserver(() => {
-  if (view.number !== null && view.current) view.frame();
+  view.measure();
+  if (view.number === null) return;
+  view.aim();
+  view.place();
 }).observe(find("graph"));
 
 // In print, the visible part keeps its proportions.

@@ -5,7 +5,7 @@ function unpacked(data) {
   const { rules, arrays, ...rest } = data;
   const array = arrayReader(arrays);
   const list = (numbers) => numbers.map(array);
-  const arraysOfRow = { value: array, raw: array, amount: array, sum: array, values: list, gradients: list };
+  const arraysOfRow = { value: array, raw: array, amount: array, sum: array, weights: array, values: list, gradients: list };
   const nodes = unpackedRows(data.nodes, arraysOfRow, {});
   const ofRule = Object.fromEntries(Object.keys(rules[0] ?? {}).map((name) => [name, (row) => rules[row.rule][name]]));
   return { ...rest, nodes, edges: unpackedRows(data.edges, arraysOfRow, ofRule) };
@@ -41,16 +41,27 @@ function once(name, read) {
 }
 
 // A function from an array's number to the array; null for null. Several rows may share an array.
-function arrayReader({ flat, kinds, kindOf }) {
-  const begins = new Int32Array(kindOf.length);
-  for (let i = 1; i < kindOf.length; i++) begins[i] = begins[i - 1] + kinds[kindOf[i - 1]].size;
+function arrayReader({ parts, texts, kinds, kindOf }) {
+  const typed = { f8: Float64Array, f4: Float32Array, u1: Uint8Array, u2: Uint16Array, u4: Uint32Array };
+  const numbers = { c: texts };
+  for (const [dtype, text] of Object.entries(parts)) numbers[dtype] = new typed[dtype](bytesOf(text).buffer);
+  const next = Object.fromEntries(Object.keys(numbers).map((dtype) => [dtype, 0]));
+  const begins = kindOf.map((kind) => kinds[kind].fields.map(([, dtype, size]) => (next[dtype] += size) - size));
   const made = [];
-  const float32 = (value) => (typeof value === "number" ? Math.fround(value) : value); // "NaN" is text
   const make = (number) => {
-    const { shape, dtype, keys, size } = kinds[kindOf[number]];
-    const values = flat.slice(begins[number], begins[number] + size);
-    if (keys !== null) return { shape, dtype, ...Object.fromEntries(keys.map((key, i) => [key, values[i]])) };
-    return { shape, dtype, values: dtype === "float32" ? values.map(float32) : values };
+    const { shape, dtype, fields } = kinds[kindOf[number]];
+    const read = ([name, stored, size, axes], i) => {
+      const values = Array.from(numbers[stored].slice(begins[number][i], begins[number][i] + size));
+      return [name, axes === 0 ? values[0] : values];
+    };
+    return { shape, dtype, ...Object.fromEntries(fields.map(read)) };
   };
   return (number) => (number === null ? null : (made[number] ??= make(number)));
+}
+
+function bytesOf(base64) {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
 }

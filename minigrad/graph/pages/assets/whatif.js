@@ -1,14 +1,21 @@
 // Computes the values and gradients of the page's graph again for other values of leaves, in double precision.
 
 const whatIf = (() => {
-  const MOST_SCALARS = 300;
+  const MOST_NUMBERS = 20000; // of all values except constants; tensors.py has the same
   // The data from replay.py with which the page computes a node's operation and its derivatives.
   const operationOf = (data, node) => data.replay.operations[data.nodes[node].operation];
 
+  // The numbers of the edges into each node.
+  function edgesInto(data) {
+    const into = data.nodes.map(() => []);
+    data.edges.forEach((edge, number) => into[edge.target].push(number));
+    return into;
+  }
+
   // Whether the page can compute a node, and its derivatives by the arguments that the backward pass used.
-  function knows(data, number) {
+  function knows(data, number, into = edgesInto(data)[number]) {
     const [operation, interpreter] = [operationOf(data, number), python.interpreter(data.replay.helpers)];
-    const swept = data.edges.filter((edge) => edge.target === number && edge.raw !== null).map((edge) => edge.argument);
+    const swept = into.filter((i) => data.edges[i].raw !== null).map((i) => data.edges[i].argument);
     const derivative = (argument) => operation.vjp[argument] ?? operation.vjp["*"];
     return Boolean(operation?.forward) && interpreter.knowsFunction(operation.forward) && swept.every((one) => derivative(one) !== undefined && interpreter.knows(derivative(one)));
   }
@@ -32,12 +39,11 @@ const whatIf = (() => {
   const nameOf = (node) => node.operation ?? node.name ?? node.kind; // the name of a node in messages
   const same = (a, b) => a.values.length === b.values.length && a.values.every((value, i) => Object.is(Number(value), Number(b.values[i])));
 
-  // `edits`: the new values of some leaves, by number, each in one list. Returns for each node a list of its outputs'
-  // `values` and `cotangents` (null if none arrives), and for each edge of the recorded backward pass its contribution,
+  // `edits`: for some leaves, by number, the new values in one list; for some operations, the numbers that are added to the
+  // first output before others read it. Returns for each node a list of its outputs' `values` and `cotangents` (null if none arrives), and for each edge of the recorded backward pass its contribution,
   // {raw, amount, sum}: the rule's result, the array that is added, and the sum so far. All have the form of the data.
   function run(data, edits = {}) {
-    const into = data.nodes.map(() => []);
-    data.edges.forEach((edge, number) => into[edge.target].push(number));
+    const into = edgesInto(data);
     const operands = (node) => Object.fromEntries(into[node].map((number) => {
       const edge = data.edges[number];
       return [edge.argument, values[edge.source][edge.output]];
@@ -49,12 +55,14 @@ const whatIf = (() => {
         throw Object.assign(error, { node });
       }
     };
-    const values = [];
+    const [values, answers] = [[], []]; // an operation's rules read its own answer
     data.nodes.forEach((node, number) => {
       if (node.operation === null) {
         values.push(node.values.map((value) => ({ ...nd.read(value), ...(edits[number] && { values: edits[number].map(Number) }) })));
       } else {
-        values.push(tried(number, () => forward(data, number, operands(number))));
+        answers[number] = tried(number, () => forward(data, number, operands(number)));
+        const [first, ...others] = answers[number];
+        values.push(edits[number] ? [nd.map((x, by) => x + by, first, nd.array(first.shape, edits[number])), ...others] : answers[number]);
       }
     });
     const cotangents = data.nodes.map((node) => node.values.map(() => null));
@@ -64,7 +72,7 @@ const whatIf = (() => {
     for (let number = data.nodes.length - 1; number >= 0; number--) {
       const [node, arrived] = [data.nodes[number], cotangents[number]];
       if (node.operation === null || arrived.every((g) => g === null)) continue;
-      const [g, y] = node.values.length > 1 ? [arrived, values[number]] : [arrived[0], values[number][0]];
+      const [g, y] = node.values.length > 1 ? [arrived, answers[number]] : [arrived[0], answers[number][0]];
       for (const i of into[number].filter((i) => data.edges[i].raw !== null)) {
         const { source, output, argument } = data.edges[i];
         const raw = tried(number, () => vjp(data, number, argument, g, operands(number), y));
@@ -83,15 +91,18 @@ const whatIf = (() => {
   // numbers to 9 digits, or to 3 digits if single precision took part.
   function reason(data) {
     const because = (word, values) => ({ word: `cannot_${word}`, values });
-    const scalars = data.nodes.flatMap((node) => node.values).reduce((n, value) => n + (value ? nd.sizeOf(value.shape) : 0), 0);
-    if (scalars > MOST_SCALARS) return because("large", { n: scalars, most: MOST_SCALARS });
+    const into = edgesInto(data);
+    const moved = data.nodes.filter((node) => node.kind !== "constant").flatMap((node) => node.values);
+    const n = moved.reduce((sum, value) => sum + (value ? nd.sizeOf(value.shape) : 0), 0);
+    if (n > MOST_NUMBERS) return because("large", { n, most: MOST_NUMBERS });
     for (const [number, node] of data.nodes.entries()) {
+      if (node.values.some((value) => value && !value.values)) return because("left", { name: nameOf(node) });
       const unread = node.values.length === 0 || node.values.some((value) => value === null || !value.values || value.dtype.startsWith("complex"));
       if (node.operation === null) {
         if (unread) return because("kind", { name: nameOf(node) });
         continue;
       }
-      if (!knows(data, number)) return because("operation", { name: node.operation });
+      if (!knows(data, number, into[number])) return because("operation", { name: node.operation });
       if (unread) return because("kind", { name: nameOf(node) });
     }
     const changed = data.edges.find((edge) => edge.value !== null && !same(edge.value, data.nodes[edge.source].values[edge.output]));

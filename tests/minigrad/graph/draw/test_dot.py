@@ -430,8 +430,8 @@ def test_modules_are_nested_clusters_whose_titles_and_parameters_drop_the_path_a
     assert ["".join(found) for found in order] == [
         *("x",),
         *("cluster_0", "Model", "other.v", "y"),
-        *("cluster_1", "layers.0: Model", "b", "y[1]"),
-        *("cluster_2", "inner: Affine", "w", "y[0]"),
+        *("cluster_1", "layers.0: Model", "b", "y₂"),
+        *("cluster_2", "inner: Affine", "w", "y₁"),
         *("}", "}", "}"),
     ]
 

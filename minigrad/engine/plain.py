@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.functions import PlainFunction, composite
-from ..engine.registry import registry
-from ..engine.tensor import Tensor
 from ..errors import UnsupportedError
+from .functions import PlainFunction, composite
+from .registry import registry
+from .tensor import Tensor
 
 VALUES: tuple[Any, ...] = (
     np.shape, np.ndim, np.size, np.isnan, np.isinf, np.isfinite, np.isneginf, np.isposinf, np.signbit, np.isreal,

@@ -1,0 +1,34 @@
+// How the page looks: in projector mode, and in the light or the dark theme.
+
+// The formula and the graph alone, in large type.
+function toggleProjector() {
+  const isOn = document.body.classList.toggle("projector");
+  Object.assign(camera, { TEXT: isOn ? 24 : 12, wanted: null });
+  find("projector").setAttribute("aria-pressed", isOn);
+  draw();
+  view.measure();
+  view.aim();
+  view.place();
+}
+
+// In projector mode, the formula is as large as its place allows, and never under 24 px. Else a vector that is wider
+// than a phone is written smaller.
+function fitFormula() {
+  const section = find("title-section");
+  const formula = section.querySelector(".equation");
+  if (camera.TEXT === 12 && innerWidth > 800) return;
+  if (camera.TEXT === 12) {
+    for (const part of formula.querySelectorAll("math:has(.matrix)")) if (part.scrollWidth > part.clientWidth + 1) part.style.fontSize = `${Math.max(0.62, (part.clientWidth - 2) / part.scrollWidth)}em`;
+    return;
+  }
+  for (let size = 48; size >= 24; size -= 4) {
+    formula.style.fontSize = `${size}px`;
+    if (section.scrollHeight <= section.clientHeight && formula.scrollWidth <= formula.clientWidth && section.clientHeight <= innerHeight * 0.3) return;
+  }
+}
+
+const isDark = () => (document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+
+function renderTheme() {
+  setText(find("theme"), isDark() ? `☀ ${word("light")}` : `☾ ${word("dark")}`);
+}

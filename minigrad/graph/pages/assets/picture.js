@@ -1,0 +1,111 @@
+// The whole program behind the visible scene: every scene in the box that stands for it, each box a small rectangle. Drawn on a
+// canvas, because it has thousands of boxes and is drawn again in each frame of a flight.
+
+const INKS = ["--ink", "--pane", "--folder", "--edge", "--forward", "--forward-soft", "--backward", "--backward-soft", "--step"];
+
+class Picture {
+  constructor(host) {
+    for (const name of INKS) CSS.registerProperty({ name, syntax: "<color>", inherits: true, initialValue: "gray" }); // so that a canvas can read them
+    this.canvas = element("canvas", { class: "picture", "aria-hidden": "true" });
+    this.context = this.canvas.getContext("2d");
+    host.append(this.canvas);
+  }
+
+  // The outermost view, and the scenes on the way: [{scene, iteration, view}], the program first.
+  views(number, iteration, view) {
+    const path = places.path(number, iteration);
+    path.at(-1).view = view;
+    for (let i = path.length - 1; i > 0; i--) path[i - 1].view = camera.outward(path[i].view, places.placement(path[i].scene, path[i].iteration));
+    return path;
+  }
+
+  // The view of a scene, given that of another one.
+  viewOf(number, iteration, shown) {
+    let [{ view }] = this.views(shown.number, shown.iteration, shown.view);
+    for (const { scene, iteration: i } of places.path(number, iteration).slice(1)) view = camera.inward(view, places.placement(scene, i));
+    return view;
+  }
+
+  draw({ number, iteration, view }, pane, flying) {
+    const { canvas, context } = this;
+    const sharp = devicePixelRatio || 1;
+    const [width, height] = [Math.round(pane.width * sharp), Math.round(pane.height * sharp)];
+    if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+    context.setTransform(sharp, 0, 0, sharp, 0, 0);
+    context.clearRect(0, 0, pane.width, pane.height);
+    Object.assign(this, { pane, found: 0, visible: { number, iteration } });
+    this.layers = Object.fromEntries(["folder", "pale", "known", "has", "line", "past", "now"].map((name) => [name, new Path2D()]));
+    this.names = [];
+    const start = flying ? this.views(number, iteration, view)[0] : { scene: number, iteration, view }; // at rest, what is around is not seen
+    this.scene(start.scene, start.iteration, start.view);
+    this.paint();
+  }
+
+  // Collect the shapes of a scene and of the scenes inside it.
+  scene(number, iteration, view) {
+    const { boxes, lines, width, height } = places.scenes[number];
+    if (!overlap({ left: view.x, top: view.y, right: view.x + width * view.scale, bottom: view.y + height * view.scale }, { left: 0, top: 0, right: this.pane.width, bottom: this.pane.height })) return;
+    const shown = number === this.visible.number && iteration === this.visible.iteration; // its own boxes are not on the canvas
+    if (!shown && width * view.scale > 24) for (const line of lines) this.line(line, iteration, view);
+    for (let i = 0; i < boxes.length; i++) this.box(places.box(number, i, iteration), view, shown);
+  }
+
+  line({ points, edges }, iteration, { scale, x, y }) {
+    const own = places.edgesOf({ edges }, iteration);
+    const path = this.layers[own.some((edge) => timeline.done[edge] > 0 && timeline.done[edge] <= state.step) ? "past" : "line"];
+    points.forEach(([px, py], i) => (i === 0 ? path.moveTo(px * scale + x, py * scale + y) : path.lineTo(px * scale + x, py * scale + y)));
+  }
+
+  box({ x, y, w, h, node, scene, alias }, view, shown) {
+    if (node === null && scene === null) return;
+    const rect = [(x - w / 2) * view.scale + view.x, (y - h / 2) * view.scale + view.y, w * view.scale, h * view.scale];
+    const [left, top, wide, high] = rect;
+    const { width, height } = this.pane;
+    if (wide < 0.8 || left > width || top > height || left + wide < 0 || top + high < 0) return;
+    if (scene !== null) {
+      this.layers.folder.rect(...rect);
+      if (!shown) this.name(sceneTitle(places.scenes[scene]), rect, HEAD * view.scale);
+      const { count } = places.scenes[scene];
+      for (let i = 0; i < count; i++) {
+        const place = places.placement(scene, i);
+        if (place.cell.w * view.scale > 3) this.scene(scene, i, camera.inward(view, place));
+      }
+      return;
+    }
+    if (shown || alias) return;
+    const at = timeline.at(state.step);
+    const layer = at !== null && (at.source ?? at.target) === node ? "now" : timeline.reached[node] > 0 && timeline.reached[node] <= state.step ? "has" : timeline.known(node, state.step) ? "known" : "pale";
+    this.layers[layer].rect(...rect);
+    if (wide >= 3 && left >= 0 && top >= 0 && left + wide <= width && top + high <= height) this.found++;
+    this.name(labelOf(node), rect, high);
+  }
+
+  // A name is written only if it is readable and fits.
+  name(text, [left, top, wide], high) {
+    if (high < camera.TEXT * 1.6 || wide > 4 * this.pane.width || text.length * camera.TEXT * 0.62 > wide) return;
+    this.names.push([text, left + wide / 2, top + Math.min(high / 2, camera.TEXT * 1.5)]);
+  }
+
+  paint() {
+    const { context, layers } = this;
+    const style = getComputedStyle(find("graph"));
+    const ink = (name) => style.getPropertyValue(name);
+    context.lineWidth = 1;
+    const looks = { folder: ["--folder", "--edge"], line: [null, "--edge"], past: [null, "--backward"], pale: ["--pane", "--edge"], known: ["--forward-soft", "--forward"], has: ["--backward-soft", "--backward"], now: ["--step", "--step"] };
+    for (const [name, [fill, stroke]] of Object.entries(looks)) {
+      context.strokeStyle = ink(stroke);
+      if (fill !== null) {
+        context.fillStyle = ink(fill);
+        context.fill(layers[name]);
+      }
+      context.stroke(layers[name]);
+    }
+    Object.assign(context, { font: `600 ${camera.TEXT}px ${style.fontFamily}`, textAlign: "center", textBaseline: "middle", fillStyle: ink("--ink") });
+    for (const name of this.names) context.fillText(...name);
+  }
+
+  // The number of boxes that are wholly in sight.
+  inSight() {
+    return this.found;
+  }
+}

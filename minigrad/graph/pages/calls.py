@@ -1,0 +1,65 @@
+"""Titles of scenes in the words of the program: its functions, classes, methods and loop variables."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from ..draw.folding import Unit
+from ..record.model import Graph, Node
+from ..record.rounds import COUNT, Owned, Rounds
+
+Step = tuple[object, str]  # what tells a call or a round of a loop from others, and its title
+
+
+class CallsAround:
+    """The calls of the program's functions, and the rounds of its loops, around each operation."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.rounds = Rounds(list(graph.operations()))
+
+    def around(self, node: Node) -> list[Step]:
+        """Return the loops and calls around an operation, outermost first."""
+        found: list[Step] = []
+        places = [] if node.source is None else [node.source, *node.callers]
+        for number in range(min(len(places), len(node.rounds)) - 1, -1, -1):
+            values = [(name, value) for name, value in node.rounds[number] if name not in (COUNT, "self")]
+            plain = [(name, value) for name, value in values if not isinstance(value, Owned)]
+            for name, value in plain or values:
+                found.append(((number - len(places), name, value), self.loop(self.rounds.text(name, value))))
+            if number:
+                owner = next((value for name, value in node.rounds[number - 1] if name == "self"), None)
+                name = places[number - 1].function
+                if owner is not None:
+                    called = self.rounds.text("self", owner)
+                    name = called if name in ("__call__", "forward") else f"{called} / {name}"
+                if not name.startswith("<"):
+                    found.append(((number - len(places), places[number], owner), name))
+        return found
+
+    @staticmethod
+    def loop(text: str) -> str:
+        return f"for {text.replace('=', ' = ', 1)}" if "=" in text else text
+
+    def of_unit(self, unit: Unit) -> list[Step]:
+        """Return the loops and calls that are around all operations of a unit."""
+        operations = list(unit.all_operations())
+        if not operations:
+            return []
+        first, last = (self.around(self.graph.nodes[number]) for number in (operations[0], operations[-1]))
+        return [one for one, other in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(first, last))]
+
+    def grouped(self, units: Sequence[Unit]) -> Iterator[tuple[str, list[Unit]]]:
+        """Divide the units of a scene by the outermost call or round that not all of them are in. "": in none."""
+        around = [self.of_unit(unit) for unit in units]
+        same = itertools.takewhile(lambda steps: len(set(steps)) == 1, zip(*around))
+        depth = sum(1 for _ in same)
+        keys = [steps[depth] if depth < len(steps) else (i, "") for i, steps in enumerate(around)]
+        for (_, name), pairs in itertools.groupby(zip(keys, units), key=lambda pair: pair[0]):
+            yield name, [unit for _, unit in pairs]
+
+    def titles(self, unit: Unit) -> list[str]:
+        """Return a title for each step of a loop, from the variables that tell them apart; empty if none do."""
+        found = self.rounds.told_apart([self.graph.nodes[step[-1]] for step in unit.operations])
+        return [self.loop(text) for text in found] if all(found) and len(set(found)) == len(found) else []

@@ -1,0 +1,209 @@
+"""Turns the arrays of a graph into data for a page: all numbers of a small array, a map and a summary of a large one.
+
+A map has at most ``SIDES[0]`` cells on a side. A cell stands for a block of entries and shows the one furthest from zero (a NaN
+before an infinity before a number). So no extreme is lost, and each cell is a true entry with an index. ``assets/heat.js`` has
+the same rule for arrays whose numbers are all on the page.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ...engine.primitive import Primitive
+from ...errors import ArgumentError
+from ..record.model import Edge, Graph, Node
+from ._replayed import weights
+
+Data = dict[str, Any]
+Shape = tuple[int, ...]
+
+MOST_SHOWN = 64  # elements; a smaller array is always on the page with all its numbers
+MOST_NUMBERS = 20_000  # numbers of all values except constants, on a page where the values can be moved
+MOST_CONSTANTS = 200_000  # numbers of constants on such a page
+SIDES = (64, 32, 16, 8)  # cells on a side of a map; a page takes the first with which its arrays fit
+SLICES = 4  # maps of full size that an array with more than two axes may have on the page
+PAGE = 8_000_000  # bytes of a page
+SCRIPTS, PER_EDGE = 500_000, 800  # bytes of a page without large arrays: in all, and for each edge of the graph
+BINS = 24  # of a histogram
+
+
+class Tensors:
+    """Decides how much of each array is on the page of a graph, so that the page stays below ``PAGE`` bytes.
+
+    An array of at most ``whole`` elements has all its numbers there. ``side``: the most cells on a side of a map. ``left`` of
+    ``count`` large arrays have no map, because the page was full.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        large = {id(a): a for a in _arrays(graph) if np.size(a) > MOST_SHOWN}
+        size = {True: 0, False: 0}
+        for node in graph.nodes:
+            size[node.kind == "constant"] += sum(map(np.size, values_of(node)))
+        self.room = PAGE - SCRIPTS - PER_EDGE * len(graph.edges)
+        self.left = self.count = 0
+        playable = size[False] <= MOST_NUMBERS and size[True] <= MOST_CONSTANTS
+        for self.whole, self.side in [(MOST_CONSTANTS, SIDES[0])] * playable + [(side**2, side) for side in SIDES]:
+            if sum(map(self._cost, large.values())) <= self.room:
+                break
+        self._known: dict[tuple[int, Shape | None], tuple[Any, Data | None]] = {}
+
+    def array(self, value: Any, view: Shape | None = None) -> Data | None:
+        """Return an array for the page; None if it is not an array of numbers. ``view``: the shape that a map of it has."""
+        if np.size(value) <= MOST_SHOWN:
+            return array(value)
+        key, cost = (id(value), view), self._cost(value)
+        if key not in self._known:
+            fits = cost <= self.room
+            self._known[key] = value, array(value, self.whole, self.side * fits, view)
+            self.room -= cost * fits
+            self.count += 1
+            self.left += not fits
+        return self._known[key][1]
+
+    def _cost(self, value: Any) -> int:
+        """Return about how many bytes an array takes on the page, where four characters stand for three bytes."""
+        if np.size(value) <= self.whole:
+            return np.size(value) * (4 if np.asarray(value).dtype == np.float32 else 8) * 4 // 3
+        return math.prod(grid(np.shape(value), self.side)[0]) * 6 * 4 // 3 + 400
+
+
+def _arrays(graph: Graph) -> Iterator[Any]:
+    for node in graph.nodes:
+        yield from values_of(node)
+        yield from node.cotangent.values() if isinstance(node.cotangent, dict) else (node.cotangent,)
+    for edge in graph.edges:
+        yield from (edge.raw, edge.contribution)
+
+
+def values_of(node: Node) -> tuple[Any, ...]:
+    return node.value if isinstance(node.value, tuple) else () if node.value is None else (node.value,)
+
+
+_dtype_name = cache(str)  # cached, because str(dtype) is slow
+
+
+def array(value: Any, whole: int = MOST_SHOWN, side: int = SIDES[0], view: Shape | None = None) -> Data | None:
+    """Return the values of an array of at most ``whole`` elements; else a summary, with a map unless ``side`` is 0.
+
+    The map of a complex array shows the magnitudes.
+    """
+    found = np.asarray(value)
+    if value is None or found.dtype.kind not in "fciub":
+        return None
+    about: Data = {"shape": found.shape, "dtype": _dtype_name(found.dtype)}
+    if found.size <= whole:
+        return about | {"values": found.ravel()}
+    real = np.abs(found) if found.dtype.kind == "c" else found
+    real = real.astype(real.dtype if real.dtype.kind == "f" and real.dtype.itemsize >= 4 else np.float64, copy=False)
+    return about | _summary(real) | (_map(real.reshape(view or real.shape), side) if side else {})
+
+
+def _summary(real: Any) -> Data:
+    """Return the norm of all entries, counts, and the smallest, mean and largest of the finite entries with a histogram."""
+    finite = real[np.isfinite(real)].astype(np.float64)
+    least, most = (finite.min(), finite.max()) if finite.size else (np.nan, np.nan)
+    with np.errstate(all="ignore"):
+        sums = np.sum(real, axis=-1, dtype=np.float64)
+        mean, norm = finite.mean() if finite.size else np.nan, np.linalg.norm(real.astype(np.float64, copy=False))
+        part = np.nan_to_num(
+            (finite / 2 - least / 2) / (most / 2 - least / 2), nan=0
+        )  # halves, so that nothing overflows
+    return {
+        "norm": norm, "min": least, "mean": mean, "max": most, "sumLeast": sums.min(), "sumMost": sums.max(),
+        "nans": np.isnan(real).sum(), "infs": np.isinf(real).sum(), "zeros": (real == 0).sum(),
+        "dead": (~real.reshape(-1, real.shape[-1]).any(axis=0)).sum(),  # columns that are zero in every row
+        "bins": _smallest(np.bincount(np.minimum((part * BINS).astype(int), BINS - 1), minlength=BINS)),
+    }  # fmt: skip
+
+
+def grid(shape: Shape, side: int) -> tuple[Shape, Shape]:
+    """Return the sizes of a map, (slices of each leading axis ..., rows, columns), and of a block, (rows, columns).
+
+    The last two axes are rows and columns. If not all slices fit, the last leading axis is kept before the others.
+    """
+    *lead, rows, columns = shape if len(shape) > 1 else (1, *shape)
+    high, wide = -(-rows // side), -(-columns // side)
+    cells = -(-rows // high), -(-columns // wide)
+    left = max(1, SLICES * side * side // math.prod(cells))
+    for axis in reversed(range(len(lead))):
+        lead[axis] = min(lead[axis], max(left, 1))
+        left //= lead[axis]
+    return (*lead, *cells), (high, wide)
+
+
+def _map(real: Any, side: int) -> Data:
+    """Return ``grid`` and ``block``, the ``cells``, and the position ``at`` of each cell's entry in its block."""
+    (*lead, down, across), (high, wide) = grid(real.shape, side)
+    rows, columns = real.shape[-2:] if real.ndim > 1 else (1, real.shape[0])
+    slices = real.reshape(*real.shape[:-2], rows, columns)[tuple(map(slice, lead))].reshape(-1, rows, columns)
+    sizes = np.minimum(np.abs(slices), np.finfo(slices.dtype).max)
+    padded = np.full((len(slices), down * high, across * wide), -1, slices.dtype)
+    padded[:, :rows, :columns] = np.where(np.isnan(slices), np.inf, sizes)
+    blocks = padded.reshape(-1, down, high, across, wide).swapaxes(2, 3).reshape(-1, down, across, high * wide)
+    at = blocks.argmax(-1)
+    row, column = np.arange(down)[:, None] * high + at // wide, np.arange(across) * wide + at % wide
+    cells = slices[np.arange(len(slices))[:, None, None], row, column].ravel()
+    with np.errstate(over="ignore"):
+        short = cells.astype(np.float32)
+    return {
+        "grid": np.array([*lead, down, across], np.uint32),
+        "block": np.array([high, wide], np.uint32),
+        "cells": short if np.allclose(short, cells, 1e-6, 0, equal_nan=True) else cells.astype(np.float64),
+        "at": _smallest(at.ravel()),
+    }
+
+
+def _smallest(counts: Any) -> Any:
+    """Return nonnegative integers in the smallest dtype that holds them."""
+    return counts.astype(np.min_scalar_type(counts.max(initial=0)))
+
+
+def shown(show: Any, graph: Graph, labels: Sequence[str]) -> dict[int, Data]:
+    """Return how the page draws the values that ``show`` names, by node: in grey, with another shape, or with tokens.
+
+    Raises:
+        ArgumentError: ``show`` is no dict, names no value of the page, or does not fit the value.
+    """
+    if not isinstance(show or {}, Mapping):
+        raise ArgumentError(f"explain takes a dict for show, such as {{'x': 'image'}}, got {type(show).__name__}")
+    found, into = {}, graph.edges_into()
+    for name, how in (show or {}).items():
+        nodes = [node for node, label in zip(graph.nodes, labels) if name in (label, node.name)]
+        if not nodes:
+            known = ", ".join(dict.fromkeys(labels[:12]))
+            raise ArgumentError(f"explain: show names {name!r}, and the page has no such value. It has {known} ...")
+        for node in nodes:
+            weights = attention_of(node, into.get(node.id, ()))
+            found[node.id] = _view(name, how, np.shape(node.value if weights is None else weights))
+    return found
+
+
+def _view(name: str, how: Any, shape: Shape) -> Data:
+    if isinstance(how, str) and how == "image" and len(shape) > 1:
+        return {"grey": True}
+    if isinstance(how, tuple) and all(isinstance(n, int) for n in how) and shape and math.prod(how) == shape[-1]:
+        return {"grey": True, "shape": (*shape[:-1], *how)}
+    if isinstance(how, Sequence) and not isinstance(how, str):
+        tokens = [list(how)] * 2 if all(isinstance(token, str) for token in how) else list(how)
+        if all(isinstance(part, list) for part in tokens) and tuple(map(len, tokens)) == shape[-2:]:
+            return {"tokens": [[str(token) for token in part] for part in tokens]}
+    raise ArgumentError(
+        f"explain takes for show[{name!r}] 'image' (a value of at least two axes), the size of the image in each row, such as "
+        f"(28, 28), a list of tokens, or a pair of lists for rows and columns; {how!r:.60} does not fit the shape {shape}"
+    )
+
+
+def attention_of(node: Node, operands: Sequence[Edge]) -> Any:
+    """Return the weights (..., heads, query, key) of the attention primitive; None for any other node."""
+    if node.operation != "attention" or not isinstance(node.primitive, Primitive):
+        return None
+    given = {edge.argument: edge.value for edge in operands}
+    if given.keys() < {"query", "key"} or any(value is None for value in given.values()):
+        return None
+    heads, scale = node.keywords.get("num_heads", 1), node.keywords.get("scale")
+    return weights(given["query"], given["key"], given.get("mask"), given.get("bias"), scale, heads)

@@ -1,0 +1,200 @@
+"""Notes in which round of the program's loops an operation runs: the values of their variables, and whose method is running."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Sequence
+from types import FrameType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..._source import SourceLine
+from ...engine.tensor import Tensor
+from .expressions import Program
+from .model import Node
+
+MOST_FILES = 16  # files whose syntax trees are kept
+LONGEST_KEY = 24  # characters of a text; a longer one would not be readable in a label
+PLAIN = (bool, int, float, str, np.bool_, np.integer, np.floating)
+OTHERS = (Tensor, np.ndarray, list, tuple, dict, set, type(None))  # values that have no short form
+
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+KNOWN = (ast.Name, ast.Attribute, ast.Constant, ast.List, ast.Tuple)  # what a list comprehension may go through
+COUNT = "[]"  # in a Round, before the number of elements of the list that a comprehension makes
+
+Round = tuple[tuple[str, Any], ...]  # the variables of the loops in one frame, outermost first, then "self"
+
+
+class Owned(NamedTuple):
+    """An object that is the variable of a loop, or ``self``: the name of its class, and a number of its own."""
+
+    kind: str
+    identity: int
+
+
+def rounds_written(rounds: Sequence[Round], numbers: dict[Owned, int]) -> list[Any]:
+    """Return the variables of all frames as JSON, outermost first. ``numbers`` receives a number for each object."""
+    pairs = [pair for values in reversed(rounds) for pair in values if pair[1] == pair[1]]  # no NaN
+    return [
+        [name, [value.kind, numbers.setdefault(value, len(numbers))] if isinstance(value, Owned) else value]
+        for name, value in pairs
+    ]
+
+
+class _File:
+    """The text of a file, its syntax tree, and the loop variables of the places that were looked up."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.lines, self.program = lines, Program(lines)
+        self.variables: dict[int, tuple[SourceLine, tuple[str, ...]]] = {}  # by the id of the place
+
+
+_files: dict[int, _File] = {}  # by the id of the list of lines, which each holds
+
+
+def round_of(frame: FrameType, source: SourceLine, lines: Sequence[str]) -> Round:
+    """Return the loop variables of a running frame, whose instruction is at ``source``, with their values."""
+    file = _files.get(id(lines))
+    if file is None:
+        if len(_files) >= MOST_FILES:
+            _files.clear()
+        file = _files[id(lines)] = _File(lines)
+    known = file.variables.get(id(source))
+    if known is None or known[0] is not source:
+        known = file.variables[id(source)] = source, _variables(file.program, frame, source)
+    names = known[1]
+    if not names:
+        return ()
+    local, found = frame.f_locals, []
+    for name in names:
+        if name in local:
+            value = local[name]
+            kind = type(value)
+            if kind is int or (value := _plain(value)) is not None:
+                found.append((name, value))
+        elif name.startswith(COUNT) and (count := _count(frame, name.removeprefix(COUNT))) is not None:
+            found.append((COUNT, count))
+    return tuple(found)
+
+
+def _variables(program: Program, frame: FrameType, source: SourceLine) -> tuple[str, ...]:
+    """Return the names of the loop variables at a place, the lists of a comprehension there, and "self" in a method."""
+    here = program.at(source)
+    names = [] if here is None else loop_variables(program, here)
+    if here is not None and (listed := _listed(program, here)) is not None:
+        names.append(COUNT + listed)
+    code = frame.f_code
+    return tuple(names) + ("self",) * (code.co_argcount > 0 and code.co_varnames[0] == "self")
+
+
+def _count(frame: FrameType, path: str) -> int | None:
+    """Return the length of a list, or of several in parallel, from the names of variables: ``xs``, ``self.ws``, ``a 3``."""
+    counts: list[int] = []
+    for each in path.split():
+        first, *attributes = each.split(".")
+        value: Any = frame.f_locals.get(first, frame.f_globals.get(first))
+        for name in attributes:
+            value = getattr(value, "__dict__", {}).get(name)
+        if first.isdigit() or type(value) is int:  # the argument of range
+            counts.append(int(first) if first.isdigit() else value)
+            continue
+        if not isinstance(value, (list, tuple, dict, np.ndarray, range)):
+            return None
+        counts.append(len(value))
+    return min(counts)
+
+
+def _plain(value: Any) -> Any:
+    """Return a number or a short text as it is, and the class of an object; None for a value that has no short form."""
+    if isinstance(value, PLAIN):
+        if isinstance(value, str) and (len(value) > LONGEST_KEY or not value.isprintable()):
+            return None
+        return value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, OTHERS) else Owned(type(value).__name__, id(value))
+
+
+def loop_variables(program: Program, node: ast.AST) -> list[str]:
+    """Return the variables of the loops around a place in one function, outermost first."""
+    found: list[str] = []
+    parent = program.parents.get(node)
+    while parent is not None and not isinstance(
+        parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+    ):
+        if isinstance(parent, ast.For) and node in parent.body:
+            found = _names(parent.target) + found
+        elif isinstance(parent, ast.While):
+            found = _names(parent.test) + found
+        elif isinstance(parent, COMPREHENSIONS) and node is not parent.generators[0]:
+            found = [name for each in parent.generators for name in _names(each.target)] + found
+        node, parent = parent, program.parents.get(parent)
+    return list(dict.fromkeys(found))
+
+
+def _names(target: ast.AST) -> list[str]:
+    return [node.id for node in ast.walk(target) if isinstance(node, ast.Name) and node.id.strip("_")]
+
+
+def _listed(program: Program, node: ast.AST) -> str | None:
+    """Return the lists, as names of variables, that a list comprehension at this place goes through; None if unknown."""
+    comprehension: ast.AST | None = node
+    while isinstance(comprehension, ast.expr) and not isinstance(comprehension, ast.ListComp):
+        comprehension = program.parents.get(comprehension)
+    if not isinstance(comprehension, ast.ListComp) or len(comprehension.generators) > 1:
+        return None
+    (generator,) = comprehension.generators
+    through = generator.iter
+    lists = [through]
+    if isinstance(through, ast.Call) and program.callee(through) in ("enumerate", "zip", "reversed", "range"):
+        lists = through.args if program.callee(through) == "zip" else through.args[:1]
+        if program.callee(through) == "range" and len(through.args) > 1:
+            return None
+    starred = any(isinstance(item, ast.Starred) for each in lists for item in ast.iter_child_nodes(each))
+    if generator.ifs or starred or not lists or not all(isinstance(each, KNOWN) for each in lists):
+        return None
+    return " ".join(str(len(e.elts)) if isinstance(e, (ast.List, ast.Tuple)) else ast.unparse(e) for e in lists)
+
+
+class Rounds:
+    """Tells operations apart by the rounds of their loops, and by the objects whose methods ran."""
+
+    def __init__(self, operations: Sequence[Node]) -> None:
+        self._numbers: dict[Owned, int] = {}
+        counts: Counter[str] = Counter()
+        for node in operations:
+            for values in reversed(node.rounds):
+                for _, value in values:
+                    if isinstance(value, Owned) and value not in self._numbers:
+                        counts[value.kind] += 1
+                        self._numbers[value] = counts[value.kind]
+
+    def text(self, name: str, value: Any) -> str:
+        """Return a loop variable with its value as text: ``t=3``, ``Neuron 2``."""
+        return f"{value.kind} {self._numbers[value]}" if isinstance(value, Owned) else f"{name}={value!r}"
+
+    def of(self, node: Node) -> dict[tuple[str, str, bool], str]:
+        """Return the texts of all variables of an operation, outermost first: by function, name, and whether it is a float."""
+        places = [] if node.source is None else [node.source, *node.callers]
+        return {
+            (place.function, name, isinstance(value, float)): self.text(name, value)
+            for place, values in reversed(list(zip(places, node.rounds)))
+            for name, value in values
+            if name != COUNT
+        }
+
+    def told_apart(self, nodes: Sequence[Node]) -> list[str]:
+        """Return for each node the variables that tell it apart from the others.
+
+        Those of inner loops are chosen first. Floats, which are data and no positions, are chosen if there is nothing else.
+        """
+        found = [self.of(node) for node in nodes]
+        every = dict.fromkeys(key for each in found for key in reversed(each))
+        chosen: list[tuple[str, str, bool]] = []
+        kinds = 1
+        for key in sorted(every, key=lambda key: key[2]):
+            if kinds == len(nodes) or (key[2] and chosen):
+                break
+            if (now := len({tuple(each.get(k) for k in [*chosen, key]) for each in found})) > kinds:
+                chosen, kinds = [*chosen, key], now
+        return [", ".join(dict.fromkeys(text for key, text in each.items() if key in chosen)) for each in found]
