@@ -29,7 +29,7 @@ class Window(trace):
     """A trace of one step. It also keeps the raw arrays of its operations, to see which arrays come from the tape.
 
     Attributes:
-        made: the entries in the order of execution, each with its arguments and its result.
+        made: the entries in the order of execution, each with its constant arguments (else None) and its result.
         handed: the tensors whose arrays the program took, each with the line that did so.
     """
 
@@ -41,7 +41,9 @@ class Window(trace):
     def record(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
         super().record(entry, arrays, answer, seconds)
         if not sweeps_under_way():
-            self.made.append((entry, arrays[: len(entry.parents)], answer))
+            # A reference to a parameter's array would make in-place detection compare it at each step of an optimizer.
+            given = [array if parent is None else None for parent, array in zip(entry.parents, arrays)]
+            self.made.append((entry, given, answer))
 
     def hand_out(self, tensor: Any) -> None:
         place = user_place()

@@ -228,7 +228,9 @@ class Watcher:
                 window.__exit__()
         return window
 
-    def _begin_look(self, step: int, window: Window, frame: FrameType | None, loss: Tensor, entries: Sequence[Entry]) -> None:
+    def _begin_look(
+        self, step: int, window: Window, frame: FrameType | None, loss: Tensor, entries: Sequence[Entry]
+    ) -> None:
         place = user_place()
         self._globals = next((f.f_globals for f in frames_of(frame)), {})
         if place is not None:
