@@ -188,7 +188,9 @@ def reachable(variables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         elif isinstance(value, (list, tuple)) and len(value) <= 200:
             waiting += [(f"{path}[{i}]", item, depth + 1) for i, item in enumerate(value)]
         elif _is_plain_object(value):
-            waiting += [(f"{path}.{name}", item, depth + 1) for name, item in vars(value).items()]
+            own = of_library(type(value).__module__)  # not the buffers of an optimizer, whose views parameters are
+            names = [name for name in vars(value) if not (own and name.startswith("_"))]
+            waiting += [(f"{path}.{name}", vars(value)[name], depth + 1) for name in names]
 
 
 def scalar(value: Any) -> float | None:

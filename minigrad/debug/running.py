@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import traceback
 from pathlib import Path
 from types import TracebackType
 
@@ -81,7 +80,8 @@ class debugging:
         self.watcher.__exit__()
         if kind is not None and kind is not Stopped:
             self.note = f" The program ended with {kind.__name__}."
-        self.findings = found(self.watcher, self.causal)
+        self.findings, failed = found(self.watcher, self.causal)
+        self.note += "".join(f" The rules about {rule} failed." for rule in failed)
         if not self.quiet:
             print(self.text(), flush=True)
         return kind is Stopped
@@ -104,19 +104,19 @@ class debugging:
         return Path(explain(look.loss, path, language=language, step=look.step, check=False))
 
 
-def found(watcher: Watcher, causal: bool) -> list[DebugFinding]:
-    """Return the findings about a watched run."""
+def found(watcher: Watcher, causal: bool) -> tuple[list[DebugFinding], list[str]]:
+    """Return the findings about a watched run, and the names of the rules that failed."""
     case = WatchedRun(watcher, causal)
-    findings = _not_finite(case)
+    findings, failed = _not_finite(case), []
     with np.errstate(all="ignore"):
-        for rule in RULES.values():
+        for name, rule in RULES.items():
             try:
                 findings += rule(case)
-            except Exception as error:  # a rule that fails must not end the user's program
+            except Exception:  # a rule that fails must not end the user's program
                 if os.environ.get("MINIGRAD_DEBUG_RAISE"):
                     raise
-                traceback.clear_frames(error.__traceback__)
-    return ranked(findings)
+                failed.append(name)
+    return ranked(findings), failed
 
 
 def _not_finite(case: WatchedRun) -> list[DebugFinding]:

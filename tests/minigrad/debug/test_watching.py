@@ -10,6 +10,7 @@ import pytest
 
 import minigrad as mg
 from minigrad.cli.main import main
+from minigrad.debug import running
 from minigrad.engine import observers
 from tests.minigrad.debug import programs
 
@@ -126,3 +127,15 @@ def test_losses_and_norms_are_those_of_each_step() -> None:
             w.data -= 0.25 * w.grad
     assert watched.watcher.losses == [25.0, 6.25, 1.5625]
     assert watched.watcher.norms == [10.0, 5.0, 2.5]
+
+
+def test_a_rule_that_fails_is_named_and_does_not_end_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(case: object) -> list[object]:
+        raise IndexError("a mistake of the rule")
+
+    monkeypatch.delenv("MINIGRAD_DEBUG_RAISE", raising=False)
+    monkeypatch.setitem(running.RULES, "activations", fail)
+    w = mg.Tensor([3.0, 4.0], requires_grad=True)
+    with mg.debugging(quiet=True) as watched:
+        (w * w).sum().backward()
+    assert watched.text().endswith(" The rules about activations failed.")
