@@ -25,10 +25,6 @@ CASES += [(path, SECOND_ANSWERS) for path in SECOND_PROGRAMS if path.stem in SEC
 KEYS = {"kind", "lines", "symptom_lines", "begins_at_step", "why", "causal", "validation"}
 
 
-def name(value: Path | dict[str, Any]) -> str:
-    return value.stem if isinstance(value, Path) else ""
-
-
 def test_the_answers_list_each_program_once() -> None:
     assert sorted(ANSWERS) == ["broken", "healthy"]
     assert [path.stem for path in BROKEN] == sorted(ANSWERS["broken"])
@@ -46,12 +42,12 @@ def test_the_second_set_repeats_no_program() -> None:
     assert not {path.stem for path in SECOND_PROGRAMS} & {path.stem for path in BROKEN + HEALTHY}
 
 
-@pytest.mark.parametrize("path", BROKEN + HEALTHY + SECOND_PROGRAMS, ids=name)
+@pytest.mark.parametrize("path", BROKEN + HEALTHY + SECOND_PROGRAMS, ids=lambda path: path.stem)
 def test_a_program_compiles(path: Path) -> None:
     compile(path.read_text(encoding="utf-8"), path.name, "exec")
 
 
-@pytest.mark.parametrize(("path", "answers"), CASES, ids=name)
+@pytest.mark.parametrize(("path", "answers"), CASES, ids=[path.stem for path, _ in CASES])
 def test_the_lines_of_an_answer_are_lines_of_code(path: Path, answers: dict[str, Any]) -> None:
     answer = answers["broken"][path.stem]
     assert answer.keys() == KEYS
