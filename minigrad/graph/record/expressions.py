@@ -89,31 +89,27 @@ class Program:
 
     # The use of an expression
 
-    def target(self, node: ast.AST) -> tuple[ast.expr | None, bool]:
-        """Return the target of an expression's assignment, and whether a comprehension makes several such values."""
+    def target(self, node: ast.AST) -> ast.expr | None:
+        """Return the target of an expression's assignment; None for an element of a comprehension, which has no name."""
         if isinstance(node, ast.AugAssign):
-            return node.target, False
-        child, parent, element = node, self.parents.get(node), False
+            return node.target
+        child, parent = node, self.parents.get(node)
         places: list[int] = []
         while parent is not None:
             if isinstance(parent, ast.IfExp) and child is not parent.test:
                 pass
-            elif isinstance(parent, (ast.ListComp, ast.GeneratorExp)) and child is parent.elt and not element:
-                element = True
-                if isinstance(parent, ast.GeneratorExp) or len(parent.generators) > 1:
-                    return None, True
-            elif isinstance(parent, (ast.Tuple, ast.List)) and not element:
+            elif isinstance(parent, (ast.Tuple, ast.List)):
                 places.append(parent.elts.index(child))  # type: ignore[arg-type]
             elif isinstance(parent, ast.NamedExpr) and not places:
-                return parent.target, element
+                return parent.target
             else:
                 break
             child, parent = parent, self.parents.get(parent)
         if not isinstance(parent, ASSIGNED) or child is not parent.value:
-            return None, element
+            return None
         targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
         found = [_inside(target, places[::-1]) for target in targets]
-        return next((target for target in found if target is not None), None), element
+        return next((target for target in found if target is not None), None)
 
     def targets(self, node: ast.AST) -> list[ast.expr]:
         """Return the targets of an expression with several results: ``a, b = expression``."""
