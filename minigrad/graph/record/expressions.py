@@ -38,9 +38,8 @@ class Program:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # Python has shown these warnings already
                 tree = ast.parse("\n".join(self.lines))
-        # commands of a notebook, or any other text in a file
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return
+            return  # it is no Python: commands of a notebook, or another text
         nodes: list[ast.AST] = [tree]
         for node in nodes:  # the loop appends to nodes
             children = list(ast.iter_child_nodes(node))
@@ -89,14 +88,19 @@ class Program:
 
     # The use of an expression
 
-    def target(self, node: ast.AST) -> ast.expr | None:
-        """Return the target of an expression's assignment; None for an element of a comprehension, which has no name."""
+    def target(self, node: ast.AST, *, lists: bool = False) -> ast.expr | None:
+        """Return the target of an expression's assignment; None if there is none.
+
+        An element of a list comprehension has no target of its own. With ``lists``, it has the target of its list.
+        """
         if isinstance(node, ast.AugAssign):
             return node.target
         child, parent = node, self.parents.get(node)
         places: list[int] = []
         while parent is not None:
             if isinstance(parent, ast.IfExp) and child is not parent.test:
+                pass
+            elif lists and isinstance(parent, ast.ListComp) and child is parent.elt:
                 pass
             elif isinstance(parent, (ast.Tuple, ast.List)):
                 places.append(parent.elts.index(child))  # type: ignore[arg-type]
@@ -132,9 +136,8 @@ class Program:
         if function is None or not isinstance(operand, ast.Name):
             return None
         names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
-        if operand.id not in {*names, *(argument.arg for argument in function.args.kwonlyargs)} - self._assigned(
-            function
-        ):
+        by_keyword = [argument.arg for argument in function.args.kwonlyargs]
+        if operand.id not in {*names, *by_keyword} - self._assigned(function):
             return None
         for keyword in call.keywords:
             if keyword.arg == operand.id:

@@ -104,9 +104,8 @@ class _Names:
             if not node.name and node.kind == "constant" and node.details:
                 node.label = node.details
         for values in (True, False):
-            self.index(
-                [n for n in nodes if not n.label and not self.derived(n) and (n.operation is None) == values], taken
-            )
+            found = [node for node in nodes if not node.label and (node.operation is None) == values]
+            self.index([node for node in found if not self.derived(node)], taken)
         for node in nodes:
             if not node.label:
                 self.rule(node)
@@ -288,12 +287,7 @@ class _Names:
 
     def is_partial(self, node: Node, program: Program, here: ast.AST) -> bool:
         """Return whether the operation is an addition of Python's ``sum`` before the last one."""
-        if (
-            not isinstance(here, ast.Call)
-            or not isinstance(here.func, ast.Name)
-            or here.func.id != "sum"
-            or not here.args
-        ):
+        if not isinstance(here, ast.Call) or not isinstance(here.func, ast.Name) or program.callee(here) != "sum":
             return False
         same = (reader for reader in self.readers[node.id] if reader.source == node.source and reader.call != node.call)
         return any(reader.rounds == node.rounds and reader.callers == node.callers for reader in same)

@@ -1,4 +1,4 @@
-"""Notes in which round of the program's loops an operation runs: the values of their variables, and whose method is running."""
+"""Notes the round of the program's loops in which an operation runs, and the object whose method is running."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ LONGEST_KEY = 24  # characters of a text; a longer one would not be readable in 
 PLAIN = (bool, int, float, str, np.bool_, np.integer, np.floating)
 OTHERS = (Tensor, np.ndarray, list, tuple, dict, set, type(None))  # values that have no short form
 
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 
 Round = tuple[tuple[str, Any], ...]  # the variables of the loops in one frame, outermost first, then "self"
@@ -87,9 +88,7 @@ def loop_variables(program: Program, node: ast.AST) -> list[str]:
     """Return the variables of the loops around a place in one function, outermost first."""
     found: list[str] = []
     parent = program.parents.get(node)
-    while parent is not None and not isinstance(
-        parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-    ):
+    while parent is not None and not isinstance(parent, SCOPES):
         if isinstance(parent, ast.For) and node in parent.body:
             found = _names(parent.target) + found
         elif isinstance(parent, ast.While):

@@ -286,9 +286,8 @@ class _TraceReader:
 def _check_sizes(keywords: Mapping[str, Any], where: str) -> None:
     """Raise an error for a keyword that would make an array too large, before memory is allocated for it."""
     for name in _SIZES & keywords.keys():
-        asked = np.max(
-            [np.max(np.abs(leaf), initial=0) for leaf in leaves(keywords[name]) if _is_number(leaf)], initial=0
-        )
+        numbers = filter(_is_number, leaves(keywords[name]))
+        asked = max((np.max(np.abs(number), initial=0) for number in numbers), default=0)
         if name == "shape":
             asked = max(asked, math.prod(leaf for leaf in leaves(keywords[name]) if isinstance(leaf, int)))
         if asked > MOST_NUMBERS:

@@ -177,7 +177,7 @@ const panel = {
     const what = word(this.isOneOfSeveral(graph.edges[at.edge]) ? "localDerivativeOperand" : "localDerivative", { target: labelOf(at.target), source: labelOf(at.source) });
     return element("div", { class: `truth ${check.verdict}` },
       element("p", {}, what, scalar ? "" : ` ${word("oneDirection")}`),
-      element("table", {}, element("tbody", {}, row(word("analytic"), check.analytic), row(word("numeric"), check.numeric))),
+      element("table", {}, element("tbody", {}, row(word("analytic"), check.exact), row(word("numeric"), check.numeric))),
       element("p", {}, word(`verdict_${check.verdict}`, { error: Number(check.error).toPrecision(2).replace("e+", "e"), reason: check.reason ? word(`unclear_${check.reason}`) : "" })));
   },
 
