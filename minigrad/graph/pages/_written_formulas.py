@@ -20,6 +20,8 @@ TEXTS: dict[str, str] = {
     "remainder.y": "-g * floor_divide(x, y)",
     "logaddexp.x": "g * sigmoid(x - y)",
     "logaddexp.y": "g * sigmoid(y - x)",
+    "logaddexp2.x": "g * sigmoid((x - y) * log(2))",
+    "logaddexp2.y": "g * sigmoid((y - x) * log(2))",
     "special.i1.x": "g * 0.5 * (i0(x) + iv(2, x))",
     "arctan2.y": "g * x / (x * x + y * y)",
     "arctan2.x": "-g * y / (x * x + y * y)",
