@@ -18,6 +18,7 @@ from ..record.expressions import Program
 from ..record.model import Edge, Graph, Node
 from ..record.names import give_labels
 from ..record.trace import Constant
+from .causes import sentences
 
 NUMBERS = (Tensor, np.ndarray, np.generic, int, float, complex)
 LONGEST = 300  # characters of the error's message
@@ -96,25 +97,17 @@ def _last_node(walk: Capture, source: SourceLine, call: FrameType | None, error:
 
 
 def _lesson(error: BaseException, graph: Graph, end: Node, source: SourceLine) -> dict[str, Any]:
-    kind, line, file = type(error).__name__, source.line, os.path.basename(source.file)
-    message = f"{kind}: {' '.join(str(error).split())[:LONGEST]}"
-    met = ", ".join(f"{graph.nodes[edge.source].label}: {edge.shape}" for edge in graph.edges if edge.target == end.id)
+    operands = [edge for edge in graph.edges if edge.target == end.id]
+    about = {
+        "kind": type(error).__name__,
+        "line": source.line,
+        "file": os.path.basename(source.file),
+        "message": " ".join(str(error).split())[:LONGEST],
+        "shapes": ", ".join(f"{graph.nodes[edge.source].label}: {edge.shape}" for edge in operands),
+    }
+    last = sentences("raised_operands" if operands else "raised", **about)
     return {
-        "title": {
-            "en": f"The program raised {kind} in line {line}",
-            "ja": f"プログラムは {line} 行目で {kind} を送出しました",
-        },
-        "intro": {
-            "en": f"{message} The page shows the computation up to this line of {file}. There is no backward pass.",
-            "ja": f"{message} このページは {file} のこの行までの計算を表示します。逆伝播はありません。",
-        },
-        "steps": [
-            {
-                "at": sum(1 for _ in graph.operations()),
-                "text": {
-                    "en": f"The operands have the shapes {met}. " * bool(met) + message,
-                    "ja": f"被演算子の形状は {met} です。" * bool(met) + message,
-                },
-            }
-        ],
+        "title": sentences("raised_title", **about),
+        "intro": sentences("raised_intro", **about),
+        "steps": [{"at": sum(1 for _ in graph.operations()), "text": last}],
     }

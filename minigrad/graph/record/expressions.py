@@ -98,9 +98,8 @@ class Program:
         child, parent = node, self.parents.get(node)
         places: list[int] = []
         while parent is not None:
-            if isinstance(parent, ast.IfExp) and child is not parent.test:
-                pass
-            elif lists and isinstance(parent, ast.ListComp) and child is parent.elt:
+            branch = isinstance(parent, ast.IfExp) and child is not parent.test
+            if branch or (lists and isinstance(parent, ast.ListComp) and child is parent.elt):
                 pass
             elif isinstance(parent, (ast.Tuple, ast.List)):
                 places.append(parent.elts.index(child))  # type: ignore[arg-type]
