@@ -28,14 +28,8 @@ const code = (() => {
     });
   }
 
-  // A line as pieces of text, with the classes of its words.
-  function highlighted(text) {
-    const cuts = [...new Set([0, ...tokens(text, false).flat().filter(Number.isInteger), text.length])].sort((a, b) => a - b);
-    const kind = (at) => tokens(text, false).find(([from, to]) => from <= at && at < to)?.[2] ?? null;
-    return cuts.slice(0, -1).map((from, i) => element("span", { class: kind(from) }, text.slice(from, cuts[i + 1])));
-  }
-
-  function pieces(text, number, here, docstring) {
+  // A line as pieces of text, with the classes of its words. `here`: the subexpressions on it.
+  function pieces(text, number = 0, here = [], docstring = false) {
     const indent = indentOf(text);
     const inside = here.map((one) => [one, ...reach(one.span, number, text)]).filter(([, from, to]) => from < to);
     const found = tokens(text, docstring);
@@ -166,5 +160,5 @@ const code = (() => {
     return gradient === null ? shortText(value) : `${shortText(value)}  ∂ ${isScalar(gradient) ? shortText(gradient) : "✓"}`;
   }
 
-  return { build, update, beside, highlighted, bringIntoSight, isEmpty: files.length === 0 };
+  return { build, update, beside, bringIntoSight, pieces, isEmpty: files.length === 0 };
 })();

@@ -86,7 +86,7 @@ class BoxView {
   // The space for value and gradient as cells, side by side; null if there is none or the cells would be too small.
   heatSpace(texts, rows) {
     const grid = texts.valueArray && heat.grid(texts.valueArray);
-    if (!grid || rows < 3) return null;
+    if (!grid || rows < 2) return null;
     const row = ROW * camera.unit;
     const height = (rows - 1) * row - 4;
     const width = (this.about.w - 2 * INSET - 10) / 2;

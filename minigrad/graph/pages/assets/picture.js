@@ -33,7 +33,7 @@ class Picture {
     if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
     context.setTransform(sharp, 0, 0, sharp, 0, 0);
     context.clearRect(0, 0, pane.width, pane.height);
-    Object.assign(this, { pane, found: 0, visible: { number, iteration } });
+    Object.assign(this, { pane, inSight: 0, visible: { number, iteration } });
     this.layers = Object.fromEntries(["folder", "pale", "known", "has", "line", "past", "now"].map((name) => [name, new Path2D()]));
     this.names = [];
     const start = flying ? this.views(number, iteration, view)[0] : { scene: number, iteration, view }; // at rest, what is around is not seen
@@ -76,7 +76,7 @@ class Picture {
     const at = timeline.at(state.step);
     const layer = at !== null && (at.source ?? at.target) === node ? "now" : timeline.reached[node] > 0 && timeline.reached[node] <= state.step ? "has" : timeline.known(node, state.step) ? "known" : "pale";
     this.layers[layer].rect(...rect);
-    if (wide >= 3 && left >= 0 && top >= 0 && left + wide <= width && top + high <= height) this.found++;
+    if (wide >= 3 && left >= 0 && top >= 0 && left + wide <= width && top + high <= height) this.inSight++;
     this.name(labelOf(node), rect, high);
   }
 
@@ -102,10 +102,5 @@ class Picture {
     }
     Object.assign(context, { font: `600 ${camera.TEXT}px ${style.fontFamily}`, textAlign: "center", textBaseline: "middle", fillStyle: ink("--ink") });
     for (const name of this.names) context.fillText(...name);
-  }
-
-  // The number of boxes that are wholly in sight.
-  inSight() {
-    return this.found;
   }
 }

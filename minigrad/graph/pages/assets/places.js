@@ -18,12 +18,10 @@ const places = (() => {
 
   const pick = (one, iteration) => (isList(one) ? (one[iteration] ?? null) : (one ?? null));
 
-  // The scene of a step, or of a node.
+  // The scene of a node.
   const ofNode = (node) => nodes[node].scene;
-  const of = (step) => ofNode(timeline.at(Math.max(step, 1))?.target ?? original.end[0]);
 
-  // The scene and the scenes around it, from the program down: [{scene, iteration}]. `iterations` has the iterations of
-  // loops on the path that the path itself does not determine.
+  // The scene and the scenes around it, from the program down: [{scene, iteration}].
   function path(scene, iteration) {
     const found = [];
     for (let at = scene, i = iteration; at !== null; at = scenes[at].parent) {
@@ -95,7 +93,7 @@ const places = (() => {
     };
   }
 
-  return { scenes, of, ofNode, path, box, boxOf, edgesOf, progress, placement, iterationOfNode, iterationOfScene };
+  return { scenes, ofNode, path, box, boxOf, edgesOf, progress, placement, iterationOfNode };
 })();
 
 // Inside a loop, the title names the round.

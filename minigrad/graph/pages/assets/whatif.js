@@ -135,5 +135,5 @@ const whatIf = (() => {
     return want.every((value, i) => Object.is(value, a.values[i]) || value === a.values[i] || Math.abs(value - a.values[i]) <= tolerance * scale);
   }
 
-  return { knows, reason, run, vjp };
+  return { forward, knows, reason, run, vjp };
 })();
