@@ -70,10 +70,10 @@ const camera = {
     this.y = keep(this.y, height * this.scale, pane.height);
   },
 
-  // A box on the screen.
-  rect({ x, y, w, h }) {
-    const { scale } = this;
-    return { left: (x - w / 2) * scale + this.x, top: (y - h / 2) * scale + this.y, right: (x + w / 2) * scale + this.x, bottom: (y + h / 2) * scale + this.y };
+  // A box on the screen, in this or another view.
+  rect({ x, y, w, h }, view = this) {
+    const [left, top, width, height] = [(x - w / 2) * view.scale + view.x, (y - h / 2) * view.scale + view.y, w * view.scale, h * view.scale];
+    return { left, top, right: left + width, bottom: top + height, width, height };
   },
 
   isInside(box, pane) {

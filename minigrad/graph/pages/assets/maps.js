@@ -8,9 +8,7 @@ const growth = () => Math.max(1, Math.min(2, Math.min(innerWidth / 1150, innerHe
 const LEAST = 0.04; // the smallest weight with a line if no token is chosen
 
 const layers = pageData().layers.map((layer) => {
-  const text = atob(layer.weights);
-  const bytes = new Uint8Array(text.length);
-  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  const bytes = Uint8Array.from(atob(layer.weights), (character) => character.charCodeAt(0));
   return { ...layer, weights: new Float32Array(bytes.buffer) }; // (head, query, key)
 });
 // head: a number, or -1 for the mean; asked: {side, place} of the token under the pointer or focus; kept: the clicked one

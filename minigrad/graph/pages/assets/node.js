@@ -3,19 +3,18 @@
 // The slice that each leading shape shows, as an index. All arrays with this leading shape show the same one.
 const shownSlice = new Map();
 
-// An array: a scalar as a number, others as a map, a small one also as numbers. `node` is the one whose value it is.
-function arrayView(array, options = {}) {
+// An array: a scalar as a number, others as a map, a small one also as numbers. `node` is the one whose value it is. `small`: a
+// map without its summary, for a place among others.
+function arrayView(array, { className = "", ...options } = {}) {
   if (!array) return element("span", { class: "note" }, "–");
-  const { className = "" } = options;
-  if (isScalar(array) && array.shape.length === 0) return element("output", { class: `number ${className}` }, numberText(array.values[0], state.digits));
+  if (isScalar(array) && (options.small || array.shape.length === 0)) return element("output", { class: `number ${className}` }, numberText(array.values[0], state.digits));
   return tensorFrame([{ title: null, array, className }], options);
 }
 
-// A map without its summary, for a place among others; else a number or a shape.
-function smallView(array, label) {
-  if (!array) return element("span", {}, "–");
-  if (isScalar(array)) return element("span", { class: "number" }, numberText(array.values[0], state.digits));
-  return tensorFrame([{ title: null, array }], { label, small: true });
+// An array with its name. A large one is small unless the reader can choose one of its cells.
+function labelled(label, array, { className = "", ...options } = {}) {
+  const large = array && !isScalar(array) && !(array.values?.length <= 64);
+  return element("figure", { class: className }, arrayView(array, { label, className, small: large && !options.choose, ...options }), element("figcaption", {}, label));
 }
 
 // Arrays of one shape in one frame: maps side by side, which show the same slice and the same entry, and their summaries.
@@ -129,12 +128,6 @@ function factsOf(node, array) {
   return [element("p", { class: dead > 0 ? "wrong" : "note" }, word("reluDead", { share, dead, columns }))];
 }
 
-function labelled(name, array, className = "", choice = {}) {
-  const large = array && !isScalar(array) && !(array.values?.length <= 64);
-  const shown = large ? tensorFrame([{ title: null, array, className }], { label: word(name), small: !choice.choose, ...choice }) : arrayView(array, { label: word(name), className, ...choice });
-  return element("figure", { class: className }, shown, element("figcaption", {}, word(name)));
-}
-
 function outputName(node, output) {
   return node.values.length > 1 ? ` [${output}]` : "";
 }
@@ -187,7 +180,7 @@ function nodeSection(number) {
       const shown = value === null ? element("span", { class: "note" }, word("notYet")) : together ? tensorFrame(layers(), options) : arrayView(value, options);
       list.push(...term(together ? null : word("value") + outputName(node, output), shown));
     }
-    const told = timeline.adds(step) && timeline.receiver(step) === number; // the section about the step shows it
+    const told = timeline.adds(step) && timeline.at(step).source === number; // the section about the step shows it
     if (node.kind !== "constant" && !told) list.push(...term(word("gradientOf", { name: equation.derivativeText(number) }) + outputName(node, output), ...gradientOf(number, output, together)));
   });
   if (node.weights && graph === original && made <= step) list.push(...term(word("attentionWeights"), tensorFrame([{ title: null, array: node.weights }], { label: word("attentionWeights"), show: node.show })));

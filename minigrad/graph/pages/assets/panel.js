@@ -48,8 +48,7 @@ const panel = {
     const checks = original.edges.flatMap((edge, number) => (edge.check ? [{ number, ...edge.check }] : []));
     if (checks.length === 0) return [];
     const wrong = checks.filter(({ verdict }) => verdict === "wrong");
-    const seconds = original.checkSeconds === null || original.checkSeconds === undefined ? "" : numberText(original.checkSeconds.toPrecision(2));
-    const text = word(wrong.length > 0 ? "someWrong" : "allRight", { count: checks.length, wrong: wrong.length, seconds });
+    const text = word(wrong.length > 0 ? "someWrong" : "allRight", { count: checks.length, wrong: wrong.length });
     const parts = [element("p", { class: wrong.length > 0 ? "verdict wrong" : "verdict right" }, text)];
     for (const { number } of wrong.slice(0, 5)) {
       const edge = original.edges[number];
@@ -105,7 +104,7 @@ const panel = {
       if (!isScalar(value)) list.push(...term(word("result", { name: labelOf(number) }) + outputName(node, output), arrayView(value, { label: labelOf(number), className: "new", node: number })));
     });
     if (operands.some((edge) => !isScalar(operandOf(edge)))) {
-      list.push(...term(word("madeFrom"), element("div", { class: "sum" }, ...operands.slice(0, 6).map((edge) => element("figure", {}, smallView(operandOf(edge), labelOf(edge.source)), element("figcaption", {}, labelOf(edge.source)))))));
+      list.push(...term(word("madeFrom"), element("div", { class: "sum" }, ...operands.slice(0, 6).map((edge) => labelled(labelOf(edge.source), operandOf(edge), { small: true })))));
     }
     return [
       element("p", {}, what), ...this.changes(node, operands), ...this.health(number, "bad"), list.length > 0 ? element("dl", {}, ...list) : null,
@@ -192,9 +191,10 @@ const panel = {
     const count = timeline.arrivals(source, output).length;
     const addend = amountOf(timeline.at(step).edge);
     const choose = timeline.at(step).kind === "product" ? this.cellChoice(edge) : {};
+    const sign = (text) => element("span", { class: "sign" }, text);
     const parts = before === null
-      ? [labelled(count > 1 ? "firstAddend" : "onlyAddend", addend, "new", choose)]
-      : [labelled("earlier", before), element("span", { class: "sign" }, "+"), labelled("this", addend, "new", choose), element("span", { class: "sign" }, "="), labelled("newTotal", total, "total")];
+      ? [labelled(word(count > 1 ? "firstAddend" : "onlyAddend"), addend, { className: "new", ...choose })]
+      : [labelled(word("earlier"), before), sign("+"), labelled(word("this"), addend, { className: "new", ...choose }), sign("="), labelled(word("newTotal"), total, { className: "total" })];
     const how = missing === 0 ? word("complete", { count }) : word("incomplete", { count: missing });
     const hooked = timeline.hooked(source, output, step) ? element("div", { class: "note" }, word("hooked"), arrayView(timeline.gradient(source, output, step))) : null;
     return term(word("gradientOf", { name }), element("div", { class: "sum" }, ...parts), element("div", { class: missing === 0 ? "note done" : "note" }, how), hooked);

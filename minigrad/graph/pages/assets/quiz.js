@@ -36,7 +36,7 @@ const quiz = {
 
   // Whether the gradient of a node is hidden because this step adds to it.
   hidesGradient(node) {
-    return this.hides(state.step) && timeline.receiver(state.step) === node;
+    return this.hides(state.step) && timeline.at(state.step).source === node;
   },
 
   asksEdge() {

@@ -244,12 +244,11 @@ class SceneView {
     const named = leaves.length > 16 ? [graph.end[0]] : [graph.end[0], ...leaves];
     const tags = named.filter((node) => this.current.every((end) => end.node !== node)).flatMap((node) => {
       const [scene, iteration] = [places.ofNode(node), places.iterationOfNode[node]];
-      const { scale, x, y } = this.picture.viewOf(scene, iteration, { number: this.number, iteration: this.iteration, view: camera });
+      const there = this.picture.viewOf(scene, iteration, { number: this.number, iteration: this.iteration, view: camera });
       const about = places.scenes[scene].boxes[places.boxOf(scene, iteration, node)];
       const own = scene === this.number && this.boxes[places.boxOf(scene, iteration, node)];
       if (own && own.texts.name.textContent !== "") return []; // its box shows the name
-      const rect = { left: (about.x - about.w / 2) * scale + x, right: (about.x + about.w / 2) * scale + x, top: (about.y - about.h / 2) * scale + y, bottom: (about.y + about.h / 2) * scale + y };
-      return [card([labelOf(node)], rect, taken, this.pane, "tag")];
+      return [card([labelOf(node)], camera.rect(about, there), taken, this.pane, "tag")];
     });
     dealt(tags, this.tags, this.pane, taken);
   }
@@ -316,12 +315,8 @@ function signOf(array) {
   return numbers.every((x) => x >= 0) ? "plus" : numbers.every((x) => x <= 0) ? "minus" : "mixed";
 }
 
-// A short text for the result of a step.
-function amountText(step) {
-  if (quiz.hides(step)) return "?";
-  const { kind, edge } = timeline.at(step);
-  return shortText(kind === "fit" ? graph.edges[edge].amount : graph.edges[edge].raw);
-}
+// A short text for it.
+const amountText = (step) => (quiz.hides(step) ? "?" : shortText(amountOrRaw(step)));
 
 function overlap(a, b) {
   return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;

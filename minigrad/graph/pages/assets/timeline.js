@@ -56,11 +56,6 @@ const timeline = {
     return at !== null && (at.kind === "fit" || (at.kind === "product" && graph.edges[at.edge].amount === null));
   },
 
-  // The node to whose gradient the step adds, or null.
-  receiver(step) {
-    return this.at(step)?.source ?? null;
-  },
-
   // The steps that add to the gradient of a node's output, in their order, each with its edge.
   arrivals(node, output) {
     return arrivalsOf[node].get(output) ?? [];
