@@ -6,13 +6,13 @@ const equation = (() => {
   const op = (text) => ["op", text];
   const row = (...parts) => ["row", ...parts];
 
-  // A label's text, and the round of its loops, which is written below it: ["h", "t=20"].
+  // Return a label's text, and the round of its loops, which is written below it: ["h", "t=20"].
   const partsOf = (label) => label.split(" · ");
 
-  // Whether a label needs no parentheses next to a dot.
+  // Return whether a label needs no parentheses next to a dot.
   const isSimple = (whole, [label] = partsOf(whole)) => /^[\p{L}\p{N}_.\[\]ⁱ'"]+$/u.test(label) || /^[\p{L}\p{N}_.]+\([^()]*\)$/u.test(label) || /^[\p{L}\p{N}_.]*\[[^[\]]*\]$/u.test(label);
 
-  // Whether a label is a name; else it is the expression itself, which the equation's other side repeats.
+  // Return whether a label is a name; else it is the expression itself, which the equation's other side repeats.
   const isName = (whole, [label] = partsOf(whole)) => (isSimple(label) && !label.includes("(")) || /^[\w.]+ \d+$/.test(label) || /^(∂.*|backward): \w+$/u.test(label.replace(/[₀-₉]+$/, "")) || label.startsWith("Σ ");
 
   const derivative = (label) => ["d", labelOf(graph.end[0]), label];
@@ -72,14 +72,14 @@ const equation = (() => {
     return made;
   }
 
-  // An array in an equation: a small one as numbers, a larger one by its shape.
+  // Return the tree of an array: a small one as numbers, a larger one by its shape.
   function numbers(array) {
     if (!array) return ["num", "?"];
     if (isScalar(array)) return ["num", numeral(array.values[0])];
     return array.values !== undefined && array.values.length <= 4 && array.shape.length <= 2 ? ["vector", array] : ["words", shapeText(array.shape)];
   }
 
-  // One element of an array that is broadcast to a shape, as an array; null if it is not on the page.
+  // Return one element of an array that is broadcast to a shape, as an array; null if it is not on the page.
   function elementAt(array, shape, flat) {
     if (!array?.values || array.shape.length > shape.length) return null;
     return nd.scalar(array.values[nd.places(array.shape, shape)[flat]]);
@@ -102,7 +102,7 @@ const equation = (() => {
     swapaxes: (a) => ["T", a],
   };
 
-  // The options of a call that differ from their defaults.
+  // Return the options of a call that differ from their defaults.
   const optionsOf = (details) => (details ?? "").split(", ").filter((part) => part !== "" && part !== "keepdims=False" && !part.endsWith("=None")).join(", ");
 
   const callText = (node) => {
@@ -119,7 +119,7 @@ const equation = (() => {
     return ["call", operation, ...operands, ...(options === "" ? [] : [["words", options]])];
   }
 
-  // The parts of a forward step, {left, sign, parts}: u = w · x = 0.5 · 0.8 = 0.4.
+  // Return the parts of a forward step, {left, sign, parts}: u = w · x = 0.5 · 0.8 = 0.4.
   function forward(node) {
     const edges = operandsOf(node).map((edge) => graph.edges[edge]);
     const names = edges.map((edge) => ["name", labelOf(edge.source)]);
@@ -137,7 +137,7 @@ const equation = (() => {
     return { left: first, sign: "=", parts };
   }
 
-  // The same for a backward step: ∂loss/∂w += ∂loss/∂(w*x) · x = 0.625 · 0.8 = 0.5.
+  // Return the same for a backward step: ∂loss/∂w += ∂loss/∂(w*x) · x = 0.625 · 0.8 = 0.5.
   function backward(step) {
     const { kind, edge: number } = timeline.at(step);
     const edge = graph.edges[number];
@@ -157,7 +157,7 @@ const equation = (() => {
 
   const isElementwise = (edge) => edge.elementwise && edge.raw?.values !== undefined && edge.raw.values.length > 4;
 
-  // The rule with names and with numbers. For an elementwise rule of arrays, the numbers are those of one element.
+  // Return the rule with names and with numbers. For an elementwise rule of arrays, the numbers are those of one element.
   function products(edge, hidden) {
     const operands = new Map(operandsOf(edge.target).map((other) => [graph.edges[other].argument, graph.edges[other]]));
     const fillTidily = (look) => tidy(fill(edge.equation, look));
@@ -195,7 +195,7 @@ const equation = (() => {
     return at === null ? numbers(edge.raw) : ["num", numberText(edge.raw.values[at], state.digits)];
   }
 
-  // The axes over which "fit" sums.
+  // Return the axes over which "fit" sums.
   function summedAxes({ raw, amount }) {
     const extra = raw.shape.length - amount.shape.length;
     return raw.shape.map((_, i) => i).filter((i) => i < extra || raw.shape[i] !== amount.shape[i - extra]);
@@ -206,14 +206,14 @@ const equation = (() => {
     return kind === "forward" ? forward(target) : backward(step);
   }
 
-  // The equation of a step as text, for screen readers, the title and the tests.
+  // Return the equation of a step as text, for screen readers, the title and the tests.
   function text(step) {
     if (timeline.at(step) === null) return "";
     const { left, sign, parts } = sides(step);
     return `${textOf(left)} ${sign} ${parts.map(textOf).join(" = ")}`;
   }
 
-  // The equation of a step as <math> elements, one for each side, so that a narrow page can break the line between them.
+  // Return the equation of a step as <math> elements, one for each side, so that a narrow page can break the line between them.
   function math(step) {
     if (timeline.at(step) === null) return [];
     const { left, sign, parts } = sides(step);

@@ -1,4 +1,4 @@
-// The whole program behind the visible scene: every scene in the box that stands for it, each box a small rectangle. Drawn on a
+// The whole program behind the visible scene: every scene in the box that stands for it, each box a small rectangle. It is a
 // canvas, because it has thousands of boxes and is drawn again in each frame of a flight.
 
 const INKS = ["--ink", "--pane", "--folder", "--edge", "--forward", "--forward-soft", "--backward", "--backward-soft", "--step"];
@@ -11,7 +11,7 @@ class Picture {
     host.append(this.canvas);
   }
 
-  // The outermost view, and the scenes on the way: [{scene, iteration, view}], the program first.
+  // Return the outermost view, and the scenes on the way: [{scene, iteration, view}], the program first.
   views(number, iteration, view) {
     const path = places.path(number, iteration);
     path.at(-1).view = view;
@@ -19,7 +19,7 @@ class Picture {
     return path;
   }
 
-  // The view of a scene, given that of another one.
+  // Return the view of a scene, given that of another one.
   viewOf(number, iteration, shown) {
     let [{ view }] = this.views(shown.number, shown.iteration, shown.view);
     for (const { scene, iteration: i } of places.path(number, iteration).slice(1)) view = camera.inward(view, places.placement(scene, i));
@@ -80,7 +80,7 @@ class Picture {
     this.name(labelOf(node), rect, high);
   }
 
-  // A name is written only if it is readable and fits.
+  // Write a name if it is readable and fits.
   name(text, [left, top, wide], high) {
     if (high < camera.TEXT * 1.6 || wide > 4 * this.pane.width || text.length * camera.TEXT * 0.62 > wide) return;
     this.names.push([text, left + wide / 2, top + Math.min(high / 2, camera.TEXT * 1.5)]);
