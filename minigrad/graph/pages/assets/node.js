@@ -181,7 +181,7 @@ function nodeSection(number) {
       list.push(...term(together ? null : word("value") + outputName(node, output), shown));
     }
     const told = timeline.adds(step) && timeline.at(step).source === number; // the section about the step shows it
-    if (node.kind !== "constant" && !told) list.push(...term(word("gradientOf", { name: equation.derivativeText(number) }) + outputName(node, output), ...gradientOf(number, output, together)));
+    if (node.kind !== "constant" && !told) list.push(...term(equation.derivativeText(number) + outputName(node, output), ...gradientOf(number, output, together)));
   });
   if (node.weights && graph === original && made <= step) list.push(...term(word("attentionWeights"), tensorFrame([{ title: null, array: node.weights }], { label: word("attentionWeights"), show: node.show })));
   const completed = timeline.completed(number);

@@ -101,7 +101,7 @@ const panel = {
     const what = word(node.values.length === 0 ? "forwardRaised" : operands.length === 0 ? "forwardNone" : "forwardText", { operation: node.operation, names, name: labelOf(number) });
     const list = [];
     node.values.forEach((value, output) => {
-      if (!isScalar(value)) list.push(...term(word("result", { name: labelOf(number) }) + outputName(node, output), arrayView(value, { label: labelOf(number), className: "new", node: number })));
+      if (!isScalar(value)) list.push(...term(labelOf(number) + outputName(node, output), arrayView(value, { label: labelOf(number), className: "new", node: number })));
     });
     if (operands.some((edge) => !isScalar(operandOf(edge)))) {
       list.push(...term(word("madeFrom"), element("div", { class: "sum" }, ...operands.slice(0, 6).map((edge) => labelled(labelOf(edge.source), operandOf(edge), { small: true })))));
@@ -197,7 +197,7 @@ const panel = {
       : [labelled(word("earlier"), before), sign("+"), labelled(word("this"), addend, { className: "new", ...choose }), sign("="), labelled(word("newTotal"), total, { className: "total" })];
     const how = missing === 0 ? word("complete", { count }) : word("incomplete", { count: missing });
     const hooked = timeline.hooked(source, output, step) ? element("div", { class: "note" }, word("hooked"), arrayView(timeline.gradient(source, output, step))) : null;
-    return term(word("gradientOf", { name }), element("div", { class: "sum" }, ...parts), element("div", { class: missing === 0 ? "note done" : "note" }, how), hooked);
+    return term(name, element("div", { class: "sum" }, ...parts), element("div", { class: missing === 0 ? "note done" : "note" }, how), hooked);
   },
 
   // Show the rule with the names of its parameters.

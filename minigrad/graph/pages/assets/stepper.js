@@ -189,8 +189,9 @@ function wholeProgram() {
   stop();
   view.show(0, 0);
   camera.fit(view.scene, view.pane);
+  view.whole = true;
   draw();
-  view.fit();
+  view.fly();
 }
 
 // Show another iteration of the visible loop, or of the loop around the visible scene.
