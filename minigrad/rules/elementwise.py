@@ -94,9 +94,7 @@ def _log_of_sum(x: Array, y: Array, exp: Any, unit: float) -> Array:
     """Return ``max(x, y) + log(1 + exp(-|x - y|))``. NumPy's logaddexp takes ten times as long."""
     rest = np.log1p(exp(-np.abs(_gap(x, y))))
     x, y = (y, x) if isinstance(x, (int, float)) else (x, y)
-    larger = (
-        np.clip(x, y, math.inf) if isinstance(y, (int, float)) else np.maximum(x, y)
-    )  # maximum is slow for a number
+    larger = np.clip(x, y, math.inf) if isinstance(y, (int, float)) else np.maximum(x, y)  # slow for a number
     return larger + (rest if unit == 1 else rest * unit)
 
 
@@ -167,10 +165,14 @@ copysign = primitive(np.copysign).vjp(x=lambda g, x, y: g * np.sign(x) * np.copy
 _where_smaller = new_array(lambda g, x, y: _where_larger(g, y, x))
 maximum = primitive(np.maximum).vjp(x=_where_larger, y=_where_smaller)
 minimum = primitive(np.minimum).vjp(x=_where_smaller, y=_where_larger)
-_larger_number = new_array(lambda g, x, y: _where_larger(g, x, y) + g * np.isnan(y))
-_smaller_number = new_array(lambda g, x, y: _where_larger(g, y, x) + g * np.isnan(y))
-fmax = primitive(np.fmax).vjp(x=_larger_number, y=new_array(lambda g, x, y: _larger_number(g, y, x)))
-fmin = primitive(np.fmin).vjp(x=_smaller_number, y=new_array(lambda g, x, y: _smaller_number(g, y, x)))
+fmax = primitive(np.fmax).vjp(
+    x=lambda g, x, y: g * ((x > y) | np.isnan(y)) + 0.5 * g * (x == y),
+    y=lambda g, x, y: g * ((y > x) | np.isnan(x)) + 0.5 * g * (x == y),
+)
+fmin = primitive(np.fmin).vjp(
+    x=lambda g, x, y: g * ((x < y) | np.isnan(y)) + 0.5 * g * (x == y),
+    y=lambda g, x, y: g * ((y < x) | np.isnan(x)) + 0.5 * g * (x == y),
+)
 nan_to_num = primitive(
     np.nan_to_num, lambda x, /, nan=0.0, posinf=None, neginf=None: np.nan_to_num(x, True, nan, posinf, neginf)
 ).vjp(x=_nan_to_num_x)

@@ -45,7 +45,7 @@ def test_a_click_tells_about_a_node(page: Any, screenshot: Callable[..., None]) 
     assert page.title() == page.locator("h1").inner_text() == "loss"
     assert "Click a node" in page.locator("#panel").inner_text()
     page.locator("#node2").click()
-    assert page.locator("#panel h2").text_content() == "(y * 2)[0]: multiply"
+    assert page.locator("#panel h2").text_content() == "y * 2 · i=0: multiply"
     shown = facts(page)
     assert shown["kind"] == "operation" and shown["shape and dtype"] == "(2,) float64" and shown["module"] == "layers.0"
     assert shown["source line"].startswith("test_viewer.py:") and "np.tanh(y * 2)" in shown["source line"]

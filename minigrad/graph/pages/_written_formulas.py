@@ -14,6 +14,8 @@ TEXTS: dict[str, str] = {
     "remainder.y": "-g * floor_divide(x, y)",
     "logaddexp.x": "g * sigmoid(x - y)",
     "logaddexp.y": "g * sigmoid(y - x)",
+    "logaddexp2.x": "g * sigmoid((x - y) * log(2))",
+    "logaddexp2.y": "g * sigmoid((y - x) * log(2))",
     "special.i1.x": "g * 0.5 * (i0(x) + iv(2, x))",
     "special.i1e.x": "g * (0.5 * (i0e(x) + exp(-abs(x)) * iv(2, x)) - sign(x) * y)",
     "arctan2.y": "g * x / (x * x + y * y)",

@@ -20,7 +20,7 @@ import numpy as np
 from ...engine.primitive import Primitive
 from ..record.keywords import keyword_data
 from ..record.model import Graph
-from ._replayed import STAND_INS
+from ._replayed import HELPERS, STAND_INS
 from .formulas import body_of, is_ours, rule_key, rule_of
 
 Tree = Any
@@ -104,6 +104,7 @@ class _Trees:
         Raises:
             _NotATreeError: the function cannot become a tree and is not NumPy's.
         """
+        function = HELPERS.get(function, function)
         plain = function.function if isinstance(function, Primitive) else function
         name, module = getattr(function, "__name__", ""), str(getattr(plain, "__module__", None) or "numpy")
         if module == "builtins":

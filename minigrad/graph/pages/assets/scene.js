@@ -281,7 +281,7 @@ class SceneView {
     const label = svgElement("text", { class: "label", "text-anchor": "middle" }, amountText(state.step));
     const size = camera.TEXT * 1.6;
     const width = (widthOf(amountText(state.step), "name") * camera.TEXT) / 13 + size / 2;
-    const boxes = this.boxes.filter(({ group, texts }) => group.dataset.end !== undefined || (texts.name.textContent !== "" && !group.classList.contains("covered"))).map((box) => camera.rect(box.about));
+    const boxes = this.boxes.map((box) => camera.rect(box.about));
     const place = freePlace(line.about.points.map((p) => camera.point(p)), width, size, [...boxes, ...taken], this.pane);
     if (place === null) return;
     const [x, y] = place;
