@@ -120,7 +120,7 @@ def test_a_card_shows_what_is_too_small(size: tuple[int, int], tmp_path: Path, s
     explained(straight, tmp_path / "page.html")
     page = show(tmp_path / "page.html", *size)
     page.evaluate("go(timeline.turn + 60)")
-    page.evaluate("wholeProgram()")
+    page.evaluate("camera.fit(view.scene, view.pane); view.place()")
     assert page.evaluate("view.scene.boxes.every((box) => camera.isInside(box, view.pane))")
     assert page.evaluate("camera.scale") < 12 / 13
     assert page.evaluate(MEASURE)[0] == []
