@@ -10,6 +10,7 @@
     python -m benchmarks pages           the stepper's page: made, opened, a key pressed (needs a browser)
     python -m benchmarks views           the stepper's page: what is in sight, in four windows (needs a browser)
     python -m benchmarks compare FOLDER  this checkout beside the one in FOLDER: 1 if a work is slower here
+    python -m benchmarks debug           how often `minigrad debug` names the cause; its time and memory
     python -m benchmarks readme          put the latest table into the README
     python -m benchmarks all             works, real, imports, scaling, floor and readme: make bench
 
@@ -36,6 +37,7 @@ import numpy as np
 
 from benchmarks import (
     compare,
+    debug,
     floor,
     functions,
     guard,
@@ -339,6 +341,10 @@ def run_all(options: argparse.Namespace) -> None:
         run(options)
 
 
+def run_debug(options: argparse.Namespace) -> None:
+    debug.main()
+
+
 COMMANDS = {
     "works": run_works,
     "real": run_real,
@@ -349,6 +355,7 @@ COMMANDS = {
     "scaling": run_scaling,
     "floor": run_floor,
     "guard": run_guard,
+    "debug": run_debug,
     "compare": run_compare,
     "readme": run_readme,
     "all": run_all,

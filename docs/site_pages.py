@@ -32,6 +32,7 @@ PARTS: dict[str, list[str]] = {
         "scale",
         "layers-and-models",
         "views",
+        "debugging",
         "from-pytorch",
         "libraries",
         "types",
@@ -74,7 +75,7 @@ GROUPS: dict[str, tuple[str, str, str]] = {
         "minigrad",
         "trace explain draw_dot make_dot attention_maps grad_flow profile save_trace load_trace",
     ),
-    "checking": ("Is it right?", "minigrad", "check_grads check_edges wrong_edges find_nan detect_anomaly"),
+    "checking": ("Is it right?", "minigrad", "check_grads check_edges wrong_edges find_nan detect_anomaly debugging"),
     "kernels": (
         "Speed",
         "minigrad",

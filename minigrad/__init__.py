@@ -62,6 +62,7 @@ except ImportError as missing:
 
 if TYPE_CHECKING:
     from .codegen.writing import write_numpy
+    from .debug.running import debugging
     from .graph import draw_dot, make_dot
     from .graph.pages.attention_maps import attention_maps
     from .graph.pages.explain import explain
@@ -106,6 +107,7 @@ __all__ = [
     "checkpoint",
     "compiled_kernels",
     "cross_entropy",
+    "debugging",
     "detect_anomaly",
     "draw_dot",
     "make_dot",
@@ -153,6 +155,7 @@ _LATER = {
     "check_edges": "graph.watch.checks",
     "check_grads": "guards.checking",
     "checkpoint": "transforms.checkpoint",
+    "debugging": "debug.running",
     "detect_anomaly": "guards.anomaly",
     "draw_dot": "graph.drawing",
     "explain": "graph.pages.explain",

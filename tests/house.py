@@ -20,6 +20,7 @@ FLOORS = (
     ("minigrad.graph.draw",),
     ("minigrad.graph.pages",),
     ("minigrad.graph",),  # drawings, which show themselves as pictures and pages, and watch
+    ("minigrad.debug",),  # rules about what watch/ has seen of a training
     ("minigrad.cli", "minigrad.__main__", "minigrad.learn"),
     ("nn",),
     ("models",),

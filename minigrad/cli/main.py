@@ -27,7 +27,7 @@ from ..graph.watch.checks import check_edges, wrong_edges
 from ..graph.watch.profile import profile
 from ..graph.watch.provenance import find_nan
 from ..learn import cli as learn
-from . import launch, write_numpy
+from . import debug, launch, write_numpy
 from .options import at_least, file_to_write, numbers
 from .program import Computed, NoLoss, ProgramFailed, Saved, Target, users_errors
 
@@ -53,6 +53,7 @@ EXAMPLES = """\
   minigrad profile train.py --chrome-trace run.json -- --epochs 1
   minigrad check lesson.py:neuron                        each derivative against finite differences
   minigrad nan train.py                                  where the first NaN came from
+  minigrad debug train.py                                which step goes wrong, at which line, and why
   minigrad save lesson.py:neuron --out run.safetensors
   minigrad replay run.safetensors --cotangent 2
   minigrad learn init exercises                          thirty exercises, checked while you work
@@ -76,6 +77,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if hasattr(options, "learn"):
             return learn.run(options)
+        if hasattr(options, "debug"):
+            return debug.run(options, arguments)
         if hasattr(options, "launch"):
             return launch.run(options)
         if hasattr(options, "write_numpy"):
@@ -334,6 +337,7 @@ def _parser() -> argparse.ArgumentParser:
     about = "the start of the backward pass: one number, or one per element of the loss (default: 1)"
     replay.add_argument("--cotangent", type=numbers, metavar="X[,X...]", help=about)
     _add_drawing_options(replay)
+    debug.add_to(commands)
     learn.add_to(commands)
     launch.add_to(commands)
     write_numpy.add_to(commands)

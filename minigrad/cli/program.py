@@ -151,7 +151,7 @@ class Target:
             ProgramFailed: the program raised an error.
         """
         with users_errors():
-            variables = self._execute()
+            variables = self.execute()
         if self.function is None or self.function not in variables:
             raise ArgumentError(f"'{self.file.name}' has no name '{self.function}'{self._instead(variables)}")
         return variables[self.function]
@@ -202,10 +202,10 @@ class Target:
     def _run(self, watch: trace) -> Computed:
         if self.function is None:
             with watch, users_errors():
-                variables = self._execute()
+                variables = self.execute()
             return self._computed_by_the_file(variables)
         with users_errors():
-            variables = self._execute()
+            variables = self.execute()
         function = self._find(variables)
         try:
             with Leaves() as leaves, watch, users_errors():
@@ -219,8 +219,12 @@ class Target:
         found = computed(result, f"{self.function}() returned", "return the loss")
         return Computed(found.tensors, found.params, leaves)
 
-    def _execute(self) -> dict[str, Any]:
-        """Run the file and return its global variables."""
+    def execute(self) -> dict[str, Any]:
+        """Run the file and return its global variables.
+
+        Raises:
+            SystemExit: the program ended itself with an exit status other than 0.
+        """
         module = types.ModuleType(self.name)
         module.__file__ = str(self.file)
         sys.modules[self.name] = module

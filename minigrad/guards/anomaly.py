@@ -60,9 +60,9 @@ class detect_anomaly:
         origin = _Origin(user_place())
         for out in answer if isinstance(answer, (tuple, list)) else [answer]:
             if not _finite(out) and not sweeps_under_way():  # in a sweep, only the rule's result counts
-                operands = dict(zip(_argument_names(entry), arrays))
+                operands = dict(zip(argument_names(entry), arrays))
                 if np.isnan(out).any() or not _may_pass(entry, operands):
-                    raise AnomalyError(_forward_message(entry, operands, out) + str(origin))
+                    raise AnomalyError(forward_message(entry, operands, out) + str(origin))
         attach(entry, Seal(entry, range(len(entry.plan.names)), whole=True))
         attach(entry, origin)
 
@@ -100,10 +100,10 @@ class _Origin:
         return text if width == len(source.text) else f"{text}\n    {' ' * before}{'^' * width}"
 
     def backward(self, entry: Entry, cotangent: Array, contributions: Sequence[Any], seconds: float) -> None:
-        for name, parent, contribution in zip(_argument_names(entry), entry.parents, contributions):
+        for name, parent, contribution in zip(argument_names(entry), entry.parents, contributions):
             if parent is not None and contribution is not None and not _finite(contribution):
                 if len(sweeps_under_way()) == 1:  # in a sweep inside a rule, only that rule's result counts
-                    raise AnomalyError(_backward_message(entry, name, cotangent, _array(contribution)) + str(self))
+                    raise AnomalyError(backward_message(entry, name, cotangent, _array(contribution)) + str(self))
                 return
 
 
@@ -134,11 +134,11 @@ def _may_pass(entry: Entry, operands: Mapping[str, Any]) -> bool:
     return bool(infinite) and not any(isinstance(parent, Leaf) for parent in infinite)
 
 
-def _argument_names(entry: Entry) -> Sequence[str]:
+def argument_names(entry: Entry) -> Sequence[str]:
     return entry.primitive.arguments or [f"argument {i}" for i in range(len(entry.parents))]
 
 
-def _forward_message(entry: Entry, operands: Mapping[str, Any], out: Array) -> str:
+def forward_message(entry: Entry, operands: Mapping[str, Any], out: Array) -> str:
     bad, operation = first_bad(out), entry.primitive.name
     tainted = [name for name, value in operands.items() if not _finite(value)]
     if tainted:
@@ -149,10 +149,10 @@ def _forward_message(entry: Entry, operands: Mapping[str, Any], out: Array) -> s
     return f"'{operation}' made {_made(bad)}: {cause}.\n{_where(bad)}{there}"
 
 
-def _backward_message(entry: Entry, name: str, cotangent: Array, contribution: Array) -> str:
+def backward_message(entry: Entry, name: str, cotangent: Array, contribution: Array) -> str:
     assert entry.kept is not None
     bad, operation = first_bad(contribution), entry.primitive.name
-    names = ("ans", *_argument_names(entry))
+    names = ("ans", *argument_names(entry))
     kept = {n: value for n, value in zip(entry.plan.names, entry.kept) if n in names}
     if not _finite(cotangent):
         cause = "the gradient that arrived there was not finite already"
@@ -176,7 +176,7 @@ def _made(bad: Array) -> str:
 
 def _called(entry: Entry, name: str) -> str:
     """Return the name of an argument, and that of its tensor if the tensor has one."""
-    names = list(_argument_names(entry))
+    names = list(argument_names(entry))
     leaf = entry.parents[names.index(name)] if name in names else None
     tensor = leaf.tensor if isinstance(leaf, Leaf) else None
     label = "its result" if name == "ans" else name

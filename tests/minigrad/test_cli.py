@@ -240,9 +240,8 @@ def test_check_finds_a_wrong_rule_and_its_line(program, said):
     )
     status, out, _ = said("check", "lesson.py:f")
     assert status == 1
-    assert (
-        "wrong: the derivative of 'double(mg.Te…grad=True))' (cli_test_double) with respect to x ('mg.Tensor(0.…" in out
-    )
+    assert "wrong: the derivative of 'double(mg.Tensor(0.3, requires_grad=True))' (cli_test_double)" in out
+    assert "with respect to x ('mg.Tensor(0.3, requires_grad=True)')" in out
     assert ", relative error 0.0" in out
     assert "lesson.py:5: return np.tanh(double(" in out
     assert "2 derivatives compared with finite differences: 1 wrong" in out

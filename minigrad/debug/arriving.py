@@ -1,0 +1,224 @@
+"""Rules about gradients that do not arrive: unused parameters, a tape that was cut, and derivatives of exactly zero."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+
+from ..engine.tape import Entry, Leaf
+from ..engine.tensor import Tensor
+from ..graph.record.trace import note_of
+from .case import Seen, WatchedRun, line_of, name_of, pairs, values_of
+from .finding import DebugFinding
+from .look import FullLook
+from .source import ProgramSource, called
+
+SHARES = 2  # looks that must agree
+CUTS = ("detach", "argmax", "argmin", "astype")  # calls that end the tape, besides .data and numpy()
+ACTIVATIONS = {"relu", "maximum", "tanh", "sigmoid", "softmax"}
+
+
+def _tensors(look: FullLook) -> dict[int, tuple[str, Tensor]]:
+    """Return the tensors of the program that require a gradient and were not computed, with their paths."""
+    found: dict[int, tuple[str, Tensor]] = {}
+    for path, value in look.values.items():
+        if isinstance(value, Tensor) and type(value._node) is Leaf:
+            found.setdefault(id(value), (path, value))
+    return found
+
+
+def without_gradient(case: WatchedRun) -> list[DebugFinding]:
+    """Parameters that are on no tape, although other ones are, and that the program does not change otherwise."""
+    reached = {id(t) for seen in case.seen for _, _, t in seen.look.leaves if t is not None}
+    last = case.seen[-1]
+    tensors = _tensors(last.look)
+    missing = {key: item for key, item in tensors.items() if key not in reached}
+    earlier = _tensors(case.seen[0].look)
+    if not reached or not missing or len(case.seen) < SHARES:
+        return []
+    before = {id(t): np.array(t._array) for _, t in earlier.values()}
+    missing = {k: v for k, v in missing.items() if k in before and k not in _used_for_others(case)}
+    if not missing:
+        return []
+    cut = _cut(case, last, missing)
+    names = ", ".join(path for path, _ in list(missing.values())[:3])
+    if cut is not None:
+        line, how = cut
+        what = f"{names} ({len(missing)} tensors) got no gradient in {len(case.seen)} looks: {how}."
+        remedy = "compute with the Tensor itself, without .data, detach(), numpy() or integers between."
+        return [DebugFinding("cut", case.seen[0].step, what, remedy, [line], certain=True).at(case.source())]
+    line = case.of_path(next(iter(missing.values()))[0])
+    used = _first_use(case)
+    what = f"{names} got no gradient in {len(case.seen)} looks: the loss does not depend on it."
+    remedy = "use it in the forward pass, or leave it out."
+    return [DebugFinding("no gradient", case.seen[0].step, what, remedy, [line, used]).at(case.source())]
+
+
+def _used_for_others(case: WatchedRun) -> set[int]:
+    """Return the tensors that change although no gradient reaches them: copies that the program itself keeps up to date."""
+    values: dict[int, set[int]] = defaultdict(set)
+    for seen in case.seen:
+        for key, array in seen.look.copies.items():
+            values[key].add(array)
+    return {key for key, found in values.items() if len(found) > 1}
+
+
+def _first_use(case: WatchedRun) -> int:
+    """Return the line of the forward pass that reads the first parameter."""
+    seen = case.seen[-1]
+    node = next((n for n in seen.graph.operations() if n.source is not None and not n.lane), None)
+    return line_of(node) if node is not None else 0
+
+
+def _cut(case: WatchedRun, seen: Seen, missing: dict[int, tuple[str, Tensor]]) -> tuple[int, str] | None:
+    """Return the line at which the tape from these parameters to the loss was cut, and how."""
+    window, tape = seen.look.window, set(seen.look.entries)
+    leaves = {t._node for _, t in missing.values()}
+    depends: set[Any] = set(leaves)
+    for entry, _, _ in window.made:
+        if any(parent in depends for parent in map(_entry, entry.parents)) and entry not in tape:
+            depends.add(entry)
+    made = [entry for entry in depends if type(entry) is Entry]
+    source = case.source()
+    if source is None:
+        return None
+    for node, place in window.handed:
+        computed = type(_entry(node)) is Entry or "numpy" in place.text
+        if _entry(node) in depends and computed and not _is_update(source, place.line):
+            return place.line, f"line {place.line} takes the plain array of a value that depends on it"
+    if not made:
+        return None
+    for call in source.calls(*CUTS):
+        line, text = call.lineno, source.text(call.lineno)
+        if "print" not in text and ".numpy()" not in text:
+            how = "whole numbers have no derivative" if called(call) != "detach" else "detach() ends the tape"
+            if _inside(source, line, made):
+                return line, f"in line {line}, {how}"
+    return None
+
+
+def _inside(source: ProgramSource, line: int, made: list[Any]) -> bool:
+    """Return whether a line is near the operations: in the same function, or in the file's own lines."""
+    notes = [note_of(entry) for entry in made]
+    lines = {n.source.line for n in notes if n is not None and n.source is not None}
+    functions = [f for f in source.find(ast.FunctionDef, lambda f: True) if f.lineno <= line <= (f.end_lineno or 0)]
+    if functions:
+        first, last = functions[-1].lineno, functions[-1].end_lineno or 0
+        if any(first <= other <= last for other in lines):
+            return True
+        return any(call.lineno in lines for call in source.calls(functions[-1].name))
+    return bool(lines)
+
+
+def _is_update(source: ProgramSource, line: int) -> bool:
+    text = source.text(line)
+    return (
+        ".data" in text
+        and "=" in text
+        and not text.startswith("return")
+        and text.split("=")[0].rstrip("+-*/ ").endswith(".data")
+    )
+
+
+def _entry(node: Any) -> Any:
+    return getattr(node, "entry", node)
+
+
+def find_recurrent(case: WatchedRun) -> list[DebugFinding]:
+    """A value that each turn of a loop computes enters the next as a plain array, or a step begins with the last one's."""
+    for seen in case.seen[:1]:
+        made: dict[int, int] = {}
+        for entry, arrays, answer in seen.look.window.made:
+            note = note_of(entry)
+            line = note.source.line if note is not None and note.source is not None else 0
+            for parent, array in zip(entry.parents, arrays):
+                if parent is None and isinstance(array, np.ndarray) and made.get(id(_whole(array))) == line and line:
+                    what = (
+                        f"the value that line {line} computed in one turn of the loop enters the next as a plain array."
+                    )
+                    remedy = "pass the Tensor on: after .data or detach() no gradient flows back through the loop."
+                    return [
+                        DebugFinding("cut", seen.step, what, remedy, [line]).at(
+                            case.source(note.source if note else None)
+                        )
+                    ]
+            if isinstance(answer, np.ndarray):
+                made[id(answer)] = line
+    return _carried(case)
+
+
+def _carried(case: WatchedRun) -> list[DebugFinding]:
+    """A value of the last step's tape enters a step whose rows were drawn anew."""
+    source = case.source()
+    if source is None or not source.calls("permutation", "shuffle", "Batches", "choice"):
+        return []
+    for before, after in pairs(case):
+        made = {id(answer): answer for _, _, answer in before.look.window.made if isinstance(answer, np.ndarray)}
+        for entry, arrays, _ in after.look.window.made:
+            if entry not in set(after.look.entries):
+                continue
+            for parent, array in zip(entry.parents, arrays):
+                if parent is None and isinstance(array, np.ndarray) and id(_whole(array)) in made and array.ndim > 1:
+                    note = note_of(entry)
+                    places = [note.source, *[c for c, _ in note.callers]] if note is not None and note.source else []
+                    what = f"step {after.step} begins with an array of shape {array.shape} that step {before.step} computed."
+                    remedy = (
+                        "if the rows of a batch do not continue those of the last one, begin with zeros in each step."
+                    )
+                    lines = [place.line for place in reversed(places) if place is not None]
+                    return [DebugFinding("carried state", after.step, what, remedy, lines).at(source)]
+    return []
+
+
+def _whole(array: Any) -> Any:
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def zero_gradients(case: WatchedRun) -> list[DebugFinding]:
+    """Parameters whose gradient is exactly zero in every look, and the operation that makes it zero."""
+    zero: dict[Any, bool] = {}
+    for seen in case.seen:
+        for key, (_, gradient, _) in values_of(seen).items():
+            zero[key] = zero.get(key, True) and gradient is not None and not np.any(gradient)
+    keys = {key for key, always in zero.items() if always}
+    if not keys or len(case.seen) < SHARES or len(keys) == len(zero) == 0:
+        return []
+    seen = case.seen[-1]
+    for key, node, _ in seen.look.leaves:
+        if key not in keys:
+            continue
+        blocked = _blocker(seen, node)
+        if blocked is None or blocked.operation in ACTIVATIONS:  # units.py says how many units are dead or flat
+            continue
+        if any(isinstance(e.value, np.ndarray) and not e.value.any() for e in seen.into[blocked.id]):
+            continue  # a product with zeros, whose origin is elsewhere
+        name, line = name_of(case, seen, node)
+        what = f"the gradient of {name} is exactly 0 in {len(case.seen)} looks: '{blocked.operation}' passes none."
+        remedy = f"the derivative of '{blocked.operation}' is 0 for these values: replace it, or begin elsewhere."
+        place = case.source(blocked.source)
+        return [
+            DebugFinding("zero gradient", case.seen[0].step, what, remedy, [line_of(blocked), line], True).at(place)
+        ]
+    return []
+
+
+def _blocker(seen: Seen, node: Any) -> Any:
+    """Return the operation that gets a gradient other than zero and passes zero on to this value."""
+    waiting, met = [node], set()
+    for value in waiting:
+        for edge in seen.out[value.id]:
+            target = seen.graph.nodes[edge.target]
+            if target.id in met:
+                continue
+            met.add(target.id)
+            if edge.contribution is not None and np.any(edge.contribution):
+                continue
+            if target.cotangent is not None and not isinstance(target.cotangent, dict) and np.any(target.cotangent):
+                return target
+            waiting.append(target)
+    return None

@@ -1,0 +1,290 @@
+"""Rules about axes: broadcasting that makes a table, a mean that comes too early, the axis of a softmax, and masks."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+
+from ..graph.record.model import Edge, Node
+from .case import Seen, WatchedRun, line_of
+from .finding import DebugFinding
+from .source import names_of_target
+
+ELEMENTWISE = {"add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "where", "squared_difference"}
+HIDES = -1e4  # a score below this is hidden by a softmax
+BENDS = {"power", "square", "absolute", "abs", "log", "multiply", "sqrt", "exp"}
+LINEAR = {"mean", "sum", "add", "subtract", "negative", "getitem", "reshape", "affine", "matmul", "divide", "positive"}
+
+
+def find_axes(case: WatchedRun) -> list[DebugFinding]:
+    """Return the findings about axes, from the first look."""
+    found: list[DebugFinding] = []
+    for seen in case.seen[:1]:
+        for node in seen.graph.operations():
+            found += _broadcast(case, seen, node) + _mean_first(case, seen, node)
+            found += _softmax_axis(case, seen, node)
+            if case.causal:
+                found += _future(case, seen, node)
+    return found + find_masks(case)
+
+
+def _broadcast(case: WatchedRun, seen: Seen, node: Node) -> list[DebugFinding]:
+    """(n, 1) with (n,): one operand comes from the parameters, the other one is given, and neither axis was made on purpose."""
+    operands = [(edge, source) for edge, source in seen.operands(node) if source.shape is not None]
+    if node.operation not in ELEMENTWISE or len(operands) != 2:
+        return []
+    for (a, one), (b, other) in (operands, operands[::-1]):
+        n = b.shape[0] if len(b.shape) == 1 else 0
+        outer = n > 1 and a.shape == (n, 1) and node.shape == (n, n)
+        given = (one.operation is None) != (other.operation is None)
+        if outer and given and not _made_on_purpose(seen, one):
+            what = (
+                f"shapes {a.shape} and {b.shape} broadcast to {node.shape}: each of the {n} rows meets all {n} values."
+            )
+            remedy = "give both the same shape: predictions[:, 0], or targets[:, None]."
+            line = [line_of(node)]
+            return [DebugFinding("broadcast", seen.step, what, remedy, line, certain=True).at(case.source(node.source))]
+    return []
+
+
+def _made_on_purpose(seen: Seen, node: Node) -> bool:
+    return node.operation in ("reshape", "expand_dims") or (node.operation == "getitem" and "None" in node.details)
+
+
+def _mean_first(case: WatchedRun, seen: Seen, node: Node) -> list[DebugFinding]:
+    """The loss bends a mean over the rows, and depends on the rows in no other way."""
+    operands = seen.operands(node)
+    if node.operation != "mean" or not operands or not operands[0][0].shape:
+        return []
+    edge, source = operands[0]
+    rows, axis = edge.shape[0], node.keywords.get("axis")
+    over_rows = (axis is None and np.prod(edge.shape[1:]) == 1) or axis == 0
+    value = edge.value
+    if rows < 2 or not over_rows or not isinstance(value, np.ndarray):
+        return []
+    signs = value.min() < 0 < value.max()
+    shares = source.operation == "softmax"
+    after = _bend(seen, node)
+    if after is None or not (signs or (shares and after.operation == "log")):
+        return []
+    if _reaches_rows(seen, rows, node):
+        return []
+    what = f"the mean over {rows} rows is taken before '{after.operation}', so errors of different rows cancel."
+    remedy = "compare each row with its own target, and take the mean of the losses last."
+    lines = [line_of(node), line_of(after)]
+    return [DebugFinding("mean first", seen.step, what, remedy, lines, certain=True).at(case.source(node.source))]
+
+
+def _bend(seen: Seen, node: Node) -> Node | None:
+    """Return the first operation after a node that is not linear, if each operation between is linear."""
+    for edge in seen.out[node.id]:
+        target = seen.graph.nodes[edge.target]
+        if target.operation in BENDS:
+            own = [e.source for e in seen.into[target.id]]
+            if target.operation != "multiply" or own.count(node.id) == 2:
+                return target
+        elif target.operation in ("add", "subtract"):
+            found = _bend(seen, target)
+            if found is not None:
+                return found
+    return None
+
+
+def _reaches_rows(seen: Seen, rows: int, around: Node) -> bool:
+    """Return whether the loss depends on a value with one item per row, on a way that does not pass ``around``."""
+    waiting, met = [seen.graph.ends[0][0]], {around.id}
+    for number in waiting:
+        if number in met:
+            continue
+        met.add(number)
+        node = seen.graph.nodes[number]
+        if node.operation is not None and node.shape and node.shape[0] == rows and number != seen.graph.ends[0][0]:
+            return True
+        waiting += [edge.source for edge in seen.into.get(number, ())]
+    return False
+
+
+# --- Softmax ---
+
+
+def _softmax_axis(case: WatchedRun, seen: Seen, node: Node) -> list[DebugFinding]:
+    """The weights sum to one along an axis, and a product or an index runs along another one."""
+    axis = _normalised(seen, node)
+    value = node.value
+    if axis is None or not isinstance(value, np.ndarray) or value.ndim < 2:
+        return []
+    axis %= value.ndim
+    for edge in seen.out[node.id]:
+        used = _used_axis(seen, edge, value.ndim)
+        if used is None or used == axis or value.shape[used] < 2:
+            continue
+        sums = value.sum(axis=used)
+        if np.allclose(sums, 1, atol=1e-3):
+            continue
+        what = (
+            f"the weights sum to 1 along axis {axis} of {value.ndim}, and the next operation runs along axis {used}, where "
+            f"the sums are {sums.min():.3g} to {sums.max():.3g}."
+        )
+        line = [line_of(node)]
+        remedy = f"normalise along axis {used - value.ndim}."
+        return [DebugFinding("softmax axis", seen.step, what, remedy, line, certain=True).at(case.source(node.source))]
+    return []
+
+
+def _normalised(seen: Seen, node: Node) -> int | None:
+    """Return the axis along which a softmax, or ``e / e.sum(axis)`` with ``e`` = exp, sums to one; None for others."""
+    if node.operation in ("softmax", "log_softmax"):
+        axis = node.keywords.get("axis", -1)
+        return axis if isinstance(axis, int) and node.operation == "softmax" else None
+    if node.operation == "divide":
+        operands = seen.operands(node)
+        if len(operands) == 2 and operands[0][1].operation == "exp" and operands[1][1].operation == "sum":
+            axis = operands[1][1].keywords.get("axis")
+            return axis if isinstance(axis, int) else None
+    return None
+
+
+def _used_axis(seen: Seen, edge: Edge, ndim: int) -> int | None:
+    """Return the axis that a matrix product sums over, or from which an index picks one item per row."""
+    target = seen.graph.nodes[edge.target]
+    if target.operation == "matmul":
+        return ndim - 1 if edge.argument == seen.into[target.id][0].argument else ndim - 2
+    if target.operation == "getitem" and ndim == 2:
+        index = target.keywords.get("index", target.keywords.get("key"))
+        if isinstance(index, tuple) and len(index) == 2 and all(np.ndim(i) == 1 for i in index):
+            rows = np.asarray(index[0])
+            if np.array_equal(rows, np.arange(len(rows))):
+                return 1
+    return None
+
+
+# --- Masks ---
+
+
+def masks_of(seen: Seen, node: Node) -> list[tuple[Edge, Any]]:
+    """Return the boolean masks of an attention, or of a ``where`` that writes a large negative number."""
+    found = []
+    for edge, _ in seen.operands(node):
+        value = edge.value
+        if node.operation == "where":
+            others = [e.value for e in seen.into[node.id] if e is not edge and np.size(e.value) == 1]
+            if not any(float(np.ravel(other)[0]) < HIDES for other in others):
+                continue
+        elif node.operation not in ("attention", "masked_softmax", "multiply"):
+            continue
+        if isinstance(value, np.ndarray) and value.dtype == bool and value.ndim >= 2:
+            found.append((edge, value))
+    return found
+
+
+def find_masks(case: WatchedRun) -> list[DebugFinding]:
+    """Return the masks that hide every key of a query, or that hide nothing in any look."""
+    found: list[DebugFinding] = []
+    nothing: dict[int, tuple[Seen, Node, Edge]] = {}
+    something: set[int] = set()
+    for seen in case.seen:
+        for node in seen.graph.operations():
+            for edge, mask in masks_of(seen, node):
+                line = line_of(node)
+                rows = ~mask.any(axis=-1)
+                if rows.any() and node.operation != "multiply" and line not in something:
+                    what = f"the mask hides every key of {int(rows.sum())} of {rows.size} queries."
+                    remedy = "True means attend: each query needs at least one key."
+                    lines = [_mask_line(case, seen, edge, node), line]
+                    place = case.source(node.source)
+                    found.append(DebugFinding("mask", seen.step, what, remedy, lines, certain=True).at(place))
+                elif mask.all() and min(mask.shape[-2:]) > 1:
+                    nothing.setdefault(line, (seen, node, edge))
+                else:
+                    something.add(line)
+    for seen in case.seen:
+        for node in seen.graph.operations():
+            for edge in seen.into[node.id] if node.operation == "matmul" else ():
+                pools = _pools_evenly(seen, edge)
+                if pools is None:
+                    continue
+                if pools:
+                    nothing.setdefault(line_of(node), (seen, node, edge))
+                else:
+                    something.add(line_of(node))
+    for line, (seen, node, edge) in nothing.items():
+        if line not in something and len(case.seen) > 1:
+            what = f"the mask is True everywhere, in each of {len(case.seen)} looks: it hides nothing."
+            remedy = "compare it with the tokens that have to be hidden, or leave it out."
+            lines = [_mask_line(case, seen, edge, node), line]
+            found.append(DebugFinding("mask", seen.step, what, remedy, lines).at(case.source(node.source)))
+    return found[:2]
+
+
+def _pools_evenly(seen: Seen, edge: Edge) -> bool | None:
+    """Return whether given weights of a mean over tokens, (batch, 1, length), are all equal; None if they are none."""
+    value = edge.value
+    given = seen.graph.nodes[edge.source].kind == "constant" and isinstance(value, np.ndarray) and value.ndim == 3
+    if not given or value.shape[1] != 1 or value.shape[2] < 2 or not np.allclose(value.sum(axis=-1), 1, atol=1e-4):
+        return None
+    return bool(np.ptp(value) == 0)
+
+
+def _mask_line(case: WatchedRun, seen: Seen, edge: Edge, node: Node) -> int:
+    """Return the line at which a mask was made: that of the variable which the call, or its callers, name."""
+    exact = case.origin(seen, edge)
+    source = case.source(node.source)
+    if exact or source is None:
+        return exact
+    for place in [node.source, *node.callers]:
+        if place is None:
+            continue
+        for assign in source.find(ast.Assign, lambda n: True):
+            if assign.lineno >= place.line:
+                break
+            names = {name for target in assign.targets for name in names_of_target(target)}
+            compares = [n for n in ast.walk(assign.value) if isinstance(n, (ast.Compare, ast.Call, ast.Invert))]
+            if compares and any(_is_word(name, place.text) for name in names) and _looks_boolean(assign.value):
+                return int(assign.lineno)
+    return 0
+
+
+def _looks_boolean(value: Any) -> bool:
+    words = {n.attr for n in ast.walk(value) if isinstance(n, ast.Attribute)}
+    words |= {n.id for n in ast.walk(value) if isinstance(n, ast.Name)}
+    return any(isinstance(n, ast.Compare) for n in ast.walk(value)) or bool(words & {"tril", "triu", "bool"})
+
+
+def _is_word(name: str, text: str) -> bool:
+    return any(word == name for word in "".join(c if c.isidentifier() or c.isdigit() else " " for c in text).split())
+
+
+def _future(case: WatchedRun, seen: Seen, node: Node) -> list[DebugFinding]:
+    """Weights above the diagonal, although the user says that the data are causal."""
+    weights = node.value if node.operation in ("softmax", "masked_softmax") else None
+    mask: Any = None
+    edge = None
+    if node.operation == "attention":
+        edges = seen.into[node.id]
+        query, key = edges[0].shape[-2], edges[1].shape[-2]
+        found = masks_of(seen, node)
+        if query != key or query < 2:
+            return []
+        edge, mask = found[0] if found else (None, np.ones((query, key), bool))
+        weights = mask
+    if not isinstance(weights, np.ndarray) or weights.ndim < 2 or weights.shape[-1] != weights.shape[-2]:
+        return []
+    size = weights.shape[-1]
+    if size < 2 or (node.operation == "softmax" and not any(
+        seen.graph.nodes[e.target].operation == "matmul" for e in seen.out[node.id]
+    )):  # fmt: skip
+        return []
+    ahead = np.broadcast_to(np.triu(np.ones((size, size), bool), 1), weights.shape)
+    share = float((np.abs(weights[ahead].astype(float)) > 1e-6).mean())
+    if not share:
+        return []
+    what = f"{share:.0%} of the places after a query's own have weight, although the data are causal."
+    remedy = "hide them: causal=True, or a mask np.tril(np.ones((n, n), bool))."
+    line = _mask_line(case, seen, edge, node) if edge is not None else 0
+    for _, source in seen.operands(node):
+        if node.operation == "softmax" and source.operation == "where":
+            line = next((_mask_line(case, seen, e, source) for e, _ in masks_of(seen, source)), line)
+    lines = [line, line_of(node)]
+    return [DebugFinding("future", seen.step, what, remedy, lines, certain=True).at(case.source(node.source))]

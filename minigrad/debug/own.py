@@ -1,0 +1,84 @@
+"""The rule about derivatives that the program itself declares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..graph.record.derivatives import can_be_compared, compared
+from .case import Seen, WatchedRun, line_of
+from .finding import DebugFinding
+
+
+def find_own_rules(case: WatchedRun) -> list[DebugFinding]:
+    """Derivatives that the program itself declares, compared with finite differences on the operands of this batch."""
+    files = set(case.watcher.files)
+    for seen in case.seen[:1]:
+        rng = np.random.default_rng(0)
+        done: set[str] = set()
+        for node in seen.graph.operations():
+            rule = _own_rule(node.primitive, files)
+            if rule is None or node.operation in done:
+                continue
+            done.add(str(node.operation))
+            found = _compare(seen, node, rng)
+            if found is None:
+                continue
+            exact, numeric, error = found
+            factor = f", {exact / numeric:.3g} times it" if numeric else ""
+            what = (
+                f"the derivative of '{node.operation}' is {exact:.4g} along a direction, and finite differences give "
+                f"{numeric:.4g}{factor}."
+            )
+            remedy = f"mend the rule (relative error {error:.2g}); mg.check_grads compares it."
+            lines = [rule, line_of(node)]
+            return [DebugFinding("own rule", seen.step, what, remedy, lines, certain=True).at(case.source(node.source))]
+    return []
+
+
+def _own_rule(primitive: Any, files: set[str]) -> int | None:
+    """Return the line of a rule that the program declares; None for operations of the library."""
+    rules = [*getattr(primitive, "rules", {}).values(), getattr(primitive, "backward", None)]
+    for rule in rules:
+        code = getattr(rule, "__code__", None)
+        if code is not None and code.co_filename in files:
+            return max((line for _, _, line in code.co_lines() if line is not None), default=code.co_firstlineno)
+    return None
+
+
+def _compare(seen: Seen, node: Any, rng: Any) -> tuple[float, float, float] | None:
+    """Return a derivative by the rule and by differences, and their relative error, if the rule is wrong; else None."""
+    operands = seen.into[node.id]
+    if can_be_compared(node, operands):
+        for _, result in compared(node, operands, seen.graph, rng):
+            if result.verdict == "wrong" and result.numeric != 0:  # a staircase: the rule may be meant so
+                return result.exact, result.numeric, result.error
+        return None
+    return _compare_function(node, operands, rng)
+
+
+def _compare_function(node: Any, operands: Any, rng: Any) -> tuple[float, float, float] | None:
+    """The same for a Function: its ``backward`` gave the contribution, and its ``apply`` runs again beside the operand."""
+    g = node.cotangent
+    for edge in operands:
+        x = edge.value
+        if not hasattr(node.primitive, "apply") or edge.raw is None or not isinstance(x, np.ndarray) or g is None:
+            continue
+        x64, v = x.astype(float), rng.normal(size=x.shape)
+        arguments = [e.value for e in operands]
+
+        def along(t: float, edge: Any = edge, x64: Any = x64, v: Any = v, arguments: Any = arguments) -> Any:
+            values = [x64 + t * v if e is edge else a for e, a in zip(operands, arguments)]
+            return np.asarray(node.primitive.apply(*values), float)
+
+        u = np.sign(g) * np.abs(g).max()
+        exact = float(np.sum(edge.raw * v)) if not np.any(u - g) else float(np.sum(np.asarray(edge.raw, float) * v))
+        try:
+            rough = [float(np.sum(g * (along(h) - along(-h)))) / (2 * h) for h in (1e-4, 1e-5)]
+        except Exception:  # the function takes further arguments, which the trace does not hold
+            return None
+        scale = max(abs(exact), abs(rough[0]))
+        if scale and abs(rough[0] - rough[1]) < 1e-3 * scale and abs(exact - rough[0]) > 0.05 * scale and rough[0] != 0:
+            return exact, rough[0], abs(exact - rough[0]) / scale
+    return None

@@ -1,0 +1,248 @@
+"""Rules about the run: the learning rate, batches, data that change, and dropout."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+
+from .case import Seen, WatchedRun, line_of, norm, pairs, values_of
+from .finding import DebugFinding
+from .source import ProgramSource, generator_line, number
+
+LARGE, SMALL = 0.2, 1e-3  # the change of the weights per step, relative to their size
+UNMOVED = 0.02  # the share of the loss by which it must change to have moved
+FALLS = 0.8  # a loss whose last quarter is above this share of its first steps has not fallen
+
+
+def find_run(case: WatchedRun) -> list[DebugFinding]:
+    """Return the findings about the run as a whole."""
+    return (
+        _learning_rate(case)
+        + _validation(case)
+        + _repeated(case)
+        + _changed_data(case)
+        + _integers(case)
+        + _dropout(case)
+    )
+
+
+def rate_line(source: ProgramSource) -> int:
+    """Return the line that sets the learning rate: an argument, a variable, or the number in the update; 0 if unknown."""
+    words = ("schedule", "lr", "learning_rate")
+    for word in words:
+        value = source.keyword(word)
+        if value is not None and (word == "schedule" or number(value) is not None):
+            return int(value.lineno)
+    for name in ("learning_rate", "lr", "rate", "step_size", "eta"):
+        made = [line for line, value in source.assignments(name) if number(value) is not None]
+        if made:
+            return made[0]
+    for node in source.find(
+        (ast.AugAssign, ast.Assign), lambda n: any(isinstance(m, ast.Mult) for m in ast.walk(n.value))
+    ):
+        text = ast.unparse(node)
+        if "grad" in text or " g" in text:
+            return int(node.lineno)
+    return 0
+
+
+def _learning_rate(case: WatchedRun) -> list[DebugFinding]:
+    losses, source = np.array(case.watcher.losses), case.source()
+    if source is None or len(losses) < 20 or not np.isfinite(losses).all():
+        return []
+    ratios = _relative_steps(case)
+    quarter = max(1, len(losses) // 4)
+    start, end = float(np.median(losses[: min(10, quarter)])), float(np.median(losses[-quarter:]))
+    line, found = rate_line(source), []
+    later = [ratio for step, ratio in ratios if step > 0]
+    size = float(np.median(later)) if later else 0.0
+    rises = float((np.diff(losses) > 0).mean())
+    not_fallen = end > FALLS * start > 0
+    wild = _rises_on_same_data(case, losses)
+    first = max((ratio for step, ratio in ratios if 0 < step < 4), default=0.0)
+    thrown = first > LARGE and float(losses[1:10].max()) > 1.3 * losses[0] > 0 and end > 0.5 * losses[0]
+    size = first if thrown else size
+    if (size > LARGE and not_fallen) or (wild is not None and wild > 0.25) or thrown:
+        what = f"the loss rises in {rises:.0%} of the steps; a step changes the weights by {size:.3g} of their size."
+        if wild is not None:
+            what = f"on the same data the loss rises in {wild:.0%} of the steps, where a small step must let it fall."
+        remedy = "make the learning rate smaller, by 10 first."
+        found.append(DebugFinding("learning rate", 0, what, remedy, [line, case.backward_line]).at(source))
+    elif later and max(later) < SMALL and abs(end - start) < UNMOVED * abs(start):
+        what = f"the loss went from {start:.4g} to {end:.4g} in {len(losses)} steps; a step changes the weights by {size:.2g}."
+        remedy = "make the learning rate larger, by 10 first; a warmup may be longer than the training."
+        found.append(DebugFinding("slow", 0, what, remedy, [line]).at(source))
+    return found
+
+
+def _validation(case: WatchedRun) -> list[DebugFinding]:
+    """A number of the program whose name says that it is a loss on other data, and that rises while the loss falls."""
+    source, losses = case.source(), case.watcher.losses
+    if source is None or len(case.seen) < 4:
+        return []
+    for name, series in case.watcher.scalars.items():
+        words = name.lower().replace("_", " ").split()
+        if not any(word.startswith(("val", "dev", "test")) for word in words) or len(series) < 3:
+            continue
+        step, best = min(series, key=lambda pair: pair[1])
+        last = series[-1][1]
+        falls = np.mean(losses[-5:]) < 0.95 * losses[min(step, len(losses) - 1)]
+        if best > 0 and last > 1.15 * best and falls and not any(word.startswith("acc") for word in words):
+            what = f"'{name}' was {best:.4g} at step {step} and is {last:.4g} at step {series[-1][0]}; the loss still falls."
+            remedy = (
+                "the training data are learned by heart: stop earlier, use dropout or weight decay, a smaller network."
+            )
+            path = next((case.leaf_path(case.seen[0], node) for _, node, _ in case.seen[0].look.leaves), None)
+            line = case.of_path(path.split(".")[0].split("[")[0]) if path else case.backward_line
+            return [DebugFinding("validation", step, what, remedy, [line, case.backward_line]).at(source)]
+    return []
+
+
+def _relative_steps(case: WatchedRun) -> list[tuple[int, float]]:
+    """Return the length of the step of all weights together, divided by their size, for each pair of looks."""
+    found = []
+    for before, after in pairs(case):
+        old, new = values_of(before), values_of(after)
+        both = [(old[k][0], new[k][0]) for k in old if k in new and old[k][0].shape == new[k][0].shape]
+        size = float(np.hypot.reduce([norm(a) for a, _ in both])) if both else 0.0
+        if size:
+            found.append((before.step, float(np.hypot.reduce([norm(b - a) for a, b in both])) / size))
+    return found
+
+
+def _rises_on_same_data(case: WatchedRun, losses: Any) -> float | None:
+    """Return the share of steps in which the loss rises, if each look saw the same data; else None."""
+    prints = [_data_print(seen) for seen in case.seen]
+    if len(prints) < 3 or len(set(prints)) > 1 or case.watcher.norms[-1] < 1e-6:
+        return None
+    half = losses[len(losses) // 4 :]
+    change = np.diff(half)
+    return float((change > 1e-3 * np.abs(half[:-1])).mean())
+
+
+def _data_print(seen: Seen) -> int:
+    """Return a number that depends on all given arrays of a step."""
+    parts = []
+    for edge in seen.graph.edges:
+        if (
+            seen.graph.nodes[edge.source].kind == "constant"
+            and isinstance(edge.value, np.ndarray)
+            and edge.value.size > 1
+        ):
+            parts.append(edge.value.tobytes())
+    for node in seen.graph.operations():
+        parts += [np.asarray(v).tobytes() for v in _indices(node.keywords)]
+    return hash(tuple(parts))
+
+
+def _indices(keywords: Any) -> list[Any]:
+    found = []
+    for value in keywords.values():
+        for item in value if isinstance(value, tuple) else (value,):
+            if isinstance(item, np.ndarray) and item.size > 1:
+                found.append(item)
+    return found
+
+
+def _repeated(case: WatchedRun) -> list[DebugFinding]:
+    """New arrays with the same contents in each step, from a program that holds more rows than these."""
+    source = case.source()
+    looks = case.seen[:5]
+    if source is None or len(looks) < 4 or len({_data_print(seen) for seen in looks}) > 1:
+        return []
+    rows = _batch(looks[0])
+    held = max((len(v) for v in looks[0].look.values.values() if isinstance(v, np.ndarray) and v.ndim > 1), default=0)
+    if not rows or held < 2 * rows:
+        return []
+    line = generator_line(source) or next((c.lineno for c in source.calls("next") if source.in_loop(c)), 0)
+    what = f"the {rows} rows of the batch are the same in the first {len(looks)} steps, of {held} rows that the program has."
+    remedy = "make the generator, or the iterator over batches, once before the loop."
+    return [DebugFinding("repeated batch", 1, what, remedy, [line], certain=True).at(source)] if line else []
+
+
+def _batch(seen: Seen) -> int:
+    """Return the number of rows of the first given array, or of the first index."""
+    for node in seen.graph.operations():
+        for edge, origin in seen.operands(node):
+            if origin.kind == "constant" and len(edge.shape) >= 1 and edge.shape[0] > 1:
+                return int(edge.shape[0])
+    return 0
+
+
+def _changed_data(case: WatchedRun) -> list[DebugFinding]:
+    """An array of the program that feeds the tape and is written to between steps."""
+    source, prints = case.source(), [seen.look.prints for seen in case.seen]
+    if source is None or len(prints) < 3:
+        return []
+    names = [name for name in prints[0] if all(name in p for p in prints)]
+    for name in names:
+        found = _sliced_and_written(source, name)
+        if found is None or len({p[name] for p in prints[:4]}) < min(3, len(prints)):
+            continue
+        line, written = found
+        what = f"the array '{name}' changes from step to step: a slice of it is a view, and line {line} writes into it."
+        remedy = "write into a copy: name.copy(), or a + b in place of a += b."
+        return [DebugFinding("changed data", case.seen[1].step, what, remedy, [line, written], certain=True).at(source)]
+    return []
+
+
+def _sliced_and_written(source: ProgramSource, name: str) -> tuple[int, int] | None:
+    """Return the line that writes into a slice of an array, and the line of the slice."""
+    for assign in source.find(
+        ast.Assign, lambda n: isinstance(n.value, ast.Subscript) and isinstance(n.targets[0], ast.Name)
+    ):
+        if not isinstance(assign.value.value, ast.Name) or assign.value.value.id != name:
+            continue
+        view = assign.targets[0].id
+        for write in source.find((ast.AugAssign, ast.Assign), lambda n: True):
+            if write.lineno <= assign.lineno:
+                continue
+            target = write.target if isinstance(write, ast.AugAssign) else write.targets[0]
+            base = target.value if isinstance(target, ast.Subscript) else target
+            stores = isinstance(write, ast.AugAssign) or isinstance(target, ast.Subscript)
+            if stores and isinstance(base, ast.Name) and base.id == view:
+                return int(write.lineno), int(assign.lineno)
+    return None
+
+
+def _integers(case: WatchedRun) -> list[DebugFinding]:
+    """Whole numbers in an integer array, negative ones too, that a matrix product multiplies with weights."""
+    for seen in case.seen[:1]:
+        for node in seen.graph.operations():
+            if node.operation not in ("matmul", "affine"):
+                continue
+            for edge, origin in seen.operands(node):
+                raw = seen.arrays.get((node.id, edge.argument))
+                raw = raw if raw is not None else edge.value
+                if origin.kind != "constant" or not isinstance(raw, np.ndarray) or raw.dtype.kind not in "iu":
+                    continue
+                if raw.size > 20 and raw.min() < 0 and np.abs(raw).max() < 10 and (raw == 0).mean() > 0.3:
+                    what = f"the inputs are {raw.dtype}, and {(raw == 0).mean():.0%} of them are 0: fractions were cut off."
+                    remedy = "make the array with a floating dtype: np.zeros(shape), or zeros_like(a, dtype=float)."
+                    line = [case.origin(seen, edge), line_of(node)]
+                    return [DebugFinding("integers", seen.step, what, remedy, line).at(case.source(node.source))]
+    return []
+
+
+def _dropout(case: WatchedRun) -> list[DebugFinding]:
+    """Dropout that ends during the training, or that runs for values that no step uses."""
+    source, names = case.source(), case.watcher.names
+    if source is None or not names:
+        return []
+    if "dropout" in names[0][1] and "dropout" not in names[-1][1] and len(names) < 5:
+        step = next(step for step, found in names if "dropout" not in found)
+        if case.watcher.steps - step > step:
+            what = f"dropout ran in the steps before {step}, and in none of the {case.watcher.steps - step} since."
+            evals = source.calls("eval")
+            remedy = "model.eval() was called: call model.train() before the next epoch."
+            lines = [evals[0].lineno] if evals else [case.backward_line]
+            return [DebugFinding("dropout", step, what, remedy, lines, certain=bool(evals)).at(source)]
+    unused = case.watcher.unused_dropout
+    if unused and not source.calls("eval"):
+        place = unused[0]
+        what = f"dropout ran for {len(unused)} values that no backward pass has used, at line {place.line}."
+        remedy = "call model.eval() before the evaluation, and model.train() after it."
+        return [DebugFinding("dropout", 0, what, remedy, [place.line]).at(case.source(place))]
+    return []

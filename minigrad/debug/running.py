@@ -1,0 +1,132 @@
+"""``with debugging():`` and the run of a script: watch, stop at the first bad numbers, and say what was found."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+
+from ..graph.pages.explain import explain
+from ..graph.watch.first_bad import Stopped
+from .arriving import find_recurrent
+from .axes import find_axes
+from .case import WatchedRun
+from .finding import DebugFinding, paragraph, ranked
+from .own import find_own_rules
+from .parameters import find_parameters
+from .run import find_run
+from .units import find_growth, find_units
+from .watcher import Watcher
+
+RULES = {
+    "derivatives of your own": find_own_rules,
+    "shapes, axes and masks": find_axes,
+    "parameters and updates": find_parameters,
+    "loops and layers": find_growth,
+    "activations": find_units,
+    "recurrent values": find_recurrent,
+    "learning rate, data and dropout": find_run,
+}
+MOST_SHOWN = 3
+
+
+class debugging:
+    """Watch the training inside ``with minigrad.debugging():`` and print what is wrong with it at the end of the block.
+
+    Each backward pass is one step. Every step is looked at cheaply: its loss, the norm of its gradients, NaN and infinity,
+    gradients that are left over. A few steps (0 to 5, then pairs at the powers of two) are looked at in full, with values,
+    gradients and lines. The program's results are the same to the bit as without watching. When a step has made a NaN or an
+    infinity and the program has used it, the block ends there, without an error.
+
+    Args:
+        causal: the data are causal, so attention to a later token is wrong.
+        quiet: print nothing; the findings are in ``findings``.
+
+    Attributes:
+        findings: what was found, the certain and most likely causes first.
+        steps: the number of backward passes.
+
+    Example:
+        >>> import minigrad as mg
+        >>> w = mg.Tensor([1.0, 2.0], requires_grad=True)
+        >>> with mg.debugging(quiet=True) as watched:
+        ...     for _ in range(3):
+        ...         w.zero_grad()
+        ...         (w * w).sum().backward()
+        ...         w.data -= 0.1 * w.grad
+        >>> watched.steps, watched.findings
+        (3, [])
+    """
+
+    def __init__(self, *, causal: bool = False, quiet: bool = False) -> None:
+        self.causal, self.quiet = causal, quiet
+        self.watcher = Watcher()
+        self.findings: list[DebugFinding] = []
+        self.note = ""
+
+    @property
+    def steps(self) -> int:
+        return self.watcher.steps
+
+    def __enter__(self) -> debugging:
+        self.watcher.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        self.watcher.__exit__()
+        if kind is not None and kind is not Stopped:
+            self.note = f" The program ended with {kind.__name__}."
+        self.findings, failed = found(self.watcher, self.causal)
+        self.note += "".join(f" The rules about {rule} failed." for rule in failed)
+        if not self.quiet:
+            print(self.text(), flush=True)
+        return kind is Stopped
+
+    def text(self) -> str:
+        """Return the paragraph that the command prints."""
+        return paragraph(self.findings[:MOST_SHOWN], self.steps, list(RULES), self.note)
+
+    def page(self, path: str | os.PathLike[str], language: str = "en") -> Path | None:
+        """Write the stepper at the step of the first finding; return None if there is no traced step.
+
+        Raises:
+            ArgumentError: ``language`` is neither "en" nor "ja".
+        """
+        looks = self.watcher.looks
+        if not looks:
+            return None
+        step = self.findings[0].step if self.findings else looks[-1].step
+        look = min(looks, key=lambda look: abs(look.step - step))
+        return Path(explain(look.loss, path, language=language, step=look.step, check=False))
+
+
+def found(watcher: Watcher, causal: bool) -> tuple[list[DebugFinding], list[str]]:
+    """Return the findings about a watched run, and the names of the rules that failed."""
+    case = WatchedRun(watcher, causal)
+    findings, failed = _not_finite(case), []
+    with np.errstate(all="ignore"):
+        for name, rule in RULES.items():
+            try:
+                findings += rule(case)
+            except Exception:  # a rule that fails must not end the user's program
+                if os.environ.get("MINIGRAD_DEBUG_RAISE"):
+                    raise
+                failed.append(name)
+    return ranked(findings), failed
+
+
+def _not_finite(case: WatchedRun) -> list[DebugFinding]:
+    origin = case.watcher.origin
+    if origin is None:
+        return []
+    line = origin.source.line if origin.source is not None else 0
+    certain = bool(origin.operation and line)
+    remedy = "keep its operands where it is defined and finite; `minigrad explain` steps through it."
+    if not certain:
+        remedy = "unclear which operation made it: no full look has seen the same operations; try `minigrad nan`."
+    source = case.source(origin.source)
+    return [DebugFinding("nonfinite", origin.step, origin.what, remedy, [line], certain).at(source)]

@@ -1,0 +1,183 @@
+"""Rules about units and layers: dead and saturated units, and gradients that grow or shrink from layer to layer."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+
+from ..graph.record.model import Node
+from .case import Seen, WatchedRun, line_of, norm, rms
+from .finding import DebugFinding
+
+DEAD = 0.9  # the share of units that are 0 for each row of the batch
+SATURATED = 0.6  # the share of elements at which an activation is flat, in each of the first looks
+FLAT = {"tanh": 0.04, "sigmoid": 0.01}  # the derivative below which an activation counts as flat; at most 1 and 0.25
+ONE_HOT = 0.99  # a row of a softmax counts as saturated if one weight is above this
+REPEATS = 6  # iterations of a loop, or layers, from which growth is measured
+EXPLODES, VANISHES = 1e4, 1e-5  # the ratio of the gradients at the two ends of a loop
+PER_TURN = 1.3  # the growth per iteration, or 1 / shrinkage, that counts
+
+
+def find_units(case: WatchedRun) -> list[DebugFinding]:
+    """Return the findings about activations."""
+    found: list[DebugFinding] = []
+    by_place: dict[Any, list[tuple[Seen, Node, float]]] = defaultdict(list)
+    counts: dict[Any, int] = defaultdict(int)
+    for seen in case.seen:
+        met: dict[Any, int] = defaultdict(int)
+        for node in seen.graph.operations():
+            share = share_of(seen, node)
+            if share is not None:
+                key = node.operation, line_of(node), met[node.operation, line_of(node)]
+                met[key[:2]] += 1
+                by_place[key].append((seen, node, share))
+                counts[key] += 1
+    for (operation, _, _), rows in by_place.items():
+        found += _judge(case, str(operation), rows)
+    return found
+
+
+def share_of(seen: Seen, node: Node) -> float | None:
+    """Return the share of dead units of a ReLU, or of flat elements of another activation; None for other operations."""
+    value = node.value
+    if not isinstance(value, np.ndarray) or value.ndim < 2 or value.size < 8:
+        return None
+    if node.operation == "relu" or (node.operation == "maximum" and value.min() == 0):
+        return float((value.reshape(-1, value.shape[-1]) <= 0).all(axis=0).mean())
+    if node.operation == "tanh":
+        return float((1 - value * value < FLAT["tanh"]).mean())
+    if node.operation == "sigmoid":
+        return float((value * (1 - value) < FLAT["sigmoid"]).mean())
+    if node.operation == "softmax" and value.shape[-1] > 2 and _weighs(seen, node):
+        return float((value.max(axis=-1) > ONE_HOT).mean())
+    return None
+
+
+def _weighs(seen: Seen, node: Node) -> bool:
+    """Return whether the result is used as weights of a sum, and not as the probabilities of a loss."""
+    names = {seen.graph.nodes[edge.target].operation for edge in seen.out[node.id]}
+    return bool(names & {"matmul", "multiply", "einsum", "getitem", "expand_dims", "reshape"}) and "log" not in names
+
+
+def _judge(case: WatchedRun, operation: str, rows: list[tuple[Seen, Node, float]]) -> list[DebugFinding]:
+    seen, node, _ = rows[0]
+    shares = [share for _, _, share in rows]
+    dead = operation in ("relu", "maximum")
+    if dead:
+        late = [i for i, share in enumerate(shares) if share >= DEAD]
+        if not late or len(late) < min(2, len(shares)) or late[-1] != len(shares) - 1:
+            return []
+        first = next(i for i in late if min(shares[i:]) >= DEAD)
+        seen, node, share = rows[first]
+        what = f"{share:.0%} of the ReLU's units are 0 for every row of the batch, so no gradient passes them."
+        kind = "dead"
+    else:
+        early = shares[: max(1, min(4, len(shares)))]
+        limit = DEAD if operation == "softmax" else SATURATED
+        if min(early) < limit:
+            return []
+        share = min(early)
+        flat = "rows with all weight on one place" if operation == "softmax" else "elements where it is flat"
+        what = f"the {operation} is saturated: the share of {flat} is {share:.0%} from the first steps on."
+        kind = "saturated"
+    line, remedy = _why(case, seen, node)
+    return [DebugFinding(kind, seen.step, what, remedy, [line, line_of(node)]).at(case.source(node.source))]
+
+
+def _why(case: WatchedRun, seen: Seen, node: Node) -> tuple[int, str]:
+    """Return the line of the operand that makes the argument of an activation large, and what to try."""
+    before = next((source for edge, source in seen.operands(node) if source.kind != "constant"), None)
+    if before is None or before.operation is None:
+        return line_of(node), "its argument is too large: scale it."
+    size = rms(before.value)
+    if node.operation == "softmax":
+        for edge, source in seen.operands(before):
+            if source.operation is None and np.size(edge.value) == 1:
+                line = case.origin(seen, edge) or line_of(before)
+                scale = float(np.ravel(edge.value)[0])
+                return line, f"the scores have size {size:.3g} after the factor {scale:.3g}: make them smaller."
+        return line_of(before), f"the scores have size {size:.3g}: divide them by the root of their width."
+    product, bias = _parts(seen, before)
+    if bias is not None and rms(bias.value) > 3 * rms(before.value - bias.value):
+        return case.origin(seen, bias), f"the bias has size {rms(bias.value):.3g} and decides alone: begin with 0."
+    for edge, source in product:
+        outside = source.operation is None and all(source is not leaf for _, leaf, _ in seen.look.leaves)
+        if outside and rms(edge.value) > 5:
+            remedy = f"the inputs have size {rms(edge.value):.3g}: scale them to mean 0 and deviation 1."
+            return case.origin(seen, edge), remedy
+    for edge, source in product:
+        if any(source is leaf for _, leaf, _ in seen.look.leaves) and rms(edge.value) * edge.shape[0] ** 0.5 > 2:
+            remedy = f"the weights have size {rms(edge.value):.3g}: draw them with 1 / sqrt({edge.shape[0]})."
+            return case.origin(seen, edge), remedy
+    return line_of(before), f"its argument has size {size:.3g}: scale the inputs or the weights."
+
+
+def _parts(seen: Seen, node: Node) -> tuple[list[Any], Any]:
+    """Return the operands of the matrix product that led to a node, and the edge of the bias that was added."""
+    if node.operation == "affine":
+        operands = seen.operands(node)
+        return operands[:2], operands[2][0] if len(operands) > 2 else None
+    if node.operation == "matmul":
+        return seen.operands(node), None
+    if node.operation in ("add", "subtract"):
+        products: list[Any] = []
+        bias = None
+        for edge, source in seen.operands(node):
+            if source.operation in ("matmul", "affine", "add"):
+                products += _parts(seen, source)[0]
+            elif source.operation is None:
+                bias = edge
+        return products, bias
+    return seen.operands(node), None
+
+
+def find_growth(case: WatchedRun) -> list[DebugFinding]:
+    """Return the loops, or stacks of layers, in which the gradient grows or shrinks by a factor in each iteration."""
+    found: list[DebugFinding] = []
+    for seen in case.seen[:2]:
+        turns: dict[Any, list[Node]] = defaultdict(list)
+        for node in seen.graph.operations():
+            if node.source is not None and node.cotangent is not None:
+                turns[node.source.file, node.source.line, node.source.column, node.operation].append(node)
+        for nodes in turns.values():
+            if len(nodes) >= REPEATS and not found:
+                found += _growth(case, seen, nodes)
+    return found
+
+
+def _growth(case: WatchedRun, seen: Seen, nodes: list[Node]) -> list[DebugFinding]:
+    norms = [norm(node.cotangent) for node in nodes]
+    first, last = norms[0], norms[-1]
+    if not (np.isfinite(first) and np.isfinite(last) and last > 0 and first > 0):
+        return []
+    ratio, turns = first / last, len(norms) - 1
+    factor = ratio ** (1 / turns)
+    explodes = ratio > EXPLODES and factor > PER_TURN
+    if not explodes and not (ratio < VANISHES and factor < 1 / PER_TURN):
+        return []
+    kind = "exploding" if explodes else "vanishing"
+    verb = "grows" if explodes else "shrinks"
+    what = (
+        f"the gradient {verb} by the factor {factor:.3g} per iteration, from {last:.3g} at the last of {len(norms)} to "
+        f"{first:.3g} at the first."
+    )
+    node = nodes[0]
+    weight = _weight(case, seen, nodes)
+    remedy = (
+        "scale the weights of this loop so that the factor is near 1, or use residuals, normalisation or a gated cell."
+    )
+    return [DebugFinding(kind, seen.step, what, remedy, [weight, line_of(node)]).at(case.source(node.source))]
+
+
+def _weight(case: WatchedRun, seen: Seen, nodes: list[Node]) -> int:
+    """Return the line at which the square matrix that the loop multiplies by was made."""
+    lines = {line_of(node) for node in nodes}
+    for node in seen.graph.operations():
+        if node.operation in ("matmul", "affine") and line_of(node) in lines:
+            for edge, source in seen.operands(node):
+                square = len(edge.shape) == 2 and edge.shape[0] == edge.shape[1]
+                if square and any(source is leaf for _, leaf, _ in seen.look.leaves):
+                    return case.origin(seen, edge)
+    return 0

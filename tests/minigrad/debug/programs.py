@@ -1,0 +1,197 @@
+"""Small training programs: a healthy one, and what is changed in it for each mistake."""
+
+from pathlib import Path
+
+from minigrad.cli.program import Target
+from minigrad.debug.running import debugging
+
+NET = """\
+import numpy as np
+import nn
+from minigrad import Tensor, relu, softmax, sigmoid
+
+rng = np.random.default_rng(0)
+x = rng.normal(size=(60, 3))
+y = np.tanh(x @ [1.0, -2.0, 0.5])[:, None]
+W1 = Tensor(rng.normal(0, 0.5, (3, 8)), requires_grad=True)
+b1 = Tensor(rng.normal(0, 0.1, 8), requires_grad=True)
+W2 = Tensor(rng.normal(0, 0.3, (8, 1)), requires_grad=True)
+for step in range(40):
+    h = np.tanh(x @ W1 + b1)
+    loss = ((h @ W2 - y) ** 2).mean()
+    loss.backward()
+    for p in (W1, b1, W2):
+        if p.grad is not None:
+            p.data -= 0.1 * p.grad
+        p.zero_grad()
+"""
+RNN = """\
+import numpy as np
+from minigrad import Tensor
+
+rng = np.random.default_rng(1)
+H = 12
+x = rng.normal(size=(20, 15))
+y = x.mean(axis=1, keepdims=True)
+Wx = Tensor(rng.normal(0, 0.5, (1, H)), requires_grad=True)
+Wh = Tensor(rng.normal(0, 0.25, (H, H)), requires_grad=True)
+Wy = Tensor(rng.normal(0, 0.3, (H, 1)), requires_grad=True)
+for step in range(10):
+    h = np.zeros((20, H))
+    for t in range(15):
+        h = np.tanh(x[:, t : t + 1] @ Wx + h @ Wh)
+    loss = ((h @ Wy - y) ** 2).mean()
+    loss.backward()
+    for p in (Wx, Wh, Wy):
+        p.data -= 0.05 * p.grad
+        p.zero_grad()
+"""
+ATTENTION = """\
+import numpy as np
+import nn
+from minigrad import Tensor, softmax
+
+rng = np.random.default_rng(2)
+T, D = 6, 8
+Q, K, V, U = (Tensor(rng.normal(0, 0.3, (D, D)), requires_grad=True) for _ in range(4))
+optimizer = nn.Adam([Q, K, V, U], lr=0.005)
+past = np.tril(np.ones((T, T), dtype=bool))
+for step in range(12):
+    x = rng.normal(size=(10, T, D))
+    scores = np.where(past, (x @ Q) @ (x @ K).swapaxes(1, 2) / np.sqrt(D), -1e9)
+    weights = softmax(scores, axis=-1)
+    loss = (((weights @ (x @ V)) @ U - np.cumsum(x, axis=1)) ** 2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+DROPOUT = """\
+import numpy as np
+import nn
+
+rng = np.random.default_rng(3)
+x = rng.normal(size=(80, 5)).astype(np.float32)
+y = (x[:, 0] > 0).astype(np.int64)
+model = nn.Sequential(nn.Affine(5, 16, rng=rng), nn.Dropout(0.3, rng=rng), nn.Affine(16, 2, rng=rng))
+optimizer = nn.Adam(model.parameters(), lr=0.01)
+for epoch in range(6):
+    model.train()
+    for rows in np.split(rng.permutation(80), 4):
+        optimizer.zero_grad()
+        loss = nn.cross_entropy(model(x[rows]), y[rows])
+        loss.backward()
+        optimizer.step()
+    model.eval()
+    right = (model(x).numpy().argmax(axis=1) == y).mean()
+"""
+BATCHES = """\
+import numpy as np
+from minigrad import Tensor
+
+data = np.random.default_rng(4).normal(size=(200, 3))
+rng = np.random.default_rng(5)
+w = Tensor(np.zeros(3), requires_grad=True)
+for step in range(12):
+    rows = data[rng.integers(0, 200, 20)]
+    batch = rows.copy()
+    batch += 0.1
+    loss = ((batch @ w - data[:20, 0]) ** 2).mean()
+    loss.backward()
+    w.data -= 0.05 * w.grad
+    w.zero_grad()
+"""
+OWN = """\
+import numpy as np
+import minigrad as mg
+
+bell = mg.primitive(lambda x: np.exp(-x * x), name="bell").vjp(x=lambda g, ans, x: g * -2 * x * ans)
+rng = np.random.default_rng(6)
+x = rng.normal(size=(30, 1))
+c = mg.Tensor(rng.normal(size=5), requires_grad=True)
+for step in range(8):
+    loss = ((bell(x - c).sum(axis=1) - 1) ** 2).mean()
+    loss.backward()
+    c.data -= 0.02 * c.grad
+    c.zero_grad()
+"""
+TRANSFORM = """\
+import numpy as np
+import minigrad as mg
+
+rng = np.random.default_rng(7)
+X = rng.normal(size=(50, 3))
+y = X @ [1.0, -1.0, 2.0]
+
+def cost(p):
+    return np.mean((X @ p["w"] + p["b"] - y) ** 2)
+
+p = {"w": np.ones(3), "b": 0.0}
+rate = 0.1
+for step in range(60):
+    value, g = mg.value_and_grad(cost)(p)
+    p = {k: p[k] - rate * g[k] for k in p}
+"""
+
+LINEAR = RNN.replace("np.tanh(x[:, t : t + 1] @ Wx + h @ Wh)", "x[:, t : t + 1] @ Wx + h @ Wh")
+SAME = NET.replace("rng.normal(0, 0.3, (8, 1))", "np.full((8, 1), 0.3)").replace("rng.normal(0, 0.1, 8)", "np.zeros(8)")
+
+# (kind, program, what is replaced, by what, the text of the line to name)
+MISTAKES = [
+    ("broadcast", NET, "0.5])[:, None]", "0.5])", "loss = ((h"),
+    ("stale gradients", NET, "        p.zero_grad()\n", "", "loss.backward()"),
+    ("not optimized", NET, "for p in (W1, b1, W2)", "for p in (b1, W2)", "for p in (b1, W2)"),
+    ("no update", NET, "p.data -= 0.1 * p.grad", "p = p - 0.1 * p.grad", "p = p - 0.1"),
+    ("cut", NET, "h = np.tanh(x @ W1 + b1)", "h = np.tanh(x @ W1 + b1).data", ".data"),
+    ("cut", NET, "h = np.tanh(x @ W1 + b1)", "h = np.tanh(x @ W1 + b1).numpy()", ".numpy()"),
+    ("cut", NET, "h = np.tanh(x @ W1 + b1)", "h = np.tanh(x @ W1 + b1).detach()", ".detach()"),
+    ("cut", NET, "h = np.tanh(x @ W1 + b1)", "h = (8 * np.tanh(x @ W1 + b1)).astype(int) / 8", ".astype(int)"),
+    ("no gradient", NET, "np.tanh(x @ W1 + b1)", "np.tanh(x @ W1)", "b1 = Tensor"),
+    ("zero gradient", NET, "h = np.tanh(", "h = np.sign(", "np.sign("),
+    ("dead", NET, "h = np.tanh(x @ W1 + b1)", "h = relu(x @ W1 + b1 - 30)", "relu("),
+    ("saturated", NET, "rng.normal(0, 0.5, (3, 8))", "rng.normal(0, 50, (3, 8))", "rng.normal(0, 50"),
+    ("saturated", NET, "x = rng.normal(size=(60, 3))", "x = 300 * rng.normal(size=(60, 3))", "x = 300"),
+    ("mean first", NET, "((h @ W2 - y) ** 2).mean()", "(h @ W2 - y).mean() ** 2", ".mean() ** 2"),
+    ("decay", NET, "        p.zero_grad()", "        p.data *= 0.7\n        p.zero_grad()", "p.data *= 0.7"),
+    (
+        "clipping",
+        NET,
+        "        p.zero_grad()",
+        "        p.data = np.clip(p.data, -0.01, 0.01)\n        p.zero_grad()",
+        "clip",
+    ),
+    ("equal weights", SAME, "rng.normal(0, 0.5, (3, 8))", "np.full((3, 8), 0.5)", "np.full((3, 8)"),
+    ("nonfinite", NET, "h = np.tanh(x @ W1 + b1)", "h = np.log(np.tanh(x @ W1 + b1))", "np.log("),
+    ("nonfinite", NET, "** 2).mean()", "** 2).mean() + np.log(W2 * 0 + (step != 23)).sum()", "np.log("),
+    ("nonfinite", NET, "** 2).mean()", "** 2).mean() + np.sqrt(W2 * 0 + (step != 23)).sum()", "np.sqrt("),
+    ("vanishing", RNN, "rng.normal(0, 0.25, (H, H))", "rng.normal(0, 0.02, (H, H))", "Wh = Tensor"),
+    ("exploding", LINEAR, "rng.normal(0, 0.25, (H, H))", "rng.normal(0, 2, (H, H))", "Wh = Tensor"),
+    ("cut", RNN, "+ h @ Wh)", "+ (h.data if step + t else h) @ Wh)", "h.data"),
+    ("softmax axis", ATTENTION, "softmax(scores, axis=-1)", "softmax(scores, axis=1)", "softmax("),
+    ("mask", ATTENTION, "dtype=bool))", "dtype=bool), -1)", "past = np.tril"),
+    ("mask", ATTENTION, "np.tril(np.ones((T, T), dtype=bool))", "np.ones((T, T)) > 0", "past = np.ones"),
+    ("saturated", ATTENTION, "/ np.sqrt(D), -1e9", "* 100, -1e9", "* 100"),
+    ("dropout", DROPOUT, "    model.train()\n", "", "model.eval()"),
+    ("dropout", DROPOUT, "    model.eval()\n", "", "right ="),
+    (
+        "repeated batch",
+        BATCHES,
+        "    rows = data",
+        "    rng = np.random.default_rng(8)\n    rows = data",
+        "default_rng(8)",
+    ),
+    ("changed data", BATCHES, "rows.copy()", "data[20:40]", "batch += 0.1"),
+    ("own rule", OWN, "g * -2 * x", "g * -1 * x", "bell = "),
+    ("learning rate", TRANSFORM, "rate = 0.1", "rate = 0.9", "rate ="),
+    ("slow", TRANSFORM, "rate = 0.1", "rate = 1e-7", "rate ="),
+]
+
+
+def watched(folder: Path, text: str, causal: bool = False) -> debugging:
+    """Run a program inside ``debugging``."""
+    file = folder / "training.py"
+    file.write_text(text, encoding="utf-8")
+    target = Target.parse(str(file))
+    found = debugging(causal=causal, quiet=True)
+    with target.surroundings(()), found:
+        target.execute()
+    return found

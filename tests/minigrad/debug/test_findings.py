@@ -1,0 +1,91 @@
+"""Each mistake is found with its kind and its line, and nothing is said about the program without it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.minigrad.debug import programs
+from tests.minigrad.debug.programs import ATTENTION, MISTAKES, watched
+
+HEALTHY = ["NET", "RNN", "ATTENTION", "DROPOUT", "BATCHES", "OWN", "TRANSFORM"]
+
+
+@pytest.fixture(autouse=True)
+def failing_rules_raise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINIGRAD_DEBUG_RAISE", "1")
+
+
+@pytest.mark.parametrize(("kind", "text", "before", "after", "line"), MISTAKES, ids=lambda v: str(v)[:24])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_mistake_is_found_at_its_line(
+    tmp_path: Path, kind: str, text: str, before: str, after: str, line: str
+) -> None:
+    assert text.count(before) == 1
+    found = watched(tmp_path, text.replace(before, after)).findings
+    first = [finding for finding in found[:2] if finding.kind == kind]
+    assert first, [str(finding) for finding in found]
+    assert any(line in there for there in first[0].texts), str(first[0])
+    assert any(character.isdigit() for character in first[0].what)  # no finding without its number
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_nothing_is_said_about_a_healthy_program(tmp_path: Path, name: str) -> None:
+    found = watched(tmp_path, getattr(programs, name), causal=name == "ATTENTION")
+    assert found.findings == []
+    assert found.text().startswith("Nothing found.\nLooked at, in ")
+
+
+def test_attention_to_the_future_is_a_finding_only_for_causal_data(tmp_path: Path) -> None:
+    text = ATTENTION.replace("np.tril(", "np.triu(")
+    assert watched(tmp_path, text).findings == []
+    (finding,) = watched(tmp_path, text, causal=True).findings
+    assert (finding.kind, finding.certain) == ("future", True)
+    assert finding.texts[0].startswith("past = np.triu")
+
+
+@pytest.mark.parametrize("step", [23, 24])
+def test_the_first_nan_of_a_step_without_a_full_look_is_explained(tmp_path: Path, step: int) -> None:
+    text = programs.NET.replace("** 2).mean()", f"** 2).mean() + np.sqrt(W2 * 0 + (step != {step})).sum()")
+    found = watched(tmp_path, text)
+    assert found.steps in (step + 1, step + 2)  # it stops when the bad numbers have been used
+    assert found.findings[0].step == step
+    assert "sqrt" in found.findings[0].what
+
+
+def test_gradients_that_add_up_on_purpose_are_no_finding(tmp_path: Path) -> None:
+    text = programs.NET.replace("    for p in", "    if step % 4 < 3:\n        continue\n    for p in")
+    assert watched(tmp_path, text).findings == []
+
+
+def test_a_loss_scaler_that_throws_bad_gradients_away_is_no_finding(tmp_path: Path) -> None:
+    text = programs.NET.replace("    loss.backward()\n", "    (loss * (np.inf if step == 7 else 1.0)).backward()\n")
+    text = text.replace("if p.grad is not None:", "if np.isfinite(p.grad.numpy()).all():")
+    found = watched(tmp_path, text)
+    assert found.steps == 40
+    assert [f for f in found.findings if f.kind == "nonfinite" and f.certain and "sqrt" in f.what] == []
+
+
+def test_a_copy_that_the_program_keeps_up_to_date_needs_no_gradient(tmp_path: Path) -> None:
+    text = programs.NET.replace("for step", "slow = Tensor(W1.numpy().copy(), requires_grad=True)\nfor step")
+    text = text.replace(
+        "    loss.backward()", "    slow.data[:] = 0.9 * slow.data + 0.1 * W1.data\n    loss.backward()"
+    )
+    assert watched(tmp_path, text).findings == []
+
+
+def test_a_straight_through_derivative_is_no_finding(tmp_path: Path) -> None:
+    text = programs.OWN.replace("lambda x: np.exp(-x * x)", "lambda x: np.sign(x)").replace(
+        "g * -2 * x * ans", "g + 0 * ans"
+    )
+    assert [f.kind for f in watched(tmp_path, text).findings if f.certain] == []
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_growth_says_is_the_growth(tmp_path: Path) -> None:
+    """The gradient of h_t = 8 Wh h_(t-1), with Wh = 0.25 I, doubles in each iteration."""
+    text = programs.RNN.replace("rng.normal(0, 0.25, (H, H))", "0.25 * np.eye(H)")
+    text = text.replace("np.tanh(x[:, t : t + 1] @ Wx + h @ Wh)", "x[:, t : t + 1] @ Wx + h @ (8 * Wh)")
+    (finding,) = [f for f in watched(tmp_path, text).findings if f.kind == "exploding"]
+    assert "by the factor 2 per iteration" in finding.what
+    assert np.log2(1e4) < 15
