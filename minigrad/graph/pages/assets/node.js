@@ -78,7 +78,7 @@ function tensorFrame(layers, { label = "", node = null, choose = null, chosen = 
 
   draw(null);
   const [rows, columns] = maps[0]?.map.block ?? [1, 1];
-  const notes = [word("shape", { shape: shapeText(first.shape), dtype: first.dtype }), choose ? word(chooseWord) : "", rows * columns > 1 ? word("blocks", { rows, columns }) : "", maps.length > 0 ? "" : word("noMap")];
+  const notes = [word("shape", { shape: shapeText(first.shape), dtype: first.dtype }), choose ? word(chooseWord) : "", rows * columns > 1 ? word("blocks", { rows, columns }) : "", maps.length > 0 || isScalar(first) ? "" : word("noMap")];
   return element("div", { class: `array tensor${choose ? " choose" : ""}` },
     element("div", { class: "maps" }, ...maps.map((one) => mapFigure(one, show?.tokens, small))),
     ...(small ? [] : lead.flatMap((size, axis) => (size > 1 ? [slider(axis)] : []))), readout,
