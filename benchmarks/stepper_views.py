@@ -37,7 +37,7 @@ SEEN = """() => {
   const whole = (r) => r.width >= 3 && r.left >= pane.left - 1 && r.right <= pane.right + 1
     && r.top >= pane.top - 1 && r.bottom <= pane.bottom + 1;
   const boxes = [...document.querySelectorAll(".box:not(.absent) .shape")].filter((one) => whole(one.getBoundingClientRect()));
-  const small = view.picture ? view.picture.inSight() : 0;
+  const small = view.picture ? view.picture.inSight : 0;
   const at = timeline.at(state.step);
   const needed = at === null ? 0 : at.kind === "forward" && operandsOf(at.target).length === 0 ? 1 : 2;
   const ends = view.current.filter(({ box }) => view.boxes[box] && camera.isInside(view.boxes[box].about, view.pane));

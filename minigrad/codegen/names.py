@@ -100,7 +100,7 @@ def _look_up(frame: FrameType) -> Any:
         return None
     if program.returned(node):
         return _RETURNED
-    return _name_of(program.target(node)[0])
+    return _name_of(program.target(node, lists=True))
 
 
 def _name_of(target: ast.AST | None) -> str | None:

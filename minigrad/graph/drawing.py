@@ -83,9 +83,8 @@ class Drawing(Graph):
             ArgumentError: ``other`` is not a Graph.
         """
         if not isinstance(other, Graph):
-            raise ArgumentError(
-                f"diff compares with another Graph, got {type(other).__name__}: give it draw_dot(tensor)"
-            )
+            got = type(other).__name__
+            raise ArgumentError(f"diff compares with another Graph, got {got}: give it draw_dot(tensor)")
         return diff(self, other if isinstance(other, Drawing) else Drawing.of(other))
 
     def to_svg(self) -> str:

@@ -73,7 +73,7 @@ def test_every_operation_is_a_rectangle_of_the_first_picture(tmp_path: Path, sho
     explained(loop, tmp_path / "page.html")
     page = show(tmp_path / "page.html", 1920, 1080)
     inside = page.evaluate("graph.nodes.filter(({ scene }) => scene !== 0).length")
-    assert page.evaluate("view.picture.inSight()") == inside > 600
+    assert page.evaluate("view.picture.inSight") == inside > 600
 
 
 def test_escape_flies_up_and_a_step_flies_in_again(tmp_path: Path, show: Show) -> None:
@@ -120,7 +120,7 @@ def test_a_card_shows_what_is_too_small(size: tuple[int, int], tmp_path: Path, s
     explained(straight, tmp_path / "page.html")
     page = show(tmp_path / "page.html", *size)
     page.evaluate("go(timeline.turn + 60)")
-    page.evaluate("view.fit()")
+    page.evaluate("camera.fit(view.scene, view.pane); view.place()")
     assert page.evaluate("view.scene.boxes.every((box) => camera.isInside(box, view.pane))")
     assert page.evaluate("camera.scale") < 12 / 13
     assert page.evaluate(MEASURE)[0] == []

@@ -340,3 +340,15 @@ def test_nothing_is_crushed_beside_a_slider(
             assert left >= other[1] - 1 or other[0] >= right - 1 or top >= other[3] - 1 or other[2] >= bottom - 1
     assert page.locator("#play-section input[type=range]").bounding_box()["width"] >= 60
     screenshot(page, f"play-{width}")
+
+
+def test_a_row_of_zeros_is_a_map_in_its_box(tmp_path: Path, show: Show) -> None:
+    """A leaf of one row has a low box, with room for its name and the map."""
+    bias = leaf(np.zeros(4), "bias")
+    x = RNG.normal(size=(5, 4))
+    page = page_of(lambda: np.tanh(x + bias).sum(), tmp_path, show, 390, 844)
+    page.evaluate("go(1)")
+    number = page.evaluate(f"places.boxOf(0, 0, {node('bias')})")
+    box = page.locator(f".box[data-box='{number}']")
+    assert box.locator(".heat .zero").count() == 1
+    assert box.locator(".value").text_content() == ""

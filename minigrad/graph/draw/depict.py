@@ -12,19 +12,7 @@ from .cells import cells, numbers
 from .folding import LOOP
 from .labels import Block, Cell, Letters, Lines, Piece, Table, plain, small, table_of
 from .lanes import KIND as LANE
-from .looks import (
-    CHANGES,
-    TAINTED,
-    VERDICTS,
-    amounts,
-    gradient_text,
-    heat,
-    in_words,
-    legend,
-    mode,
-    not_finite,
-    titles,
-)
+from .looks import CHANGES, TAINTED, VERDICTS, amounts, gradient_text, heat, in_words, legend, mode, not_finite, titles
 from .picture import FONT, Box, Frame, Level, Line, Look, Picture
 
 LONGEST_ROW = 25  # nodes of a graph that is drawn left to right; larger ones are drawn top to bottom
@@ -48,8 +36,12 @@ STYLES: dict[str, Look] = {
     "module": {"shape": "box3d", "style": "filled", "fillcolor": "#dfe6ec", "color": "#4a5a6a"},
 }
 MODULE = {
-    "style": "rounded,filled", "fillcolor": "#0000000a", "color": "#b0b0b0", "fontcolor": "#4a4a4a", "margin": "8",
-}  # fmt: skip
+    "style": "rounded,filled",
+    "fillcolor": "#0000000a",
+    "color": "#b0b0b0",
+    "fontcolor": "#4a4a4a",
+    "margin": "8",
+}
 PASS = {"style": "filled", "fillcolor": "#f4f7fb", "color": "#7a8aa0", "fontcolor": "#2a3a50", "margin": "12"}
 AGAIN = {"shape": "plaintext", "fontcolor": "#5a5a5a", "height": "0.1", "width": "0.1", "margin": "0.02,0.02"}
 ORIGIN = {"style": "dotted", "color": "#7a7a9a", "arrowhead": "none", "weight": "0", "minlen": "0"}
@@ -244,7 +236,7 @@ class _Depiction:
                 if change == "removed":
                     line.look["style"] = "dashed"
         if text:
-            label: Block = Lines([[(plain(text.strip()), line.letters)]])
+            label = Lines([[(plain(text.strip()), line.letters)]])
             line.label = (
                 Table([[Cell(label)]]) if found == "wrong" else label
             )  # a table leaves space for the thick line

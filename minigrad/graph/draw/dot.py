@@ -22,9 +22,8 @@ def write_dot(picture: Picture, dpi: int | None = None) -> str:
     """
 
     def frame(frame: Frame) -> str:
-        return (
-            f"graph [{_marks(frame)} {_title(frame, picture.rankdir)} {_tooltip(frame)} {_look(frame.look, _STYLED)}]"
-        )
+        title, look = _title(frame, picture.rankdir), _look(frame.look, _STYLED)
+        return f"graph [{_marks(frame)} {title} {_tooltip(frame)} {look}]"
 
     def box(box: Box) -> str:
         return f"{box.name} [{_marks(box)} {_look(box.look, _STYLED)} {_label(box)} {_tooltip(box)}]"
@@ -38,12 +37,9 @@ def write_dot(picture: Picture, dpi: int | None = None) -> str:
         return f'{line.source} -> {line.target} [id="{line.id}" {_tooltip(line)}{label}{classes}{look}]'
 
     whole = {"dpi": str(dpi)} if dpi else {}
-    head = [
-        f"graph [{_look(whole | picture.look)}]",
-        f"node [{_look(BOXES)}]",
-        f"edge [{_look(LINES)}]",
-        *([f"label=<{legend_table(picture.legend).dot(Letters())}>"] if picture.legend else []),
-    ]
+    head = [f"graph [{_look(whole | picture.look)}]", f"node [{_look(BOXES)}]", f"edge [{_look(LINES)}]"]
+    if picture.legend:
+        head.append(f"label=<{legend_table(picture.legend).dot(Letters())}>")
     return _written(picture, head, frame, box, line)
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ...errors import ArgumentError, import_extra
-from . import fonts
+from . import fonts, layered
 
 SUFFIXES = (".svg", ".png", ".pdf")
 POINT = 1 / 72  # inches
@@ -76,6 +75,5 @@ def plain_label(text: str, longest: int = 24) -> str:
 
 
 def text_width(text: str, size: float) -> float:
-    """Return the estimated width of a text in inches, for ``size`` points. East Asian characters count as wider."""
-    ems = sum(1.0 if unicodedata.east_asian_width(c) in "WF" else 0.65 for c in text)
-    return ems * size * POINT
+    """Return the estimated width of a text in inches, for ``size`` points."""
+    return layered.text_width(text, size) * POINT

@@ -38,7 +38,7 @@ _FONTCONFIG = """<fontconfig>
 </fontconfig>"""
 
 _family_of: dict[str, str | None] = {"\n": OWN}  # a character -> the family that draws it, or None
-_said: set[str] = set()  # the fonts that a warning has named already
+_named: set[str] = set()  # the fonts that a note has named already
 
 
 def families(text: str) -> list[str]:
@@ -58,7 +58,7 @@ def lacking(text: str) -> str:
 
 
 def readable(text: str) -> str:
-    """Return the text with a replacement for each character that no font has. A warning names the font to install, once.
+    """Return the text with a replacement for each character that no font has. A note names the font to install, once.
 
     Letters become Latin letters, one by one (こたつ: kotatsu). A symbol becomes its name (🚀: [rocket]). Any other character,
     such as a Chinese one, becomes its Unicode number (食: [U+98DF]).
@@ -111,9 +111,8 @@ def lent_to_graphviz() -> Iterator[dict[str, str] | None]:
     own = Path(manager.fontManager.findfont(OWN)).parent
     with tempfile.TemporaryDirectory() as folder:
         settings = Path(folder, "fonts.conf")
-        settings.write_text(
-            _FONTCONFIG.format(fonts=html.escape(str(own)), cache=html.escape(folder)), encoding="utf-8"
-        )
+        text = _FONTCONFIG.format(fonts=html.escape(str(own)), cache=html.escape(folder))
+        settings.write_text(text, encoding="utf-8")
         yield os.environ | {"FONTCONFIG_FILE": str(settings)}
 
 
@@ -185,9 +184,7 @@ def _list_new_fonts() -> None:
     manager = import_extra("matplotlib.font_manager", "train", "drawing")
     listed = {entry.fname for entry in manager.fontManager.ttflist}
     for file in sorted(set(manager.findSystemFonts()) - listed):
-        with contextlib.suppress(
-            Exception
-        ):  # Matplotlib cannot use this font and leaves it out too, for example one of coloured bitmaps
+        with contextlib.suppress(Exception):  # Matplotlib cannot use some fonts, for example those of coloured bitmaps
             manager.fontManager.addfont(file)
 
 
@@ -223,13 +220,13 @@ def _say_what_to_install(lacks: str) -> None:
         font = _font_for(character)
         by_font[font] = by_font.get(font, "") + character
     for font, characters in by_font.items():
-        if font in _said:
+        if font in _named:
             continue
-        _said.add(font)
+        _named.add(font)
         shown = " ".join(c if c.isprintable() else f"U+{ord(c):04X}" for c in characters[:5])
         more = f" and {len(characters) - 5} more characters" if len(characters) > 5 else ""
         print(
-            f"note: no installed font has {shown}{more}, in whose place pictures show names or numbers; install {font}",
+            f"note: no installed font has {shown}{more}, so pictures show names or numbers instead; install {font}",
             file=sys.stderr,
         )
 

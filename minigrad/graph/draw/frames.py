@@ -109,10 +109,8 @@ class FrameLayout:
                 (x, y), (width, height) = self.inside[parent].centres["frame", frame], self._frame_size(frame)
                 left, top = corners[parent][0] + x - width / 2, corners[parent][1] + y - height / 2
                 placed.frames[frame] = (left, top, width, height)
-                placed.titles[frame] = (
-                    left + self._beside_lines(frame),
-                    top + (PADDING + self.titles[frame][1]) / 2,
-                )
+                middle = top + (PADDING + self.titles[frame][1]) / 2
+                placed.titles[frame] = (left + self._beside_lines(frame), middle)
                 corners[frame] = (left + self._indent(frame), top + self._head(frame))
             for key, (x, y) in self.inside[frame].centres.items():
                 x, y = x + corners[frame][0], y + corners[frame][1]
@@ -121,11 +119,8 @@ class FrameLayout:
                 elif key[0] == "label":
                     placed.labels[str(key[1])] = (x, y)
         for way in self.ways:
-            route = [
-                (x + corners[frame][0], y + corners[frame][1])
-                for frame, piece in way
-                for x, y in self.inside[frame].routes[piece]
-            ]
+            points = ((corners[frame], point) for frame, piece in way for point in self.inside[frame].routes[piece])
+            route = [(x + left, y + top) for (left, top), (x, y) in points]
             placed.routes.append([point for i, point in enumerate(route) if not i or point != route[i - 1]])
         return placed
 
@@ -162,9 +157,8 @@ class FrameLayout:
             last=[i for key, i in number.items() if key[0] == "out"],
             ports=[(self._port(a, "out"), self._port(b, "in")) for a, b in pieces],
         )
-        self.inside[frame] = _Inside(
-            (laid.width, laid.height), dict(zip(members, laid.centres)), dict(zip(pieces, laid.routes))
-        )
+        size, centres = (laid.width, laid.height), dict(zip(members, laid.centres))
+        self.inside[frame] = _Inside(size, centres, dict(zip(pieces, laid.routes)))
         for (a, b), route in zip(pieces, laid.routes):
             self._extend(frame, a, b, route)
 

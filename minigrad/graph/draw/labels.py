@@ -15,8 +15,6 @@ BOLD = 1.13  # the width of bold letters relative to regular ones
 LINE = 1.25  # the height of a line relative to the font's size
 SLACK = 4.0  # the space around a text, which a wider font may use
 WIDEST = 0.62  # the width of a monospace letter in em; such a font may replace a missing one
-
-
 SPACING = 2.0  # the distance between the cells of a table, which is Graphviz' default
 SMALL = 9.0  # the size of the small text next to a name or below it, in points
 
@@ -96,10 +94,8 @@ class Table:
 
     def size(self) -> Size:
         widths, heights = self._columns(), self._heights()
-        return (
-            sum(widths) + self.spacing * (len(widths) + 1),
-            sum(heights) + self.spacing * (len(heights) + 1),
-        )
+        wide, high = (sum(sizes) + self.spacing * (len(sizes) + 1) for sizes in (widths, heights))
+        return wide, high
 
     def dot(self, base: Letters) -> str:
         """Return the table as an HTML-like label of Graphviz, with tags for letters that differ from ``base``."""
@@ -153,8 +149,6 @@ class Table:
 
 
 Block = Lines | Table
-
-
 Legend = list[list[tuple[str, str | None]]]  # rows of texts with their background colours
 
 

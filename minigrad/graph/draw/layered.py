@@ -24,22 +24,10 @@ MOST_ROOM = 60.0  # the largest extra height
 
 # The widths of the characters of DejaVu Sans and Verdana in 1/100 em. Most fonts are narrower.
 _ADVANCES = {
-    30: " 'IJijl",
-    37: ",./:;\\|",
-    42: "!()-[]ft·",
-    48: "r",
-    52: '"*_`',
-    56: "?cszv",
-    60: "FLkxy",
-    64: "0123456789EPSTYabdeghnopqu${}∂∇",
-    70: "ABCKRVXZαβγ",
-    76: "NU",
-    80: "&DGHOQ",
-    85: "#+<=>^w~×→←−∞",
-    90: "M",
-    96: "%",
-    101: "@Wm…",
-}
+    30: " 'IJijl", 37: ",./:;\\|", 42: "!()-[]ft·", 48: "r", 52: '"*_`', 56: "?cszv", 60: "FLkxy",
+    64: "0123456789EPSTYabdeghnopqu${}∂∇", 70: "ABCKRVXZαβγ", 76: "NU", 80: "&DGHOQ", 85: "#+<=>^w~×→←−∞", 90: "M",
+    96: "%", 101: "@Wm…",
+}  # fmt: skip
 _ADVANCE = {character: advance / 100 for advance, characters in _ADVANCES.items() for character in characters}
 
 
@@ -111,12 +99,8 @@ def lay_out(
 
 
 def _across(laid: Laid) -> Laid:
-    return Laid(
-        laid.height,
-        laid.width,
-        [(y, x) for x, y in laid.centres],
-        [[(y, x) for x, y in route] for route in laid.routes],
-    )
+    routes = [[(y, x) for x, y in route] for route in laid.routes]
+    return Laid(laid.height, laid.width, [(y, x) for x, y in laid.centres], routes)
 
 
 def _parts(boxes: int, lines: Sequence[tuple[int, int]]) -> list[tuple[list[int], list[int]]]:
@@ -178,12 +162,8 @@ def _lay_out_part(
         if a == b:
             (cx, cy), (width, height) = centres[a], sizes[a]
             right, high = cx + width / 2, height / 4
-            routes[number] = [
-                (right, cy - high),
-                (right + LOOP, cy - high),
-                (right + LOOP, cy + high),
-                (right, cy + high),
-            ]
+            upper, lower = cy - high, cy + high
+            routes[number] = [(right, upper), (right + LOOP, upper), (right + LOOP, lower), (right, lower)]
     width = max(value + each / 2 for value, each in zip(x, [*widths, *[0.0] * (len(x) - len(widths))]))
     return Laid(width, bands[-1][1], centres, routes)
 

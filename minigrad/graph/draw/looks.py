@@ -22,11 +22,8 @@ CHANGES = {  # fill, outline, and a sign for readers who cannot see the colours
     "removed": ("#f7d0d0", "#b3261e", "−"),
     "changed": ("#fbe9b0", "#8a6414", "~"),
 }
-VERDICTS = {
-    "agrees": ("#2f7d32", "#cfead0"),
-    "wrong": ("#c62828", "#f7d0d0"),
-    "unclear": ("#8a8a8a", "#e6e6e6"),
-}  # line, fill
+# The colour of a line, and of a fill
+VERDICTS = {"agrees": ("#2f7d32", "#cfead0"), "wrong": ("#c62828", "#f7d0d0"), "unclear": ("#8a8a8a", "#e6e6e6")}
 TAINTED = "#f6c3c8"
 WORDS = {
     "grad": "norm of the gradient",
@@ -85,15 +82,16 @@ def operand_in_prose(edge: Edge, graph: Graph) -> str:
     return edge.argument + ("" if label == edge.argument else f" ('{label}')")
 
 
-def gradient_text(node: Node, digits: int = 3) -> str:
+def gradient_text(node: Node) -> str:
     """Return the gradient of a node as text: a single number, or the norm of an array, marked as a norm."""
-    if node.spread is not None and number_text(node.spread[0], digits) != number_text(node.spread[1], digits):
-        return f"|grad| {number_text(node.spread[0], digits)} … {number_text(node.spread[1], digits)}"
+    least, most = (number_text(norm, 3) for norm in node.spread or (0, 0))
+    if least != most:
+        return f"|grad| {least} … {most}"
     if node.gradient is None:
         return "grad -"
     if node.signed is not None:
-        return f"grad {number_text(node.signed, digits)}"
-    return f"|grad| {number_text(node.gradient, digits)}"
+        return f"grad {number_text(node.signed, 3)}"
+    return f"|grad| {number_text(node.gradient, 3)}"
 
 
 def mode(graph: Graph, color: str | None) -> str:

@@ -17,7 +17,6 @@ Look = dict[str, str]  # attributes of DOT and their values
 BOXES: Look = {"fontname": FONT, "fontsize": "11", "height": "0.3", "width": "0.3", "margin": "0.09,0.04"}
 LINES: Look = {"fontname": FONT, "fontsize": "9", "color": "#5a5a5a", "arrowsize": "0.6"}
 
-
 FOLD = 7.0  # the size of a note's corner, of a cylinder's lid, and the depth of a 3D box
 RING = 4.0  # the distance between the two outlines of a named value
 BESIDE = 2.0  # the distance between a line and its label

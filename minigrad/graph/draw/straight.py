@@ -52,10 +52,9 @@ def _shorten(ranks: Ranking, x: list[float], widths: Sequence[float]) -> None:
         if all(low - BOW <= x[vertex] <= high + BOW for vertex in bends):
             continue
         for vertex in bends:
-            others = sorted(
-                (x[v], widths[v] / 2 + (PASS if widths[v] else BESIDE)) for v in layer_of[vertex] if v != vertex
-            )
-            x[vertex] = _nearest(min(max(x[vertex], low), high), [(at - half, at + half) for at, half in others])
+            others = sorted((x[v], widths[v] / 2) for v in layer_of[vertex] if v != vertex)
+            sides = [(at, half + (PASS if half else BESIDE)) for at, half in others]
+            x[vertex] = _nearest(min(max(x[vertex], low), high), [(at - half, at + half) for at, half in sides])
 
 
 def _nearest(wanted: float, taken: Sequence[tuple[float, float]]) -> float:
@@ -69,10 +68,8 @@ def _nearest(wanted: float, taken: Sequence[tuple[float, float]]) -> float:
 
 
 def _extent(x: Sequence[float], widths: Sequence[float]) -> tuple[float, float]:
-    return (
-        min(value - width / 2 for value, width in zip(x, widths)),
-        max(value + width / 2 for value, width in zip(x, widths)),
-    )
+    halves = [(value, width / 2) for value, width in zip(x, widths)]
+    return min(value - half for value, half in halves), max(value + half for value, half in halves)
 
 
 def _conflicts(ranks: Ranking) -> set[tuple[int, int]]:
@@ -104,9 +101,7 @@ def _columns(
         last = -1  # the lines of two columns must not cross
         for vertex in layer:
             sources = sorted(neighbours[vertex], key=place.__getitem__)
-            for source in dict.fromkeys(
-                (sources[(len(sources) - 1) // 2], sources[len(sources) // 2]) if sources else ()
-            ):
+            for source in sources[(len(sources) - 1) // 2 : len(sources) // 2 + 1]:
                 free = (source, vertex) not in conflicts and (vertex, source) not in conflicts
                 if place[source] > last and free:
                     column[vertex], last = column[source], place[source]

@@ -160,8 +160,6 @@ STAND_INS: dict[str, Callable[..., Any]] = {
     "concatenate": _concatenate,
     "stack": lambda g, i, axis: np.take(g, i, axis=axis),
     "sort.a": _sort,
-    "tril.m": lambda g, k: np.tril(g, k),
-    "triu.m": lambda g, k: np.triu(g, k),
     "take.a": lambda g, a_shape, indices, axis: added_at(g, np.take(places(a_shape), indices, axis=axis), a_shape),
     "take_along_axis.arr": lambda g, arr_shape, indices, axis: added_at(
         g, np.take_along_axis(places(arr_shape), indices, axis=axis), arr_shape

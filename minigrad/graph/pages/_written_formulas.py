@@ -1,10 +1,16 @@
 """Readable formulas for derivatives whose rule is not a lambda, or is mostly NumPy plumbing (see ``formulas.py``).
 
 ``y`` in a text is the output, or ``out`` if an argument is called y. Words follow the first comma outside of parentheses.
-``JAPANESE`` has these words, and those of ``equations.py``, in Japanese.
 """
 
 from __future__ import annotations
+
+import json
+
+from .html import asset
+
+# The Japanese for the words of these texts and of equations.py
+JAPANESE: dict[str, str] = json.loads(asset("formulas_words.json"))["ja"]
 
 # The keys are operation.argument, or the operation alone if its number of arguments varies.
 TEXTS: dict[str, str] = {
@@ -17,20 +23,19 @@ TEXTS: dict[str, str] = {
     "logaddexp2.x": "g * sigmoid((x - y) * log(2))",
     "logaddexp2.y": "g * sigmoid((y - x) * log(2))",
     "special.i1.x": "g * 0.5 * (i0(x) + iv(2, x))",
-    "special.i1e.x": "g * (0.5 * (i0e(x) + exp(-abs(x)) * iv(2, x)) - sign(x) * y)",
     "arctan2.y": "g * x / (x * x + y * y)",
     "arctan2.x": "-g * y / (x * x + y * y)",
     "sinc.x": "g * (cos(pi x) - sinc(x)) / x",
-    "gelu.x": "g * (Phi(x) + x * phi(x)), Phi and phi the normal distribution and its density",
+    "gelu.x": "g * (Phi(x) + x * phi(x)), with the normal distribution Phi and its density phi",
     "logsumexp.a": "g * softmax(a)",
-    "cumsum.a": "g, summed from each place to the end",
-    "cumprod.a": "g * prod(others), summed from each place to the end",
+    "cumsum.a": "g, summed from each position to the end",
+    "cumprod.a": "g * prod(others), summed from each position to the end",
     "concatenate": "g, the part of this operand",
-    "take.a": "g, added where the elements were taken, 0 elsewhere",
-    "take_along_axis.arr": "g, added where the elements were taken, 0 elsewhere",
+    "take.a": "g, added at the selected elements, 0 elsewhere",
+    "take_along_axis.arr": "g, added at the selected elements, 0 elsewhere",
     "repeat.a": "g, summed over the copies",
     "diagonal.a": "g, on the diagonal, 0 elsewhere",
-    "transpose.a": "g, with the axes put back",
+    "transpose.a": "g, with the axes in their original order",
     "roll.a": "g, rolled back",
     "sliding_window_view.x": "g, summed over the windows",
     "matmul.x": "g @ y^T",
@@ -43,14 +48,14 @@ TEXTS: dict[str, str] = {
     ),
     "layer_norm.gamma": "g * (x - mean(x)) / sqrt(var(x) + eps), summed over the rows",
     "layer_norm.beta": "g, summed over the rows",
-    "cross_entropy.logits": "g * (softmax(logits) - one_hot(labels)), divided by the number of labels for their mean",
-    "attention.query": "s @ key, s = scale * w * (h - sum(h * w)), h = g @ value^T, w the attention weights",
-    "attention.key": "s^T @ query, s = scale * w * (h - sum(h * w)), h = g @ value^T, w the attention weights",
-    "attention.value": "w^T @ g, w the attention weights",
-    "attention.bias": "w * (h - sum(h * w)), h = g @ value^T, w the attention weights",
+    "cross_entropy.logits": "g * (softmax(logits) - one_hot(labels)), divided by the number of labels for the mean",
+    "attention.query": "s @ key, s = scale * w * (h - sum(h * w)), h = g @ value^T, with attention weights w",
+    "attention.key": "s^T @ query, s = scale * w * (h - sum(h * w)), h = g @ value^T, with attention weights w",
+    "attention.value": "w^T @ g, with attention weights w",
+    "attention.bias": "w * (h - sum(h * w)), h = g @ value^T, with attention weights w",
     "solve.a": "-(inv(a)^T @ g) @ y^T",
     "solve.b": "inv(a)^T @ g",
-    "modf.x": "g, that of the fractional part",
+    "modf.x": "g, the gradient of the fractional part",
     "imag.val": "-i * g",
     "maximum.x": "g * (x > y) + 0.5 * g * (x == y)",
     "maximum.y": "g * (y > x) + 0.5 * g * (x == y)",
@@ -59,16 +64,16 @@ TEXTS: dict[str, str] = {
     "clip.a": "where(a_min <= a <= a_max, g, 0)",
     "clip.a_min": "where(a < a_min, g, 0)",
     "clip.a_max": "where(a > a_max, g, 0)",
-    "reshape.a": "g, in the shape of before",
-    "squeeze.a": "g, in the shape of before",
-    "expand_dims.a": "g, in the shape of before",
+    "reshape.a": "g, in the original shape",
+    "squeeze.a": "g, in the original shape",
+    "expand_dims.a": "g, in the original shape",
     "swapaxes.a": "g, with the axes swapped back",
     "flip.m": "g, flipped back",
     "stack": "g, the part of this operand",
-    "split.ary": "g, that of all parts joined",
-    "getitem.x": "g, put where the elements were picked, 0 elsewhere",
+    "split.ary": "g, concatenated from the gradients of all parts",
+    "getitem.x": "g, at the selected elements, 0 elsewhere",
     "overlapped.windows": "the windows of g",
-    "scatter_add.updates": "g, picked at the index",
+    "scatter_add.updates": "g, at the index",
     "pad.array": "g, without the padding",
     "dot.a": "g @ b^T",
     "dot.b": "a^T @ g",
@@ -78,104 +83,53 @@ TEXTS: dict[str, str] = {
     "outer.b": "a @ g",
     "vdot.a": "conj(g * b)",
     "vdot.b": "g * conj(a)",
-    "tensordot.a": "g * b, summed over the axes that only b brought",
-    "tensordot.b": "a * g, summed over the axes that only a brought",
+    "tensordot.a": "g * b, summed over the axes that only b has",
+    "tensordot.b": "a * g, summed over the axes that only a has",
     "convolve.a": "correlate(g, v)",
     "convolve.v": "correlate(g, a)",
     "inv.a": "-y^T @ g @ y^T",
     "det.a": "g * y * inv(a)^T",
-    "fft.a": "fft(g), in the length of before",
-    "ifft.a": "ifft(g), in the length of before",
+    "fft.a": "fft(g), in the original length",
+    "ifft.a": "ifft(g), in the original length",
     "fftshift.x": "g, shifted back",
     "ifftshift.x": "g, shifted back",
-    "rfft.a": "fft(g), the real part, in the length of before",
-    "pad_copies.array": "g, each padded element added to what it was made from",
-    "fold.padded": "g, padded as before",
+    "rfft.a": "fft(g), the real part, in the original length",
+    "pad_copies.array": "g, with each padded element added to its source",
+    "fold.padded": "g, padded in the same way",
     "tile.A": "g, summed over the copies",
-    "between.a": "g * share, added where the elements were taken, 0 elsewhere",
-    "pad_mode.array": "g, each padded element added to what it was made from",
-    "einsum": "einsum(g, others), to the axes of this operand",
+    "between.a": "g * share, added at the selected elements, 0 elsewhere",
+    "pad_mode.array": "g, with each padded element added to its source",
+    "einsum": "einsum(g, others), with the axes of this operand",
     "kron.a": "g * b, summed over the block of each element",
     "kron.b": "a * g, summed over all blocks",
     "cross.a": "b × g",
     "cross.b": "g × a",
     "matrix_power.a": "(a^T)^k @ g @ (a^T)^(n - 1 - k), summed over k",
-    "norm.x": "g * x / y, for the 2-norm; for another one its derivative",
-    "slogdet.a": "g * inv(a)^T, g that of the logarithm",
-    "pinv.a": "g, by the formula of Golub and Pereyra for the pseudo-inverse",
-    "cholesky.a": "L^-T @ F(L^T @ g) @ L^-1, F the lower triangle with half of its diagonal",
-    "qr.a": "g, that of Q and of R, by solving with R",
-    "eigh.a": "V @ (diag(gw) + (V^T @ gV) / (w_j - w_i)) @ V^T, gw and gV the gradients of values and vectors",
-    "eigvalsh.a": "V @ diag(g) @ V^T, V the eigenvectors",
-    "eig.a": "V^-T @ (diag(gw) + (V^T @ gV) / (w_j - w_i)) @ V^T, gw and gV the gradients of values and vectors",
-    "svd.a": "U @ (diag(gs) + t) @ V^T, gs the gradient of the singular values, t what turns U and V",
-    "irfft.a": "conj(rfft(g)), mirrored frequencies counted twice",
+    "norm.x": "g * x / y, for the 2-norm; other norms have their own derivatives",
+    "slogdet.a": "g * inv(a)^T, with the gradient g of the logarithm",
+    "pinv.a": "g, put into Golub and Pereyra's formula for pseudo-inverses",
+    "cholesky.a": "L^-T @ F(L^T @ g) @ L^-1, where F keeps the lower triangle and half of the diagonal",
+    "qr.a": "g, the gradients of Q and R, combined by solving with R",
+    "eigvalsh.a": "V @ diag(g) @ V^T, with the eigenvectors V",
+    "svd.a": "U @ (diag(gs) + t) @ V^T, with the gradient gs of the singular values and the part t from U and V",
+    "irfft.a": "conj(rfft(g)), with mirrored frequencies counted twice",
 }
 
+for _name, _left in (("eigh", "V"), ("eig", "V^-T")):
+    TEXTS[f"{_name}.a"] = (
+        f"{_left} @ (diag(gw) + (V^T @ gV) / (w_j - w_i)) @ V^T, "
+        "with the gradients gw of the eigenvalues and gV of the eigenvectors"
+    )
 for _name in ("power", "float_power"):
     TEXTS[f"{_name}.x"] = "g * y * x^(y - 1)"
     TEXTS[f"{_name}.y"] = "g * out * log(x)"
 for _name in ("sort", "partition"):
-    TEXTS[f"{_name}.a"] = "g, back in the order of a"
+    TEXTS[f"{_name}.a"] = "g, in the original order of a"
 for _name in ("max", "min", "nanmax", "nanmin"):
-    TEXTS[f"{_name}.a"] = f"where(a == {_name}(a), g, 0), shared by ties"
+    TEXTS[f"{_name}.a"] = f"where(a == {_name}(a), g, 0), divided equally among ties"
 for _prefix in ("", "nan"):  # np.nansum and similar functions leave out NaNs
-    TEXTS[f"{_prefix}sum.a"] = "g, spread over the summed axes"
-    TEXTS[f"{_prefix}mean.a"] = "g / n, spread over the averaged axes"
+    TEXTS[f"{_prefix}sum.a"] = "g, broadcast over the summed axes"
+    TEXTS[f"{_prefix}mean.a"] = "g / n, broadcast over the averaged axes"
     TEXTS[f"{_prefix}var.a"] = "2 * g * (a - mean(a)) / (n - ddof)"
     TEXTS[f"{_prefix}std.a"] = "g * (a - mean(a)) / ((n - ddof) * y)"
     TEXTS[f"{_prefix}prod.a"] = "g * prod(others)"
-
-# The words after the comma
-JAPANESE: dict[str, str] = {
-    "that of the fractional part": "小数部分のもの",
-    "Phi and phi the normal distribution and its density": "Phi と phi は正規分布とその密度",
-    "spread over the summed axes": "和を取った軸に広げる",
-    "spread over the averaged axes": "平均を取った軸に広げる",
-    "shared by ties": "同点なら等分",
-    "summed from each place to the end": "その位置から最後までの和",
-    "back in the order of a": "a の順に戻す",
-    "in the shape of before": "元の形に",
-    "with the axes put back": "軸を元の順に",
-    "with the axes swapped back": "軸を入れ替えて元に",
-    "flipped back": "反転して元に",
-    "rolled back": "回して元に",
-    "shifted back": "ずらして元に",
-    "the part of this operand": "この引数の分",
-    "that of all parts joined": "全部分のものをつなぐ",
-    "put where the elements were picked, 0 elsewhere": "選んだ位置に置く、他は 0",
-    "added where the elements were taken, 0 elsewhere": "取り出した位置に足す、他は 0",
-    "picked at the index": "添字の位置のもの",
-    "summed over the copies": "コピーについての和",
-    "on the diagonal, 0 elsewhere": "対角線に置く、他は 0",
-    "without the padding": "余白を除く",
-    "padded as before": "同じ余白を付ける",
-    "each padded element added to what it was made from": "余白の分を元の要素に足す",
-    "summed over the windows": "窓についての和",
-    "summed over the axes that only b brought": "b だけの軸についての和",
-    "summed over the axes that only a brought": "a だけの軸についての和",
-    "to the axes of this operand": "この引数の軸へ",
-    "summed over the block of each element": "各要素の区画での和",
-    "summed over all blocks": "全区画についての和",
-    "summed over k": "k についての和",
-    "summed over the rows": "行についての和",
-    "summed over the stack": "積み重ねた行列についての和",
-    "for each matrix of the stack": "積み重ねた行列ごとに",
-    "divided by the number of labels for their mean": "平均なら個数で割る",
-    "s = scale * w * (h - sum(h * w)), h = g @ value^T, w the attention weights": (
-        "s = scale * w * (h - sum(h * w))、h = g @ value^T、w はアテンションの重み"
-    ),
-    "h = g @ value^T, w the attention weights": "h = g @ value^T、w はアテンションの重み",
-    "w the attention weights": "w はアテンションの重み",
-    "for the 2-norm; for another one its derivative": "2 ノルムのとき、他はそのノルムの微分",
-    "g that of the logarithm": "g は対数のもの",
-    "by the formula of Golub and Pereyra for the pseudo-inverse": "擬似逆行列についての Golub と Pereyra の式による",
-    "F the lower triangle with half of its diagonal": "F は下三角と対角の半分",
-    "that of Q and of R, by solving with R": "Q と R のもの、R で解く",
-    "gw and gV the gradients of values and vectors": "gw と gV は固有値とベクトルの勾配",
-    "V the eigenvectors": "V は固有ベクトル",
-    "gs the gradient of the singular values, t what turns U and V": "gs は特異値の勾配、t は U と V の回転の分",
-    "in the length of before": "元の長さに",
-    "the real part, in the length of before": "実部を元の長さに",
-    "mirrored frequencies counted twice": "対になる周波数は 2 倍",
-}

@@ -68,16 +68,14 @@ class AttentionMaps:
         with tempfile.TemporaryDirectory() as folder:
             return self.to_html(Path(folder) / "maps.html").iframe()
 
-    def maps(self, across: int = MOST_ACROSS) -> list[list[Map]]:
-        """Return each head as a :class:`Map`, in rows of at most ``across`` heads. Each layer begins a new row."""
+    def maps(self) -> list[list[Map]]:
+        """Return each head as a :class:`Map`, in rows of at most ``MOST_ACROSS`` heads. Each layer begins a new row."""
         rows = []
         for layer in self.layers:
             name = f"{layer.part}, layer {layer.number}" if layer.part else f"layer {layer.number}"
-            maps = [
-                Map(f"{name}, head {head}", layer.queries, layer.keys, weights)
-                for head, weights in enumerate(layer.weights, start=1)
-            ]
-            rows += [maps[i : i + across] for i in range(0, len(maps), across)]
+            heads = enumerate(layer.weights, start=1)
+            maps = [Map(f"{name}, head {head}", layer.queries, layer.keys, weights) for head, weights in heads]
+            rows += [maps[i : i + MOST_ACROSS] for i in range(0, len(maps), MOST_ACROSS)]
         return rows
 
     def plot(self, path: str | os.PathLike[str], *, caption: str = "") -> Path:
@@ -160,7 +158,7 @@ def attention_maps(
             array = _one_example(weights, example, f"layer {number}" + (f" of {part!r}" if part else ""))
             looking = keys if part == "encoder" else queries
             looked_at = queries if part == "decoder" else keys
-            if looked_at is None and not (part == "cross" or part == "encoder"):
+            if looked_at is None and part not in ("cross", "encoder"):
                 looked_at = queries
             sides = zip(("queries", "keys"), (looking, looked_at), array.shape[1:])
             labels = [_fitting(given, count, side, part, number) for side, given, count in sides]
@@ -257,7 +255,6 @@ def draw_maps(
     caption: str = "",
     captions: Sequence[str] = (),
     cell: float | None = None,
-    dpi: int = 120,
 ) -> Path:
     """Draw attention weights into a .svg, .png or .pdf file: one panel for each map, all on the same colour scale.
 
@@ -295,7 +292,7 @@ def draw_maps(
         bar.tick_params(labelsize=7)
         if caption:
             fig.text(0.15 / width, 1 - 0.1 / height, caption, fontsize=11, va="top")
-        return save(fig, path, dpi)
+        return save(fig, path)
 
 
 def _labels(tokens: Sequence[str]) -> list[str]:

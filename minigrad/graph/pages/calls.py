@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ..draw.folding import Unit
 from ..record.model import Graph, Node
-from ..record.rounds import COUNT, Owned, Rounds
+from ..record.rounds import Owned, Rounds
 
 Step = tuple[object, str]  # what tells a call or a round of a loop from others, and its title
 
@@ -24,7 +24,7 @@ class CallsAround:
         found: list[Step] = []
         places = [] if node.source is None else [node.source, *node.callers]
         for number in range(min(len(places), len(node.rounds)) - 1, -1, -1):
-            values = [(name, value) for name, value in node.rounds[number] if name not in (COUNT, "self")]
+            values = [(name, value) for name, value in node.rounds[number] if name != "self"]
             plain = [(name, value) for name, value in values if not isinstance(value, Owned)]
             for name, value in plain or values:
                 found.append(((number - len(places), name, value), self.loop(self.rounds.text(name, value))))

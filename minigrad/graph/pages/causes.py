@@ -18,7 +18,7 @@ Sentences = dict[str, str]  # by language
 
 def given() -> Sentences:
     """Return the sentence for a leaf that already held a NaN or an infinity."""
-    return _sentences("given")
+    return sentences("given")
 
 
 def forward_cause(node: Node, operands: Sequence[Edge], labels: Sequence[str]) -> Sentences:
@@ -31,29 +31,29 @@ def forward_cause(node: Node, operands: Sequence[Edge], labels: Sequence[str]) -
     if found is not None and found.key != "overflow":
         return _of_operand(found, numbers, about)
     if any(is_bad(numbers.get(name, value)) for name, value in values.items()):
-        return _sentences("infinities", **about)
+        return sentences("infinities", **about)
     product = product_there(node.primitive, bad, values)
     if product is not None:
         left, right = about[product.left], about[product.right]
-        return _sentences("product", **{**about, **product._asdict(), "left": left, "right": right})
-    return _sentences("unknown" if np.isnan(bad).any() else "overflow", **about)
+        return sentences("product", **{**about, **product._asdict(), "left": left, "right": right})
+    return sentences("unknown" if np.isnan(bad).any() else "overflow", **about)
 
 
 def backward_cause(node: Node, operands: Sequence[Edge], edge: Edge, labels: Sequence[str]) -> Sentences:
     """Return why a derivative is not finite although the gradient that arrived is."""
     if not is_bad(edge.raw):  # the sum over broadcast axes overflowed
-        return _sentences("sum", **_limits(first_bad(edge.contribution).dtype))
+        return sentences("sum", **_limits(first_bad(edge.contribution).dtype))
     bad = first_bad(edge.raw)
     values = {operand.argument: operand.value for operand in operands} | {"ans": node.value, "g": node.cotangent}
     numbers = numbers_there(node.primitive, bad, values)
     found = cause(BACKWARD, node.operation, {**numbers, "by": edge.argument})
     about = _about(node, operands, labels, bad)
-    return _sentences("slope_overflow", **about) if found is None else _of_operand(found, numbers, about)
+    return sentences("slope_overflow", **about) if found is None else _of_operand(found, numbers, about)
 
 
 def sum_cause(node: Node) -> Sentences:
     """Return why a gradient is not finite although all its contributions are."""
-    return _sentences("sum", **_limits(np.dtype(node.dtype)))
+    return sentences("sum", **_limits(np.dtype(node.dtype)))
 
 
 def _about(node: Node, operands: Sequence[Edge], labels: Sequence[str], result: Any) -> dict[str, str]:
@@ -68,10 +68,11 @@ def _limits(dtype: Any) -> dict[str, str]:
 
 def _of_operand(found: Cause, numbers: Mapping[str, Any], about: Mapping[str, str]) -> Sentences:
     value = f"{numbers[found.operand]:.4g}".replace("-", "−")
-    return _sentences(found.key, **{**about, "y": about.get("y", ""), "x": about[found.operand], "value": value})
+    return sentences(found.key, **{**about, "y": about.get("y", ""), "x": about[found.operand], "value": value})
 
 
-def _sentences(key: str, /, **about: str) -> Sentences:
+def sentences(key: str, /, **about: object) -> Sentences:
+    """Return a sentence of ``causes_words.json`` in all languages, with its values."""
     return {language: words[key].format(**about) for language, words in _words().items()}
 
 

@@ -24,27 +24,19 @@ KINDS = {
     "frac": "a numerator and a denominator",
     "sup": "a base and an exponent",
     "sqrt": "a root",
-    "call": "a function's name, then what it is given",
+    "call": "the name of a function, then its arguments",
     "T": "a transpose",
     "paren": "parentheses",
-    "op": "a sign: · of each element with its like, @ of matrices",
+    "op": "an operator: · multiplies elementwise, @ multiplies matrices",
     "num": "a number as text",
-    "ref": "g, the gradient that arrives; ans, the operation's result; or an argument",
+    "ref": "g, the incoming gradient; ans, the operation's result; or an argument",
     "words": "text in English and Japanese",
 }
 
 _SIGNS: dict[type[ast.AST], str] = {
-    ast.Mult: "·",
-    ast.MatMult: "@",
-    ast.Add: "+",
-    ast.Sub: "−",
-    ast.LtE: "≤",
-    ast.Lt: "<",
-    ast.GtE: "≥",
-    ast.Gt: ">",
-    ast.Eq: "=",
-    ast.NotEq: "≠",
-}
+    ast.Mult: "·", ast.MatMult: "@", ast.Add: "+", ast.Sub: "−", ast.LtE: "≤", ast.Lt: "<", ast.GtE: "≥", ast.Gt: ">",
+    ast.Eq: "=", ast.NotEq: "≠",
+}  # fmt: skip
 _ANY, _SUM, _PRODUCT, _SIGN, _POWER = range(5)  # precedences: a larger one binds tighter
 _MINUS: Tree = ["op", "−"]
 
@@ -133,7 +125,7 @@ def _dot(argument: str) -> Callable[[Mapping[str, Any]], str | None]:
                 return "outer(a, g)"
             case ((1 | 2), (1 | 2)):
                 return None
-        return f"g * {other}, summed over the axes that only {other} brought"
+        return f"g * {other}, summed over the axes that only {other} has"
 
     return text
 

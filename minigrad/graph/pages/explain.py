@@ -22,24 +22,12 @@ from .raised import raised
 from .truth import MOST_CHECKED
 from .written import written
 
-# Each builds on those before it.
+# The scripts of the page. Each one uses those before it.
 WHAT_IF = ["nd", "numpy", "python", "whatif"]
-PARTS = [
-    "timeline",
-    "places",
-    "heat",
-    "equation",
-    "code",
-    "written",
-    "camera",
-    "parts",
-    "picture",
-    "hand",
-    "scene",
-    "node",
-    "panel",
-]
-SCRIPTS = ["unpack", "arrays", *WHAT_IF, "mistakes", *PARTS, "quiz", "editing", "play", "lesson", "look"]
+SCRIPTS = [
+    "unpack", "arrays", *WHAT_IF, "mistakes", "timeline", "places", "heat", "equation", "code", "written", "camera", "parts",
+    "picture", "hand", "scene", "node", "panel", "quiz", "editing", "play", "lesson", "look",
+]  # fmt: skip
 
 
 def explain(

@@ -47,10 +47,8 @@ FIELDS = {
 }
 KINDS = ("edge", "value", "choice")
 MOST_ASKED = 300  # elements of an array that a question is about
-WHERE = (
-    "a number, 'start', 'backward', 'end', 'forward of NAME', 'backward of NAME', 'backward of NAME to OPERAND', or "
-)
-WHERE += "'gradient of NAME'"
+NAMED = "'forward of NAME', 'backward of NAME', 'backward of NAME to OPERAND', or 'gradient of NAME'"
+WHERE = f"a number, 'start', 'backward', 'end', {NAMED}"
 
 
 def lessons() -> list[str]:
@@ -330,12 +328,10 @@ class _StepNames:
 
     def _gradient(self, name: str, where: str) -> int:
         node = self._node(name, where)
-        into = [
-            i + 1 for i, (kind, e) in enumerate(self.steps) if kind != "forward" and self.edges[e]["source"] == node
-        ]
-        if not into:
-            raise ArgumentError(f"{where}: no step adds to the gradient of {name!r}")
-        return into[-1]
+        for at, (kind, edge) in reversed(list(enumerate(self.steps, 1))):
+            if kind != "forward" and self.edges[edge]["source"] == node:
+                return at
+        raise ArgumentError(f"{where}: no step adds to the gradient of {name!r}")
 
 
 def _squeezed(name: str) -> str:

@@ -107,9 +107,7 @@ class _Arrays:
 def _stored(value: Any) -> Any:
     """Return numbers in a dtype that JavaScript reads: unsigned integers up to 32 bits, float32, float64, else complex."""
     value = np.asarray(value)
-    kept = (
-        value.dtype.kind == "c" or value.dtype == np.float32 or (value.dtype.kind == "u" and value.dtype.itemsize <= 4)
-    )
+    kept = value.dtype.kind == "c" or value.dtype in (np.float32, np.uint8, np.uint16, np.uint32)
     return value.astype((value.dtype if kept else np.dtype(np.float64)).newbyteorder("<"), copy=False)
 
 

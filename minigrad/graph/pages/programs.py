@@ -7,6 +7,8 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..._source import SourceLine
+
 if TYPE_CHECKING:
     from ..record.model import Graph
 
@@ -20,8 +22,7 @@ Stretch = tuple[int, int]  # a part of a file: its first line and its last
 
 def program(graph: Graph) -> tuple[list[dict[str, Any]], list[list[int] | None]]:
     """Return the parts, and for each node its span: ``[part, line, column, end line, end column]``, or None."""
-    texts: dict[str, list[str]] = getattr(graph, "programs", None) or {}
-    sources = [node.source for node in graph.nodes]
+    texts, sources = graph.programs, [node.source for node in graph.nodes]
     used: dict[str, dict[int, int]] = {}  # file -> line -> the first operation there
     for number, source in enumerate(sources):
         if source is not None and source.file in texts and 1 <= source.line <= len(texts[source.file]):
@@ -38,25 +39,14 @@ def program(graph: Graph) -> tuple[list[dict[str, Any]], list[list[int] | None]]
             place |= {(file, line): len(files) for line in range(first, last + 1)}
             shown = [line.rstrip("\n")[:LONGEST_LINE] for line in texts[file][first - 1 : last]]
             files.append({"name": os.path.basename(file), "first": first, "lines": shown})
-    for source in sources:  # if the file's text is missing, as in an older trace, the source may still have its line
-        if (
-            source is not None
-            and source.text
-            and (source.file, source.line) not in place
-            and not texts.get(source.file)
-        ):
-            place[source.file, source.line] = len(files)
-            files.append({"name": os.path.basename(source.file), "first": source.line, "lines": [source.text]})
     return files, [None if source is None else _span(source, place, texts) for source in sources]
 
 
-def _span(source: Any, place: dict[tuple[str, int], int], texts: dict[str, list[str]]) -> list[int] | None:
+def _span(source: SourceLine, place: dict[tuple[str, int], int], texts: dict[str, list[str]]) -> list[int] | None:
     number = place.get((source.file, source.line))
     if number is None:
         return None
-    if not texts.get(source.file):
-        return [number, source.line, 0, source.line, len(source.text)]
-    column, last, end = (getattr(source, name, None) for name in ("column", "end_line", "end_column"))
+    column, last, end = source.column, source.end_line, source.end_column
     if column is None or last is None or end is None or place.get((source.file, last)) != number:
         text = texts[source.file][source.line - 1].rstrip()
         column, last, end = len(text) - len(text.lstrip()), source.line, len(text)

@@ -246,10 +246,10 @@ class _Reader:
         """Return the object of a dotted name of the module; None for any other expression."""
         if isinstance(node, ast.Name) and node.id not in self.own:
             return self.names.get(node.id, getattr(builtins, node.id, {"np": np, "math": math}.get(node.id)))
-        base = self._object(node.value) if isinstance(node, ast.Attribute) else None
-        return (
-            getattr(base, node.attr, None) if isinstance(node, ast.Attribute) and isinstance(base, ModuleType) else None
-        )
+        if not isinstance(node, ast.Attribute):
+            return None
+        base = self._object(node.value)
+        return getattr(base, node.attr, None) if isinstance(base, ModuleType) else None
 
     def _call(self, node: ast.Call) -> Tree:
         given = [self.tree(argument) for argument in node.args]
@@ -262,12 +262,8 @@ class _Reader:
             case ast.Subscript(value=ast.Name() as table, slice=key) if isinstance(self._object(table), dict):
                 tree: Tree = None  # a choice from a table of functions
                 for name, function in self._object(table).items():
-                    tree = [
-                        "?",
-                        ["equal", self.tree(key), ["'", name]],
-                        [self.trees._name(function), *given, *more],
-                        tree,
-                    ]
+                    chosen = [self.trees._name(function), *given, *more]
+                    tree = ["?", ["equal", self.tree(key), ["'", name]], chosen, tree]
                 return tree
         found = self._object(node.func)
         if found is not None:

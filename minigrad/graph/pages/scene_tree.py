@@ -54,10 +54,8 @@ class SceneTree:
             self.out_of[edge.source].append(edge)
         self.stages: dict[int, list[Stage]] = {}  # by id(unit)
         self.home: dict[int, Stage] = {}
-        self.calls, self.titles = (
-            CallsAround(graph),
-            dict[int, str](),
-        )  # titles: by id(unit), of the calls and rounds in scenes
+        self.calls = CallsAround(graph)
+        self.titles: dict[int, str] = {}  # the titles of the calls and rounds in scenes, by id(unit)
         self.numbers = {id(edge): number for number, edge in enumerate(graph.edges)}
         self.order = {node.id: i for i, node in enumerate(n for n in graph.nodes if n.operation is not None)}
         self._values: dict[int, list[int]] = defaultdict(list)
@@ -83,9 +81,7 @@ class SceneTree:
         todo = [(unit, parent)]
         while todo:  # no recursion, because modules may be nested deeper than Python's limit
             unit, parent = todo.pop()
-            if (
-                unit.kind == "loop" and unit.module is not None
-            ):  # a stack of layers; its steps are the contents of the layers
+            if unit.kind == "loop" and unit.module is not None:  # the steps of a stack are the contents of its layers
                 unit.iterations = [layer.iterations[0] for (layer,) in unit.iterations]
             if len(unit.iterations) == 1 and _weight(unit.iterations[0], self._weights) > MOST_IN_SCENE:
                 unit.iterations = [self._by_call(unit.iterations[0])]

@@ -251,7 +251,5 @@ class _Scene:
         boxes = []
         for kind, ids in self.boxes:
             shown = ids if loop else ids[0]
-            boxes.append(
-                {"scene": shown} if kind == "scene" else {"node": shown} | ({"alias": True} if kind == "alias" else {})
-            )
+            boxes.append({"scene" if kind == "scene" else "node": shown} | ({"alias": True} if kind == "alias" else {}))
         return {"boxes": boxes, "lines": [{"edges": e if loop else e[0]} for e in self.lines.values()]}

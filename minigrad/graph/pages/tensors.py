@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ...engine.primitive import Primitive
 from ...errors import ArgumentError
+from ..record.capture import dtype_name
 from ..record.model import Edge, Graph, Node
 from ._replayed import weights
 
@@ -84,9 +84,6 @@ def values_of(node: Node) -> tuple[Any, ...]:
     return node.value if isinstance(node.value, tuple) else () if node.value is None else (node.value,)
 
 
-_dtype_name = cache(str)  # cached, because str(dtype) is slow
-
-
 def array(value: Any, whole: int = MOST_SHOWN, side: int = SIDES[0], view: Shape | None = None) -> Data | None:
     """Return the values of an array of at most ``whole`` elements; else a summary, with a map unless ``side`` is 0.
 
@@ -95,7 +92,7 @@ def array(value: Any, whole: int = MOST_SHOWN, side: int = SIDES[0], view: Shape
     found = np.asarray(value)
     if value is None or found.dtype.kind not in "fciub":
         return None
-    about: Data = {"shape": found.shape, "dtype": _dtype_name(found.dtype)}
+    about: Data = {"shape": found.shape, "dtype": dtype_name(found.dtype)}
     if found.size <= whole:
         return about | {"values": found.ravel()}
     real = np.abs(found) if found.dtype.kind == "c" else found
@@ -110,9 +107,7 @@ def _summary(real: Any) -> Data:
     with np.errstate(all="ignore"):
         sums = np.sum(real, axis=-1, dtype=np.float64)
         mean, norm = finite.mean() if finite.size else np.nan, np.linalg.norm(real.astype(np.float64, copy=False))
-        part = np.nan_to_num(
-            (finite / 2 - least / 2) / (most / 2 - least / 2), nan=0
-        )  # halves, so that nothing overflows
+        part = np.nan_to_num((finite / 2 - least / 2) / (most / 2 - least / 2), nan=0)  # halves cannot overflow
     return {
         "norm": norm, "min": least, "mean": mean, "max": most, "sumLeast": sums.min(), "sumMost": sums.max(),
         "nans": np.isnan(real).sum(), "infs": np.isinf(real).sum(), "zeros": (real == 0).sum(),

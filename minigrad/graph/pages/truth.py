@@ -1,4 +1,4 @@
-"""Adds to a page's steps whether the derivative is right, and where a NaN or an infinity began."""
+"""Adds the check of each derivative to the data of a page, and the origin of a NaN or an infinity."""
 
 from __future__ import annotations
 
@@ -20,19 +20,13 @@ Data = dict[str, Any]
 
 
 def add_checks(graph: Graph, edges: Sequence[Data]) -> float:
-    """Set ``check`` of each edge: both derivatives, and the verdict. Return the time in seconds."""
+    """Set ``check`` of each edge to its comparison with a finite difference. Return the time in seconds."""
     begin = time.perf_counter()
     numbers = {id(edge): number for number, edge in enumerate(graph.edges)}
     # An operation that cannot run again near its operands has no check, but it is still on the page.
     for edge, comparison in comparisons(graph, skipped=(MinigradError, ArithmeticError, ValueError, TypeError)):
         if math.isfinite(comparison.exact) and math.isfinite(comparison.numeric):
-            edges[numbers[id(edge)]]["check"] = {
-                "analytic": comparison.exact,
-                "numeric": comparison.numeric,
-                "error": comparison.error,
-                "verdict": comparison.verdict,
-                "reason": comparison.reason,
-            }
+            edges[numbers[id(edge)]]["check"] = comparison._asdict()
     return time.perf_counter() - begin
 
 

@@ -84,7 +84,9 @@ def _named(params: Any, caller: str) -> dict[str, Any]:
     return named
 
 
-_dtype_name = functools.cache(str)  # cached, because str(dtype) takes longer than the rest of a node
+# The fields of a node that are those of its note
+_NOTED = ("signed", "source", "call", "rounds", "depth", "seconds", "backward_seconds", "kept", "lane")
+dtype_name = functools.cache(str)  # cached, because str(dtype) takes longer than the rest of a node
 
 
 class Capture:
@@ -116,9 +118,8 @@ class Capture:
     def add(self, kind: str, place: Any, what: Any, operation: str | None, name: str | None, **more: Any) -> int:
         """Add a node for ``place`` with the shape and dtype of ``what``, and return its id."""
         number = self.numbers[place] = len(self.graph.nodes)
-        self.graph.nodes.append(
-            Node(number, kind, operation, name or None, what.shape, _dtype_name(what.dtype), **more)
-        )
+        node = Node(number, kind, operation, name or None, what.shape, dtype_name(what.dtype), **more)
+        self.graph.nodes.append(node)
         return number
 
     def operation(self, entry: Entry) -> None:
@@ -178,18 +179,9 @@ class Capture:
         if note is None:
             return {}
         several = isinstance(note.answer, tuple)
-        return {
+        return {name: getattr(note, name) for name in _NOTED} | {
             "gradient": math.hypot(*note.gradients.values()) if note.gradients else None,
-            "signed": note.signed,
-            "source": note.source,
-            "call": note.call,
             "callers": tuple(source for source, _ in note.callers),
-            "rounds": note.rounds,
-            "depth": note.depth,
-            "seconds": note.seconds,
-            "backward_seconds": note.backward_seconds,
-            "kept": note.kept,
-            "lane": note.lane,
             "origin": self.numbers.get(note.origin),
             "value": note.answer,
             "cotangent": (note.cotangents or None) if several else note.cotangents.get(0),
@@ -202,18 +194,12 @@ class Capture:
             return self.numbers[place.entry]
         if place not in self.numbers:
             tensor = place.tensor
-            parameter = place in self.names or type(tensor) not in (Tensor, type(None))
+            kind = "parameter" if place in self.names or type(tensor) not in (Tensor, type(None)) else "input"
+            name = self.names.get(place) or getattr(tensor, "name", None)
             held = tensor is not None and tensor._node is place  # False if its data, and so its grad, was replaced
-            self.add(
-                "parameter" if parameter else "input",
-                place,
-                place,
-                None,
-                self.names.get(place) or getattr(tensor, "name", None),
-                watched=held,
-                gradient=norm(tensor.grad) if held and tensor.grad is not None else None,
-                signed=single(tensor.grad) if held and tensor.grad is not None else None,
-            )
+            node = self.graph.nodes[self.add(kind, place, place, None, name, watched=held)]
+            if held and tensor.grad is not None:
+                node.gradient, node.signed = norm(tensor.grad), single(tensor.grad)
         return self.numbers[place]
 
     def constant(self, constant: Constant) -> int:

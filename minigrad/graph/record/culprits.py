@@ -1,4 +1,4 @@
-"""The nodes where NaNs and infinities began, for ``find_nan`` and for the page."""
+"""Finds the nodes where NaNs and infinities began, for ``find_nan`` and for the page."""
 
 from __future__ import annotations
 

@@ -16,7 +16,6 @@ from ..._source import SourceLine
 from ...errors import ArgumentError
 from ...serialize import CheckpointError, Maybe, require, short
 from .model import Edge, Graph, ModuleBox, Node
-from .rounds import Owned, Round
 
 KIND = "minigrad trace"
 FORM = {
@@ -83,24 +82,9 @@ def _node(number: int, written: Mapping[str, Any], arrays: Mapping[str, Any]) ->
         node.operation = _shown(written["operation"])
         node.keywords = {_shown(name): decode(value, arrays) for name, value in written["keywords"].items()}
         node.source = None if written["source"] is None else _source(written["source"])
-        node.rounds = _rounds(written.get("rounds", []))
         node.call, node.depth = written.get("call"), written.get("depth")
         require([node.call, node.depth], (Maybe(int), Maybe(int)), f"the call of {where}")
     return node
-
-
-def _rounds(written: Any) -> tuple[Round, ...]:
-    """Return the loop variables that ``rounds_written`` has written, as those of one frame. (Older files have none.)"""
-    require(written, [(str, object)], "the loop variables of an operation")
-    found: list[tuple[str, Any]] = []
-    for name, value in written:
-        if isinstance(value, list):
-            require(value, (str, int), "an object in a loop of the trace")
-            value = Owned(_shown(value[0]), value[1])
-        elif not isinstance(value, bool):
-            require(value, int | float | str, "a loop variable of the trace")
-        found.append((_shown(name), _shown(value) if isinstance(value, str) else value))
-    return (tuple(found),)
 
 
 def _edges(number: int, operands: Mapping[str, Any], arrays: Mapping[str, Any]) -> list[Edge]:

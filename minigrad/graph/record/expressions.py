@@ -38,9 +38,8 @@ class Program:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # Python has shown these warnings already
                 tree = ast.parse("\n".join(self.lines))
-        # commands of a notebook, or any other text in a file
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return
+            return  # it is no Python: commands of a notebook, or another text
         nodes: list[ast.AST] = [tree]
         for node in nodes:  # the loop appends to nodes
             children = list(ast.iter_child_nodes(node))
@@ -89,31 +88,31 @@ class Program:
 
     # The use of an expression
 
-    def target(self, node: ast.AST) -> tuple[ast.expr | None, bool]:
-        """Return the target of an expression's assignment, and whether a comprehension makes several such values."""
+    def target(self, node: ast.AST, *, lists: bool = False) -> ast.expr | None:
+        """Return the target of an expression's assignment; None if there is none.
+
+        An element of a list comprehension has no target of its own. With ``lists``, it has the target of its list.
+        """
         if isinstance(node, ast.AugAssign):
-            return node.target, False
-        child, parent, element = node, self.parents.get(node), False
+            return node.target
+        child, parent = node, self.parents.get(node)
         places: list[int] = []
         while parent is not None:
-            if isinstance(parent, ast.IfExp) and child is not parent.test:
+            branch = isinstance(parent, ast.IfExp) and child is not parent.test
+            if branch or (lists and isinstance(parent, ast.ListComp) and child is parent.elt):
                 pass
-            elif isinstance(parent, (ast.ListComp, ast.GeneratorExp)) and child is parent.elt and not element:
-                element = True
-                if isinstance(parent, ast.GeneratorExp) or len(parent.generators) > 1:
-                    return None, True
-            elif isinstance(parent, (ast.Tuple, ast.List)) and not element:
+            elif isinstance(parent, (ast.Tuple, ast.List)):
                 places.append(parent.elts.index(child))  # type: ignore[arg-type]
             elif isinstance(parent, ast.NamedExpr) and not places:
-                return parent.target, element
+                return parent.target
             else:
                 break
             child, parent = parent, self.parents.get(parent)
         if not isinstance(parent, ASSIGNED) or child is not parent.value:
-            return None, element
+            return None
         targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
         found = [_inside(target, places[::-1]) for target in targets]
-        return next((target for target in found if target is not None), None), element
+        return next((target for target in found if target is not None), None)
 
     def targets(self, node: ast.AST) -> list[ast.expr]:
         """Return the targets of an expression with several results: ``a, b = expression``."""
@@ -136,9 +135,8 @@ class Program:
         if function is None or not isinstance(operand, ast.Name):
             return None
         names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
-        if operand.id not in {*names, *(argument.arg for argument in function.args.kwonlyargs)} - self._assigned(
-            function
-        ):
+        by_keyword = [argument.arg for argument in function.args.kwonlyargs]
+        if operand.id not in {*names, *by_keyword} - self._assigned(function):
             return None
         for keyword in call.keywords:
             if keyword.arg == operand.id:

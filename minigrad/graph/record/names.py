@@ -22,7 +22,7 @@ from .document import printable
 from .expressions import Program, same_name
 from .model import Edge, Graph, Node
 from .numerals import number_text
-from .rounds import COUNT, Rounds
+from .rounds import Rounds
 
 LONGEST = 24  # characters of an expression in a table
 LONGEST_LABEL = 400  # characters of a label; views cut it where they draw it
@@ -70,7 +70,7 @@ def expressions(places: Mapping[SourceLine, Sequence[str]]) -> dict[SourceLine |
         program = programs[place.file]
         here = program.at(place)
         if isinstance(here, OPERATIONS):
-            found[place] = shortened(printable(program.text(program.target(here)[0] or here)))
+            found[place] = shortened(printable(program.text(program.target(here) or here)))
     return found
 
 
@@ -92,15 +92,10 @@ class _Names:
         self.wanted: dict[int, Wanted] = {}
         self.summands: dict[ast.Call, int] = {}  # the terms that each running sum() has added so far
         self.rounds = Rounds(list(graph.operations()))
-        self.elements: dict[object, list[tuple[Node, str, int | None]]] = defaultdict(list)  # of a list comprehension
 
     def run(self) -> None:
         for nodes in self.groups.values():
             self.group(nodes)
-        for elements in self.elements.values():
-            for number, (node, text, count) in enumerate(elements):
-                if count == len(elements):
-                    self.wanted[node.id] = Wanted(f"{text}[{number}]", True)
         taken: dict[str, int] = {}
         nodes = self.graph.nodes
         for node in nodes:
@@ -109,9 +104,8 @@ class _Names:
             if not node.name and node.kind == "constant" and node.details:
                 node.label = node.details
         for values in (True, False):
-            self.index(
-                [n for n in nodes if not n.label and not self.derived(n) and (n.operation is None) == values], taken
-            )
+            found = [node for node in nodes if not node.label and (node.operation is None) == values]
+            self.index([node for node in found if not self.derived(node)], taken)
         for node in nodes:
             if not node.label:
                 self.rule(node)
@@ -266,24 +260,17 @@ class _Names:
             if len(parts) == 1 and needed:
                 self.wanted[node.id] = Wanted(program.text(parts[0]), True)
             return
-        level, element = 0, here
-        target, several = program.target(here)
-        for outer, call, number in (
-            self.calls(node) if program.returned(here) else ()
-        ):  # in h = f(x), f returns this value
-            target, several = outer.target(call)
-            if target is not None or several:
-                program, level, element = outer, number, call
-            if target is not None or several or not outer.returned(call):
+        level, target = 0, program.target(here)
+        for outer, call, number in self.calls(node) if program.returned(here) else ():
+            target = outer.target(call)  # in h = f(x), f returns this value
+            if target is not None:
+                program, level = outer, number
+            if target is not None or not outer.returned(call):
                 break
         if isinstance(here, ast.Subscript) and isinstance(here.ctx, ast.Store):
             target = here.value  # x[3] = 0 makes a new version of x
         values = self.values(node, level)
-        if several:
-            self.wanted[node.id] = Wanted(printable(program.text(element, values)), not isinstance(element, ast.BinOp))
-            if target is not None:
-                self.element(node, program.text(target, values), level)
-        elif self.is_partial(node, program, here):
+        if self.is_partial(node, program, here):
             whole = here if target is None else target
             self.wanted[node.id] = Wanted(f"Σ {program.text(whole, values)}", True)
         elif target is not None:
@@ -298,23 +285,9 @@ class _Names:
         """Return the loop variables of an operation in one of its frames, with their values."""
         return dict(node.rounds[level]) if level < len(node.rounds) else {}
 
-    def element(self, node: Node, text: str, level: int) -> None:
-        """Note an operation as an element of a list. If all elements are operations, their order gives their indices."""
-        count = None
-        for values in node.rounds[level : level + 2]:  # before Python 3.12, a comprehension has a frame of its own
-            count = dict(values).get(COUNT, count)
-        outer = [[pair for pair in values if pair[0] == COUNT] for values in node.rounds[level : level + 2]]
-        key = text, node.source, node.callers, str(outer), node.rounds[level + 2 :]
-        self.elements[key].append((node, text, count))
-
     def is_partial(self, node: Node, program: Program, here: ast.AST) -> bool:
         """Return whether the operation is an addition of Python's ``sum`` before the last one."""
-        if (
-            not isinstance(here, ast.Call)
-            or not isinstance(here.func, ast.Name)
-            or here.func.id != "sum"
-            or not here.args
-        ):
+        if not isinstance(here, ast.Call) or not isinstance(here.func, ast.Name) or program.callee(here) != "sum":
             return False
         same = (reader for reader in self.readers[node.id] if reader.source == node.source and reader.call != node.call)
         return any(reader.rounds == node.rounds and reader.callers == node.callers for reader in same)

@@ -1,4 +1,4 @@
-"""Notes in which round of the program's loops an operation runs: the values of their variables, and whose method is running."""
+"""Notes the round of the program's loops in which an operation runs, and the object whose method is running."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ LONGEST_KEY = 24  # characters of a text; a longer one would not be readable in 
 PLAIN = (bool, int, float, str, np.bool_, np.integer, np.floating)
 OTHERS = (Tensor, np.ndarray, list, tuple, dict, set, type(None))  # values that have no short form
 
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
-KNOWN = (ast.Name, ast.Attribute, ast.Constant, ast.List, ast.Tuple)  # what a list comprehension may go through
-COUNT = "[]"  # in a Round, before the number of elements of the list that a comprehension makes
 
 Round = tuple[tuple[str, Any], ...]  # the variables of the loops in one frame, outermost first, then "self"
 
@@ -32,15 +31,6 @@ class Owned(NamedTuple):
 
     kind: str
     identity: int
-
-
-def rounds_written(rounds: Sequence[Round], numbers: dict[Owned, int]) -> list[Any]:
-    """Return the variables of all frames as JSON, outermost first. ``numbers`` receives a number for each object."""
-    pairs = [pair for values in reversed(rounds) for pair in values if pair[1] == pair[1]]  # no NaN
-    return [
-        [name, [value.kind, numbers.setdefault(value, len(numbers))] if isinstance(value, Owned) else value]
-        for name, value in pairs
-    ]
 
 
 class _File:
@@ -74,36 +64,15 @@ def round_of(frame: FrameType, source: SourceLine, lines: Sequence[str]) -> Roun
             kind = type(value)
             if kind is int or (value := _plain(value)) is not None:
                 found.append((name, value))
-        elif name.startswith(COUNT) and (count := _count(frame, name.removeprefix(COUNT))) is not None:
-            found.append((COUNT, count))
     return tuple(found)
 
 
 def _variables(program: Program, frame: FrameType, source: SourceLine) -> tuple[str, ...]:
-    """Return the names of the loop variables at a place, the lists of a comprehension there, and "self" in a method."""
+    """Return the names of the loop variables at a place, and "self" in a method."""
     here = program.at(source)
     names = [] if here is None else loop_variables(program, here)
-    if here is not None and (listed := _listed(program, here)) is not None:
-        names.append(COUNT + listed)
     code = frame.f_code
     return tuple(names) + ("self",) * (code.co_argcount > 0 and code.co_varnames[0] == "self")
-
-
-def _count(frame: FrameType, path: str) -> int | None:
-    """Return the length of a list, or of several in parallel, from the names of variables: ``xs``, ``self.ws``, ``a 3``."""
-    counts: list[int] = []
-    for each in path.split():
-        first, *attributes = each.split(".")
-        value: Any = frame.f_locals.get(first, frame.f_globals.get(first))
-        for name in attributes:
-            value = getattr(value, "__dict__", {}).get(name)
-        if first.isdigit() or type(value) is int:  # the argument of range
-            counts.append(int(first) if first.isdigit() else value)
-            continue
-        if not isinstance(value, (list, tuple, dict, np.ndarray, range)):
-            return None
-        counts.append(len(value))
-    return min(counts)
 
 
 def _plain(value: Any) -> Any:
@@ -119,9 +88,7 @@ def loop_variables(program: Program, node: ast.AST) -> list[str]:
     """Return the variables of the loops around a place in one function, outermost first."""
     found: list[str] = []
     parent = program.parents.get(node)
-    while parent is not None and not isinstance(
-        parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-    ):
+    while parent is not None and not isinstance(parent, SCOPES):
         if isinstance(parent, ast.For) and node in parent.body:
             found = _names(parent.target) + found
         elif isinstance(parent, ast.While):
@@ -134,26 +101,6 @@ def loop_variables(program: Program, node: ast.AST) -> list[str]:
 
 def _names(target: ast.AST) -> list[str]:
     return [node.id for node in ast.walk(target) if isinstance(node, ast.Name) and node.id.strip("_")]
-
-
-def _listed(program: Program, node: ast.AST) -> str | None:
-    """Return the lists, as names of variables, that a list comprehension at this place goes through; None if unknown."""
-    comprehension: ast.AST | None = node
-    while isinstance(comprehension, ast.expr) and not isinstance(comprehension, ast.ListComp):
-        comprehension = program.parents.get(comprehension)
-    if not isinstance(comprehension, ast.ListComp) or len(comprehension.generators) > 1:
-        return None
-    (generator,) = comprehension.generators
-    through = generator.iter
-    lists = [through]
-    if isinstance(through, ast.Call) and program.callee(through) in ("enumerate", "zip", "reversed", "range"):
-        lists = through.args if program.callee(through) == "zip" else through.args[:1]
-        if program.callee(through) == "range" and len(through.args) > 1:
-            return None
-    starred = any(isinstance(item, ast.Starred) for each in lists for item in ast.iter_child_nodes(each))
-    if generator.ifs or starred or not lists or not all(isinstance(each, KNOWN) for each in lists):
-        return None
-    return " ".join(str(len(e.elts)) if isinstance(e, (ast.List, ast.Tuple)) else ast.unparse(e) for e in lists)
 
 
 class Rounds:
@@ -180,7 +127,6 @@ class Rounds:
             (place.function, name, isinstance(value, float)): self.text(name, value)
             for place, values in reversed(list(zip(places, node.rounds)))
             for name, value in values
-            if name != COUNT
         }
 
     def told_apart(self, nodes: Sequence[Node]) -> list[str]:

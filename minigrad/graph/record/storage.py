@@ -21,7 +21,6 @@ from ...serialize import CheckpointError, load_checkpoint, save_checkpoint, shor
 from .capture import capture
 from .document import KIND, encode, printable, programs_written, read
 from .model import Edge, Graph, Node
-from .rounds import Owned, rounds_written
 from .trace import ModuleCall, TraceNote, note_of, trace
 
 MOST_NUMBERS = 1 << 27  # elements of an array that a replay makes: 1 GiB of float64
@@ -105,7 +104,6 @@ class _TraceWriter:
         self.into = graph.edges_into()
         self.arrays: dict[str, Any] = {}
         self._names: dict[int, str] = {}
-        self._objects: dict[Owned, int] = {}
 
     def array(self, array: Any) -> dict[str, Any]:
         name = self._names.setdefault(id(array), f"array{len(self._names)}")
@@ -135,7 +133,6 @@ class _TraceWriter:
             "source": node.source and [printable(x) if isinstance(x, str) else x for x in node.source],
             "call": node.call,
             "depth": node.depth,
-            "rounds": rounds_written(node.rounds, self._objects),
         }
 
     def operand(self, edge: Edge) -> dict[str, Any]:
@@ -260,7 +257,6 @@ class _TraceReader:
         """Restore the line of the program that called the operation in the saved run."""
         assert note is not None
         note.source, note.call, note.depth, note.callers = node.source, node.call or 0, node.depth, ()
-        note.rounds = node.rounds
         note.program = self.graph.programs.get(node.source.file, ()) if node.source is not None else ()
         note.modules = tuple(self.calls[number] for number in self.graph.around(node.module))
 
@@ -290,9 +286,8 @@ class _TraceReader:
 def _check_sizes(keywords: Mapping[str, Any], where: str) -> None:
     """Raise an error for a keyword that would make an array too large, before memory is allocated for it."""
     for name in _SIZES & keywords.keys():
-        asked = np.max(
-            [np.max(np.abs(leaf), initial=0) for leaf in leaves(keywords[name]) if _is_number(leaf)], initial=0
-        )
+        numbers = filter(_is_number, leaves(keywords[name]))
+        asked = max((np.max(np.abs(number), initial=0) for number in numbers), default=0)
         if name == "shape":
             asked = max(asked, math.prod(leaf for leaf in leaves(keywords[name]) if isinstance(leaf, int)))
         if asked > MOST_NUMBERS:

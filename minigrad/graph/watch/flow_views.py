@@ -59,12 +59,8 @@ def norm_text(value: float) -> str:
 def draw(flow: NotedSteps, path: str | os.PathLike[str]) -> Path:
     flow.check_noted()
     labels = [plain_label(layer, 40) for layer in flow.layers]
-    # The norms of the parameters hardly change; how much a step changes them is what tells.
-    tables = {
-        "|gradient|": flow.norms("gradient"),
-        "|update|": flow.norms("update"),
-        "|update| / |parameter|": flow.ratios(),
-    }
+    # The norms of the parameters hardly change, so the last map shows the update relative to them.
+    tables = {"|gradient|": flow.norms(), "|update|": flow.norms("update"), "|update| / |parameter|": flow.ratios()}
     left = max(text_width(label, 8) for label in labels) + 0.2
     wide, tall, gap = 3.2, max(1.2, 0.17 * len(labels)), 0.85
     width, height = left + len(tables) * (wide + gap), tall + 1.25
@@ -134,10 +130,7 @@ def write_page(
             what: [[_rounded(value) for value in row] for row in np.stack(list(flow.norms(what, "parameter").values()))]
             for what in WHATS
         },
-        "flags": [
-            {"kind": flag.kind, "name": flag.name, "words": flag.words, "values": flag.values, "first": flag.first}
-            for flag in flags
-        ],
+        "flags": [dataclasses.asdict(flag) for flag in flags],
         "colors": {"ramp": RAMP, "bad": BAD, "none": NONE, "zero": ZERO},
         "decades": DECADES,
     }

@@ -162,9 +162,11 @@ class profile(trace):
         A row has the result's name in the program, or else its expression. A call of a module is one expression. If the
         program's text is not known, the row has the operation's name.
         """
-        places = {event.source: event.program for event in self.events if event.source is not None}
-        called = expressions(places)
+        called = self._expressions()
         return _rows(self.events, lambda event: called.get(event.source, event.operation))
+
+    def _expressions(self) -> dict[SourceLine | None, str]:
+        return expressions({event.source: event.program for event in self.events if event.source is not None})
 
     def table(self, most: int = 20) -> str:
         """Return all tables as text, each with at most ``most`` rows."""
@@ -197,7 +199,7 @@ class profile(trace):
             for lane, name in enumerate(("forward", "backward"))
         ]
         changes: list[tuple[float, int]] = []
-        called = expressions({event.source: event.program for event in self.events if event.source is not None})
+        called = self._expressions()
         for event in self.events:
             about = {
                 "module": event.module,

@@ -8,17 +8,8 @@ from typing import Any
 
 from ...engine.tensor import Tensor
 from ...errors import GraphError
-from ...guards.nonfinite import (
-    first_bad,
-    is_bad,
-    is_nan,
-    numbers_there,
-    operands_there,
-    place_of,
-    why_backward,
-    why_forward,
-    worst,
-)
+from ...guards import nonfinite
+from ...guards.nonfinite import first_bad, is_bad, is_nan, numbers_there, worst
 from ..draw.looks import in_prose, operand_in_prose
 from ..drawing import Drawing
 from ..record.capture import capture
@@ -62,15 +53,10 @@ class Provenance:
         values = {name: edge.value for name, edge in operands.items()}
         if self.edge is not None and not is_bad(self.edge.raw):
             values = {}  # it was summed over broadcast axes
-        there = operands_there(
-            self.node.primitive,
-            bad,
-            values,
-            lambda name: operand_in_prose(operands[name], self.graph),
-            backward=self.edge is not None,
-        )
+        backward, named = self.edge is not None, lambda name: operand_in_prose(operands[name], self.graph)
+        there = nonfinite.operands_there(self.node.primitive, bad, values, named, backward=backward)
         if bad.ndim:
-            return [f"The first is at {list(place_of(bad))}{there}."]
+            return [f"The first is at {list(nonfinite.place_of(bad))}{there}."]
         return [f"It is one number{there}."] if there else []
 
 
@@ -143,7 +129,7 @@ def _why(graph: Graph, node: Node, operands: Sequence[Edge]) -> str:
             given = source.operation is None
             held = f"already held {what} when this computation began" if given else f"holds {what}"
             return f"its operand '{source.label}' {held}"
-    return why_forward(node.operation, numbers, bad)
+    return nonfinite.why_forward(node.operation, numbers, bad)
 
 
 def _spread(graph: Graph, start: Node) -> None:
@@ -185,4 +171,4 @@ def _why_backward(graph: Graph, edge: Edge, made: Any) -> str:
     if not is_bad(edge.raw):
         return f"its numbers are finite, and their sum over the broadcast axes is too large for {made.dtype}"
     values = {e.argument: e.value for e in graph.edges_into()[node.id]} | {"ans": node.value, "g": node.cotangent}
-    return why_backward(node.operation, edge.argument, numbers_there(node.primitive, made, values), made)
+    return nonfinite.why_backward(node.operation, edge.argument, numbers_there(node.primitive, made, values), made)

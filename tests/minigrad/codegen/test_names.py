@@ -93,6 +93,15 @@ def test_a_constant_of_a_module_has_the_name_of_its_attribute() -> None:
     assert [*program.constants] == ["table"]
 
 
+def in_a_list(x: Any) -> Any:
+    waves = [np.sin(x * k) for k in (1.0, 2.5)]
+    return np.sum(waves[0] * waves[1])
+
+
+def test_an_element_of_a_list_has_the_name_of_the_list() -> None:
+    assert "waves2 = np.sin(" in str(mg.write_numpy(in_a_list, RNG.normal(size=8)))
+
+
 def names_of_python(len: Any, x: Any) -> Any:
     range = np.cos(x[0])
     for map in x:

@@ -19,16 +19,16 @@ function shapeText(shape) {
   return shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`;
 }
 
-// A short text for an array: its number, or its shape.
+// Return a short text for an array: its number, or its shape.
 function shortText(array) {
   if (array === null) return "–";
   return isScalar(array) ? numberText(array.values[0]) : shapeText(array.shape);
 }
 
-// The number that a reader typed, with a point or a comma; NaN if it is not a number.
+// Return the number that a reader typed, with a point or a comma; NaN if it is not a number.
 const typedNumber = (text) => (text.trim() === "" ? NaN : Number(text.trim().replace(",", ".")));
 
-// The real numbers of an array with all its numbers; the magnitudes of complex ones, which are texts such as "1.0-2.0i".
+// Return the real numbers of an array with all its numbers; the magnitudes of complex ones, which are texts such as "1.0-2.0i".
 function numbersOf(array) {
   const parts = (text) => /^(.+?)([+-][^+-]+(?:e[+-]?\d+)?)i$/.exec(text).slice(1);
   return array.dtype.startsWith("complex") ? array.values.map((text) => Math.hypot(...parts(text).map(Number))) : array.values.map(Number);
@@ -62,7 +62,7 @@ function summaryOf(array) {
 
 const norm = (array) => Number(summaryOf(array).norm);
 
-// Rows and columns, as NumPy prints them.
+// Return the numbers in rows and columns, as NumPy prints them.
 function valuesText(array, allDigits) {
   const cells = array.values.map((value) => numberText(value, allDigits));
   if (array.shape.length === 0) return cells[0];
@@ -79,7 +79,7 @@ function valuesText(array, allDigits) {
   return block(0);
 }
 
-// [1, 0, 2] for the seventh element ...
+// Return the index of an element as text: "[1, 0, 2]".
 function indexOf(flat, shape) {
   return `[${nd.strides(shape).map((step, axis) => Math.floor(flat / step) % shape[axis]).join(", ")}]`;
 }

@@ -9,12 +9,12 @@ const camera = {
   wanted: null, // the scale that the reader has chosen
   most: 4, // the largest one; larger in a scene that has scenes inside
 
-  // The scale at which a box shows all of its lines. Below it, text keeps its size and a box shows fewer lines.
+  // Return the scale at which a box shows all of its lines. Below it, text keeps its size and a box shows fewer lines.
   get full() {
     return this.TEXT / 13;
   },
 
-  // The size of text in the scene, in units of 13.
+  // Return the size of text in the scene, in units of 13.
   get unit() {
     return Math.max(1, this.full / this.scale);
   },
@@ -30,7 +30,7 @@ const camera = {
     this.keepInside(scene, pane);
   },
 
-  // Show all of these boxes. If the whole scene is readable, show it. Else move the camera no further than needed.
+  // Show all of these boxes. If the whole scene is readable, show it. Otherwise move the camera no further than needed.
   frame(boxes, scene, pane) {
     const all = Math.min(this.fitScale(scene, pane), 1.4 * this.full);
     const near = 0.75 * this.full; // from here on, boxes of four lines show three
@@ -70,10 +70,10 @@ const camera = {
     this.y = keep(this.y, height * this.scale, pane.height);
   },
 
-  // A box on the screen.
-  rect({ x, y, w, h }) {
-    const { scale } = this;
-    return { left: (x - w / 2) * scale + this.x, top: (y - h / 2) * scale + this.y, right: (x + w / 2) * scale + this.x, bottom: (y + h / 2) * scale + this.y };
+  // Return a box on the screen, in this or another view.
+  rect({ x, y, w, h }, view = this) {
+    const [left, top, width, height] = [(x - w / 2) * view.scale + view.x, (y - h / 2) * view.scale + view.y, w * view.scale, h * view.scale];
+    return { left, top, right: left + width, bottom: top + height, width, height };
   },
 
   isInside(box, pane) {
@@ -97,7 +97,7 @@ const camera = {
     this.y += dy;
   },
 
-  // The same view in the coordinates of the scene around this one, and back. `place` is that of the inner scene.
+  // Return the same view in the coordinates of the scene around this one, and back. `place` is that of the inner scene.
   outward({ scale, x, y }, place) {
     const outer = scale / place.scale;
     return { scale: outer, x: x - place.x * outer, y: y - place.y * outer };
@@ -107,7 +107,7 @@ const camera = {
     return { scale: scale * place.scale, x: x + place.x * scale, y: y + place.y * scale };
   },
 
-  // The smooth flight of van Wijk and Nuij (2003): the camera rises, moves and sinks, so that the picture always seems to move at
+  // Return the smooth flight of van Wijk and Nuij (2003): the camera rises, moves and sinks, so that the picture always seems to move at
   // the same speed. Gives {length, at}: `at(t)` is the view at t in [0, 1], and `length` how far it is.
   flight(from, to, pane) {
     const RISE = 1.4; // how much the camera prefers rising to moving: their rho

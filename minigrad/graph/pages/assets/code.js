@@ -13,7 +13,7 @@ const code = (() => {
 
   const indentOf = (text) => text.length - text.trimStart().length;
 
-  // The part of this line in a span, [from, to).
+  // Return the part of this line in a span, [from, to).
   function reach([, line, column, endLine, endColumn], number, text) {
     const from = number === line ? column : indentOf(text);
     return [from, number === endLine ? endColumn : text.length];
@@ -28,14 +28,8 @@ const code = (() => {
     });
   }
 
-  // A line as pieces of text, with the classes of its words.
-  function highlighted(text) {
-    const cuts = [...new Set([0, ...tokens(text, false).flat().filter(Number.isInteger), text.length])].sort((a, b) => a - b);
-    const kind = (at) => tokens(text, false).find(([from, to]) => from <= at && at < to)?.[2] ?? null;
-    return cuts.slice(0, -1).map((from, i) => element("span", { class: kind(from) }, text.slice(from, cuts[i + 1])));
-  }
-
-  function pieces(text, number, here, docstring) {
+  // Return a line as pieces of text, with the classes of its words. `here`: the subexpressions on it.
+  function pieces(text, number = 0, here = [], docstring = false) {
     const indent = indentOf(text);
     const inside = here.map((one) => [one, ...reach(one.span, number, text)]).filter(([, from, to]) => from < to);
     const found = tokens(text, docstring);
@@ -52,7 +46,7 @@ const code = (() => {
     });
   }
 
-  // The outermost operations of a line. Their values are written at its end.
+  // Return the outermost operations of a line. Their values are written at its end.
   function outermost(here, number) {
     const own = here.filter((one) => one.span[3] === number && original.nodes[one.nodes[0]].operation !== null);
     const holds = (a, b) => a !== b && before([a.span[1], a.span[2]], [b.span[1], b.span[2]]) && before([b.span[3], b.span[4]], [a.span[3], a.span[4]]);
@@ -103,14 +97,14 @@ const code = (() => {
     hooks.hover(key === null ? null : nodeOf(spans.get(key)));
   }
 
-  // The operation of a piece of code that is nearest to the operation of the current step.
+  // Return the operation of a piece of code that is nearest to the operation of the current step.
   function nodeOf(one) {
     const { target } = timeline.at(state.step) ?? { target: null };
     const now = target === null ? 0 : timeline.computed[target];
     return one.nodes.reduce((best, node) => (Math.abs(timeline.computed[node] - now) < Math.abs(timeline.computed[best] - now) ? node : best));
   }
 
-  // The operation of the expression that comes before (-1) or after (1) that of a node in the text.
+  // Return the operation of the expression that comes before (-1) or after (1) the expression of a node in the text.
   function beside(node, by) {
     const order = [...spans.values()].filter(({ nodes }) => original.nodes[nodes[0]].operation !== null);
     order.sort((one, other) => [0, 1, 2, 3, 4].map((i) => one.span[i] - other.span[i]).find((gap) => gap !== 0) ?? 0);
@@ -166,5 +160,5 @@ const code = (() => {
     return gradient === null ? shortText(value) : `${shortText(value)}  ∂ ${isScalar(gradient) ? shortText(gradient) : "✓"}`;
   }
 
-  return { build, update, beside, highlighted, bringIntoSight, isEmpty: files.length === 0 };
+  return { build, update, beside, bringIntoSight, pieces, isEmpty: files.length === 0 };
 })();

@@ -1,17 +1,18 @@
-// Editing the values of leaves, and of operations, to whose results a number is added. whatif.js computes everything again, and the page shows the new numbers.
+// Edits the values of leaves, and adds numbers to the results of operations. whatif.js then computes everything again, and the page
+// shows the new numbers.
 
 const editing = {
   edits: {}, // leaf -> its values in one list; operation -> the numbers added to its result
   said: null,
   cannot: undefined, // {word, values}; null if it is possible
 
-  // The reason why editing is not possible, as a sentence; null if it is possible.
+  // Return the reason why editing is not possible, as a sentence; null if it is possible.
   reason() {
     if (this.cannot === undefined) this.cannot = whatIf.reason(original);
     return this.cannot && word(this.cannot.word, this.cannot.values);
   },
 
-  // The current numbers of a node, and the edit that makes element i another number.
+  // Return the current numbers of a node, and the edit that makes element i another number.
   values: (node) => graph.nodes[node].values[0].values.map(Number),
   changed(node, i, value) {
     const now = this.values(node);
@@ -44,7 +45,7 @@ const editing = {
     render();
   },
 
-  // The graph with the values computed from the edits.
+  // Return the graph with the values computed from the edits.
   compute() {
     const { values, cotangents, contributions } = whatIf.run(original, this.edits);
     const like = (array, old) => (array === null || old === null || old === undefined ? null : { ...array, dtype: old.dtype });
@@ -62,7 +63,7 @@ const editing = {
     return { ...original, nodes, edges };
   },
 
-  // A node's {value, gradient} in the program's run, as text, each null if it has not changed; null if neither has.
+  // Return a node's {value, gradient} in the program's run, as text, each null if it has not changed; null if neither has.
   ghost(number) {
     if (graph === original) return null;
     const changed = (...arrays) => {

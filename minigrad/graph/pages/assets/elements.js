@@ -18,7 +18,7 @@ const element = makerIn(document.documentElement.namespaceURI); // HTML
 const svgElement = makerIn("http://www.w3.org/2000/svg");
 const mathElement = makerIn("http://www.w3.org/1998/Math/MathML");
 
-// A button that keeps the focus when the panel is written again. Its key identifies it.
+// Return a button that keeps the focus when the panel is written again. Its key identifies it.
 function button(key, text, onclick, attributes = {}) {
   return element("button", { type: "button", "data-key": key, onclick, ...attributes }, text);
 }

@@ -6,13 +6,13 @@ const equation = (() => {
   const op = (text) => ["op", text];
   const row = (...parts) => ["row", ...parts];
 
-  // A label's text, and the round of its loops, which is written below it: ["h", "t=20"].
+  // Return a label's text, and the round of its loops, which is written below it: ["h", "t=20"].
   const partsOf = (label) => label.split(" · ");
 
-  // Whether a label needs no parentheses next to a dot.
+  // Return whether a label needs no parentheses next to a dot.
   const isSimple = (whole, [label] = partsOf(whole)) => /^[\p{L}\p{N}_.\[\]ⁱ'"]+$/u.test(label) || /^[\p{L}\p{N}_.]+\([^()]*\)$/u.test(label) || /^[\p{L}\p{N}_.]*\[[^[\]]*\]$/u.test(label);
 
-  // Whether a label is a name; else it is the expression itself, which the equation's other side repeats.
+  // Return whether a label is a name; else it is the expression itself, which the equation's other side repeats.
   const isName = (whole, [label] = partsOf(whole)) => (isSimple(label) && !label.includes("(")) || /^[\w.]+ \d+$/.test(label) || /^(∂.*|backward): \w+$/u.test(label.replace(/[₀-₉]+$/, "")) || label.startsWith("Σ ");
 
   const derivative = (label) => ["d", labelOf(graph.end[0]), label];
@@ -58,65 +58,31 @@ const equation = (() => {
   let digits = 4;
   const numeral = (value) => (digits === 4 || state.digits || !Number.isFinite(Number(value)) ? numberText(value, state.digits) : numberText(Number(value).toPrecision(digits), true));
 
-  function truthful(make, answer) {
-    const right = (tree) => numberText(worth(tree)) === numberText(answer);
-    const usual = make();
-    let found = answer === null || Number.isNaN(worth(usual)) || right(usual) ? usual : null;
-    for (digits = 5; found === null && digits < 18; digits++) {
-      const tree = make();
-      if (right(tree)) found = tree;
+  // Make a tree whose numbers have as many digits as its answer needs. compute(shown) does the operation on the shown numbers.
+  function truthful(make, answer, compute) {
+    const shown = (array) => (array && isScalar(array) ? nd.array(array.shape, [Number(numeral(array.values[0]).replace("∞", "Infinity"))]) : nd.scalar(NaN));
+    try {
+      if (answer !== null) while (digits < 18 && numberText(compute(shown).values[0]) !== numberText(answer)) digits++;
+    } catch {
+      digits = 18; // the page does not know the operation
     }
+    if (digits === 18) digits = 4;
+    const made = make();
     digits = 4;
-    return found ?? usual;
+    return made;
   }
 
-  const FUNCTIONS = { arctan: "atan", arcsin: "asin", arccos: "acos", absolute: "abs", maximum: "max", minimum: "min" };
-
-  // The number that a tree of shown numbers gives; NaN if it has anything else.
-  function worth(tree) {
-    const [kind, ...parts] = tree;
-    switch (kind) {
-      case "num": return Number(String(parts[0]).replace("∞", "Infinity"));
-      case "name": return parts[0] === "e" ? Math.E : NaN;
-      case "paren": return worth(parts[0]);
-      case "frac": return worth(parts[0]) / worth(parts[1]);
-      case "sup": return worth(parts[0]) ** worth(parts[1]);
-      case "sqrt": return Math.sqrt(worth(parts[0]));
-      case "call": return Math[FUNCTIONS[parts[0]] ?? parts[0]]?.(...parts.slice(1).map(worth)) ?? NaN;
-      case "row": return sumOf(parts);
-      default: return NaN;
-    }
-  }
-
-  // The value of numbers with operators between them: products first.
-  function sumOf(parts) {
-    let [total, product, sign, by] = [0, null, 1, "·"];
-    for (const part of parts) {
-      const operator = part[0] === "op" ? part[1] : null;
-      if (operator === null) {
-        if (product !== null && by === null) return NaN;
-        product = product === null ? worth(part) : by === "/" ? product / worth(part) : product * worth(part);
-        by = null;
-      } else if (["·", "×", "⊙", "/"].includes(operator)) by = operator;
-      else if (["+", "−", "-"].includes(operator)) {
-        total += product === null ? 0 : sign * product;
-        [product, sign, by] = [null, operator === "+" ? 1 : -1, "·"];
-      } else return NaN;
-    }
-    return total + sign * (product ?? NaN);
-  }
-
-  // An array in an equation: a small one as numbers, a larger one by its shape.
+  // Return the tree of an array: a small one as numbers, a larger one by its shape.
   function numbers(array) {
     if (!array) return ["num", "?"];
     if (isScalar(array)) return ["num", numeral(array.values[0])];
     return array.values !== undefined && array.values.length <= 4 && array.shape.length <= 2 ? ["vector", array] : ["words", shapeText(array.shape)];
   }
 
-  // One element of an array that is broadcast to a shape.
+  // Return one element of an array that is broadcast to a shape, as an array; null if it is not on the page.
   function elementAt(array, shape, flat) {
     if (!array?.values || array.shape.length > shape.length) return null;
-    return array.values[nd.places(array.shape, shape)[flat]];
+    return nd.scalar(array.values[nd.places(array.shape, shape)[flat]]);
   }
 
   // The notation of forward operations in mathematics. The others are written as calls.
@@ -136,7 +102,7 @@ const equation = (() => {
     swapaxes: (a) => ["T", a],
   };
 
-  // The options of a call that differ from their defaults.
+  // Return the options of a call that differ from their defaults.
   const optionsOf = (details) => (details ?? "").split(", ").filter((part) => part !== "" && part !== "keepdims=False" && !part.endsWith("=None")).join(", ");
 
   const callText = (node) => {
@@ -153,7 +119,7 @@ const equation = (() => {
     return ["call", operation, ...operands, ...(options === "" ? [] : [["words", options]])];
   }
 
-  // The parts of a forward step, {left, sign, parts}: u = w · x = 0.5 · 0.8 = 0.4.
+  // Return the parts of a forward step, {left, sign, parts}: u = w · x = 0.5 · 0.8 = 0.4.
   function forward(node) {
     const edges = operandsOf(node).map((edge) => graph.edges[edge]);
     const names = edges.map((edge) => ["name", labelOf(edge.source)]);
@@ -164,13 +130,14 @@ const equation = (() => {
     const symbols = plain ? [safe(forwardTree(node, names))] : [["call", graph.nodes[node].operation, names[0], ["words", "…"], names.at(-1)]];
     const left = isName(label) ? [["name", label], ...symbols] : label.includes("…") ? [["name", label]] : symbols;
     const small = plain && arrays.some((array) => array?.values && array.values.length <= 4);
-    const inside = small && arrays.every(Boolean) ? [truthful(() => safe(forwardTree(node, arrays.map(numbers))), value && isScalar(value) ? value.values[0] : null)] : [];
+    const compute = (shown) => whatIf.forward(graph, node, Object.fromEntries(edges.map(({ argument }, i) => [argument, shown(arrays[i])])))[0];
+    const inside = small && arrays.every(Boolean) ? [truthful(() => safe(forwardTree(node, arrays.map(numbers))), value && isScalar(value) ? value.values[0] : null, compute)] : [];
     const answer = graph.nodes[node].values.length > 1 ? ["words", word("outputs", { count: graph.nodes[node].values.length })] : value ? numbers(value) : null;
     const [first, ...parts] = [...left, ...inside, answer].filter(Boolean);
     return { left: first, sign: "=", parts };
   }
 
-  // The same for a backward step: ∂loss/∂w += ∂loss/∂(w*x) · x = 0.625 · 0.8 = 0.5.
+  // Return the same for a backward step: ∂loss/∂w += ∂loss/∂(w*x) · x = 0.625 · 0.8 = 0.5.
   function backward(step) {
     const { kind, edge: number } = timeline.at(step);
     const edge = graph.edges[number];
@@ -190,7 +157,7 @@ const equation = (() => {
 
   const isElementwise = (edge) => edge.elementwise && edge.raw?.values !== undefined && edge.raw.values.length > 4;
 
-  // The rule with names and with numbers. For an elementwise rule of arrays, the numbers are those of one element.
+  // Return the rule with names and with numbers. For an elementwise rule of arrays, the numbers are those of one element.
   function products(edge, hidden) {
     const operands = new Map(operandsOf(edge.target).map((other) => [graph.edges[other].argument, graph.edges[other]]));
     const fillTidily = (look) => tidy(fill(edge.equation, look));
@@ -203,16 +170,14 @@ const equation = (() => {
     });
     const arrayOf = (name) => (name === "g" ? g : name === "ans" ? target.values[0] : operands.has(name) ? operandOf(operands.get(name)) : null);
     const at = isElementwise(edge) ? Math.min(state.cell, edge.raw.values.length - 1) : null;
+    const shownOf = (name) => (at === null ? arrayOf(name) : elementAt(arrayOf(name), edge.raw.shape, at)) ?? null;
+    const compute = (shown) => whatIf.vjp(graph, edge.target, edge.argument, shown(shownOf("g")), Object.fromEntries([...operands.keys()].map((name) => [name, shown(shownOf(name))])), shown(shownOf("ans")));
     let known = true;
     const make = () => fillTidily((name) => {
-      const array = arrayOf(name);
-      if (!array) known = false;
-      if (at === null) return numbers(array);
-      const one = elementAt(array, edge.raw.shape, at);
-      if (one === null || one === undefined) known = false;
-      return ["num", numeral(one ?? NaN)];
+      known &&= shownOf(name) !== null;
+      return numbers(shownOf(name));
     });
-    const numbered = truthful(make, at !== null ? edge.raw.values[at] : edge.raw && isScalar(edge.raw) ? edge.raw.values[0] : null);
+    const numbered = truthful(make, at !== null ? edge.raw.values[at] : edge.raw && isScalar(edge.raw) ? edge.raw.values[0] : null, compute);
     const parts = [safe(named)];
     const told = bare(numbered);
     const same = JSON.stringify(told) === JSON.stringify(resultAt(edge, at));
@@ -230,7 +195,7 @@ const equation = (() => {
     return at === null ? numbers(edge.raw) : ["num", numberText(edge.raw.values[at], state.digits)];
   }
 
-  // The axes over which "fit" sums.
+  // Return the axes over which "fit" sums.
   function summedAxes({ raw, amount }) {
     const extra = raw.shape.length - amount.shape.length;
     return raw.shape.map((_, i) => i).filter((i) => i < extra || raw.shape[i] !== amount.shape[i - extra]);
@@ -241,14 +206,14 @@ const equation = (() => {
     return kind === "forward" ? forward(target) : backward(step);
   }
 
-  // The equation of a step as text, for screen readers, the title and the tests.
+  // Return the equation of a step as text, for screen readers, the title and the tests.
   function text(step) {
     if (timeline.at(step) === null) return "";
     const { left, sign, parts } = sides(step);
     return `${textOf(left)} ${sign} ${parts.map(textOf).join(" = ")}`;
   }
 
-  // The equation of a step as <math> elements, one for each side, so that a narrow page can break the line between them.
+  // Return the equation of a step as <math> elements, one for each side, so that a narrow page can break the line between them.
   function math(step) {
     if (timeline.at(step) === null) return [];
     const { left, sign, parts } = sides(step);

@@ -7,7 +7,7 @@ const LAYER = 20; // pixels of a layer's row
 // Norms of a parameter: null where there was no gradient, Infinity where there was a NaN or an infinity.
 const norms = Object.fromEntries(Object.entries(data.norms).map(([what, rows]) => [what, rows.map((row) => row.map((x) => x === null ? null : Number(x)))]));
 
-// The norm of several parameters together.
+// Return the norm of several parameters together.
 function together(what, parameters, at) {
   const known = parameters.map((p) => norms[what][p][at]).filter((x) => x !== null);
   return known.length ? Math.hypot(...known) : null;
@@ -24,7 +24,7 @@ function numberText(x) {
   return x === null ? "–" : !Number.isFinite(x) ? "NaN/∞" : x === 0 ? "0" : x.toExponential(2);
 }
 
-// log10 of the smallest and the largest norm of any layer, as in the picture.
+// Return log10 of the smallest and the largest norm of any layer, as the picture does.
 function limits() {
   let [low, high] = [Infinity, -Infinity];
   for (const { parameters } of data.layers) {

@@ -37,7 +37,7 @@ class Hand {
     this.held = this.pointers.size === 1 ? this.numberAt(event) : null;
   }
 
-  // The number under the pointer, {node, i, value}, if the reader can nudge it; else null.
+  // Return the number under the pointer, {node, i, value}, if the reader can nudge it; else null.
   numberAt(event) {
     const node = this.boxOf(event)?.node ?? null;
     const cells = event.target.closest(".heat:not(.of-gradient)");

@@ -8,15 +8,15 @@ const heat = (() => {
   const STRENGTHS = 5;
   const COLOURS = { plus: [214, 106, 24], minus: [58, 120, 214], odd: [208, 38, 60] }; // readable on white and on black
 
-  // The sizes of the leading axes, and the numbers of rows and columns.
+  // Return the sizes of the leading axes, and the numbers of rows and columns.
   const parts = (shape) => (shape.length > 1 ? [shape.slice(0, -2), ...shape.slice(-2)] : [[], 1, shape[0] ?? 1]);
   const rank = (x) => (Number.isNaN(x) ? Infinity : Math.min(Math.abs(x), Number.MAX_VALUE));
 
-  // The sizes of the leading axes, as far as they are on the page.
+  // Return the sizes of the leading axes, as far as they are on the page.
   const slices = (array, view) => (array.grid ? array.grid.slice(0, -2) : parts(view)[0]);
 
-  // A map of a slice, or of all slices below each other (null): {rows, columns, block, values, flats}, with the value and the
-  // index of each cell's entry. null if the array is a scalar, or has no map on the page.
+  // Return a map of a slice, or of all slices below each other (null): {rows, columns, block, values, flats}, with the value and the
+  // index of each cell's entry. It is null if the array is a scalar, or has no map on the page.
   function map(array, { view = array?.shape, slice = null, most = [SIDE, SIDE] } = {}) {
     if (!array || (array.values?.length ?? 0) + (array.cells?.length ?? 0) < 2) return null;
     const [lead, rows, columns] = parts(view);
@@ -31,7 +31,7 @@ const heat = (() => {
     return pooled(array.cells ?? numbersOf(array), begin, [high, across], most, flatOf, array.block ?? [1, 1]);
   }
 
-  // The number of slice k of those on the page, among all slices.
+  // Return the number of slice k of those on the page, among all slices.
   function leading(k, kept, lead) {
     const steps = nd.strides(lead);
     return nd.strides(kept).reduce((sum, step, axis) => sum + (Math.floor(k / step) % kept[axis]) * steps[axis], 0);
@@ -58,7 +58,7 @@ const heat = (() => {
   const cellSize = ({ rows, columns }, width, height) => Math.floor(Math.min(width / columns, height / rows, 28));
   const largest = (array) => [summaryOf(array)].reduce((most, { min, max }) => Math.max(most, Math.abs(min), Math.abs(max)), 0);
 
-  // The cells as a group of few elements: one path for each strength and sign.
+  // Return the cells as a group of few elements: one path for each strength and sign.
   function cells(array, x, y, size) {
     const found = grid(array);
     const scale = largest(array);
@@ -81,7 +81,7 @@ const heat = (() => {
     return group;
   }
 
-  // The entry under the pointer: {flat, text}; null if there is none.
+  // Return the entry under the pointer: {flat, text}; null if there is none.
   function under(group, event) {
     const { array, x, y, size, found } = group.heat;
     const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(group.getScreenCTM().inverse());

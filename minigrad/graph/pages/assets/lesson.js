@@ -4,29 +4,29 @@ const lesson = {
   chosen: new Map(), // step -> the last choice
   data: original.lesson, // or null
 
-  // The lesson's entry for exactly this step, or null.
+  // Return the lesson's entry for exactly this step, or null.
   at(step) {
     return this.data?.steps.find((one) => one.at === step) ?? null;
   },
 
-  // The question of a kind whose answer is this step, or null.
+  // Return the question of a kind whose answer is this step, or null.
   question(kind, step) {
     const found = this.at(step)?.question;
     return found?.kind === kind ? found : null;
   },
 
-  // The steps where playing stops. If the reader must guess the next edge, it is the step before.
+  // Return the steps where playing stops. If the reader must guess the next edge, it is the step before.
   places() {
     const places = (this.data?.steps ?? []).filter(({ stop, question }) => stop || question !== null).map(({ at, question }) => (question?.kind === "edge" ? at - 1 : at));
     return [...new Set(places)].sort((a, b) => a - b);
   },
 
-  // Whether the lesson has questions. Then other parts of the page hide the answers.
+  // Return whether the lesson has questions. Then other parts of the page hide the answers.
   get asks() {
     return this.data?.steps.some(({ question }) => question !== null) ?? false;
   },
 
-  // The text for this step: that of the last step with a text, except a step whose value is still unanswered.
+  // Return the text for this step: that of the last step with a text, except a step whose value is still unanswered.
   text(step) {
     const last = this.data.steps.findLast((one) => one.at <= step && one.text !== null && !quiz.hides(one.at));
     return { text: last?.text ?? this.data.intro, now: last?.at === step };

@@ -1,6 +1,6 @@
-// How the page looks: in projector mode, and in the light or the dark theme.
+// The look of the page: projector mode, and the light or the dark theme.
 
-// The formula and the graph alone, in large type.
+// Show the formula and the graph alone, in large type, or go back to the whole page.
 function toggleProjector() {
   const isOn = document.body.classList.toggle("projector");
   Object.assign(camera, { TEXT: isOn ? 24 : 12, wanted: null });
@@ -11,8 +11,8 @@ function toggleProjector() {
   view.place();
 }
 
-// In projector mode, the formula is as large as its place allows, and never under 24 px. Else a vector that is wider
-// than a phone is written smaller.
+// Make the formula as large as its place allows in projector mode, and never under 24 px. Without this mode, write a vector smaller
+// that is wider than a phone.
 function fitFormula() {
   const section = find("title-section");
   const formula = section.querySelector(".equation");

@@ -3,20 +3,18 @@
 const ROW = 24; // pixels of a token's row
 const WIDE = 160; // px, the width of the lines' area
 const FEW = 8; // weights in the table
-// How much larger all is drawn than on a small window, so that a large one is filled.
+// Return how much larger everything is drawn than in a small window, so that it fills a large one.
 const growth = () => Math.max(1, Math.min(2, Math.min(innerWidth / 1150, innerHeight / 600)));
 const LEAST = 0.04; // the smallest weight with a line if no token is chosen
 
 const layers = pageData().layers.map((layer) => {
-  const text = atob(layer.weights);
-  const bytes = new Uint8Array(text.length);
-  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  const bytes = Uint8Array.from(atob(layer.weights), (character) => character.charCodeAt(0));
   return { ...layer, weights: new Float32Array(bytes.buffer) }; // (head, query, key)
 });
 // head: a number, or -1 for the mean; asked: {side, place} of the token under the pointer or focus; kept: the clicked one
 const state = { layer: 0, head: 0, asked: null, kept: null };
 
-// The weights of a head as rows, one Float32Array per query.
+// Return the weights of a head as rows, one Float32Array per query.
 function matrix(number, head) {
   const { queries, keys, heads, weights } = layers[number];
   const size = queries.length * keys.length;
@@ -41,13 +39,13 @@ const layerText = ({ part, number }) => word("layerOf", { part: part ? `${partTe
 const headText = (head) => word("headNumber", { number: head + 1 });
 const otherSide = (side) => (side === "query" ? "key" : "query");
 
-// The weights of a token: [position on the other side, weight], the largest first.
+// Return the weights of a token: [position on the other side, weight], the largest first.
 function ranked(rows, { side, place }) {
   const weights = side === "query" ? [...rows[place]] : rows.map((row) => row[place]);
   return weights.map((weight, i) => [i, weight]).sort((a, b) => b[1] - a[1]);
 }
 
-// A canvas with one pixel per weight.
+// Return a canvas with one pixel per weight.
 function picture(rows, largest) {
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [rows[0].length, rows.length];
@@ -64,7 +62,7 @@ function picture(rows, largest) {
   return canvas;
 }
 
-// Thumbnails of all heads, one row per layer.
+// Show thumbnails of all heads, one row per layer.
 function showThumbnails() {
   const grid = find("thumbnails");
   const most = Math.max(...layers.map(({ heads }) => heads));
@@ -95,7 +93,7 @@ function fillSelects() {
   options(find("head"), [...heads, [-1, word("mean")]], state.head);
 }
 
-// The tokens on both sides, and lines between them.
+// Draw the tokens on both sides. update() draws the lines between them.
 function makeLines() {
   const { queries, keys } = layers[state.layer];
   const widthOf = (texts, title) => Math.max(textWidth(word(title)), Math.min(220, 14 + Math.max(...texts.map(textWidth))));
@@ -113,7 +111,7 @@ function makeLines() {
   return { tokens, paths, from: left, to: left + WIDE };
 }
 
-// A token in its box. The text of a key begins at x, and the text of a query ends there.
+// Return a token in its box. The text of a key begins at x, and the text of a query ends there.
 function tokenBox(text, side, place, x, wide) {
   const width = Math.min(wide, textWidth(text) + 12);
   const isQuery = side === "query";
@@ -180,7 +178,7 @@ function update() {
 const tokenText = (side, place) => layers[state.layer][side === "query" ? "queries" : "keys"][place];
 const question = ({ side, place }) => word(side, { token: tokenText(side, place) });
 
-// "cat looks at: sat 0.610, on 0.220"
+// Return what a token looks at as a sentence: "cat looks at: sat 0.610, on 0.220".
 function sentence(asked) {
   const few = ranked(drawn.rows, asked).slice(0, 3);
   return `${question(asked)}: ${few.map(([place, weight]) => `${tokenText(otherSide(asked.side), place)} ${numberText(weight)}`).join(", ")}`;
@@ -270,7 +268,7 @@ function drawLabels(context) {
   });
 }
 
-// The cell under the pointer, or null.
+// Return the cell under the pointer, or null.
 function cellAt(event) {
   const box = heat.canvas.getBoundingClientRect();
   const j = Math.floor((event.clientX - box.left - heat.left) / heat.side);

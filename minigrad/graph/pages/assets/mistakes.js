@@ -7,15 +7,15 @@ const mistakes = (() => {
   const numbersOf = (array) => (array?.values ?? []).map(Number);
   const near = (a, b, tolerance = CLOSE) => Math.abs(a - b) <= Math.max(tolerance * Math.abs(b), 1e-12);
 
-  // The edges that contribute to the gradient of an edge's source, in the order of the steps.
+  // Return the edges that contribute to the gradient of an edge's source, in the order of the steps.
   function paths(edge, data) {
     const { source, output } = data.edges[edge];
     const adding = data.steps.filter(([kind, e]) => kind === "fit" || (kind === "product" && data.edges[e].amount === null));
     return adding.map(([, e]) => e).filter((e) => data.edges[e].source === source && data.edges[e].output === output);
   }
 
-  // The question of a step, {of: "raw" | "amount" | "sum", edge, at, right}: the rule's result, this result in the operand's
-  // shape, or the gradient that it completes. `at` is the position of the largest element. null if there is no question.
+  // Return the question of a step, {of: "raw" | "amount" | "sum", edge, at, right}: the rule's result, this result in the operand's
+  // shape, or the gradient that it completes. `at` is the position of the largest element. It is null if there is no question.
   function question(step, data) {
     if (step === 0) return null;
     const [kind, number] = data.steps[step - 1];
@@ -35,7 +35,7 @@ const mistakes = (() => {
     return { ...asked, at, right: numbers[at], shape: array.shape };
   }
 
-  // The rule of the edge's operation for another argument, gradient or operands; null if the page cannot compute it.
+  // Return the rule of the edge's operation for another argument, gradient or operands; null if the page cannot compute it.
   function rule(edge, data, { argument = edge.argument, incoming = null, change = (x) => x } = {}) {
     const node = data.nodes[edge.target];
     if (!whatIf.knows(data, edge.target) || node.values.length > 1) return null;
@@ -51,7 +51,7 @@ const mistakes = (() => {
     }
   }
 
-  // Wrong results of the rule, as whole arrays: [kind, array].
+  // Return wrong results of the rule, as whole arrays: [kind, array].
   function wrongRules(edge, data) {
     const node = data.nodes[edge.target];
     const g = node.gradients.length === 1 && node.gradients[0]?.values ? nd.read(node.gradients[0]) : null;
@@ -75,7 +75,7 @@ const mistakes = (() => {
     return found.filter(([, array]) => array !== null && nd.sameShape(array.shape, edge.raw.shape));
   }
 
-  // All usual mistakes: {kind, value}, with the number that each one gives instead of the right one.
+  // Return all usual mistakes: {kind, value}, with the number that each one gives instead of the right one.
   function mutants(asked, data) {
     const edge = data.edges[asked.edge];
     const found = [{ kind: "sign", value: -asked.right }];
@@ -98,7 +98,7 @@ const mistakes = (() => {
     return found;
   }
 
-  // Only one path, or all paths except one.
+  // Return the sums that have only one path, or all paths except one.
   function wrongSums(asked, data) {
     const addends = paths(asked.edge, data).map((e) => numbersOf(data.edges[e].amount ?? data.edges[e].raw)[asked.at]);
     return addends.flatMap((addend) => [
@@ -107,13 +107,13 @@ const mistakes = (() => {
     ]);
   }
 
-  // The unit of the last digit that a reader typed.
+  // Return the unit of the last digit that a reader typed.
   function unit(text) {
     const [, fraction = "", power = "0"] = /^[+-]?\d*(?:[.,](\d*))?(?:e([+-]?\d+))?$/i.exec(text.trim()) ?? [];
     return 10 ** (Number(power) - fraction.length);
   }
 
-  // "right", the kind of the only mistake that gives this answer, or null. `answer` is the typed text, or a number.
+  // Return "right", the kind of the only mistake that gives this answer, or null. `answer` is the typed text, or a number.
   function diagnose(answer, asked, data) {
     const text = String(answer);
     const typed = Number(text.trim().replace(",", "."));

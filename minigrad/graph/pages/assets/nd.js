@@ -31,18 +31,18 @@ const nd = (() => {
     });
   }
 
-  // The flat indices `from` plus one offset of each axis, in row-major order.
+  // Return the flat indices `from` plus one offset of each axis, in row-major order.
   const grid = (from, offsetsOfAxes) =>
     offsetsOfAxes.reduce((places, offsets) => places.flatMap((place) => offsets.map((offset) => place + offset)), [from]);
 
-  // For each element of an array of shape `to`, the flat index of the element of `shape` that is broadcast to it.
+  // Return, for each element of an array of shape `to`, the flat index of the element of `shape` that is broadcast to it.
   function places(shape, to) {
     const steps = strides(shape);
     const added = to.length - shape.length;
     return grid(0, to.map((n, axis) => range(n).map((i) => (axis < added || shape[axis - added] === 1 ? 0 : i * steps[axis - added]))));
   }
 
-  // f of the elements of up to three arrays that broadcast.
+  // Return f of the elements of up to three arrays that broadcast.
   function map(f, ...arrays) {
     const shape = broadcastShape(arrays.map((a) => a.shape));
     const [a, b, c] = arrays.map((one) => (sameShape(one.shape, shape) ? one.values : places(one.shape, shape).map((place) => one.values[place])));
@@ -51,7 +51,7 @@ const nd = (() => {
 
   const pick = (a, from, shape) => array(shape, from.map((place) => a.values[place]));
 
-  // Zeros of `shape`, with each element of g added at its index in `at`. An element with index -1 is dropped.
+  // Return zeros of `shape`, with each element of g added at its index in `at`. An element with index -1 is dropped.
   function addAt(g, at, shape) {
     const sum = full(shape, 0);
     at.forEach((place, i) => {
@@ -65,7 +65,7 @@ const nd = (() => {
 
   const axesOf = (ndim, axis) => (axis === null ? range(ndim) : [axis].flat().map((i) => (i < 0 ? i + ndim : i))).filter((i) => i < ndim);
 
-  // The indices of the elements that a reduction over `axis` combines: a list for each element of the result.
+  // Return the indices of the elements that a reduction over `axis` combines: a list for each element of the result.
   function groups(shape, axis) {
     const steps = strides(shape);
     const reduced = axesOf(shape.length, axis);
@@ -104,7 +104,7 @@ const nd = (() => {
     return result;
   }
 
-  // The size of each label.
+  // Return the size of each label.
   function labelSizes(arrays, terms) {
     const sizes = {};
     terms.forEach((term, i) => term.forEach((label, axis) => {
@@ -161,7 +161,7 @@ const nd = (() => {
     });
   }
 
-  // The elements that `a[index]` picks, as flat indices, and the shape of the result.
+  // Return the elements that `a[index]` picks, as flat indices, and the shape of the result.
   function indexed(shape, index) {
     const all = entries(shape, index);
     const advanced = all.filter((entry) => entry.advanced);

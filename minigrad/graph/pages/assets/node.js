@@ -3,22 +3,21 @@
 // The slice that each leading shape shows, as an index. All arrays with this leading shape show the same one.
 const shownSlice = new Map();
 
-// An array: a scalar as a number, others as a map, a small one also as numbers. `node` is the one whose value it is.
-function arrayView(array, options = {}) {
+// Show an array: a scalar as a number, others as a map, a small one also as numbers. `node` is the one whose value it is. `small`: a
+// map without its summary, for a place among others.
+function arrayView(array, { className = "", ...options } = {}) {
   if (!array) return element("span", { class: "note" }, "–");
-  const { className = "" } = options;
-  if (isScalar(array) && array.shape.length === 0) return element("output", { class: `number ${className}` }, numberText(array.values[0], state.digits));
+  if (isScalar(array) && (options.small || array.shape.length === 0)) return element("output", { class: `number ${className}` }, numberText(array.values[0], state.digits));
   return tensorFrame([{ title: null, array, className }], options);
 }
 
-// A map without its summary, for a place among others; else a number or a shape.
-function smallView(array, label) {
-  if (!array) return element("span", {}, "–");
-  if (isScalar(array)) return element("span", { class: "number" }, numberText(array.values[0], state.digits));
-  return tensorFrame([{ title: null, array }], { label, small: true });
+// Show an array above its name. A large one is drawn small unless the reader can choose one of its cells.
+function labelled(label, array, { className = "", ...options } = {}) {
+  const large = array && !isScalar(array) && !(array.values?.length <= 64);
+  return element("figure", { class: className }, arrayView(array, { label, className, small: large && !options.choose, ...options }), element("figcaption", {}, label));
 }
 
-// Arrays of one shape in one frame: maps side by side, which show the same slice and the same entry, and their summaries.
+// Show arrays of one shape in one frame: maps side by side, which show the same slice and the same entry, and their summaries.
 // choose(flat) is called with the entry that the reader clicks; `chosen` is framed.
 function tensorFrame(layers, { label = "", node = null, choose = null, chosen = null, chooseWord = "chooseCell", small = false, show = node === null || graph.nodes[node].weights ? null : graph.nodes[node].show } = {}) {
   const [{ array: first }] = layers;
@@ -79,14 +78,14 @@ function tensorFrame(layers, { label = "", node = null, choose = null, chosen = 
 
   draw(null);
   const [rows, columns] = maps[0]?.map.block ?? [1, 1];
-  const notes = [word("shape", { shape: shapeText(first.shape), dtype: first.dtype }), choose ? word(chooseWord) : "", rows * columns > 1 ? word("blocks", { rows, columns }) : "", maps.length > 0 ? "" : word("noMap")];
+  const notes = [word("shape", { shape: shapeText(first.shape), dtype: first.dtype }), choose ? word(chooseWord) : "", rows * columns > 1 ? word("blocks", { rows, columns }) : "", maps.length > 0 || isScalar(first) ? "" : word("noMap")];
   return element("div", { class: `array tensor${choose ? " choose" : ""}` },
     element("div", { class: "maps" }, ...maps.map((one) => mapFigure(one, show?.tokens, small))),
     ...(small ? [] : lead.flatMap((size, axis) => (size > 1 ? [slider(axis)] : []))), readout,
     ...(small && maps.length > 0 ? [] : [...numbersOrSummary(layers), ...factsOf(node, first), element("div", { class: "note" }, notes.filter(Boolean).join(" · "))]));
 }
 
-// One map with its title, the tokens of its rows and columns, and below it a histogram of the array, with a line at zero.
+// Show one map with its title, the tokens of its rows and columns, and below it a histogram of the array, with a line at zero.
 function mapFigure({ canvas, array, title, map, className }, tokens, small) {
   const labels = (kind, texts) => element("div", { class: `tokens ${kind}`, "aria-hidden": "true" }, ...texts.map((text) => element("span", {}, text)));
   const named = tokens && Math.max(map.rows, map.columns) <= 24;
@@ -101,7 +100,7 @@ function mapFigure({ canvas, array, title, map, className }, tokens, small) {
   return element("figure", { class: `${className ?? ""}${named ? " with-tokens" : ""}` }, ...parts);
 }
 
-// The numbers of small arrays; min, mean, max, norm and the share of zeros of large ones. NaN and infinities are counted.
+// Show the numbers of small arrays, or min, mean, max, norm and the share of zeros of large ones. Count NaN and infinities.
 function numbersOrSummary(layers) {
   const text = (x) => numberText(x, state.digits);
   const names = ["min", "mean", "max", "norm", "zeros"];
@@ -114,7 +113,7 @@ function numbersOrSummary(layers) {
   return [...parts.filter(Boolean), ...odd.map((counts) => element("p", { class: "wrong" }, `✗ ${word("oddCount", counts)}`))];
 }
 
-// What a reader wants to know of a softmax, whose rows should sum to 1, and of a ReLU, whose zeros pass no gradient.
+// Say what the rows of a softmax sum to, which should be 1, and how many entries of a ReLU are zero and pass no gradient.
 function factsOf(node, array) {
   const { operation, keywords } = node === null ? {} : graph.nodes[node];
   const { zeros, dead, sumLeast, sumMost } = summaryOf(array);
@@ -129,17 +128,11 @@ function factsOf(node, array) {
   return [element("p", { class: dead > 0 ? "wrong" : "note" }, word("reluDead", { share, dead, columns }))];
 }
 
-function labelled(name, array, className = "", choice = {}) {
-  const large = array && !isScalar(array) && !(array.values?.length <= 64);
-  const shown = large ? tensorFrame([{ title: null, array, className }], { label: word(name), small: !choice.choose, ...choice }) : arrayView(array, { label: word(name), className, ...choice });
-  return element("figure", { class: className }, shown, element("figcaption", {}, word(name)));
-}
-
 function outputName(node, output) {
   return node.values.length > 1 ? ` [${output}]` : "";
 }
 
-// Broadcasting a small shape to a large one, or summing back: the small cells, an arrow, the large cells.
+// Draw how a small shape is broadcast to a large one, or how a gradient is summed back: the small cells, an arrow, the large cells.
 function folding(small, large, kind) {
   const two = (shape) => (shape.length === 0 ? [1, 1] : shape.length === 1 ? [1, shape[0]] : shape.slice(-2));
   const [a, b] = [two(small), two(large)].map(([rows, columns]) => [Math.min(rows, 6), Math.min(columns, 8)]);
@@ -170,7 +163,7 @@ function folding(small, large, kind) {
   return svgElement("svg", { class: "folding", width: wide + 36, height: high, viewBox: `0 0 ${wide + 36} ${high}`, role: "img", "aria-label": label }, ...parts);
 }
 
-// The section about a node: its value beside its gradient, all contributions, a button to the step that completes it.
+// Return the section about a node: its value beside its gradient, all contributions, a button to the step that completes it.
 function nodeSection(number) {
   const node = graph.nodes[number];
   const list = [];
@@ -187,8 +180,8 @@ function nodeSection(number) {
       const shown = value === null ? element("span", { class: "note" }, word("notYet")) : together ? tensorFrame(layers(), options) : arrayView(value, options);
       list.push(...term(together ? null : word("value") + outputName(node, output), shown));
     }
-    const told = timeline.adds(step) && timeline.receiver(step) === number; // the section about the step shows it
-    if (node.kind !== "constant" && !told) list.push(...term(word("gradientOf", { name: equation.derivativeText(number) }) + outputName(node, output), ...gradientOf(number, output, together)));
+    const told = timeline.adds(step) && timeline.at(step).source === number; // the section about the step shows it
+    if (node.kind !== "constant" && !told) list.push(...term(equation.derivativeText(number) + outputName(node, output), ...gradientOf(number, output, together)));
   });
   if (node.weights && graph === original && made <= step) list.push(...term(word("attentionWeights"), tensorFrame([{ title: null, array: node.weights }], { label: word("attentionWeights"), show: node.show })));
   const completed = timeline.completed(number);

@@ -105,13 +105,13 @@ const numpy = (() => {
     return call("sqrt", call("sum", call("square", x), axis, keepdims));
   });
 
-  // The indices that sort the numbers, with NaN at the end. The sort is stable.
+  // Return the indices that sort the numbers, with NaN at the end. The sort is stable.
   function order(values) {
     const compare = (i, j) => Number.isNaN(values[i]) - Number.isNaN(values[j]) || values[i] - values[j] || i - j;
     return values.map((_, i) => i).sort(compare);
   }
 
-  // The number of elements that were reduced.
+  // Return the elements up to number i.
   const until = (values, i) => values.slice(0, i + 1);
   for (const [name, usual, f] of [
     ["cumsum", null, (a) => a.map((_, i) => sum(until(a, i)))], ["cumprod", null, (a) => a.map((_, i) => product(until(a, i)))],
@@ -271,7 +271,7 @@ const numpy = (() => {
     const right = b === 1 ? ["k"] : [...batch.slice(batch.length - b + 2), "k", "j"];
     return contract([x, y], [left, right], [...batch, ...(a === 1 ? [] : ["i"]), ...(b === 1 ? [] : ["j"])]);
   });
-  // The pairs of axes that a product of two arrays sums over, and the free axes of each array.
+  // Return the pairs of axes that a product of two arrays sums over, and the free axes of each array.
   function pairedAxes(a, b, axes) {
     const pairs = plain(axes) ? [range(axes).map((i) => a - axes + i), range(axes)] : axes.map((part) => [part?.array?.values ?? part].flat());
     const [ofA, ofB] = [axesOf(a, pairs[0]), axesOf(b, pairs[1])];
@@ -292,7 +292,7 @@ const numpy = (() => {
   define("outer", "a b", (a, b) => tensordot(flat(arrayOf(a)), flat(arrayOf(b)), 0));
   define("vdot", "a b", (a, b) => tensordot(flat(arrayOf(a)), flat(arrayOf(b)), 1));
 
-  // The labels of each operand, and of the output.
+  // Return the labels of each operand, and of the output.
   function einsumLabels(subscripts, arrays) {
     const [inputs, written] = subscripts.replaceAll(" ", "").split("->");
     const counts = inputs.split(",").map((term, i) => (term.includes(".") ? shapeOf(arrays[i]).length - term.replace("...", "").length : 0));

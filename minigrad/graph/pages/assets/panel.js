@@ -1,7 +1,7 @@
 // The panel: the current step in words and arrays, whether its derivative is right, and one selected node.
 
 const panel = {
-  // The first line: the step, the equation, the check mark.
+  // Return the parts of the first line: the step, the equation, the check mark.
   title() {
     const { step } = state;
     const at = timeline.at(step);
@@ -43,13 +43,12 @@ const panel = {
     ];
   },
 
-  // The number of derivatives that were compared with differences, and whether one is wrong.
+  // Say how many derivatives were compared with differences, and whether one is wrong.
   totals() {
     const checks = original.edges.flatMap((edge, number) => (edge.check ? [{ number, ...edge.check }] : []));
     if (checks.length === 0) return [];
     const wrong = checks.filter(({ verdict }) => verdict === "wrong");
-    const seconds = original.checkSeconds === null || original.checkSeconds === undefined ? "" : numberText(original.checkSeconds.toPrecision(2));
-    const text = word(wrong.length > 0 ? "someWrong" : "allRight", { count: checks.length, wrong: wrong.length, seconds });
+    const text = word(wrong.length > 0 ? "someWrong" : "allRight", { count: checks.length, wrong: wrong.length });
     const parts = [element("p", { class: wrong.length > 0 ? "verdict wrong" : "verdict right" }, text)];
     for (const { number } of wrong.slice(0, 5)) {
       const edge = original.edges[number];
@@ -74,13 +73,13 @@ const panel = {
       jump ? button(`culprit${field}`, word("jumpCulprit"), () => (to > 0 ? go(to) : select(node)), { class: "primary" }) : null);
   },
 
-  // The first step whose rule turns a finite gradient into one that is not finite; undefined if there is none.
+  // Return the first step whose rule turns a finite gradient into one that is not finite; undefined if there is none.
   spoiling(node) {
     if (graph.nodes[node].gradients.some(isOdd)) return undefined;
     return operandsOf(node).filter((edge) => isOdd(original.edges[edge].raw)).map((edge) => timeline.began[edge]).sort((a, b) => a - b)[0];
   },
 
-  // Whether a value or gradient of this step is the first that is not finite, or follows from it.
+  // Say whether a value or gradient of this step is the first that is not finite, or follows from it.
   health(node, field) {
     const kind = graph === original ? original.nodes[node][field] : null;
     const thing = (one) => (field === "bad" ? labelOf(one) : this.spoiling(one) === undefined ? equation.derivativeText(one) : word("derivativeOf", { name: labelOf(one) }));
@@ -102,10 +101,10 @@ const panel = {
     const what = word(node.values.length === 0 ? "forwardRaised" : operands.length === 0 ? "forwardNone" : "forwardText", { operation: node.operation, names, name: labelOf(number) });
     const list = [];
     node.values.forEach((value, output) => {
-      if (!isScalar(value)) list.push(...term(word("result", { name: labelOf(number) }) + outputName(node, output), arrayView(value, { label: labelOf(number), className: "new", node: number })));
+      if (!isScalar(value)) list.push(...term(labelOf(number) + outputName(node, output), arrayView(value, { label: labelOf(number), className: "new", node: number })));
     });
     if (operands.some((edge) => !isScalar(operandOf(edge)))) {
-      list.push(...term(word("madeFrom"), element("div", { class: "sum" }, ...operands.slice(0, 6).map((edge) => element("figure", {}, smallView(operandOf(edge), labelOf(edge.source)), element("figcaption", {}, labelOf(edge.source)))))));
+      list.push(...term(word("madeFrom"), element("div", { class: "sum" }, ...operands.slice(0, 6).map((edge) => labelled(labelOf(edge.source), operandOf(edge), { small: true })))));
     }
     return [
       element("p", {}, what), ...this.changes(node, operands), ...this.health(number, "bad"), list.length > 0 ? element("dl", {}, ...list) : null,
@@ -114,7 +113,7 @@ const panel = {
     ];
   },
 
-  // Other changes of a value here: it was broadcast, cast or clipped.
+  // Say how a value was changed here: it was broadcast, cast or clipped.
   changes(node, operands) {
     return (node.changed ?? []).flatMap((what) => {
       const shape = node.values[0]?.shape;
@@ -147,12 +146,12 @@ const panel = {
     ];
   },
 
-  // Whether the operation reads the same value more than once, like v * v.
+  // Return whether the operation reads the same value more than once, like v * v.
   isOneOfSeveral(edge) {
     return operandsOf(edge.target).filter((other) => graph.edges[other].source === edge.source && graph.edges[other].output === edge.output).length > 1;
   },
 
-  // For scalars, also the rate at which the result changes with the operand.
+  // For scalars, return also the rate at which the result changes with the operand.
   local(edge) {
     const g = graph.nodes[edge.target].gradients[0];
     if (!isScalar(g) || !isScalar(edge.raw) || graph.nodes[edge.target].values.length > 1) return null;
@@ -164,10 +163,10 @@ const panel = {
     return { g: text(before), local: second < 0 ? `(${text(second)})` : text(second), raw: text(after), first: rate(before), second: rate(second) };
   },
 
-  // The view of an array with an element that the equation shows.
+  // Return the options of an array whose element the equation shows.
   cellChoice: (edge) => (equation.isElementwise(edge) ? { choose: chooseCell, chosen: state.cell } : {}),
 
-  // The two numbers that must agree.
+  // Show the two numbers that must agree.
   truth(at) {
     const check = this.check(at);
     if (check === null) return null;
@@ -177,11 +176,11 @@ const panel = {
     const what = word(this.isOneOfSeveral(graph.edges[at.edge]) ? "localDerivativeOperand" : "localDerivative", { target: labelOf(at.target), source: labelOf(at.source) });
     return element("div", { class: `truth ${check.verdict}` },
       element("p", {}, what, scalar ? "" : ` ${word("oneDirection")}`),
-      element("table", {}, element("tbody", {}, row(word("analytic"), check.analytic), row(word("numeric"), check.numeric))),
+      element("table", {}, element("tbody", {}, row(word("analytic"), check.exact), row(word("numeric"), check.numeric))),
       element("p", {}, word(`verdict_${check.verdict}`, { error: Number(check.error).toPrecision(2).replace("e+", "e"), reason: check.reason ? word(`unclear_${check.reason}`) : "" })));
   },
 
-  // "earlier total + this = new".
+  // Show the sum "earlier total + this = new total".
   sum(edge) {
     const { source, output } = edge;
     const { step } = state;
@@ -192,15 +191,16 @@ const panel = {
     const count = timeline.arrivals(source, output).length;
     const addend = amountOf(timeline.at(step).edge);
     const choose = timeline.at(step).kind === "product" ? this.cellChoice(edge) : {};
+    const sign = (text) => element("span", { class: "sign" }, text);
     const parts = before === null
-      ? [labelled(count > 1 ? "firstAddend" : "onlyAddend", addend, "new", choose)]
-      : [labelled("earlier", before), element("span", { class: "sign" }, "+"), labelled("this", addend, "new", choose), element("span", { class: "sign" }, "="), labelled("newTotal", total, "total")];
+      ? [labelled(word(count > 1 ? "firstAddend" : "onlyAddend"), addend, { className: "new", ...choose })]
+      : [labelled(word("earlier"), before), sign("+"), labelled(word("this"), addend, { className: "new", ...choose }), sign("="), labelled(word("newTotal"), total, { className: "total" })];
     const how = missing === 0 ? word("complete", { count }) : word("incomplete", { count: missing });
     const hooked = timeline.hooked(source, output, step) ? element("div", { class: "note" }, word("hooked"), arrayView(timeline.gradient(source, output, step))) : null;
-    return term(word("gradientOf", { name }), element("div", { class: "sum" }, ...parts), element("div", { class: missing === 0 ? "note done" : "note" }, how), hooked);
+    return term(name, element("div", { class: "sum" }, ...parts), element("div", { class: missing === 0 ? "note done" : "note" }, how), hooked);
   },
 
-  // The rule with its formal names.
+  // Show the rule with the names of its parameters.
   smallPrint() {
     const at = timeline.at(state.step);
     if (at?.kind !== "product") return null;

@@ -1,4 +1,4 @@
-// The parts of a drawn scene: a box, a line, and a chip at the border for a box that is out of sight.
+// The parts of a drawn scene: a box, a line, and a card for a box that is too small to be read.
 
 const ROW = 18; // the height of a line of text, in units of camera.unit
 const INSET = 8;
@@ -76,17 +76,17 @@ class BoxView {
     this.drawHeats(heats, texts, top + names.length * row - row / 2);
   }
 
-  // Whether the lines of the box are readable here: name and value, or the name of a constant or a scene. If not, a card shows them.
+  // Return whether the lines of the box are readable here: name and value, or the name of a constant or a scene. If not, a card shows them.
   get isReadable() {
     const { h, scene } = this.about;
     const rows = scene === undefined && graph.nodes[this.now.node]?.kind !== "constant" ? 2 : 1;
     return (scene === undefined ? h - 4 * camera.unit : HEAD) >= rows * ROW * camera.unit && this.about.w >= 85 * camera.unit;
   }
 
-  // The space for value and gradient as cells, side by side; null if there is none or the cells would be too small.
+  // Return the space for value and gradient as cells, side by side; null if there is none or the cells would be too small.
   heatSpace(texts, rows) {
     const grid = texts.valueArray && heat.grid(texts.valueArray);
-    if (!grid || rows < 3) return null;
+    if (!grid || rows < 2) return null;
     const row = ROW * camera.unit;
     const height = (rows - 1) * row - 4;
     const width = (this.about.w - 2 * INSET - 10) / 2;
@@ -175,12 +175,12 @@ const widthOf = (() => {
   };
 })();
 
-// The first text that is not wider than the room, or else the last one, cut.
+// Return the first text that is not wider than the room, or else the last one, cut.
 function fitting(options, kind, room) {
   return options.find((text) => widthOf(text, kind) <= room) ?? cut(options.at(-1), kind, room);
 }
 
-// The beginning of a text that fits, with an ellipsis, and its round of the loops if at least half is left.
+// Return the beginning of a text that fits, with an ellipsis, and its round of the loops if at least half is left.
 function cut(text, kind, room) {
   const at = text.lastIndexOf(" · ");
   const place = at > 0 && widthOf(text.slice(at), kind) < room / 2 ? text.slice(at) : "";
@@ -226,7 +226,7 @@ class LineView {
   }
 }
 
-// A polyline with its corners rounded.
+// Return a polyline with its corners rounded.
 function smooth(points) {
   const [first, ...rest] = points;
   if (rest.length === 1) return `M${first}L${rest[0]}`;
@@ -239,14 +239,14 @@ function smooth(points) {
   return parts.join("");
 }
 
-// A short text for the value and gradient of a node. `whole`: with the sum that has just been made.
+// Return a short text for the value and gradient of a node. `whole`: with the sum that has just been made.
 function endText(node, whole = false) {
   const { value, gradient, has } = nodeTexts(node);
   return has ? gradient.at(whole ? 0 : -1) : value[0] === "" ? "" : `= ${value[0]}`;
 }
 
-// A card on the screen for a box that is too small to be read: {group, rect}. It covers its box, or, where another card is, stands
-// beside it. null if there is no room.
+// Return a card on the screen for a box that is too small to be read: {group, rect}. It covers its box, or, where another card is, stands
+// beside it. place() returns null if there is no room.
 function card(lines, { left, right, top, bottom }, taken, pane, kind = "") {
   const row = camera.TEXT * 1.4;
   const texts = lines.map((_, i) => svgElement("text", { class: `label ${i === 0 ? "name" : "more"}` }));

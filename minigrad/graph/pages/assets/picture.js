@@ -1,4 +1,4 @@
-// The whole program behind the visible scene: every scene in the box that stands for it, each box a small rectangle. Drawn on a
+// The whole program behind the visible scene: every scene in the box that stands for it, each box a small rectangle. It is a
 // canvas, because it has thousands of boxes and is drawn again in each frame of a flight.
 
 const INKS = ["--ink", "--pane", "--folder", "--edge", "--forward", "--forward-soft", "--backward", "--backward-soft", "--step"];
@@ -11,7 +11,7 @@ class Picture {
     host.append(this.canvas);
   }
 
-  // The outermost view, and the scenes on the way: [{scene, iteration, view}], the program first.
+  // Return the outermost view, and the scenes on the way: [{scene, iteration, view}], the program first.
   views(number, iteration, view) {
     const path = places.path(number, iteration);
     path.at(-1).view = view;
@@ -19,7 +19,7 @@ class Picture {
     return path;
   }
 
-  // The view of a scene, given that of another one.
+  // Return the view of a scene, given that of another one.
   viewOf(number, iteration, shown) {
     let [{ view }] = this.views(shown.number, shown.iteration, shown.view);
     for (const { scene, iteration: i } of places.path(number, iteration).slice(1)) view = camera.inward(view, places.placement(scene, i));
@@ -33,7 +33,7 @@ class Picture {
     if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
     context.setTransform(sharp, 0, 0, sharp, 0, 0);
     context.clearRect(0, 0, pane.width, pane.height);
-    Object.assign(this, { pane, found: 0, visible: { number, iteration } });
+    Object.assign(this, { pane, inSight: 0, visible: { number, iteration } });
     this.layers = Object.fromEntries(["folder", "pale", "known", "has", "line", "past", "now"].map((name) => [name, new Path2D()]));
     this.names = [];
     const start = flying ? this.views(number, iteration, view)[0] : { scene: number, iteration, view }; // at rest, what is around is not seen
@@ -76,11 +76,11 @@ class Picture {
     const at = timeline.at(state.step);
     const layer = at !== null && (at.source ?? at.target) === node ? "now" : timeline.reached[node] > 0 && timeline.reached[node] <= state.step ? "has" : timeline.known(node, state.step) ? "known" : "pale";
     this.layers[layer].rect(...rect);
-    if (wide >= 3 && left >= 0 && top >= 0 && left + wide <= width && top + high <= height) this.found++;
+    if (wide >= 3 && left >= 0 && top >= 0 && left + wide <= width && top + high <= height) this.inSight++;
     this.name(labelOf(node), rect, high);
   }
 
-  // A name is written only if it is readable and fits.
+  // Write a name if it is readable and fits.
   name(text, [left, top, wide], high) {
     if (high < camera.TEXT * 1.6 || wide > 4 * this.pane.width || text.length * camera.TEXT * 0.62 > wide) return;
     this.names.push([text, left + wide / 2, top + Math.min(high / 2, camera.TEXT * 1.5)]);
@@ -102,10 +102,5 @@ class Picture {
     }
     Object.assign(context, { font: `600 ${camera.TEXT}px ${style.fontFamily}`, textAlign: "center", textBaseline: "middle", fillStyle: ink("--ink") });
     for (const name of this.names) context.fillText(...name);
-  }
-
-  // The number of boxes that are wholly in sight.
-  inSight() {
-    return this.found;
   }
 }

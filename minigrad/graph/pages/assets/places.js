@@ -18,12 +18,10 @@ const places = (() => {
 
   const pick = (one, iteration) => (isList(one) ? (one[iteration] ?? null) : (one ?? null));
 
-  // The scene of a step, or of a node.
+  // Return the scene of a node.
   const ofNode = (node) => nodes[node].scene;
-  const of = (step) => ofNode(timeline.at(Math.max(step, 1))?.target ?? original.end[0]);
 
-  // The scene and the scenes around it, from the program down: [{scene, iteration}]. `iterations` has the iterations of
-  // loops on the path that the path itself does not determine.
+  // Return the scene and the scenes around it, from the program down: [{scene, iteration}].
   function path(scene, iteration) {
     const found = [];
     for (let at = scene, i = iteration; at !== null; at = scenes[at].parent) {
@@ -33,7 +31,7 @@ const places = (() => {
     return found;
   }
 
-  // The boxes and lines of a scene in one iteration.
+  // Return a box of a scene, or the edges of a line, in one iteration.
   const box = (scene, i, iteration) => {
     const about = scenes[scene].boxes[i];
     return { ...about, node: pick(about.node, iteration), scene: pick(about.scene, iteration) };
@@ -51,14 +49,14 @@ const places = (() => {
     }
   });
 
-  // The number of a scene's forward and backward steps that have run: {forward, backward, of: {forward, backward}}.
+  // Return the number of a scene's forward and backward steps that have run: {forward, backward, of: {forward, backward}}.
   function progress(scene, step) {
     const { forward, backward, steps } = spans[scene];
     const done = steps.findLastIndex((one) => one <= step) + 1;
     return { forward: Math.min(done, forward), backward: Math.max(0, done - forward), of: { forward, backward } };
   }
 
-  // The box of a scene that shows a node or the child scene around it; -1 if there is none.
+  // Return the box of a scene that shows a node or the child scene around it; -1 if there is none.
   function boxOf(scene, iteration, node) {
     const { boxes } = scenes[scene];
     const own = boxes.findIndex((about) => pick(about.node, iteration) === node);
@@ -82,7 +80,7 @@ const places = (() => {
     return { columns, w: w / columns, h: h / Math.ceil(count / columns), scale: scale * 0.92 };
   });
 
-  // Where one iteration of a scene lies in the scene around it: a point p is at p * scale + (x, y) there.
+  // Return where one iteration of a scene lies in the scene around it: a point p is at p * scale + (x, y) there.
   function placement(number, iteration) {
     const { columns, w, h, scale } = grids[number];
     const { width, height } = scenes[number];
@@ -95,10 +93,10 @@ const places = (() => {
     };
   }
 
-  return { scenes, of, ofNode, path, box, boxOf, edgesOf, progress, placement, iterationOfNode, iterationOfScene };
+  return { scenes, ofNode, path, box, boxOf, edgesOf, progress, placement, iterationOfNode };
 })();
 
-// Inside a loop, the title names the round.
+// Return the title of a scene. Inside a loop, it names the iteration.
 function sceneTitle({ title, number, rounds }, iteration = -1) {
   return rounds?.[iteration] ?? (number === 0 && !title ? word("program") : title);
 }

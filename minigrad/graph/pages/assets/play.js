@@ -11,7 +11,7 @@ const play = {
   at: new Map(), // node -> the element that its slider moves
   trail: { key: "", dots: [] }, // the nudges of one element, [nudge, change of the loss]
 
-  // The leaves that get a gradient.
+  // Return the leaves that get a gradient.
   leaves() {
     return original.nodes.flatMap(({ operation }, i) => (operation === null && this.hasGradient(i) ? [i] : []));
   },
@@ -21,7 +21,7 @@ const play = {
     return kind !== "constant" && Boolean(values[0]?.dtype.startsWith("float")) && values[0].values?.length > 0 && Boolean(gradients[0]);
   },
 
-  // Whether the reader can move a node's value: the page can compute again, and the value is known at this step.
+  // Return whether the reader can move a node's value: the page can compute again, and the value is known at this step.
   aims: (number) => editing.cannot === null && play.hasGradient(number) && timeline.known(number, state.step),
 
   aim(number, i) {
@@ -35,7 +35,7 @@ const play = {
 
   loss: (data = graph) => Number(data.nodes[data.end[0]].values[data.end[1]].values[0]),
 
-  // Descent needs a loss that is one number.
+  // Return whether there is a loss that is one number, which descent needs.
   hasLoss() {
     const [end, output] = original.end;
     const [value, seed] = [original.nodes[end].values[output], original.nodes[end].gradients[output]];
@@ -55,7 +55,7 @@ const play = {
     render();
   },
 
-  // All changes of values against the program's run: the change of the loss that the run's gradients predict, the true one,
+  // Return all changes of values against the program's run: the change of the loss that the run's gradients predict, the true one,
   // and the second-order term, which is half the change of the gradients times the change of the values.
   nudge() {
     const found = { moved: [], predicted: 0, second: 0, truth: this.loss() - this.loss(original) };
@@ -74,7 +74,7 @@ const play = {
     return found;
   },
 
-  // The same in words, a sentence each.
+  // Say the same in words, one sentence for each number.
   told({ moved, predicted, second, truth }) {
     const text = (x) => numberText(x, state.digits);
     const [{ node, by, slope }] = moved;
@@ -106,7 +106,7 @@ const play = {
     render();
   },
 
-  // --- the parts ---
+  // --- the parts of the section ---
 
   render() {
     const section = document.getElementById("play-section");
@@ -145,7 +145,7 @@ const play = {
     section.replaceChildren(title, ...(this.hasLoss() ? [this.parts.loss, this.parts.told, rows, ...this.descent()] : [rows]), this.foot());
   },
 
-  // One value: its name, a slider, a field, and below them its gradient. An array shows one element at a time, by its index.
+  // Make the parts for one value: its name, a slider, a field, and below them its gradient. An array shows one element at a time.
   row(node) {
     const [{ shape, values }] = original.nodes[node].values;
     const name = labelOf(node);
@@ -174,7 +174,7 @@ const play = {
 
   element: (node) => play.at.get(node) ?? 0,
 
-  // The range of the slider around the run's value: twice its size to each side, and at least 1.
+  // Return the range of the slider around the run's value: twice its size to each side, and at least 1.
   reach(node, i) {
     const value = Number(original.nodes[node].values[0].values[i]);
     return Number.isFinite(value) ? Math.max(1, 2 * Math.abs(value)) : 1;
@@ -204,7 +204,7 @@ const play = {
     return element("div", { class: "row" }, this.parts.reset, this.parts.note);
   },
 
-  // The current number, after the run's number as a ghost if they differ.
+  // Write the current number, after the run's number as a ghost if they differ.
   change(target, label, now, before) {
     const parts = [element("span", {}, label), " = "];
     if (now !== before && !Number.isNaN(now)) {
@@ -234,7 +234,7 @@ const play = {
     if (this.losses.length > 1) this.parts.plot.replaceChildren(lossPlot(this.losses));
   },
 
-  // What the gradients had predicted, and how far the truth is from it.
+  // Write what the gradients predicted, and how far the truth is from it.
   updateTold() {
     const nudge = this.nudge();
     const { moved, truth } = nudge;
@@ -263,7 +263,7 @@ const play = {
   },
 };
 
-// A line through points, [x, y], in a small picture, with both ends of the axes. `straight` is a slope through (0, 0).
+// Draw a line through points, [x, y], in a small picture, with both ends of the axes. `straight` is a slope through (0, 0).
 function curve(points, { label, dots, straight = null, ends }) {
   const [width, height, left, right, top, bottom] = [320, 120, 52, 10, 14, 24];
   const svg = svgElement;
@@ -290,7 +290,7 @@ function curve(points, { label, dots, straight = null, ends }) {
   );
 }
 
-// The loss over the steps of descent.
+// Draw the loss over the steps of descent.
 function lossPlot(losses) {
   const steps = losses.length - 1;
   const points = losses.map((loss, i) => [i, loss]);
@@ -298,7 +298,7 @@ function lossPlot(losses) {
   return curve(points, { label, dots: points.length > 40 ? [] : points, ends: ["0", word("steps", { steps })] });
 }
 
-// The change of the loss over the nudges so far, and the straight line that the gradient predicts.
+// Draw the change of the loss over the nudges so far, and the straight line that the gradient predicts.
 function nudgePlot(points, { by, slope }) {
   const ends = [points[0][0], points.at(-1)[0]].map((x) => numberText(Number(x.toPrecision(3))));
   return curve(points, { label: word("nudgePlot"), dots: points.filter(([x]) => x === by || x === 0), straight: slope, ends });

@@ -71,7 +71,7 @@ const python = (() => {
       return evaluate(body, names);
     }
 
-    // Whether all names in a tree are known.
+    // Return whether all names in a tree are known.
     function knows(tree, seen = new Set()) {
       if (!Array.isArray(tree)) return tree === null || typeof tree !== "object" || Object.values(tree).every((one) => knows(one, seen));
       const [kind, ...rest] = tree;

@@ -1,6 +1,6 @@
 // The quiz asks for the next edge and its result. The answer stays hidden until the reader has answered. It keeps the score.
 
-// A sentence with a mark that is visible without colour: right is true, false, or null for neither.
+// Return a sentence with a mark that is visible without colour: right is true, false, or null for neither.
 function verdict(said) {
   const className = said.right === null ? "note" : said.right ? "right" : "wrong";
   const mark = said.right === null ? "" : said.right ? "✓ " : "✗ ";
@@ -14,13 +14,13 @@ const quiz = {
   typed: "",
   results: new Map(), // "edge 7", "value 7", "choice 7": {right: whether at the first try, done}
 
-  // The question of a step, or null.
+  // Return the question of a step, or null.
   asked(step) {
     if (this.known?.step !== step || this.known.data !== graph) this.known = { step, data: graph, asked: mistakes.question(step, graph) };
     return this.known.asked;
   },
 
-  // Whether the quiz or the lesson asks a question of this kind at a step.
+  // Return whether the quiz or the lesson asks a question of this kind at a step.
   puts(kind, step) {
     if (step < 1 || step > graph.steps.length) return false;
     const [does] = graph.steps[step - 1];
@@ -29,14 +29,14 @@ const quiz = {
     return kind === "value" ? this.asked(step) !== null : does === "product";
   },
 
-  // Whether the result of this step is hidden.
+  // Return whether the result of this step is hidden.
   hides(step) {
     return step === state.step && this.puts("value", step);
   },
 
-  // Whether the gradient of a node is hidden because this step adds to it.
+  // Return whether the gradient of a node is hidden because this step adds to it.
   hidesGradient(node) {
-    return this.hides(state.step) && timeline.receiver(state.step) === node;
+    return this.hides(state.step) && timeline.at(state.step).source === node;
   },
 
   asksEdge() {
@@ -123,7 +123,7 @@ const quiz = {
 
   // --- the question for the next edge ---
 
-  // Whether an edge may be next: the gradient of its target is complete, and the edge has not been used.
+  // Return "ready" if an edge may be next, because the gradient of its target is complete. Else "early", "used", or "constant".
   stands(edge) {
     const { target, raw } = graph.edges[edge];
     if (raw === null) return "constant";
@@ -131,7 +131,7 @@ const quiz = {
     return graph.nodes[target].gradients.every((_, output) => timeline.missing(target, output, state.step) === 0) ? "ready" : "early";
   },
 
-  // The effect of a click in the drawing while the quiz asks for an edge; else null. A line is an answer, a box is not.
+  // Return the effect of a click in the drawing while the quiz asks for an edge; else null. A line is an answer, a box is not.
   get pick() {
     return this.asksEdge() ? (edges, nodes) => (nodes.length > 0 ? select(nodes[0]) : this.choose(edges)) : null;
   },
@@ -155,7 +155,7 @@ const quiz = {
     render();
   },
 
-  // The edges to choose from without a mouse: the next one and up to three later ones.
+  // Return the edges to choose from without a mouse: the next one and up to three later ones.
   candidates() {
     const soon = graph.steps.slice(state.step, state.step + 60).filter(([kind]) => kind === "product");
     const picked = [...new Set([0, 2, 4, soon.length - 1].filter((i) => i < soon.length))].map((i) => soon[i][1]);

@@ -3,7 +3,7 @@
 
 const GRADIENT = "∂";
 
-// The lines in the box of a node. Each line is a list of alternatives, the longest first.
+// Return the lines in the box of a node. Each line is a list of alternatives, the longest first.
 function nodeTexts(number) {
   const node = graph.nodes[number];
   const { step } = state;
@@ -26,7 +26,7 @@ function nodeTexts(number) {
   };
 }
 
-// The value, after the value of the program's run if it was edited. Empty if the name shows it already (a constant).
+// Return the value, after the value of the program's run if it was edited. It is empty if the name shows it already (a constant).
 function valueTexts(text, name, before) {
   if (text === name) return [""];
   return before ? [`${before} → ${text}`, text] : [text];
@@ -36,12 +36,12 @@ function ghosted(texts, before) {
   return before && texts[0] !== "" ? [`${GRADIENT} ${before} → ${texts.at(-1).replace(`${GRADIENT} `, "")}`, texts.at(-1)] : texts;
 }
 
-// Whether an array holds an infinity or NaN.
+// Return whether an array holds an infinity or NaN.
 function isOdd(array) {
   return Boolean(array) && summaryOf(array).nans + summaryOf(array).infs > 0;
 }
 
-// "∂ 0.61 + 0.22 = 0.83", or "∂ 0.83" if that is too long. Arrays show the norm. Empty before a gradient has arrived.
+// Return "∂ 0.61 + 0.22 = 0.83", and "∂ 0.83" in case that is too long. Arrays show the norm. Before a gradient arrives, it is empty.
 function gradientTexts(number, gradients) {
   const known = gradients.filter((gradient) => gradient !== null);
   if (known.length === 0) return [""];
@@ -54,7 +54,7 @@ function gradientTexts(number, gradients) {
   return [`${GRADIENT} ${scalar(before)} + ${scalar(amountOf(arrived.at(-1).edge))} = ${total}`, `${GRADIENT} ${total}`];
 }
 
-// Whether the reader asks for no motion.
+// Return whether the reader asks for no motion.
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 class SceneView {
@@ -69,7 +69,7 @@ class SceneView {
     this.hand = new Hand(this);
   }
 
-  // Remember the size of the pane, because to ask for it is to lay out the page.
+  // Remember the size of the pane, because reading it makes the browser lay out the page.
   measure() {
     this.pane = { width: this.host.clientWidth, height: this.host.clientHeight };
   }
@@ -90,7 +90,7 @@ class SceneView {
     camera.scale = 0; // the old position was in another scene
   }
 
-  // The boxes at the step's two ends: the operation's box first, then those of its operands or of the receiving operand.
+  // Return the boxes at the step's two ends: the operation's box first, then those of its operands or of the receiving operand.
   ends() {
     const at = timeline.at(state.step);
     if (at === null) return [];
@@ -140,13 +140,7 @@ class SceneView {
     else camera.frame(boxes, this.scene, this.pane);
   }
 
-  fit() {
-    this.whole = this.number === 0;
-    camera.fit(this.scene, this.pane);
-    this.fly();
-  }
-
-  // Go to the camera's place through the air.
+  // Fly to the place of the camera.
   fly() {
     cancelAnimationFrame(this.handle);
     if (this.shown === null || still()) return this.place();
@@ -168,7 +162,7 @@ class SceneView {
     this.handle = requestAnimationFrame(next);
   }
 
-  // Go to the camera's place at once, and write what belongs there.
+  // Go to the place of the camera at once, and write what belongs there.
   place() {
     cancelAnimationFrame(this.handle);
     if (camera.wanted !== null) this.enterOrLeave();
@@ -204,7 +198,7 @@ class SceneView {
     return { scene, iteration, view: camera.outward(view, places.placement(this.number, this.iteration)) };
   }
 
-  // The scenes in the box at the middle of the pane.
+  // Return the scenes in the box at the middle of the pane.
   inside(view) {
     const [x, y] = [(this.pane.width / 2 - view.x) / view.scale, (this.pane.height / 2 - view.y) / view.scale];
     const holds = (r) => x >= r.x && x <= r.x + r.w && y >= r.y && y <= r.y + r.h;
@@ -237,24 +231,23 @@ class SceneView {
     this.showPulses();
   }
 
-  // In the whole program, the names of the result and of the leaves. Many leaves, as of a large model, have none: they would cover it.
+  // In the whole program, write the names of the result and of the leaves. More than 16 leaves have no names, which would cover the picture.
   tag(taken) {
     if (!this.whole) return this.tags.replaceChildren();
     const leaves = original.nodes.flatMap(({ kind }, node) => (["input", "parameter"].includes(kind) && node !== graph.end[0] ? [node] : []));
     const named = leaves.length > 16 ? [graph.end[0]] : [graph.end[0], ...leaves];
     const tags = named.filter((node) => this.current.every((end) => end.node !== node)).flatMap((node) => {
       const [scene, iteration] = [places.ofNode(node), places.iterationOfNode[node]];
-      const { scale, x, y } = this.picture.viewOf(scene, iteration, { number: this.number, iteration: this.iteration, view: camera });
+      const there = this.picture.viewOf(scene, iteration, { number: this.number, iteration: this.iteration, view: camera });
       const about = places.scenes[scene].boxes[places.boxOf(scene, iteration, node)];
       const own = scene === this.number && this.boxes[places.boxOf(scene, iteration, node)];
       if (own && own.texts.name.textContent !== "") return []; // its box shows the name
-      const rect = { left: (about.x - about.w / 2) * scale + x, right: (about.x + about.w / 2) * scale + x, top: (about.y - about.h / 2) * scale + y, bottom: (about.y + about.h / 2) * scale + y };
-      return [card([labelOf(node)], rect, taken, this.pane, "tag")];
+      return [card([labelOf(node)], camera.rect(about, there), taken, this.pane, "tag")];
     });
     dealt(tags, this.tags, this.pane, taken);
   }
 
-  // The pulse of the step travels along its line, from the operation to the operand. The parts that have arrived before wait there.
+  // Send the pulse of the step along its line, from the operation to the operand. The parts that arrived before wait there.
   // It travels once: a zoom or a click does not send it again.
   showPulses() {
     const key = [state.step, state.before, this.number, this.iteration, quiz.hides(state.step)].join();
@@ -297,10 +290,10 @@ class SceneView {
   }
 }
 
-// What a step carries. "product" carries its raw result, which "fit" then makes fit.
+// Return the array that a step carries. "product" carries its raw result, which "fit" changes to the shape of the operand.
 const amountOrRaw = (step) => (quiz.hides(step) ? null : timeline.at(step).kind === "fit" ? amountOf(timeline.at(step).edge) : graph.edges[timeline.at(step).edge].raw);
 
-// The width of a gradient in px, on a logarithmic scale of six decades below the largest of the run.
+// Return the width of a gradient in px, on a logarithmic scale of six decades below the largest of the run.
 function thickness(array) {
   thickness.most ??= original.edges.reduce((most, edge) => (edge.raw && Number.isFinite(norm(edge.raw)) ? Math.max(most, norm(edge.raw)) : most), 0);
   const size = array === null ? thickness.most : norm(array);
@@ -308,7 +301,7 @@ function thickness(array) {
   return size === 0 ? 1.5 : 3 + 11 * Math.min(1, Math.max(0, 1 + Math.log10(size / thickness.most) / 6));
 }
 
-// The sign of a gradient: "plus", "minus", "mixed", or "odd" for NaN and infinity.
+// Return the sign of a gradient: "plus", "minus", "mixed", or "odd" for NaN and infinity.
 function signOf(array) {
   if (array === null || (array.values === undefined && array.min === undefined)) return "unknown";
   if (isOdd(array)) return "odd";
@@ -316,18 +309,14 @@ function signOf(array) {
   return numbers.every((x) => x >= 0) ? "plus" : numbers.every((x) => x <= 0) ? "minus" : "mixed";
 }
 
-// A short text for the result of a step.
-function amountText(step) {
-  if (quiz.hides(step)) return "?";
-  const { kind, edge } = timeline.at(step);
-  return shortText(kind === "fit" ? graph.edges[edge].amount : graph.edges[edge].raw);
-}
+// Return a short text for this array.
+const amountText = (step) => (quiz.hides(step) ? "?" : shortText(amountOrRaw(step)));
 
 function overlap(a, b) {
   return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 }
 
-// The point of a line, nearest to its middle, where a label of this size covers nothing; null if there is none.
+// Return the point of a line, nearest to its middle, where a label of this size covers nothing; null if there is none.
 function freePlace(points, width, height, taken, pane) {
   for (const t of [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9]) {
     for (const side of [0, 1, -1]) {
@@ -341,7 +330,7 @@ function freePlace(points, width, height, taken, pane) {
   return null;
 }
 
-// The point at the share t of a polyline's length.
+// Return the point at the share t of a polyline's length.
 function along(points, t) {
   const lengths = points.slice(1).map(([x, y], i) => Math.hypot(x - points[i][0], y - points[i][1]));
   let rest = t * lengths.reduce((a, b) => a + b, 0);

@@ -1,6 +1,6 @@
 // The stepper: the current step, and everything that depends on it. Each picture is made only from the step's number.
 //
-// The scripts in layers. Each layer uses only those before it: words, arrays, elements (texts and helpers); timeline, places
+// The scripts in layers. A layer draws with those before it: words, arrays, elements (texts and helpers); nd, numpy, python, whatif (the program, computed again); timeline, places
 // (the state at a step, and the place in the program); equation, code, written, heat (one drawing each); camera, parts, picture,
 // hand, scene (the graph); node, panel (next to it); quiz, editing, play, lesson (input of the reader); look (projector, theme); and this script.
 
@@ -49,7 +49,7 @@ function draw() {
   for (const part of [lesson, quiz, play]) part.render();
   document.body.classList.toggle("in-backward", state.step > timeline.turn);
   renderControls();
-  // Last, because they measure: any text written later would make the browser lay out the page again.
+  // These come last, because they measure: a text written later would make the browser lay out the page again.
   light();
   fitFormula();
   if (inGraph && document.activeElement === document.body) find("graph").focus({ preventScroll: true });
@@ -75,7 +75,7 @@ function renderControls() {
   setText(find("found"), foundText());
 }
 
-// The path of the scene, with links to the scenes around it, and the iteration of a loop.
+// Write the path of the scene, with links to the scenes around it, and the iteration of a loop.
 function renderPlace() {
   const path = places.path(state.scene, state.iteration);
   const key = `${path.map(({ scene, iteration }) => `${scene}.${iteration}`)} ${words.language}`;
@@ -105,7 +105,7 @@ function foundText() {
   return state.matches.size === 0 ? word("notFound") : `${state.match + 1} / ${state.matches.size}`;
 }
 
-// The gradient so far; the norm for an array.
+// Return a sentence with the gradient so far, or with its norm for an array.
 function said({ source, edge }) {
   const text = gradientTexts(source, [timeline.gradient(source, graph.edges[edge].output, state.step)])[0];
   return word(text.startsWith("‖") ? "saidNorm" : "saidSum", { name: equation.derivativeText(source), gradient: text.replace(/^‖?∂‖? /, "") });
@@ -147,7 +147,7 @@ function link() {
   try {
     history.replaceState(null, "", `#step=${state.step}`);
   } catch {
-    // a frame without its own address
+    // A frame without its own address has no history.
   }
 }
 
@@ -189,8 +189,9 @@ function wholeProgram() {
   stop();
   view.show(0, 0);
   camera.fit(view.scene, view.pane);
+  view.whole = true;
   draw();
-  view.fit();
+  view.fly();
 }
 
 // Show another iteration of the visible loop, or of the loop around the visible scene.

@@ -24,12 +24,12 @@ const operandsOf = (() => {
   return (node) => into[node];
 })();
 
-// The value of this operand when the operation read it.
+// Return the value of this operand when the operation read it.
 function operandOf(edge) {
   return edge.value ?? graph.nodes[edge.source].values[edge.output] ?? null;
 }
 
-// The array that a step adds to a gradient.
+// Return the array that a step adds to a gradient.
 function amountOf(edge) {
   return graph.edges[edge].amount ?? graph.edges[edge].raw;
 }
@@ -41,7 +41,7 @@ const timeline = {
   turn: original.turn,
   count: original.steps.length,
 
-  // The step with this number, 1 to count; null at 0.
+  // Return the step with this number, 1 to count; null at 0.
   at(step) {
     if (step < 1 || step > this.count) return null;
     const [kind, number] = this.steps[step - 1];
@@ -50,18 +50,13 @@ const timeline = {
     return { kind, edge: number, target, source };
   },
 
-  // Whether the step adds to a gradient. A product before a "fit" step does not.
+  // Return whether the step adds to a gradient. A product before a "fit" step does not.
   adds(step) {
     const at = this.at(step);
     return at !== null && (at.kind === "fit" || (at.kind === "product" && graph.edges[at.edge].amount === null));
   },
 
-  // The node to whose gradient the step adds, or null.
-  receiver(step) {
-    return this.at(step)?.source ?? null;
-  },
-
-  // The steps that add to the gradient of a node's output, in their order, each with its edge.
+  // Return the steps that add to the gradient of a node's output, in their order, each with its edge.
   arrivals(node, output) {
     return arrivalsOf[node].get(output) ?? [];
   },
@@ -74,13 +69,13 @@ const timeline = {
     return this.arrivals(node, output).length - this.arrived(node, output, step).length;
   },
 
-  // The step after which a node's gradient is complete; 0 if it gets none.
+  // Return the step after which a node's gradient is complete; 0 if it gets none.
   completed(node) {
     const last = graph.nodes[node].gradients.map((_, output) => this.arrivals(node, output).at(-1)?.step ?? 0);
     return Math.max(0, ...last);
   },
 
-  // The gradient so far, or null. The gradient of the end is given and starts the backward pass.
+  // Return the gradient so far, or null. The gradient of the end is given and starts the backward pass.
   gradient(node, output, step) {
     if (step < this.turn) return null;
     const all = graph.nodes[node].gradients[output] ?? null;
@@ -91,7 +86,7 @@ const timeline = {
     return arrived.length < arrivals.length || all === null ? graph.edges[arrived.at(-1).edge].sum : all;
   },
 
-  // The sum before the last contribution that has arrived; null if it is the first.
+  // Return the sum before the last contribution that has arrived; null if it is the first.
   before(node, output, step) {
     const arrived = this.arrived(node, output, step);
     return arrived.length < 2 ? null : graph.edges[arrived.at(-2).edge].sum;
@@ -105,7 +100,7 @@ const timeline = {
     return this.known(node, step) ? (graph.nodes[node].values[output] ?? null) : null;
   },
 
-  // Whether a hook has changed the sum.
+  // Return whether a hook has changed the sum.
   hooked(node, output, step) {
     const all = graph.nodes[node].gradients[output] ?? null;
     const arrived = this.arrived(node, output, step);

@@ -29,7 +29,7 @@ function unpackedRows({ count, same, columns }, readers, computed) {
   });
 }
 
-// A field that is computed when it is first read.
+// Return a field that is computed when it is first read.
 function once(name, read) {
   return {
     get() {
@@ -40,7 +40,7 @@ function once(name, read) {
   };
 }
 
-// A function from an array's number to the array; null for null. Several rows may share an array.
+// Return a function from an array's number to the array; null for null. Several rows may share an array.
 function arrayReader({ parts, texts, kinds, kindOf }) {
   const typed = { f8: Float64Array, f4: Float32Array, u1: Uint8Array, u2: Uint16Array, u4: Uint32Array };
   const numbers = { c: texts };

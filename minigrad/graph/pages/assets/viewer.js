@@ -28,7 +28,7 @@ function resize(next) {
   box.scrollTop = height * box.scrollHeight - box.clientHeight / 2;
 }
 
-// A word with its values: ["below", "0.1"]
+// Return a word with its values: ["below", "0.1"]
 const say = ([name, a, b]) => word(name, { a, b });
 
 function show() {
@@ -65,7 +65,7 @@ function choose(number) {
   show();
 }
 
-// The nodes whose name or operation contains a text.
+// Mark the nodes whose name or operation contains a text.
 function search(text) {
   const wanted = text.trim().toLowerCase();
   matches = graph.nodes.flatMap((node, i) => (wanted && node.search.toLowerCase().includes(wanted) ? [i] : []));

@@ -2,17 +2,17 @@
 
 const whatIf = (() => {
   const MOST_NUMBERS = 20000; // of all values except constants; tensors.py has the same
-  // The data from replay.py with which the page computes a node's operation and its derivatives.
+  // Return the data from replay.py with which the page computes a node's operation and its derivatives.
   const operationOf = (data, node) => data.replay.operations[data.nodes[node].operation];
 
-  // The numbers of the edges into each node.
+  // Return the numbers of the edges into each node.
   function edgesInto(data) {
     const into = data.nodes.map(() => []);
     data.edges.forEach((edge, number) => into[edge.target].push(number));
     return into;
   }
 
-  // Whether the page can compute a node, and its derivatives by the arguments that the backward pass used.
+  // Return whether the page can compute a node, and its derivatives by the arguments that the backward pass used.
   function knows(data, number, into = edgesInto(data)[number]) {
     const [operation, interpreter] = [operationOf(data, number), python.interpreter(data.replay.helpers)];
     const swept = into.filter((i) => data.edges[i].raw !== null).map((i) => data.edges[i].argument);
@@ -28,7 +28,7 @@ const whatIf = (() => {
     return [result].flat().map(numpy.arrayOf);
   }
 
-  // The result of a node's rule for one argument, before un-broadcasting.
+  // Return the result of a node's rule for one argument, before un-broadcasting.
   function vjp(data, number, argument, g, operands, y) {
     const { arguments: names, defaults, vjp } = operationOf(data, number);
     const given = { ...defaults, ...data.nodes[number].keywords, g, ans: y, i: Number(argument), args: Object.values(operands) };
@@ -40,7 +40,8 @@ const whatIf = (() => {
   const same = (a, b) => a.values.length === b.values.length && a.values.every((value, i) => Object.is(Number(value), Number(b.values[i])));
 
   // `edits`: for some leaves, by number, the new values in one list; for some operations, the numbers that are added to the
-  // first output before others read it. Returns for each node a list of its outputs' `values` and `cotangents` (null if none arrives), and for each edge of the recorded backward pass its contribution,
+  // first output before others read it. Returns for each node a list of its outputs' `values` and `cotangents` (null if none
+  // arrives), and for each edge of the recorded backward pass its contribution,
   // {raw, amount, sum}: the rule's result, the array that is added, and the sum so far. All have the form of the data.
   function run(data, edits = {}) {
     const into = edgesInto(data);
@@ -87,7 +88,7 @@ const whatIf = (() => {
     return { values, cotangents, contributions };
   }
 
-  // The reason why the graph cannot be computed again, {word, values}; null if it can. A trial run must give the recorded
+  // Return the reason why the graph cannot be computed again, {word, values}; null if it can. A trial run must give the recorded
   // numbers to 9 digits, or to 3 digits if single precision took part.
   function reason(data) {
     const because = (word, values) => ({ word: `cannot_${word}`, values });
@@ -116,7 +117,7 @@ const whatIf = (() => {
     }
   }
 
-  // The first node whose value, or the last one whose gradient, differs from the recorded one.
+  // Return the first node whose value, or the last one whose gradient, differs from the recorded one.
   function firstDifference(data, result) {
     const single = data.nodes.some((node) => node.values.some((value) => /float(16|32)/.test(value.dtype)));
     const tolerance = single ? 1e-3 : 1e-9;
@@ -135,5 +136,5 @@ const whatIf = (() => {
     return want.every((value, i) => Object.is(value, a.values[i]) || value === a.values[i] || Math.abs(value - a.values[i]) <= tolerance * scale);
   }
 
-  return { knows, reason, run, vjp };
+  return { forward, knows, reason, run, vjp };
 })();

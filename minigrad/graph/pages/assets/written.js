@@ -31,7 +31,7 @@ const written = (() => {
     const steps = data.steps[i];
     const indent = text.length - text.trimStart().length;
     const linked = steps.length > 0 ? i : null;
-    const row = element("div", { class: "line", "data-line": linked }, element("span", { class: "number", "aria-hidden": "true" }, String(i + 1)), element("code", {}, ...code.highlighted(text.trim() || "\u200b")));
+    const row = element("div", { class: "line", "data-line": linked }, element("span", { class: "number", "aria-hidden": "true" }, String(i + 1)), element("code", {}, ...code.pieces(text.trim() || "\u200b")));
     row.style.setProperty("--indent", indent);
     rows.push({ row, steps });
     for (const step of steps) linesOf.set(step, [...(linesOf.get(step) ?? []), i]);
@@ -52,7 +52,8 @@ const written = (() => {
     if (on) update(state.step, true);
   }
 
-  // Mark the lines of a step. A step without its own line marks the line that shows its value.
+  // Mark the lines of a step. A step without its own line marks the line that shows its value. A
+  // hidden pane does not scroll, because measuring it would lay out the page once more.
   function update(step, shown = false) {
     const own = linesOf.get(step);
     const now = own ?? (data?.elsewhere?.[step] === undefined ? [] : [data.elsewhere[step]]);
@@ -60,7 +61,7 @@ const written = (() => {
     for (const line of marked) setAttributes(rows[line].row, { class: "line", "aria-current": null });
     for (const line of now) setAttributes(rows[line].row, { class: own ? "line now" : "line now borrowed", "aria-current": "step" });
     marked = now;
-    if (now.length > 0 && (!same || shown)) code.bringIntoSight(find("written-pane"), rows[now[0]].row, rows[now.at(-1)].row);
+    if (now.length > 0 && (!same || shown) && !find("written-pane").hidden) code.bringIntoSight(find("written-pane"), rows[now[0]].row, rows[now.at(-1)].row);
   }
 
   // Write the words again in the reader's language.

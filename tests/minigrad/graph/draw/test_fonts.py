@@ -106,17 +106,17 @@ def test_a_place_has_a_number_where_it_would_have_no_short_name() -> None:
     assert fonts.place_labels(tokens) == ["[CLS]", "mikan", "#2", "#3", "[rocket]", "#5", "", "#7", "x" * 30]
 
 
-def test_it_is_said_once_which_font_to_install(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_it_is_named_once_which_font_to_install(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for text in ("plain", "こたつでみかん", "食べる", "🚀", "मराठी", "🛰"):
         draw(text, tmp_path / "a.png")
     said = capfd.readouterr()
     assert said.out == ""
     assert said.err.splitlines() == [
-        "note: no installed font has こ た つ で み and 2 more characters, in whose place pictures show names or numbers; "
+        "note: no installed font has こ た つ で み and 2 more characters, so pictures show names or numbers instead; "
         "install Noto Sans CJK (on Debian: apt install fonts-noto-cjk)",
-        "note: no installed font has 🚀, in whose place pictures show names or numbers; "
+        "note: no installed font has 🚀, so pictures show names or numbers instead; "
         "install Symbola (on Debian: apt install fonts-symbola)",
-        "note: no installed font has म र ा ठ ी, in whose place pictures show names or numbers; "
+        "note: no installed font has म र ा ठ ी, so pictures show names or numbers instead; "
         "install Noto Sans Devanagari (on Debian: apt install fonts-noto-core)",
     ]
 
@@ -132,7 +132,7 @@ def test_any_font_that_has_the_character_is_used(
     install(family, "食べる", suffix=suffix)
     assert fonts.families("a食べる") == [fonts.OWN, family]
     assert fonts.readable("食べる物") == "食べる[U+7269]"
-    fonts._said.clear()
+    fonts._named.clear()
     capfd.readouterr()
     for end in (".png", ".svg", ".pdf"):
         draw("a食べる", tmp_path / f"a{end}")

@@ -198,7 +198,11 @@ def test_an_einsum_whose_derivative_is_none_is_told_in_words(subscripts: str) ->
 
 def test_words_are_in_both_languages() -> None:
     tree = tree_of(np.sum, "a", MATRIX)
-    assert tree == ["row", G, ["words", {"en": "spread over the summed axes", "ja": "和を取った軸に広げる"}]]
+    assert tree == [
+        "row",
+        G,
+        ["words", {"en": "broadcast over the summed axes", "ja": "和を取った軸に沿ってブロードキャスト"}],
+    ]
     assert tree_of(np.mean, "a", MATRIX)[1] == ["frac", G, ["num", "4"]]
 
 

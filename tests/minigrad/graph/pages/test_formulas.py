@@ -135,7 +135,7 @@ def text(p: Any, argument: str | int = "x") -> str:
         (np.hypot, "x", "g * (x / out)"),
         (np.sign, "x", "0"),
         (np.matmul, "y", "x^T @ g"),
-        (np.sum, "a", "g, spread over the summed axes"),
+        (np.sum, "a", "g, broadcast over the summed axes"),
         (np.stack, "0", "g, the part of this operand"),
         (np.stack, 1, "g, the part of this operand"),
         (mg.erf, "x", "g * (2 / sqrt(pi)) * exp(-x^2)"),

@@ -35,7 +35,7 @@ def test_of_numbers_the_derivative_itself_is_compared() -> None:
     data = data_of(lambda: np.tanh(leaf(0.3) * leaf(-2.0)))
     checks = [edge["check"] for edge in data["edges"]]
     slopes = [-2.0, 0.3, 1 - np.tanh(-0.6) ** 2]
-    assert [check["analytic"] for check in checks] == pytest.approx(slopes, rel=1e-12)
+    assert [check["exact"] for check in checks] == pytest.approx(slopes, rel=1e-12)
     assert [check["numeric"] for check in checks] == pytest.approx(slopes, rel=1e-7)
     assert {check["verdict"] for check in checks} == {"agrees"}
     assert data["checkSeconds"] > 0
@@ -45,7 +45,7 @@ def test_of_arrays_the_slope_along_one_direction_is_compared() -> None:
     x, w = leaf(np.linspace(-1, 1, 6).reshape(2, 3)), leaf(np.linspace(0.5, 2, 12).reshape(3, 4))
     for edge in data_of(lambda: (np.tanh(x @ w)).mean())["edges"]:
         check = edge["check"]
-        assert check is None or (check["verdict"] == "agrees" and check["numeric"] == pytest.approx(check["analytic"]))
+        assert check is None or (check["verdict"] == "agrees" and check["numeric"] == pytest.approx(check["exact"]))
 
 
 def test_a_planted_wrong_rule_is_wrong_on_exactly_its_edge() -> None:
@@ -66,7 +66,7 @@ def test_a_planted_wrong_rule_is_wrong_on_exactly_its_edge() -> None:
 def test_at_a_kink_there_is_no_verdict() -> None:
     (edge,) = data_of(lambda: mg.relu(leaf(0.0)))["edges"]
     assert (edge["check"]["verdict"], edge["check"]["reason"]) == ("unclear", "kink")
-    assert (edge["check"]["analytic"], edge["check"]["numeric"]) == (0.0, 0.5)
+    assert (edge["check"]["exact"], edge["check"]["numeric"]) == (0.0, 0.5)
 
 
 def test_an_operation_that_cannot_run_again_leaves_the_page_without_its_check() -> None:

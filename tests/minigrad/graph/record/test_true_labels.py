@@ -55,7 +55,7 @@ loss = C[0][1] * C[1][1] + acts[0] * acts[1]
     graph = capture(run(text)["loss"])
     labels = [node.label for node in graph.operations()]
     assert labels[:3] == ["x * (i + j + k) · i=0, k=0", "C[0][1] · k=0", "x * (i + j + k) · i=0, k=1"]  # j is 1 in all
-    assert {"z · Neuron 1", "z · Neuron 2", "acts[0]", "acts[1]"} <= set(labels)
+    assert {f"{name} · Neuron {i}" for name in ("z", "np.tanh(z)") for i in (1, 2)} <= set(labels)
     assert [n.label for n in graph.nodes if n.kind == "input"] == ["x", "self.w · Neuron 1", "self.w · Neuron 2"]
 
 
@@ -76,7 +76,7 @@ loss = total
     assert [node.label for node in constants] == ["row₁", "row₂", "E", "new · t=0", "new · t=1"]
 
 
-def test_a_comprehension_whose_length_is_unknown_gives_no_index() -> None:
+def test_an_element_of_a_comprehension_is_named_by_its_expression_and_its_round() -> None:
     text = (
         "x = leaf(0.5)\nus = [x * v if v else v for v in (0.0, 1.5, 2.5)]\nws = [x * v for v in (1.5, 2.5) if v > 2]\n"
     )
