@@ -70,7 +70,7 @@ KINDS = {
 
 
 def main(arguments: Sequence[str] = ()) -> int:
-    """Run every program, or those whose names are given, and print the table."""
+    """Run every program of a folder (the first set if none is given), or those whose names are given, and print the table."""
     folder = Path(next((a for a in arguments if Path(a).is_dir()), FOLDER))
     names = [a for a in arguments if not Path(a).is_dir()]
     answers = json.loads((folder / "answers.json").read_text())
@@ -79,8 +79,9 @@ def main(arguments: Sequence[str] = ()) -> int:
     for name, answer in answers["broken"].items():
         if names and name not in names:
             continue
-        findings = findings_of(folder / "broken" / f"{name}.py", causal=answer.get("causal", False))
-        place = rank(findings, answer, folder / "broken" / f"{name}.py")
+        file = file_of(folder, "broken", name)
+        findings = findings_of(file, causal=answer.get("causal", False))
+        place = rank(findings, answer, file)
         bad = [f for f in findings if f["certain"] and answer["kind"] not in KINDS.get(f["kind"], ())]
         total, named, wrong = total + 1, named + (place in (1, 2)), wrong + len(bad)
         shown = ", ".join(f"{f['kind']}{'!' * f['certain']} {f['lines']}" for f in findings[:3])
@@ -88,16 +89,22 @@ def main(arguments: Sequence[str] = ()) -> int:
     for name in answers["healthy"]:
         if names and name not in names:
             continue
-        findings = findings_of(folder / "healthy" / f"{name}.py")
+        findings = findings_of(file_of(folder, "healthy", name))
         healthy, quiet, most = healthy + 1, quiet + (not findings), max(most, len(findings))
         if findings:
             shown = ", ".join(f"{f['kind']}{'!' * f['certain']} {f['lines']}" for f in findings)
             print(f"| {name} | healthy | | {shown} |", flush=True)
     print(f"\nbroken: {named} of {total} named first or second; {wrong} certain findings of another kind")
     print(f"healthy: nothing said about {quiet} of {healthy}; at most {most} findings about one")
-    if not names:
+    if not names and folder == FOLDER:
         print_cost(folder)
     return 0
+
+
+def file_of(folder: Path, kind: str, name: str) -> Path:
+    """Return the file of a program. The second set has its broken and its healthy programs in one folder."""
+    inner = folder / kind
+    return (inner if inner.is_dir() else folder) / f"{name}.py"
 
 
 def findings_of(file: Path, causal: bool = False) -> list[dict[str, Any]]:
