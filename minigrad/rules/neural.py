@@ -104,8 +104,8 @@ def _sigmoid(x: Array, /) -> Array:
 
 
 def is_normal(x: Array) -> bool:
-    """Whether no sigmoid of x is a subnormal number: then exp(-x) does not overflow. A device's array is not looked at."""
-    floating = type(x) is np.ndarray and x.dtype.kind == "f" and x.size
+    """Whether no sigmoid of x is subnormal: then exp(-x) does not overflow. Numbers and device arrays are not asked."""
+    floating = type(x) is np.ndarray and x.ndim and x.dtype.kind == "f" and x.size
     return bool(floating and x.min() > np.log(np.finfo(x.dtype).tiny))
 
 
