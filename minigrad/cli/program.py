@@ -73,6 +73,10 @@ class NoLoss(ArgumentError):
 class ProgramFailed(Exception):
     """The user's program raised an error, which is the cause of this one."""
 
+    @property
+    def of_the_program(self) -> BaseException | None:
+        return self.__cause__
+
     def show(self) -> None:
         """Print the traceback as Python would, but start it at the first line of the program."""
         error = self.__cause__

@@ -79,7 +79,8 @@ class debugging:
     ) -> bool:
         self.watcher.__exit__()
         if kind is not None and kind is not Stopped:
-            self.note = f" The program ended with {kind.__name__}."
+            raised = getattr(error, "of_the_program", error)  # the command line's error has the program's own
+            self.note = f" The program ended with {type(raised).__name__}."
         self.findings, failed = found(self.watcher, self.causal)
         self.note += "".join(f" The rules about {rule} failed." for rule in failed)
         if not self.quiet:

@@ -92,6 +92,15 @@ def test_a_function_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     assert "leave ':f' out" in capsys.readouterr().err
 
 
+def test_the_command_names_the_programs_own_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.py").write_text(
+        "import numpy as np\nimport minigrad as mg\nmg.Tensor(np.ones((3, 2))) @ mg.Tensor(np.ones((3, 4)))\n",
+        encoding="utf-8",
+    )
+    assert main(["debug", str(tmp_path / "a.py")]) == 1
+    assert "The program ended with ShapeError." in capsys.readouterr().out
+
+
 def test_the_block_leaves_no_observer_behind(capsys: pytest.CaptureFixture[str]) -> None:
     before = [list(found) for found in (observers.before_sweep, observers.handed_out, observers.plan_made)]
     w = mg.Tensor([1.0, 2.0], requires_grad=True)
