@@ -38,7 +38,7 @@ KINDS = {
     "step before backward": ("an optimizer step before backward",),
     "given twice": ("given to the optimizer twice",),
     "mask": ("a mask that hides nothing", "a mask that hides a whole row"),
-    "softmax axis": ("a softmax over an axis whose sums nobody uses",),
+    "softmax axis": ("a softmax over the wrong axis",),
     "future": ("attention to the future", "a mask that hides nothing"),
     "mean first": ("a mean over predictions before the loss",),
     "cut": (

@@ -11,7 +11,7 @@ from typing import Any
 from ..debug.running import debugging
 from ..errors import ArgumentError, GraphError
 from ..graph.pages.html import LANGUAGES
-from .options import file_to_write
+from .options import add_command, file_to_write
 from .program import ProgramFailed, Target, users_errors
 
 FINE, FOUND, INTERRUPTED = 0, 1, 130
@@ -31,14 +31,7 @@ exit status: 1, something was found; otherwise that of the script (130 if it was
 def add_to(commands: Any) -> None:
     """Add ``debug`` to the commands of ``minigrad``."""
     about = "run a training script and say which step goes wrong, at which line, and why"
-    parser = commands.add_parser(
-        "debug",
-        help=about,
-        description=f"{about.capitalize()}.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = add_command(commands, "debug", about, EPILOG)
     parser.add_argument("script", metavar="SCRIPT", help="a Python file; its own arguments follow --")
     help = "the data are causal: attention to a later token is wrong"
     parser.add_argument("--causal", action="store_true", help=help)
@@ -90,7 +83,7 @@ def _write_page(watched: debugging, options: argparse.Namespace) -> None:
 
 def _status(stop: SystemExit) -> int:
     """Return the exit status that Python gives a program which raises this error."""
-    if isinstance(stop.code, int):
-        return stop.code
+    if stop.code is None or isinstance(stop.code, int):
+        return stop.code or FINE
     print(stop.code, file=sys.stderr)
     return FOUND

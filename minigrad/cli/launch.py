@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ArgumentError, MissingExtraError, import_extra
-from .options import at_least
+from .options import add_command, at_least
 
 INTERRUPTED = 130
 LAUNCHED = "MINIGRAD_LAUNCHED"  # the environment variable that the processes can read
@@ -30,14 +30,7 @@ examples:
 def add_to(commands: Any) -> None:
     """Add ``launch`` to the commands of ``minigrad``."""
     about = "run a script on several processes, for nn.parallel.Ranks"
-    parser = commands.add_parser(
-        "launch",
-        help=about,
-        description=f"{about.capitalize()}.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = add_command(commands, "launch", about, EPILOG)
     parser.add_argument("-n", type=at_least(1), required=True, metavar="N", dest="processes", help="how many processes")
     help = "start a failed script again, at most N times (default: 0)"
     parser.add_argument("--restarts", type=at_least(0), default=0, metavar="N", help=help)

@@ -28,7 +28,7 @@ from ..graph.watch.profile import profile
 from ..graph.watch.provenance import find_nan
 from ..learn import cli as learn
 from . import debug, launch, write_numpy
-from .options import at_least, file_to_write, numbers
+from .options import add_command, at_least, file_to_write, numbers
 from .program import Computed, NoLoss, ProgramFailed, Saved, Target, users_errors
 
 FINE, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130  # exit statuses; a shell returns 130 for Ctrl-C
@@ -305,14 +305,7 @@ def _parser() -> argparse.ArgumentParser:
 
     def command(name: str, run: Callable[[argparse.Namespace, Any], int], what: str) -> argparse.ArgumentParser:
         examples = "\n".join(line for line in EXAMPLES.splitlines() if f"minigrad {name} " in line)
-        added = commands.add_parser(
-            name,
-            help=what,
-            description=f"{what.capitalize()}.",
-            epilog=f"examples:\n{examples}",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,  # --n would mean --no-views, but may be an option of the program
-        )
+        added = add_command(commands, name, what, f"examples:\n{examples}")
         target = f"RUN{TRACE}" if name == "replay" else "TARGET"
         help = "a file written by `minigrad save`" if name == "replay" else f"FILE.py:function, FILE.py or RUN{TRACE}"
         added.add_argument("target", metavar=target, help=f"{help} (more: minigrad --help)")

@@ -1,10 +1,24 @@
-"""Types of command-line values. They check a value before the program runs, because that may take long."""
+"""What the commands share: how one is added, and types that check a value before a program runs, which may take long."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+
+def add_command(commands: Any, name: str, about: str, epilog: str) -> argparse.ArgumentParser:
+    """Add a command to those of ``minigrad``. Options cannot be abbreviated: --n may be an option of the user's program."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=about,
+        description=f"{about.capitalize()}.",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    return parser
 
 
 def file_to_write(*suffixes: str) -> Callable[[str], Path]:

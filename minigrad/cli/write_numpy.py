@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from ..errors import ArgumentError
-from .options import file_to_write
+from .options import add_command, file_to_write
 from .program import Target, users_errors
 
 EXAMPLE = "minigrad write-numpy lesson.py:loss --examples lesson.py:arrays --out step.py"
@@ -15,14 +15,7 @@ EXAMPLE = "minigrad write-numpy lesson.py:loss --examples lesson.py:arrays --out
 def add_to(commands: Any) -> None:
     """Add the command to the parser of ``minigrad``."""
     about = "write a function and its gradient as a NumPy program"
-    added = commands.add_parser(
-        "write-numpy",
-        help=about,
-        description=f"{about.capitalize()}.",
-        epilog=f"examples:\n  {EXAMPLE}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    added = add_command(commands, "write-numpy", about, f"examples:\n  {EXAMPLE}")
     added.add_argument("target", metavar="FILE.py:function", help="a function of arrays that returns one real number")
     examples = (
         "its arguments: a tuple, or a function that returns one; name several for a program that holds for all sizes"

@@ -70,8 +70,8 @@ def count(shape: Shape, axis: Axis, where: Any = True) -> Any:
 
 def rows_of(a: Array, axis: Axis) -> Array:
     """Move one axis to the end, or merge several into one last axis: (..., n)."""
-    if type(axis) is int and a.ndim:
-        return np.swapaxes(a, axis, -1)
+    if axis is not None and np.ndim(axis) == 0 and a.ndim:
+        return np.swapaxes(a, axis, -1)  # type: ignore[arg-type]
     kept, reduced = _split_axes(a.ndim, axis)
     shape = (*(a.shape[i] for i in kept), math.prod(a.shape[i] for i in reduced))
     return np.reshape(np.transpose(a, kept + reduced), shape)
@@ -79,8 +79,8 @@ def rows_of(a: Array, axis: Axis) -> Array:
 
 def from_rows(rows: Array, shape: Shape, axis: Axis) -> Array:
     """Invert ``rows_of``."""
-    if type(axis) is int and shape:
-        return np.swapaxes(rows, axis, -1)
+    if axis is not None and np.ndim(axis) == 0 and shape:
+        return np.swapaxes(rows, axis, -1)  # type: ignore[arg-type]
     kept, reduced = _split_axes(len(shape), axis)
     order = kept + reduced
     return np.transpose(np.reshape(rows, tuple(shape[i] for i in order)), tuple(np.argsort(order).tolist()))

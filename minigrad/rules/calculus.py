@@ -92,30 +92,30 @@ def _slope(f: Array, spacing: Any, axis: int, edge_order: int) -> Array:
         steps = np.full_like(values_of(f).real, 2, shape=(n,))
         steps[0] = steps[-1] = 1
         return (right - left) / _along(steps * (1.0 * h), f.ndim, axis)
+    inner = _inner_slope(f, h, axis)
+    return np.concatenate([_edge(f, h, axis, edge_order, 0), inner, _edge(f, h, axis, edge_order, -1)], axis=axis)
+
+
+def _inner_slope(f: Array, h: Any, axis: int) -> Array:
     left, middle, right = _cut(f, axis, None, -2), _cut(f, axis, 1, -1), _cut(f, axis, 2, None)
-    if h.ndim:
-        p, q = _along(h[:-1], f.ndim, axis), _along(h[1:], f.ndim, axis)
-        inner = _quadratic(left, middle, right, p, q, p)
-    else:
-        inner = (right - left) / (2.0 * h)
-    return np.concatenate([_edge(f, h, axis, edge_order, False), inner, _edge(f, h, axis, edge_order, True)], axis=axis)
+    if not h.ndim:
+        return (right - left) / (2.0 * h)
+    p, q = _along(h[:-1], f.ndim, axis), _along(h[1:], f.ndim, axis)
+    return -q / (p * (p + q)) * left + (q - p) / (p * q) * middle + p / (q * (p + q)) * right
 
 
-def _quadratic(left: Array, middle: Array, right: Array, p: Any, q: Any, t: Any) -> Array:
-    """Return the slope at ``t`` of the parabola through the values at 0, ``p`` and ``p + q``."""
-    weights = (2.0 * (t - p) - q) / (p * (p + q)), (p + q - 2.0 * t) / (p * q), (2.0 * t - p) / (q * (p + q))
-    return weights[0] * left + weights[1] * middle + weights[2] * right
-
-
-def _edge(f: Array, h: Any, axis: int, order: int, last: bool) -> Array:
-    """Return the one-sided slope at the first or the last point."""
-    places = range(-order - 1, 0) if last else range(order + 1)
-    y = [_cut(f, axis, i, i + 1 or None) for i in places]
-    steps = [h[i] for i in (range(-order, 0) if last else range(order))] if h.ndim else [h] * order
+def _edge(f: Array, h: Any, axis: int, order: int, end: int) -> Array:
+    """Return the one-sided slope at the first (0) or last (-1) point; from the last point, all steps are negative."""
+    points = range(3) if end == 0 else range(-1, -4, -1)
+    y = [_cut(f, axis, i, i + 1 or None) for i in points[: order + 1]]
+    sign = 1 if end == 0 else -1
+    p = sign * (h[end] if h.ndim else h)
     if order == 1:
-        return (y[1] - y[0]) / steps[0]
-    (left, middle, right), (p, q) = y, steps
-    return _quadratic(left, middle, right, p, q, p + q if last else 0.0)
+        return (y[1] - y[0]) / p
+    q = sign * (h[points[1]] if h.ndim else h)
+    terms = -(2.0 * p + q) / (p * (p + q)) * y[0], (p + q) / (p * q) * y[1], -p / (q * (p + q)) * y[2]
+    first, second, third = terms if end == 0 else terms[::-1]  # in the order in which NumPy adds them
+    return first + second + third
 
 
 composite(np.diff, _diff)
@@ -128,9 +128,8 @@ composite(np.gradient, _gradient)
 def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """Weigh the ends by half a step; with other ``dx`` or with ``x``, weigh each pair of neighbours by its step."""
     y, axis = _with_axis(y, axis, "trapezoid")
-    if (
-        x is None and not np.ndim(dx) and y.shape[axis] > 1 and y.size >= MIN_PRODUCT
-    ):  # whose sum has other bits already
+    large = y.size >= MIN_PRODUCT  # NumPy's bits are kept below, as in sums
+    if large and x is None and not np.ndim(dx) and y.shape[axis] > 1:
         weights = np.ones_like(values_of(y), np.result_type(y.dtype, 0.5), shape=(y.shape[axis],))
         weights[0] = weights[-1] = 0.5
         total = np.sum(y * _along(weights, y.ndim, axis), axis=axis)

@@ -270,3 +270,13 @@ def test_second_order() -> None:
         mg.check_grads(OF_ROWS[name], [x])
     mg.check_grads(lambda t: nn.negative_log_likelihood(t * t, [1, 4, 0]), [x])
     mg.check_grads(lambda t: np.nansum(t * t, axis=0, where=x > 0), [x])
+
+
+@pytest.mark.parametrize("edge_order", [1, 2])
+@pytest.mark.parametrize("n", [3, 4, 9])
+def test_slopes_at_uneven_coordinates_have_numpys_bits(n: int, edge_order: Any) -> None:
+    rng = np.random.default_rng(n)
+    for _ in range(20):
+        coordinates, values = np.cumsum(rng.uniform(0.1, 1, n)), rng.normal(size=n)
+        found = np.gradient(mg.Tensor(values), coordinates, edge_order=edge_order)
+        np.testing.assert_array_equal(found.numpy(), np.gradient(values, coordinates, edge_order=edge_order))

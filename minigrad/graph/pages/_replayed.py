@@ -14,7 +14,7 @@ import numpy as np
 from ...device import is_device_array
 from ...engine.sums import unbroadcast
 from ...rules.attention import attention_weights, scale_of, split_heads
-from ...rules.axes import _split_axes, expand, from_rows, rows_of
+from ...rules.axes import expand, from_rows, rows_of
 from ...rules.elementwise import _sum_of_squares, ratio
 from ...rules.linalg import contraction_a, contraction_b, dot_axes, inner_axes
 from ...rules.neural import is_normal, softmax
@@ -197,35 +197,5 @@ STAND_INS: dict[str, Callable[..., Any]] = {
 }
 
 
-def _whatever(x: Any) -> Any:
-    return True
-
-
-def _unknown(x: Any) -> Any:
-    return False
-
-
-def _no_sum(x: Any, y: Any) -> Any:
-    return None
-
-
-def _rows_of(a: Any, axis: Any) -> Any:
-    kept, reduced = _split_axes(a.ndim, axis)
-    shape = (*(a.shape[i] for i in kept), math.prod(a.shape[i] for i in reduced))
-    return np.reshape(np.transpose(a, kept + reduced), shape)
-
-
-def _from_rows(rows: Any, shape: Any, axis: Any) -> Any:
-    kept, reduced = _split_axes(len(shape), axis)
-    order = kept + reduced
-    return np.transpose(np.reshape(rows, tuple(shape[i] for i in order)), tuple(np.argsort(order).tolist()))
-
-
-# What the rules call to choose the faster of two ways. The page always takes the general one, as for a device array.
-HELPERS: dict[Callable[..., Any], Callable[..., Any]] = {
-    is_device_array: _whatever,
-    is_normal: _unknown,
-    _sum_of_squares: _no_sum,
-    rows_of: _rows_of,
-    from_rows: _from_rows,
-}
+# What a rule asks before it takes a faster way, and the answer with which the page takes the general one.
+ANSWERS: dict[Callable[..., Any], Any] = {is_device_array: True, is_normal: False, _sum_of_squares: None}

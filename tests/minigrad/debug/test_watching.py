@@ -101,6 +101,15 @@ def test_the_command_names_the_programs_own_error(tmp_path: Path, capsys: pytest
     assert "The program ended with ShapeError." in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("text", "status"), [("", 0), ("0", 0), ("3", 3), ("'why'", 1)])
+def test_the_exit_status_of_the_program_stays(
+    text: str, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.py").write_text(f"import sys\nsys.exit({text})\n", encoding="utf-8")
+    assert main(["debug", str(tmp_path / "a.py")]) == status
+    assert capsys.readouterr().err == ("why\n" if status == 1 else "")
+
+
 def test_the_block_leaves_no_observer_behind(capsys: pytest.CaptureFixture[str]) -> None:
     before = [list(found) for found in (observers.before_sweep, observers.handed_out, observers.plan_made)]
     w = mg.Tensor([1.0, 2.0], requires_grad=True)
