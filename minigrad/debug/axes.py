@@ -12,10 +12,9 @@ from .case import Seen, WatchedRun, line_of
 from .finding import DebugFinding
 from .source import names_of_target
 
-ELEMENTWISE = {"add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "where", "squared_difference"}
+ELEMENTWISE = {"add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "where"}
 HIDES = -1e4  # a score below this is hidden by a softmax
-BENDS = {"power", "square", "absolute", "abs", "log", "multiply", "sqrt", "exp"}
-LINEAR = {"mean", "sum", "add", "subtract", "negative", "getitem", "reshape", "affine", "matmul", "divide", "positive"}
+BENDS = {"power", "square", "squared_error", "absolute", "log", "multiply", "sqrt", "exp"}
 
 
 def find_axes(case: WatchedRun) -> list[DebugFinding]:

@@ -151,6 +151,13 @@ MISTAKES = [
     ("saturated", NET, "rng.normal(0, 0.5, (3, 8))", "rng.normal(0, 50, (3, 8))", "rng.normal(0, 50"),
     ("saturated", NET, "x = rng.normal(size=(60, 3))", "x = 300 * rng.normal(size=(60, 3))", "x = 300"),
     ("mean first", NET, "((h @ W2 - y) ** 2).mean()", "(h @ W2 - y).mean() ** 2", ".mean() ** 2"),
+    (
+        "mean first",
+        NET,
+        "((h @ W2 - y) ** 2).mean()",
+        "__import__('nn').mean_squared_error((h @ W2).mean(axis=0), y.mean(axis=0))",
+        ".mean(axis=0)",
+    ),
     ("decay", NET, "        p.zero_grad()", "        p.data *= 0.7\n        p.zero_grad()", "p.data *= 0.7"),
     (
         "clipping",
