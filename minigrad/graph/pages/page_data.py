@@ -45,7 +45,8 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data
     edges = [_edge(edge, graph, into, tensors) for edge in graph.edges]
     steps, turn = _steps(graph, edges, tensors)
     add_causes(graph, nodes)
-    checked = turn <= MOST_CHECKED if check is None else check
+    if check or (check is None and turn <= MOST_CHECKED):
+        add_checks(graph, edges)
     return {
         "title": labels[graph.ends[0][0]],
         "program": {"files": files},
@@ -59,7 +60,6 @@ def page_data(graph: Graph, check: bool | None = None, show: Any = None) -> Data
         "scenes": drawn,
         "lesson": None,
         "maps": {"side": tensors.side, "left": tensors.left, "count": tensors.count},
-        "checkSeconds": add_checks(graph, edges) if checked else None,
     }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,15 +18,13 @@ MOST_CHECKED = 200  # operations of a graph whose derivatives are checked by def
 Data = dict[str, Any]
 
 
-def add_checks(graph: Graph, edges: Sequence[Data]) -> float:
-    """Set ``check`` of each edge to its comparison with a finite difference. Return the time in seconds."""
-    begin = time.perf_counter()
+def add_checks(graph: Graph, edges: Sequence[Data]) -> None:
+    """Set ``check`` of each edge to its comparison with a finite difference."""
     numbers = {id(edge): number for number, edge in enumerate(graph.edges)}
     # An operation that cannot run again near its operands has no check, but it is still on the page.
     for edge, comparison in comparisons(graph, skipped=(MinigradError, ArithmeticError, ValueError, TypeError)):
         if math.isfinite(comparison.exact) and math.isfinite(comparison.numeric):
             edges[numbers[id(edge)]]["check"] = comparison._asdict()
-    return time.perf_counter() - begin
 
 
 # --- NaN and infinity ---

@@ -38,7 +38,6 @@ def test_of_numbers_the_derivative_itself_is_compared() -> None:
     assert [check["exact"] for check in checks] == pytest.approx(slopes, rel=1e-12)
     assert [check["numeric"] for check in checks] == pytest.approx(slopes, rel=1e-7)
     assert {check["verdict"] for check in checks} == {"agrees"}
-    assert data["checkSeconds"] > 0
 
 
 def test_of_arrays_the_slope_along_one_direction_is_compared() -> None:
@@ -90,7 +89,7 @@ def test_large_graphs_are_checked_only_on_demand() -> None:
             x = np.tanh(x)
         return x
 
-    assert data_of(chain)["checkSeconds"] is None
+    assert all(edge["check"] is None for edge in data_of(chain)["edges"])
     assert data_of(chain, check=True)["edges"][-1]["check"]["verdict"] == "agrees"
 
 
