@@ -52,8 +52,9 @@ def without_gradient(case: WatchedRun) -> list[DebugFinding]:
         return [DebugFinding("cut", case.seen[0].step, what, remedy, [line], certain=True).at(case.source())]
     line = case.of_path(next(iter(missing.values()))[0])
     used = _first_use(case)
-    what = f"{names} got no gradient in {len(case.seen)} looks: the loss does not depend on it."
-    remedy = "use it in the forward pass, or leave it out."
+    it = "it" if len(missing) == 1 else "them"
+    what = f"{names} got no gradient in {len(case.seen)} looks: the loss does not depend on {it}."
+    remedy = f"use {it} in the forward pass, or leave {it} out."
     return [DebugFinding("no gradient", case.seen[0].step, what, remedy, [line, used]).at(case.source())]
 
 

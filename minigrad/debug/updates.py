@@ -33,10 +33,12 @@ def not_optimized(case: WatchedRun, moved: dict[Any, bool]) -> list[DebugFinding
     if not nodes:
         return []
     names = [name_of(case, seen, node)[0] for node in nodes]
+    one, steps = len(names) == 1, case.watcher.steps
+    verbs = ("gets", "has") if one else ("get", "have")
     what = (
-        f"{', '.join(names[:3])} gets a gradient and has not changed in {case.watcher.steps} steps, while others have."
+        f"{', '.join(names[:3])} {verbs[0]} a gradient and {verbs[1]} not changed in {steps} steps, while others have."
     )
-    remedy = "give it to the optimizer, or to the loop that updates."
+    remedy = f"give {'it' if one else 'them'} to the optimizer, or to the loop that updates."
     line = _collection_line(case, names)
     found = DebugFinding("not optimized", case.seen[1].step, what, remedy, [line], certain=True)
     return [found.at(case.source())] if line else []

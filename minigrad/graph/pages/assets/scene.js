@@ -11,7 +11,7 @@ function nodeTexts(number) {
   const known = timeline.known(number, step);
   const hidden = quiz.hidesGradient(number);
   const gradients = node.values.map((_, output) => timeline.gradient(number, output, step));
-  const ghost = known ? (editing.ghost(number)) : null;
+  const ghost = known ? editing.ghost(number) : null;
   return {
     name: labelOf(number),
     operation: node.operation !== null && node.operation !== labelOf(number) ? node.operation : "",
