@@ -8,14 +8,15 @@ from types import TracebackType
 
 import numpy as np
 
-from ..graph.pages.explain import explain
 from ..graph.watch.first_bad import Stopped
 from .arriving import find_recurrent
 from .axes import find_axes
 from .case import WatchedRun
 from .finding import DebugFinding, paragraph, ranked
 from .own import find_own_rules
+from .page import debug_page
 from .parameters import find_parameters
+from .river import GradientRiver
 from .run import find_run
 from .units import find_growth, find_units
 from .watcher import Watcher
@@ -92,17 +93,24 @@ class debugging:
         return paragraph(self.findings[:MOST_SHOWN], self.steps, list(RULES), self.note)
 
     def page(self, path: str | os.PathLike[str], language: str = "en") -> Path | None:
-        """Write the stepper at the step of the first finding; return None if there is no traced step.
+        """Write the page of the step of the first finding: the loss, the gradients, the batch and the stepper.
+
+        It returns None if no step was traced.
 
         Raises:
             ArgumentError: ``language`` is neither "en" nor "ja".
         """
-        looks = self.watcher.looks
-        if not looks:
+        case = WatchedRun(self.watcher, self.causal)
+        if not case.seen:
             return None
-        step = self.findings[0].step if self.findings else looks[-1].step
-        look = min(looks, key=lambda look: abs(look.step - step))
-        return Path(explain(look.loss, path, language=language, step=look.step, check=False))
+        step = self.findings[0].step if self.findings else case.seen[-1].step
+        seen = min(case.seen, key=lambda seen: abs(seen.step - step))
+        return debug_page(path, self.text(), case, seen, language)
+
+    @property
+    def river(self) -> GradientRiver:
+        """The size of the gradients, step by step. A notebook draws it."""
+        return self.watcher.river
 
 
 def found(watcher: Watcher, causal: bool) -> tuple[list[DebugFinding], list[str]]:

@@ -22,6 +22,7 @@ from ..graph.record.trace import note_of
 from ..graph.watch.first_bad import Stopped
 from .look import FullLook, Window, frames_of, inputs_of, leaves_of, loss_of, scalar, variables_of
 from .origin import BadOrigin, backward_origin, forward_origin
+from .river import GradientRiver, sum_of_squares
 
 
 def is_looked_at(step: int) -> bool:
@@ -50,6 +51,7 @@ class Watcher:
         steps: the number of backward passes.
         losses: the loss of each step, its mean if it has several elements.
         norms: the Euclidean norm of the gradient of each step.
+        river: the size of the gradients of each step, by parameters.
         stale: for each step, whether a gradient was left over from before and parameters have changed since.
         places: the line of the call that began each looked-at step.
         looks: the full looks.
@@ -60,6 +62,7 @@ class Watcher:
         self.steps = 0
         self.losses: list[float] = []
         self.norms: list[float] = []
+        self.river = GradientRiver()
         self.stale: list[bool] = []
         self.names: list[tuple[int, frozenset[str]]] = []  # the operations of the step from which they were different
         self.looks: list[FullLook] = []
@@ -70,7 +73,7 @@ class Watcher:
         self.files: dict[str, Sequence[str]] = {}
         self._window: Window | None = None
         self._pending: tuple[FullLook, Tensor, Sequence[Entry]] | None = None
-        self._globals: dict[str, Any] = {}
+        self.globals: dict[str, Any] = {}
         self._known: list[tuple[weakref.ref[Tensor], int]] = []
         self._samples: list[Any] = []  # an element of each known tensor, at the last sweep
         self._added: set[int] = set()  # the known tensors whose last gradient was added to an earlier one
@@ -98,7 +101,7 @@ class Watcher:
             observers.plan_made.remove(self._watch_dropout)
             for plan, keep in self._keeps:
                 plan.keep = keep
-        self._note_scalars(self._globals)
+        self._note_scalars(self.globals)
         self.unused_dropout += self._dropped
         self._dropped = []
         self._finish_look()
@@ -123,6 +126,7 @@ class Watcher:
         value = value.real
         self.losses.append(value)
         self.norms.append(0.0)
+        self.river.add_squares([])
         self.stale.append(self._is_stale())
         self._note_structure(entries)
         self._note_unused(entries)
@@ -136,19 +140,20 @@ class Watcher:
 
     def swept(self, running: Any, last: Entry, contributions: Sequence[Any]) -> None:
         """Note the gradients at the end of a sweep. ``contributions`` are those of ``last``, which are not yet added."""
-        total, bad = 0.0, False
+        bad, squares = False, []
         found = {node: _array(g) for node, g in running.arrived.items() if type(node) is Leaf}
         for parent, c in zip(last.parents, contributions):
             if type(parent) is Leaf and c is not None:
                 term = fit(_array(c), parent, last)
                 found[parent] = found[parent] + term if parent in found else term
-        for array in found.values():
-            flat = array.ravel()
-            square = np.vdot(flat, flat).item().real
+        for leaf, array in found.items():
+            square = sum_of_squares(array)
             if not math.isfinite(square):
                 bad = bad or not np.isfinite(array).all()
-            total += square
-        self.norms[-1] = total**0.5
+            squares.append((id(leaf.tensor), square, array.size))
+        self.norms[-1] = sum(square for _, square, _ in squares) ** 0.5
+        self.river.steps.pop()
+        self.river.add_squares(squares)
         if bad and self.origin is None and self._swept is not None:
             entries, kept = self._swept
             self.origin = backward_origin(self.steps - 1, entries, kept, self._lines(entries, None))
@@ -232,7 +237,7 @@ class Watcher:
         self, step: int, window: Window, frame: FrameType | None, loss: Tensor, entries: Sequence[Entry]
     ) -> None:
         place = user_place()
-        self._globals = next((f.f_globals for f in frames_of(frame)), {})
+        self.globals = next((f.f_globals for f in frames_of(frame)), {})
         if place is not None:
             self.place = place.source
             self.files.setdefault(place.source.file, place.program)

@@ -67,7 +67,9 @@ const pageData = () => (parsedData ??= JSON.parse(document.getElementById("data"
 """
 
 
-def page(title: str, body_html: str, script: str, data: Any, style: str = "", *, language: str = "en") -> str:
+def page(
+    title: str, body_html: str, script: str, data: Any, style: str = "", *, language: str = "en", framed: str = ""
+) -> str:
     """Return a whole page: ``body_html``, then ``data`` as JSON, then ``script``, which reads it as ``pageData()``.
 
     A content security policy allows the browser only this script and this style, named by their hashes, and no loading at
@@ -81,13 +83,16 @@ def page(title: str, body_html: str, script: str, data: Any, style: str = "", *,
         data: data for :func:`plain`.
         style: CSS.
         language: the first language of the page.
+        framed: the text of another page that ``body_html`` shows in a frame: its scripts and styles are allowed too.
     """
     if re.search(r"</script|<!--", script, re.IGNORECASE) or re.search(r"</style", style, re.IGNORECASE):
         raise ValueError(
             "a script must not contain '</script' or '<!--', nor a style '</style': they would end it there"
         )
     script = f'"use strict";\n{_READ}{script}'
-    allowed = f"script-src '{_hash(script)}'; style-src '{_hash(style)}'"
+    scripts, styles = (re.findall(f"{kind}-src ('[^;]*')", framed)[:1] for kind in ("script", "style"))
+    script_src, style_src = " ".join([f"'{_hash(script)}'", *scripts]), " ".join([f"'{_hash(style)}'", *styles])
+    allowed = f"script-src {script_src}; style-src {style_src}"
     return f"""<!DOCTYPE html>
 <html lang="{html.escape(language)}">
 <head>

@@ -1,0 +1,175 @@
+"""The gradient river: how large the gradients of a training are, step by step, as a band."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+from html import escape
+from typing import NamedTuple
+
+import numpy as np
+
+WIDTH, HEIGHT, LEFT, TOP = 960, 200, 90, 24  # of a drawing; of the margins for its numbers and its title
+COLUMNS = 450  # a longer training is drawn in groups of steps
+
+
+class RiverStep(NamedTuple):
+    """The root mean squares of the gradients of one step, over its parameters.
+
+    Attributes:
+        low: the 10th percentile; ``high``: the 90th; ``most``: the largest.
+        key: the key of the parameter with the largest; ``number``: how many parameters got a gradient.
+    """
+
+    low: float
+    high: float
+    most: float
+    key: Hashable
+    number: int
+
+
+class GradientRiver:
+    """The size of the gradients, step by step: a band from the 10th to the 90th percentile of the parameters, and the largest.
+
+    The size of a parameter's gradient is the root of the mean of its squares. A notebook draws the river on a log scale.
+
+    Attributes:
+        steps: what each step had.
+
+    Example:
+        >>> import numpy as np
+        >>> river = GradientRiver()
+        >>> river.add([("W", np.array([3.0, 4.0])), ("b", np.array([0.5]))])
+        >>> river.steps[0].key, round(river.steps[0].most, 3)
+        ('W', 3.536)
+    """
+
+    def __init__(self) -> None:
+        self.steps: list[RiverStep] = []
+
+    def add(self, gradients: Iterable[tuple[Hashable, np.ndarray]]) -> None:
+        """Add a step: the key and the gradient of each parameter."""
+        self.add_squares([(key, sum_of_squares(array), array.size) for key, array in gradients])
+
+    def add_squares(self, squares: Sequence[tuple[Hashable, float, int]]) -> None:
+        """Add a step: for each parameter its key, the sum of the squares of its gradient, and its number of elements."""
+        sizes = sorted([((square / size) ** 0.5, i) for i, (_, square, size) in enumerate(squares) if size])
+        if not sizes:
+            self.steps.append(RiverStep(0.0, 0.0, 0.0, None, 0))
+            return
+        last = len(sizes) - 1
+        worst = next(((size, i) for size, i in sizes if not math.isfinite(size)), sizes[-1])
+        low, high = sizes[round(0.1 * last)][0], sizes[round(0.9 * last)][0]
+        self.steps.append(RiverStep(low, high, worst[0], squares[worst[1]][0], len(sizes)))
+
+    def __repr__(self) -> str:
+        if not self.steps:
+            return "GradientRiver(0 steps)"
+        spike = max(range(len(self.steps)), key=lambda i: _rank(self.steps[i].most))
+        return f"GradientRiver({len(self.steps):,} steps; largest {self.steps[spike].most:.3g} in step {spike})"
+
+    def svg(self) -> str:
+        """Return the drawing: a column for each step, or for a group of steps, with its numbers as the title."""
+        groups = _groups(len(self.steps))
+        rows = [[self.steps[i] for i in group] for group in groups]
+        low = [min(step.low for step in row) for row in rows]
+        high = [max((step.high for step in row), key=_rank) for row in rows]
+        most = [max((step.most for step in row), key=_rank) for row in rows]
+        scale = _Scale([*low, *high, *most], log=True)
+        wide = (WIDTH - LEFT) / max(1, len(rows))
+        parts = []
+        for i, group in enumerate(groups):
+            bottom, top, peak = scale.y(low[i]), scale.y(high[i]), scale.y(most[i])
+            steps = f"step {group[0]}" if len(group) == 1 else f"steps {group[0]} to {group[-1]}"
+            text = f"{steps}: 10 to 90 % of the parameters {low[i]:.3g} to {high[i]:.3g}, the largest {most[i]:.3g}"
+            spike = max(group, key=lambda step: _rank(self.steps[step].most))
+            x = f'x="{LEFT + i * wide:.1f}" width="{wide:.2f}"'
+            parts.append(
+                f'<g class="step" data-step="{spike}"><title>{text}</title>'
+                f'<rect {x} y="{TOP}" height="{HEIGHT - TOP}" fill="transparent"/>'
+                f'<rect {x} y="{top:.1f}" height="{max(1.0, bottom - top):.1f}" fill="#3b7dd8" fill-opacity="0.6"/>'
+                f'<rect {x} y="{peak - 1:.1f}" height="2" fill="{"#d03030" if not math.isfinite(most[i]) else "#e08020"}"/></g>'
+            )
+        title = "Size of the gradients: 10 to 90 % of the parameters (blue), the largest (orange)"
+        return drawing(title, scale, parts, len(self.steps))
+
+    def _repr_html_(self) -> str:
+        return self.svg() if self.steps else f"<p>{self!r}</p>"
+
+
+def loss_svg(losses: Sequence[float]) -> str:
+    """Return the drawing of a loss: a line through the steps, or through the largest loss of each group of steps."""
+    groups = _groups(len(losses))
+    values = [max((losses[i] for i in group), key=_rank) for group in groups]
+    positive = [v for v in values if math.isfinite(v) and v > 0]
+    log = len(positive) == len([v for v in values if math.isfinite(v)]) and max(positive, default=1) > 100 * min(
+        positive, default=1
+    )
+    scale = _Scale(values, log)
+    wide = (WIDTH - LEFT) / max(1, len(groups))
+    points = [(LEFT + (i + 0.5) * wide, scale.y(value)) for i, value in enumerate(values)]
+    parts = [
+        '<polyline fill="none" stroke="#3b7dd8" stroke-width="2" points="'
+        + " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        + '"/>'
+    ]
+    for i, (group, value) in enumerate(zip(groups, values)):
+        bad = f'<circle cx="{points[i][0]:.1f}" cy="{TOP + 5}" r="4" fill="#d03030"/>' * (not math.isfinite(value))
+        step = max(group, key=lambda step: _rank(losses[step]))
+        parts.append(
+            f'<g class="step" data-step="{step}"><title>step {step}: loss {value:.4g}</title><rect x="{LEFT + i * wide:.1f}" '
+            f'width="{wide:.2f}" y="{TOP}" height="{HEIGHT - TOP}" fill="transparent"/>{bad}</g>'
+        )
+    return drawing("Loss", scale, parts, len(losses))
+
+
+def drawing(title: str, scale: _Scale, parts: Sequence[str], steps: int) -> str:
+    """Return an SVG with a title, the numbers at the ends of its scale, and those of the first and the last step."""
+
+    def text(x: float, y: float, words: str, anchor: str = "end") -> str:
+        return f'<text x="{x}" y="{y}" text-anchor="{anchor}" fill="currentColor">{escape(words)}</text>'
+
+    inner = "".join(parts) + text(LEFT, 15, title, "start")
+    inner += text(LEFT - 6, TOP + 10, f"{scale.top:.4g}") + text(LEFT - 6, HEIGHT, f"{scale.bottom:.4g}")
+    inner += text(LEFT, HEIGHT + 18, "step 0", "start") + text(WIDTH, HEIGHT + 18, f"step {steps - 1:,}")
+    inner += f'<path d="M{LEFT} {TOP}V{HEIGHT}H{WIDTH}" fill="none" stroke="currentColor"/>'
+    size = f'viewBox="0 0 {WIDTH} {HEIGHT + 24}" font-family="sans-serif" font-size="14"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{escape(title)}">{inner}</svg>'
+
+
+class _Scale:
+    """The heights of numbers, linear or logarithmic. What is not finite is at the top, and 0 is at the bottom.
+
+    Attributes:
+        bottom: the number at the bottom.
+        top: the number at the top.
+    """
+
+    def __init__(self, values: Iterable[float], log: bool) -> None:
+        known = [value for value in values if math.isfinite(value) and (value > 0 or not log)] or [1.0]
+        self.bottom, self.top, self.log = min(known), max(known), log
+
+    def y(self, value: float) -> float:
+        if not math.isfinite(value):
+            return TOP
+        change = math.log if self.log else float
+        if self.log and value <= 0:
+            return HEIGHT
+        low, high = change(self.bottom), change(self.top)
+        share = (change(value) - low) / (high - low) if high > low else 0.5
+        return HEIGHT - share * (HEIGHT - TOP)
+
+
+def _groups(count: int) -> list[range]:
+    """Return the steps in at most ``COLUMNS`` groups of neighbours."""
+    length = max(1, math.ceil(count / COLUMNS))
+    return [range(i, min(i + length, count)) for i in range(0, count, length)]
+
+
+def _rank(value: float) -> float:
+    return value if math.isfinite(value) else math.inf
+
+
+def sum_of_squares(array: np.ndarray) -> float:
+    flat = array.ravel()
+    return float(np.vdot(flat, flat).real)
