@@ -90,10 +90,12 @@ class Module:
 
     def _path_in_trace(self) -> str:
         """Return the path from the module of the outermost call, or the class name if that is this module."""
-        for owner, _ in active.scopes:
-            if isinstance(owner, Module):
-                paths = (path for path, module in owner.named_modules() if module is self)
-                return next(paths, type(self).__name__) or type(self).__name__
+        for outer in active.scopes:
+            if isinstance(outer[0], Module):
+                paths = outer.notes.get(Module, {})  # of the modules inside, found once for each outermost call
+                if id(self) not in paths:
+                    paths = outer.notes[Module] = {id(module): path for path, module in outer[0].named_modules()}
+                return paths.get(id(self)) or type(self).__name__
         return type(self).__name__
 
     def named_parameters(self) -> Iterator[tuple[str, Parameter]]:

@@ -172,4 +172,4 @@ def _rank(value: float) -> float:
 
 def sum_of_squares(array: np.ndarray) -> float:
     flat = array.ravel()
-    return float(np.vdot(flat, flat).real)
+    return float(np.vdot(flat, flat).real if array.dtype.kind == "c" else flat.dot(flat))

@@ -167,16 +167,14 @@ class TraceNote:
         lane: 0 in a forward pass, 1 for operations that a backward pass recorded, 2 for those of its backward pass ...
         origin: in a backward pass, the entry whose rule has called this operation.
         signed: the cotangent of the last sweep, if the only output is a single number.
-        gradients: the Euclidean norm of the cotangent of each output that the last sweep has reached.
         arguments, answer: copies of the operands and of the result (a tuple of several); None without values.
         cotangents, contributions: copies of the cotangents of the outputs in the last sweep, and of the rules' result for
             each operand, before un-broadcasting; empty without values.
     """
 
     __slots__ = (
-        "answer", "arguments", "backward_seconds", "call", "callers", "constants", "contributions", "cotangents",
-        "depth", "gradients", "kept", "lane", "modules", "names", "origin", "paths", "program", "rounds", "seconds", "signed",
-        "source",
+        "_norms", "answer", "arguments", "backward_seconds", "call", "callers", "constants", "contributions", "cotangents",
+        "depth", "kept", "lane", "modules", "names", "origin", "paths", "program", "rounds", "seconds", "signed", "source",
     )  # fmt: skip
 
     def __init__(self, entry: Entry, arrays: list[Any], answer: Any, seconds: float) -> None:
@@ -201,7 +199,7 @@ class TraceNote:
         seeds: Iterable[Any] = pulling[1] if pulling else ()
         before = max((_lane(node) for node in entry.parents), default=0)
         self.lane: int = max([before, *[1 + _lane(node) for node in seeds]])
-        self.gradients: dict[int, float] = {}
+        self._norms: dict[int, float] | None = {}
         self.signed: complex | None = None
         self.arguments: list[Any] | None = None
         self.answer: Any = None
@@ -210,13 +208,20 @@ class TraceNote:
 
     def backward(self, entry: Entry, cotangent: Any, contributions: Sequence[Any], seconds: float) -> None:
         cotangents = cotangent if isinstance(cotangent, dict) else {0: cotangent}
-        self.gradients = {output: norm(g) for output, g in cotangents.items()}
+        self._norms = None if self.arguments is not None else {output: norm(g) for output, g in cotangents.items()}
         self.signed = None if isinstance(cotangent, dict) else single(cotangent)
         self.backward_seconds = seconds
         if self.arguments is not None:
             self.cotangents = {output: frozen_copy(g) for output, g in cotangents.items()}
             pairs = zip(entry.parents, contributions)
             self.contributions = [None if node is None or c is None else frozen_copy(c) for node, c in pairs]
+
+    @property
+    def gradients(self) -> dict[int, float]:
+        """The Euclidean norm of the cotangent of each output that the last sweep has reached."""
+        if self._norms is None:
+            self._norms = {output: norm(g) for output, g in self.cotangents.items()}
+        return self._norms
 
 
 def note_of(entry: Entry) -> TraceNote | None:
@@ -256,6 +261,9 @@ def frozen_copy(value: Any) -> Any:
 def _same(copy: Any, now: Any) -> bool:
     if copy.shape != now.shape or copy.dtype != now.dtype:
         return False
+    if copy.dtype.kind == "f" and copy.itemsize in (2, 4, 8):  # the bits: faster, and they tell -0.0 from 0.0
+        bits = np.dtype(f"u{copy.itemsize}")
+        return bool(np.array_equal(copy.view(bits), now.view(bits)))
     return bool(np.array_equal(copy, now, equal_nan=copy.dtype.kind in "fc"))
 
 
