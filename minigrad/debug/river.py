@@ -28,6 +28,9 @@ class RiverStep(NamedTuple):
     number: int
 
 
+NOTHING = RiverStep(0.0, 0.0, 0.0, None, 0)
+
+
 class GradientRiver:
     """The size of the gradients, step by step: a band from the 10th to the 90th percentile of the parameters, and the largest.
 
@@ -53,14 +56,14 @@ class GradientRiver:
 
     def add_squares(self, squares: Sequence[tuple[Hashable, float, int]]) -> None:
         """Add a step: for each parameter its key, the sum of the squares of its gradient, and its number of elements."""
-        sizes = sorted([((square / size) ** 0.5, i) for i, (_, square, size) in enumerate(squares) if size])
-        if not sizes:
-            self.steps.append(RiverStep(0.0, 0.0, 0.0, None, 0))
+        means = [(square / size, key) for key, square, size in squares if size]
+        if not means:
+            self.steps.append(NOTHING)
             return
-        last = len(sizes) - 1
-        worst = next(((size, i) for size, i in sizes if not math.isfinite(size)), sizes[-1])
-        low, high = sizes[round(0.1 * last)][0], sizes[round(0.9 * last)][0]
-        self.steps.append(RiverStep(low, high, worst[0], squares[worst[1]][0], len(sizes)))
+        worst, key = max(means, key=lambda mean: _rank(mean[0]))
+        ordered, last = sorted([mean for mean, _ in means]), len(means) - 1
+        low, high = ordered[round(0.1 * last)], ordered[round(0.9 * last)]
+        self.steps.append(RiverStep(low**0.5, high**0.5, worst**0.5, key, len(means)))
 
     def __repr__(self) -> str:
         if not self.steps:

@@ -22,7 +22,7 @@ from ..graph.record.trace import note_of
 from ..graph.watch.first_bad import Stopped
 from .look import FullLook, Window, frames_of, inputs_of, leaves_of, loss_of, scalar, variables_of
 from .origin import BadOrigin, backward_origin, forward_origin
-from .river import GradientRiver, sum_of_squares
+from .river import NOTHING, GradientRiver, sum_of_squares
 
 
 def is_looked_at(step: int) -> bool:
@@ -126,7 +126,7 @@ class Watcher:
         value = value.real
         self.losses.append(value)
         self.norms.append(0.0)
-        self.river.add_squares([])
+        self.river.steps.append(NOTHING)
         self.stale.append(self._is_stale())
         self._note_structure(entries)
         self._note_unused(entries)
