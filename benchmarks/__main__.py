@@ -2,6 +2,7 @@
 
     python -m benchmarks                 the works: training steps and micro works, and a table
     python -m benchmarks real            models, loops, derivatives and formulas as users have them, beside their goals
+    python -m benchmarks written         those whose gradient mg.write_numpy writes out, beside PyTorch and the tape
     python -m benchmarks functions       every differentiable function, forward and backward, by size, dtype and layout
     python -m benchmarks imports         the time that an import takes
     python -m benchmarks scaling         how time and memory grow with each size; a table and a plot
@@ -51,7 +52,7 @@ from benchmarks import (
     stepper_views,
 )
 from benchmarks.harness import Row
-from benchmarks.real import agreement, table as real_table
+from benchmarks.real import agreement, goals, table as real_table
 from benchmarks.workload import sizes
 from minigrad import MinigradError
 from minigrad.device import to_device
@@ -73,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.device != "cpu" and (options.command == "real" or any(map(real.is_real, options.works))):
         p.error("the real works run on the CPU only: leave --device out")
     small = [work for work in options.works if micro.is_micro(work) and work not in real_table.LINES]
-    if options.command == "real" and small:
+    if options.command in ("real", "written") and small:
         p.error(f"{small[0]!r} is none of the real works: python -m benchmarks works --works {small[0]}")
     limit(options.cores, options.threads)
     COMMANDS[options.command](options)
@@ -210,18 +211,21 @@ def run_works(options: argparse.Namespace) -> None:
 
 
 def run_real(options: argparse.Namespace) -> None:
-    """All of them go to a file, in one run; some are printed only.
+    """All of them go to a file, in one run; some are printed only. The command "written" runs those that are written out.
 
     Raises:
         SystemExit: with 1, minigrad cannot do a work, or computes another thing.
     """
     rows = measure_again_if_doubtful(
-        options.works or real_table.LINES, options, [*options.peers, harness.WRITTEN], checked=True
+        options.works or ([*goals.WRITTEN] if options.command == "written" else real_table.LINES),
+        options,
+        [*options.peers, harness.WRITTEN],
+        checked=True,
     )
     pairs = (("core", options.cores), ("thread", options.threads))
     limits = [f"{number} {what}{'s' * (number > 1)}" for what, number in pairs if number]
     if not options.works:
-        real_table.save(rows, ", ".join(limits))
+        real_table.save(rows, ", ".join(limits), name=options.command)
     print(f"{real_table.text(rows, ', '.join([report.machine(), *limits]))}\n")
     if any(row.error and row.peer == "minigrad" for row in rows):
         sys.exit(1)
@@ -348,6 +352,7 @@ def run_debug(options: argparse.Namespace) -> None:
 COMMANDS = {
     "works": run_works,
     "real": run_real,
+    "written": run_real,
     "functions": run_functions,
     "imports": run_imports,
     "pages": run_pages,

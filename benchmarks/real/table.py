@@ -102,13 +102,13 @@ def reached(row: Row, goal: Goal) -> str:
     return "goal" if row.ratio <= goal.goal else "half way" if row.ratio <= goal.half_way else "no"
 
 
-def save(rows: Sequence[Row], limits: str = "", folder: Path = report.RESULTS) -> None:
+def save(rows: Sequence[Row], limits: str = "", folder: Path = report.RESULTS, name: str = "real") -> None:
     """Of one run, whole: figures of other runs are not kept. ``limits`` are those on cores or threads, in words."""
     here = ", ".join(part for part in (report.machine(), limits) if part)
     for row in rows:
         row.machine = here
     folder.mkdir(exist_ok=True)
-    name = re.sub(r"\W+", "_", f"real {limits}".strip())
+    name = re.sub(r"\W+", "_", f"{name} {limits}".strip())
     report.write(folder / f"{name}.json", [asdict(row) for row in rows])
     (folder / f"{name}.md").write_text(f"{text(rows, here)}\n", encoding="utf-8")
 
