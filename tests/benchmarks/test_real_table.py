@@ -162,8 +162,15 @@ def measured(monkeypatch):
         return rows(work)[: len(peers)]
 
     monkeypatch.setattr(harness, "measure", measure)
-    monkeypatch.setattr(table, "save", lambda found, limits: saved.append((found, limits)))
+    monkeypatch.setattr(table, "save", lambda found, limits, name: saved.append((found, limits, name)))
     return asked, saved
+
+
+def test_the_written_programs_are_measured_by_their_own_command(measured):
+    asked, saved = measured
+    command.main(["written"])
+    assert [work for work, _, _ in asked] == list(goals.WRITTEN)
+    assert saved[0][2] == "written"
 
 
 def test_the_command_checks_every_line_and_saves_the_run(measured, capsys):
