@@ -210,6 +210,12 @@ def run_works(options: argparse.Namespace) -> None:
     print(f"{report.machine()}; {options.rounds} rounds of {options.seconds} s\n\n{report.works_table(rows)}\n")
 
 
+def limits_of(options: argparse.Namespace) -> list[str]:
+    """The limits on cores and threads in words."""
+    pairs = (("core", options.cores), ("thread", options.threads))
+    return [f"{number} {what}{'s' * (number > 1)}" for what, number in pairs if number]
+
+
 def run_real(options: argparse.Namespace) -> None:
     """All of them go to a file, in one run; some are printed only. The command "written" runs those that are written out.
 
@@ -222,8 +228,7 @@ def run_real(options: argparse.Namespace) -> None:
         [*options.peers, harness.WRITTEN],
         checked=True,
     )
-    pairs = (("core", options.cores), ("thread", options.threads))
-    limits = [f"{number} {what}{'s' * (number > 1)}" for what, number in pairs if number]
+    limits = limits_of(options)
     if not options.works:
         real_table.save(rows, ", ".join(limits), name=options.command)
     print(f"{real_table.text(rows, ', '.join([report.machine(), *limits]))}\n")
@@ -252,9 +257,11 @@ def measure_again_if_doubtful(
 def run_functions(options: argparse.Namespace) -> None:
     """All of them go to a file, with the checkout of before if there is one; some are printed only."""
     figures = functions.measure(options.works or list(functions.WORKS), str(options.checkout or ""))
-    found = functions.text(figures, report.machine())
+    limits = limits_of(options)
+    found = functions.text(figures, ", ".join([report.machine(), *limits]))
     if not options.works:
-        (report.RESULTS / "functions.md").write_text(found, encoding="utf-8")
+        name = "_".join(["functions", *limits]).replace(" ", "_")
+        (report.RESULTS / f"{name}.md").write_text(found, encoding="utf-8")
     print(found)
 
 
