@@ -95,6 +95,11 @@ GROUPS: dict[str, tuple[str, str, str]] = {
         "Affine FeedForward Dropout Embedding TiedOutput LayerNorm RMSNorm GRU GRUCell "
         "TransformerEncoderLayer TransformerDecoderLayer pool",
     ),
+    "images": (
+        "Images and signals",
+        "nn",
+        "Conv1d Conv2d ConvTranspose2d MaxPool1d MaxPool2d AvgPool1d AvgPool2d GlobalAvgPool Flatten",
+    ),
     "positions": ("Positions", "nn", "PositionalEncoding LearnedPositions RotaryPositions sinusoids"),
     "attention": (
         "Attention",

@@ -20,8 +20,7 @@ def _read(table: str) -> dict[str, str]:
     return {name: instead for names, _, instead in rows for name in names.split()}
 
 
-# Hints for layers of `nn` and for functions of `nn.functional`, which have lower-case names. A convolution of any size is a sum
-# over i and j: the input, shifted by i and j, times one matrix of the kernel.
+# Hints for layers of `nn` and for functions of `nn.functional`, which have lower-case names.
 _BOTH = _read(f"""
 ELU elu: np.where(x > 0, x, np.expm1(np.minimum(x, 0))), {_FUNCTION}
 LeakyReLU leaky_relu: np.where(x > 0, x, 0.01 * x), {_FUNCTION}
@@ -45,20 +44,14 @@ NLLLoss nll_loss: nn.negative_log_likelihood
 MultiheadAttention MultiHeadDotProductAttention multi_head_attention_forward: nn.MultiHeadAttention
 BatchNorm BatchNorm1d BatchNorm2d GroupNorm BatchNormalization batch_norm group_norm instance_norm: nn.LayerNorm or \
 nn.RMSNorm; there is no normalization over a batch
-Conv1d Conv1D conv1d: sum(x[:, i : i + n] @ w[i] for i in range(len(w))), where n = x.shape[1] - len(w) + 1, x is \
-(batch, length, channels) and w is (size, in, out)
-Conv Conv2d Conv2D conv2d: sum(x[:, i : i + n, j : j + m] @ w[i, j] for i, j in np.ndindex(w.shape[:2])), where n and \
-m are the height and the width of the result, x is (batch, height, width, channels) and w is (height, width, in, out)
-ConvTranspose ConvTranspose2d Conv2DTranspose conv_transpose2d: minigrad.vjp(convolution, y), whose second part gives \
-the gradient of y; the hint for Conv2d shows a convolution
-MaxPool1d MaxPooling1D max_pool1d: x.reshape(len(x), -1, 2, x.shape[2]).max(axis=2), for windows of 2 and x (batch, \
-length, channels)
-AvgPool1d AveragePooling1D avg_pool1d: x.reshape(len(x), -1, 2, x.shape[2]).mean(axis=2), for windows of 2 and x \
-(batch, length, channels)
-MaxPool2d MaxPooling2D max_pool max_pool2d: x.reshape(len(x), x.shape[1] // 2, 2, x.shape[2] // 2, 2, \
--1).max(axis=(2, 4)), for windows of 2 x 2 and x (batch, height, width, channels)
-AvgPool2d AveragePooling2D avg_pool avg_pool2d: x.reshape(len(x), x.shape[1] // 2, 2, x.shape[2] // 2, 2, \
--1).mean(axis=(2, 4)), for windows of 2 x 2 and x (batch, height, width, channels)
+Conv Conv2D conv2d: nn.Conv2d, for x (batch, channels, height, width)
+Conv1D conv1d: nn.Conv1d, for x (batch, channels, length)
+ConvTranspose Conv2DTranspose conv_transpose2d: nn.ConvTranspose2d
+MaxPooling1D max_pool1d: nn.MaxPool1d
+AveragePooling1D avg_pool1d: nn.AvgPool1d
+MaxPooling2D max_pool max_pool2d: nn.MaxPool2d
+AveragePooling2D avg_pool avg_pool2d: nn.AvgPool2d
+AdaptiveAvgPool2d GlobalAveragePooling2D adaptive_avg_pool2d: nn.GlobalAvgPool
 GlobalAveragePooling1D AdaptiveAvgPool1d adaptive_avg_pool1d: nn.pool(x), for x (batch, length, channels)
 """)
 
@@ -118,7 +111,6 @@ EmbeddingBag: nn.Embedding, and the mean of its result along axis 1
 DataLoader TensorDataset Dataset: nn.Batches([x, y], batch_size, seed=0)
 Layer Model: nn.Module
 Identity: lambda x: x, {_FUNCTION}
-Flatten: lambda x: x.reshape(len(x), -1), {_FUNCTION}
 Lambda: the function itself: nn.Sequential takes functions too
 CosineAnnealingLR cosine_decay_schedule: nn.cosine_schedule
 LinearLR: nn.linear_schedule, or a function of the step

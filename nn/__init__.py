@@ -17,6 +17,7 @@ from .attention import (
 from .cache import KeyValueCache
 from .clipping import clip_grad_norm, clip_grad_value
 from .convert import from_torch_state, to_torch_state
+from .convolution import Conv1d, Conv2d, ConvTranspose2d
 from .data import Batches
 from .decoding import Hypothesis, beam_search, greedy_decode
 from .dropout import Dropout
@@ -38,7 +39,7 @@ from .multi_head import AttentionHead, MultiHeadAttention, PackedMultiHeadAttent
 from .normalization import LayerNorm, RMSNorm
 from .optim import SGD, AdaGrad, Adam, AdamW, RMSProp
 from .optimizer import Optimizer
-from .pooling import pool
+from .pooling import AvgPool1d, AvgPool2d, Flatten, GlobalAvgPool, MaxPool1d, MaxPool2d, pool
 from .positional import LearnedPositions, PositionalEncoding, sinusoids
 from .recurrent import GRU, GRUCell
 from .residual import Residual, Sequential
@@ -85,6 +86,15 @@ __all__ = [
     "padding_mask",
     "window_mask",
     "pool",
+    "Conv1d",
+    "Conv2d",
+    "ConvTranspose2d",
+    "MaxPool1d",
+    "MaxPool2d",
+    "AvgPool1d",
+    "AvgPool2d",
+    "GlobalAvgPool",
+    "Flatten",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "cross_entropy",

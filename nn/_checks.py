@@ -26,6 +26,17 @@ def _check_integers(least: int, words: str, sizes: dict[str, int]) -> None:
             raise ArgumentError(f"{name} must be {words}, got {size!r}")
 
 
+def per_axis(axes: int, least: int, **sizes: Any) -> tuple[int, ...]:
+    """Return one number for each axis, from an integer or a tuple of ``axes`` integers that are ``least`` or more."""
+    ((name, size),) = sizes.items()
+    given = tuple(size) if isinstance(size, (tuple, list)) else (size,) * axes
+    if len(given) != axes:
+        raise ArgumentError(f"{name} must be an integer or a tuple of {axes}, got {size!r}")
+    for number in given:
+        (check_positive if least else check_not_negative)(**{name: number})
+    return tuple(map(int, given))
+
+
 def check_interval(low: float, high: float, **values: float) -> None:
     """Raise unless every value is a finite number in [low, high]."""
     for name, value in values.items():

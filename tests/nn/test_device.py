@@ -126,6 +126,33 @@ LAYERS: dict[str, Case] = {
         {},
     ),
     "SimplifiedAttention": (lambda: Sequential(nn.Affine(4, 4, rng=rng(), **F64), nn.SimplifiedAttention()), (X,), {}),
+    "Conv2d, MaxPool2d, AvgPool2d, Flatten": (
+        lambda: Sequential(
+            lambda x: x[:, None],
+            nn.Conv2d(1, 3, 3, padding="same", rng=rng(), **F64),
+            nn.MaxPool2d(3, stride=1, padding=1),
+            nn.AvgPool2d(2),
+            nn.Flatten(),
+        ),
+        (X,),
+        {},
+    ),
+    "ConvTranspose2d, GlobalAvgPool": (
+        lambda: Sequential(
+            lambda x: x[:, None],
+            nn.ConvTranspose2d(1, 3, 3, stride=2, padding=1, rng=rng(), **F64),
+            nn.GlobalAvgPool(),
+        ),
+        (X,),
+        {},
+    ),
+    "Conv1d, MaxPool1d, AvgPool1d": (
+        lambda: Sequential(
+            nn.Conv1d(5, 4, 3, groups=1, padding=2, rng=rng(), **F64), nn.MaxPool1d(2), nn.AvgPool1d(2, stride=1)
+        ),
+        (X,),
+        {},
+    ),
     "GRU": (lambda: Scored(reverse=False), (X, KEYS), {}),
     "reversed GRU": (lambda: Scored(reverse=True), (X, KEYS.astype(int)), {}),
     "GRUCell": (lambda: nn.GRUCell(4, 3, rng=rng(), **F64), (X[:, 0], X[:, 1, :3]), {}),

@@ -1,0 +1,238 @@
+"""Convolutions, whose layers take PyTorch's weights as they are: the channels are the second axis."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from minigrad import ArgumentError, ShapeError, Tensor
+from minigrad.internal import TensorLike
+
+from . import init
+from ._checks import as_input, check_positive, per_axis
+from ._convolution import Form, convolution, spread, steps_of
+from .module import DType, Module, Parameter
+
+SIZES = {1: "length", 2: "height, width"}  # the names of the axes after the channels
+
+
+def check_channels(x: Tensor, channels: int | None, axes: int, layer: str) -> None:
+    """Raise a ShapeError unless x is (batch, channels, ...) with this number of further axes."""
+    if x.ndim == axes + 2 and channels in (None, x.shape[1]):
+        return
+    remedy = ""
+    if x.ndim == axes + 2 and x.shape[-1] == channels:
+        remedy = ": np.moveaxis(x, -1, 1) puts the channels, which are last, behind the batch"
+    elif x.ndim == axes + 1 and channels == x.shape[0]:
+        remedy = ": x[None] makes a batch of one"
+    elif x.ndim == axes + 1 and channels in (None, 1):
+        remedy = ": x[:, None] gives each item one channel"
+    needed = f"(batch, {'channels' if channels is None else channels}, {SIZES[axes]})"
+    raise ShapeError(f"{layer} needs x of shape {needed}, got {x.shape}{remedy}")
+
+
+class _Convolution(Module):
+    axes = 2
+    transposed = False
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int | tuple[int, ...],
+        *,
+        rng: np.random.Generator,
+        stride: int | tuple[int, ...] = 1,
+        padding: int | tuple[int, ...] | str = 0,
+        dilation: int | tuple[int, ...] = 1,
+        groups: int = 1,
+        bias: bool = True,
+        dtype: DType = np.float32,
+    ) -> None:
+        check_positive(in_channels=in_channels, out_channels=out_channels, groups=groups)
+        if in_channels % groups or out_channels % groups:
+            raise ArgumentError(
+                f"groups={groups} must divide in_channels={in_channels} and out_channels={out_channels}"
+            )
+        self.in_channels, self.out_channels = in_channels, out_channels
+        self.kernel_size = per_axis(self.axes, 1, kernel_size=kernel_size)
+        stride, dilation = per_axis(self.axes, 1, stride=stride), per_axis(self.axes, 1, dilation=dilation)
+        if isinstance(padding, str):
+            padding = self._named_padding(padding, stride, dilation)
+        self.form: Form = (stride, per_axis(self.axes, 0, padding=padding), dilation, groups)
+        outer, inner = (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
+        shape = (outer, inner // groups, *self.kernel_size)
+        fan_in = in_channels // groups * math.prod(self.kernel_size)
+        self.weight = Parameter(init.normal(shape, math.sqrt(2 / fan_in), rng=rng, dtype=dtype))
+        self.bias = Parameter(np.zeros(out_channels, dtype)) if bias else None
+
+    def _named_padding(self, padding: str, stride: tuple[int, ...], dilation: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the width of "valid" or "same" padding for each axis."""
+        if padding == "valid" and not self.transposed:
+            return (0,) * self.axes
+        if padding != "same" or self.transposed:
+            also = "" if self.transposed else ", 'same' or 'valid'"
+            raise ArgumentError(f"padding must be an integer{also}, got {padding!r}")
+        if set(stride) != {1}:
+            raise ArgumentError(f"padding='same' keeps the size, which stride={stride} divides: pass a number of zeros")
+        total = [d * (k - 1) for k, d in zip(self.kernel_size, dilation)]
+        if any(n % 2 for n in total):
+            raise ArgumentError(
+                f"padding='same' needs as many zeros before as after, got kernel_size={self.kernel_size}, which is even: "
+                "use an odd size, or padding=0 and np.pad(x, ...) with one zero more on one side"
+            )
+        return tuple([n // 2 for n in total])
+
+    def forward(self, x: TensorLike) -> Tensor:
+        x = as_input(x, self.weight.dtype, type(self).__name__)
+        check_channels(x, self.in_channels, self.axes, repr(self).partition("  ")[0])
+        size: tuple[int, ...] = x.shape[2:]
+        if min(steps_of(size, self.kernel_size, self.form)) < 1:
+            raise ShapeError(
+                f"{repr(self).partition('  ')[0]} got x of shape {x.shape}, which is smaller than the kernel: pass padding=, "
+                "or larger x"
+            )
+        found: Tensor = convolution(x, self.weight, self.bias, form=self.form)
+        return found
+
+    def extra_repr(self) -> str:
+        names = ("stride", "padding", "dilation", "groups")
+        parts = [f"{self.in_channels}, {self.out_channels}, {short(self.kernel_size)}"]
+        parts += [
+            f"{name}={short(v)}" for name, v, usual in zip(names, self.form, (1, 0, 1, 1)) if short(v) != str(usual)
+        ]
+        return ", ".join(parts + ["bias=False"] * (self.bias is None))
+
+
+def short(value: Any) -> str:
+    """Return equal numbers as one."""
+    return str(value[0] if isinstance(value, tuple) and len(set(value)) == 1 else value)
+
+
+class Conv2d(_Convolution):
+    """A convolution of images: each filter is moved over the image, and gives one number at each place.
+
+    ``y[n, f, i, j] = sum over c, k, l of x[n, c, s i + d k - p, s j + d l - p] * weight[f, c, k, l] + bias[f]`` with stride s,
+    dilation d and padding p. LeCun et al. 1989, "Backpropagation applied to handwritten zip code recognition".
+
+    Args:
+        in_channels, out_channels: the numbers of channels of x and of the result, which is the number of filters.
+        kernel_size, stride, dilation: an integer, or one for the height and one for the width.
+        rng: the generator that draws the weight, normal with variance ``2 / fan_in`` (He et al. 2015). The bias starts at zero.
+        padding: the number of zeros on each side; "same" keeps the size, and "valid" is 0. Use ``np.pad`` for other values.
+        groups: the channels are divided into so many groups, and each filter reads one of them.
+        bias: whether to add a bias to each channel.
+        dtype: the dtype of the parameters; the layer casts a real x to it.
+
+    Shapes: x (batch, in_channels, height, width) -> (batch, out_channels, ...), each size being
+    ``(size + 2 p - d (kernel - 1) - 1) // s + 1``; ``weight`` (out_channels, in_channels / groups, *kernel_size), ``bias``
+    (out_channels,). These are PyTorch's shapes.
+
+    Raises:
+        ArgumentError: a size is not a positive integer, ``groups`` does not divide the channels, or "same" is used with a
+            stride or an even kernel.
+        ShapeError: x has another number of axes or channels, or the kernel is larger than x.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> layer = nn.Conv2d(1, 6, 5, rng=np.random.default_rng(0), padding="same")
+        >>> layer(np.ones((4, 1, 28, 28))).shape
+        (4, 6, 28, 28)
+        >>> layer
+        Conv2d(1, 6, 5, padding=2)  156 parameters
+    """
+
+
+class Conv1d(_Convolution):
+    """A convolution of sequences (batch, in_channels, length); see :class:`Conv2d`, which has one axis more.
+
+    ``y[n, f, i] = sum over c, k of x[n, c, s i + d k - p] * weight[f, c, k] + bias[f]``. The channels are the second axis, as
+    in PyTorch: ``np.swapaxes(x, 1, 2)`` turns (batch, length, d_model) into it.
+
+    Args:
+        in_channels, out_channels, kernel_size, rng, stride, padding, dilation, groups, bias, dtype: as in :class:`Conv2d`.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> layer = nn.Conv1d(3, 8, 5, rng=np.random.default_rng(0), stride=2)
+        >>> layer(np.ones((4, 3, 21))).shape
+        (4, 8, 9)
+    """
+
+    axes = 1
+
+
+class ConvTranspose2d(_Convolution):
+    """The transposed convolution, which enlarges images: each element of x, times the kernel, is added to the result.
+
+    It is the gradient of a :class:`Conv2d` of the same stride, padding and dilation with respect to its input. Dumoulin and
+    Visin 2016, arXiv:1603.07285, section 4.
+
+    Args:
+        in_channels, out_channels, kernel_size, rng, stride, dilation, groups, bias, dtype: as in :class:`Conv2d`.
+        padding: the number of rows and columns that are cut off on each side of the result.
+        output_padding: rows and columns to add at the end of the result, because a stride gives several sizes of x the same
+            result; smaller than the stride or the dilation.
+
+    Shapes: x (batch, in_channels, height, width) -> (batch, out_channels, ...), each size being
+    ``(size - 1) s - 2 p + d (kernel - 1) + output_padding + 1``; ``weight`` (in_channels, out_channels / groups, *kernel_size).
+
+    Raises:
+        ArgumentError, ShapeError: as in :class:`Conv2d`, or ``output_padding`` is too large, or nothing is left of the result.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> layer = nn.ConvTranspose2d(8, 3, 2, rng=np.random.default_rng(0), stride=2)
+        >>> layer(np.ones((4, 8, 7, 7))).shape
+        (4, 3, 14, 14)
+    """
+
+    transposed = True
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int | tuple[int, ...],
+        *,
+        rng: np.random.Generator,
+        stride: int | tuple[int, ...] = 1,
+        padding: int | tuple[int, ...] = 0,
+        output_padding: int | tuple[int, ...] = 0,
+        dilation: int | tuple[int, ...] = 1,
+        groups: int = 1,
+        bias: bool = True,
+        dtype: DType = np.float32,
+    ) -> None:
+        super().__init__(
+            in_channels, out_channels, kernel_size, rng=rng, stride=stride, padding=padding, dilation=dilation,
+            groups=groups, bias=bias, dtype=dtype,
+        )  # fmt: skip
+        self.output_padding = per_axis(self.axes, 0, output_padding=output_padding)
+        strides, _, dilations, _ = self.form
+        if any(more >= max(s, d) for more, s, d in zip(self.output_padding, strides, dilations)):
+            raise ArgumentError(
+                f"output_padding={output_padding} must be smaller than stride={stride} or dilation={dilation}"
+            )
+
+    def forward(self, x: TensorLike) -> Tensor:
+        x = as_input(x, self.weight.dtype, type(self).__name__)
+        check_channels(x, self.in_channels, self.axes, repr(self).partition("  ")[0])
+        stride, padding, dilation, _ = self.form
+        reach = [d * (k - 1) + 1 + more for d, k, more in zip(dilation, self.kernel_size, self.output_padding)]
+        size = tuple([(n - 1) * s - 2 * p + r for n, s, p, r in zip(x.shape[2:], stride, padding, reach)])
+        if min(*size, *x.shape[2:]) < 1:
+            raise ShapeError(
+                f"{repr(self).partition('  ')[0]} turns x of shape {x.shape} into nothing: padding is too large"
+            )
+        found: Tensor = spread(x, self.weight, size=size, form=self.form)
+        return found if self.bias is None else found + self.bias.reshape(-1, 1, 1)
+
+    def extra_repr(self) -> str:
+        more = f", output_padding={short(self.output_padding)}" if any(self.output_padding) else ""
+        return super().extra_repr() + more
