@@ -150,7 +150,8 @@ At some points a derivative has more than one reasonable value. This page lists 
 of the sum of the outputs with respect to each input.
 
 - At a tie, the inputs share the gradient, and their shares sum to 1. But `sort`, `median`, `quantile`, `unique`, and the
-  running maximum and minimum (`np.maximum.accumulate`) give the whole gradient to one of the equal elements. `nn.MaxPool2d` gives it to the first, as PyTorch does.
+  running maximum and minimum (`np.maximum.accumulate`) give the whole gradient to one of the equal elements.
+  `nn.MaxPool2d` gives it to the first, as PyTorch does.
 - At a kink (`abs`, `relu` or a norm at 0), the derivative is 0.
 - On its bounds, `clip` passes the gradient through.
 - Where the tangent is vertical (`sqrt` at 0), the derivative is infinite.

@@ -88,7 +88,7 @@ GROUPS: dict[str, tuple[str, str, str]] = {
         "GradientError AnomalyError DeviceError MixedDevicesError OutOfMemoryError MissingExtraError ShadowedError "
         "VersionError",
     ),
-    "modules": ("Modules", "nn", "Module Parameter Sequential Residual functional_call loss_of init functional"),
+    "modules": ("Modules", "nn", "Module Parameter Buffer Sequential Residual functional_call loss_of init functional"),
     "layers": (
         "Layers",
         "nn",
@@ -98,7 +98,8 @@ GROUPS: dict[str, tuple[str, str, str]] = {
     "images": (
         "Images and signals",
         "nn",
-        "Conv1d Conv2d ConvTranspose2d MaxPool1d MaxPool2d AvgPool1d AvgPool2d GlobalAvgPool Flatten",
+        "Conv1d Conv2d ConvTranspose2d MaxPool1d MaxPool2d AvgPool1d AvgPool2d GlobalAvgPool Flatten "
+        "BatchNorm GroupNorm",
     ),
     "positions": ("Positions", "nn", "PositionalEncoding LearnedPositions RotaryPositions sinusoids"),
     "attention": (

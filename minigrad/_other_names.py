@@ -42,8 +42,9 @@ where d = x - y
 KLDivLoss KLDivergence kl_div: np.mean(p * (np.log(p) - log_q))
 NLLLoss nll_loss: nn.negative_log_likelihood
 MultiheadAttention MultiHeadDotProductAttention multi_head_attention_forward: nn.MultiHeadAttention
-BatchNorm BatchNorm1d BatchNorm2d GroupNorm BatchNormalization batch_norm group_norm instance_norm: nn.LayerNorm or \
-nn.RMSNorm; there is no normalization over a batch
+BatchNorm1d BatchNorm2d BatchNormalization batch_norm: nn.BatchNorm, for any number of axes
+group_norm GroupNormalization: nn.GroupNorm
+InstanceNorm1d InstanceNorm2d instance_norm: nn.GroupNorm with as many groups as channels
 Conv Conv2D conv2d: nn.Conv2d, for x (batch, channels, height, width)
 Conv1D conv1d: nn.Conv1d, for x (batch, channels, length)
 ConvTranspose Conv2DTranspose conv_transpose2d: nn.ConvTranspose2d

@@ -34,9 +34,9 @@ from .losses import (
 )
 from .masks import causal_mask, padding_mask, window_mask
 from .message_passing import MessagePassing, SimplifiedAttention
-from .module import Module, Parameter
+from .module import Buffer, Module, Parameter
 from .multi_head import AttentionHead, MultiHeadAttention, PackedMultiHeadAttention
-from .normalization import LayerNorm, RMSNorm
+from .normalization import BatchNorm, GroupNorm, LayerNorm, RMSNorm
 from .optim import SGD, AdaGrad, Adam, AdamW, RMSProp
 from .optimizer import Optimizer
 from .pooling import AvgPool1d, AvgPool2d, Flatten, GlobalAvgPool, MaxPool1d, MaxPool2d, pool
@@ -55,6 +55,7 @@ __minigrad__ = True  # minigrad.errors.check_ours looks for this name: another p
 __all__ = [
     "Module",
     "Parameter",
+    "Buffer",
     "functional",
     "functional_call",
     "loss_of",
@@ -65,6 +66,8 @@ __all__ = [
     "Embedding",
     "FeedForward",
     "LayerNorm",
+    "BatchNorm",
+    "GroupNorm",
     "LearnedPositions",
     "AttentionHead",
     "KeyValueCache",

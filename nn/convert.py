@@ -8,7 +8,7 @@ PyTorch itself is not imported. Its Linear stores the transpose of an Affine's w
 weights of queries, keys and values in one array. The parts of its Transformer layers have other names.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from minigrad.internal import plain_array, to_host
 
 from .affine import Affine
 from .embedding import TiedOutput
-from .module import DETACH, Module, Parameter, check_names, children
+from .module import DETACH, Buffer, Module, Parameter, check_names, children
 from .multi_head import AttentionHead, MultiHeadAttention, PackedMultiHeadAttention
 from .normalization import LayerNorm
 from .recurrent import GRU, GRUCell
@@ -26,6 +26,7 @@ from .residual import Sequential
 from .transformer import TransformerDecoderLayer, TransformerEncoderLayer
 
 Array = np.ndarray[Any, Any]
+COUNTER = "num_batches_tracked"  # PyTorch's BatchNorm counts its batches, and uses the count only for momentum=None
 
 
 def to_torch_state(module: Module, *, gradients: bool = False) -> dict[str, Array]:
@@ -34,7 +35,8 @@ def to_torch_state(module: Module, *, gradients: bool = False) -> dict[str, Arra
     Affine corresponds to Linear, MultiHeadAttention to MultiheadAttention, and TiedOutput to a Linear that shares the
     embedding's weight. GRU corresponds to PyTorch's GRU with one layer; with ``reverse=True`` it is the second direction of a
     bidirectional one. TransformerEncoderLayer, TransformerDecoderLayer, GRUCell, LayerNorm, RMSNorm and Embedding have the same
-    name in PyTorch. Any other module is converted part by part, and its attributes keep their names.
+    name in PyTorch, and so have convolutions and GroupNorm; BatchNorm corresponds to BatchNorm1d and BatchNorm2d. Any other
+    module is converted part by part, and its attributes keep their names.
 
     Args:
         gradients: whether to return the gradients, to compare them with PyTorch's; a missing gradient is returned as zeros.
@@ -50,7 +52,8 @@ def to_torch_state(module: Module, *, gradients: bool = False) -> dict[str, Arra
         >>> {name: array.shape for name, array in state.items()}  # Linear has the transpose
         {'weight': (2, 3), 'bias': (2,)}
     """
-    return {entry.name: _stacked([_array(p, entry, gradients) for p in entry.stacked]) for entry in _entries(module)}
+    entries = [entry for entry in _entries(module) if not (gradients and isinstance(entry.stacked[0], Buffer))]
+    return {entry.name: _stacked([_array(p, entry, gradients) for p in entry.stacked]) for entry in entries}
 
 
 def from_torch_state(module: Module, state: Mapping[str, Any]) -> None:
@@ -71,8 +74,9 @@ def from_torch_state(module: Module, state: Mapping[str, Any]) -> None:
         ((3, 2), [6.0, 6.0])
     """
     entries = {entry.name: entry for entry in _entries(module)}
+    state = {name: value for name, value in state.items() if name in entries or name.rpartition(".")[2] != COUNTER}
     check_names(f"PyTorch's state dict does not fit {type(module).__name__}", entries, state)
-    paths = {id(parameter): path for path, parameter in module.named_parameters()}
+    paths = {id(tensor): path for path, tensor in module._state_by_path().items()}
     ours: dict[str, Array] = {}
     for name, entry in entries.items():
         value = state[name]
@@ -91,11 +95,11 @@ class _StateEntry(NamedTuple):
     """One of PyTorch's arrays: its name, and the parameters that are concatenated in it along the first axis."""
 
     name: str
-    stacked: list[Parameter]
+    stacked: Sequence[Parameter | Buffer]
     transposed: bool
 
 
-def _array(parameter: Parameter, entry: _StateEntry, gradients: bool) -> Array:
+def _array(parameter: Parameter | Buffer, entry: _StateEntry, gradients: bool) -> Array:
     array = parameter.data
     if gradients:
         array = np.zeros_like(array) if parameter.grad is None else parameter.grad.data
@@ -119,7 +123,7 @@ def _unstacked(array: Array, entry: _StateEntry) -> list[Array]:
 
 def _entries(value: Any, path: str = "") -> Iterator[_StateEntry]:
     """Yield PyTorch's arrays for ``value``, a module, a parameter or another attribute of a module."""
-    if isinstance(value, Parameter):
+    if isinstance(value, (Parameter, Buffer)):
         yield _StateEntry(path, [value], transposed=False)
     elif isinstance(value, Affine):
         yield _StateEntry(_joined(path, "weight"), [value.weight], transposed=True)

@@ -14,9 +14,10 @@ from typing import Any, TypeVar
 from minigrad import ArgumentError, DTypeError, GraphError, ShapeError, Tensor
 from minigrad.internal import Entry, array_of, as_array, entry_of, leaves, next_sequence_number, node_of, stand_in
 
-from .module import Module, Parameter, check_names, children
+from .module import Buffer, Module, Parameter, check_names, children
 
 R = TypeVar("R")
+State = Parameter | Buffer
 
 
 def functional_call(model: Callable[..., R], parameters: Mapping[str, Any], /, *args: Any, **kwargs: Any) -> R:
@@ -24,14 +25,16 @@ def functional_call(model: Callable[..., R], parameters: Mapping[str, Any], /, *
 
     ``model`` is a module or a method of a module, such as ``model.loss``. ``parameters`` is a dict by path, as
     ``model.state_dict()`` returns it; its values are floating arrays or Tensors of any precision, in the shapes of the
-    parameters. Transforms such as ``grad``, ``jvp`` and ``hessian`` can differentiate with respect to this dict. New parameters
-    such as ``{path: p - lr * g[path] for path, p in parameters.items()}`` may be on the tape, so the steps of an optimizer can
-    be differentiated, and ``model.load_state_dict`` stores the last of them.
+    parameters. Buffers may be left out: then the call uses the values of the model's. Transforms such as ``grad``, ``jvp`` and
+    ``hessian`` can differentiate with respect to this dict. New parameters such as
+    ``{path: p - lr * g[path] for path, p in parameters.items()}`` may be on the tape, so the steps of an optimizer can be
+    differentiated, and ``model.load_state_dict`` stores the last of them.
 
     Pass ``model.state_dict() | some`` to replace only some parameters. Tied weights have one entry, under their first path. On
     a device, pass ``{path: p.data for path, p in model.named_parameters()}``.
 
-    The parameters of the model, their ``grad`` and its optimizers do not change. Otherwise the call behaves like
+    The parameters of the model, their ``grad``, its buffers and its optimizers do not change: the averages of a ``BatchNorm``
+    stay as they are. Otherwise the call behaves like
     ``model(*args, **kwargs)``: it depends on train and eval mode, and the model keeps the attributes that ``forward`` assigns,
     such as the number of calls from which ``Dropout`` makes its masks. (If ``forward`` is a generator, it does not keep them.)
 
@@ -57,7 +60,7 @@ def functional_call(model: Callable[..., R], parameters: Mapping[str, Any], /, *
             f"functional_call takes a Module or a method of one, got {type(model).__name__}: "
             "functional_call(model, parameters, x)"
         )
-    own = bound._parameters_by_path()
+    own = bound._state_by_path()
     new = _checked(bound, own, parameters)
     copies = _Copies(bound, {id(parameter): new[path] for path, parameter in own.items()})
     first = next_sequence_number()
@@ -102,17 +105,18 @@ def loss_of(model: Callable[..., Any], loss: Callable[..., Any]) -> Callable[...
     return loss_of_batch
 
 
-def _checked(model: Module, own: Mapping[str, Parameter], parameters: Any) -> dict[str, Parameter]:
-    """Return ``parameters`` as Parameters that share the arrays and the tape nodes of the values."""
+def _checked(model: Module, own: Mapping[str, State], parameters: Any) -> dict[str, State]:
+    """Return ``parameters`` as Parameters and Buffers that share the arrays and the tape nodes of the values."""
     if not isinstance(parameters, Mapping):
         raise ArgumentError(
             f"parameters must be a dict by path, as model.state_dict() returns it, got {type(parameters).__name__}"
         )
-    check_names(f"the parameters do not fit {type(model).__name__}", own, parameters)
-    return {path: _stand_in(path, parameters[path], parameter) for path, parameter in own.items()}
+    given = {path for path, tensor in own.items() if path in parameters or isinstance(tensor, Parameter)}
+    check_names(f"the parameters do not fit {type(model).__name__}", [path for path in own if path in given], parameters)
+    return {path: _stand_in(path, parameters.get(path, tensor), tensor) for path, tensor in own.items()}
 
 
-def _stand_in(path: str, value: Any, parameter: Parameter) -> Parameter:
+def _stand_in(path: str, value: Any, parameter: State) -> State:
     try:
         array = array_of(value) if isinstance(value, Tensor) else as_array(value)
     except DTypeError as error:
@@ -185,7 +189,9 @@ class _Copies:
         """Replace the modules, parameters and bound methods that the function closes over, and no other values."""
         cells = function.__closure__ or ()
         held = [_content(cell) for cell in cells]
-        new = [self.of(value) if isinstance(value, (Module, Parameter, MethodType)) else value for value in held]
+        new = [
+            self.of(value) if isinstance(value, (Module, Parameter, Buffer, MethodType)) else value for value in held
+        ]
         if _same(new, held):
             return function
         closure = tuple(
@@ -218,7 +224,7 @@ def _content(cell: CellType) -> Any:
         return None
 
 
-def _check_reached(result: Any, first: int, own: Mapping[str, Parameter], allowed: Iterable[Any]) -> None:
+def _check_reached(result: Any, first: int, own: Mapping[str, State], allowed: Iterable[Any]) -> None:
     """Raise if an entry recorded after number ``first`` used a parameter of the model itself."""
     foreign = {id(node_of(t)) for t in allowed if isinstance(t, Tensor)}
     own_nodes = {path: node_of(parameter) for path, parameter in own.items()}

@@ -1,4 +1,4 @@
-"""The base class of layers and networks, and the class of their parameters."""
+"""The base class of layers and networks, and the classes of their parameters and buffers."""
 
 from __future__ import annotations
 
@@ -49,6 +49,33 @@ class Parameter(Tensor):
         super().__init__(data, True, dtype=dtype, name=name)
 
 
+class Buffer(Tensor):
+    """A tensor that a module keeps with its parameters, and that optimizers do not train, such as a running mean.
+
+    It requires no gradient. It is in the state dict and in checkpoint files, and ``.to`` and ``.astype`` convert it. To change
+    it, assign its ``data``.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> class Centre(nn.Module):
+        ...     def __init__(self):
+        ...         self.mean = nn.Buffer(np.zeros(2))
+        ...
+        ...     def forward(self, x):
+        ...         return x - self.mean
+        >>> layer = Centre()
+        >>> layer.mean.data = np.array([1.0, 2.0])
+        >>> list(layer.parameters()), list(layer.state_dict())
+        ([], ['mean'])
+    """
+
+    __slots__ = ()
+
+    def __init__(self, data: Any, *, dtype: DType | None = None, name: str | None = None) -> None:
+        super().__init__(data, False, dtype=dtype, name=name)
+
+
 def _missing_forward(self: Module, *args: Any, **kwargs: Any) -> Any:
     raise NotImplementedError(f"{type(self).__name__} defines no forward(), which calling the module runs: write one")
 
@@ -56,7 +83,7 @@ def _missing_forward(self: Module, *args: Any, **kwargs: Any) -> Any:
 class Module:
     """The base class of layers and networks.
 
-    A subclass assigns parameters and other modules, or lists, tuples and dicts of them, to attributes, and defines
+    A subclass assigns parameters, buffers and other modules, or lists, tuples and dicts of them, to attributes, and defines
     ``forward``. Nothing has to be registered: methods such as :meth:`parameters` search the attributes in the order of their
     assignment. The name of a parameter is its path, such as ``"layers.0.weight"``. A parameter that two attributes share (tied
     weights) is listed once, under its first path.
@@ -106,6 +133,14 @@ class Module:
         """Iterate over each parameter once, in the order of :meth:`named_parameters`."""
         return (parameter for _, parameter in self.named_parameters())
 
+    def named_buffers(self) -> Iterator[tuple[str, Buffer]]:
+        """Iterate over each :class:`Buffer` once, with its path, in the order of :meth:`named_parameters`."""
+        return ((path, found) for path, found in _walk(self, "", set()) if isinstance(found, Buffer))
+
+    def buffers(self) -> Iterator[Buffer]:
+        """Iterate over each :class:`Buffer` once, in the order of :meth:`named_buffers`."""
+        return (buffer for _, buffer in self.named_buffers())
+
     def named_modules(self) -> Iterator[tuple[str, Module]]:
         """Iterate over this module, whose path is ``""``, and over each module inside once, with its path."""
         return ((path, found) for path, found in _walk(self, "", set()) if isinstance(found, Module))
@@ -120,11 +155,11 @@ class Module:
         return sum(parameter.size for parameter in self.parameters())
 
     def state_dict(self) -> dict[str, np.ndarray[Any, Any]]:
-        """Return a dict from path to parameter, each a copy as a NumPy array on the host."""
-        return {path: np.array(p.numpy(), order="C") for path, p in self._parameters_by_path().items()}
+        """Return a dict from path to parameter or buffer, each a copy as a NumPy array on the host."""
+        return {path: np.array(p.numpy(), order="C") for path, p in self._state_by_path().items()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Copy the arrays of ``state`` into the parameters of the same paths. An error leaves all parameters unchanged.
+        """Copy the arrays of ``state`` into the parameters and buffers of the same paths. An error leaves all unchanged.
 
         To load only some parameters, merge the dicts first: ``module.load_state_dict(module.state_dict() | some)``.
 
@@ -133,15 +168,17 @@ class Module:
             ShapeError, DTypeError: an array has another shape or dtype than its parameter.
             UnsupportedError: a Tensor requires a gradient, which would be lost; :func:`functional_call` keeps it.
         """
-        parameters = self._parameters_by_path()
+        parameters = self._state_by_path()
         check_names(f"the state dict does not fit {type(self).__name__}", parameters, state)
         arrays = {path: _fitting(path, state[path], parameter) for path, parameter in parameters.items()}
         for path, parameter in parameters.items():
             parameter.data = np.array(arrays[path], like=parameter.data)
 
-    def _parameters_by_path(self) -> dict[str, Parameter]:
-        by_path: dict[str, Parameter] = {}
-        for path, parameter in self.named_parameters():
+    def _state_by_path(self) -> dict[str, Parameter | Buffer]:
+        by_path: dict[str, Parameter | Buffer] = {}
+        for path, parameter in _walk(self, "", set()):
+            if isinstance(parameter, Module):
+                continue
             if path in by_path:
                 raise ArgumentError(
                     f"two parameters of {type(self).__name__} have the path {path!r}: rename an attribute"
@@ -150,22 +187,23 @@ class Module:
         return by_path
 
     def astype(self, dtype: DType) -> Self:
-        """Convert the parameters to a floating ``dtype``, in place. Create optimizers after this call."""
-        for parameter in self.parameters():
-            parameter.data = parameter.data.astype(dtype)
+        """Convert the parameters and the floating buffers to a floating ``dtype`` in place. Create optimizers later."""
+        for parameter in self._state_by_path().values():
+            if parameter.dtype.kind not in "biu":
+                parameter.data = parameter.data.astype(dtype)
         return self
 
     def to(self, device: str) -> Self:
-        """Move the parameters and their gradients in place to ``"cpu"``, ``"cuda"`` or, for the second GPU, ``"cuda:1"``.
+        """Move the parameters, their gradients and the buffers to ``"cpu"``, ``"cuda"`` or, for the second GPU, ``"cuda:1"``.
 
-        An optimizer moves its state for them at its next step.
+        They move in place. An optimizer moves its state for them at its next step.
 
         Raises:
             ArgumentError, MissingExtraError, DeviceError: there is no such device.
             OutOfMemoryError: the memory of the device is too small. If an error is raised, nothing has been moved.
         """
         moved = []
-        for parameter in self.parameters():
+        for parameter in self._state_by_path().values():
             gradient = None if parameter.grad is None else to_device(parameter.grad.data, device)
             moved.append((parameter, to_device(parameter.data, device), gradient))
         for parameter, array, gradient in moved:
@@ -217,11 +255,11 @@ class Module:
 
 
 def _walk(value: Any, path: str, seen: set[int]) -> Iterator[tuple[str, Any]]:
-    """Iterate over every Module and Parameter in ``value`` with its path, each once, the outer before the inner."""
-    if not isinstance(value, (Module, Parameter, dict, list, tuple)) or id(value) in seen:
+    """Iterate over every Module, Parameter and Buffer in ``value`` with its path, each once, the outer before the inner."""
+    if not isinstance(value, (Module, Parameter, Buffer, dict, list, tuple)) or id(value) in seen:
         return
     seen.add(id(value))
-    if isinstance(value, (Module, Parameter)):
+    if isinstance(value, (Module, Parameter, Buffer)):
         yield path, value
     for name, child in children(value):
         yield from _walk(child, f"{path}.{name}" if path else str(name), seen)
@@ -251,7 +289,7 @@ def _listed(paths: list[str], most: int = 5) -> str:
     return ", ".join(map(repr, paths[:most])) + more
 
 
-def _fitting(path: str, value: Any, parameter: Parameter) -> Any:
+def _fitting(path: str, value: Any, parameter: Parameter | Buffer) -> Any:
     """Return ``value`` as a NumPy array, or raise an error unless it has the shape and the dtype of the parameter."""
     if isinstance(value, Tensor):
         value = plain_array(value, f"load_state_dict of '{path}',", DETACH)

@@ -1,13 +1,15 @@
 """Normalization of activations."""
 
+import math
+
 import numpy as np
 
-from minigrad import Tensor, layer_norm
-from minigrad.internal import TensorLike
+from minigrad import ArgumentError, ShapeError, Tensor, layer_norm
+from minigrad.internal import TensorLike, array_of, node_of, replayed, zeros
 
-from ._checks import check_interval, check_positive, with_columns
+from ._checks import as_input, check_interval, check_positive, with_columns
 from .functional import rms_norm
-from .module import DType, Module, Parameter
+from .module import Buffer, DType, Module, Parameter
 
 
 class LayerNorm(Module):
@@ -89,3 +91,139 @@ class RMSNorm(Module):
 
     def extra_repr(self) -> str:
         return f"{self.weight.size}, eps={self.eps:g}"
+
+
+class _OfChannels(Module):
+    """What BatchNorm and GroupNorm share: a weight and a bias for each channel, which is the second axis."""
+
+    def __init__(self, channels: int, eps: float, dtype: "DType") -> None:
+        self.eps = float(eps)
+        check_interval(0, np.inf, eps=self.eps)
+        self.weight = Parameter(np.ones(channels, dtype))
+        self.bias = Parameter(np.zeros(channels, dtype))
+
+    def _input(self, x: "TensorLike") -> Tensor:
+        name, channels = type(self).__name__, self.weight.size
+        x = as_input(x, self.weight.dtype, name)
+        if x.ndim < 2 or x.shape[1] != channels:
+            raise ShapeError(f"{name}({self.extra_repr()}) needs x of shape (batch, {channels}, ...), got {x.shape}")
+        return x
+
+    def _normalized(self, rows: Tensor) -> Tensor:
+        """Return rows of mean 0 and variance 1."""
+        nothing = zeros(rows.shape[-1:], array_of(rows))
+        return layer_norm(rows, nothing + 1, nothing, eps=self.eps)
+
+    def _scaled(self, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        shape = (-1, *[1] * (x.ndim - 2))
+        return x * weight.reshape(shape) + bias.reshape(shape)
+
+
+class BatchNorm(_OfChannels):
+    """Batch normalization, ``(x - mean) / sqrt(var + eps) * weight + bias`` for each channel, over the batch and all positions.
+
+    Ioffe and Szegedy 2015, arXiv:1502.03167, algorithms 1 and 2. In training, the mean and the biased variance are those of the
+    batch; the layer keeps averages of them, and uses the averages in evaluation. As in PyTorch, ``running_var`` averages the
+    unbiased variance, and each batch moves the averages by ``momentum`` of the difference.
+
+    Args:
+        num_features: the number of channels, the second axis of x.
+        eps: a small number that keeps the division finite.
+        momentum: the weight of a batch in the averages, in [0, 1].
+        dtype: the dtype of the parameters; the layer casts a real x to it.
+
+    Shapes: x (batch, num_features) or (batch, num_features, ...) -> the same; ``weight``, ``bias`` and the buffers
+    ``running_mean`` and ``running_var`` (num_features,).
+
+    Raises:
+        ArgumentError: num_features is not a positive integer, or eps or momentum is out of its range.
+        ShapeError: x has other channels, or in training only one value for each channel, whose variance would be 0.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> norm = nn.BatchNorm(2, dtype=np.float64)
+        >>> norm([[1.0, 10.0], [3.0, 30.0]]).numpy().round(2)  # each channel by itself
+        array([[-1., -1.],
+               [ 1.,  1.]])
+        >>> norm.running_mean.tolist()  # a tenth of the means of the batch
+        [0.2, 2.0]
+    """
+
+    def __init__(
+        self, num_features: int, *, eps: float = 1e-5, momentum: float = 0.1, dtype: "DType" = np.float32
+    ) -> None:
+        check_positive(num_features=num_features)
+        check_interval(0, 1, momentum=momentum)
+        super().__init__(num_features, eps, dtype)
+        self.momentum = momentum
+        self.running_mean = Buffer(np.zeros(num_features, dtype))
+        self.running_var = Buffer(np.ones(num_features, dtype))
+
+    def forward(self, x: "TensorLike") -> Tensor:
+        x = self._input(x)
+        if not self.training:
+            scale = self.weight / np.sqrt(self.running_var + self.eps)
+            return self._scaled(x, scale, self.bias - self.running_mean * scale)
+        channels = self.weight.size
+        if x.size < 2 * channels:
+            raise ShapeError(
+                f"BatchNorm needs more than one value for each channel in training, got x of shape {x.shape}: use a larger "
+                "batch or nn.GroupNorm, or call model.eval() before predictions"
+            )
+        replayed(lambda: self._remember(x))  # mg.checkpoint does not average twice when it recomputes this forward pass
+        other = x.swapaxes(0, 1)  # (channels, batch, ...)
+        rows = self._normalized(other.reshape(channels, x.size // channels))
+        return self._scaled(rows.reshape(other.shape).swapaxes(0, 1), self.weight, self.bias)
+
+    def _remember(self, x: Tensor) -> None:
+        array, axes = array_of(x), (0, *range(2, x.ndim))
+        unbiased = array.var(axis=axes, ddof=1)
+        for buffer, found in ((self.running_mean, array.mean(axis=axes)), (self.running_var, unbiased)):
+            # Nothing is kept of the arrays of write_numpy, nor in buffers that functional_call differentiates.
+            if node_of(buffer) is None and type(found) is type(array_of(buffer)):
+                buffer.data = (1 - self.momentum) * buffer.data + self.momentum * found
+
+    def extra_repr(self) -> str:
+        return f"{self.weight.size}, eps={self.eps:g}, momentum={self.momentum:g}"
+
+
+class GroupNorm(_OfChannels):
+    """Group normalization, ``(x - mean) / sqrt(var + eps) * weight + bias`` over the channels of a group and all positions.
+
+    Wu and He 2018, arXiv:1803.08494, eq. 1. It does not depend on the batch, so training and evaluation are the same. One group
+    is a layer normalization of the whole image; as many groups as channels are an instance normalization.
+
+    Args:
+        num_groups, num_channels: the channels, the second axis of x, are divided into so many groups.
+        eps, dtype: as in :class:`BatchNorm`.
+
+    Shapes: x (batch, num_channels, ...) -> the same; ``weight``, ``bias`` (num_channels,).
+
+    Raises:
+        ArgumentError: a number is not a positive integer, or ``num_groups`` does not divide ``num_channels``.
+        ShapeError: x has other channels.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> norm = nn.GroupNorm(2, 4, dtype=np.float64)
+        >>> norm([[1.0, 3.0, 10.0, 30.0]]).numpy().round(2)  # two groups of two channels
+        array([[-1.,  1., -1.,  1.]])
+    """
+
+    def __init__(self, num_groups: int, num_channels: int, *, eps: float = 1e-5, dtype: "DType" = np.float32) -> None:
+        check_positive(num_groups=num_groups, num_channels=num_channels)
+        if num_channels % num_groups:
+            raise ArgumentError(f"num_groups={num_groups} must divide num_channels={num_channels}")
+        super().__init__(num_channels, eps, dtype)
+        self.num_groups = num_groups
+
+    def forward(self, x: "TensorLike") -> Tensor:
+        x = self._input(x)
+        width = math.prod(x.shape[1:]) // self.num_groups
+        rows = self._normalized(x.reshape(x.shape[0], self.num_groups, width))
+        return self._scaled(rows.reshape(x.shape), self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return f"{self.num_groups}, {self.weight.size}, eps={self.eps:g}"

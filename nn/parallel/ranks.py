@@ -95,7 +95,8 @@ class Ranks(OneProcess):
 
     def _broadcast_module(self, model: Module) -> None:
         self._agree_on(f"the {type(model).__name__}", dict(model.named_parameters()))
-        for p, array in zip(model.parameters(), self.of_first(lambda: [own.data for own in model.parameters()])):
+        state = [*model.parameters(), *model.buffers()]
+        for p, array in zip(state, self.of_first(lambda: [own.data for own in state])):
             p.data[...] = array
         dropouts = [module for module in model.modules() if isinstance(module, Dropout)]
         for module, (key, step) in zip(dropouts, self.of_first(lambda: [(own.key, own.step) for own in dropouts])):

@@ -137,18 +137,22 @@ LAYERS: dict[str, Case] = {
         (X,),
         {},
     ),
-    "ConvTranspose2d, GlobalAvgPool": (
+    "ConvTranspose2d, GlobalAvgPool, GroupNorm": (
         lambda: Sequential(
             lambda x: x[:, None],
             nn.ConvTranspose2d(1, 3, 3, stride=2, padding=1, rng=rng(), **F64),
+            nn.GroupNorm(1, 3, **F64),
             nn.GlobalAvgPool(),
         ),
         (X,),
         {},
     ),
-    "Conv1d, MaxPool1d, AvgPool1d": (
+    "Conv1d, MaxPool1d, AvgPool1d, BatchNorm": (
         lambda: Sequential(
-            nn.Conv1d(5, 4, 3, groups=1, padding=2, rng=rng(), **F64), nn.MaxPool1d(2), nn.AvgPool1d(2, stride=1)
+            nn.Conv1d(5, 4, 3, padding=2, rng=rng(), **F64),
+            nn.BatchNorm(4, **F64),
+            nn.MaxPool1d(2),
+            nn.AvgPool1d(2, stride=1),
         ),
         (X,),
         {},
