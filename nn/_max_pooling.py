@@ -75,3 +75,44 @@ unpicked.vjp(values=lambda g, keys, kernel, form: picked(g, _fixed(keys), kernel
 max_pool: Any = primitive(_max_pool, name="max_pool").vjp(
     x=lambda g, x, kernel, form: unpicked(g, _fixed(x), kernel=kernel, form=form)
 )
+
+
+# --- a kernel for windows side by side, which finds the largest of each row of a window first ---
+
+
+def _largest(parts: list[Array]) -> tuple[Array, Array]:
+    """Return the largest of some arrays, element by element, and the index of the first array that has it."""
+    best, *others = parts
+    found: Any = np.zeros(best.shape, np.uint8)
+    for i, part in enumerate(others, 1):
+        better = part > best
+        found = better.view(np.uint8) if i == 1 else np.where(better, np.uint8(i), found)
+        best = np.maximum(best, part)
+    return best, found
+
+
+def _pool_forward(x: Array, *, kernel: Shape, form: PoolForm) -> Any:
+    if x.ndim != 4 or len(kernel) != 2 or form != (kernel, (0, 0)) or not x.size or 1 in kernel:
+        return NotImplemented
+    (high, wide), (batch, channels, height, width) = kernel, x.shape
+    height, width = height // high, width // wide
+    rows, across = _largest([x[:, :, : height * high, j : width * wide : wide] for j in range(wide)])
+    rows = rows.reshape(batch, channels, height, high, width)
+    ans, down = _largest([rows[:, :, :, i] for i in range(high)])
+    return NotImplemented if np.isnan(ans.min()) else (ans, (across, down))
+
+
+def _pool_backward(g: Array, needs: Any, x_shape: Shape, saved: Any, kernel: Shape) -> tuple[Array]:
+    (across, down), (high, wide) = saved, kernel
+    rows = np.empty((*g.shape[:3], high, g.shape[3]), g.dtype)
+    for i in range(high):
+        rows[:, :, :, i] = np.where(down == i, g, 0)
+    rows, (height, width) = rows.reshape(across.shape), across.shape[2:]
+    whole = (height, width * wide) == x_shape[2:]
+    dx = np.empty(x_shape, g.dtype) if whole else np.zeros(x_shape, g.dtype)
+    for j in range(wide):
+        dx[:, :, :height, j : width * wide : wide] = np.where(across == j, rows, 0)
+    return (dx,)
+
+
+max_pool.kernel(np.ndarray, _pool_forward, _pool_backward)

@@ -13,8 +13,10 @@ from minigrad.internal import TensorLike
 from . import init
 from ._checks import as_input, check_positive, per_axis
 from ._convolution import Form, convolution, spread, steps_of
+from ._convolution_kernel import backward, forward
 from .module import DType, Module, Parameter
 
+convolution.kernel(np.ndarray, forward, backward)
 SIZES = {1: "length", 2: "height, width"}  # the names of the axes after the channels
 
 

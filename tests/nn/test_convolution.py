@@ -109,6 +109,36 @@ def test_an_empty_batch_and_other_layouts_of_memory() -> None:
         assert_close(ours(view).numpy(), ours(array).numpy())
 
 
+def with_gradients(layer: Any, array: np.ndarray) -> list[np.ndarray]:
+    layer.zero_grad()
+    x = Tensor(array, requires_grad=True)
+    y = layer(x)
+    y.backward(rng(9).standard_normal(y.shape))
+    assert x.grad is not None
+    return [y.numpy(), x.grad.numpy(), *(p.grad.numpy().copy() for p in layer.parameters())]
+
+
+@pytest.mark.parametrize("options", [{"padding": 1}, {"stride": 2, "groups": 2}, {"kernel_size": (3, 7)}])
+def test_blocks_of_images_and_threads_change_nothing(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many images in a block, or one; on one thread or two, to the last bit."""
+    layer = randomized(nn.Conv2d(8, 6, **({"kernel_size": 3} | options), rng=rng(), **F64))
+    array, threads = rng(8).standard_normal((48, 8, 30, 12)), mg.num_threads()
+    with mg.reference_mode():
+        expected = with_gradients(layer, array)
+    for block in (1 << 18, 1 << 16, 1):
+        monkeypatch.setattr("nn._convolution_kernel.BLOCK", block)
+        found = []
+        for count in (1, 2):
+            mg.set_num_threads(count)
+            try:
+                found.append(with_gradients(layer, array))
+            finally:
+                mg.set_num_threads(threads)
+        for one, two, want in zip(*found, expected, strict=True):
+            np.testing.assert_array_equal(one, two)
+            assert_close(one, want)
+
+
 def test_dtypes() -> None:
     single = nn.Conv2d(4, 2, 3, rng=rng())
     x = Tensor(IMAGES, requires_grad=True)
