@@ -22,6 +22,7 @@ SIZES = {
     "generate_top_k": GPT,
     "vit": "B=2:D=8:H=2:layers=1",
     "vit_dropout": "B=16:D=8:H=2:layers=1",
+    "lenet": "B=2:side=12:first=2:second=3",
     "minilm": "B=2:L=6:D=8:H=2:hidden=12:V=11:layers=1",
     "encoder_decoder": f"{SMALL}:V=11",
     "gru": "B=2:L=4:D=3:hidden=5",
