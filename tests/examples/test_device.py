@@ -23,6 +23,7 @@ from tests.examples.processes import ROOT, command
 SMALL: dict[str, str] = {
     "article_cases": "",
     "attention_gallery": "",
+    "digits_cnn": "--no-baselines --epochs 1",
     "digits_vit": "--no-baselines --epochs 1",
     "greedy_decoding": "",
     "names_gpt": "--no-baselines --epochs 1 --d-model 8",
@@ -38,7 +39,7 @@ SMALL: dict[str, str] = {
     "watch_training": "--epochs 1",
     "word_in_context": "",
 }
-LONG = {"digits_vit", "rnn_attention", "translate_dates", "watch_training"}
+LONG = {"digits_cnn", "digits_vit", "rnn_attention", "translate_dates", "watch_training"}
 EXAMPLES = [pytest.param(name, marks=pytest.mark.thorough if name in LONG else ()) for name in SMALL]
 
 
