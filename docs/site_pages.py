@@ -113,7 +113,8 @@ GROUPS: dict[str, tuple[str, str, str]] = {
     "losses": (
         "Losses",
         "nn",
-        "cross_entropy binary_cross_entropy binary_cross_entropy_with_logits mean_squared_error negative_log_likelihood",
+        "cross_entropy binary_cross_entropy binary_cross_entropy_with_logits mean_squared_error negative_log_likelihood "
+        "huber_loss kl_divergence cosine_loss hinge_loss",
     ),
     "training": (
         "Training",

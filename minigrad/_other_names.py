@@ -37,9 +37,10 @@ Softmin softmin: minigrad.softmax(-x), a function
 Tanh tanh: np.tanh, a function
 MSELoss MeanSquaredError mse_loss: nn.mean_squared_error
 L1Loss MeanAbsoluteError l1_loss: np.abs(x - y).mean()
-HuberLoss SmoothL1Loss Huber huber_loss smooth_l1_loss: np.where(np.abs(d) < 1, d * d / 2, np.abs(d) - 0.5).mean(), \
-where d = x - y
-KLDivLoss KLDivergence kl_div: np.mean(p * (np.log(p) - log_q))
+HuberLoss SmoothL1Loss Huber smooth_l1_loss: nn.huber_loss
+KLDivLoss KLDivergence kl_div: nn.kl_divergence, which is reduction="batchmean" of PyTorch's
+CosineEmbeddingLoss CosineSimilarity cosine_embedding_loss: nn.cosine_loss
+MultiMarginLoss HingeLoss multi_margin_loss: nn.hinge_loss
 NLLLoss nll_loss: nn.negative_log_likelihood
 MultiheadAttention MultiHeadDotProductAttention multi_head_attention_forward: nn.MultiHeadAttention
 BatchNorm1d BatchNorm2d BatchNormalization batch_norm: nn.BatchNorm, for any number of axes

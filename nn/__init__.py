@@ -20,6 +20,7 @@ from .convert import from_torch_state, to_torch_state
 from .convolution import Conv1d, Conv2d, ConvTranspose2d
 from .data import Batches
 from .decoding import Hypothesis, beam_search, greedy_decode
+from .distances import cosine_loss, hinge_loss, huber_loss, kl_divergence
 from .dropout import Dropout
 from .embedding import Embedding, TiedOutput
 from .feed_forward import FeedForward
@@ -103,6 +104,10 @@ __all__ = [
     "cross_entropy",
     "mean_squared_error",
     "negative_log_likelihood",
+    "huber_loss",
+    "kl_divergence",
+    "cosine_loss",
+    "hinge_loss",
     "Optimizer",
     "AdaGrad",
     "RMSProp",

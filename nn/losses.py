@@ -7,22 +7,19 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad import ArgumentError, OutOfRangeError, Primitive, ShapeError, Tensor, log_softmax, primitive, sigmoid
+from minigrad import ArgumentError, OutOfRangeError, Primitive, Tensor, log_softmax, primitive, sigmoid
 from minigrad.internal import (
     Array,
     TensorLike,
     array_of,
     check_labels,
-    is_device_array,
     largest,
     new_array,
-    registry,
     zeros,
 )
 
-from ._checks import as_given, as_input, beside, check_interval, check_real, plain
-
-REDUCTIONS: dict[str, Any] = {"mean": registry[np.mean], "sum": registry[np.sum], "none": lambda losses: losses}
+from ._checks import as_given, beside, check_interval, check_real, plain
+from ._losses import REDUCTIONS, check_count, class_weights, factors_of, of_each, pair, reduced
 
 
 def cross_entropy(
@@ -32,6 +29,7 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
     ignore_index: int | None = None,
+    weight: TensorLike | None = None,
 ) -> Tensor:
     """Return ``-log softmax(logits)[label]``, by default the mean over all labels.
 
@@ -43,6 +41,8 @@ def cross_entropy(
         label_smoothing: s in [0, 1]. The target is ``1 - s`` times the label plus s times the uniform distribution. Szegedy et
             al. 2016, arXiv:1512.00567, section 7; Vaswani et al. 2017, arXiv:1706.03762, section 5.4, take 0.1.
         ignore_index: labels of this value, such as padding, are left out of the sum and of the mean. By default all count.
+        weight: (classes,), the factor of each class. As in PyTorch, the mean is then the sum divided by the factors of the
+            labels; for probabilities it is the plain mean.
 
     Raises:
         OutOfRangeError: a label is negative or not below the number of classes.
@@ -61,35 +61,46 @@ def cross_entropy(
     name = "cross_entropy"
     logits, labels = check_real(logits, name), as_given(labels)
     check_interval(0, 1, label_smoothing=label_smoothing)
+    factors = class_weights(weight, logits, name)
     if labels.dtype.kind == "f" and labels.ndim == logits.ndim:
         if ignore_index is not None:
             raise ArgumentError("ignore_index is for labels that are integers, and these are probabilities of classes")
-        return _reduced(_soft_cross_entropy(logits, labels, label_smoothing), reduction, name)
+        return reduced(_soft_cross_entropy(logits, labels, label_smoothing, factors), reduction, name)
     labels, counted = _without_ignored(labels, ignore_index)
     labels = beside(labels, array_of(logits))
-    if not label_smoothing and ignore_index is None:
+    if not label_smoothing and ignore_index is None and factors is None:
         if reduction == "mean":
-            _check_count(labels.size, name)
+            check_count(labels.size, name)
         return minigrad.cross_entropy(logits, labels, reduction=reduction)
     losses = minigrad.cross_entropy(logits, labels, reduction="none")
-    if label_smoothing:
+    of_labels = None if factors is None else factors[labels]
+    if of_labels is not None:
+        losses = (1 - label_smoothing) * losses * of_labels
+        if label_smoothing:
+            losses = losses - label_smoothing * (factors * log_softmax(logits)).mean(axis=-1)
+    elif label_smoothing:
         # (1 - s) (lse - z_y) + s (lse - mean z) = (lse - z_y) + s (z_y - mean z) with lse = logsumexp(z). The last term is
         # computed from z - max z: the result is the same, and large logits lose no digits in the difference.
         shifted = logits - largest(logits.data)
         picked = np.take_along_axis(shifted, labels[..., None], axis=-1)[..., 0]
         losses = losses + label_smoothing * (picked - shifted.mean(axis=-1))
-    return _reduced(losses, reduction, name, counted)
+    return reduced(losses, reduction, name, counted, of_labels)
 
 
 def negative_log_likelihood(
-    log_probabilities: Any, labels: TensorLike, *, reduction: str = "mean", ignore_index: int | None = None
+    log_probabilities: Any,
+    labels: TensorLike,
+    *,
+    reduction: str = "mean",
+    ignore_index: int | None = None,
+    weight: TensorLike | None = None,
 ) -> Tensor:
     """Return ``-log_probabilities[label]``, by default the mean: the cross-entropy for a model that ends in ``log_softmax``.
 
     Args:
         log_probabilities: (..., classes), floating.
         labels: (...), integers in [0, classes).
-        reduction, ignore_index: as in :func:`cross_entropy`, which also lists the errors.
+        reduction, ignore_index, weight: as in :func:`cross_entropy`, which also lists the errors.
 
     Example:
         >>> import numpy as np
@@ -102,10 +113,12 @@ def negative_log_likelihood(
     labels, counted = _without_ignored(as_given(labels), ignore_index)
     check_labels(log_probabilities, labels, reduction, name)
     labels = beside(labels, array_of(log_probabilities))
-    if counted is not None:
-        return _reduced(_minus_picked(log_probabilities, labels), reduction, name, counted)
+    factors = class_weights(weight, log_probabilities, name)
+    if counted is not None or factors is not None:
+        losses, of_labels = _minus_picked(log_probabilities, labels), None if factors is None else factors[labels]
+        return reduced(losses if of_labels is None else losses * of_labels, reduction, name, counted, of_labels)
     if reduction == "mean":
-        _check_count(labels.size, name)
+        check_count(labels.size, name)
     return _minus_picked(log_probabilities, labels, reduction=reduction)
 
 
@@ -127,15 +140,10 @@ def _placed(values: Array, labels: Array, /, classes: int) -> Any:
     return out
 
 
-def _of_each(g: Array, size: int, reduction: str) -> Any:
-    """Return the cotangent of each loss, given that of their mean or sum."""
-    return g / size if reduction == "mean" else g
-
-
 _minus_picked: Primitive = primitive(_picked, name="minus_picked").vjp(
     scores=new_array(
         lambda g, labels, scores_shape, reduction: _minus_placed(
-            _of_each(g, labels.size, reduction), labels, classes=scores_shape[-1]
+            of_each(g, labels.size, reduction), labels, classes=scores_shape[-1]
         )
     )
 )
@@ -161,19 +169,26 @@ def mean_squared_error(predictions: TensorLike, targets: TensorLike, *, reductio
         >>> nn.mean_squared_error([1.0, 2.0], [1.0, 4.0]).item()
         2.0
     """
-    predictions, targets = _pair(predictions, targets, "mean_squared_error", "predictions", reduction)
+    predictions, targets = pair(predictions, targets, "mean_squared_error", "predictions", reduction)
     return _squared_error(predictions, targets, reduction=reduction)
 
 
 _squared_error = primitive(
     lambda x, y, /, reduction="none": REDUCTIONS[reduction](np.square(x - y)), name="squared_error"
 ).vjp(
-    x=lambda g, x, y, reduction: 2 * _of_each(g, x.size, reduction) * (x - y),
-    y=lambda g, x, y, reduction: 2 * _of_each(g, x.size, reduction) * (y - x),
+    x=lambda g, x, y, reduction: 2 * of_each(g, x.size, reduction) * (x - y),
+    y=lambda g, x, y, reduction: 2 * of_each(g, x.size, reduction) * (y - x),
 )
 
 
-def binary_cross_entropy_with_logits(logits: TensorLike, targets: TensorLike, *, reduction: str = "mean") -> Tensor:
+def binary_cross_entropy_with_logits(
+    logits: TensorLike,
+    targets: TensorLike,
+    *,
+    reduction: str = "mean",
+    weight: TensorLike | None = None,
+    pos_weight: TensorLike | None = None,
+) -> Tensor:
     """Return ``-t log sigmoid(z) - (1 - t) log(1 - sigmoid(z))``, by default the mean over all elements.
 
     It is computed as ``(1 - t) max(z, 0) + t max(-z, 0) + log(1 + exp(-|z|))``, which is finite for any finite z. The error of
@@ -183,9 +198,11 @@ def binary_cross_entropy_with_logits(logits: TensorLike, targets: TensorLike, *,
         logits: z, floating, of any shape.
         targets: t, of the same shape, in [0, 1]; booleans, integers or floating.
         reduction: "mean", "sum" or "none".
+        weight: factors of the losses, of a shape that broadcasts to theirs; the mean stays the mean over all elements.
+        pos_weight: factors of ``-t log sigmoid(z)`` alone, such as the ratio of zeros to ones for each class, (classes,).
 
     Raises:
-        ShapeError, DTypeError: the shapes differ, or logits are not floating.
+        ShapeError, DTypeError: the shapes differ, a weight does not broadcast to them, or logits are not floating.
         OutOfRangeError: a target is not in [0, 1].
         ArgumentError: the mean is over no elements, or the reduction is unknown.
 
@@ -196,8 +213,16 @@ def binary_cross_entropy_with_logits(logits: TensorLike, targets: TensorLike, *,
     """
     name = "binary_cross_entropy_with_logits"
     _check_unit_interval(targets, "targets", name)
-    logits, targets = _pair(logits, targets, name, "logits", reduction)
-    return _with_logits(logits, targets, reduction=reduction)
+    logits, targets = pair(logits, targets, name, "logits", reduction)
+    if weight is None and pos_weight is None:
+        return _with_logits(logits, targets, reduction=reduction)
+    losses = _with_logits(logits, targets)
+    if pos_weight is not None:
+        factors = factors_of(pos_weight, logits, name, "pos_weight")
+        losses = losses + (factors - 1) * targets * _with_logits(logits, np.ones_like(array_of(logits)))
+    if weight is not None:
+        losses = losses * factors_of(weight, logits, name, "weight")
+    return reduced(losses, reduction, name)
 
 
 # Primitives with their own rules: |z| has a kink at 0, the loss has none, and sigmoid(z) - t loses small digits.
@@ -211,8 +236,8 @@ _with_logits = primitive(
     ),
     name="binary_cross_entropy_with_logits",
 ).vjp(
-    z=lambda g, z, t, reduction: _of_each(g, z.size, reduction) * _slope_by_logits(z, t),
-    t=lambda g, z, reduction: -_of_each(g, z.size, reduction) * z,
+    z=lambda g, z, t, reduction: of_each(g, z.size, reduction) * _slope_by_logits(z, t),
+    t=lambda g, z, reduction: -of_each(g, z.size, reduction) * z,
 )
 
 
@@ -231,7 +256,7 @@ def _with_slope(z: Array, t: Array, reduction: str = "none") -> Any:
 
 
 def _by_slope(g: Array, needs: Any, z: Array, saved: Array, reduction: str) -> Any:
-    g = _of_each(g, z.size, reduction)
+    g = of_each(g, z.size, reduction)
     return g * saved, -g * z if needs[1] else None
 
 
@@ -255,7 +280,7 @@ def binary_cross_entropy(probabilities: TensorLike, targets: TensorLike, *, redu
     name = "binary_cross_entropy"
     _check_unit_interval(probabilities, "probabilities", name)
     _check_unit_interval(targets, "targets", name)
-    probabilities, targets = _pair(probabilities, targets, name, "probabilities", reduction)
+    probabilities, targets = pair(probabilities, targets, name, "probabilities", reduction)
     return _of_probabilities(probabilities, targets, reduction=reduction)
 
 
@@ -272,36 +297,23 @@ def _binary_cross_entropy(p: Array, t: Array, /, reduction: str = "none") -> Any
 
 def _by_targets(g: Array, p: Array, reduction: str) -> Any:
     log, log_of_rest = _logs(p)
-    return _of_each(g, p.size, reduction) * (log_of_rest - log)
+    return of_each(g, p.size, reduction) * (log_of_rest - log)
 
 
 # A primitive with its own rule: a composition would give NaN if p is 0 or 1, from 0 * log(0) and its derivative 0 / 0.
 _of_probabilities = primitive(_binary_cross_entropy, name="binary_cross_entropy").vjp(
-    p=lambda g, p, t, reduction: _of_each(g, p.size, reduction) * (p - t) / np.maximum(p * (1 - p), 1e-12),
+    p=lambda g, p, t, reduction: of_each(g, p.size, reduction) * (p - t) / np.maximum(p * (1 - p), 1e-12),
     t=_by_targets,
 )
 
 
-def _soft_cross_entropy(logits: Tensor, probabilities: TensorLike, label_smoothing: float) -> Tensor:
-    logits, t = _pair(logits, probabilities, "cross_entropy", "logits")
+def _soft_cross_entropy(
+    logits: Tensor, probabilities: TensorLike, label_smoothing: float, factors: Array | None
+) -> Tensor:
+    logits, t = pair(logits, probabilities, "cross_entropy", "logits")
     if label_smoothing:
         t = (1 - label_smoothing) * t + label_smoothing / logits.shape[-1]
-    return -(t * log_softmax(logits)).sum(axis=-1)
-
-
-def _pair(
-    x: TensorLike, targets: TensorLike, function: str, name: str, reduction: str = "none"
-) -> tuple[Tensor, Tensor | Array]:
-    """Return x as a Tensor, and the targets in its shape, in its dtype and on its device."""
-    x, targets = check_real(x, function), as_given(targets)
-    if targets.shape != x.shape:
-        raise ShapeError(f"{function} needs {name} and targets of the same shape, got {x.shape} and {targets.shape}")
-    if not (isinstance(targets, Tensor) and targets.requires_grad):
-        targets = beside(targets, array_of(x))
-    if isinstance(targets, Tensor) or targets.dtype.kind not in "biuf":
-        targets = as_input(targets, x.dtype, function)
-    _check_reduction(reduction, function, x.size)
-    return x, targets if targets.dtype == x.dtype else targets.astype(x.dtype)
+    return -((t if factors is None else t * factors) * log_softmax(logits)).sum(axis=-1)
 
 
 def _without_ignored(labels: TensorLike, ignore_index: int | None) -> tuple[Any, Any]:
@@ -311,31 +323,6 @@ def _without_ignored(labels: TensorLike, ignore_index: int | None) -> tuple[Any,
         return labels, None
     counted = labels != ignore_index
     return np.where(counted, labels, 0), counted
-
-
-def _reduced(losses: Any, reduction: str, function: str, counted: Any = None) -> Tensor:
-    _check_reduction(reduction, function)
-    if counted is not None:
-        losses = np.where(beside(counted, losses.data), losses, 0.0)
-    if reduction != "mean":
-        return REDUCTIONS[reduction](losses)
-    count = losses.size if counted is None else counted.sum()
-    _check_count(count, function)
-    if counted is None:
-        return losses.mean()
-    return losses.sum() / (count.astype(losses.dtype) if is_device_array(count) else int(count))
-
-
-def _check_reduction(reduction: str, function: str, count: int = 1) -> None:
-    if reduction not in tuple(REDUCTIONS):  # a tuple, because an unhashable reduction must raise this error, too
-        raise ArgumentError(f"{function} takes reduction='mean', 'sum' or 'none', got {reduction!r}")
-    if reduction == "mean":
-        _check_count(count, function)
-
-
-def _check_count(count: Any, function: str) -> None:
-    if count == 0:
-        raise ArgumentError(f"{function} has no mean over nothing: the batch is empty, or all of it is ignored")
 
 
 def _check_unit_interval(x: Array, name: str, function: str) -> None:

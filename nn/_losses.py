@@ -1,0 +1,88 @@
+"""What the losses share: checks of their arguments, weights of classes, and the mean or sum of the losses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad import ArgumentError, ShapeError, Tensor
+from minigrad.internal import Array, TensorLike, array_of, is_device_array, registry
+
+from ._checks import as_given, as_input, beside, check_real, plain
+
+REDUCTIONS: dict[str, Any] = {"mean": registry[np.mean], "sum": registry[np.sum], "none": lambda losses: losses}
+
+
+def of_each(g: Array, size: int, reduction: str) -> Any:
+    """Return the cotangent of each loss, given that of their mean or sum."""
+    return g / size if reduction == "mean" else g
+
+
+def factors_of(weight: TensorLike, like: Tensor, function: str, name: str) -> Array:
+    """Return factors of losses as an array in the dtype and on the device of ``like``, to whose shape they broadcast."""
+    factors = beside(plain(weight), array_of(like)).astype(like.dtype)
+    try:
+        fits = np.broadcast_shapes(factors.shape, like.shape) == like.shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ShapeError(f"{function} needs {name} of a shape that broadcasts to {like.shape}, got {factors.shape}")
+    return factors
+
+
+def class_weights(weight: TensorLike | None, scores: Tensor, function: str) -> Array | None:
+    """Return the factor of each class, (classes,), for scores (..., classes)."""
+    if weight is None:
+        return None
+    factors = beside(plain(weight), array_of(scores)).astype(scores.dtype)
+    if factors.shape != scores.shape[-1:]:
+        raise ShapeError(f"{function} needs a weight for each of {scores.shape[-1]} classes, got shape {factors.shape}")
+    return factors
+
+
+def pair(
+    x: TensorLike, targets: TensorLike, function: str, name: str, reduction: str = "none"
+) -> tuple[Tensor, Tensor | Array]:
+    """Return x as a Tensor, and the targets in its shape, in its dtype and on its device."""
+    x, targets = check_real(x, function), as_given(targets)
+    if targets.shape != x.shape:
+        raise ShapeError(f"{function} needs {name} and targets of the same shape, got {x.shape} and {targets.shape}")
+    if not (isinstance(targets, Tensor) and targets.requires_grad):
+        targets = beside(targets, array_of(x))
+    if isinstance(targets, Tensor) or targets.dtype.kind not in "biuf":
+        targets = as_input(targets, x.dtype, function)
+    check_reduction(reduction, function, x.size)
+    return x, targets if targets.dtype == x.dtype else targets.astype(x.dtype)
+
+
+def reduced(losses: Any, reduction: str, function: str, counted: Any = None, factors: Any = None) -> Tensor:
+    check_reduction(reduction, function)
+    if counted is not None:
+        losses = np.where(beside(counted, losses.data), losses, 0.0)
+    if reduction != "mean":
+        return REDUCTIONS[reduction](losses)
+    if factors is not None:
+        count = (factors if counted is None else np.where(beside(counted, factors), factors, 0)).sum()
+    else:
+        count = losses.size if counted is None else counted.sum()
+    check_count(count, function)
+    if factors is not None:
+        return losses.sum() / count
+    if counted is None:
+        return losses.mean()
+    return losses.sum() / (count.astype(losses.dtype) if is_device_array(count) else int(count))
+
+
+def check_reduction(reduction: str, function: str, count: int = 1) -> None:
+    if reduction not in tuple(REDUCTIONS):  # a tuple, because an unhashable reduction must raise this error, too
+        raise ArgumentError(f"{function} takes reduction='mean', 'sum' or 'none', got {reduction!r}")
+    if reduction == "mean":
+        check_count(count, function)
+
+
+def check_count(count: Any, function: str) -> None:
+    if count == 0:
+        raise ArgumentError(
+            f"{function} has no mean over nothing: the batch is empty, or all of it is ignored or has weight 0"
+        )
