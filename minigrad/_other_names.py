@@ -97,7 +97,7 @@ SiLU Swish silu swish: minigrad.silu, a function
 Sigmoid sigmoid: minigrad.sigmoid, a function
 Softmax softmax: minigrad.softmax, a function
 LogSoftmax log_softmax: minigrad.log_softmax, a function
-LSTM LSTMCell OptimizedLSTMCell: nn.GRU, and nn.GRUCell for one step; there is no LSTM
+OptimizedLSTMCell: nn.LSTMCell
 RNN RNNCell SimpleRNN SimpleCell: nn.GRU and nn.GRUCell; there is no simpler one
 ModuleList ParameterList: a list in an attribute: its modules and parameters are found
 ModuleDict ParameterDict: a dict in an attribute: its modules and parameters are found

@@ -33,6 +33,7 @@ from .losses import (
     mean_squared_error,
     negative_log_likelihood,
 )
+from .lstm import LSTM, LSTMCell
 from .masks import causal_mask, padding_mask, window_mask
 from .message_passing import MessagePassing, SimplifiedAttention
 from .module import Buffer, Module, Parameter
@@ -149,6 +150,8 @@ __all__ = [
     "ContextAttention",
     "GRU",
     "GRUCell",
+    "LSTM",
+    "LSTMCell",
 ]
 
 

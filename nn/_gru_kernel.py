@@ -8,14 +8,14 @@ import numpy as np
 from minigrad.internal import Array
 
 
-def _time_first(array: Array, reverse: bool) -> Array:
+def time_first(array: Array, reverse: bool) -> Array:
     """Return a view (length, batch, ...) of (batch, length, ...), in the order in which the GRU reads the tokens."""
     array = array.swapaxes(0, 1)
     return array[::-1] if reverse else array
 
 
-def _batch_first(array: Array, reverse: bool) -> Array:
-    """Return a contiguous (batch, length, ...) array: undo :func:`_time_first`."""
+def batch_first(array: Array, reverse: bool) -> Array:
+    """Return a contiguous (batch, length, ...) array: undo :func:`time_first`."""
     return np.ascontiguousarray((array[::-1] if reverse else array).swapaxes(0, 1))
 
 
@@ -25,11 +25,11 @@ def gru_forward(
     """Return the states (batch, length, d), and the arrays for gru_backward; ``images`` is ``x W + b``, the input map."""
     batch, length, width = images.shape
     d = width // 3
-    gates = np.array(_time_first(images, reverse))  # the loop replaces x W + b by r, z and n, in place
+    gates = np.array(time_first(images, reverse))  # the loop replaces x W + b by r, z and n, in place
     memory = np.empty((length, batch, d), images.dtype)  # the candidate's third of `h @ weight + bias`
     states = np.empty((length + 1, batch, d), images.dtype)
     states[0] = initial
-    tokens = None if is_token is None else _time_first(is_token, reverse)
+    tokens = None if is_token is None else time_first(is_token, reverse)
     for t in range(length):
         h, gate = states[t], gates[t]
         product = h.dot(weight)
@@ -47,7 +47,7 @@ def gru_forward(
         new *= gate[:, d : 2 * d]
         new += candidate
         states[t + 1] = new if tokens is None else np.where(tokens[t], new, h)
-    return _batch_first(states[1:], reverse), (gates, memory, states)
+    return batch_first(states[1:], reverse), (gates, memory, states)
 
 
 def gru_backward(
@@ -56,8 +56,8 @@ def gru_backward(
     """Return the gradients of the images, the initial state, the weight and the bias, each None if not needed."""
     gates, memory, states = saved
     length, batch, d = memory.shape
-    arriving = _time_first(g, reverse)
-    tokens = None if is_token is None else _time_first(is_token, reverse)
+    arriving = time_first(g, reverse)
+    tokens = None if is_token is None else time_first(is_token, reverse)
     d_images = np.empty(gates.shape, g.dtype)
     d_products = np.empty(gates.shape, g.dtype)  # the gradient of `h @ weight + bias`
     back = np.zeros((batch, d), g.dtype)
@@ -77,7 +77,7 @@ def gru_backward(
             back += np.where(tokens[t], 0, total)
     rows = d_products.reshape(length * batch, 3 * d)
     return (
-        _batch_first(d_images, reverse) if needs[0] else None,
+        batch_first(d_images, reverse) if needs[0] else None,
         back if needs[1] else None,
         states[:-1].reshape(length * batch, d).T.dot(rows) if needs[2] else None,
         rows.sum(axis=0) if needs[3] else None,

@@ -18,6 +18,7 @@ from minigrad.internal import plain_array, to_host
 
 from .affine import Affine
 from .embedding import TiedOutput
+from .lstm import LSTM, LSTMCell
 from .module import DETACH, Buffer, Module, Parameter, check_names, children
 from .multi_head import AttentionHead, MultiHeadAttention, PackedMultiHeadAttention
 from .normalization import LayerNorm
@@ -33,10 +34,10 @@ def to_torch_state(module: Module, *, gradients: bool = False) -> dict[str, Arra
     """Return copies of the parameters under PyTorch's names.
 
     Affine corresponds to Linear, MultiHeadAttention to MultiheadAttention, and TiedOutput to a Linear that shares the
-    embedding's weight. GRU corresponds to PyTorch's GRU with one layer; with ``reverse=True`` it is the second direction of a
-    bidirectional one. TransformerEncoderLayer, TransformerDecoderLayer, GRUCell, LayerNorm, RMSNorm and Embedding have the same
-    name in PyTorch, and so have convolutions and GroupNorm; BatchNorm corresponds to BatchNorm1d and BatchNorm2d. Any other
-    module is converted part by part, and its attributes keep their names.
+    embedding's weight. GRU and LSTM correspond to PyTorch's with one layer; with ``reverse=True`` they are the second direction
+    of a bidirectional one. TransformerEncoderLayer, TransformerDecoderLayer, GRUCell, LSTMCell, LayerNorm, RMSNorm and
+    Embedding have the same name in PyTorch, and so have convolutions and GroupNorm; BatchNorm corresponds to BatchNorm1d and
+    BatchNorm2d. Any other module is converted part by part, and its attributes keep their names.
 
     Args:
         gradients: whether to return the gradients, to compare them with PyTorch's; a missing gradient is returned as zeros.
@@ -130,9 +131,9 @@ def _entries(value: Any, path: str = "") -> Iterator[_StateEntry]:
         yield from _entries(value.bias, _joined(path, "bias"))
     elif isinstance(value, MultiHeadAttention) and not isinstance(value, AttentionHead):
         yield from _attention_entries(value, path)
-    elif isinstance(value, GRU):
+    elif isinstance(value, (GRU, LSTM)):
         yield from _cell_entries(value.cell, path, "_l0_reverse" if value.reverse else "_l0")
-    elif isinstance(value, GRUCell):
+    elif isinstance(value, (GRUCell, LSTMCell)):
         yield from _cell_entries(value, path)
     elif isinstance(value, LayerNorm) and value.eps_outside:
         raise ArgumentError("PyTorch's LayerNorm has eps inside the root, unlike LayerNorm(eps_outside=True)")
@@ -141,7 +142,7 @@ def _entries(value: Any, path: str = "") -> Iterator[_StateEntry]:
             yield from _entries(child, _joined(path, name))
 
 
-def _cell_entries(cell: GRUCell, path: str, suffix: str = "") -> Iterator[_StateEntry]:
+def _cell_entries(cell: GRUCell | LSTMCell, path: str, suffix: str = "") -> Iterator[_StateEntry]:
     for name, part in (("ih", cell.input), ("hh", cell.state)):
         yield _StateEntry(_joined(path, f"weight_{name}{suffix}"), [part.weight], transposed=True)
         yield from _entries(part.bias, _joined(path, f"bias_{name}{suffix}"))

@@ -112,7 +112,9 @@ def _checked(model: Module, own: Mapping[str, State], parameters: Any) -> dict[s
             f"parameters must be a dict by path, as model.state_dict() returns it, got {type(parameters).__name__}"
         )
     given = {path for path, tensor in own.items() if path in parameters or isinstance(tensor, Parameter)}
-    check_names(f"the parameters do not fit {type(model).__name__}", [path for path in own if path in given], parameters)
+    check_names(
+        f"the parameters do not fit {type(model).__name__}", [path for path in own if path in given], parameters
+    )
     return {path: _stand_in(path, parameters.get(path, tensor), tensor) for path, tensor in own.items()}
 
 

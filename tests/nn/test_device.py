@@ -58,6 +58,26 @@ class Cosine(Module):
         return self.attention(self.query(x))
 
 
+class Remembered(Module):
+    """The states of an LSTM, whose result is a pair of them and of another pair."""
+
+    def __init__(self, reverse: bool) -> None:
+        self.lstm = nn.LSTM(4, 3, rng=rng(), reverse=reverse, **F64)
+
+    def forward(self, x: Any, key_mask: Any) -> Any:
+        states, (h, c) = self.lstm(x, key_mask=key_mask)
+        return states[:, 0] + h * c
+
+
+class OneStep(Module):
+    def __init__(self) -> None:
+        self.cell = nn.LSTMCell(4, 3, rng=rng(), **F64)
+
+    def forward(self, x: Any, h: Any) -> Any:
+        h, c = self.cell(x, (h, h))
+        return h + c
+
+
 Case = tuple[Callable[[], Module], tuple[Any, ...], dict[str, Any]]
 M = {"key_mask": KEYS, "causal": True}
 LAYERS: dict[str, Case] = {
@@ -159,6 +179,9 @@ LAYERS: dict[str, Case] = {
     ),
     "GRU": (lambda: Scored(reverse=False), (X, KEYS), {}),
     "reversed GRU": (lambda: Scored(reverse=True), (X, KEYS.astype(int)), {}),
+    "LSTM": (lambda: Remembered(reverse=False), (X, KEYS), {}),
+    "reversed LSTM": (lambda: Remembered(reverse=True), (X, KEYS.astype(int)), {}),
+    "LSTMCell": (OneStep, (X[:, 0], X[:, 1, :3]), {}),
     "GRUCell": (lambda: nn.GRUCell(4, 3, rng=rng(), **F64), (X[:, 0], X[:, 1, :3]), {}),
 }
 

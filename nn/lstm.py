@@ -1,0 +1,173 @@
+"""Long short-term memory, a recurrent network whose cell carries values over many tokens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad import ShapeError, Tensor, affine, primitive, sigmoid
+from minigrad.internal import Array, TensorLike
+
+from ._checks import as_input, check_positive
+from ._lstm_kernel import lstm_backward, lstm_forward
+from .affine import Affine
+from .masks import as_key_mask
+from .module import DType, Module
+
+State = tuple[TensorLike, TensorLike]
+
+
+class LSTMCell(Module):
+    """One step of a long short-term memory, which maps an input x, a state h and a cell c to the new h' and c'. ::
+
+        i, f, o = sigmoid(x W + b + h U + c)     input, forget and output gates, each with weights of its own
+        g = tanh(x W_g + b_g + h U_g + c_g)      candidate
+        c' = f * c + i * g
+        h' = o * tanh(c')
+
+    Hochreiter and Schmidhuber 1997; the forget gate is that of Gers, Schmidhuber and Cummins 2000. ``input.weight`` is
+    ``[W_i, W_f, W_g, W_o]`` and ``state.weight`` is ``[U_i, U_f, U_g, U_o]``, in PyTorch's order.
+
+    Args:
+        input_dim, hidden_dim: the widths of inputs and states.
+        rng: the generator that draws the weights, whose dtype is ``dtype``.
+
+    Shapes: x (batch, input_dim), h and c (batch, hidden_dim) -> a pair, h' and c', each (batch, hidden_dim).
+
+    Raises:
+        ArgumentError: a width is not a positive integer.
+        ShapeError: the shape of x, h or c is not the one above.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> cell = nn.LSTMCell(3, 4, rng=np.random.default_rng(0))
+        >>> h, c = cell(np.ones((2, 3)), (np.zeros((2, 4)), np.zeros((2, 4))))
+        >>> h.shape, c.shape
+        ((2, 4), (2, 4))
+    """
+
+    def __init__(self, input_dim: int, hidden_dim: int, *, rng: np.random.Generator, dtype: DType = np.float32) -> None:
+        check_positive(input_dim=input_dim, hidden_dim=hidden_dim)
+        self.hidden_dim = hidden_dim
+        self.input = Affine(input_dim, 4 * hidden_dim, rng=rng, dtype=dtype)
+        self.state = Affine(hidden_dim, 4 * hidden_dim, rng=rng, dtype=dtype)
+
+    def forward(self, x: TensorLike, state: State) -> tuple[Tensor, Tensor]:
+        x, h, c = (as_input(t, self.state.weight.dtype, "LSTMCell") for t in (x, *state))
+        width = self.input.weight.shape[0]
+        if x.ndim != 2 or x.shape[1] != width or {h.shape, c.shape} != {(x.shape[0], self.hidden_dim)}:
+            raise ShapeError(
+                f"LSTMCell needs x (batch, {width}), h and c (batch, {self.hidden_dim}), got {x.shape}, {h.shape} and {c.shape}"
+            )
+        found: tuple[Tensor, Tensor] = _step(c, self.input(x) + self.state(h))
+        return found
+
+    def extra_repr(self) -> str:
+        return f"{self.input.weight.shape[0]}, {self.hidden_dim}"
+
+
+def _step(c: Any, sums: Any) -> Any:
+    """Return the new state and cell from c and ``sums = x W + b + h U + c``, (batch, 4 hidden_dim)."""
+    d = c.shape[-1]
+    first, o = sigmoid(sums[:, : 2 * d]), sigmoid(sums[:, 3 * d :])
+    c = first[:, d:] * c + first[:, :d] * np.tanh(sums[:, 2 * d : 3 * d])
+    return o * np.tanh(c), c
+
+
+def _states(
+    images: Array,
+    initial: Array,
+    cell: Array,
+    weight: Array,
+    bias: Array | None,
+    /,
+    is_token: Array | None = None,
+    reverse: bool = False,
+) -> Any:
+    """Return the state and the cell after each token, (batch, length, 2 hidden_dim). Padding changes neither."""
+    length, h, c = images.shape[1], initial, cell
+    states = [h] * length
+    for t in reversed(range(length)) if reverse else range(length):
+        new = _step(c, images[:, t] + affine(h, weight, bias))
+        h, c = new if is_token is None else [np.where(is_token[:, t], a, b) for a, b in zip(new, (h, c))]
+        states[t] = np.concatenate([h, c], axis=-1)
+    return np.stack(states, axis=1)
+
+
+lstm_states = primitive(_states, name="lstm_states").reference(_states)
+lstm_states.kernel(np.ndarray, lstm_forward, lstm_backward)
+
+
+class LSTM(Module):
+    """A long short-term memory that applies an :class:`LSTMCell` to the tokens of a sequence, one after the other.
+
+    Args:
+        input_dim, hidden_dim, rng: as in :class:`LSTMCell`.
+        reverse: whether to read from the last token to the first.
+
+    Calling it:
+        x: (batch, length, input_dim).
+        initial: the pair (h, c) before the first token, each (batch, hidden_dim); zeros by default.
+        key_mask: (batch, length) booleans, or integers 0 and 1; True or 1 marks a token, False or 0 marks padding. Padding does
+            not change h and c. The returned states are 0 at padding.
+
+        The result is a pair: the states (batch, length, hidden_dim), and the pair (h, c) after the last token.
+
+    Raises:
+        ShapeError: the shapes do not fit together, or length is 0.
+        DTypeError, OutOfRangeError: the mask is neither boolean nor 0/1.
+
+    Example:
+        >>> import numpy as np
+        >>> import nn
+        >>> lstm = nn.LSTM(3, 4, rng=np.random.default_rng(0))
+        >>> states, (h, c) = lstm(np.ones((1, 5, 3)), key_mask=[[True, True, False, False, False]])
+        >>> states.shape, h.shape, c.shape
+        ((1, 5, 4), (1, 4), (1, 4))
+        >>> (h.numpy() == states.numpy()[:, 1]).all().item()  # after the last token, not after the padding
+        True
+    """
+
+    def __init__(
+        self,
+        input_dim: int,
+        hidden_dim: int,
+        *,
+        rng: np.random.Generator,
+        reverse: bool = False,
+        dtype: DType = np.float32,
+    ) -> None:
+        self.reverse = reverse
+        self.cell = LSTMCell(input_dim, hidden_dim, rng=rng, dtype=dtype)
+
+    def forward(
+        self, x: TensorLike, initial: State | None = None, *, key_mask: TensorLike | None = None
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        state, d = self.cell.state, self.cell.hidden_dim
+        width, dtype = self.cell.input.weight.shape[0], state.weight.dtype
+        x = as_input(x, dtype, "LSTM")
+        if x.ndim != 3 or x.shape[-1] != width or not x.shape[1]:
+            raise ShapeError(f"LSTM needs x of shape (batch, length, {width}) with length > 0, got {x.shape}")
+        batch, length, _ = x.shape
+        if initial is None:
+            initial = (np.zeros((batch, d), dtype, like=x.data), np.zeros((batch, d), dtype, like=x.data))
+        h, c = (as_input(t, dtype, "LSTM") for t in initial)
+        if {h.shape, c.shape} != {(batch, d)}:
+            raise ShapeError(
+                f"LSTM needs initial (h, c), each (batch, hidden_dim) = {(batch, d)}, got {h.shape} and {c.shape}"
+            )
+        is_token = as_key_mask(key_mask, (batch, length), x.data)
+        if is_token is not None:
+            is_token = is_token[..., None]  # (batch, length, 1)
+        both: Any = lstm_states(
+            self.cell.input(x), h, c, state.weight, state.bias, is_token=is_token, reverse=self.reverse
+        )
+        last, states = both[:, 0 if self.reverse else -1], both[..., :d]
+        if is_token is not None:
+            states = np.where(is_token, states, 0.0)
+        return states, (last[:, :d], last[:, d:])
+
+    def extra_repr(self) -> str:
+        return "reverse=True" if self.reverse else ""
