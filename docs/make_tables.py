@@ -1,5 +1,7 @@
 """Write docs/functions.md, the functions that work on Tensors, and docs/conventions.md, the derivatives at kinks and ties.
 
+It also writes the section of docs/from-pytorch.md on classes and their weights.
+
     python -m docs.make_tables
 
 The first page comes from the registry, the second from the tables that the tests run. A test compares both files with what this
@@ -18,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from docs import autograd_gaps, samples
+from docs import autograd_gaps, samples, torch_classes
 from minigrad import Primitive
 from minigrad.engine.functions import PlainFunction
 from minigrad.engine.plain import InPlaceFunction
@@ -195,7 +197,14 @@ def _listed(values: list[Any]) -> str:
     return ", ".join(f"`{text}`" for text in texts)  # without line breaks, because a table row is one line
 
 
-PAGES = {"functions.md": functions_page, "conventions.md": conventions_page}
+def from_pytorch_page() -> str:
+    """Return the page as it is, with its generated section written again."""
+    text = (HERE / "from-pytorch.md").read_text(encoding="utf-8")
+    before, _, rest = text.partition(torch_classes.HEADING)
+    return before + torch_classes.section() + "\n" + rest[rest.index("## ") :]
+
+
+PAGES = {"functions.md": functions_page, "conventions.md": conventions_page, "from-pytorch.md": from_pytorch_page}
 
 if __name__ == "__main__":
     for name, page in PAGES.items():

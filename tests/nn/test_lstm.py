@@ -138,9 +138,7 @@ def test_what_does_not_fit_raises() -> None:
         ours(X, (H, C[:2]))
     with pytest.raises(ShapeError, match=r"key_mask must have the shape \(batch, key\) = \(3, 5\)"):
         ours(X, key_mask=KEY_MASK[:, :4])
-    with pytest.raises(
-        ShapeError, match=r"LSTMCell needs x \(batch, 4\), h and c \(batch, 6\), got .* and \(3, 5\)"
-    ):
+    with pytest.raises(ShapeError, match=r"LSTMCell needs x \(batch, 4\), h and c \(batch, 6\), got .* and \(3, 5\)"):
         ours.cell(X[:, 0], (H, C[:, :5]))
     with pytest.raises(ArgumentError, match="hidden_dim must be a positive integer, got 0"):
         nn.LSTM(2, 0, rng=rng())
