@@ -119,7 +119,7 @@ GROUPS: dict[str, tuple[str, str, str]] = {
     "training": (
         "Training",
         "nn",
-        "fit History TrainingError Batches load_weights Optimizer SGD Adam AdamW AdaGrad RMSProp clip_grad_norm "
+        "fit History TrainingError Batches load_weights save_weights Optimizer SGD Adam AdamW AdaGrad RMSProp clip_grad_norm "
         "clip_grad_value cosine_schedule linear_schedule inverse_sqrt_schedule parallel",
     ),
     "decoding": (

@@ -71,7 +71,7 @@ stop_gradient detach: t.detach()
 optim optimizers: nn.SGD, nn.Adam, nn.AdamW: import nn
 Module Parameter Sequential: nn.{name}: import nn
 functional F: nn.functional: import nn
-save load: nn.fit(..., checkpoint=path) and nn.load_weights(model, path)
+save load: nn.save_weights(model, path) and nn.load_weights(model, path)
 swish: minigrad.silu
 cuda to: model.to('cuda'), and minigrad.device.to_device(array, 'cuda')
 jit compile: the function itself; minigrad.compiled_kernels has faster parts
@@ -122,7 +122,7 @@ lr_scheduler: nn.cosine_schedule, or a function of the step
 optimizers: nn.SGD, nn.Adam, nn.AdamW, in this package
 Tensor tensor: minigrad.Tensor(data, requires_grad=True)
 utils clip_grad_norm_ clip_by_global_norm: nn.clip_grad_norm
-save load: nn.fit(..., checkpoint=path) and nn.load_weights(model, path)
+save load: nn.save_weights(model, path) and nn.load_weights(model, path)
 BCEWithLogitsLoss: nn.binary_cross_entropy_with_logits
 F: nn.functional
 Adagrad: nn.AdaGrad

@@ -49,7 +49,7 @@ from .rotary import RotaryPositions
 from .sampling import apply_temperature, keep_top_k, keep_top_p, sample_tokens, token_probabilities
 from .schedules import cosine_schedule, inverse_sqrt_schedule, linear_schedule
 from .scores import AdditiveScore, CosineScore, DotScore, GeneralScore
-from .train import History, TrainingError, fit, load_weights
+from .train import History, TrainingError, fit, load_weights, save_weights
 from .transformer import TransformerDecoderLayer, TransformerEncoderLayer
 
 __minigrad__ = True  # minigrad.errors.check_ours looks for this name: another package `nn` does not have it
@@ -125,6 +125,7 @@ __all__ = [
     "Batches",
     "fit",
     "load_weights",
+    "save_weights",
     "History",
     "TrainingError",
     "MessagePassing",

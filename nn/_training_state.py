@@ -17,6 +17,8 @@ from .optimizer import Optimizer
 
 KIND = "minigrad training state, version 2"
 FIRST_KIND = "minigrad training state, version 1"  # written by 0.1.0, which did not record the data
+WEIGHTS_KIND = "minigrad weights, version 1"
+WEIGHTS_FORM = {"model": str, "config": object}
 FORM = {
     "model": str,
     "config": object,
@@ -65,19 +67,23 @@ def dropouts(model: Module) -> dict[str, Dropout]:
     return {path: module for path, module in model.named_modules() if isinstance(module, Dropout)}
 
 
+def weights(model: Module) -> tuple[Arrays, dict[str, Any]]:
+    """Return a model's arrays, named ``model.<path>``, and the description of a file of weights."""
+    arrays = {f"model.{path}": array for path, array in model.state_dict().items()}
+    return arrays, {"kind": WEIGHTS_KIND, "model": type(model).__name__, "config": config_of(model)}
+
+
 def collect(model: Module, optimizer: Optimizer) -> tuple[Arrays, dict[str, Any]]:
     """Return a run's arrays, named ``model.<path>`` and ``optimizer.<parameter index>.<name>``, and its other state."""
     state = optimizer.state_dict()
-    arrays = {f"model.{path}": array for path, array in model.state_dict().items()}
+    arrays, about = weights(model)
     numbers: list[dict[str, Any]] = []
     for i, remembered in enumerate(state["parameters"]):
         memory = {name: value for name, value in remembered.items() if hasattr(value, "dtype")}
         arrays |= {f"optimizer.{i}.{name}": value for name, value in memory.items()}
         numbers.append({name: value for name, value in remembered.items() if name not in memory})
-    about = {
+    about |= {
         "kind": KIND,
-        "model": type(model).__name__,
-        "config": config_of(model),
         "dropout": {path: {"key": module.key, "step": module.step} for path, module in dropouts(model).items()},
         "optimizer": {"name": state["optimizer"], "settings": state["settings"], "numbers": numbers},
     }
@@ -89,9 +95,15 @@ def not_finite(arrays: Arrays) -> str | None:
     return next((name for name, array in arrays.items() if not np.isfinite(array).all()), None)
 
 
-def read(path: Path) -> tuple[Arrays, dict[str, Any]]:
-    """Return the arrays and the description in a checkpoint file that ``fit`` wrote, or raise a CheckpointError."""
+def read(path: Path, only_weights: bool = False) -> tuple[Arrays, dict[str, Any]]:
+    """Return the arrays and the description in a checkpoint file that ``fit`` wrote, or raise a CheckpointError.
+
+    With ``only_weights``, also read the file that ``save_weights`` wrote.
+    """
     arrays, about = load_checkpoint(path)
+    if only_weights and about.get("kind") == WEIGHTS_KIND:
+        require(about, WEIGHTS_FORM, f"'{path}'")
+        return arrays, about
     if about.get("kind") not in (KIND, FIRST_KIND):
         raise CheckpointError(
             f"'{path}' is a checkpoint that fit did not write: its kind is {about.get('kind')!r}, not {KIND!r}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from minigrad import ArgumentError, Tensor
-from minigrad.internal import import_extra
+from minigrad.internal import import_extra, save_checkpoint
 
 from . import _training_state as state
 from ._checks import check_positive
@@ -20,7 +20,7 @@ from .history import Best, History
 from .module import Module
 from .optimizer import Optimizer
 
-__all__ = ["Best", "EpochBatches", "History", "TrainingError", "fit", "load_weights"]
+__all__ = ["Best", "EpochBatches", "History", "TrainingError", "fit", "load_weights", "save_weights"]
 
 
 def fit(
@@ -132,14 +132,40 @@ def fit(
     return run.train(resume)
 
 
+def save_weights(model: Module, path: str | Path) -> None:
+    """Write the parameters and buffers of a model, and its ``config`` if it has one, to a safetensors file.
+
+    :func:`load_weights` reads it. The folder of ``path`` is made.
+
+    Raises:
+        MissingExtraError: safetensors is not installed.
+        CheckpointError: an array has a dtype that safetensors does not have.
+        ArgumentError: ``model.config.to_dict()`` is not JSON.
+
+    Example:
+        >>> import numpy as np
+        >>> from tempfile import TemporaryDirectory
+        >>> import nn
+        >>> model, other = (nn.Affine(2, 1, rng=np.random.default_rng(seed)) for seed in (0, 1))
+        >>> with TemporaryDirectory() as folder:
+        ...     nn.save_weights(model, f"{folder}/affine.safetensors")
+        ...     nn.load_weights(other, f"{folder}/affine.safetensors")
+        >>> (other.weight.numpy() == model.weight.numpy()).all().item()
+        True
+    """
+    arrays, about = state.weights(model)
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    save_checkpoint(path, arrays, about)
+
+
 def load_weights(model: Module, path: str | Path) -> None:
-    """Load the weights, and nothing else, from a checkpoint file that :func:`fit` wrote.
+    """Load the weights, and nothing else, from a file that :func:`save_weights` or :func:`fit` wrote.
 
     The model's mode is unchanged. A new model is in training mode: call ``model.eval()`` before it predicts.
 
     Raises:
-        CheckpointError: ``path`` is not a checkpoint file of :func:`fit`, or the file's model has another class, another
-            ``config``, or weights of other names, shapes or dtypes. Nothing has been changed.
+        CheckpointError: ``path`` is no such file, or the file's model has another class, another ``config``, or weights of
+            other names, shapes or dtypes. Nothing has been changed.
 
     Example:
         >>> import numpy as np
@@ -155,7 +181,7 @@ def load_weights(model: Module, path: str | Path) -> None:
         >>> (other.weight.numpy() == model.weight.numpy()).all().item()
         True
     """
-    arrays, about = state.read(Path(path))
+    arrays, about = state.read(Path(path), only_weights=True)
     state.same(Path(path), "the model", about["model"], type(model).__name__)
     state.same_config(Path(path), about, model)
     state.put_weights(Path(path), model, arrays)
