@@ -116,7 +116,8 @@ Identity: lambda x: x, {_FUNCTION}
 Lambda: the function itself: nn.Sequential takes functions too
 CosineAnnealingLR cosine_decay_schedule: nn.cosine_schedule
 LinearLR: nn.linear_schedule, or a function of the step
-StepLR: lambda step: lr * 0.1 ** (step // size), a function of the step, as schedule of nn.fit
+StepLR: nn.step_schedule
+OneCycleLR cosine_onecycle_schedule: nn.one_cycle_schedule
 ExponentialLR: lambda step: lr * gamma ** step, a function of the step, as schedule of nn.fit
 lr_scheduler: nn.cosine_schedule, or a function of the step
 optimizers: nn.SGD, nn.Adam, nn.AdamW, in this package

@@ -47,7 +47,13 @@ from .recurrent import GRU, GRUCell
 from .residual import Residual, Sequential
 from .rotary import RotaryPositions
 from .sampling import apply_temperature, keep_top_k, keep_top_p, sample_tokens, token_probabilities
-from .schedules import cosine_schedule, inverse_sqrt_schedule, linear_schedule
+from .schedules import (
+    cosine_schedule,
+    inverse_sqrt_schedule,
+    linear_schedule,
+    one_cycle_schedule,
+    step_schedule,
+)
 from .scores import AdditiveScore, CosineScore, DotScore, GeneralScore
 from .train import History, TrainingError, fit, load_weights, save_weights
 from .transformer import TransformerDecoderLayer, TransformerEncoderLayer
@@ -122,6 +128,8 @@ __all__ = [
     "cosine_schedule",
     "inverse_sqrt_schedule",
     "linear_schedule",
+    "one_cycle_schedule",
+    "step_schedule",
     "Batches",
     "fit",
     "load_weights",

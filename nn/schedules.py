@@ -77,6 +77,71 @@ def linear_schedule(peak: float, steps: int, warmup: int = 0, final: float = 0.0
     return _warmed_up(peak, steps, warmup, final, lambda t: peak + (final - peak) * t)
 
 
+def one_cycle_schedule(
+    peak: float, steps: int, *, rise: float = 0.3, start: float | None = None, final: float | None = None
+) -> Schedule:
+    """Return a schedule that rises along a cosine from ``start`` to ``peak``, then falls along a cosine to ``final``.
+
+    Smith and Topin 2018, arXiv:1708.07120, with the cosines and the defaults of PyTorch's OneCycleLR.
+
+    Args:
+        peak, steps: the highest rate, and the number of steps; later steps have the rate ``final``.
+        rise: the part of the steps that rises, in [0, 1].
+        start, final: by default ``peak / 25`` and ``start / 10000``.
+
+    Raises:
+        ArgumentError: steps is not a positive integer, rise is not in [0, 1], or a rate is negative or not finite.
+
+    Example:
+        >>> import nn
+        >>> schedule = nn.one_cycle_schedule(1.0, steps=11, rise=0.5)
+        >>> [round(schedule(step), 2) for step in (0, 2, 4, 5, 8, 10)]
+        [0.04, 0.44, 0.97, 0.98, 0.29, 0.0]
+    """
+    start = peak / 25 if start is None else start
+    final = start / 10000 if final is None else final
+    check_positive(steps=steps)
+    check_interval(0, math.inf, peak=peak, start=start, final=final)
+    check_interval(0, 1, rise=rise)
+    turn = rise * steps - 1  # the step with the highest rate, if it is a whole number
+
+    def learning_rate(step: int) -> float:
+        check_not_negative(step=step)
+        if step <= turn:
+            return _between(start, peak, step / turn if turn else 1.0)
+        return _between(peak, final, min((step - turn) / (steps - 1 - turn), 1.0) if steps - 1 > turn else 1.0)
+
+    return learning_rate
+
+
+def _between(start: float, end: float, t: float) -> float:
+    """Return ``start`` for t = 0 and ``end`` for t = 1, along half a cosine."""
+    return end + (start - end) * (1 + math.cos(math.pi * t)) / 2
+
+
+def step_schedule(lr: float, every: int, factor: float = 0.1) -> Schedule:
+    """Return the schedule ``lr * factor ** (step // every)``, which falls at once after each ``every`` steps.
+
+    Raises:
+        ArgumentError: every is not a positive integer, lr is negative or not finite, or factor is not in [0, 1].
+
+    Example:
+        >>> import nn
+        >>> schedule = nn.step_schedule(1.0, every=2)
+        >>> [round(schedule(step), 2) for step in range(6)]
+        [1.0, 1.0, 0.1, 0.1, 0.01, 0.01]
+    """
+    check_positive(every=every)
+    check_interval(0, math.inf, lr=lr)
+    check_interval(0, 1, factor=factor)
+
+    def learning_rate(step: int) -> float:
+        check_not_negative(step=step)
+        return lr * factor ** (step // every)
+
+    return learning_rate
+
+
 def _warmed_up(peak: float, steps: int, warmup: int, final: float, decay: Callable[[float], float]) -> Schedule:
     """Return the schedule ``peak * (step + 1) / warmup`` during the warm-up and ``decay(t)``, t in [0, 1], afterwards."""
     check_positive(steps=steps)

@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 
 from minigrad import ArgumentError
-from nn import SGD, Parameter, cosine_schedule, inverse_sqrt_schedule, linear_schedule
+from nn import (
+    SGD,
+    Parameter,
+    cosine_schedule,
+    inverse_sqrt_schedule,
+    linear_schedule,
+    one_cycle_schedule,
+    step_schedule,
+)
 from tests.lazy import torch
 
 STEPS, WARMUP, PEAK, FINAL = 40, 10, 0.3, 0.06
@@ -54,6 +62,32 @@ def test_with_warm_up_equals_pytorch(kind) -> None:
 
     ours = {"cosine": cosine_schedule, "linear": linear_schedule}[kind](PEAK, STEPS, WARMUP, FINAL)
     np.testing.assert_allclose(rates(ours), rates_of_pytorch(in_sequence), rtol=1e-12)
+
+
+@pytest.mark.parametrize("settings", [{}, {"rise": 0.5, "start": 0.1, "final": 0.02}, {"rise": 0.275}])
+def test_one_cycle_equals_pytorch(settings: dict[str, float]) -> None:
+    start = settings.get("start", PEAK / 25)
+    options = {"pct_start": settings.get("rise", 0.3), "div_factor": PEAK / start}
+    options["final_div_factor"] = start / settings.get("final", start / 1e4)
+    expected = rates_of_pytorch(
+        lambda o: schedulers.OneCycleLR(o, PEAK, total_steps=STEPS, cycle_momentum=False, **options), STEPS - 1
+    )
+    ours = one_cycle_schedule(PEAK, STEPS, **settings)
+    np.testing.assert_allclose(rates(ours, STEPS - 1), expected, rtol=1e-12)
+    assert ours(STEPS - 1) == ours(STEPS + 50) == pytest.approx(settings.get("final", start / 1e4), rel=1e-12)
+
+
+def test_one_cycle_at_its_ends() -> None:
+    assert one_cycle_schedule(1.0, 10, rise=0.1)(0) == one_cycle_schedule(1.0, 10, rise=1.0)(9) == 1.0
+    with pytest.raises(ArgumentError, match=r"rise must be in \[0, 1\], got 2"):
+        one_cycle_schedule(1.0, 10, rise=2)
+
+
+def test_steps_equal_pytorch() -> None:
+    expected = rates_of_pytorch(lambda o: schedulers.StepLR(o, 7, 0.3))
+    np.testing.assert_allclose(rates(step_schedule(PEAK, 7, 0.3)), expected, rtol=1e-12)
+    with pytest.raises(ArgumentError, match="every must be a positive integer, got 0"):
+        step_schedule(PEAK, 0)
 
 
 def test_inverse_sqrt_equals_the_formula_in_pytorch() -> None:
