@@ -1,11 +1,8 @@
 """Task 10.1: attention, with a causal mask.
 
 Each position asks a question (a row of q). Each position has a key and a value (a row of k, a row of v). The inner product of a
-question and a key says how well they fit; softmax makes weights of that; the answer is the weighted sum of the values:
-
-    scores = q @ k.T / sqrt(d)        d: the length of a row of q
-    weights = softmax(scores)         along the last axis
-    out = weights @ v
+question and a key, divided by the root of the length d of a row of q, says how well they fit: that is a score. Softmax makes
+weights of the scores of each question, and the answer is the weighted sum of the values.
 
 A text is written from left to right: with causal=True, position i may look at the positions j <= i only. Set the scores of all
 others to -inf *before* the softmax: exp(-inf) is 0, and the weights of each row still sum to 1.

@@ -11,7 +11,7 @@ out. Walk back, one line at a time:
     the gradient of scores, from weights = softmax(scores)
     the gradients of q and k, from scores = q @ k.T / sqrt(d)
 
-Mind k: it stands there transposed. The gradient of k.T is q.T @ (gradient of scores), so the gradient of k is that, transposed.
+Mind k: it stands there transposed. Find the gradient of k.T first, and turn it around.
 
 Write attention_backward(q, k, v, g), which returns the gradients of q, k and v. q, k: (n, d), v: (n, e), g: (n, e).
 

@@ -7,7 +7,7 @@ all heads at once, the heads become an axis of their own:
     merge: (batch, h, n, d / h) -> (batch, n, d), the way back
 
 Piece 0, the first d / h numbers of each row, belongs to head 0. A reshape alone does not do it: it keeps the order of the
-numbers in memory, and would mix positions with heads. Reshape to (batch, n, h, d / h), then swap two axes.
+numbers in memory, and would mix positions with heads. First give the pieces of a row an axis of their own, beside the row's.
 
 Write split_heads(x, heads) and merge_heads(x). (Neither computes anything, so the one is the backward pass of the other.)
 

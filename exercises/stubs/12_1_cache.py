@@ -5,7 +5,7 @@ change any more: so they are kept, in a cache, and each step computes the new ro
 
     q = x @ Wq,  k = x @ Wk,  v = x @ Wv        x: (d,), the new position; Wq, Wk, Wv: (d, d)
     keys = the old keys with k below them, values likewise        (n, d) becomes (n + 1, d)
-    out = softmax(keys @ q / sqrt(d)) @ values
+    out = the answer of attention (task 10.1) to the one question q
 
 Write step(x, Wq, Wk, Wv, keys, values), which returns out (d,), the new keys and the new values (n + 1, d).
 At the beginning keys and values have the shape (0, d). No mask is needed: everything that is there lies in the past.

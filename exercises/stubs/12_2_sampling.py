@@ -1,8 +1,7 @@
 """Task 12.2: the next token, with a temperature.
 
-The model gives each token of its vocabulary a number, the logits. The temperature says how daring the choice is:
-
-    p = softmax(logits / temperature)
+The model gives each token of its vocabulary a number, the logits. The temperature says how daring the choice is: the logits are
+divided by it, and softmax makes probabilities of what comes out.
 
 A low temperature prefers the likely tokens, a high one makes all nearly equal. At temperature 0 there is no choice: the token
 with the largest logit is taken (and nothing is divided by 0).

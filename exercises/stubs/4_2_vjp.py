@@ -3,11 +3,12 @@
 The same y = tanh(W @ x), but asked from its end. g says how fast a loss changes with each y[i]. How fast does the loss change
 with each x[j] and each W[i, j]? Walk back through the program, and hand on the gradient of each value:
 
-    g                            the gradient of y,    (m,)
-    gz = g * (1 - y ** 2)        the gradient of z = W @ x,    (m,)
-    gx = W.T @ gz                the gradient of x,    (n,)
-    gW[i, j] = gz[i] * x[j]      the gradient of W,    (m, n)
+    g         the gradient of y,    (m,)
+    gz        the gradient of z = W @ x,    (m,)
+    gx        the gradient of x,    (n,)
+    gW        the gradient of W,    (m, n)
 
+z[i] is the sum of W[i, j] * x[j] over j. Which z does x[j] move, and how fast? Which does W[i, j] move?
 One such walk gives the gradient by *every* input. That is why training walks backward.
 
 Write vjp(W, x, g), which returns y, gW and gx. Do not build the Jacobian (np.diag of anything is the beginning of one).

@@ -3,10 +3,9 @@
 NumPy stretches small arrays to fit large ones: in x + b with x of shape (2, 3) and b of shape (3,), b is used for both rows.
 A value that is used twice gets two addends (task 2.1): so the gradient of b is a sum over the rows.
 
-In general: an array of some shape was stretched, and g is the gradient of the stretched array. To get back,
-
-1. sum over the axes that were added in front,
-2. sum over the axes that had length 1 and were stretched, and keep them, with length 1.
+In general: an array of some shape was stretched, and g is the gradient of the stretched array. Two things can have happened to
+the array: axes were added in front, and axes of length 1 became longer. Undo both, so that each number gets the sum of the
+gradients of all its copies. The second kind of axis stays, with length 1.
 
 Write unbroadcast(g, shape), which returns an array of that shape. If nothing was stretched, that is g.
 Keep the precision: where g is float32, so is the result.

@@ -3,10 +3,8 @@
     y = x @ W        x: (..., n, k), W: (k, m), y: (..., n, m)
 
 Each y[i, j] is the sum over l of x[i, l] * W[l, j]. So g[i, j], the gradient of y[i, j], goes to x[i, l] with the factor
-W[l, j], and to W[l, j] with the factor x[i, l]. Written with matrices:
-
-    gradient of x = g @ W.T
-    gradient of W = x.T @ g
+W[l, j], and to W[l, j] with the factor x[i, l]. Written with matrices, each gradient is a product of g and the other factor.
+What stands on which side, and what is transposed, you find by the sums, or by the shapes.
 
 The dots are a batch: x may have more axes in front. W is used for each member of the batch, so its gradient is a sum over
 them. And .T turns *all* axes around: np.swapaxes(x, -1, -2) turns the last two.

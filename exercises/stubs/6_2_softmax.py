@@ -6,9 +6,8 @@ Softmax makes probabilities of numbers, along the last axis:
 
 exp(1000) is too large for a float. Subtract the largest x first: that changes no p, as it cancels.
 
-Backward: every x has a part in every p, through the sum below the line. With g the gradient of p,
-
-    gradient of x[i] = p[i] * (g[i] - (g[0] * p[0] + g[1] * p[1] + ...))
+Backward: every x has a part in every p, through the sum below the line, and in its own p also through the exp above it. With g
+the gradient of p, the gradient of x[i] is the sum of what comes back along all these ways. It gets short: a single line.
 
 Write softmax(x) and softmax_backward(p, g), for arrays of any shape, along the last axis (`axis=-1, keepdims=True`).
 Keep the precision: where x is float32, so is the result.

@@ -3,13 +3,11 @@
 A classifier gives each class a number, its logits; softmax makes probabilities p of them. The loss of one row is
 -log(p[label]), where label is the number of the right class; the loss of the batch is the mean over its rows.
 
-The logarithm of softmax is simpler than it looks, and never takes the logarithm of 0 (m is the largest x of the row):
+The logarithm of softmax is simpler than it looks. The logarithm of a quotient is a difference, so there is nothing to divide,
+and if the largest logit of the row is subtracted first, the logarithm of 0 is never taken.
 
-    log p[i] = x[i] - m - log(exp(x[0] - m) + exp(x[1] - m) + ...)
-
-And backward, nearly everything cancels: the gradient of the logits is
-
-    (p - 1 at the place of the label, p elsewhere) / (number of rows)
+Backward, nearly everything cancels: ask how fast that difference moves with the logit of the label, and how fast with each of
+the others. And mind the mean.
 
 Write cross_entropy(logits, labels), which returns the loss and the gradient of the logits.
 logits: (rows, classes), labels: (rows,) whole numbers; the loss is one number.

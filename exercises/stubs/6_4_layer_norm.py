@@ -6,11 +6,9 @@ Each row of x is shifted to mean 0 and scaled to variance 1, then scaled and shi
     n = (x - mean) / s
     y = n * weight + bias           x: (rows, d), weight and bias: (d,)
 
-Backward, with g the gradient of y: weight and bias are as in task 5.2. With gn = g * weight, the gradient of n,
-
-    gradient of x = (gn - mean(gn) - n * mean(gn * n)) / s        the means are over the row
-
-The two means are there because every x has a part in the mean and in the variance of its row.
+Backward, with g the gradient of y: weight and bias are as in task 5.2, and so is gn, the gradient of n. Every x has a part in
+the mean and in the variance of its row, so two things have to be taken out of gn before it is divided by s: what a shift of
+the whole row would bring, and what a stretching of the row would bring. Both change nothing (lesson 6), and both are means.
 
 Write layer_norm(x, weight, bias, g, eps), which returns y and the gradients of x, weight and bias.
 

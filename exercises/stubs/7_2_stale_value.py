@@ -4,10 +4,10 @@
     out = y + tanh(y)        x: (rows, columns), scale: (columns,)
 
 Backward: the gradient of y is g + g * (1 - tanh(y) ** 2), and from there it goes on as in task 5.2.
-This file is finished; its formulas are right, its output is right, and its gradients are wrong. To save memory, somebody wrote
-`y += h`, which puts the result into the array that y is. When the backward pass reads y, the old numbers are gone.
+This file is finished; its formulas are right, its output is right, and its gradients are wrong. One line was written to save
+memory: it puts its result into an array that the backward pass still needs. When it is read there, the old numbers are gone.
 
-Mend it. (minigrad notices this mistake, and says so, where an array that it has kept is overwritten.)
+Find the line, and mend it. (minigrad notices this mistake, and says so, where an array that it has kept is overwritten.)
 
 Example: x = [[1]], scale = [1], g = [[1]]: out = [[1.7616]], and the gradients of x and scale are [[1.42]] and [1.42]
 """

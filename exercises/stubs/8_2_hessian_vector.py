@@ -6,9 +6,11 @@ Its gradient is W.T @ e with e = exp(W @ x). All its second derivatives make a m
 For a million parameters H would have a million times a million numbers. But H @ v, how the gradient changes when x moves
 along v, costs no more than a gradient: carry the change along (task 4.1), this time through the program of the *gradient*:
 
-    z = W @ x        changes by  W @ v
-    e = exp(z)       changes by  e * (the change of z)
-    W.T @ e          changes by  W.T @ (the change of e)
+    z = W @ x
+    e = exp(z)
+    W.T @ e
+
+By how much does each of the three change, when x changes by v?
 
 Write hvp(W, x, v), which returns the gradient of f and H @ v, both of shape (n,). Do not build H.
 

@@ -1,10 +1,8 @@
 """Task 9.1: momentum.
 
 Plain gradient descent forgets: in a narrow valley it jumps from wall to wall. With momentum the steps have a velocity v,
-0 at first, which keeps a part of the last step:
-
-    v = beta * v + gradient
-    w = w - rate * v
+0 at first. In each step a part of the old velocity is kept, as much as beta says, and the gradient is added to it, as it is.
+Then w moves against this velocity, rate times as far.
 
 Write momentum(w, gradients, rate, beta): `gradients` is a list of arrays of the shape of w, one for each step. It returns w
 after the last step. Do not change the w that is given: make new arrays.

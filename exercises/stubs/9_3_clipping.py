@@ -1,12 +1,10 @@
 """Task 9.3: gradient clipping.
 
 Now and then a gradient is a hundred times as long as usual, and one step undoes the training. So its length is limited.
-All gradients of a model together are one long vector; its length is
+All gradients of a model together are one long vector, and its length, by Pythagoras, is the norm.
 
-    norm = sqrt(the sum of the squares of all numbers in all gradients)
-
-If norm is larger than the limit, multiply *every* gradient by limit / norm: the direction stays, the length becomes the limit.
-Otherwise they stay as they are.
+If the norm is larger than the limit, *every* gradient is made smaller by the same factor: the direction stays, and the length
+becomes the limit. Otherwise they stay as they are.
 
 Write clip(gradients, limit): `gradients` is a list of arrays. It returns two things: the norm before, and a list of new arrays.
 

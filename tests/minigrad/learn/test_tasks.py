@@ -18,7 +18,41 @@ TASKS = tasks()
 SEEDS = (0, 1, 2026)
 each_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.label)
 each_language = pytest.mark.parametrize("language", LANGUAGES)
+# From lesson 4 on a task does not print what it asks for. It is in the last hint, without spaces and np.
+FORMULAS = {
+    "4.1": ["(1-y**2)*"],
+    "4.2": ["g*(1-y**2)", "W.T@gz", "outer(gz,x)", "gz[i]*x[j]"],
+    "5.1": ["keepdims=True"],
+    "5.2": ["g*scale", "(g*x).sum(axis=0)", "g.sum(axis=0)"],
+    "6.1": ["g@W.T", "x.T@g"],
+    "6.2": ["p[i]*(g[i]-(g[0]*p[0]", "p*(g-(g*p).sum("],
+    "6.3": ["exp(log_p)"],
+    "6.4": ["(gn-mean(gn)-n*mean(gn*n))/s"],
+    "8.1": ["slope(x)/abs(bend(x))"],
+    "8.2": ["W.T@(e*(W@v))"],
+    "9.1": ["beta*v+g", "w-rate*v"],
+    "9.2": ["beta1*m+(1-beta1)*g", "beta2*v+(1-beta2)*g**2", "sqrt(v/(1-beta2**t))"],
+    "9.3": ["limit/norm"],
+    "10.1": ["q@k.T/sqrt(d)", "weights@v", "tri(n)==1"],
+    "10.2": ["g_scores.T@q/sqrt(d)"],
+    "10.3": ["swapaxes"],
+    "12.1": ["softmax(keys@q/sqrt(d))@values"],
+    "12.2": ["softmax(logits/temperature)"],
+}
+# Formulas that only stood in the tasks, or stand in another hint than the last.
+FORBIDDEN = {"6.3": ["exp(x[0]-m)"], "8.1": ["/f''(x)"], "8.2": ["e*(the", "W@v"], "10.2": ["q.T@"], "10.1": ["q@k.T"]}
 RUNS = {"7.1", "7.2"}  # finished programs with a bug: their stubs run
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("label", FORMULAS)
+def test_what_is_asked_for_stands_in_the_last_hint_only(label: str, language: str) -> None:
+    words = find(label).words(language)
+    texts = (words["task"], words["first"], *words["hints"])
+    task, first, *hints = ("".join(text.replace("np.", "").split()) for text in texts)
+    for formula in FORMULAS[label]:
+        assert formula in hints[-1] and formula not in task and formula not in first, formula
+    assert [formula for formula in FORBIDDEN.get(label, []) if formula in task] == []
 
 
 @pytest.fixture(scope="module")
