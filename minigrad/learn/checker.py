@@ -33,7 +33,7 @@ class Job:
     seed: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Verdict:
     """How an answer did: of ``total`` questions the first ``right`` were right, and what was wrong with the next."""
 

@@ -11,6 +11,7 @@ import json
 import linecache
 import math
 import os
+import re
 import sys
 import threading
 import time
@@ -122,7 +123,14 @@ def _raised(error: BaseException, path: str, kind: str) -> dict[str, Any]:
         kind = "memory"
     elif isinstance(error, SystemExit):
         kind = "exit"
-    return _error(kind, text[:500], path, line)
+    return _error(kind, text[:500], path, line) | {"shapes": _shapes(frame, linecache.getline(path, line or 0))}
+
+
+def _shapes(frame: FrameType | None, code: str) -> str:
+    """The shapes of the arrays that have a name in a line."""
+    known = frame.f_locals if frame else {}
+    arrays = {name: known.get(name) for name in re.findall(r"[^\W\d]\w*", code)}
+    return ", ".join(f"{name} {value.shape}" for name, value in arrays.items() if isinstance(value, np.ndarray))
 
 
 def _load(path: str) -> dict[str, Any]:

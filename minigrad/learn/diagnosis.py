@@ -6,16 +6,18 @@ questions, those answered right and those answered wrong. If two programs fit an
 
 from __future__ import annotations
 
+import ast
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
+from pathlib import Path
 from types import CodeType
 from typing import Any
 
 import numpy as np
 
-from .bank import Mutant, mutants, sentence
+from .bank import Mutant, mutants, place, sentence
 from .checker import Verdict
 from .compare import compare
 from .data import decode, encode
@@ -41,11 +43,48 @@ def diagnose(verdict: Verdict, language: str) -> str | None:
     where = pattern(verdict.case, verdict.got, language) if verdict.case else None
     if found.name is None:
         return where
-    notes = {one.of for one in found.fits if one.name == found.name}
-    what = sentence(found.name, notes.pop() if len(notes) == 1 else "", language)
+    if found.name in ("stale", "alias") and (line := _second_name(verdict.path)):
+        return "\n".join([*([where] if where else []), say(language, "second_name", **line)])
+    what = sentence(found.name, _note(found), language)
     return "\n".join([*([where] if where else []), say(language, "probably", what=what)])
 
 
+def _note(found: Diagnosis) -> str:
+    """What the programs that fit say of the mistake beside its name, where they agree."""
+    notes = {one.of for one in found.fits if one.name == found.name}
+    return notes.pop() if len(notes) == 1 else ""
+
+
+def place_of(verdict: Verdict, language: str) -> tuple[str, str] | None:
+    """The step of the task's program to which a named mistake belongs, and the sentence that says it; or None."""
+    found = name_of(verdict)
+    at = place(verdict.task.label, found.name, _note(found)) if found.name else None
+    if not found.name or not at:
+        return None
+    return at, say(language, "probably", what=sentence(found.name, _note(found), language))
+
+
+def _second_name(path: Path) -> dict[str, Any] | None:
+    """The line ``b = a`` in a file that writes into the array a, or b, and computes with b: it makes no copy."""
+    nodes = list(ast.walk(ast.parse(path.read_bytes())))
+    returned = {id(part) for one in nodes if isinstance(one, ast.Return) for part in ast.walk(one)}
+    read = {
+        one.id
+        for one in nodes
+        if isinstance(one, ast.Name) and id(one) not in returned and isinstance(one.ctx, ast.Load)
+    }
+    stored = [x for x in nodes if isinstance(x, ast.Name | ast.Subscript) and isinstance(x.ctx, ast.Store)]
+    written = {ast.unparse(one.value) for one in stored if isinstance(one, ast.Subscript)}
+    written |= {one.target.id for one in nodes if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name)}
+    for one in (node for node in nodes if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name)):
+        names = {*map(ast.unparse, one.targets)}
+        if names & read and written & {ast.unparse(one.value), *names}:
+            code = ast.unparse(one)
+            return {"line": one.lineno, "code": code, "copy": f"{code}.copy()"}
+    return None
+
+
+@lru_cache(16)  # the report asks, and the page of the answer
 def name_of(verdict: Verdict) -> Diagnosis:
     """Return the mistake whose program gives the same answers to all questions, or else in each part that is wrong."""
     asked = [(case, got) for case, got in verdict.answers if _counts(case)]

@@ -18,6 +18,7 @@ import numpy as np
 from .checker import SECONDS, Verdict, ask
 from .compare import number
 from .data import decode, encode, part_of
+from .diagnosis import place_of
 from .programs import FIXED, draw
 from .report import named, untouched
 from .tasks import LANGUAGES, Case, say
@@ -124,9 +125,17 @@ def _lesson(verdict: Verdict, whose: str, place: str | None) -> dict[str, Any]:
         if place is not None and verdict.case and "g" in verdict.case.given():
             texts["intro"][language] += say(language, "page_seed")
         key = "page_value" if place is None else "page_way" if place.startswith("backward") else "page_gradient"
-        texts["text"][language] = say(language, key, **_numbers(verdict, language))
-    step = {"at": place or "backward", "text": texts.pop("text"), "stop": True}
-    return {**texts, "steps": [step]}
+        texts["text"][language] = _said(verdict, language, key)
+    steps = [{"at": place or "backward", "text": texts.pop("text"), "stop": True}]
+    if place is not None and (mistakes := {language: place_of(verdict, language) for language in LANGUAGES})["en"]:
+        named_text = {language: "\n\n".join([said[1], _said(verdict, language, "page_mistake")])
+                      for language, said in mistakes.items() if said}  # fmt: skip
+        steps.insert(0, {"at": mistakes["en"][0], "text": named_text, "stop": True})
+    return {**texts, "steps": steps}
+
+
+def _said(verdict: Verdict, language: str, key: str) -> str:
+    return say(language, key, **_numbers(verdict, language))
 
 
 def _numbers(verdict: Verdict, language: str) -> dict[str, str]:

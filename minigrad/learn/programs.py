@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.tensor import Tensor
+from ..errors import ArgumentError
 from ..graph.pages.explain import explain
 from ..graph.pages.lesson import validated
 from ..graph.pages.page_data import page_data
@@ -20,7 +21,7 @@ from .data import Code, decode, encode, part_of
 
 HELPERS = {"np": np, "Calls": Calls, "work": work}  # names that the programs of tasks use
 MOST_OPERATIONS = 200  # that a page of an answer shows
-FIXED = ("g", "eps")  # inputs that no gradient is asked of
+FIXED = ("g", "eps", "m")  # inputs that no gradient is asked of
 
 
 def make_function(text: str) -> Any:
@@ -51,11 +52,25 @@ def draw(names: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
         data = page_data(capture(end, caller="explain"), False)
         if data["turn"] > MOST_OPERATIONS:
             raise ValueError(f"a page shows at most {MOST_OPERATIONS} operations")
-        page = explain(end, f"{scratch}/page.html", language=asked["language"], lesson=asked["lesson"])
+        lesson = _that_fits(asked["lesson"], data)
+        # No ticks: what they say of the page's derivatives would be read as said of the answer.
+        page = explain(end, f"{scratch}/page.html", check=False, language=asked["language"], lesson=lesson)
         html = page.read_text(encoding="utf-8")
-    step = (validated(asked["lesson"], data) or {})["steps"][0]["at"]
+    step = (validated(lesson, data) or {})["steps"][0]["at"]
     gradient = inputs[asked["leaf"]].grad.data if asked["leaf"] in inputs else None
     return {"html": html, "step": step, "end": encode(end.data), "gradient": encode(gradient)}
+
+
+def _that_fits(lesson: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
+    """The lesson with the first of its steps that the program has."""
+    *first, last = ({**lesson, "steps": [step]} for step in lesson["steps"])
+    for one in first:
+        try:
+            validated(one, data)
+        except ArgumentError:
+            continue
+        return one
+    return last
 
 
 def _leaf(value: Any, name: str) -> Any:

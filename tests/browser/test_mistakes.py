@@ -28,6 +28,14 @@ with mg.trace():
     b = w + 1
     loss = a * b
 """
+EARLY = """
+import minigrad as mg
+x = mg.Tensor(2.0, requires_grad=True)
+with mg.trace():
+    a = 3 * x
+    b = a + 1
+    loss = a * b
+"""
 MATRICES = """
 import numpy as np
 import minigrad as mg
@@ -120,6 +128,13 @@ def test_the_forgotten_path(js: Callable[..., Any]) -> None:
     ]  # fmt: skip
     first = "a" if last == "b" else "b"
     assert quiz.asked(first, "w")["of"] == "raw"
+
+
+def test_a_gradient_that_is_handed_on_before_it_is_complete(js: Callable[..., Any]) -> None:
+    """loss = a * (a + 1) with a = 3 x: the 7 from it alone makes 21 of 39, and the 6 through b alone 18; see lesson 2."""
+    quiz = Quiz(EARLY, js)
+    said = [quiz.said(answer, "a", "x") for answer in ("39", "21", "18", "3", "13", "20")]
+    assert said == ["right", "early", "early", "local", "incoming", None]
 
 
 def test_one_of_three_paths_alone_and_one_left_out(js: Callable[..., Any]) -> None:

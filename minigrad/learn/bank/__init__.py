@@ -62,6 +62,12 @@ def sentence(name: str, of: str, language: str) -> str:
     return text + words["of"][language].format(of=of) if of and "of" in words else text
 
 
+def place(label: str, name: str, of: str) -> str | None:
+    """The step of the task's program (``Case.forward``) to which a mistake belongs, where mutants.toml says one."""
+    places: dict[str, list[str]] = _toml("mutants.toml").get(label, {}).get("places", {})
+    return next((at for at, titles in places.items() if f"{name}:{of}" in titles or name in titles), None)
+
+
 @cache
 def _toml(name: str) -> dict[str, Any]:
     return tomllib.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))

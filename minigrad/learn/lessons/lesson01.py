@@ -48,5 +48,5 @@ def chain_rule(rng: np.random.Generator) -> Iterator[Case]:
         value, (dw, db) = value_and_grad(loss, (0, 1))(w, b, x, y)
         names = ("loss", "dloss/dw", "dloss/db")
         want, inputs = (float(value), float(dw), float(db)), {"w": w, "b": b, "x": x, "y": y}
-        forward = "a = np.tanh(w * x + b)\nloss = (a - y) ** 2"
+        forward = "z = w * x + b\na = np.tanh(z)\nloss = (a - y) ** 2"
         yield Case("neuron(w, b, x, y)", inputs, want, names, forward=forward)

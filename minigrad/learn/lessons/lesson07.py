@@ -19,7 +19,7 @@ def find_the_bug(rng: np.random.Generator) -> Iterator[Case]:
         value, gradients = value_and_grad(loss, (0, 1, 2))(x, W1, W2, y)
         names = ("loss", "gradient of x", "gradient of W1", "gradient of W2")
         want = (float(value), *map(np.asarray, gradients))
-        inputs, forward = {"x": x, "W1": W1, "W2": W2, "y": y}, "h = np.maximum(x @ W1, 0)\nout = x + h @ W2"
+        inputs, forward = {"x": x, "W1": W1, "W2": W2, "y": y}, "z = x @ W1\nh = np.maximum(z, 0)\nout = x + h @ W2"
         forward += "\nloss = ((out - y) ** 2).sum()"
         yield Case("network(x, W1, W2, y)", inputs, want, names, forward=forward)
 
@@ -32,5 +32,5 @@ def stale_value(rng: np.random.Generator) -> Iterator[Case]:
         y, back = vjp(lambda x, scale: x * scale + np.tanh(x * scale), x, scale)
         names = ("out", "gradient of x", "gradient of scale")
         want = (np.asarray(y), *map(np.asarray, back(g)))
-        inputs, forward = {"x": x, "scale": scale, "g": g}, "y = x * scale\nout = y + np.tanh(y)"
+        inputs, forward = {"x": x, "scale": scale, "g": g}, "y = x * scale\nh = np.tanh(y)\nout = y + h"
         yield Case("layer(x, scale, g)", inputs, want, names, forward=forward)

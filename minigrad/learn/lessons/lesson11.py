@@ -12,8 +12,11 @@ from minigrad.transforms.grad import value_and_grad
 CLASSIFIER = """scores = x @ x.T / np.sqrt(x.shape[-1])
 e = np.exp(scores - scores.max(axis=-1, keepdims=True))
 h = x + e / e.sum(axis=-1, keepdims=True) @ x
-r = np.maximum(h @ W1, 0)
-logits = (h + r @ W2).mean(axis=0) @ C
+z = h @ W1
+r = np.maximum(z, 0)
+out = h + r @ W2
+mean = out.mean(axis=0)
+logits = mean @ C
 loss = np.log(np.exp(logits).sum()) - logits[label]"""
 
 

@@ -18,6 +18,7 @@ from minigrad.learn.compare import Finding
 from minigrad.learn.data import decode
 from minigrad.learn.page import write_page
 from minigrad.learn.tasks import find, tasks
+from tests.minigrad.graph.pages.test_explain import unpacked
 
 WRONG = Path(__file__).parent / "wrong_answers"
 
@@ -134,7 +135,7 @@ def test_what_a_stub_has_finished_runs_on_tensors_too(answers: dict[str, Verdict
     ("name", "line"),
     [
         ("only a backward pass", "y = x * scale + shift"),
-        ("writes into an array", "loss = -log_p"),  # which no Tensor lets it
+        ("writes into an array", "loss = -right.mean()"),  # which no Tensor lets it
         ("no Tensors", "y = a * b"),
         ("right value, another slope", "loss = (a - y) ** 2"),
     ],
@@ -157,6 +158,38 @@ def test_a_value_that_is_no_gradient_is_shown_at_the_end_of_forward(answers: dic
     assert "Go back step by step" in said(known)
     known = opened(write_page(answers["list"], "en"))
     assert said(known).startswith("The result [") and "lambda x:" in program(known)
+
+
+# Where a page opens: a mistake that has a name of its own place, and the program and the value whose rule comes next.
+PLACES = [
+    ("6.3", "gradient[rows, labels] -= 1", "gradient[:, labels] -= 1", "given", "right"),
+    ("6.3", "gradient / len(labels)", "gradient", "given", "loss"),
+    ("4.2", "gz = g * (1 - y**2)", "gz = g", "own", "y"),
+    ("1.3", "da * (1 - a**2)", "da", "own", "a"),
+    ("7.1", "gh * (z > 0)", "gh", "own", "h"),
+    ("11.1", "h.T @ gz", "x.T @ gz", "own", "z"),
+    ("10.2", "(g_weights - (g_weights * weights).sum(axis=-1, keepdims=True))", "g_weights", "given", "weights"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("label", "old", "new", "whose", "value"), PLACES)
+def test_it_opens_at_the_step_that_a_named_mistake_belongs_to(
+    label: str, old: str, new: str, whose: str, value: str, tmp_path: Path
+) -> None:
+    path = tmp_path / find(label).file
+    source = find(label).solution.read_text(encoding="utf-8")
+    assert old in source
+    path.write_text(source.replace(old, new), encoding="utf-8")
+    (verdict,) = check([Job(find(label), path, 7)])
+    line = write_page(verdict, "en")
+    known = opened(line)
+    assert line is not None and line.startswith({"own": "Your", "given": "The task's"}[whose])
+    data = unpacked(known)
+    _, edge = data["steps"][known["lesson"]["steps"][0]["at"] - 1]
+    assert data["nodes"][data["edges"][edge]["target"]]["name"] == value
+    assert said(known).startswith("Probably: ") and "It belongs to this step." in said(known)
+    assert said(known, "ja").startswith("考えられる原因：")
+    assert {edge["check"] for edge in data["edges"]} == {None}  # no tick on the page of a wrong answer
 
 
 @pytest.mark.parametrize("name", ["order", "tokens", "count", "long", "raises"])

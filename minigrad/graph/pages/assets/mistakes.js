@@ -60,6 +60,11 @@ const mistakes = (() => {
       found.push(["local", rule(edge, data, { incoming: nd.full(g.shape, 1) })]);
       if (nd.sameShape(g.shape, edge.raw.shape)) found.push(["incoming", g]);
     }
+    const into = data.edges.findIndex(({ source, output }) => source === edge.target && output === 0);
+    const arrived = into < 0 ? [] : paths(into, data).map((e) => data.edges[e].amount ?? data.edges[e].raw);
+    if (g !== null && arrived.length > 1) { // with the gradient of the target as it was after one of several contributions
+      for (const part of arrived.filter(({ values }) => values)) found.push(["early", rule(edge, data, { incoming: nd.read(part) })]);
+    }
     for (const other of data.edges.filter(({ target, argument }) => target === edge.target && argument !== edge.argument)) {
       found.push(["other", rule(edge, data, { argument: other.argument })]);
     }
