@@ -39,14 +39,12 @@ OUT.mkdir(parents=True, exist_ok=True)
 # program step by step and asks you to guess. Wrong guesses are welcome. A question may need what you will learn
 # below; then come back.
 #
-# `lesson=` names what the page says, and at which step. You need not read the code of the pictures below.
-# `with mg.trace():` notes what the page will show. On the page a slope dy/dx is written ∂y/∂x and called a *gradient*;
-# *difference quotients* are what nudging gives. *Next stop* goes to where the page has something to say. The *learning
-# rate*, and what stands below it, is for lesson 3.
+# *Next stop* goes to where the page has something to say. The other controls can wait; each is explained when you
+# need it.
 
 # %%
 x = mg.Tensor(0.5, requires_grad=True, name="x")
-with mg.trace():
+with mg.trace():  # notes what the page will show
     u = 3 * x
     v = u + 1
     y = v**2
@@ -76,13 +74,15 @@ print("that is times  ", round((f(0.501) - f(0.5)) / h, 3))
 # %% [markdown] name="slope"
 # `x` moved by 0.001, and `y` by 0.015009: 15.009 times as much. This ratio is the **slope** of `f` at 0.5. When the
 # nudge gets smaller and smaller, the ratio comes closer and closer to one number, the **derivative** of `f` at 0.5.
-# It is written dy/dx. School calculus gives it: y = (3x + 1)², so dy/dx = 6 (3x + 1), which is 15 at x = 0.5.
+# It is written dy/dx (on the page ∂y/∂x, and there it is called a *gradient*). School calculus gives it: y = (3x +
+# 1)², so dy/dx = 6 (3x + 1), which is 15 at x = 0.5.
 #
 # A derivative tells what a small change does. "dy/dx = 15" means: move `x` by a little, and `y` moves 15 times as
 # far. A negative derivative means that `y` moves the other way.
 #
 # The nudge gave 15.009 and not 15, since the curve bends upwards to the right. So we nudge to both sides: the two
-# errors cancel, as the picture shows.
+# errors cancel, as the picture shows. (You need not read the code that draws it. A page calls such a ratio a
+# *difference quotient*.)
 
 
 # %%

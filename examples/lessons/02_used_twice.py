@@ -200,7 +200,7 @@ print("two ways:", nearest_first(two_ways, "y"))
 #
 # **"What does `zero_grad` clear?"** Only the `grad` of the parameters, the numbers that are trained. Not the
 # parameters themselves, not the notes of a program. `backward()` *adds* to `grad`, for the reason of this lesson:
-# whoever contributes, adds. It adds over several calls too. That is useful: a large pile of examples can be done in
+# every contribution is added. It adds over several calls too. That is useful: a large pile of examples can be done in
 # two halves. But it means that you must clear. (Below, `nn.Parameter` is a Tensor that is to be trained, and `nn.SGD`
 # is an *optimizer*: it holds the parameters, and would change them.)
 

@@ -147,7 +147,8 @@ figure.savefig(OUT / "03_tape.png", dpi=120)
 # again and again. That is **training** (by *gradient descent*). Here are four points, and we look for the line
 # `w * x + b` that fits best. `tiny` is the small version of minigrad; its Tensors hold whole lists of numbers.
 # `w * x` multiplies `w` with each number in the list. The loss of a point is the square of its error, and `np.sum`
-# adds the four losses up. `rate` says how far a step goes.
+# adds the four losses up. `rate` says how far a step goes. (A page has it too: *learning rate*, and below it a button
+# that does such a step.)
 
 # %%
 x = np.array([0.0, 1.0, 2.0, 3.0])

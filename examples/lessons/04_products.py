@@ -1,5 +1,5 @@
 # %% [markdown] name="title"
-# # Lesson 4: two products with a matrix that nobody builds, and what they cost
+# # Lesson 4: two products with a matrix that is never built, and what they cost
 #
 # So far every value was one number. Now values are lists of numbers, and then there is not one slope but a whole
 # table of them. This lesson shows two ways through the table: forward and backward. It ends with the reason why all
@@ -158,13 +158,12 @@ print(
 
 
 # %%
-count = 0
+counted = []
 
 
 def times(matrix, vector):
-    """matrix @ vector, counted."""
-    global count
-    count += matrix.size
+    """matrix @ vector; how many multiplications that takes is noted."""
+    counted.append(matrix.size)
     return matrix @ vector
 
 
@@ -172,13 +171,13 @@ def by_nudging(W, x):  # two runs for each input
     def run(x):
         return np.tanh(times(W, x)).sum()
 
-    steps = h * np.eye(len(x))  # row j nudges x[j]
+    steps = h * np.eye(len(x))  # np.eye(3) has the rows [1, 0, 0], [0, 1, 0], [0, 0, 1]: row j nudges x[j]
     return np.array([(run(x + step) - run(x - step)) / (2 * h) for step in steps])
 
 
 def by_forward_walks(W, x):  # one run, and one walk for each input
     y = np.tanh(times(W, x))
-    return np.array([((1 - y**2) * times(W, v)).sum() for v in np.eye(len(x))])  # v: [1, 0, 0 ...], [0, 1, 0 ...] ...
+    return np.array([((1 - y**2) * times(W, v)).sum() for v in np.eye(len(x))])
 
 
 def by_one_backward_walk(W, x):  # one run, one walk
@@ -194,9 +193,9 @@ for n in sizes:
     A, point = rng.normal(size=(n, n)) / n, rng.normal(size=n)
     answers = []
     for name, way in ways.items():
-        count = 0
+        counted.clear()
         answers.append(way(A, point))
-        costs[name].append(count)
+        costs[name].append(sum(counted))
     print(n, "inputs:", {name: cost[-1] for name, cost in costs.items()}, "the same:", np.allclose(answers, answers[0]))
 
 figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
@@ -235,8 +234,8 @@ def broken_vjp(W, x, g):
 
 point, g = np.array([0.5, -0.25]), np.array([1.0, 2.0])
 for square in (np.array([[1.0, 0.5], [0.5, 2.0]]), np.array([[1.0, 0.5], [-0.5, 2.0]])):
-    _, pull = mg.vjp(lambda x, W=square: np.tanh(W @ x), point)
-    print("right:", pull(g)[0].round(3), " broken:", broken_vjp(square, point, g).round(3))
+    _, pull = mg.vjp(lambda W, x: np.tanh(W @ x), square, point)
+    print("right:", pull(g)[1].round(3), " broken:", broken_vjp(square, point, g).round(3))
 
 # %% [markdown] name="confusions"
 # ## What people stumble over

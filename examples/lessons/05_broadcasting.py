@@ -28,8 +28,8 @@ OUT.mkdir(parents=True, exist_ok=True)
 # ## Predict
 #
 # The **shape** of an array says how many numbers it has in each direction; each direction is called an **axis**. A
-# table with 2 rows and 3 columns has the shape `(2, 3)`: axis 0 goes down, from row to row, and axis 1 to the right, from
-# column to column. A list of 3 numbers has the shape `(3,)`, with one axis, and a single number `()`, with none.
+# table with 2 rows and 3 columns has the shape `(2, 3)`: axis 0 goes down, from row to row, and axis 1 to the right,
+# from column to column. A list of 3 numbers has the shape `(3,)`, with one axis, and a single number `()`, with none.
 #
 #     x = [[1, 2, 3],         b = [10, 20, 30]        g = [[1, 0, 2],
 #          [4, 5, 6]]                                      [3, 1, 1]]
@@ -303,7 +303,7 @@ mg.explain(loss, OUT / "05_close.html", {"x": x}, language=LANGUAGE, lesson="cou
 # place, and what comes along several ways is added. The stretched array has one gradient for each place; adding them
 # along the axes that were stretched leaves one for each number that really exists, in the shape of the original array.
 #
-# **The planted fault.** `prediction` is a column, `(20, 1)`, and `wanted` is a list, `(20,)`. Their difference has the
-# shape `(20, 20)`: every prediction is compared with *every* wanted number, not only with its own. The best answer to
-# that is the same for all points, the mean of the ys, 0.98: a flat line. `prediction.reshape(-1) - wanted` mends it. Whenever
-# a training gets stuck at the mean, print the shapes in the loss.
+# **The planted fault.** `prediction` is a column, `(20, 1)`, and `wanted` is a list, `(20,)`. Their difference has
+# the shape `(20, 20)`: every prediction is compared with *every* wanted number, not only with its own. The best
+# answer to that is the same for all points, the mean of the ys, 0.98: a flat line. `prediction.reshape(-1) - wanted`
+# mends it. Whenever a training gets stuck at the mean, print the shapes in the loss.

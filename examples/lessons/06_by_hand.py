@@ -5,7 +5,8 @@
 # know: slopes multiply along a way, contributions add up, and a gradient has the shape of its array. And you meet the
 # places where a computer's numbers run out: an `exp` that is too large, the logarithm of 0, a division by 0.
 #
-# You need: lessons 1 to 5. Time: 20 minutes, and as long as you like for the tasks.
+# You need: lessons 1 to 5. Time: two sittings of 20 minutes, the second from *Cross-entropy* on, and as long as you
+# like for the tasks.
 
 # %%
 from pathlib import Path
@@ -126,8 +127,9 @@ figure.savefig(OUT / "06_softmax.png", dpi=120)
 
 # %% [markdown] name="overflow"
 # Backward you need only `g @ J`, and no table for it. From the direct way, the class `j` gets `p[j] * g[j]`. From the
-# way through `total` it gets -`p[j]` times the sum of all `p[i] * g[i]`, which is one number for all classes: the average
-# of `g`, in which likely classes count more. So all that matters is by how much `g[j]` differs from this average.
+# way through `total` it gets -`p[j]` times the sum of all `p[i] * g[i]`, which is one number for all classes: the
+# average of `g`, in which likely classes count more. So all that matters is by how much `g[j]` differs from this
+# average.
 #
 # ### An `exp` that is too large
 #
@@ -279,8 +281,9 @@ figure.savefig(OUT / "06_friend.png", dpi=120)
 # **"`softmax(x).backward(np.ones(3))` gives zeros. A bug?"** No. Ones ask about the *sum* of the probabilities (lesson
 # 4). The sum is always 1, so its slopes are 0. Ask about something that can move.
 #
-# **"Do I apply softmax before `nn.cross_entropy`?"** No, it takes logits. Otherwise softmax is applied twice. That runs,
-# and learns a little, but with three classes the loss never gets below 0.551, not even for a perfect answer.
+# **"Do I apply softmax before `nn.cross_entropy`?"** No, it takes logits. Otherwise softmax is applied twice. That
+# runs, and learns a little, but with three classes the loss never gets below 0.551, not even for a perfect answer.
+# For then the second softmax is given the numbers 0, 1 and 0, makes e / (e + 2) of the 1, and -log of that is 0.551.
 
 # %%
 x = mg.Tensor(np.log([1.0, 2.0, 5.0]), requires_grad=True)
@@ -339,8 +342,8 @@ mg.explain(loss, OUT / "06_close.html", {"x": x}, language=LANGUAGE, lesson="cou
 # contribution. For the wrong classes it comes only through the total, and is their probability. For the right class
 # the direct way is added, which makes its probability minus 1.
 #
-# **The planted fault.** The tiny number is added to `p[label]` *inside* of the logarithm. As long as the probability is
-# much larger than that, it does no harm. But if the right class lies 50 behind, its probability is far smaller, and
-# `-log` sees only the tiny number: the loss stays at 20.723, a flat line, and the slope of a flat line is 0. So the
-# worst mistakes have no gradient at all, where cross-entropy has -1 for the right class. No tiny number is needed if
-# the logarithm of a softmax is never taken.
+# **The planted fault.** The tiny number is added to `p[label]` *inside* of the logarithm. As long as the probability
+# is much larger than that, it does no harm. But if the right class lies 50 behind, its probability is far smaller,
+# and `-log` sees only the tiny number: the loss stays at 20.723, which is -log(0.000000001), a flat line, and the
+# slope of a flat line is 0. So the worst mistakes have no gradient at all, where cross-entropy has -1 for the right
+# class. No tiny number is needed if the logarithm of a softmax is never taken.

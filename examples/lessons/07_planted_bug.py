@@ -2,7 +2,7 @@
 # # Lesson 7: find the planted bug
 #
 # A wrong value is often seen at once. A wrong *gradient* is not: the shapes fit, no error is raised, and the loss
-# often falls, only less well than it could. And nobody knows what it could do. In this lesson you learn to search
+# often falls, only less well than it could. And what it could do is not known. In this lesson you learn to search
 # like a detective, with three questions: is it wrong at all? At which step? And what is missing there?
 #
 # You need: lessons 1 to 6. Time: 20 minutes.
@@ -340,8 +340,8 @@ mg.explain(loss, OUT / "07_close.html", {"h": h}, language=LANGUAGE, lesson="cou
 # ---
 #
 # **Model answer.** A step makes the loss smaller whenever it points roughly downhill, and a gradient with a forgotten
-# part often still does. So the loss falls, only more slowly, or it stops too early, and nobody knows what would have
-# been possible. To be sure, I compare with something that does not use the rules: I nudge the inputs along a random
+# part often still does. So the loss falls, only more slowly, or it stops too early, and what would have been possible
+# stays unknown. To be sure, I compare with something that does not use the rules: I nudge the inputs along a random
 # direction, in `float64`, with numbers that have nothing special about them. If the two disagree, I do the same with
 # every step by itself, until I have the step; then I compare its numbers with the right ones to see what is missing.
 #

@@ -26,26 +26,32 @@ OUT.mkdir(parents=True, exist_ok=True)
 # %% [markdown] name="predict"
 # ## Predict
 #
-#     y = x ** 3
-#     y.backward(create_graph=True)
-#     slope = x.grad
+#     square = x ** 2
+#     slope = 3 * square
 #
-# With `x = 4` this gives `y = 64`, and the slope 3 x² is 48. A backward pass is nothing but steps: multiplications, a
-# power. With `create_graph=True` they are written on the tape too, so `slope` is not only a number. It is the end of
-# a program that begins at `x`. The page `out/lessons/08_open.html` shows *that* program, the backward pass of `y`.
-# What will *its* backward pass find?
+# The slope of y = x³ is 3 x². With `x = 4` that is 48. But look: it is made of `x` in two steps, so it is a program in
+# its turn, and has a backward pass of its own. The page `out/lessons/08_open.html` shows it. What will it find?
 
 # %%
 x = mg.Tensor(4.0, requires_grad=True, name="x")
 with mg.trace():
-    y = x**3
-    y.backward(create_graph=True)
+    square = x**2
+    slope = 3 * square
+mg.explain(slope, OUT / "08_open.html", {"x": x}, language=LANGUAGE, lesson="course/08_open")
+
+# %% [markdown] name="created"
+# You need not write this program down. The backward pass of `y = x ** 3` is just that: a power, and a multiplication.
+# With `create_graph=True` its steps are written on the tape too. Then `x.grad` is not only a number, but the end of a
+# program that begins at `x`:
+
+# %%
+x = mg.Tensor(4.0, requires_grad=True)
+y = x**3
+y.backward(create_graph=True)
 slope = x.grad
-slope.name = "slope"
 x.grad = None  # or the next result would be added to the slope
 slope.backward()
 print("y:", y.item(), " slope:", slope.item(), " slope of the slope:", x.grad.item())
-mg.explain(slope, OUT / "08_open.html", {"x": x}, language=LANGUAGE, lesson="course/08_open")
 
 # %% [markdown] name="bend"
 # ## The bend
@@ -167,7 +173,7 @@ figure.savefig(OUT / "08_valley.png", dpi=120)
 # Newton is at the lowest point, (1, 1), after 6 steps. Gradient descent first runs down the wall, and then
 # creeps along the floor, with a `rate` that must be small because the walls are steep.
 #
-# Why does not everybody train so? Because of the n rows and n columns. A network with a million weights would have a
+# Why is not all training done so? Because of the n rows and n columns. A network with a million weights would have a
 # Hessian of a million times a million numbers, at 8 bytes each 8 terabytes.
 #
 # ## A product instead of the table

@@ -127,18 +127,40 @@ for name in ("rate 0.019", "Adam, rate 0.3"):
 # Real losses are computed on a few examples at a time, a batch, as all of them would take too long. The gradient
 # then points downhill only roughly. Momentum and Adam average over several batches, which helps too.
 #
+# ### Two means that start too small
+#
+# Adam keeps two running means for each weight: `m` of its gradients, and `v` of their squares. In each step a mean
+# keeps the part `beta` of itself and takes in the part 1 - `beta` of what is new. Both means begin at 0, and that
+# pulls them down at first. Watch `m` where every gradient is 4:
+
+# %%
+m, beta = 0.0, 0.9
+for t in range(1, 5):
+    m = beta * m + (1 - beta) * 4
+    print(f"step {t}: m = {m:.3f} = {m / 4:.4f} * 4;  1 - beta ** t = {1 - beta**t:.4f};  ", end="")
+    print(f"m / (1 - beta ** t) = {m / (1 - beta**t):.1f}")
+print(f"in step 1 the root of v is {(1 - 0.999) ** 0.5:.3f} of what it should be, where beta is 0.999")
+
+# %% [markdown] name="corrected"
+# The mean of nothing but fours should be 4, and `m` is 0.400, 0.760, ... In each step the share of the 0 at the start
+# is multiplied by `beta`, so after step t it is `beta ** t`, and only the rest, 1 - `beta ** t`, is of fours. Adam
+# divides by this rest. It does so in the step only: `m` itself goes on as it is. For `v`, `beta` is 0.999. So without
+# the correction the root of `v` would be about 32 times too small in the first step, and `m` only 10 times: the first
+# step would be three times too long.
+#
 # ## Implement: tasks 9.1 and 9.2
 #
-# Task **9.1** is momentum: `minigrad learn check 9.1`. Task **9.2** is Adam. Both of its means
-# are too small at first; do not forget the factor that corrects them.
+# Task **9.1** is momentum: `minigrad learn check 9.1`. Task **9.2** is Adam, with both means and both corrections.
 #
 # ## Vanishing and exploding gradients
 #
 # Now go deep. Backward through a chain of layers, slopes are multiplied (lesson 1). 24 slopes of 0.5 make nearly
 # nothing, 24 slopes of 3 make hundreds of billions. Here are networks with 24 layers `tanh(h @ W + b)`, each 16 wide.
-# `nn.Affine(16, 16)` is `h @ W + b` with random weights, of a size that keeps the numbers `h` about as large as they
-# are. We multiply these weights by a `gain` of 0.5 or 3: "a little wrong". `nn.Sequential` calls one layer after the
-# other, and `nn.Residual(f)` is `h + f(h)`. What it is good for, and `LayerNorm`, comes below.
+# `nn.Affine(16, 16)` is `h @ W + b` with random weights of the size 1/4. Why a quarter? A sum of n random numbers of
+# either sign grows like √n only, since many cancel: a sum of 16 is about 4 times as large as one of them. With
+# weights of the size 1/√n the numbers `h` stay about as large as they are. We multiply these weights by a `gain` of
+# 0.5 or 3: "a little wrong". `nn.Sequential` calls one layer after the other, and `nn.Residual(f)` is `h + f(h)`.
+# What it is good for, and `LayerNorm`, comes below.
 
 
 # %%
@@ -230,7 +252,7 @@ for limit, steps in ((np.inf, 1), (1.0, 100)):
 #
 # A friend trains a small network with 8 hidden numbers (those between its two layers), and one with only 1. Both end
 # with the same loss, in all digits shown! A good network with 8 stands beside them. No error is raised, and each
-# gradient is right: nudging confirms it. Find out what is wrong **before** you read on. The printed slopes help.
+# gradient is right: nudging confirms it. Find out what is wrong **before** you read on. The printed weights help.
 
 
 # %%
@@ -242,21 +264,20 @@ def good_start(hidden):
     return nn.Parameter(rng.normal(size=(2, hidden))), nn.Parameter(rng.normal(size=(hidden, 1)) / hidden)
 
 
-def learn(W, v, wanted, steps=200, rate=0.1):
-    hidden = len(v)
+def learn(W, v, wanted, steps=500, rate=0.3):
     for _ in range(steps):
         W.grad = v.grad = None
         loss = np.mean((np.tanh(x @ W) @ v - wanted) ** 2)
         loss.backward()
-        W.data = W.data - rate * hidden * W.grad.data  # of 8, each gets an eighth of the slope: this makes up for it
-        v.data = v.data - rate / hidden * v.grad.data
+        W.data = W.data - rate * W.grad.data
+        v.data = v.data - rate * v.grad.data
     return loss.item()
 
 
 wanted = np.tanh(3 * x[:, :1]) - np.tanh(2 * x[:, 1:])
 for name, start, hidden in (("broken", broken_start, 8), ("broken", broken_start, 1), ("good", good_start, 8)):
     W, v = start(hidden)
-    print(f"{name}, {hidden} hidden: loss {learn(W, v, wanted):.4f}, slopes of W[0]: {W.grad.data[0, :4].round(4)} ...")
+    print(f"{name}, {hidden} hidden: loss {learn(W, v, wanted):.4f}, weights W[0]: {W.data[0, :4].round(4)} ...")
 
 # %% [markdown] name="confusions"
 # ## What people stumble over
@@ -297,8 +318,8 @@ print(f"coin flips: loss {loss.item():.2f} in training; right on new ones: {100 
 #     e = q - 2
 #     loss = e ** 2
 #
-# Two layers, each just `w * h`, each with a way past it. At `x = 1, w = 0.5` you get `p = 1.5`, `q = 2.25`,
-# `e = 0.25`, so 0.5 arrives at `q`. On paper: what arrives at `p`, and what at `x`? Then open `out/lessons/09_close.html`.
+# Two layers, each just `w * h`, each with a way past it. At `x = 1, w = 0.5` you get `p = 1.5`, `q = 2.25`, `e =
+# 0.25`, so 0.5 arrives at `q`. On paper: what arrives at `p`, and what at `x`? Then open `out/lessons/09_close.html`.
 
 # %%
 w = mg.Tensor(0.5, requires_grad=True, name="w")
@@ -339,6 +360,6 @@ mg.explain(loss, OUT / "09_close.html", {"w": w, "x": x}, language=LANGUAGE, les
 # is `1 + f'`. Multiplied out, one of the terms is 1 · 1 · 1 ...: the last layer's gradient reaches the first one
 # unchanged, and what comes through the layers is added to it.
 #
-# **The planted fault.** All weights start equal. So the 8 hidden numbers are equal, their slopes are equal (look at
-# the first line), and they stay equal after every step: eight copies of one. Random numbers at the start break the
-# tie. That is why `nn.Affine` wants an `rng`.
+# **The planted fault.** All weights start equal. So the 8 hidden numbers are equal, their slopes are equal, and the
+# weights stay equal after every step (look at the first line): eight copies of one. Random numbers at the start break
+# the tie. That is why `nn.Affine` wants an `rng`.

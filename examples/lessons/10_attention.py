@@ -110,9 +110,9 @@ figure.savefig(OUT / "10_scale.png", dpi=120)
 #
 # ## Masks
 #
-# Not everybody may look at everybody. In a text that is being written, a word must not see the words after it
+# Not every word may look at every other. In a text that is being written, a word must not see the words after it
 # (**causal**: from the past only). And sentences of different lengths are filled up to one length with **padding**,
-# which nobody should look at. A **mask** says who may look at whom.
+# at which no word should look. A **mask** says who may look at whom.
 #
 # It acts on the scores, *before* the softmax: what is hidden gets the score minus infinity. exp of it is 0, and the
 # others share the whole weight. Setting *weights* to 0 after the softmax is wrong in two ways: rows do not sum to 1,
@@ -160,8 +160,8 @@ for keys in (K, changed):
 # | `MultiHeadAttention` | several at once, see below | Transformers |
 #
 # Here they look at "the cat saw the dog". Nothing is trained: word vectors and weights are random. So the pictures show
-# what a rule allows and prefers, not what language is like. Both "the" have the same vector, plus a code of the place
-# (lesson 11).
+# what a rule allows and prefers, not what language is like. Both "the" have the same vector, plus a code of the place:
+# a row of sines and cosines, which lesson 11 writes down and draws.
 
 # %%
 words = ["the", "cat", "saw", "the", "dog"]
@@ -237,7 +237,7 @@ for count in (1, 2, 8):
 # ## Break
 #
 # Two of five places are padding. A friend has written the mask, and checks it: "the rows of the padding are 0, so
-# nobody looks at it". Then somebody puts other numbers into the padding, and the answers of the *words* change. Find
+# no word looks at it". Then other numbers are put into the padding, and the answers of the *words* change. Find
 # the fault **before** you read on. Which index of a mask is who looks, and which is who is looked at?
 
 # %%
@@ -334,4 +334,4 @@ mg.explain(loss, OUT / "10_close.html", {"q": q, "k": k, "v": v}, language=LANGU
 #
 # **The planted fault.** `is_word[:, None]` hides rows: the padding asks nothing. But its columns are open, and the
 # words look at it. It must be `is_word[None, :]`, repeated for each row: columns are who is looked at. (That is what
-# `key_mask` does, and its name says it.) What the padding's own rows hold does not matter: nobody looks at them.
+# `key_mask` does, and its name says it.) What the padding's own rows hold does not matter: no word looks at them.

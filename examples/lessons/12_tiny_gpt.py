@@ -1,7 +1,7 @@
 # %% [markdown] name="title"
 # # Lesson 12: a tiny GPT that writes, its cache, its dice, and where the memory goes
 #
-# A GPT is the Transformer of lesson 11 with two changes: nobody may look ahead, and the answer is the next token. You
+# A GPT is the Transformer of lesson 11 with two changes: no token may look ahead, and the answer is the next token. You
 # train one in a few seconds, let it write, make it write with less work, and see what the memory is for.
 #
 # You need: lessons 1 to 11. Time: 20 minutes.
@@ -94,7 +94,7 @@ def new_model(num_layers=2):
 # comes from a row that cannot know what stands at place 4.
 #
 # Note what the model sees at each place: the *true* text before it, even if its own guess would have been wrong. That
-# is called **teacher forcing**. When it writes by itself later, nobody corrects it; it goes on from its own mistakes.
+# is called **teacher forcing**. When it writes by itself later, it is not corrected; it goes on from its own mistakes.
 #
 # ## Training
 #
@@ -354,8 +354,8 @@ mg.explain(loss, OUT / "12_close.html", {"E": E}, language=LANGUAGE, lesson="cou
 #
 # **Model answer.** In a GPT each token looks only at itself and at what is before it. So its row, in every layer, is
 # computed from the past alone, and a token that is added later cannot change it; neither can its key and value
-# change, which are made from that row. Computing them again would give the same numbers. In lesson 11 everybody
-# looks at everybody: a new token changes the rows of all others from the first layer on, and with them all later
+# change, which are made from that row. Computing them again would give the same numbers. In lesson 11 every token
+# looks at every other: a new token changes the rows of all others from the first layer on, and with them all later
 # keys and values. There, what was kept would be out of date.
 #
 # **The planted fault.** Inputs and labels are the same piece: the shift by one is missing. The model learns to say
