@@ -3,8 +3,8 @@
     python examples/make_view_pictures.py                        # into out/
     python examples/make_view_pictures.py --out docs/images      # the pictures that the pages show
 
-The graphs are laid out by Graphviz where pygraphviz is installed. The picture and the films of the stepper are screenshots,
-taken with playwright and an installed chromium or Chrome; without them they are left as they are.
+The picture and the films of the stepper are screenshots, taken with playwright and an installed chromium or Chrome; without
+them they are left as they are.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ class Drawing(Graph):
         return diff(self, other if isinstance(other, Drawing) else Drawing.of(other))
 
     def to_svg(self) -> str:
-        """Return the drawing as SVG text. Graphviz computes the layout if it is installed, else minigrad does.
+        """Return the drawing as SVG text.
 
         Raises:
             GraphError: the drawing is too large for a layout.

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 import minigrad as mg
 from make_view_pictures import GRAPHS, IMAGES, orders, wrong_edges
@@ -11,7 +10,6 @@ from tests.examples.processes import command
 
 
 def test_a_quick_run_draws_the_graph_of_the_lesson(tmp_path: Path) -> None:
-    pytest.importorskip("pygraphviz")
     done = command("make_view_pictures.py", "--quick", "--out", "here", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [path.name for path in (tmp_path / "here").iterdir()] == ["lesson_graph.svg"]

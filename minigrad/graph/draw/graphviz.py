@@ -1,4 +1,4 @@
-"""Turns a picture into a file with an installed Graphviz. Without Graphviz, an SVG uses minigrad's own layout."""
+"""Turns a picture into a file: minigrad's own layout makes an SVG, an installed Graphviz a PNG or PDF."""
 
 from __future__ import annotations
 
@@ -30,8 +30,7 @@ SMALLEST = 0.7  # the smallest scale of a picture; a wider one scrolls
 def lay_out(picture: Picture, format: str) -> bytes:
     """Return the bytes of the picture as a file of the format "svg", "png" or "pdf".
 
-    :mod:`.svg` writes an SVG, because the reader's fonts are not known here. Graphviz, or else minigrad's own layout, gives
-    only the positions. Graphviz writes a PNG or PDF entirely, with the fonts of this machine.
+    :mod:`.svg` lays out and writes an SVG. Graphviz does both for a PNG or PDF, with the fonts of this machine.
 
     Raises:
         MissingExtraError: Graphviz is not installed, and the format is not SVG.
@@ -43,12 +42,9 @@ def lay_out(picture: Picture, format: str) -> bytes:
             f"the drawing has {nodes} nodes, and a layout of more than {MOST_NODES} takes too long: collapse modules with "
             "draw_dot(..., depth=1), draw a smaller part, or use the DOT text, to_dot() or render('graph.dot')"
         )
-    if format != "svg":
-        return typeset(write_dot(picture, dpi=DOTS_PER_INCH if format == "png" else None), format)
-    try:
-        return write_svg(picture, graphviz=lambda text: _run(text, "json0").decode()).encode()
-    except MissingExtraError:
+    if format == "svg":
         return write_svg(picture).encode()
+    return typeset(write_dot(picture, dpi=DOTS_PER_INCH if format == "png" else None), format)
 
 
 def typeset(dot: str, format: str) -> bytes:

@@ -1,43 +1,30 @@
-"""Writes a picture as SVG in plain Python, at the positions from Graphviz or from minigrad's own layout."""
+"""Writes a picture as SVG in plain Python, at the positions from :mod:`.frames`."""
 
 from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 
-from .dot import write_sizes
-from .frames import FrameLayout, Placed
+from .frames import FrameLayout
 from .labels import FONT, Block, legend_table
 from .layered import Point
 from .picture import FOLD, LINES, RING, Box, Element, Frame, Line, Look, Picture
-from .places import Stroke, read_places
 
 MARGIN = 6.0  # around the picture
 ARROW = 7.0  # the length of an arrowhead
 DASHES = {"dashed": ' stroke-dasharray="5,2"', "dotted": ' stroke-dasharray="1,4"'}
 
 
-def write_svg(picture: Picture, graphviz: Callable[[str], str] | None = None) -> str:
+def write_svg(picture: Picture) -> str:
     """Return the picture as SVG, with groups, ids and classes like those of Graphviz.
 
     The texts are measured here, so that they stay in their boxes with any font of the reader.
-
-    Args:
-        graphviz: a function from DOT text to JSON with positions. By default minigrad's own layout is used.
     """
-    if graphviz:
-        placed, strokes = read_places(graphviz(write_sizes(picture)), picture)
-    else:
-        lanes = any(frame.anchor for frame in picture.frames)
-        rankdir = "TB" if lanes else picture.rankdir  # lanes are drawn below each other
-        placed = FrameLayout(picture, rankdir).place()
-        strokes = [_stroke(route, line, rankdir) for route, line in zip(placed.routes, picture.shown_lines())]
-    return _painted(picture, placed, strokes)
-
-
-def _painted(picture: Picture, placed: Placed, strokes: list[Stroke]) -> str:
+    lanes = any(frame.anchor for frame in picture.frames)
+    rankdir = "TB" if lanes else picture.rankdir  # lanes are drawn below each other
+    placed = FrameLayout(picture, rankdir).place()
     legend = legend_table(picture.legend)
     legend_size = legend.size()
     on_top = bool(legend.rows) and picture.look.get("labelloc") == "t"
@@ -55,8 +42,8 @@ def _painted(picture: Picture, placed: Placed, strokes: list[Stroke]) -> str:
         parts += ['<g id="graph-legend" class="legend">', *legend.svg(0.0, top, *legend_size), "</g>"]
     for number, rectangle in placed.frames.items():
         parts += _frame(picture.frames[number], rectangle, placed.titles.get(number))
-    for line, stroke in zip(picture.shown_lines(), strokes):
-        parts += _line(line, stroke, placed.labels.get(line.id))
+    for line, route in zip(picture.shown_lines(), placed.routes):
+        parts += _line(line, route, rankdir, placed.labels.get(line.id))
     for _, box in picture.boxes():
         parts += _node(box, placed.boxes[box.name])
     for number in placed.frames:  # once more, above the lines that pass there
@@ -80,13 +67,14 @@ def _node(box: Box, middle: Point) -> Iterator[str]:
     return _group(box, "node", [*shapes, *_centred(box.label, (x, y + down))])
 
 
-def _line(line: Line, stroke: Stroke, middle: Point | None) -> Iterator[str]:
+def _line(line: Line, route: list[Point], rankdir: str, middle: Point | None) -> Iterator[str]:
     look = LINES | line.look
     color, width = look["color"], float(look.get("penwidth", 1))
     pen = f'stroke="{color}"' + (f' stroke-width="{width:g}"' if width != 1 else "")
-    parts = [f'<path fill="none" {pen}{DASHES.get(look.get("style", ""), "")} d="{stroke.path}"/>']
-    if stroke.base != stroke.tip:
-        parts.append(f'<polygon fill="{color}" stroke="none" points="{_points(_arrow(stroke, _head(line)))}"/>')
+    path, base = _path(route, head := _head(line), rankdir)
+    parts = [f'<path fill="none" {pen}{DASHES.get(look.get("style", ""), "")} d="{path}"/>']
+    if head:
+        parts.append(f'<polygon fill="{color}" stroke="none" points="{_points(_arrow(base, route[-1], head))}"/>')
     return _group(line, "edge", [*parts, *_on_white(line.label, middle)])
 
 
@@ -184,20 +172,21 @@ def _polyline(look: str, *points: Point) -> str:
 
 def _head(line: Line) -> float:
     """Return the length of a line's arrowhead."""
+    if line.look.get("arrowhead") == "none":
+        return 0.0
     return ARROW + 1.5 * (float(line.look.get("penwidth", 1)) - 1)
 
 
-def _arrow(stroke: Stroke, length: float) -> tuple[Point, ...]:
+def _arrow(base: Point, tip: Point, length: float) -> tuple[Point, ...]:
     """Return the corners of an arrowhead."""
-    (x, y), (x0, y0) = stroke.tip, stroke.base
+    (x, y), (x0, y0) = tip, base
     far = math.hypot(x - x0, y - y0)
     across, down = 0.36 * length * (y - y0) / far, 0.36 * length * (x - x0) / far
     return (x, y), (x0 - across, y0 + down), (x0 + across, y0 - down)
 
 
-def _stroke(route: list[Point], line: Line, rankdir: str) -> Stroke:
-    """Return a line through the points of a route. It bends between the layers and ends at its arrowhead."""
-    head = 0.0 if line.look.get("arrowhead") == "none" else _head(line)
+def _path(route: list[Point], head: float, rankdir: str) -> tuple[str, Point]:
+    """Return a path through the points of a route, which bends between the layers, and the base of its arrowhead."""
     (x0, y0), (x, y) = route[-2:]
     loop = len(route) == 4 and (route[0][0] == route[-1][0] if rankdir == "TB" else route[0][1] == route[-1][1])
     if (rankdir == "LR") != loop:
@@ -214,4 +203,4 @@ def _stroke(route: list[Point], line: Line, rankdir: str) -> Stroke:
         else:
             middle = (y0 + y) / 2
             path += f" C{x0:.2f},{middle:.2f} {x:.2f},{middle:.2f} {x:.2f},{y:.2f}"
-    return Stroke(path, base, route[-1])
+    return path, base

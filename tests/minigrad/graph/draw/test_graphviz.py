@@ -150,34 +150,22 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> No
     monkeypatch.setitem(sys.modules, "pygraphviz", None)
 
 
-PLACES = """cat > {folder}/text; echo "$@" > {folder}/options; cat <<'END'
-{{"bb": "0,0,300,200",
-  "objects": [{{"name": "n0", "height": "0.5", "pos": "50,150"}}, {{"name": "n1", "pos": "250,50"}},
-              {{"name": "n2", "pos": "250,150"}}],
-  "edges": [{{"id": "edge0", "pos": "e,200,150 60,150 90,150 120,150 190,150"}},
-            {{"id": "edge1", "pos": "e,1,1 2,2 3,3 4,4 5,5"}}]}}
-END"""
-
-
-def test_the_dot_program_of_the_system_comes_first_and_says_where_things_are(
+def test_the_dot_program_of_the_system_comes_first_and_makes_no_svg(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    stand_in(tmp_path, monkeypatch, PLACES.format(folder=tmp_path))
-    x, y = leaf(1.0, "a long name"), leaf(2.0, "y")
-    svg = draw_dot(x * y).to_svg()
-    assert (tmp_path / "options").read_text() == "-Tjson0\n"
-    sizes = (tmp_path / "text").read_text()
-    assert "a long name" not in sizes and sizes.count("fixedsize=true") == 3 and 'n0 -> n2 [id="edge0"' in sizes
-    first = next(g for g in ET.fromstring(svg).iter(f"{SVG}g") if g.get("id") == "node0")
-    (title, *_) = list(first.iter(f"{SVG}text"))
-    assert (title.get("x"), "".join(title.itertext())) == ("50.00", "a long name")
-    assert "M60.00,50.00 C90.00,50.00 120.00,50.00 190.00,50.00" in svg and 'viewBox="0 0 312.00 212.00"' in svg
+    graph, folder = small_graph(), tmp_path / "bin"
+    folder.mkdir()
+    svg = graph.to_svg()
+    stand_in(folder, monkeypatch, f'cat > {folder}/text; echo "$@" > {folder}/options; printf picture')
+    assert graph.to_svg() == svg and not (folder / "options").exists()
+    assert graph.render(tmp_path / "graph.png").read_bytes() == b"picture"
+    assert (folder / "options").read_text() == "-Tpng\n" and "x @ w" in (folder / "text").read_text()
 
 
 def test_a_dot_program_that_fails_is_quoted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    stand_in(tmp_path, monkeypatch, "echo 'Format: \"svg\" not recognized' >&2; exit 1")
-    with pytest.raises(GraphError, match='dot failed: Format: "svg" not recognized'):
-        small_graph().to_svg()
+    stand_in(tmp_path, monkeypatch, "echo 'Format: \"png\" not recognized' >&2; exit 1")
+    with pytest.raises(GraphError, match='dot failed: Format: "png" not recognized'):
+        small_graph()._lay_out("png")
 
 
 def test_notebooks_show_the_svg_which_fits_or_scrolls_and_is_never_clipped() -> None:

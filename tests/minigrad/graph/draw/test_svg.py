@@ -1,4 +1,4 @@
-"""Pictures without Graphviz: complete, well-formed, and no text outside of its box."""
+"""Pictures: complete, well-formed, and no text outside of its box."""
 
 from __future__ import annotations
 
@@ -68,16 +68,6 @@ def circles() -> Drawing:
     return mg.draw_dot(loss, model, depth=0)
 
 
-@pytest.fixture(params=["ours", "graphviz"])
-def draw_svg(request: pytest.FixtureRequest) -> Callable[[Drawing], ET.Element]:
-    """Draws with our places and with those of Graphviz."""
-    if request.param == "graphviz":
-        pytest.importorskip("pygraphviz", reason="Graphviz is not installed")
-        return lambda drawing: ET.fromstring(drawing.to_svg())
-    return lambda drawing: drawn(drawing)[1]
-
-
-Draw = Callable[[Drawing], ET.Element]
 DRAWINGS = [two_layers, cells, lanes, checked, circles]
 
 
@@ -88,11 +78,11 @@ def drawn(drawing: Drawing) -> tuple[str, ET.Element]:
 
 @pytest.mark.parametrize("draw", DRAWINGS)
 @pytest.mark.parametrize("rankdir", ["LR", "TB"])
-def test_every_node_edge_and_module_is_drawn_once(draw_svg: Draw, draw: Callable[[], Drawing], rankdir: str) -> None:
+def test_every_node_edge_and_module_is_drawn_once(draw: Callable[[], Drawing], rankdir: str) -> None:
     drawing = draw()
     drawing.rankdir = rankdir
     shown = drawing.drawn()
-    root = draw_svg(drawing)
+    _, root = drawn(drawing)
     ids = [group.get("id") for group in root.iter(f"{SVG}g") if group.get("id") not in (None, "graph0")]
     expected = {f"node{node.id}" for node in shown.nodes} | {f"edge{i}" for i in range(len(shown.edges))}
     expected |= {f"module{module.id}" for module in shown.modules}
@@ -127,8 +117,8 @@ def text_extent(text: ET.Element) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("draw", DRAWINGS)
-def test_texts_stay_in_their_boxes(draw_svg: Draw, draw: Callable[[], Drawing]) -> None:
-    root = draw_svg(draw())
+def test_texts_stay_in_their_boxes(draw: Callable[[], Drawing]) -> None:
+    _, root = drawn(draw())
     count = 0
     for group in root.iter(f"{SVG}g"):
         if (group.get("class") or "").split(" ")[0] not in ("node", "cluster"):
@@ -148,13 +138,11 @@ def test_texts_stay_in_their_boxes(draw_svg: Draw, draw: Callable[[], Drawing]) 
 
 @pytest.mark.parametrize("draw", DRAWINGS)
 @pytest.mark.parametrize("rankdir", ["LR", "TB"])
-def test_nodes_do_not_overlap_and_stand_in_their_modules(
-    draw_svg: Draw, draw: Callable[[], Drawing], rankdir: str
-) -> None:
+def test_nodes_do_not_overlap_and_stand_in_their_modules(draw: Callable[[], Drawing], rankdir: str) -> None:
     drawing = draw()
     drawing.rankdir = rankdir
     shown = drawing.drawn()
-    root = draw_svg(drawing)
+    _, root = drawn(drawing)
     boxes = {
         str(group.get("id")): box(group)
         for group in root.iter(f"{SVG}g")

@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -116,14 +115,6 @@ def test_a_name_stays_text(name: str, tmp_path: Path) -> None:
     text, data = written(small_graph(name), tmp_path / "graph.html")
     assert data["nodes"][0]["title"] == name
     assert "</script><b>" not in text and "<b>" not in text
-
-
-def test_without_graphviz_the_page_has_the_same_nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shutil.which", lambda name: None)
-    monkeypatch.setitem(sys.modules, "pygraphviz", None)
-    text, _ = written(small_graph(), tmp_path / "graph.html")
-    assert text.count("<svg") == 1 and all(f'id="node{node.id}"' in text for node in small_graph().nodes)
-    assert "pip install" not in text and "digraph minigrad" not in text
 
 
 def test_another_language_is_refused(tmp_path: Path) -> None:
