@@ -78,6 +78,12 @@ def train(rng: np.random.Generator) -> Iterator[Case]:
         program = f"w = Value(x)\ny = {text}\ny.backward()\nw.grad"
         leaves = {"w": x, "k": k}
         yield Case(program, {"x": x, "k": k}, slope, about="constant", forward=f"y = {text}", leaves=leaves)
+    for text, value, slope in (
+        ("w * (w + k)", x * (x + k), 2 * x + k),
+        ("k + w", x + k, 1.0),
+    ):  # two Values; the value too
+        program = f"w = Value(x)\ny = {text}\ny.backward()\ny.data, w.grad"
+        yield Case(program, {"x": x, "k": k}, (value, slope), ("y.data", "w.grad"), about="constant")
     again = "w = Value(x)\nh = w * w\ny = h * k\ny.backward()\ny.backward()\nw.grad"
     yield Case(again, {"x": x, "k": k}, 4 * k * x, about="again")
     pairs = [(float(a), float(b)) for a, b in rng.uniform(-1, 1, (4, 2))]

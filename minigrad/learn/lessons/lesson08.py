@@ -14,6 +14,7 @@ from minigrad.transforms.grad import grad
 def newton(rng: np.random.Generator) -> Iterator[Case]:
     for text, x, steps in (
         ("lambda x: x * x - 2 * x", float(rng.uniform(3, 6)), 1),
+        ("lambda x: x * x - 2 * x", float(rng.uniform(-4, -1)), 1),  # from the left: the slope is negative
         ("lambda x: x**4 - 2 * x * x", float(rng.uniform(1.5, 2.5)), 5),
         ("lambda x: x**4 - 2 * x * x", float(rng.uniform(0.2, 0.35)), 6),  # bends downward here
         ("lambda x: np.exp(x) - 2 * x", float(rng.uniform(0, 1)), 0),

@@ -47,8 +47,11 @@ def _adam_step(gradients: list[Any], beta1: float, beta2: float, eps: float) -> 
 
 @task("9_3_clipping.py")
 def clipping(rng: np.random.Generator) -> Iterator[Case]:
-    for shapes, longer in ((((1,), (1,)), True), (((2, 3), (4,)), True), (((2, 3), (4,)), False)):
-        gradients = [rng.normal(size=shape) for shape in shapes]
+    two = ((2, 3), (4,))
+    for shapes, longer, less in ((((1,), (1,)), True, 1), (two, True, 1), (two, True, 50), (two, False, 1)):
+        gradients = [
+            rng.normal(size=shape) / less**i for i, shape in enumerate(shapes)
+        ]  # less: the second alone is short
         norm = math.sqrt(math.fsum(x * x for g in gradients for x in g.ravel().tolist()))
         limit = norm * float(rng.uniform(0.2, 0.8) if longer else rng.uniform(1.5, 3))
         want = [g * (limit / norm) if longer else g for g in gradients]

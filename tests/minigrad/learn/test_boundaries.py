@@ -60,6 +60,28 @@ def slips(source: str) -> Iterator[tuple[str, str]]:
             node.value = value
 
 
+# Slips that a check has let pass, always or with some seeds: the task, and what is changed in its solution.
+LET_PASS = [
+    ("3.4", "(self, other), (other.data, self.data)", "(self, other), (other.data, other.data)"),
+    ("3.4", "return self + other", "return self"),
+    ("6.2", "x.max(axis=-1, keepdims=True)", "x.max(keepdims=True)"),
+    ("6.3", "logits.max(axis=-1, keepdims=True)", "logits.max(keepdims=True)"),
+    ("8.1", "slope(x) / abs(bend(x))", "abs(slope(x)) / bend(x)"),
+    ("9.3", "[g * factor for", "[g * factor if np.sqrt((g**2).sum()) > limit else g for"),
+]
+
+
+def test_what_a_check_has_let_pass_is_refused_with_every_seed(tmp_path: Path) -> None:
+    jobs: list[Job] = []
+    for label, old, new in LET_PASS:
+        source = find(label).solution.read_text(encoding="utf-8")
+        assert old in source
+        path = tmp_path / f"{len(jobs)}.py"
+        path.write_text(source.replace(old, new), encoding="utf-8")
+        jobs += [Job(find(label), path, seed) for seed in range(20)]
+    assert {(v.task.label, job.seed) for job, v in zip(jobs, check(jobs)) if v.passed} == set()
+
+
 @pytest.mark.parametrize("seed", [7, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(20))])
 def test_what_is_off_by_one_or_not_strict_is_refused(seed: int, tmp_path: Path) -> None:
     jobs: list[Job] = []
