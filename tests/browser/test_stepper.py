@@ -132,8 +132,7 @@ def test_what_was_broadcast_is_folded_back_in_a_step_of_its_own(tmp_path: Path, 
     step = page.evaluate("timeline.steps.findIndex(([kind]) => kind === 'fit') + 1")
     page.evaluate(f"go({step})")
     assert said(page).startswith("∂loss/∂b += sum over axis 0 of")
-    assert page.locator("#step-section svg.folding rect.copy").count() == 6  # of (4, 2) all but the first row
-    assert page.locator("#step-section svg.folding rect.own").count() == 4
+    assert "(4, 2)" in page.inner_text("#step-section") and "(2,)" in page.inner_text("#step-section")
 
 
 def test_a_cell_chooses_the_element_in_the_equation(tmp_path: Path, show: Show) -> None:

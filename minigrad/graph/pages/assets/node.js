@@ -132,37 +132,6 @@ function outputName(node, output) {
   return node.values.length > 1 ? ` [${output}]` : "";
 }
 
-// Draw how a small shape is broadcast to a large one, or how a gradient is summed back: the small cells, an arrow, the large cells.
-function folding(small, large, kind) {
-  const two = (shape) => (shape.length === 0 ? [1, 1] : shape.length === 1 ? [1, shape[0]] : shape.slice(-2));
-  const [a, b] = [two(small), two(large)].map(([rows, columns]) => [Math.min(rows, 6), Math.min(columns, 8)]);
-  const size = 13;
-  const wide = (a[1] + b[1]) * size + 84;
-  const high = Math.max(a[0], b[0]) * size + 22;
-  const block = ([rows, columns], x, shape, copies) => {
-    const y = (high - 18 - rows * size) / 2;
-    const cells = nd.range(rows * columns).map((place) => {
-      const [i, j] = [Math.floor(place / columns), place % columns];
-      const isCopy = copies && (i >= a[0] || j >= a[1]);
-      return svgElement("rect", { class: isCopy ? "copy" : "own", x: x + j * size + 1, y: y + i * size + 1, width: size - 2, height: size - 2 });
-    });
-    return [...cells, svgElement("text", { class: "label", x: x + (columns * size) / 2, y: high - 4, "text-anchor": "middle" }, shapeText(shape))];
-  };
-  const [first, second] = kind === "stretch" ? [[a, small, false], [b, large, true]] : [[b, large, true], [a, small, false]];
-  const start = 18;
-  const middle = start + first[0][1] * size;
-  const y = (high - 18) / 2;
-  const sign = kind === "stretch" ? word("copies") : "Σ";
-  const parts = [
-    ...block(first[0], start, first[1], first[2]),
-    svgElement("path", { class: "way", d: `M${middle + 8} ${y}h30m-6 -5l6 5l-6 5` }),
-    svgElement("text", { class: "label", x: middle + 23, y: y - 7, "text-anchor": "middle" }, sign),
-    ...block(second[0], middle + 48, second[1], second[2]),
-  ];
-  const label = word(kind === "stretch" ? "stretchPicture" : "foldPicture", { from: shapeText(first[1]), to: shapeText(second[1]) });
-  return svgElement("svg", { class: "folding", width: wide + 36, height: high, viewBox: `0 0 ${wide + 36} ${high}`, role: "img", "aria-label": label }, ...parts);
-}
-
 // Return the section about a node: its value beside its gradient, all contributions, a button to the step that completes it.
 function nodeSection(number) {
   const node = graph.nodes[number];

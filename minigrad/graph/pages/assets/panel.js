@@ -119,9 +119,7 @@ const panel = {
       const shape = node.values[0]?.shape;
       if (what !== "broadcast") return [element("p", { class: "change" }, word(`changed_${what}`, { dtype: node.values[0]?.dtype ?? "" }))];
       const stretched = operands.filter((edge) => operandOf(edge) && shape && shapeText(operandOf(edge).shape) !== shapeText(shape));
-      return stretched.slice(0, 2).map((edge) => element("div", { class: "change" },
-        element("p", {}, word("stretched", { name: labelOf(edge.source), from: shapeText(operandOf(edge).shape), to: shapeText(shape) })),
-        folding(operandOf(edge).shape, shape, "stretch")));
+      return stretched.slice(0, 2).map((edge) => element("p", { class: "change" }, word("stretched", { name: labelOf(edge.source), from: shapeText(operandOf(edge).shape), to: shapeText(shape) })));
     });
   },
 
@@ -218,10 +216,7 @@ const panel = {
     const { raw, amount } = edge;
     const axes = equation.summedAxes(edge);
     const parts = [];
-    if (axes.length > 0) {
-      parts.push(element("p", {}, word("fitSum", { name: labelOf(edge.source), from: shapeText(raw.shape), to: shapeText(amount.shape), axes: axes.join(", ") })));
-      parts.push(folding(amount.shape, raw.shape, "fold"));
-    }
+    if (axes.length > 0) parts.push(element("p", {}, word("fitSum", { name: labelOf(edge.source), from: shapeText(raw.shape), to: shapeText(amount.shape), axes: axes.join(", ") })));
     if (raw.dtype.startsWith("complex") && !amount.dtype.startsWith("complex")) parts.push(element("p", {}, word("fitReal")));
     else if (raw.dtype !== amount.dtype) parts.push(element("p", {}, word("fitCast", { from: raw.dtype, to: amount.dtype })));
     const hidden = quiz.hides(state.step);

@@ -9,7 +9,6 @@ const play = {
   parts: null, // the parts that update() fills in
   learns: new Map(), // leaf -> whether descent changes it
   at: new Map(), // node -> the element that its slider moves
-  trail: { key: "", dots: [] }, // the nudges of one element, [nudge, change of the loss]
 
   // Return the leaves that get a gradient.
   leaves() {
@@ -238,11 +237,8 @@ const play = {
   updateTold() {
     const nudge = this.nudge();
     const { moved, truth } = nudge;
-    const key = moved.length === 1 ? `${moved[0].node} ${moved[0].i}` : "";
-    if (this.trail.key !== key) this.trail = { key, dots: [[0, 0]] };
     const shown = moved.length > 0 && moved.every(({ node }) => this.tells(node)) && Number.isFinite(truth);
-    if (shown && key) this.trail.dots = [...this.trail.dots.filter(([by]) => by !== moved[0].by), [moved[0].by, truth]].slice(-200).sort(([a], [b]) => a - b);
-    this.parts.told.replaceChildren(...(shown ? this.told(nudge).map((text) => element("p", {}, text)) : []), ...(shown && this.trail.dots.length > 2 ? [nudgePlot(this.trail.dots, moved[0])] : []));
+    this.parts.told.replaceChildren(...(shown ? this.told(nudge).map((text) => element("p", {}, text)) : []));
   },
 
   updateRow({ node: leaf, slider, field, gradient, ghost, index }, name) {
@@ -263,43 +259,24 @@ const play = {
   },
 };
 
-// Draw a line through points, [x, y], in a small picture, with both ends of the axes. `straight` is a slope through (0, 0).
-function curve(points, { label, dots, straight = null, ends }) {
-  const [width, height, left, right, top, bottom] = [320, 120, 52, 10, 14, 24];
-  const svg = svgElement;
-  const [xs, ys] = [0, 1].map((i) => points.map((point) => point[i]));
-  const [least, most] = [Math.min(...ys), Math.max(...ys)];
-  const [from, to] = [Math.min(...xs), Math.max(...xs)];
-  const place = ([px, py]) => {
-    const x = left + ((width - left - right) * (px - from)) / (to - from);
-    const y = most === least ? (top + height - bottom) / 2 : top + ((height - top - bottom) * (most - py)) / (most - least);
-    return `${x.toFixed(1)},${Math.max(-height, Math.min(2 * height, y)).toFixed(1)}`;
-  };
-  const text = (words, at, anchor) => svg("text", { x: at[0], y: at[1], "text-anchor": anchor, class: "axis" }, words);
-  const circle = ([cx, cy]) => svg("circle", { cx, cy, r: 2.5 });
-  return svg(
-    "svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, class: "loss-plot" },
-    svg("path", { class: "frame", d: `M${left} ${top}V${height - bottom}H${width - right}` }),
-    ...(straight === null ? [] : [svg("polyline", { class: "straight", points: [from, to].map((x) => place([x, straight * x])).join(" ") })]),
-    svg("polyline", { points: points.map(place).join(" ") }),
-    ...dots.map((point) => circle(place(point).split(","))),
-    text(numberText(most), [left - 5, top + 4], "end"),
-    ...(most === least ? [] : [text(numberText(least), [left - 5, height - bottom], "end")]),
-    text(ends[0], [left, height - 7], "middle"),
-    text(ends[1], [width - right, height - 7], "end"),
-  );
-}
-
-// Draw the loss over the steps of descent.
+// Draw the loss over the steps of descent, with both ends of the axes.
 function lossPlot(losses) {
+  const [width, height, left, right, top, bottom] = [320, 120, 52, 10, 14, 24];
   const steps = losses.length - 1;
-  const points = losses.map((loss, i) => [i, loss]);
-  const label = word("plot", { steps, from: numberText(losses[0]), to: numberText(losses.at(-1)) });
-  return curve(points, { label, dots: points.length > 40 ? [] : points, ends: ["0", word("steps", { steps })] });
-}
-
-// Draw the change of the loss over the nudges so far, and the straight line that the gradient predicts.
-function nudgePlot(points, { by, slope }) {
-  const ends = [points[0][0], points.at(-1)[0]].map((x) => numberText(Number(x.toPrecision(3))));
-  return curve(points, { label: word("nudgePlot"), dots: points.filter(([x]) => x === by || x === 0), straight: slope, ends });
+  const [least, most] = [Math.min(...losses), Math.max(...losses)];
+  const points = losses.map((loss, i) => {
+    const y = most === least ? (top + height - bottom) / 2 : top + ((height - top - bottom) * (most - loss)) / (most - least);
+    return [left + ((width - left - right) * i) / steps, y].map((each) => each.toFixed(1));
+  });
+  const text = (words, at, anchor) => svgElement("text", { x: at[0], y: at[1], "text-anchor": anchor, class: "axis" }, words);
+  return svgElement(
+    "svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": word("plot", { steps, from: numberText(losses[0]), to: numberText(losses.at(-1)) }), class: "loss-plot" },
+    svgElement("path", { class: "frame", d: `M${left} ${top}V${height - bottom}H${width - right}` }),
+    svgElement("polyline", { points: points.join(" ") }),
+    ...(steps < 40 ? points : []).map(([cx, cy]) => svgElement("circle", { cx, cy, r: 2.5 })),
+    text(numberText(most), [left - 5, top + 4], "end"),
+    most === least ? null : text(numberText(least), [left - 5, height - bottom], "end"),
+    text("0", [left, height - 7], "middle"),
+    text(word("steps", { steps }), [width - right, height - 7], "end"),
+  );
 }
