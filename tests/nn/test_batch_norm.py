@@ -229,6 +229,29 @@ def test_a_written_program_leaves_the_averages_alone(training: bool) -> None:
         assert_close(array, expected[path])
 
 
+def test_a_layer_that_a_function_closes_over_keeps_arrays() -> None:
+    norm = randomized(nn.BatchNorm(4, **F64))
+    mg.write_numpy(lambda x: np.sum(np.tanh(norm(x))), arrays("rows"))
+    assert {type(buffer.data) for buffer in norm.buffers()} == {np.ndarray}
+
+
+def test_derivatives_by_the_averages() -> None:
+    """In training the result does not depend on them, and in evaluation it does."""
+    norm = randomized(nn.BatchNorm(4, **F64))
+    state, x = norm.state_dict() | {"running_var": np.array([0.5, 1.0, 2.0, 3.0])}, arrays("images")
+
+    def f(state: Any) -> Any:
+        return (nn.functional_call(norm, state, x) ** 2).sum()
+
+    found = mg.grad(f)(state)
+    assert not found["running_mean"].any() and not found["running_var"].any() and found["weight"].any()
+    assert not norm.running_mean.data.any()
+    norm.eval()
+    mg.check_grads(
+        lambda mean, var: f(state | {"running_mean": mean, "running_var": var}), [np.ones(4), state["running_var"]]
+    )
+
+
 def test_weights_go_to_pytorch_and_back() -> None:
     """A network of all layers with channels: PyTorch's state dict has a counter more, which is left out."""
 
