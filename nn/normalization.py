@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from minigrad import ArgumentError, ShapeError, Tensor, layer_norm
-from minigrad.internal import TensorLike, array_of, node_of, replayed, zeros
+from minigrad.internal import TensorLike, array_of, replayed, zeros
 
 from ._checks import as_input, check_interval, check_positive, with_columns
 from .functional import rms_norm
@@ -180,8 +180,7 @@ class BatchNorm(_OfChannels):
         array, axes = array_of(x), (0, *range(2, x.ndim))
         unbiased = array.var(axis=axes, ddof=1)
         for buffer, found in ((self.running_mean, array.mean(axis=axes)), (self.running_var, unbiased)):
-            # Nothing is kept of the arrays of write_numpy, nor in buffers that functional_call differentiates.
-            if node_of(buffer) is None and type(found) is type(array_of(buffer)):
+            if type(found) is type(array_of(buffer)):  # nothing is kept of the arrays of write_numpy
                 buffer.data = (1 - self.momentum) * buffer.data + self.momentum * found
 
     def extra_repr(self) -> str:
