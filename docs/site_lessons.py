@@ -21,6 +21,7 @@ from typing import Any
 
 from docs.site_pages import store
 from lesson_notebooks import Cell, cells
+from minigrad.learn.tasks import ORDER
 
 SECONDS = 120  # for one lesson; they take a few
 # What stands around the lessons: the link to the other language, and the words over a page that a lesson wrote.
@@ -31,7 +32,9 @@ WORDS = {
 
 
 def lessons(root: Path) -> list[Path]:
-    return sorted((root / "examples" / "lessons").glob("[0-9]*.py"))
+    """The lessons in the order in which they are taken."""
+    found = (root / "examples" / "lessons").glob("[0-9]*.py")
+    return sorted(found, key=lambda path: ORDER.index(int(path.name[:2])))
 
 
 def write(root: Path, folder: Path) -> Path | None:

@@ -13,7 +13,7 @@ from .checker import Verdict
 from .compare import number
 from .data import Code
 from .diagnosis import diagnose
-from .tasks import Case, Task, lessons, say, sentences, tasks
+from .tasks import ORDER, Case, Task, lessons, say, sentences, tasks
 
 
 def report(verdict: Verdict, language: str) -> str:
@@ -129,9 +129,10 @@ def _printed(verdict: Verdict, language: str) -> str:
 def overview(passed: set[str], language: str) -> str:
     """A line for each lesson with a box for each task, and what comes next."""
     rows = []
-    for lesson, title in lessons(language).items():
+    titles = lessons(language)
+    for lesson in ORDER:
         boxes = "".join("■" if one.label in passed else "□" for one in tasks() if one.number[0] == lesson)
-        rows.append(f"{lesson:>3}  {boxes:<5} {title}")
+        rows.append(f"{lesson:>3}  {boxes:<5} {titles[lesson]}")
     return "\n".join(
         [*rows, "", say(language, "done", passed=len(passed), total=len(tasks())), *next_task(passed, language)]
     )

@@ -54,7 +54,7 @@ def found(pattern: re.Pattern[str], text: str) -> list[str]:
 
 
 def test_the_lessons_are_numbered() -> None:
-    assert len(LESSONS) == 12
+    assert len(LESSONS) == 13
     assert [path.name[:2] for path in LESSONS] == [f"{number:02}" for number in range(1, len(LESSONS) + 1)]
     for number, path in enumerate(LESSONS, 1):
         assert texts(path, "en")["title"].startswith(f"# Lesson {number}: ")
@@ -290,6 +290,18 @@ def test_lesson_10_shows_all_variants_and_its_last_program_is_causal(run: Any) -
     assert done["q"].grad.data.ravel() == pytest.approx([0, slope], rel=1e-12)
     assert done["k"].grad.data.ravel() == pytest.approx([-2 * slope, 2 * slope], rel=1e-12)
     assert done["v"].grad.data.ravel() == pytest.approx([1 + p, 1 - p], rel=1e-12)
+
+
+def test_lesson_13_needs_the_bend_learns_by_heart_and_its_planted_fault_is_the_copies(run: Any) -> None:
+    printed, done, _ = run(lesson("13"))
+    assert "two layers are one: True\nwith tanh between:   False" in printed
+    counts = [int(found) for found in re.findall(r"(\d+) of 60", printed)]
+    assert counts[0] < 56 and counts[1] == 60 and counts[2] <= 56  # one neuron; a hidden layer; the same from zeros
+    inside, outside, best = done["inside"], done["outside"], done["best"]
+    assert inside[-1] < inside[best] / 2 and outside[-1] > 1.3 * outside[best] and 0 < best < 300
+    assert done["told"] < done["true"] / 3
+    assert done["w"].grad.item() == pytest.approx(2 * (math.tanh(6) + 1) * (1 - math.tanh(6) ** 2) * 3, rel=1e-9)
+    assert f"a = {math.tanh(1):.4f}, y = {-math.tanh(1):.4f}" in printed
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])

@@ -46,6 +46,8 @@ MISTAKES = [
     ("11.1", "gx = gh + ", "gx = ", "nowhere"),
     ("11.1", "gh = g_out + gz @ W1.T", "gh = gz @ W1.T", "nowhere"),
     ("11.1", " * (z > 0)", "", "nowhere|places"),
+    ("13.1", " * (1 - h**2)", "", "nowhere|places"),
+    ("13.2", "step - best >= patience", "step - best > patience", "scalar"),
     # sums and means, = and +=, one value used twice
     ("2.2", "if name not in found:", "if True:", "judged"),
     ("3.3", "parent.grad += ", "parent.grad = ", "scalar"),
