@@ -13,7 +13,8 @@ sum for a product, slices, integer division, lines for single tasks, some lines 
 
 So sixty fresh answers were written, again from the stubs alone, by somebody who knew neither the bank nor the first answers nor
 a list of kinds (``fresh_answers/``; ``fresh`` measures on them): 55 of 60 named right (91.7 %), 4 not named, 1 wrong (1.7 %).
-That one has got a name of its own since.
+That one has got a name of its own since. With other_value told from argument, and more questions: 56 of 60 right, 4 not named,
+none wrong; of the 150 as before.
 """
 
 from __future__ import annotations
