@@ -12,11 +12,12 @@ from .cells import cells, numbers
 from .folding import LOOP
 from .labels import Block, Cell, Letters, Lines, Piece, Table, plain, small, table_of
 from .lanes import KIND as LANE
+from .layered import cut
 from .looks import CHANGES, TAINTED, VERDICTS, amounts, gradient_text, heat, in_words, legend, mode, not_finite, titles
 from .picture import FONT, Box, Frame, Level, Line, Look, Picture
 
 LONGEST_ROW = 25  # nodes of a graph that is drawn left to right; larger ones are drawn top to bottom
-LONGEST_NAME = 36  # characters of a name that a label shows; the tooltip has all of them
+WIDEST_NAME = 22.0  # em of a name that a label shows, about 36 letters; the tooltip has all of them
 MOST_USES = 8  # uses of a value with an edge each; with more uses, most edges begin at a copy of its name
 
 # Kinds differ in shape and in colour, so that a black-and-white print distinguishes them too.
@@ -145,12 +146,12 @@ class _Depiction:
     def reference(self, number: int) -> Box:
         """Return a box with the name of a value that is read often, for the edge ``number``."""
         node = self.graph.nodes[self.graph.edges[number].source]
-        title = Lines([[(plain(_shortened(titles(node)[0])), Letters(color=AGAIN["fontcolor"]))]])
+        title = Lines([[(plain(cut(titles(node)[0], WIDEST_NAME)), Letters(color=AGAIN["fontcolor"]))]])
         return Box(f"again{number}", "again", _tooltip(node), title, AGAIN, f"again{number}")
 
     def frame(self, module: ModuleBox, parent: int) -> Frame:
         around = None if module.parent is None else self.graph.modules[module.parent]
-        title, lane = plain(_shortened(_within(around, module.name))), module.kind == LANE
+        title, lane = plain(cut(_within(around, module.name), WIDEST_NAME)), module.kind == LANE
         if lane:
             look = PASS | {"labeljust": "r" if self.rankdir == "LR" else "l"}
         else:
@@ -208,7 +209,7 @@ class _Depiction:
     def title(self, node: Node) -> list[Piece]:
         module = None if node.module is None else self.graph.modules[node.module]
         name, operation = titles(node)
-        title = plain(_shortened(_within(module, name)))
+        title = plain(cut(_within(module, name), WIDEST_NAME))
         if node.change is not None and self.color == "change":
             title = f"{CHANGES[node.change][2]} {title}"
         pieces = [(title, Letters(bold=True))] if title else []
@@ -290,7 +291,3 @@ def _tooltip(node: Node) -> str:
 def _within(module: ModuleBox | None, path: str) -> str:
     """Return an attribute path without the part that is the title of the box around it."""
     return path.removeprefix(f"{module.name}.") if module else path
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME // 2 - 1]}…{text[-LONGEST_NAME // 2 :]}"

@@ -68,10 +68,9 @@ def check_suffix(path: str | os.PathLike[str]) -> Path:
     return Path(path)
 
 
-def plain_label(text: str, longest: int = 24) -> str:
-    """Return a :func:`.fonts.readable` label of at most ``longest`` characters. "$" starts no formula in it."""
-    text = fonts.readable(text)
-    return (text if len(text) <= longest else text[: longest - 1] + "…").replace("$", r"\$")
+def plain_label(text: str, widest: float = 15.0) -> str:
+    """Return a :func:`.fonts.readable` label at most ``widest`` em wide. "$" starts no formula in it."""
+    return layered.cut(fonts.readable(text), widest).replace("$", r"\$")
 
 
 def text_width(text: str, size: float) -> float:

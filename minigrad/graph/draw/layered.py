@@ -52,6 +52,21 @@ def text_width(text: str, size: float) -> float:
     return size * sum(_ADVANCE.get(c) or (1.0 if unicodedata.east_asian_width(c) in "WF" else 0.9) for c in text)
 
 
+def cut(text: str, room: float) -> str:
+    """Return the beginning of a text that fits into ``room`` em, with an ellipsis, and its round of the loops.
+
+    The round (" · t=3") stays if at least half of the room is left. The page's ``cut`` has the same rule.
+    """
+    if text_width(text, 1) <= room:
+        return text
+    at = text.rfind(" · ")
+    place = text[at:] if at > 0 and text_width(text[at:], 1) < room / 2 else ""
+    count = len(text) - len(place)
+    while count and text_width(f"{text[:count]}…{place}", 1) > room:
+        count -= 1
+    return f"{text[:count].rstrip()}…{place}"
+
+
 def lay_out(
     sizes: Sequence[tuple[float, float]],
     lines: Sequence[tuple[int, int]],

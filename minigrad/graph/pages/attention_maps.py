@@ -268,7 +268,7 @@ def draw_maps(
         MissingExtraError: matplotlib is not installed.
     """
     check_suffix(path)
-    caption = plain_label(caption, 200)
+    caption = plain_label(caption, 125)
     if not any(rows):
         raise ArgumentError("draw_maps got no map to draw")
     every = [each for row in rows for each in row]
@@ -305,8 +305,8 @@ class _PanelRow:
     FONT = 8.0  # points
 
     def __init__(self, maps: Sequence[Map], cell: float, caption: str) -> None:
-        self.maps, self.cell, self.caption = maps, cell, plain_label(caption, 200)
-        self.titles = [plain_label(m.title, 60) for m in maps]
+        self.maps, self.cell, self.caption = maps, cell, plain_label(caption, 125)
+        self.titles = [plain_label(m.title, 38) for m in maps]
         self.top = 0.6 if caption else 0.3  # the space above the panels
         self.font = min(self.FONT, max(5.0, cell / POINT / 1.15))
         self.labels = [(_labels(m.queries), _labels(m.keys)) for m in maps]

@@ -58,7 +58,7 @@ def norm_text(value: float) -> str:
 
 def draw(flow: NotedSteps, path: str | os.PathLike[str]) -> Path:
     flow.check_noted()
-    labels = [plain_label(layer, 40) for layer in flow.layers]
+    labels = [plain_label(layer, 25) for layer in flow.layers]
     # The norms of the parameters hardly change, so the last map shows the update relative to them.
     tables = {"|gradient|": flow.norms(), "|update|": flow.norms("update"), "|update| / |parameter|": flow.ratios()}
     left = max(text_width(label, 8) for label in labels) + 0.2

@@ -468,7 +468,7 @@ def test_long_names_are_shortened_and_whole_in_the_tooltip() -> None:
     x = leaf(1.0, "encoder." * 10 + "weight")
     node = line(draw_dot(x * 1).to_dot(), "n0 [")
     (label,) = re.findall("<B>(.*)</B>", node)
-    assert len(label) == 36 and label.startswith("encoder.") and label.endswith(".weight")
+    assert len(label) > 30 and label.endswith("…") and x.name.startswith(label[:-1])
     assert f'tooltip="input {x.name}"' in node
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import minigrad as mg
 from minigrad.graph.draw.crossings import crossings, uncross
-from minigrad.graph.draw.layered import Laid, Point, lay_out, text_width
+from minigrad.graph.draw.layered import Laid, Point, cut, lay_out, text_width
 from minigrad.graph.draw.ranks import rank
 from models import ClassifierConfig, TransformerClassifier, TwoLayerConfig, TwoLayerTransformer
 
@@ -237,3 +237,16 @@ def test_as_narrow_and_as_few_crossings_as_graphviz() -> None:
         ours += (laid.width, crossing_lines(lines, laid.routes))
         theirs += by_dot(sizes, lines)
     assert ours[0] <= 1.3 * theirs[0] and ours[1] <= 1.3 * theirs[1] + 2, (ours, theirs)
+
+
+@pytest.mark.parametrize(
+    "text", ["encoder." * 10 + "weight", "iiii" * 30, "日本語" * 20, "a · t=3" * 9, "W" * 30 + " · t=17"]
+)
+def test_a_text_is_cut_at_its_end_where_it_fits_and_its_round_stays(text: str) -> None:
+    short = cut(text, 12.0)
+    start, _, place = short.partition("…")
+    assert text.startswith(start) and text.endswith(place) and text_width(short, 1) <= 12.0
+    spaces = len(text[len(start) :]) - len(text[len(start) :].lstrip())  # which the cut drops
+    assert text_width(f"{text[: len(start) + spaces + 1]}…{place}", 1) > 12.0  # one letter more
+    assert place == ("" if " · " not in text else text[text.rindex(" · ") :])
+    assert cut(text, text_width(text, 1)) == text and cut(" · " + "t" * 99, 5).endswith("…")
