@@ -17,7 +17,7 @@ MOST_NODES = 2500  # nodes of a drawing; the layout of a larger one takes minute
 
 DOTS_PER_INCH = 144  # the resolution of a PNG, sharp enough for a slide
 
-# A separate process, used if Graphviz needs another font path. In this process it may have read its fonts already.
+# In a separate process, because Graphviz may need another font path, and in this one it may have read its fonts already.
 PYGRAPHVIZ = """
 import sys, pygraphviz
 dot = sys.stdin.buffer.read().decode()
@@ -64,9 +64,7 @@ def _run(dot: str, format: str, environment: dict[str, str] | None = None) -> by
     program = shutil.which("dot")
     command = [program, f"-T{format}"] if program else [sys.executable, "-c", PYGRAPHVIZ, format]
     if not program:
-        pygraphviz = import_extra("pygraphviz", "graph", "drawing a graph as PNG or PDF (as SVG or text needs nothing)")
-        if environment is None:
-            return bytes(pygraphviz.AGraph(string=dot).draw(format=format, prog="dot"))
+        import_extra("pygraphviz", "graph", "drawing a graph as PNG or PDF (as SVG or text needs nothing)")
     run = subprocess.run(command, input=dot.encode(), capture_output=True, check=False, env=environment)
     if run.returncode:
         raise GraphError(f"the program {command[0]} failed: {run.stderr.decode(errors='replace').strip()}")
