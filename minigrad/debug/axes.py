@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.record.model import Edge, Node
-from .case import Seen, WatchedRun, line_of
+from .case import Seen, WatchedRun, is_array, line_of
 from .finding import DebugFinding
 from .source import names_of_target
 
@@ -163,10 +163,14 @@ def _used_axis(seen: Seen, edge: Edge, ndim: int) -> int | None:
 
 
 def masks_of(seen: Seen, node: Node) -> list[tuple[Edge, Any]]:
-    """Return the boolean masks of an attention, or of a ``where`` that writes a large negative number."""
+    """Return the masks of an attention, of a ``where`` that writes a large negative number, and of an added -inf."""
     found = []
-    for edge, _ in seen.operands(node):
+    for edge, origin in seen.operands(node):
         value = edge.value
+        if node.operation == "add" and origin.kind == "constant" and is_array(value) and value.ndim >= 2:
+            if np.isneginf(value).any():
+                found.append((edge, ~np.isneginf(value)))
+            continue
         if node.operation == "where":
             others = [e.value for e in seen.into[node.id] if e is not edge and np.size(e.value) == 1]
             if not any(float(np.ravel(other)[0]) < HIDES for other in others):

@@ -44,6 +44,17 @@ def test_attention_to_the_future_is_a_finding_only_for_causal_data(tmp_path: Pat
     assert finding.texts[0].startswith("past = np.triu")
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_an_added_mask_that_hides_a_whole_row_explains_its_nan(tmp_path: Path) -> None:
+    scores = "(x @ Q) @ (x @ K).swapaxes(1, 2) / np.sqrt(D)"
+    text = ATTENTION.replace(f"np.where(past, {scores}, -1e9)", f"{scores} + np.where(past, 0.0, -np.inf)")
+    assert "-np.inf" in text
+    assert watched(tmp_path, text).findings == []
+    found = watched(tmp_path, text.replace("dtype=bool))", "dtype=bool), -1)")).findings
+    assert (found[0].kind, found[0].certain) == ("mask", True)
+    assert [finding.certain for finding in found if finding.kind == "nonfinite"] == [False]
+
+
 @pytest.mark.parametrize("step", [23, 24])
 def test_the_first_nan_of_a_step_without_a_full_look_is_explained(tmp_path: Path, step: int) -> None:
     text = programs.NET.replace("** 2).mean()", f"** 2).mean() + np.sqrt(W2 * 0 + (step != {step})).sum()")
