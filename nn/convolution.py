@@ -129,8 +129,8 @@ class Conv2d(_Convolution):
         dtype: the dtype of the parameters; the layer casts a real x to it.
 
     Shapes: x (batch, in_channels, height, width) -> (batch, out_channels, ...), each size being
-    ``(size + 2 p - d (kernel - 1) - 1) // s + 1``; ``weight`` (out_channels, in_channels / groups, *kernel_size), ``bias``
-    (out_channels,). These are PyTorch's shapes.
+    ``(size + 2 p - d (kernel - 1) - 1) // s + 1``; the weight is ``(out_channels, in_channels / groups, *kernel_size)`` and the
+    bias (out_channels,). These are PyTorch's shapes.
 
     Raises:
         ArgumentError: a size is not a positive integer, ``groups`` does not divide the channels, or "same" is used with a
@@ -181,7 +181,8 @@ class ConvTranspose2d(_Convolution):
             result; smaller than the stride or the dilation.
 
     Shapes: x (batch, in_channels, height, width) -> (batch, out_channels, ...), each size being
-    ``(size - 1) s - 2 p + d (kernel - 1) + output_padding + 1``; ``weight`` (in_channels, out_channels / groups, *kernel_size).
+    ``(size - 1) s - 2 p + d (kernel - 1) + output_padding + 1``; the weight is
+    ``(in_channels, out_channels / groups, *kernel_size)``.
 
     Raises:
         ArgumentError, ShapeError: as in :class:`Conv2d`, or ``output_padding`` is too large, or nothing is left of the result.
