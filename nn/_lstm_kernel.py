@@ -23,9 +23,8 @@ def lstm_forward(
     batch, length, width = images.shape
     d = width // 4
     gates = np.array(time_first(images, reverse))  # the loop replaces x W + b by i, f, g and o, in place
-    memory = np.empty(
-        (length + 1, batch, 2 * d), images.dtype
-    )  # the state and the cell before each token, and after the last
+    # the state and the cell before each token, and after the last
+    memory = np.empty((length + 1, batch, 2 * d), images.dtype)
     memory[0, :, :d], memory[0, :, d:] = initial, cell
     squashed = np.empty((length, batch, d), images.dtype)  # tanh of each new cell
     scale, shift = np.full(width, 0.5, images.dtype), np.full(width, 0.5, images.dtype)

@@ -12,8 +12,8 @@ from minigrad.internal import Array, TensorLike
 from ._checks import as_input, check_positive
 from ._lstm_kernel import lstm_backward, lstm_forward
 from .affine import Affine
-from .masks import as_key_mask
 from .module import DType, Module
+from .recurrent import OverTokens
 
 State = tuple[TensorLike, TensorLike]
 
@@ -21,8 +21,8 @@ State = tuple[TensorLike, TensorLike]
 class LSTMCell(Module):
     """One step of a long short-term memory, which maps an input x, a state h and a cell c to the new h' and c'. ::
 
-        i, f, o = sigmoid(x W + b + h U + c)     input, forget and output gates, each with weights of its own
-        g = tanh(x W_g + b_g + h U_g + c_g)      candidate
+        i, f, o = sigmoid(x W + b + h U + a)     input, forget and output gates, each with weights of its own
+        g = tanh(x W_g + b_g + h U_g + a_g)      candidate
         c' = f * c + i * g
         h' = o * tanh(c')
 
@@ -69,7 +69,7 @@ class LSTMCell(Module):
 
 
 def _step(c: Any, sums: Any) -> Any:
-    """Return the new state and cell from c and ``sums = x W + b + h U + c``, (batch, 4 hidden_dim)."""
+    """Return the new state and cell from the cell c and ``sums = x W + b + h U + a``, (batch, 4 hidden_dim)."""
     d = c.shape[-1]
     first, o = sigmoid(sums[:, : 2 * d]), sigmoid(sums[:, 3 * d :])
     c = first[:, d:] * c + first[:, :d] * np.tanh(sums[:, 2 * d : 3 * d])
@@ -100,7 +100,7 @@ lstm_states = primitive(_states, name="lstm_states").reference(_states)
 lstm_states.kernel(np.ndarray, lstm_forward, lstm_backward)
 
 
-class LSTM(Module):
+class LSTM(OverTokens):
     """A long short-term memory that applies an :class:`LSTMCell` to the tokens of a sequence, one after the other.
 
     Args:
@@ -130,27 +130,13 @@ class LSTM(Module):
         True
     """
 
-    def __init__(
-        self,
-        input_dim: int,
-        hidden_dim: int,
-        *,
-        rng: np.random.Generator,
-        reverse: bool = False,
-        dtype: DType = np.float32,
-    ) -> None:
-        self.reverse = reverse
-        self.cell = LSTMCell(input_dim, hidden_dim, rng=rng, dtype=dtype)
+    cell_class = LSTMCell
 
     def forward(
         self, x: TensorLike, initial: State | None = None, *, key_mask: TensorLike | None = None
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        state, d = self.cell.state, self.cell.hidden_dim
-        width, dtype = self.cell.input.weight.shape[0], state.weight.dtype
-        x = as_input(x, dtype, "LSTM")
-        if x.ndim != 3 or x.shape[-1] != width or not x.shape[1]:
-            raise ShapeError(f"LSTM needs x of shape (batch, length, {width}) with length > 0, got {x.shape}")
-        batch, length, _ = x.shape
+        x, is_token = self._tokens(x, key_mask)
+        dtype, batch, d, state = x.dtype, len(x), self.cell.hidden_dim, self.cell.state
         if initial is None:
             initial = (np.zeros((batch, d), dtype, like=x.data), np.zeros((batch, d), dtype, like=x.data))
         h, c = (as_input(t, dtype, "LSTM") for t in initial)
@@ -158,9 +144,6 @@ class LSTM(Module):
             raise ShapeError(
                 f"LSTM needs initial (h, c), each (batch, hidden_dim) = {(batch, d)}, got {h.shape} and {c.shape}"
             )
-        is_token = as_key_mask(key_mask, (batch, length), x.data)
-        if is_token is not None:
-            is_token = is_token[..., None]  # (batch, length, 1)
         both: Any = lstm_states(
             self.cell.input(x), h, c, state.weight, state.bias, is_token=is_token, reverse=self.reverse
         )
@@ -168,6 +151,3 @@ class LSTM(Module):
         if is_token is not None:
             states = np.where(is_token, states, 0.0)
         return states, (last[:, :d], last[:, d:])
-
-    def extra_repr(self) -> str:
-        return "reverse=True" if self.reverse else ""

@@ -105,7 +105,37 @@ gru_states = primitive(_states, name="gru_states").reference(_states)
 gru_states.kernel(np.ndarray, gru_forward, gru_backward)
 
 
-class GRU(Module):
+class OverTokens(Module):
+    """What GRU and LSTM share: the cell that is applied to the tokens of a sequence, one after the other."""
+
+    cell_class: Any
+
+    def __init__(
+        self,
+        input_dim: int,
+        hidden_dim: int,
+        *,
+        rng: np.random.Generator,
+        reverse: bool = False,
+        dtype: DType = np.float32,
+    ) -> None:
+        self.reverse = reverse
+        self.cell = self.cell_class(input_dim, hidden_dim, rng=rng, dtype=dtype)
+
+    def _tokens(self, x: TensorLike, key_mask: TensorLike | None) -> tuple[Tensor, Array | None]:
+        """Return x (batch, length, input_dim), and which of its tokens are no padding, (batch, length, 1), or None."""
+        name, (width, _) = type(self).__name__, self.cell.input.weight.shape
+        x = as_input(x, self.cell.input.weight.dtype, name)
+        if x.ndim != 3 or x.shape[-1] != width or not x.shape[1]:
+            raise ShapeError(f"{name} needs x of shape (batch, length, {width}) with length > 0, got {x.shape}")
+        is_token = as_key_mask(key_mask, x.shape[:2], x.data)
+        return x, None if is_token is None else is_token[..., None]
+
+    def extra_repr(self) -> str:
+        return "reverse=True" if self.reverse else ""
+
+
+class GRU(OverTokens):
     """A gated recurrent unit that applies a :class:`GRUCell` to the tokens of a sequence, one after the other.
 
     Args:
@@ -135,26 +165,13 @@ class GRU(Module):
         True
     """
 
-    def __init__(
-        self,
-        input_dim: int,
-        hidden_dim: int,
-        *,
-        rng: np.random.Generator,
-        reverse: bool = False,
-        dtype: DType = np.float32,
-    ) -> None:
-        self.reverse = reverse
-        self.cell = GRUCell(input_dim, hidden_dim, rng=rng, dtype=dtype)
+    cell_class = GRUCell
 
     def forward(
         self, x: TensorLike, initial: TensorLike | None = None, *, key_mask: TensorLike | None = None
     ) -> tuple[Tensor, Tensor]:
-        width, dtype = self.cell.input.weight.shape[0], self.cell.input.weight.dtype
-        x = as_input(x, dtype, "GRU")
-        if x.ndim != 3 or x.shape[-1] != width or not x.shape[1]:
-            raise ShapeError(f"GRU needs x of shape (batch, length, {width}) with length > 0, got {x.shape}")
-        batch, length, _ = x.shape
+        x, is_token = self._tokens(x, key_mask)
+        dtype, batch = x.dtype, len(x)
         if initial is None:
             initial = np.zeros((batch, self.cell.hidden_dim), dtype, like=x.data)
         h: Any = as_input(initial, dtype, "GRU")
@@ -162,9 +179,6 @@ class GRU(Module):
             raise ShapeError(
                 f"GRU needs initial of shape (batch, hidden_dim) = {(batch, self.cell.hidden_dim)}, got {h.shape}"
             )
-        is_token = as_key_mask(key_mask, (batch, length), x.data)
-        if is_token is not None:
-            is_token = is_token[..., None]  # (batch, length, 1)
         state = self.cell.state
         states: Any = gru_states(
             self.cell.input(x), h, state.weight, state.bias, is_token=is_token, reverse=self.reverse
@@ -173,6 +187,3 @@ class GRU(Module):
         if is_token is not None:
             states = np.where(is_token, states, 0.0)
         return states, last
-
-    def extra_repr(self) -> str:
-        return "reverse=True" if self.reverse else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from html import escape
@@ -20,16 +21,22 @@ from .river import loss_svg
 
 ROWS, NUMBERS, ARRAYS, SIDE = 8, 12, 4, 84  # of a batch: rows, numbers of a row, arrays; pixels of a picture
 WORDS = {
-    "en": ("What minigrad debug found", "The batch of step {}", "Step {}, one operation at a time", "{} more rows",
-           "Click a step to see its numbers."),
-    "ja": ("minigrad debug が見つけたこと", "ステップ {} のバッチ", "ステップ {} を一演算ずつ", "ほかに {} 行",
-           "ステップをクリックすると値を表示します。"),
+    "en": {
+        "heading": "What minigrad debug found", "batch": "The batch of step {}", "stepper": "Step {}, one operation at a time",
+        "more": "{} more rows", "hint": "Click a step to see its numbers.", "loss": "Loss",
+        "river": "Size of the gradients: 10 to 90 % of the parameters (blue), the largest (orange)",
+    },
+    "ja": {
+        "heading": "minigrad debug が見つけたこと", "batch": "ステップ {} のバッチ", "stepper": "ステップ {} を一演算ずつ",
+        "more": "ほかに {} 行", "hint": "ステップをクリックすると値を表示します。", "loss": "損失",
+        "river": "勾配の大きさ: パラメータの 10 ～ 90 %（青）と最大値（橙）",
+    },
 }  # fmt: skip
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 80rem; margin: 0 auto; padding: 0 1rem; color-scheme: light dark; }
 h1 { font-size: 1.4rem; } h2 { font-size: 1.15rem; } h3 { font-size: 1rem; margin: 0; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: 0.95rem; }
-body > svg { display: block; width: 100%; height: auto; max-width: 70rem; }
+.curves { overflow-x: auto; } .curves svg { display: block; width: 100%; height: auto; min-width: 42rem; max-width: 70rem; }
 .batch { display: flex; flex-wrap: wrap; gap: 1rem 2rem; } section { overflow-x: auto; } section svg { margin: 2px; }
 td { padding: 0 0.5rem; text-align: right; white-space: nowrap; } iframe { border: 1px solid #888; }
 .step:hover rect:first-of-type { fill: #8884; } .chosen rect:first-of-type { fill: #e0802066; }
@@ -54,20 +61,26 @@ def debug_page(path: str | os.PathLike[str], text: str, case: WatchedRun, seen: 
         ArgumentError: ``language`` is neither "en" nor "ja".
     """
     check_language(language, "debug")
-    heading, batch_of, stepper, more, hint = WORDS[language]
+    words = WORDS[language]
     with tempfile.TemporaryDirectory() as folder:
         inner = explain(seen.look.loss, Path(folder, "stepper.html"), language=language, step=seen.step, check=False)
         frame, scripts = inner.iframe(), inner.read_text(encoding="utf-8")
     watcher = case.watcher
-    body = [f"<h1>{heading}</h1><pre>{escape(text)}</pre>"]
-    body += [loss_svg(watcher.losses), watcher.river.svg(), f'<p id="chosen" aria-live="polite">{hint}</p>']
-    batch = "".join(_array(name, array, watcher.globals, more) for name, array in list(batch_arrays(seen))[:ARRAYS])
-    body += [f'<h2>{batch_of.format(seen.step)}</h2><div class="batch">{batch}</div>'] * bool(batch)
-    body.append(f"<h2>{stepper.format(seen.step)}</h2>{frame}")
+    body = [f"<h1>{words['heading']}</h1><pre>{escape(text)}</pre>"]
+    curves = loss_svg(watcher.losses, words["loss"]) + watcher.river.svg(words["river"])
+    body.append(f'<div class="curves">{curves}</div><p id="chosen" aria-live="polite">{words["hint"]}</p>')
+    batch = "".join(
+        _array(name, array, watcher.globals, words["more"]) for name, array in list(batch_arrays(seen))[:ARRAYS]
+    )
+    body += [f'<h2>{words["batch"].format(seen.step)}</h2><div class="batch">{batch}</div>'] * bool(batch)
+    body.append(f"<h2>{words['stepper'].format(seen.step)}</h2>{frame}")
     saved = Page(path)
-    data = {"notes": [_note(case, step) for step in range(watcher.steps)]}
+    data = {
+        "notes": {step: _note(case, step) for step in sorted({*map(int, re.findall(r'data-step="(\d+)"', curves))})}
+    }
     saved.write_text(
-        page(heading, "\n".join(body), SCRIPT, data, STYLE, language=language, framed=scripts), encoding="utf-8"
+        page(words["heading"], "\n".join(body), SCRIPT, data, STYLE, language=language, framed=scripts),
+        encoding="utf-8",
     )
     return saved
 

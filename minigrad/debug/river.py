@@ -40,9 +40,8 @@ class GradientRiver:
         steps: what each step had.
 
     Example:
-        >>> import numpy as np
         >>> river = GradientRiver()
-        >>> river.add([("W", np.array([3.0, 4.0])), ("b", np.array([0.5]))])
+        >>> river.add([("W", 3.0**2 + 4.0**2, 2), ("b", 0.5**2, 1)])
         >>> river.steps[0].key, round(river.steps[0].most, 3)
         ('W', 3.536)
     """
@@ -50,11 +49,7 @@ class GradientRiver:
     def __init__(self) -> None:
         self.steps: list[RiverStep] = []
 
-    def add(self, gradients: Iterable[tuple[Hashable, np.ndarray]]) -> None:
-        """Add a step: the key and the gradient of each parameter."""
-        self.add_squares([(key, sum_of_squares(array), array.size) for key, array in gradients])
-
-    def add_squares(self, squares: Sequence[tuple[Hashable, float, int]]) -> None:
+    def add(self, squares: Sequence[tuple[Hashable, float, int]]) -> None:
         """Add a step: for each parameter its key, the sum of the squares of its gradient, and its number of elements."""
         means = [(square / size, key) for key, square, size in squares if size]
         if not means:
@@ -71,7 +66,9 @@ class GradientRiver:
         spike = max(range(len(self.steps)), key=lambda i: _rank(self.steps[i].most))
         return f"GradientRiver({len(self.steps):,} steps; largest {self.steps[spike].most:.3g} in step {spike})"
 
-    def svg(self) -> str:
+    def svg(
+        self, title: str = "Size of the gradients: 10 to 90 % of the parameters (blue), the largest (orange)"
+    ) -> str:
         """Return the drawing: a column for each step, or for a group of steps, with its numbers as the title."""
         groups = _groups(len(self.steps))
         rows = [[self.steps[i] for i in group] for group in groups]
@@ -93,14 +90,13 @@ class GradientRiver:
                 f'<rect {x} y="{top:.1f}" height="{max(1.0, bottom - top):.1f}" fill="#3b7dd8" fill-opacity="0.6"/>'
                 f'<rect {x} y="{peak - 1:.1f}" height="2" fill="{"#d03030" if not math.isfinite(most[i]) else "#e08020"}"/></g>'
             )
-        title = "Size of the gradients: 10 to 90 % of the parameters (blue), the largest (orange)"
         return drawing(title, scale, parts, len(self.steps))
 
     def _repr_html_(self) -> str:
         return self.svg() if self.steps else f"<p>{self!r}</p>"
 
 
-def loss_svg(losses: Sequence[float]) -> str:
+def loss_svg(losses: Sequence[float], title: str = "Loss") -> str:
     """Return the drawing of a loss: a line through the steps, or through the largest loss of each group of steps."""
     groups = _groups(len(losses))
     values = [max((losses[i] for i in group), key=_rank) for group in groups]
@@ -123,7 +119,7 @@ def loss_svg(losses: Sequence[float]) -> str:
             f'<g class="step" data-step="{step}"><title>step {step}: loss {value:.4g}</title><rect x="{LEFT + i * wide:.1f}" '
             f'width="{wide:.2f}" y="{TOP}" height="{HEIGHT - TOP}" fill="transparent"/>{bad}</g>'
         )
-    return drawing("Loss", scale, parts, len(losses))
+    return drawing(title, scale, parts, len(losses))
 
 
 def drawing(title: str, scale: _Scale, parts: Sequence[str], steps: int) -> str:

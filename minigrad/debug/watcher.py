@@ -153,7 +153,7 @@ class Watcher:
             squares.append((id(leaf.tensor), square, array.size))
         self.norms[-1] = sum(square for _, square, _ in squares) ** 0.5
         self.river.steps.pop()
-        self.river.add_squares(squares)
+        self.river.add(squares)
         if bad and self.origin is None and self._swept is not None:
             entries, kept = self._swept
             self.origin = backward_origin(self.steps - 1, entries, kept, self._lines(entries, None))

@@ -15,7 +15,7 @@ from tests.nn.layers import assert_close, assert_same, check_module, load, rando
 F64: Any = {"dtype": np.float64}
 IMAGES = rng(2).standard_normal((3, 4, 7, 6))
 TOKENS = rng(3).standard_normal((3, 4, 9))
-# Of each case: the class, its sizes, its options.
+# Each case has a class, its sizes and its options.
 CASES: dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]] = {
     "plain": ("Conv2d", (4, 6, 3), {}),
     "one by one": ("Conv2d", (4, 5, 1), {"bias": False}),
@@ -59,7 +59,7 @@ def test_values_and_gradients_are_pytorchs(name: str, reference: bool) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_second_derivatives_are_pytorchs(name: str) -> None:
-    """Of the gradient's squares, which pull on the input, the weight and the cotangent at once."""
+    """The sum of the gradient's squares depends on the input, the weight and the cotangent at once."""
     ours, theirs, array = pair(name)
     x, torch_x = Tensor(array, requires_grad=True), to_torch(array, requires_grad=True)
     y, torch_y = np.tanh(ours(x)), torch.tanh(theirs(torch_x))

@@ -8,14 +8,18 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad.debug.river import COLUMNS, GradientRiver, loss_svg
+from minigrad.debug.river import COLUMNS, GradientRiver, loss_svg, sum_of_squares
+
+
+def step_of(*gradients: tuple[object, np.ndarray]) -> list[tuple[object, float, int]]:
+    return [(key, sum_of_squares(array), array.size) for key, array in gradients]
 
 
 def test_a_step_has_the_percentiles_of_the_root_mean_squares() -> None:
     rng = np.random.default_rng(0)
     gradients = [(i, scale * rng.normal(size=(3, i + 1))) for i, scale in enumerate(np.geomspace(1e-3, 1e3, 11))]
     river = GradientRiver()
-    river.add(gradients)
+    river.add(step_of(*gradients))
     sizes = np.sort([np.sqrt(np.mean(array**2)) for _, array in gradients])
     step = river.steps[0]
     np.testing.assert_allclose([step.low, step.high, step.most], [sizes[1], sizes[9], sizes[10]])
@@ -24,7 +28,7 @@ def test_a_step_has_the_percentiles_of_the_root_mean_squares() -> None:
 
 def test_a_gradient_that_is_not_finite_is_the_largest() -> None:
     river = GradientRiver()
-    river.add([("a", np.array([1e9])), ("b", np.array([np.nan])), ("c", np.array([1.0]))])
+    river.add(step_of(("a", np.array([1e9])), ("b", np.array([np.nan])), ("c", np.array([1.0]))))
     assert river.steps[0].key == "b"
     assert "#d03030" in river.svg()
 
@@ -32,7 +36,7 @@ def test_a_gradient_that_is_not_finite_is_the_largest() -> None:
 def test_a_step_without_gradients_is_drawn_at_the_bottom() -> None:
     river = GradientRiver()
     river.add([])
-    river.add([("a", np.zeros(3))])
+    river.add(step_of(("a", np.zeros(3))))
     assert [step.most for step in river.steps] == [0.0, 0.0]
     assert "nan" not in river.svg()
 
@@ -40,7 +44,7 @@ def test_a_step_without_gradients_is_drawn_at_the_bottom() -> None:
 def test_long_trainings_are_drawn_in_groups_and_keep_their_spike() -> None:
     river = GradientRiver()
     for step in range(10 * COLUMNS):
-        river.add([("w", np.array([1000.0 if step == 1234 else 1.0]))])
+        river.add(step_of(("w", np.array([1000.0 if step == 1234 else 1.0]))))
     drawing = river.svg()
     assert drawing.count("<g ") == COLUMNS
     assert 'data-step="1234"' in drawing
@@ -94,6 +98,7 @@ def test_the_page_has_the_curves_the_batch_and_the_stepper(tmp_path: Path, langu
     assert page is not None
     text = page.read_text(encoding="utf-8")
     assert re.search(heading, text)
+    assert (language == "ja") == ("勾配の大きさ" in text)
     assert text.count("<svg xmlns") == 2  # the loss and the river
     assert text.count('viewBox="0 0 6 6"') == 5  # each row of 36 pixels is a picture
     inner = unescape(re.search(r'<iframe srcdoc="([^"]*)"', text)[1])  # type: ignore[index]
