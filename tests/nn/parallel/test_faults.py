@@ -1,7 +1,5 @@
 """Real processes of which one raises, is killed, or hangs; and ranks that do not belong together."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -26,26 +24,24 @@ BEFORE = 9  # steps of the last checkpoint before the fault, which is written ev
     ],
 )
 def test_a_rank_that_goes_wrong_ends_the_job_with_words_of_its_own(fault, said, ended):
-    done, seconds, losses = ended(fault)
+    done, losses = ended(fault)  # within a minute, or `launch` kills it
     assert done.returncode != 0 and "done" not in done.stdout
     assert said in done.stderr + done.stdout  # mpiexec prints who was killed
-    assert seconds < 20  # a tenth of it where nobody else is at work
     assert len(losses) >= BEFORE
 
 
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory):
-    """How a job with a fault ended, how long it took, and the losses in its checkpoint, which is whole."""
+    """How a job with a fault ended, and the losses in its checkpoint, which is whole."""
     found = {}
 
     def run(fault):
         if fault not in found:
-            folder, start = tmp_path_factory.mktemp(fault), time.monotonic()
+            folder = tmp_path_factory.mktemp(fault)
             done = launch(2, "faults.py", fault, folder, 4)
-            seconds = time.monotonic() - start
             model = nn.Sequential(nn.Affine(4, 8, rng=RNG), nn.Dropout(0.0, rng=RNG), nn.Affine(8, 2, rng=RNG))
             nn.load_weights(model, folder / "last.safetensors")
-            found[fault] = done, seconds, load_checkpoint(folder / "last.safetensors")[0]["losses"]
+            found[fault] = done, load_checkpoint(folder / "last.safetensors")[0]["losses"]
         return found[fault]
 
     return run

@@ -75,13 +75,13 @@ def test_times_are_those_of_the_operation_alone() -> None:
     operation = slow(0.02, 0.03)
     with profile() as p:
         x = leaf(1.0)
-        time.sleep(0.8)  # the program's own, far longer than a busy machine delays the others
+        time.sleep(0.8)  # the program's own: whoever counted it would have at least as much
         y = operation(operation(x) * 2)
         y.backward()
     slowest, other = p.by_operation()
     assert (slowest.name, slowest.calls) == ("slow", 2)
-    assert 0.04 <= slowest.seconds < 0.4 and 0.06 <= slowest.backward_seconds < 0.4
-    assert other.name == "multiply" and other.seconds < 0.4
+    assert 0.04 <= slowest.seconds < 0.8 and 0.06 <= slowest.backward_seconds < 0.8
+    assert other.name == "multiply" and other.seconds < 0.8
 
 
 def test_modules_have_their_own_rows() -> None:
