@@ -155,7 +155,7 @@ def worker(arguments: Sequence[str]) -> int:
     return 0
 
 
-def cost(file: Path, rounds: int = 3) -> list[tuple[float, float]]:
+def cost(file: Path, rounds: int = 9) -> list[tuple[float, float]]:
     """Return the least seconds and the least peak memory (MiB) of a program, first without watching, then with it."""
     rows: list[list[list[float]]] = [[], []]
     for _ in range(rounds):
