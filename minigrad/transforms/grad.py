@@ -242,15 +242,18 @@ def _kind(value: Any) -> tuple[Any, np.dtype[Any]]:
     return getattr(value, "shape", ()), getattr(value, "dtype", np.dtype(type(value)))
 
 
-def value_and_grad(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[..., Any]:
+def value_and_grad(f: Callable[..., Any], argnum: Argnum = 0, *, has_aux: bool = False) -> Callable[..., Any]:
     """Return a function that computes ``f(*args)`` and its gradient with respect to argument ``argnum`` (a tuple for several).
 
     ``f`` must return one real floating-point number. For complex inputs the gradient is ``df/dx - i df/dy``, as in JAX. The
     results are Tensors or arrays as for :func:`vjp`. For example, the gradient of a model with respect to its input is a Tensor
     that depends on the parameters, so a penalty on that gradient can be differentiated with respect to the parameters.
 
+    With ``has_aux=True``, as in JAX, ``f`` returns ``(loss, aux)``, and the result is ``((loss, aux), gradient)``. ``aux`` may
+    be anything, such as predictions or a count. It adds nothing to the gradient.
+
     Raises (when called):
-        UnsupportedError: ``f`` did not return a real floating-point scalar.
+        UnsupportedError: ``f`` did not return a real floating-point scalar, or with ``has_aux`` a tuple of it and ``aux``.
         ArgumentError: there is no argument ``argnum``.
 
     Example:
@@ -260,12 +263,24 @@ def value_and_grad(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[..., A
         >>> value, gradients = mg.value_and_grad(loss, argnum=(0, 1))(np.array([1.0, 2.0]), np.array([2.0, 1.0]))
         >>> float(value), gradients
         (2.0, (array([4., 2.]), array([2., 4.])))
+        >>> with_aux = lambda w: (np.sum(w**2), {"largest": np.max(w)})
+        >>> (value, aux), gradient = mg.value_and_grad(with_aux, has_aux=True)(np.array([1.0, 2.0]))
+        >>> float(aux["largest"]), gradient
+        (2.0, array([2., 4.]))
     """
 
     @functools.wraps(f)
     def transformed(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         run = Recorded(*choose(f, argnum, args, kwargs))
-        value = run.value()
+        returned, output = run.value(), run.output
+        if has_aux:
+            if not isinstance(returned, tuple) or len(returned) != 2:
+                raise UnsupportedError(
+                    f"has_aux=True needs a function that returns a tuple (loss, aux), got {type(returned).__name__}: return "
+                    "both, or leave out has_aux"
+                )
+            output = output[0]
+        value = returned[0] if has_aux else returned
         check_no_step(value, "grad")
         shape, dtype = _kind(value)
         if shape != () or dtype.kind != "f":
@@ -273,14 +288,16 @@ def value_and_grad(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[..., A
                 f"grad needs a function that returns one real number, got {type(value).__name__} of shape {shape} and dtype "
                 f"{dtype}: sum() it, or use vjp with a cotangent"
             )
-        gradients = run.pull(run.output, _ones(value))
-        return value, gradients[0] if isinstance(argnum, int) else gradients
+        gradients = run.pull(output, _ones(value))
+        return returned, gradients[0] if isinstance(argnum, int) else gradients
 
     return transformed
 
 
-def grad(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[..., Any]:
+def grad(f: Callable[..., Any], argnum: Argnum = 0, *, has_aux: bool = False) -> Callable[..., Any]:
     """Return a function that computes the gradient of ``f`` with respect to argument ``argnum``; see :func:`value_and_grad`.
+
+    With ``has_aux=True``, ``f`` returns ``(loss, aux)``, and the result is ``(gradient, aux)``.
 
     Example:
         >>> import minigrad as mg
@@ -289,11 +306,12 @@ def grad(f: Callable[..., Any], argnum: Argnum = 0) -> Callable[..., Any]:
         >>> float(mg.grad(mg.grad(lambda x: x**3))(2.0))
         12.0
     """
-    both = value_and_grad(f, argnum)
+    both = value_and_grad(f, argnum, has_aux=has_aux)
 
     @functools.wraps(f)
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        return both(*args, **kwargs)[1]
+        returned, found = both(*args, **kwargs)
+        return (found, returned[1]) if has_aux else found
 
     return gradient
 

@@ -349,6 +349,42 @@ def test_hvp(f: Any, args: Any) -> None:
     agree(jvp(grad(lambda *a: energy(np, *a), tuple(range(len(args)))), args, direction(args))[1], to_torch(got))
 
 
+def test_has_aux_returns_the_rest_beside_the_gradient() -> None:
+    """The gradient is that of the loss alone, at first and second order; aux may hold integers, strings and None."""
+
+    def f(x: Any) -> Any:
+        return np.sum(x**3), {"scores": 100 * x, "count": x.shape[0], "name": "cubes", "none": None}
+
+    x = np.array([1.0, 2.0])
+    (value, aux), gradient = mg.value_and_grad(f, has_aux=True)(x)
+    assert value == 9 and gradient.tolist() == [3, 12]
+    assert type(aux["scores"]) is np.ndarray and aux["scores"].tolist() == [100, 200]
+    assert (aux["count"], aux["name"], aux["none"]) == (2, "cubes", None)
+    gradient, again = mg.grad(f, has_aux=True)(x)
+    assert gradient.tolist() == [3, 12] and again["scores"].tolist() == [100, 200]
+    gradient, scores = mg.grad(
+        lambda x: (np.sum(mg.grad(f, has_aux=True)(x)[0]), mg.grad(f, has_aux=True)(x)[1]), has_aux=True
+    )(x)
+    assert gradient.tolist() == [6, 12] and scores["scores"].tolist() == [100, 200]
+    through_aux = mg.grad(lambda x: np.sum(mg.grad(f, has_aux=True)(x)[1]["scores"]))(x)  # aux stays on the outer tape
+    assert through_aux.tolist() == [100, 100]
+    tensor = mg.value_and_grad(f, has_aux=True)(Tensor(x))[0][1]["scores"]
+    assert isinstance(tensor, Tensor) and not tensor.requires_grad
+    (_, seen), both = mg.value_and_grad(lambda a, b: (a * b, a), (0, 1), has_aux=True)(2.0, 3.0)
+    assert (float(seen), [float(g) for g in both]) == (2, [3, 2])
+
+
+@pytest.mark.parametrize("returned", [lambda x: x, lambda x: (x,), lambda x: [x, x], lambda x: (x, x, x)])
+def test_has_aux_needs_a_pair(returned: Any) -> None:
+    for transform in (mg.grad, mg.value_and_grad):
+        with pytest.raises(
+            UnsupportedError, match=r"has_aux=True needs a function that returns a tuple \(loss, aux\), got"
+        ):
+            transform(returned, has_aux=True)(1.0)
+    with pytest.raises(UnsupportedError, match="grad needs a function that returns one real number"):
+        mg.grad(lambda x: (x, 1), has_aux=True)(np.ones(2))
+
+
 def test_argnum_of_jacobian_and_hessian() -> None:
     f = lambda x, y, power=1: (x * y.sum()) ** power
     np.testing.assert_allclose(jacobian(f, 1)(ROW, ROW), ROW[:, None] * np.ones(3))
