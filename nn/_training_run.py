@@ -49,6 +49,7 @@ class TrainingRun:
     tqdm: Any
     on_step: Callable[[], object] | None = None
     ranks: OneProcess = field(default_factory=OneProcess)
+    restore_best: bool = False
 
     def __post_init__(self) -> None:
         self.history = History()  # one dictionary of metrics per completed epoch
@@ -60,6 +61,7 @@ class TrainingRun:
         self.first_batch = ""  # the fingerprint of the first batch, if there are checkpoint files or several ranks
         self.first_lr = self.optimizer.lr if self.schedule is None else None
         self.interrupts = Interrupts()
+        self.best_weights: state.Arrays | None = None  # those of the best epoch, with `restore_best`
 
     def train(self, resume: bool) -> History:
         with self.interrupts:
@@ -75,6 +77,9 @@ class TrainingRun:
             try:
                 self.model.train()
                 self._run_epochs()
+                if self.best_weights is not None:
+                    with self.interrupts.deferred():
+                        state.put_weights("the best epoch", self.model, self.best_weights)
             finally:
                 self.model.eval()  # also after an error, so that Dropout does not change later predictions
         return self.history
@@ -116,6 +121,8 @@ class TrainingRun:
                 self.history.metrics.append(metrics)
                 self.updates = 0
                 self._note_dropouts()
+                if self.restore_best and self._best_is_last():
+                    self.best_weights = state.weights(self.model)[0]
             show(self.history.losses, metrics)
         self._save()
 
@@ -208,6 +215,9 @@ class TrainingRun:
             return False
         return len(self.history.metrics) - 1 - self.history.best_epoch(self.best) >= self.patience
 
+    def _best_is_last(self) -> bool:
+        return self.best is not None and self.history.best_epoch(self.best) == len(self.history.metrics) - 1
+
     def _save(self) -> None:
         """Write the last checkpoint file; before it the best one, if the epoch just completed is the best."""
         if self.files is None or self.ranks.rank or self._progress == self.saved:
@@ -220,8 +230,7 @@ class TrainingRun:
                 entry["step"] = step
             arrays["losses"] = np.array(self.history.losses, np.float64)
             about |= {"metrics": self.history.metrics, "updates": self.updates, "run": self._settings()}
-            epoch = len(self.history.metrics) - 1
-            if self.best is not None and not self.updates and self.history.best_epoch(self.best) == epoch:
+            if not self.updates and self._best_is_last():
                 save_checkpoint(self.files.best, arrays, about)
             save_checkpoint(self.files.last, arrays, about)
             self.saved = self._progress
@@ -243,12 +252,28 @@ class TrainingRun:
                 f"'{path}' is from a run with precision='float16', which fit no longer supports: load its weights with "
                 "nn.load_weights, and start a new run with resume=False"
             )
+        history = History(arrays["losses"].tolist(), about["metrics"])
+        best_weights = self._saved_best(history)
         state.restore(path, self.model, self.optimizer, arrays, about)
-        self.history = History(arrays["losses"].tolist(), about["metrics"])
+        self.history, self.best_weights = history, best_weights
         self.updates = about["updates"]
         self._say_other_schedule(about["optimizer"]["settings"]["lr"])
         self._note_dropouts()
         self.saved = self._progress
+
+    def _saved_best(self, history: History) -> state.Arrays | None:
+        """Return the weights of the best epoch of a saved run, from its ``best`` file."""
+        epoch = history.best_epoch(self.best) if self.restore_best and self.best is not None else -1
+        if epoch < 0 or self.files is None:
+            return None
+        path = self.files.best
+        arrays, about = self.ranks.of_first(lambda: state.read(path))
+        if len(about["metrics"]) != epoch + 1:
+            raise CheckpointError(
+                f"restore_best needs the weights of epoch {epoch}, and '{path}' has those of epoch "
+                f"{len(about['metrics']) - 1}: resume with the same best as before, or without restore_best"
+            )
+        return arrays
 
     def _say_other_schedule(self, lr: float) -> None:
         """Warn if the schedule differs from that of the saved run, which is allowed, for instance to train longer."""

@@ -141,7 +141,7 @@ def restore(path: Path, model: Module, optimizer: Optimizer, arrays: Arrays, abo
         module.key, module.step = about["dropout"][name]["key"], about["dropout"][name]["step"]
 
 
-def put_weights(path: Path, model: Module, arrays: Arrays) -> None:
+def put_weights(path: Path | str, model: Module, arrays: Arrays) -> None:
     """Load the weights into the parameters' own arrays; raise a CheckpointError, with nothing changed, if they do not fit.
 
     The arrays stay, because a product with another memory layout may differ in its last bit.

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import Tensor
+from minigrad import ArgumentError, Tensor
 from minigrad.internal import Array, compiled_adam
 
 from .optimizer import Optimizer, number
@@ -19,8 +19,12 @@ from .optimizer import Optimizer, number
 class SGD(Optimizer):
     """Stochastic gradient descent with momentum: ``b = momentum * b + g; p -= lr * b``.
 
-    ``b`` starts at zero, and ``momentum`` is in [0, 1). Source: Polyak 1964, in the form of Sutskever et al. 2013 without
-    Nesterov momentum. See :class:`Optimizer` for the other arguments and the errors.
+    ``b`` starts at zero, and ``momentum`` is in [0, 1). With ``nesterov=True`` the step looks one momentum step ahead:
+    ``p -= lr * (g + momentum * b)``, with the new ``b``. Source: Polyak 1964; Sutskever et al. 2013, equations 3 and 4, in the
+    form of PyTorch. See :class:`Optimizer` for the other arguments.
+
+    Raises:
+        ArgumentError: ``nesterov`` without ``momentum``, or as :class:`Optimizer` says.
 
     Example:
         >>> import nn
@@ -33,14 +37,30 @@ class SGD(Optimizer):
         5.75
     """
 
-    settings = ("lr", "momentum", "weight_decay")
+    settings: tuple[str, ...] = ("lr", "momentum", "weight_decay")
     slots = ("momentum",)
 
     def __init__(
-        self, parameters: Iterable[Tensor], lr: float = 1e-2, *, momentum: float = 0.0, weight_decay: float = 0.0
+        self,
+        parameters: Iterable[Tensor],
+        lr: float = 1e-2,
+        *,
+        momentum: float = 0.0,
+        nesterov: bool = False,
+        weight_decay: float = 0.0,
     ) -> None:
         super().__init__(parameters, lr, weight_decay=weight_decay)
         self.momentum = number("momentum", momentum, below=1)
+        self.nesterov = bool(nesterov)
+        if self.nesterov:
+            if not self.momentum:
+                raise ArgumentError(
+                    "nesterov=True needs a momentum above 0, got 0.0: SGD(parameters, momentum=0.9, nesterov=True)"
+                )
+            self.settings = (
+                *SGD.settings,
+                "nesterov",
+            )  # only here, so that files from before it was an option can be read
 
     def _arrays(self) -> Sequence[str]:
         return self.slots if self.momentum else ()
@@ -51,7 +71,7 @@ class SGD(Optimizer):
             b = state["momentum"]
             b *= self.momentum
             b += g
-            g = b
+            g = g + self.momentum * b if self.nesterov else b
         p -= self.lr * g
 
 

@@ -37,6 +37,7 @@ def fit(
     validate: Callable[[Any], Mapping[str, Any]] | None = None,
     patience: int | None = None,
     best: Best | None = None,
+    restore_best: bool = False,
     checkpoint: str | Path | None = None,
     every: int | None = None,
     resume: bool = False,
@@ -75,6 +76,8 @@ def fit(
         validate: ``validate(model)`` returns numbers by name. It runs after each epoch in evaluation mode under ``no_grad``.
         best: ``("min" or "max", name)``, the number from ``validate`` that measures how good the model is.
         patience: stop when the best epoch is this many epochs ago.
+        restore_best: whether the model has the weights of the best epoch, not of the last, when the training ends without an
+            error. The ``last`` checkpoint file keeps the last weights, so a resumed run continues from them.
         checkpoint: a folder for the checkpoint files ``last.safetensors`` and, with ``best``, ``best.safetensors``; or the path
             of the last checkpoint file, ending in ".safetensors" (``run.best.safetensors`` is then next to
             ``run.safetensors``). The files are written after every epoch, and when Ctrl-C or an error stops the training,
@@ -95,13 +98,13 @@ def fit(
 
     Returns:
         History: the losses of all steps and the metrics of all epochs, including those before a resumption. The model is in
-        evaluation mode and has the last step's weights; ``load_weights(model, "folder/best.safetensors")`` loads the best.
+        evaluation mode and has the last step's weights, or with ``restore_best`` those of the best epoch.
 
     Raises:
         ArgumentError: a setting is out of its range or needs another setting, there are no batches, the loss is not a Tensor
             of shape (), or ``validate`` does not return numbers by name.
         CheckpointError: ``resume`` finds a damaged checkpoint file, or one of another model, optimizer or data (only the first
-            batch is compared). Nothing has been changed.
+            batch is compared), or ``restore_best`` needs a ``best`` file that is missing. Nothing has been changed.
         TrainingError: a loss, a gradient or a weight is not finite.
         MissingExtraError: safetensors, which checkpoint files need, is not installed.
         KeyboardInterrupt: Ctrl-C was pressed; the checkpoint file has been written.
@@ -126,7 +129,7 @@ def fit(
     run = TrainingRun(
         model, batches, loss, optimizer, epochs, schedule, clip_norm, clip_value, accumulate, validate, patience, best, every,
         files=None if checkpoint is None else Files.of(checkpoint), tqdm=load_tqdm() if progress and not ranks.rank else None,
-        on_step=on_step, ranks=ranks,
+        on_step=on_step, ranks=ranks, restore_best=restore_best,
     )  # fmt: skip
     _check(run)
     return run.train(resume)
@@ -200,6 +203,8 @@ def _check(run: TrainingRun) -> None:
         )
     if run.patience is not None and run.best is None:
         raise ArgumentError('patience needs best, the metric that must improve: best=("max", "accuracy")')
+    if run.restore_best and run.best is None:
+        raise ArgumentError('restore_best needs best, the metric that chooses the epoch: best=("max", "accuracy")')
     if run.best is not None:
         if not isinstance(run.best, tuple) or len(run.best) != 2 or run.best[0] not in ("min", "max"):
             raise ArgumentError(f'best must be ("min", name) or ("max", name), got {run.best!r}')

@@ -282,6 +282,22 @@ def test_it_stops_when_the_best_epoch_is_too_long_ago(how: Any, values: list[flo
     np.testing.assert_array_equal(history.metric("score"), values[:epochs])
 
 
+@pytest.mark.parametrize(("values", "best"), [([0.1, 0.7, 0.7, 0.3], 1), ([0.1, 0.2, 0.3], 2), ([math.nan] * 2, None)])
+def test_restore_best_leaves_the_weights_of_the_best_epoch(values: list[float], best: int | None) -> None:
+    given, states = iter(values), []
+
+    def score(model: Any) -> dict[str, float]:
+        states.append(model.state_dict())
+        return {"score": next(given)}
+
+    model = Net()
+    arrays = [parameter.data for parameter in model.parameters()]
+    run(model, epochs=len(values), validate=score, best=("max", "score"), restore_best=True)
+    for name, array in model.state_dict().items():
+        np.testing.assert_array_equal(array, states[-1 if best is None else best][name])
+    assert all(parameter.data is array for parameter, array in zip(model.parameters(), arrays))
+
+
 # --- history ---
 
 
@@ -424,6 +440,7 @@ def test_inside_detect_anomaly_the_operation_is_named() -> None:
         ({"best": "accuracy", "validate": accuracy}, r'best must be \("min", name\) or .*, got \'accuracy\''),
         ({"best": ("most", "accuracy"), "validate": accuracy}, r'best must be \("min", name\)'),
         ({"best": ("max", "accuracy")}, "needs validate"),
+        ({"restore_best": True}, r'restore_best needs best, .* best=\("max", "accuracy"\)'),
         ({"every": 5}, "every needs checkpoint"),
         ({"resume": True}, "resume needs checkpoint"),
     ],

@@ -9,7 +9,7 @@ import pytest
 
 import nn
 from minigrad import Tensor
-from minigrad.serialize import load_checkpoint
+from minigrad.serialize import CheckpointError, load_checkpoint
 from nn import Module, TrainingError, _training_run, load_weights
 from tests.nn.training import (
     EPOCHS,
@@ -147,6 +147,25 @@ def test_the_best_checkpoint_is_of_the_best_epoch(tmp_path: Path) -> None:
     assert weights(model) == states[1]
     load_weights(model, tmp_path / "run.safetensors")
     assert weights(model) == states[3]
+
+
+def test_restore_best_knows_the_epochs_before(tmp_path: Path) -> None:
+    states: list[list[bytes]] = []
+    given = iter([0.1, 0.7, 0.6, 0.3, 0.2, 0.1])
+
+    def score(model: Module) -> dict[str, float]:
+        states.append(weights(model))
+        return {"score": next(given)}
+
+    settings: dict[str, Any] = {"validate": score, "best": ("max", "score"), "restore_best": True}
+    _, model = run(tmp_path, epochs=3, **settings)
+    assert weights(model) == states[1]
+    _, model = run(tmp_path, epochs=4, **settings)
+    assert weights(model) == states[1]
+    load_weights(model, tmp_path / "last.safetensors")
+    assert weights(model) == states[3]
+    with pytest.raises(CheckpointError, match=r"needs the weights of epoch 0, and .* has those of epoch 1"):
+        run(tmp_path, epochs=5, **(settings | {"best": ("min", "score")}))
 
 
 def test_what_is_in_a_checkpoint(tmp_path: Path) -> None:
