@@ -60,7 +60,7 @@ GROUPS: dict[str, tuple[str, str, str]] = {
     "derivatives": (
         "Derivatives of functions",
         "minigrad",
-        "grad value_and_grad elementwise_grad vjp jvp jacobian hessian hvp autograd_grad checkpoint",
+        "grad value_and_grad elementwise_grad vjp jvp jacobian hessian hvp autograd_grad checkpoint tree_map stop_gradient",
     ),
     "written-out": ("The gradient as a program", "minigrad", "write_numpy"),
     "operations": ("Operations of your own", "minigrad", "primitive Primitive Function"),

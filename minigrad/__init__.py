@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from .transforms.autograd_grad import autograd_grad
     from .transforms.checkpoint import checkpoint
     from .transforms.derivatives import hessian, hvp, jacobian, jvp
+    from .transforms.trees import stop_gradient, tree_map
 
 __all__ = [
     "AnomalyError",
@@ -139,8 +140,10 @@ __all__ = [
     "sigmoid",
     "silu",
     "softmax",
+    "stop_gradient",
     "tape",
     "trace",
+    "tree_map",
     "value_and_grad",
     "vjp",
     "write_numpy",
@@ -169,7 +172,9 @@ _LATER = {
     "make_dot": "graph.drawing",
     "profile": "graph.watch.profile",
     "save_trace": "graph.record.storage",
+    "stop_gradient": "transforms.trees",
     "trace": "graph.record.trace",
+    "tree_map": "transforms.trees",
     "write_numpy": "codegen.writing",
     "wrong_edges": "graph.watch.checks",
 }

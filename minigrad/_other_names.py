@@ -67,7 +67,8 @@ GradientTape backward autograd: t.backward() and t.grad, or minigrad.grad(f)
 inference_mode stop_recording: minigrad.no_grad
 jacfwd jacrev jacobian_of value_and_jacobian: minigrad.jacobian
 gradcheck gradgradcheck check_grad test_grads: minigrad.check_grads
-stop_gradient detach: t.detach()
+detach: t.detach(), and minigrad.stop_gradient for arrays too
+tree_multimap: minigrad.tree_map
 optim optimizers: nn.SGD, nn.Adam, nn.AdamW: import nn
 Module Parameter Sequential: nn.{name}: import nn
 functional F: nn.functional: import nn
