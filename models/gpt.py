@@ -31,6 +31,10 @@ class GPTConfig(Config):
         hidden: the width inside the feed-forward part; 0 means ``4 * d_model``.
         positions: "learned" (one vector per position, as in GPT-2) or "rotary" (queries and keys are rotated by an angle that
             grows with the position; the width of a head must then be even).
+        num_kv_heads: the number of heads of keys and values, which groups of query heads share; 0 means ``num_heads``.
+        rms_norm: whether RMSNorm stands in place of LayerNorm.
+        bias: whether the maps have biases.
+        tied: whether the output uses the embedding's weights; if not, it has its own, without biases.
         std: the standard deviation of the initial embeddings, 0.02 as in GPT-2. Narrow networks learn faster with 0.1.
         characters: the character of each id, if tokens are characters. The network does not use them. A checkpoint file stores
             them, so that weights trained on one alphabet are never loaded for another.
@@ -43,6 +47,11 @@ class GPTConfig(Config):
         >>> config = models.GPTConfig(vocab_size=10, window=8, positions="rotary")
         >>> models.GPTConfig.from_dict(config.to_dict()) == config
         True
+
+        A decoder in the form of LLaMA (Touvron et al. 2023, arXiv:2302.13971, section 2.2):
+
+        >>> form = dict(positions="rotary", activation="swiglu", rms_norm=True, bias=False, tied=False, num_kv_heads=2)
+        >>> config = models.GPTConfig(vocab_size=10, window=8, d_model=32, **form)
     """
 
     vocab_size: int
@@ -56,6 +65,10 @@ class GPTConfig(Config):
     positions: str = "learned"
     std: float = 0.02
     characters: str = ""
+    num_kv_heads: int = 0
+    rms_norm: bool = False
+    bias: bool = True
+    tied: bool = True
 
     def __post_init__(self) -> None:
         check_positive(window=self.window, num_layers=self.num_layers)
@@ -75,7 +88,7 @@ class GPT(nn.Module):
         x = E[ids] + P                                  # P: learned positions
         x = x + attention(LayerNorm(x))                 # causal; this line and the next are repeated num_layers times
         x = x + feed_forward(LayerNorm(x))
-        logits = LayerNorm(x) @ E^T                     # the output is tied to the embedding
+        logits = LayerNorm(x) @ E^T                     # the output is tied to the embedding, unless the config says not
 
     Source: Radford et al. 2019, "Language Models are Unsupervised Multitask Learners" (GPT-2), section 2.3. The initial
     embeddings are normal with a small standard deviation. Each attention and each feed-forward part adds its output to the
@@ -105,12 +118,22 @@ class GPT(nn.Module):
             None if rotary else nn.LearnedPositions(config.window, d_model, std=config.std, rng=rng, dtype=dtype)
         )
         self.dropout = nn.Dropout(config.dropout, rng=rng)
-        self.layers = stack(nn.TransformerEncoderLayer, config, norm="pre", rotary=rotary, rng=rng, dtype=dtype)
+        settings: dict[str, Any] = {
+            "num_kv_heads": config.num_kv_heads or None,
+            "rms_norm": config.rms_norm,
+            "bias": config.bias,
+        }
+        settings |= {"norm": "pre", "rotary": rotary, "rng": rng, "dtype": dtype}
+        self.layers = stack(nn.TransformerEncoderLayer, config, **settings)
         for layer in self.layers:
             for part in (layer.attention, layer.feed_forward):
                 part.output.weight.data *= (2 * config.num_layers) ** -0.5
-        self.norm = nn.LayerNorm(d_model, dtype=dtype)
-        self.output = nn.TiedOutput(self.embedding)
+        self.norm = (
+            nn.RMSNorm(d_model, eps=1e-5, dtype=dtype) if config.rms_norm else nn.LayerNorm(d_model, dtype=dtype)
+        )
+        self.output: nn.TiedOutput | nn.Affine = nn.TiedOutput(self.embedding)
+        if not config.tied:
+            self.output = nn.Affine(d_model, config.vocab_size, bias=False, rng=rng, dtype=dtype)
 
     def forward(self, ids: TensorLike, caches: Sequence[nn.KeyValueCache] | None = None) -> Tensor:
         """Return, for each token, the logits of the token that follows it.

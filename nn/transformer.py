@@ -18,7 +18,7 @@ from .feed_forward import FeedForward
 from .masks import Masks, known, mask_and_bias
 from .module import DType, Module
 from .multi_head import MultiHeadAttention
-from .normalization import LayerNorm
+from .normalization import LayerNorm, RMSNorm
 
 
 class TransformerEncoderLayer(Module):
@@ -38,18 +38,20 @@ class TransformerEncoderLayer(Module):
     With ``causal=True`` it is the layer of a decoder-only network.
 
     Args:
-        d_model, num_heads, rng, rotary, strict: as in :class:`MultiHeadAttention`.
+        d_model, num_heads, rng, rotary, strict, num_kv_heads: as in :class:`MultiHeadAttention`.
         hidden: the width inside the feed-forward network.
         norm: "pre" or "post".
+        rms_norm: whether :class:`RMSNorm` stands in place of LayerNorm.
+        bias: whether the maps of the attention and of the feed-forward network have biases.
         activation: as in :class:`FeedForward`.
         dropout: the probability with which an element is dropped, after each part and inside the feed-forward network.
-        eps: the ``eps`` of the LayerNorms (1e-12 in BERT).
+        eps: the ``eps`` of the norms (1e-12 in BERT).
 
     Calling it: x (batch, length, d_model) -> the same shape, with ``key_mask`` (batch, length), ``mask``, ``bias``, ``causal``
     and ``cache`` as in :class:`MultiHeadAttention`.
 
     Raises:
-        ArgumentError: the norm or the activation is unknown, or num_heads does not divide d_model.
+        ArgumentError: the norm or the activation is unknown, num_heads does not divide d_model, or num_kv_heads not num_heads.
         ShapeError, DTypeError, OutOfRangeError: x or a mask does not fit, as in :class:`MultiHeadAttention`.
 
     Example:
@@ -75,14 +77,22 @@ class TransformerEncoderLayer(Module):
         eps: float = 1e-5,
         rotary: bool = False,
         strict: bool = True,
+        num_kv_heads: int | None = None,
+        rms_norm: bool = False,
+        bias: bool = True,
         dtype: DType = np.float32,
     ) -> None:
         self.norm = _check_norm(norm)
-        self.attention_norm = LayerNorm(d_model, eps=eps, dtype=dtype)
-        self.attention = MultiHeadAttention(d_model, num_heads, rng=rng, rotary=rotary, strict=strict, dtype=dtype)
+        made = RMSNorm if rms_norm else LayerNorm
+        self.attention_norm = made(d_model, eps=eps, dtype=dtype)
+        self.attention = MultiHeadAttention(
+            d_model, num_heads, rng=rng, rotary=rotary, strict=strict, num_kv_heads=num_kv_heads, bias=bias, dtype=dtype
+        )
         self.attention_dropout = Dropout(dropout, rng=rng)
-        self.feed_forward_norm = LayerNorm(d_model, eps=eps, dtype=dtype)
-        self.feed_forward = FeedForward(d_model, hidden, rng=rng, activation=activation, dropout=dropout, dtype=dtype)
+        self.feed_forward_norm = made(d_model, eps=eps, dtype=dtype)
+        self.feed_forward = FeedForward(
+            d_model, hidden, rng=rng, activation=activation, dropout=dropout, bias=bias, dtype=dtype
+        )
         self.feed_forward_dropout = Dropout(dropout, rng=rng)
 
     def forward(self, x: TensorLike, *, cache: KeyValueCache | None = None, **masks: Unpack[Masks]) -> Tensor:
@@ -275,7 +285,9 @@ def attention_by_layer(
     return weights, x
 
 
-def _residual(x: Tensor, part: Callable[[Tensor], Tensor], norm: LayerNorm, dropout: Dropout, where: str) -> Tensor:
+def _residual(
+    x: Tensor, part: Callable[[Tensor], Tensor], norm: LayerNorm | RMSNorm, dropout: Dropout, where: str
+) -> Tensor:
     """Apply ``part`` with a residual connection, and the norm before ("pre") or after ("post") it."""
     if where == "pre":
         return x + dropout(part(norm(x)))

@@ -63,10 +63,58 @@ def test_equals_a_stack_of_pytorchs_encoder_layers_with_all_gradients(length: in
     assert_same([model(ids)], [theirs(torch.from_numpy(ids))], (model, theirs), state_of)
 
 
+def turned(x: Any, heads: int) -> Any:
+    """Rotary positions as the paper has them: each pair of columns is a complex number; (batch, heads, length, width)."""
+    z = torch.view_as_complex(x.reshape(*x.shape[:2], heads, -1, 2))
+    angles = torch.arange(x.shape[1])[:, None] / 10000 ** (torch.arange(z.shape[-1], dtype=torch.float64) / z.shape[-1])
+    real = torch.view_as_real(z * torch.exp(1j * angles)[:, None])
+    return real.reshape(*x.shape[:2], heads, -1).transpose(1, 2)
+
+
+def llama(p: Any, config: GPTConfig, ids: Any) -> Any:
+    """The logits of Touvron et al. 2023, section 2.2, from PyTorch's functions."""
+    functions, heads, groups = torch.nn.functional, config.num_heads, config.num_kv_heads
+    x = p["embedding.weight"][ids]
+    for i in range(config.num_layers):
+        a, f = f"layers.{i}.attention", f"layers.{i}.feed_forward"
+        h = functions.rms_norm(x, (config.d_model,), p[f"{a}_norm.weight"], 1e-5)
+        q, k = turned(h @ p[f"{a}.query.weight"], heads), turned(h @ p[f"{a}.key.weight"], groups)
+        v = (h @ p[f"{a}.value.weight"]).reshape(*ids.shape, groups, -1).transpose(1, 2)
+        seen = functions.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True).transpose(1, 2)
+        x = x + seen.reshape(*ids.shape, -1) @ p[f"{a}.output.weight"]
+        h = functions.rms_norm(x, (config.d_model,), p[f"{f}_norm.weight"], 1e-5)
+        gated = functions.silu(h @ p[f"{f}.hidden.weight"]) * (h @ p[f"{f}.gate.weight"])
+        x = x + gated @ p[f"{f}.output.weight"]
+    return functions.rms_norm(x, (config.d_model,), p["norm.weight"], 1e-5) @ p["output.weight"]
+
+
+LLAMA: dict[str, Any] = {
+    "activation": "swiglu", "rms_norm": True, "bias": False, "tied": False, "num_heads": 6, "num_kv_heads": 2,
+    "positions": "rotary",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("groups", [1, 2, 6])
+def test_equals_llamas_form_in_pytorch_with_all_gradients(groups: int) -> None:
+    model = gpt(**(LLAMA | {"num_kv_heads": groups}))
+    p = {name: torch.from_numpy(array).requires_grad_() for name, array in model.state_dict().items()}
+    ours, theirs = model(IDS), llama(p, model.config, torch.from_numpy(IDS))
+    np.testing.assert_allclose(ours.numpy(), theirs.detach().numpy(), rtol=1e-10, atol=1e-10)
+    cotangent = np.random.default_rng(3).normal(size=ours.shape)
+    ours.backward(cotangent)
+    theirs.backward(torch.from_numpy(cotangent))
+    found = dict(model.named_parameters())
+    assert found.keys() == p.keys() and "output.weight" in p and not any(name.endswith("bias") for name in p)
+    for name, parameter in found.items():
+        assert parameter.grad is not None
+        np.testing.assert_allclose(parameter.grad.numpy(), p[name].grad.numpy(), rtol=1e-10, atol=1e-10, err_msg=name)
+
+
 @pytest.mark.parametrize("positions", ["learned", "rotary"])
+@pytest.mark.parametrize("form", [{}, LLAMA], ids=["GPT-2", "LLaMA"])
 @pytest.mark.parametrize("cuts", [(8,), (1,) * 8, (3, 1, 4), (5, 3)])
-def test_with_the_cache_the_logits_are_the_same(positions: str, cuts: tuple[int, ...]) -> None:
-    model = gpt(positions=positions)
+def test_with_the_cache_the_logits_are_the_same(positions: str, form: dict[str, Any], cuts: tuple[int, ...]) -> None:
+    model = gpt(**(form | {"positions": positions}))
     caches, parts = model.new_caches(), []
     with no_grad():
         for stop, length in zip(itertools.accumulate(cuts), cuts):
@@ -267,6 +315,7 @@ def test_the_same_seed_gives_the_same_model_and_the_config_survives_a_dict() -> 
 def test_a_copy_has_its_own_tied_weights() -> None:
     model = gpt()
     other = copy.deepcopy(model)
+    assert isinstance(other.output, nn.TiedOutput)
     assert other.output.embedding is other.embedding and other.embedding is not model.embedding
 
 
@@ -337,6 +386,8 @@ def test_bad_settings_raise_at_the_call_not_at_the_first_token(
 
 
 def test_a_bad_config_is_named() -> None:
+    with pytest.raises(ArgumentError, match="num_kv_heads=4 does not divide num_heads=6: pass a divisor of it"):
+        gpt(**(LLAMA | {"num_kv_heads": 4}))
     with pytest.raises(ArgumentError, match="positions must be 'learned' or 'rotary', got 'absolute'"):
         gpt(positions="absolute")
     with pytest.raises(ArgumentError, match="window must be a positive integer, got 0"):
