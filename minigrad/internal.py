@@ -98,6 +98,11 @@ def stand_in(tensor: T, array: Array, node: Node | None) -> T:
     return made
 
 
+def figures() -> Any:
+    """Return the module that draws pictures with matplotlib into files, which is imported only when it is needed."""
+    return import_module(".graph.draw.figures", __package__)
+
+
 def missing(module: str, name: str) -> Any:
     """Make the error for a name that a module does not have. It suggests minigrad's name for the same thing."""
     return import_module("._other_names", __package__).missing(module, name)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Literal, Self
 
 from minigrad import ArgumentError
+from minigrad.internal import figures
 
 from ._tables import html_table
 
@@ -50,7 +53,7 @@ class History:
 
     def _repr_html_(self) -> str:
         """Return the table that a notebook shows: one row per epoch, with its mean loss and its metrics."""
-        names = list(dict.fromkeys(name for epoch in self.metrics for name in epoch))
+        names = self._names()
         losses = self._mean_losses()
         header = ["epoch", *(["mean loss"] if losses else []), *names]
         rows = [
@@ -62,6 +65,52 @@ class History:
             for i, epoch in enumerate(self.metrics)
         ]
         return html_table(repr(self), header, rows)
+
+    def plot(self, path: str | os.PathLike[str]) -> Path:
+        """Draw the loss of each step, with its mean over each epoch, and beside it each metric, and return the path.
+
+        The losses have a logarithmic scale if all are positive. ``path`` ends in .png, .svg
+        or .pdf.
+
+        Raises:
+            ArgumentError: there is no loss, or the suffix of ``path`` names no format.
+            MissingExtraError: matplotlib is not installed.
+
+        Example:
+            >>> from tempfile import TemporaryDirectory
+            >>> import nn
+            >>> with TemporaryDirectory() as folder:
+            ...     nn.History([0.7, 0.3], [{"accuracy": 0.9}]).plot(f"{folder}/run.png").name
+            'run.png'
+        """
+        if not self.losses:
+            raise ArgumentError("there is nothing to plot: the history has no loss")
+        draw, names, means = figures(), self._names(), self._mean_losses()
+        draw.check_suffix(path)
+        with draw.figure(3.4 * (1 + len(names)), 2.6) as fig:
+            first, *rest = fig.subplots(1, 1 + len(names), squeeze=False)[0]
+            first.plot(
+                self.losses, ".-" if len(self.losses) < 30 else "-", color="#9db4d3", linewidth=0.8, label="each step"
+            )
+            if means:
+                length = len(self.losses) // len(means)
+                middles = [length * (i + 0.5) - 0.5 for i in range(len(means))]
+                first.plot(middles, means, "o-", color="#1f4e8c", markersize=3, label="mean of an epoch")
+                first.legend(fontsize=7)
+            first.set_yscale("log" if min(self.losses) > 0 else "linear")
+            first.set(title="loss", xlabel="step, from 0")
+            for axes, name in zip(rest, names):
+                axes.plot(range(1, len(self.metrics) + 1), self.metric(name), "o-", color="#1f4e8c", markersize=3)
+                axes.set(title=draw.plain_label(name), xlabel="epoch, from 1")
+            for axes in (first, *rest):
+                axes.xaxis.get_major_locator().set_params(integer=True)
+                axes.tick_params(labelsize=8)
+            fig.tight_layout()
+            saved: Path = draw.save(fig, path)
+        return saved
+
+    def _names(self) -> list[str]:
+        return list(dict.fromkeys(name for epoch in self.metrics for name in epoch))
 
     def _mean_losses(self) -> list[float]:
         """Return the mean loss of each epoch, or [] if the steps do not divide evenly, as after a stop within an epoch."""

@@ -301,6 +301,32 @@ def test_restore_best_leaves_the_weights_of_the_best_epoch(values: list[float], 
 # --- history ---
 
 
+def test_a_plot_has_the_losses_their_means_and_each_metric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    figures = pytest.importorskip("matplotlib.figure")
+    drawn: list[Any] = []
+    kept = figures.Figure.savefig
+
+    def savefig(figure: Any, *arguments: Any, **settings: Any) -> None:
+        drawn.append(figure)
+        kept(figure, *arguments, **settings)
+
+    monkeypatch.setattr(figures.Figure, "savefig", savefig)
+    history = History([4.0, 2.0, 1.0, 0.5], [{"a": 0.1}, {"a": 0.2, "$b": 3.0}])
+    assert history.plot(tmp_path / "run.svg").stat().st_size > 1000
+    loss, a, b = drawn[0].axes
+    np.testing.assert_array_equal(loss.lines[0].get_ydata(), history.losses)
+    np.testing.assert_array_equal(loss.lines[1].get_xydata(), [(0.5, 3.0), (2.5, 0.75)])
+    np.testing.assert_array_equal(a.lines[0].get_xydata(), [(1, 0.1), (2, 0.2)])
+    np.testing.assert_array_equal(b.lines[0].get_xydata(), [(1, math.nan), (2, 3.0)])
+    assert [axes.get_title() for axes in (loss, a, b)] == ["loss", "a", r"\$b"] and loss.get_yscale() == "log"
+    History([1.0, 0.0, -1.0]).plot(tmp_path / "run.png")  # below zero, and no metric
+    assert drawn[1].axes[0].get_yscale() == "linear"
+    with pytest.raises(ArgumentError, match="there is nothing to plot: the history has no loss"):
+        History().plot(tmp_path / "none.png")
+    with pytest.raises(ArgumentError, match="names no format"):
+        history.plot(tmp_path / "run.gif")
+
+
 def test_history_goes_to_a_dict_and_back() -> None:
     history = History([0.5, 0.25], [{"accuracy": 0.75}, {}])
     assert History.from_dict(copy.deepcopy(history.to_dict())) == history
