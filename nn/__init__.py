@@ -14,6 +14,7 @@ from .attention import (
     MultiplicativeAttention,
     SelfAttention,
 )
+from .averaging import WeightAverage
 from .cache import KeyValueCache
 from .clipping import clip_grad_norm, clip_grad_value
 from .convert import from_torch_state, to_torch_state
@@ -128,6 +129,7 @@ __all__ = [
     "cosine_schedule",
     "inverse_sqrt_schedule",
     "linear_schedule",
+    "WeightAverage",
     "one_cycle_schedule",
     "step_schedule",
     "Batches",
